@@ -1,1 +1,41 @@
-//! (being written)
+//! A sparse JSON scanner: trusted documents become flat lists of offsets.
+//!
+//! A document is scanned once, 64 bytes at a step, into an offset list: one small entry for each
+//! delimiter outside strings, with a link to the next sibling. Nothing is parsed then. Looking a key up walks
+//! the entries of one object and compares lengths and raw bytes; a string is unescaped, a number
+//! parsed, only when that very value is asked for.
+//!
+//! ```
+//! use tamias_json::Document;
+//!
+//! let event = br#"{"user":{"name":"Ada"},"tags":["a","b"],"ms":12.5}"#;
+//! let document = Document::scan_trusted(event)?;
+//! let root = document.root();
+//! assert_eq!(root.path(&["user", "name"]).and_then(|v| v.as_str()).map(|s| s.text()), Some("Ada".into()));
+//! assert_eq!(root.get("ms").and_then(|v| v.as_number()).map(|n| n.text()), Some("12.5"));
+//! # Ok::<(), tamias_json::ScanError>(())
+//! ```
+//!
+//! *Trusted* means: any bytes at all give no undefined behaviour, no panic, an end in linear time and bounded
+//! memory; a valid minified JSON object gives the right answer. Bytes from outside pass [`validate`]
+//! first, which checks them strictly and writes them minified.
+
+mod access;
+mod classify;
+mod document;
+mod isa;
+pub mod number;
+mod offsets;
+mod scan;
+mod unescape;
+pub mod validate;
+mod value;
+mod write;
+
+pub use document::{Array, Document, Elements, Entries, Map};
+pub use isa::Isa;
+pub use offsets::{AttachError, Offsets, ScanError};
+pub use scan::{BYTES_MAX, DEPTH_MAX};
+pub use unescape::unescape;
+pub use value::{Kind, Number, Str, Value};
+pub use write::write_json_string;

@@ -1,0 +1,31 @@
+//! The one place where a slice is read or written without a bounds check.
+//!
+//! With the feature `checked` every such access is checked and panics outside its slice: tests and fuzzing run so.
+
+/// `N` neighbours from `at` on.
+///
+/// # Safety
+/// `at + N <= slice.len()`.
+#[inline(always)]
+#[expect(unsafe_code, reason = "the access point itself")]
+pub(crate) unsafe fn array<T, const N: usize>(slice: &[T], at: usize) -> &[T; N] {
+    if cfg!(feature = "checked") {
+        assert!(at <= slice.len() && N <= slice.len() - at, "read of {N} at {at} of {}", slice.len());
+    }
+    // SAFETY: by the contract the N elements from `at` on lie inside the slice, and an array has a slice's layout.
+    unsafe { &*slice.as_ptr().add(at).cast::<[T; N]>() }
+}
+
+/// `N` neighbours from `at` on, to be written.
+///
+/// # Safety
+/// `at + N <= slice.len()`.
+#[inline(always)]
+#[expect(unsafe_code, reason = "the access point itself")]
+pub(crate) unsafe fn array_mut<T, const N: usize>(slice: &mut [T], at: usize) -> &mut [T; N] {
+    if cfg!(feature = "checked") {
+        assert!(at <= slice.len() && N <= slice.len() - at, "write of {N} at {at} of {}", slice.len());
+    }
+    // SAFETY: by the contract the N elements from `at` on lie inside the slice, and an array has a slice's layout.
+    unsafe { &mut *slice.as_mut_ptr().add(at).cast::<[T; N]>() }
+}

@@ -1,0 +1,65 @@
+//! 64 bytes become a handful of bit sets. This is all that differs from CPU to CPU.
+//!
+//! [`Portable`] steps through the bytes and is the specification; every other kernel gives the same on every block.
+
+mod portable;
+mod swar;
+
+pub(crate) use portable::Portable;
+pub(crate) use swar::Swar;
+
+use crate::scan::{Marks, Sink};
+
+/// Bytes per step.
+pub(crate) const BLOCK: usize = 64;
+
+/// What 64 bytes hold; bit `n` speaks of byte `n`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Masks {
+    /// `"`, escaped or not.
+    pub(crate) quotes: u64,
+    /// `\`.
+    pub(crate) backslashes: u64,
+    /// `:`, inside strings too.
+    pub(crate) colons: u64,
+    /// `,` `{` `}` `[` `]`, inside strings too.
+    pub(crate) delimiters: u64,
+    /// `{` `}` `[` `]`, inside strings too.
+    pub(crate) brackets: u64,
+}
+
+impl Masks {
+    /// Forgets the first `count` bytes, so that bit 0 speaks of byte `count`.
+    #[inline(always)]
+    pub(crate) fn skip(self, count: u32) -> Masks {
+        Masks {
+            quotes: self.quotes >> count,
+            backslashes: self.backslashes >> count,
+            colons: self.colons >> count,
+            delimiters: self.delimiters >> count,
+            brackets: self.brackets >> count,
+        }
+    }
+}
+
+/// The operations that a kernel does its own way. Holding a kernel is the proof that the CPU can run it.
+pub(crate) trait Kernel: Copy {
+    /// Sorts the bytes of a block.
+    fn classify(self, block: &[u8; BLOCK]) -> Masks;
+
+    /// Bit `n` of the answer is the parity of the bits 0 to `n`: from quotes to what lies between them.
+    #[inline(always)]
+    fn prefix_xor(self, bits: u64) -> u64 {
+        let mut bits = bits;
+        for shift in [1, 2, 4, 8, 16, 32] {
+            bits ^= bits << shift;
+        }
+        bits
+    }
+
+    /// Appends an entry for each delimiter of a block.
+    #[inline(always)]
+    fn emit(self, marks: Marks, sink: &mut Sink<'_>) {
+        sink.append(marks);
+    }
+}

@@ -1,0 +1,67 @@
+//! The abilities of the CPU, detected once per process.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use crate::classify::{Portable, Swar};
+
+/// Which kernel scans. A value exists only where the CPU can run that kernel: only detection makes one.
+///
+/// ```
+/// use tamias_json::{Isa, Offsets};
+///
+/// let mut offsets = Offsets::new();
+/// for isa in Isa::available() {
+///     let root = offsets.scan_trusted_with(br#"{"a":1}"#, isa)?;
+///     assert_eq!(root.len(), 1, "{}", isa.name());
+/// }
+/// # Ok::<(), tamias_json::ScanError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Isa(Level);
+
+/// The kernels, each with its witness.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Swar(Swar),
+    Portable(Portable),
+}
+
+impl Isa {
+    /// The fastest kernel of this machine, or the one that the environment variable `TAMIAS_ISA` names
+    /// (`avx512`, `avx2`, `swar`, `portable`). A name that is unknown or unavailable here is ignored.
+    ///
+    /// Detected at the first call of the process.
+    pub fn best() -> Isa {
+        static BEST: OnceLock<Isa> = OnceLock::new();
+        *BEST.get_or_init(|| {
+            let available = Isa::available();
+            let forced = std::env::var("TAMIAS_ISA").ok();
+            let named = available.iter().find(|isa| Some(isa.name()) == forced.as_deref());
+            named.or(available.first()).copied().unwrap_or(Isa(Level::Portable(Portable)))
+        })
+    }
+
+    /// Every kernel that this machine can run, the fastest first.
+    pub fn available() -> Vec<Isa> {
+        vec![Isa(Level::Swar(Swar)), Isa(Level::Portable(Portable))]
+    }
+
+    /// `avx512`, `avx2`, `swar` or `portable`.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Level::Swar(_) => "swar",
+            Level::Portable(_) => "portable",
+        }
+    }
+
+    pub(crate) fn level(self) -> Level {
+        self.0
+    }
+}
+
+impl fmt::Debug for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

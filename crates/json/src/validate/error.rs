@@ -1,0 +1,82 @@
+use std::fmt;
+
+/// Why and where a document was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ValidateError {
+    /// The place in the input, in bytes from 0: the first byte that cannot be, or the input's length if something is
+    /// missing at its end.
+    pub offset: usize,
+    /// What is wrong there.
+    pub reason: Reason,
+}
+
+/// What is wrong with a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// More bytes than [`Limits::bytes_max`](super::Limits::bytes_max).
+    TooLong,
+    /// More arrays and objects inside each other than [`Limits::depth_max`](super::Limits::depth_max).
+    TooDeep,
+    /// The bytes are not UTF-8.
+    NotUtf8,
+    /// The text ends too early.
+    UnexpectedEnd,
+    /// The root is no object, where one is asked for.
+    ExpectedObject,
+    /// No value begins here.
+    ExpectedValue,
+    /// An object's key, a string, must stand here.
+    ExpectedKey,
+    /// A colon must stand here.
+    ExpectedColon,
+    /// An object goes on with a comma or ends with a brace.
+    ExpectedCommaOrBrace,
+    /// An array goes on with a comma or ends with a bracket.
+    ExpectedCommaOrBracket,
+    /// Something stands after the end of the document.
+    TrailingBytes,
+    /// A control character stands unescaped in a string.
+    ControlCharacter,
+    /// A backslash is followed by what is none of JSON's escapes.
+    InvalidEscape,
+    /// A number lacks a digit here.
+    ExpectedDigit,
+    /// A number begins with a superfluous zero.
+    LeadingZero,
+    /// A number's exponent lies beyond ±10^9.
+    ExponentTooLarge,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::TooLong => "the document is longer than the limit",
+            Reason::TooDeep => "arrays and objects are nested more deeply than the limit",
+            Reason::NotUtf8 => "the bytes are not UTF-8",
+            Reason::UnexpectedEnd => "the document ends too early",
+            Reason::ExpectedObject => "expected an object: `{`",
+            Reason::ExpectedValue => "expected a value",
+            Reason::ExpectedKey => "expected a key: a string in double quotes",
+            Reason::ExpectedColon => "expected `:`",
+            Reason::ExpectedCommaOrBrace => "expected `,` or `}`",
+            Reason::ExpectedCommaOrBracket => "expected `,` or `]`",
+            Reason::TrailingBytes => "unexpected text after the end of the document",
+            Reason::ControlCharacter => "a control character in a string must be escaped",
+            Reason::InvalidEscape => {
+                "no valid escape: expected one of `\"\\/bfnrt`, or `u` and four hexadecimal digits"
+            }
+            Reason::ExpectedDigit => "expected a digit",
+            Reason::LeadingZero => "a number must not begin with a superfluous zero",
+            Reason::ExponentTooLarge => "a number's exponent must lie within ±1000000000",
+        })
+    }
+}
+
+impl fmt::Display for ValidateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at byte {}", self.reason, self.offset)
+    }
+}
+
+impl std::error::Error for ValidateError {}

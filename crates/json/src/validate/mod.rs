@@ -1,0 +1,72 @@
+//! The trust boundary: strict JSON in, one minified spelling out.
+//!
+//! What passes here is JSON by the letter of RFC 8259, and UTF-8. It comes out without white space between its tokens
+//! and with each string in one spelling: only the necessary escapes are kept (as [`write_json_string`] writes them),
+//! every other escape becomes its character. A surrogate without its partner has no character: it stays an escape, in
+//! lower case. The text of numbers, the order of keys and repeated keys stay as they are.
+//!
+//! [`write_json_string`]: crate::write_json_string
+
+mod error;
+mod walk;
+
+pub use error::{Reason, ValidateError};
+
+/// How large a document may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most bytes of input, 16 MiB unless set.
+    pub bytes_max: usize,
+    /// The most arrays and objects inside each other, the root among them, 1000 unless set.
+    pub depth_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { bytes_max: 16 << 20, depth_max: 1000 }
+    }
+}
+
+/// Checks a document whose root must be an object, and appends its minified and normalised form to `out`.
+///
+/// Takes linear time, whatever the input, and at most as many bytes of output as of input.
+///
+/// ```
+/// use tamias_json::validate::{Limits, minify_object};
+/// let mut out = Vec::new();
+/// minify_object(br#" { "a\/b" : [ 1.0, "\u00e9\u000A" ] } "#, &Limits::default(), &mut out)?;
+/// assert_eq!(out, r#"{"a/b":[1.0,"é\n"]}"#.as_bytes());
+///
+/// let error = minify_object(br#"{"a":01}"#, &Limits::default(), &mut out).unwrap_err();
+/// assert_eq!(error.to_string(), "a number must not begin with a superfluous zero at byte 6");
+/// # Ok::<(), tamias_json::validate::ValidateError>(())
+/// ```
+///
+/// # Errors
+/// What is wrong, and the byte at which it is; `out` is then as it was.
+pub fn minify_object(input: &[u8], limits: &Limits, out: &mut Vec<u8>) -> Result<(), ValidateError> {
+    minify(input, limits, true, out)
+}
+
+/// As [`minify_object`], for any value at the root.
+///
+/// # Errors
+/// What is wrong, and the byte at which it is; `out` is then as it was.
+pub fn minify_value(input: &[u8], limits: &Limits, out: &mut Vec<u8>) -> Result<(), ValidateError> {
+    minify(input, limits, false, out)
+}
+
+fn minify(input: &[u8], limits: &Limits, object: bool, out: &mut Vec<u8>) -> Result<(), ValidateError> {
+    if input.len() > limits.bytes_max {
+        return Err(ValidateError { offset: limits.bytes_max, reason: Reason::TooLong });
+    }
+    if simdutf8::basic::from_utf8(input).is_err() {
+        let offset = simdutf8::compat::from_utf8(input).map_or_else(|error| error.valid_up_to(), str::len);
+        return Err(ValidateError { offset, reason: Reason::NotUtf8 });
+    }
+    let before = out.len();
+    walk::minify(input, limits.depth_max, object, out).inspect_err(|_| out.truncate(before))
+}
+
+#[cfg(test)]
+mod tests;

@@ -21,7 +21,7 @@ use crate::value::{Kind, hex, string, text_raw};
 /// let mut lines = Vec::new();
 /// while generator.write_next(&mut lines) {}
 /// assert_eq!(lines.iter().filter(|byte| **byte == b'\n').count(), 3);
-/// assert!(lines.starts_with(br#"{"@t":"2024-05-27T"#));
+/// assert!(lines.starts_with(br#"{"@t":"2024-"#));
 /// ```
 #[derive(Debug, Clone)]
 pub struct Generator {

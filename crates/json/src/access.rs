@@ -29,3 +29,18 @@ pub(crate) unsafe fn array_mut<T, const N: usize>(slice: &mut [T], at: usize) ->
     // SAFETY: by the contract the N elements from `at` on lie inside the slice, and an array has a slice's layout.
     unsafe { &mut *slice.as_mut_ptr().add(at).cast::<[T; N]>() }
 }
+
+/// The elements from `from` on up to `to`, that one excluded.
+///
+/// # Safety
+/// `from <= to <= slice.len()`.
+#[inline(always)]
+#[expect(unsafe_code, reason = "the access point itself")]
+pub(crate) unsafe fn range<T>(slice: &[T], from: usize, to: usize) -> &[T] {
+    if cfg!(feature = "checked") {
+        &slice[from..to]
+    } else {
+        // SAFETY: the contract.
+        unsafe { slice.get_unchecked(from..to) }
+    }
+}

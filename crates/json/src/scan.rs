@@ -1,0 +1,292 @@
+//! From masks to the offset list: written once, above the kernels.
+//!
+//! Per block of 64 bytes: which quotes are escaped, what lies inside strings, an [`Entry`] for each delimiter outside.
+//! Brackets are noted on the way and matched a chunk of blocks at a time, which gives opening entries their links.
+
+use std::mem::MaybeUninit;
+
+use crate::access;
+use crate::classify::{BLOCK, Kernel, Masks};
+use crate::offsets::{Entry, ScanError};
+
+/// The longest document, in bytes: 1 GiB, so that offsets fit 32 bits.
+pub const BYTES_MAX: usize = 1 << 30;
+
+/// The deepest nesting of objects and arrays, the outermost counted.
+pub const DEPTH_MAX: usize = 1024;
+
+/// Blocks that are taken in one go between two looks at the list's capacity and the matching of brackets.
+const CHUNK_BLOCKS: usize = 32;
+const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
+
+/// Entries and brackets that a kernel may write past those that count.
+pub(crate) const SLACK: usize = 16;
+
+/// What a block holds outside strings; bit `n` speaks of byte `n`.
+#[derive(Clone, Copy)]
+pub(crate) struct Marks {
+    /// Offset of the block's first byte in the document.
+    pub(crate) base: u32,
+    /// `:` `,` `{` `}` `[` `]`.
+    pub(crate) structural: u64,
+    /// The same without `:`.
+    pub(crate) delimiters: u64,
+    /// `{` `}` `[` `]`.
+    pub(crate) brackets: u64,
+}
+
+/// What one block leaves to the next.
+#[derive(Clone, Copy, Default)]
+struct Carry {
+    /// All bits set inside a string.
+    in_string: u64,
+    /// 1 if the next block's first byte is escaped.
+    escaped: u64,
+}
+
+impl Carry {
+    /// The quotes, brackets and delimiters that count. A backslash escapes the next byte wherever it stands.
+    #[inline(always)]
+    fn marks<K: Kernel>(&mut self, kernel: K, masks: Masks, base: u32) -> Marks {
+        let quotes = masks.quotes & !self.escapes(masks.backslashes);
+        let in_string = kernel.prefix_xor(quotes) ^ self.in_string;
+        self.in_string = ((in_string as i64) >> 63) as u64;
+        let outside = !in_string;
+        Marks {
+            base,
+            structural: (masks.delimiters | masks.colons) & outside,
+            delimiters: masks.delimiters & outside,
+            brackets: masks.brackets & outside,
+        }
+    }
+
+    /// The bytes that a backslash escapes. In a run of backslashes every second one is itself escaped: adding the
+    /// starts of runs to them tells odd ends from even ones without a branch (as simdjson does).
+    #[inline(always)]
+    fn escapes(&mut self, backslashes: u64) -> u64 {
+        const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+        let starts = backslashes & !self.escaped;
+        let codes = ((starts << 1) | ODD).wrapping_sub(starts) ^ ODD;
+        let escaped = codes ^ (backslashes | self.escaped);
+        self.escaped = (codes & backslashes) >> 63;
+        escaped
+    }
+}
+
+/// Where entries and brackets go while a chunk is scanned.
+pub(crate) struct Sink<'l> {
+    /// Room for at least `CHUNK + SLACK` entries past `len` as it was when the chunk began (or for as many as bytes are left).
+    entries: &'l mut [MaybeUninit<Entry>],
+    len: usize,
+    /// The indices of the chunk's entries that end with a bracket.
+    brackets: &'l mut [MaybeUninit<u32>; CHUNK + SLACK],
+    brackets_len: usize,
+    /// Just past the last delimiter.
+    start: u32,
+    /// Just past the last structural byte.
+    value: u32,
+}
+
+impl Sink<'_> {
+    /// Appends the entries of a block, a structural byte at a time. Each is written where the next entry goes;
+    /// only a delimiter moves on from there.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the room was made before the chunk")]
+    pub(crate) fn append(&mut self, marks: Marks) {
+        let mut brackets = marks.brackets;
+        while brackets != 0 {
+            let before = (brackets & brackets.wrapping_neg()) - 1;
+            let index = self.len as u32 + (marks.delimiters & before).count_ones();
+            // SAFETY: a chunk has at most CHUNK bytes, so at most that many brackets.
+            let [slot] = unsafe { access::array_mut(self.brackets, self.brackets_len) };
+            slot.write(index);
+            self.brackets_len += 1;
+            brackets &= brackets - 1;
+        }
+        let mut structural = marks.structural;
+        while structural != 0 {
+            let at = structural.trailing_zeros();
+            let end = marks.base + at;
+            let entry = Entry { start: self.start, value: self.value, end, step: 1 };
+            // SAFETY: the sink has room for an entry per byte of the chunk, and one more.
+            let [slot] = unsafe { access::array_mut(self.entries, self.len) };
+            slot.write(entry);
+            let delimiter = (marks.delimiters >> at) & 1;
+            self.len += delimiter as usize;
+            self.value = end + 1;
+            self.start = if delimiter == 1 { self.value } else { self.start };
+            structural &= structural - 1;
+        }
+    }
+}
+
+/// The bit of [`Nesting::open`] that tells `{` from `[`.
+const CURLY: u32 = 1 << 31;
+
+/// The stack of open brackets.
+struct Nesting {
+    /// For each depth the index of the opening entry, and [`CURLY`].
+    open: [MaybeUninit<u32>; DEPTH_MAX + 1],
+    depth: usize,
+    /// Has the bit [`CURLY`] once a bracket was closed by one of the other kind.
+    mismatched: u32,
+}
+
+impl Nesting {
+    /// Stands after the first byte of a document.
+    #[inline(always)]
+    fn after(first: u8) -> Nesting {
+        let mut open = [const { MaybeUninit::uninit() }; DEPTH_MAX + 1];
+        open[0].write(if first == b'{' { CURLY } else { 0 });
+        Nesting { open, depth: usize::from(matches!(first, b'{' | b'[')), mismatched: 0 }
+    }
+
+    /// Matches the brackets of a chunk and links each opening entry past its closing one. Gives false where the document
+    /// cannot go on: too deep, or a bracket outside the outermost value.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "indices and depth are bounded as noted")]
+    fn link(
+        &mut self,
+        bytes: &[u8],
+        entries: &mut [MaybeUninit<Entry>],
+        brackets: &[MaybeUninit<u32>],
+    ) -> bool {
+        for bracket in brackets {
+            if self.depth.wrapping_sub(1) >= DEPTH_MAX {
+                return false;
+            }
+            // SAFETY: the sink wrote `brackets_len` of them.
+            let index = unsafe { bracket.assume_init() };
+            // SAFETY: the index is that of an entry that the sink wrote.
+            let end = unsafe { access::array_mut::<_, 1>(entries, index as usize)[0].assume_init_ref() }.end;
+            // SAFETY: an entry's end is the offset of its delimiter.
+            let [byte] = *unsafe { access::array(bytes, end as usize) };
+            // '{' 7B, '}' 7D, '[' 5B, ']' 5D: the bit 04 says closing, the bit 20 curly.
+            let closing = usize::from(byte >> 2 & 1);
+            let curly = u32::from(byte >> 5 & 1) * CURLY;
+            // Pushed in any case; a closing bracket pops what lies below, an opening one meets itself and is linked for good
+            // when its own closing one comes.
+            // SAFETY: 1 <= depth <= DEPTH_MAX.
+            let [top] = unsafe { access::array_mut(&mut self.open, self.depth) };
+            top.write(index | curly);
+            self.depth -= closing;
+            // SAFETY: 0 <= depth <= DEPTH_MAX, and each slot up to there was written (slot 0 by `new`).
+            let target = unsafe { access::array::<_, 1>(&self.open, self.depth)[0].assume_init() };
+            self.mismatched |= target ^ curly;
+            let target = target & !CURLY;
+            // SAFETY: the index is that of an entry that the sink wrote, in this chunk or an earlier one.
+            let open = unsafe { access::array_mut::<_, 1>(entries, target as usize)[0].assume_init_mut() };
+            open.step = index - target + 2;
+            self.depth += 1 - closing;
+        }
+        true
+    }
+}
+
+/// Makes the list of a document whose outermost value is an object or an array, or the empty list of a lone scalar.
+/// Gives false, and a list of no meaning, where brackets or quotes do not pair, something follows the
+/// outermost value, or the nesting is too deep: [`fault`] then finds out which.
+///
+/// `bytes` is not empty and no longer than [`BYTES_MAX`].
+#[inline(always)]
+#[expect(unsafe_code, reason = "the list's room is managed by hand")]
+pub(crate) fn scan<K: Kernel>(kernel: K, bytes: &[u8], list: &mut Vec<Entry>) -> bool {
+    let mut nesting = Nesting::after(bytes[0]);
+    // The first bracket stands on the stack already.
+    let mut known = nesting.depth;
+    let mut carry = Carry::default();
+    let (mut start, mut value) = (0, 0);
+    let mut brackets = [const { MaybeUninit::uninit() }; CHUNK + SLACK];
+    list.clear();
+    let mut at = 0;
+    while at < bytes.len() {
+        let chunk_end = bytes.len().min(at + CHUNK);
+        list.reserve(chunk_end - at + SLACK);
+        let (len, capacity) = (list.len(), list.capacity());
+        // SAFETY: a vector's allocation holds `capacity` elements, and `MaybeUninit` asks nothing of them.
+        let entries = unsafe { std::slice::from_raw_parts_mut(list.as_mut_ptr().cast(), capacity) };
+        let mut sink = Sink { entries, len, brackets: &mut brackets, brackets_len: 0, start, value };
+        while at + BLOCK <= chunk_end {
+            // SAFETY: by the condition of the loop.
+            let block = unsafe { access::array(bytes, at) };
+            let marks = carry.marks(kernel, kernel.classify(block), at as u32);
+            kernel.emit(marks, &mut sink);
+            at += BLOCK;
+        }
+        if at < chunk_end {
+            let marks = carry.marks(kernel, classify_last(kernel, bytes, at), at as u32);
+            kernel.emit(marks, &mut sink);
+            at = chunk_end;
+        }
+        let Sink { entries, len, brackets: noted, brackets_len, .. } = sink;
+        (start, value) = (sink.start, sink.value);
+        // SAFETY: the sink wrote `brackets_len` brackets; where the first is known, `brackets[0]` is it.
+        let noted = unsafe { access::range(noted, known, brackets_len) };
+        known = 0;
+        let went_on = nesting.link(bytes, entries, noted);
+        // SAFETY: the sink wrote the entries up to `len`.
+        unsafe { list.set_len(len) };
+        if !went_on {
+            return false;
+        }
+    }
+    let closed = carry.in_string == 0 && nesting.depth == 0 && nesting.mismatched & CURLY == 0;
+    // The bracket that closes the outermost value is the last entry and the last byte.
+    let ended = match (list.first(), list.last()) {
+        (Some(first), Some(last)) => {
+            first.end == 0 && first.step as usize == list.len() + 1 && last.end as usize == bytes.len() - 1
+        }
+        _ => true,
+    };
+    closed && ended
+}
+
+/// The masks of the bytes from `at` on, fewer than a block.
+#[inline(always)]
+#[expect(unsafe_code, reason = "the last block of a document is read without a check")]
+fn classify_last<K: Kernel>(kernel: K, bytes: &[u8], at: usize) -> Masks {
+    if let Some(from) = bytes.len().checked_sub(BLOCK) {
+        // SAFETY: the last 64 bytes of at least 64.
+        let block = unsafe { access::array(bytes, from) };
+        // Counted again are only bytes before `at`.
+        kernel.classify(block).skip((at - from) as u32)
+    } else {
+        let mut block = [0; BLOCK];
+        block[..bytes.len()].copy_from_slice(bytes);
+        kernel.classify(&block)
+    }
+}
+
+/// Why [`scan`] failed: the plain way, a byte at a time, the same for every kernel.
+#[cold]
+pub(crate) fn fault(bytes: &[u8]) -> ScanError {
+    let mut open = Vec::new();
+    let (mut string, mut escaped, mut ended) = (None, false, false);
+    for (offset, &byte) in bytes.iter().enumerate() {
+        if ended {
+            return ScanError::Trailing { offset };
+        }
+        let plain = !std::mem::replace(&mut escaped, false);
+        match byte {
+            b'\\' => escaped = plain,
+            b'"' if plain => string = if string.is_none() { Some(offset) } else { None },
+            _ if string.is_some() => {}
+            b',' if open.is_empty() => return ScanError::Trailing { offset },
+            b'{' | b'[' if open.is_empty() && offset > 0 => return ScanError::Trailing { offset },
+            b'{' | b'[' if open.len() == DEPTH_MAX => return ScanError::TooDeep { offset },
+            b'{' | b'[' => open.push(byte),
+            b'}' | b']' => {
+                // '{' and '}', '[' and ']' differ by 06.
+                if open.pop() != Some(byte ^ 6) {
+                    return ScanError::Unbalanced { offset };
+                }
+                ended = open.is_empty();
+            }
+            _ => {}
+        }
+    }
+    match string {
+        Some(offset) => ScanError::OpenString { offset },
+        None => ScanError::Truncated { open: open.len() },
+    }
+}

@@ -1,1 +1,72 @@
-//! (being written)
+//! An append-only store of opaque, timed byte strings in plain files.
+//!
+//! An [`Event`] is an instant and a document: bytes without a line feed. [`Store::append`] makes a batch of them durable in a log;
+//! once enough has come in, the events are sealed into an immutable segment, in order of time. A [`Snapshot`] hands the events out
+//! as [`Block`]s, in groups that come in order of time, either way. Any number of other processes can read beside the one that writes, each through
+//! a [`Reader`].
+//!
+//! The store knows nothing of what the documents mean. When it forms a block it asks [`Summarize`] for opaque bytes to keep with it.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use tamias_store::{Direction, Event, Options, Store};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let store = Store::open(folder.path(), Options::default(), Arc::new(()))?;
+//! store.append(&[
+//!     Event { instant: 638_525_697_610_000_000, bytes: br#"{"n":2}"# },
+//!     Event { instant: 638_525_697_600_000_000, bytes: br#"{"n":1}"# },
+//! ])?;
+//! for group in store.snapshot().groups(0..=u64::MAX, Direction::Ascending) {
+//!     for block in group? {
+//!         assert_eq!(block.documents(), b"{\"n\":1}\n{\"n\":2}\n");
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What is promised, and under which assumptions about the medium, is said in `docs/reliability.md`; every byte of the files in
+//! `docs/store-format.md`.
+
+mod block;
+mod error;
+pub mod format;
+pub mod io;
+mod log;
+mod manifest;
+mod reader;
+mod recovery;
+mod run;
+mod segment;
+mod snapshot;
+mod store;
+mod tail;
+
+pub use block::Block;
+pub use error::{AppendError, Damage, Failure, OpenError, Operation, ReadError, SealError};
+pub use format::Key;
+pub use log::SourcePosition;
+pub use reader::Reader;
+pub use snapshot::{Direction, Groups, SegmentInfo, Snapshot};
+pub use store::{Durability, FlushStats, Options, ReadMode, Store};
+
+/// An event as it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event<'a> {
+    /// When it happened: ticks of 100 ns since 0001-01-01T00:00:00Z. Any value is accepted.
+    pub instant: u64,
+    /// The document: at least one byte, none of them a line feed.
+    pub bytes: &'a [u8],
+}
+
+/// Says what a block holds, in bytes that the store keeps and does not look into.
+pub trait Summarize: Send + Sync {
+    /// Appends the summary of a block. `documents` are the documents, each ended by a line feed; `ends` are the offsets of these line
+    /// feeds. A summary has at most 16 MiB: of a longer one nothing is kept.
+    fn summarize(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>);
+}
+
+/// No summaries.
+impl Summarize for () {
+    fn summarize(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {}
+}

@@ -1,0 +1,264 @@
+//! What can go wrong, one type per operation. Every message says what is wrong, where, and what to do.
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::format::Key;
+use crate::io::Directory;
+
+/// What the store was doing with a file when the system refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each name says it")]
+pub enum Operation {
+    Open,
+    Create,
+    Read,
+    Map,
+    Write,
+    Cut,
+    Flush,
+    FlushFolder,
+    Rename,
+    List,
+    Lock,
+    CreateFolder,
+}
+
+impl Operation {
+    fn verb(self) -> &'static str {
+        match self {
+            Operation::Open => "open",
+            Operation::Create => "create",
+            Operation::Read => "read",
+            Operation::Map => "map",
+            Operation::Write => "write",
+            Operation::Cut => "cut",
+            Operation::Flush => "flush",
+            Operation::FlushFolder => "flush the folder of",
+            Operation::Rename => "rename",
+            Operation::List => "list",
+            Operation::Lock => "lock",
+            Operation::CreateFolder => "create the folder",
+        }
+    }
+}
+
+/// A call to the operating system that failed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("cannot {} {}: {source}", .operation.verb(), .path.display())]
+pub struct Failure {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// What was tried.
+    pub operation: Operation,
+    /// What the system answered.
+    pub source: Arc<io::Error>,
+}
+
+impl Failure {
+    /// For `map_err`: the failure of this operation on a file of the folder.
+    pub(crate) fn during(
+        directory: &dyn Directory,
+        name: &str,
+        operation: Operation,
+    ) -> impl FnOnce(io::Error) -> Failure + use<> {
+        let path = directory.path(name);
+        move |source| Failure { path, operation, source: Arc::new(source) }
+    }
+
+    /// Whether nobody can tell any more what a crash would leave: the writer must stop.
+    pub(crate) fn is_final(&self) -> bool {
+        matches!(
+            self.operation,
+            Operation::Flush | Operation::FlushFolder | Operation::Rename | Operation::Cut
+        )
+    }
+}
+
+/// A part of the store whose bytes are not what was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// The file.
+    pub file: PathBuf,
+    /// The bytes of it that cannot be used.
+    pub bytes: Range<u64>,
+    /// First and last event, where they are known; otherwise the events may be of any time.
+    pub keys: Option<(Key, Key)>,
+    /// How many events are lost, where that is known.
+    pub events: Option<u64>,
+    /// What was found.
+    pub found: &'static str,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Range { start, end } = self.bytes;
+        write!(f, "{} is damaged at bytes {start} to {end}: {}; ", self.file.display(), self.found)?;
+        match self.events {
+            Some(1) => f.write_str("1 event is lost")?,
+            Some(events) => write!(f, "{events} events are lost")?,
+            None => f.write_str("an unknown number of events is lost")?,
+        }
+        match self.keys {
+            Some((first, last)) => write!(f, " from ticks {} to {}", first.instant, last.instant),
+            None => f.write_str(" of unknown times"),
+        }
+    }
+}
+
+/// Why a store could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The operating system refused.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// There is no store here.
+    #[error("{} holds no store; open it for writing to create one", .folder.display())]
+    Missing {
+        /// Where one was looked for.
+        folder: PathBuf,
+    },
+    /// The folder is used for something else.
+    #[error(
+        "{} is not empty and holds no store (it has {name:?}); give an empty or a new folder", .folder.display()
+    )]
+    NotAStore {
+        /// The folder.
+        folder: PathBuf,
+        /// One of the files that are none of a store's.
+        name: String,
+    },
+    /// Files of a store are there, but not the list of them.
+    #[error("{} holds {name} but no manifest: the store is incomplete; restore the missing files", .folder.display())]
+    ManifestMissing {
+        /// The folder.
+        folder: PathBuf,
+        /// One of the files that are there.
+        name: String,
+    },
+    /// The list of live files cannot be read.
+    #[error("{} is damaged; restore it from a copy", .file.display())]
+    ManifestDamaged {
+        /// The manifest.
+        file: PathBuf,
+    },
+    /// The store was written by a newer version of this library.
+    #[error("{} is of format version {found}, this program reads versions up to {known}; use a newer one", .file.display())]
+    Version {
+        /// The file that says so.
+        file: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The newest version known here.
+        known: u32,
+    },
+    /// Another process writes to this store.
+    #[error("{} is being written to by {writer}; open it read-only, or stop that process", .folder.display())]
+    Locked {
+        /// The store.
+        folder: PathBuf,
+        /// Process and host, as far as known.
+        writer: String,
+    },
+    /// An option lies outside its range.
+    #[error("option {name} is {value}, it must lie in {least} to {most}")]
+    Option {
+        /// Which.
+        name: &'static str,
+        /// What was given.
+        value: usize,
+        /// The least value allowed.
+        least: usize,
+        /// The greatest value allowed.
+        most: usize,
+    },
+    /// A reader was overtaken by the writer again and again.
+    #[error("{} changes faster than it can be read; try again", .folder.display())]
+    Restless {
+        /// The store.
+        folder: PathBuf,
+    },
+}
+
+/// Why a batch was not stored. Nothing of it is.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AppendError {
+    /// The operating system refused; the next append may work.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// An earlier failure left the medium in an unknown state.
+    #[error("the store takes no more events since an earlier failure: {0}; open it again")]
+    Poisoned(Failure),
+    /// An event is too long.
+    #[error("event {index} of the batch has {bytes} bytes, more than event_bytes_max = {most}")]
+    EventTooLong {
+        /// Its place in the batch.
+        index: usize,
+        /// Its length.
+        bytes: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// An event is empty or holds a line feed.
+    #[error("event {index} of the batch is {found}")]
+    EventMalformed {
+        /// Its place in the batch.
+        index: usize,
+        /// What is wrong with it.
+        found: &'static str,
+    },
+    /// The batch is too large.
+    #[error("the batch has {bytes} bytes, more than batch_bytes_max = {most}; split it")]
+    BatchTooLarge {
+        /// Its length.
+        bytes: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// The name of the source is too long.
+    #[error("the source's name has {bytes} bytes, more than {most}")]
+    SourceNameTooLong {
+        /// Its length.
+        bytes: usize,
+        /// The limit.
+        most: usize,
+    },
+}
+
+/// Why events could not be read.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The operating system refused.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// The bytes are not what was written.
+    #[error("{0}")]
+    Damaged(Damage),
+}
+
+/// Why the tail was not flushed or sealed. What was acknowledged is as safe as before.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SealError {
+    /// The operating system refused; trying again may work.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// An earlier failure left the medium in an unknown state.
+    #[error("the store writes nothing since an earlier failure: {0}; open it again")]
+    Poisoned(Failure),
+}
+
+impl From<SealError> for AppendError {
+    fn from(error: SealError) -> AppendError {
+        match error {
+            SealError::Failure(failure) => AppendError::Failure(failure),
+            SealError::Poisoned(failure) => AppendError::Poisoned(failure),
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! Where batches become durable: each is appended to the current log and flushed before it is acknowledged.
+//!
+//! A batch carries how far the log had been flushed when it was written. That tells damage from a crash: bytes that some later,
+//! whole batch says were flushed must be whole too; without such a witness the log simply ends before them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::Event;
+use crate::error::{Failure, Operation};
+use crate::format::{
+    ALIGNMENT, DOCUMENT_BYTES_MAX, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, HeaderFault,
+    SOURCE_NAME_BYTES_MAX, checksum,
+};
+use crate::io::{Directory, File, read_full_at, write_all_at};
+use crate::run;
+
+/// How much of a damaged log is searched at once for the next batch.
+const SEARCH_BYTES: usize = 256 * 1024;
+
+/// Where a source stood after a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SourcePosition<'a> {
+    /// The source's name, chosen by the caller; at most 4096 bytes.
+    pub name: &'a str,
+    /// Where it stood, in the caller's own measure.
+    pub position: u64,
+}
+
+/// A batch ready to be written, but for its place and its arrival numbers.
+#[derive(Debug)]
+pub(crate) struct EncodedBatch {
+    /// Room for the frame, the body, the zeros.
+    bytes: Vec<u8>,
+    frame: Frame,
+}
+
+impl EncodedBatch {
+    /// Lays out a batch. The caller has checked that the documents fit in [`DOCUMENT_BYTES_MAX`] and the name in its limit.
+    pub(crate) fn new(events: &[Event<'_>], source: Option<SourcePosition<'_>>) -> EncodedBatch {
+        let document_bytes: usize = events.iter().map(|event| event.bytes.len() + 1).sum();
+        let name = source.map_or("", |source| source.name).as_bytes();
+        let length = FRAME_BYTES + events.len() * 12 + document_bytes + name.len();
+        let mut bytes = Vec::with_capacity(length + ALIGNMENT as usize);
+        bytes.resize(FRAME_BYTES, 0);
+        for event in events {
+            bytes.extend_from_slice(&event.instant.to_le_bytes());
+        }
+        let mut end = 0u32;
+        for event in events {
+            end += event.bytes.len() as u32;
+            bytes.extend_from_slice(&end.to_le_bytes());
+            end += 1;
+        }
+        for event in events {
+            bytes.extend_from_slice(event.bytes);
+            bytes.push(b'\n');
+        }
+        bytes.extend_from_slice(name);
+        let body = bytes.get(FRAME_BYTES..).unwrap_or_default();
+        let frame = Frame {
+            body_checksum: checksum(0, &[body]),
+            document_bytes: document_bytes as u32,
+            events: events.len() as u32,
+            flushed: 0,
+            first_arrival: 0,
+            source_position: source.map_or(0, |source| source.position),
+            source_name_bytes: name.len() as u32,
+        };
+        bytes.resize(bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
+        EncodedBatch { bytes, frame }
+    }
+
+    /// A batch that was read, to be written again with the same arrival numbers.
+    pub(crate) fn again(frame: Frame, body: &[u8]) -> EncodedBatch {
+        let mut bytes = vec![0; FRAME_BYTES];
+        bytes.extend_from_slice(body);
+        bytes.resize(bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
+        EncodedBatch { bytes, frame }
+    }
+}
+
+/// The end of a log to which batches are appended.
+#[derive(Debug)]
+pub(crate) struct LogWriter {
+    pub(crate) number: u64,
+    pub(crate) file: Arc<dyn File>,
+    name: String,
+    seed: u32,
+    /// Where the next batch goes.
+    pub(crate) written: u64,
+    /// Up to where the file is known to be durable.
+    pub(crate) flushed: u64,
+}
+
+impl LogWriter {
+    /// Creates a log, durable with its name when this returns. It counts only once a manifest names it.
+    pub(crate) fn create(directory: &dyn Directory, store: u128, number: u64) -> Result<LogWriter, Failure> {
+        let mut log = LogWriter::begin(directory, store, number)?;
+        log.flush(directory)?;
+        directory.flush().map_err(Failure::during(directory, &log.name, Operation::FlushFolder))?;
+        Ok(log)
+    }
+
+    /// Creates a log and leaves the flushing to the caller.
+    pub(crate) fn begin(directory: &dyn Directory, store: u128, number: u64) -> Result<LogWriter, Failure> {
+        let name = FileKind::Log.name(number);
+        let header = Header { kind: FileKind::Log, store, number };
+        let file = directory.create(&name).map_err(Failure::during(directory, &name, Operation::Create))?;
+        write_all_at(&*file, 0, &header.encode()).map_err(Failure::during(
+            directory,
+            &name,
+            Operation::Write,
+        ))?;
+        let written = HEADER_BYTES as u64;
+        Ok(LogWriter { number, file, name, seed: header.seed(), written, flushed: 0 })
+    }
+
+    /// Writes a batch behind the others; on failure the log is as before, or the failure is final.
+    pub(crate) fn write(
+        &mut self,
+        directory: &dyn Directory,
+        mut batch: EncodedBatch,
+        first_arrival: u64,
+    ) -> Result<(), Failure> {
+        batch.frame.first_arrival = first_arrival;
+        batch.frame.flushed = self.flushed;
+        if let Some(place) = batch.bytes.first_chunk_mut::<FRAME_BYTES>() {
+            *place = batch.frame.encode(self.seed);
+        }
+        if let Err(error) = write_all_at(&*self.file, self.written, &batch.bytes) {
+            let failure = Failure::during(directory, &self.name, Operation::Write)(error);
+            // What was written of it must not stay before a later batch.
+            self.file.set_length(self.written).map_err(Failure::during(
+                directory,
+                &self.name,
+                Operation::Cut,
+            ))?;
+            return Err(failure);
+        }
+        self.written += batch.bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Makes everything written so far durable.
+    pub(crate) fn flush(&mut self, directory: &dyn Directory) -> Result<(), Failure> {
+        self.file.flush().map_err(Failure::during(directory, &self.name, Operation::Flush))?;
+        self.flushed = self.written;
+        Ok(())
+    }
+
+    /// For a flush outside the writer's lock: what to flush, and what to call it when it fails.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// A batch as it stands in a log; its parts fit together.
+#[derive(Debug)]
+pub(crate) struct StoredBatch<'a> {
+    pub(crate) frame: Frame,
+    pub(crate) body: &'a [u8],
+    events: Vec<Event<'a>>,
+    source_name: &'a str,
+}
+
+impl<'a> StoredBatch<'a> {
+    /// Takes a batch apart; `None` if its parts do not fit together.
+    fn parse(frame: Frame, body: &'a [u8]) -> Option<StoredBatch<'a>> {
+        let count = frame.events as usize;
+        let (instants, rest) = body.split_at_checked(count.checked_mul(8)?)?;
+        let (ends, rest) = rest.split_at_checked(count.checked_mul(4)?)?;
+        let (documents, name) = rest.split_at_checked(frame.document_bytes as usize)?;
+        let source_name = std::str::from_utf8(name).ok()?;
+        let mut events = Vec::with_capacity(count);
+        let mut start = 0;
+        for (instant, end) in instants.as_chunks::<8>().0.iter().zip(ends.as_chunks::<4>().0) {
+            let end = u32::from_le_bytes(*end) as usize;
+            let bytes = documents.get(start..end)?;
+            if bytes.is_empty() || documents.get(end) != Some(&b'\n') {
+                return None;
+            }
+            events.push(Event { instant: u64::from_le_bytes(*instant), bytes });
+            start = end + 1;
+        }
+        (start == documents.len()).then_some(StoredBatch { frame, body, events, source_name })
+    }
+
+    /// Its events as runs, numbered.
+    pub(crate) fn runs(&self, block_bytes: usize) -> Vec<run::Run> {
+        let mut runs = run::sort(&self.events, block_bytes);
+        for run in &mut runs {
+            run::number(run, self.frame.first_arrival);
+        }
+        runs
+    }
+
+    /// The source that it names.
+    pub(crate) fn source(&self) -> Option<SourcePosition<'a>> {
+        let position = self.frame.source_position;
+        (!self.source_name.is_empty()).then_some(SourcePosition { name: self.source_name, position })
+    }
+}
+
+/// A stretch of a log that cannot be used though it was flushed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LogDamage {
+    pub(crate) bytes: Range<u64>,
+    pub(crate) events: Option<u64>,
+    pub(crate) found: &'static str,
+}
+
+/// A log being read, batch by batch, from where it was left the last time.
+#[derive(Debug)]
+pub(crate) struct LogReader {
+    header: Header,
+    file: Arc<dyn File>,
+    name: String,
+    /// Just behind the last batch that was taken.
+    pub(crate) offset: u64,
+    next_arrival: Option<u64>,
+    pub(crate) damage: Vec<LogDamage>,
+    /// The header says that a newer version wrote this.
+    pub(crate) version: Option<u32>,
+}
+
+impl LogReader {
+    /// Opens a log that a manifest names.
+    pub(crate) fn open(directory: &dyn Directory, store: u128, number: u64) -> Result<LogReader, Failure> {
+        let name = FileKind::Log.name(number);
+        let file = directory.open(&name).map_err(Failure::during(directory, &name, Operation::Open))?;
+        let header = Header { kind: FileKind::Log, store, number };
+        let mut bytes = [0; HEADER_BYTES];
+        let read = read_full_at(&*file, 0, &mut bytes).map_err(Failure::during(
+            directory,
+            &name,
+            Operation::Read,
+        ))?;
+        let mut reader = LogReader {
+            header,
+            file,
+            name,
+            offset: HEADER_BYTES as u64,
+            next_arrival: None,
+            damage: Vec::new(),
+            version: None,
+        };
+        // The header was durable before a manifest named the log, so it is never torn.
+        match header.expect(bytes.get(..read).unwrap_or_default()) {
+            Ok(()) => {}
+            Err(HeaderFault::Version(version)) => reader.version = Some(version),
+            Err(HeaderFault::Damaged) => reader.report(0, "its header is not whole"),
+            Err(HeaderFault::Foreign) => reader.report(0, "its header is that of another file"),
+        }
+        Ok(reader)
+    }
+
+    fn report(&mut self, start: u64, found: &'static str) {
+        self.damage.push(LogDamage { bytes: start..HEADER_BYTES as u64, events: None, found });
+    }
+
+    /// Hands over every whole batch from the current offset on. Stretches that were flushed and are not whole are noted as damage;
+    /// the log ends before a stretch of which nothing says that it was flushed.
+    pub(crate) fn read(
+        &mut self,
+        directory: &dyn Directory,
+        mut take: impl FnMut(&StoredBatch<'_>),
+    ) -> Result<(), Failure> {
+        self.read_inner(&mut take).map_err(Failure::during(directory, &self.name, Operation::Read))
+    }
+
+    fn read_inner(&mut self, take: &mut impl FnMut(&StoredBatch<'_>)) -> std::io::Result<()> {
+        let mut buffer = Vec::new();
+        loop {
+            if self.take_batch(&mut buffer, take)? {
+                continue;
+            }
+            let Some(next) = self.find_witness()? else { return Ok(()) };
+            // A writer may have completed the batch since it was tried: what was flushed is whole by now.
+            if self.take_batch(&mut buffer, take)? {
+                continue;
+            }
+            let events = self.next_arrival.and_then(|expected| next.1.checked_sub(expected));
+            let found = "a batch in it is not whole, though a later one says it was flushed";
+            self.damage.push(LogDamage { bytes: self.offset..next.0, events, found });
+            self.offset = next.0;
+        }
+    }
+
+    /// Takes the batch at the current offset; false if there is no whole one.
+    fn take_batch(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        take: &mut impl FnMut(&StoredBatch<'_>),
+    ) -> std::io::Result<bool> {
+        let Some(frame) = self.frame_at(self.offset)? else { return Ok(false) };
+        if !self.body_at(self.offset, frame, buffer)? {
+            return Ok(false);
+        }
+        let Some(batch) = StoredBatch::parse(frame, buffer) else { return Ok(false) };
+        self.next_arrival = frame.first_arrival.checked_add(u64::from(frame.events));
+        if self.next_arrival.is_none() {
+            return Ok(false);
+        }
+        take(&batch);
+        self.offset += frame.total_bytes();
+        Ok(true)
+    }
+
+    fn frame_at(&self, offset: u64) -> std::io::Result<Option<Frame>> {
+        let mut bytes = [0; FRAME_BYTES];
+        if read_full_at(&*self.file, offset, &mut bytes)? < FRAME_BYTES {
+            return Ok(None);
+        }
+        Ok(Frame::decode(self.header.seed(), &bytes))
+    }
+
+    /// Reads a body into the buffer; false if it is cut short or not what was written.
+    fn body_at(&self, offset: u64, frame: Frame, buffer: &mut Vec<u8>) -> std::io::Result<bool> {
+        let start = offset + FRAME_BYTES as u64;
+        let sane = frame.document_bytes as usize <= DOCUMENT_BYTES_MAX
+            && frame.source_name_bytes as usize <= SOURCE_NAME_BYTES_MAX;
+        // Never more memory than the file has bytes.
+        if !sane || start.saturating_add(frame.body_bytes()) > self.file.length()? {
+            return Ok(false);
+        }
+        buffer.clear();
+        buffer.resize(frame.body_bytes() as usize, 0);
+        let read = read_full_at(&*self.file, start, buffer)?;
+        Ok(read == buffer.len() && checksum(0, &[buffer]) == frame.body_checksum)
+    }
+
+    /// Whether a later whole batch says that the log had been flushed beyond the current offset; if so, the place and first
+    /// arrival number of the next whole batch.
+    fn find_witness(&self) -> std::io::Result<Option<(u64, u64)>> {
+        let length = self.file.length()?;
+        // A crafted file could have a long body read for each of many frames; twice the file is enough for an honest one.
+        let mut budget = length.saturating_mul(2);
+        let mut window = vec![0; SEARCH_BYTES + FRAME_BYTES];
+        let mut body = Vec::new();
+        let mut next = None;
+        let mut start = self.offset + ALIGNMENT;
+        while start < length {
+            let read = read_full_at(&*self.file, start, &mut window)?;
+            let bytes = window.get(..read).unwrap_or_default();
+            for at in (0..SEARCH_BYTES.min(read)).step_by(ALIGNMENT as usize) {
+                let Some(head) = bytes.get(at..).and_then(|rest| rest.first_chunk::<FRAME_BYTES>()) else {
+                    break;
+                };
+                if !Frame::begins(head) {
+                    continue;
+                }
+                let Some(frame) = Frame::decode(self.header.seed(), head) else { continue };
+                let Some(left) = budget.checked_sub(frame.body_bytes()) else { return Ok(None) };
+                budget = left;
+                let offset = start + at as u64;
+                if !self.body_at(offset, frame, &mut body)? || StoredBatch::parse(frame, &body).is_none() {
+                    continue;
+                }
+                let next = *next.get_or_insert((offset, frame.first_arrival));
+                if frame.flushed > self.offset {
+                    return Ok(Some(next));
+                }
+            }
+            start += SEARCH_BYTES as u64;
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,169 @@
+//! Reading a store that another process may be writing to.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::error::{Damage, Failure, OpenError, Operation};
+use crate::format::FileKind;
+use crate::io::{Directory, Disk, Lock, LockKind};
+use crate::log::LogReader;
+use crate::manifest::Manifest;
+use crate::recovery::{self, Replayed};
+use crate::segment::{Environment, Segment};
+use crate::snapshot::{Segments, Snapshot, State};
+use crate::store::Options;
+
+/// How often a reader tries to get hold of a manifest before the writer replaces it.
+const ATTEMPTS: usize = 100;
+
+/// A store opened for reading only, beside a writing process too. Nothing is written, no server is needed.
+#[derive(Debug)]
+pub struct Reader {
+    directory: Arc<dyn Directory>,
+    options: Options,
+    held: Mutex<Held>,
+}
+
+/// The manifest that is being read, with everything already known from it.
+#[derive(Debug)]
+struct Held {
+    manifest: Manifest,
+    environment: Arc<Environment>,
+    segments: Arc<Segments>,
+    logs: Vec<(u64, LogReader)>,
+    missing: Vec<Damage>,
+    replayed: Replayed,
+    /// As long as it is held, here or by a snapshot, the writer removes nothing that the manifest names.
+    lock: Arc<dyn Lock>,
+}
+
+impl Reader {
+    /// Opens a store that exists.
+    pub fn open(folder: &Path, options: Options) -> Result<Reader, OpenError> {
+        if !folder.is_dir() {
+            return Err(OpenError::Missing { folder: folder.to_path_buf() });
+        }
+        Reader::open_on(Arc::new(Disk::new(folder)), options)
+    }
+
+    /// Opens a store in any kind of folder.
+    pub fn open_on(directory: Arc<dyn Directory>, options: Options) -> Result<Reader, OpenError> {
+        options.check()?;
+        let held = Held::take(&directory, &options, None)?;
+        Ok(Reader { directory, options, held: Mutex::new(held) })
+    }
+
+    /// The store as it is now: everything acknowledged before this call, and perhaps a batch about to be.
+    pub fn snapshot(&self) -> Result<Snapshot, OpenError> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is appended while the manifest is being checked is found by the next snapshot: the manifest is looked up first.
+        let current = recovery::find_manifest_number(&*self.directory)?;
+        if current != Some(held.manifest.number) {
+            *held = Held::take(&self.directory, &self.options, Some(&held))?;
+        }
+        held.read_on(&*self.directory, self.options.block_bytes)?;
+        Ok(held.snapshot(&*self.directory))
+    }
+
+    /// Where a source stood with the last batch that named it, as of the last snapshot.
+    pub fn source_position(&self, name: &str) -> Option<u64> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.replayed.sources.get(name).map(|mark| mark.position)
+    }
+}
+
+impl Held {
+    /// Gets hold of the current manifest.
+    fn take(
+        directory: &Arc<dyn Directory>,
+        options: &Options,
+        before: Option<&Held>,
+    ) -> Result<Held, OpenError> {
+        for _ in 0..ATTEMPTS {
+            let manifest = match recovery::find_manifest(&**directory, false) {
+                // It was replaced and removed in between.
+                Err(OpenError::Failure(failure)) if failure.source.kind() == std::io::ErrorKind::NotFound => {
+                    continue;
+                }
+                Ok(None) => return Err(recovery::missing(&**directory)),
+                found => found?.ok_or_else(|| recovery::missing(&**directory))?,
+            };
+            let name = FileKind::Manifest.name(manifest.number);
+            let lock = match directory.lock(&name, LockKind::Shared) {
+                Ok(Some(lock)) => lock,
+                // The writer is about to remove it.
+                Ok(None) => continue,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(Failure::during(&**directory, &name, Operation::Lock)(error).into()),
+            };
+            // If it is still there now, the writer finds the lock before it removes it.
+            let there = directory.exists(&name);
+            if !there.map_err(Failure::during(&**directory, &name, Operation::Open))? {
+                continue;
+            }
+            return Held::begin(directory, options, manifest, Arc::from(lock), before);
+        }
+        Err(OpenError::Restless { folder: recovery::folder(&**directory) })
+    }
+
+    fn begin(
+        directory: &Arc<dyn Directory>,
+        options: &Options,
+        manifest: Manifest,
+        lock: Arc<dyn Lock>,
+        before: Option<&Held>,
+    ) -> Result<Held, OpenError> {
+        let environment = match before {
+            Some(before) => Arc::clone(&before.environment),
+            None => Arc::new(Environment {
+                directory: Arc::clone(directory),
+                store: manifest.store,
+                mode: options.read_mode,
+                open_max: options.open_segments_max,
+                open: Mutex::new(VecDeque::new()),
+            }),
+        };
+        // Segments that were open stay open, and verified.
+        let known: HashMap<u64, &Arc<Segment>> = before
+            .iter()
+            .flat_map(|before| &before.segments.list)
+            .map(|segment| (segment.entry.number, segment))
+            .collect();
+        let list = manifest.segments.iter().map(|entry| match known.get(&entry.number) {
+            Some(segment) if segment.entry == *entry => Arc::clone(segment),
+            _ => Arc::new(Segment::new(*entry, Arc::clone(&environment))),
+        });
+        let segments = Arc::new(Segments::new(list.collect()));
+        let (mut logs, mut missing) = (Vec::new(), Vec::new());
+        for &number in &manifest.logs {
+            match recovery::open_log(&**directory, manifest.store, number)? {
+                Ok(log) => logs.push((number, log)),
+                Err(damage) => missing.push(damage),
+            }
+        }
+        let replayed = Replayed::begin(&manifest);
+        Ok(Held { manifest, environment, segments, logs, missing, replayed, lock })
+    }
+
+    /// Takes in the batches that have come since the last time.
+    fn read_on(&mut self, directory: &dyn Directory, block_bytes: usize) -> Result<(), OpenError> {
+        for (_, log) in &mut self.logs {
+            log.read(directory, |batch| self.replayed.take(batch, block_bytes))?;
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self, directory: &dyn Directory) -> Snapshot {
+        let damage = self.logs.iter().flat_map(|(number, log)| recovery::log_damage(directory, *number, log));
+        Snapshot {
+            state: Arc::new(State {
+                environment: Arc::clone(&self.environment),
+                segments: Arc::clone(&self.segments),
+                tail: self.replayed.tail.runs.clone(),
+                damage: self.missing.iter().cloned().chain(damage).collect(),
+                lock: Some(Arc::clone(&self.lock)),
+            }),
+        }
+    }
+}

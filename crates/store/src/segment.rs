@@ -1,0 +1,7 @@
+//! Immutable files of events in order of time: checksummed blocks, then their columns, then an index.
+
+mod reader;
+mod writer;
+
+pub(crate) use reader::{Environment, Loaded, Segment};
+pub(crate) use writer::{Sealed, write_sorted};

@@ -1,0 +1,36 @@
+//! The events that are in the logs only, in memory: few runs, each in order.
+
+use std::sync::Arc;
+
+use crate::run::Run;
+
+/// Runs that never change, so that a snapshot is a list of references.
+#[derive(Debug, Default)]
+pub(crate) struct Tail {
+    pub(crate) runs: Vec<Arc<Run>>,
+    pub(crate) document_bytes: usize,
+}
+
+impl Tail {
+    /// Adds a run. Runs at the end are merged while the last is less than twice the new one, up to the size of a block: so an event is
+    /// copied a number of times that grows with the logarithm of the block's size, and there are as few small runs.
+    pub(crate) fn push(&mut self, run: Run, block_bytes: usize) {
+        self.document_bytes += run.documents.len();
+        let mut run = run;
+        while let Some(last) = self.runs.last() {
+            let (before, now) = (last.documents.len(), run.documents.len());
+            if before >= now * 2 || before + now > block_bytes {
+                break;
+            }
+            run = last.merge(&run);
+            self.runs.pop();
+        }
+        self.runs.push(Arc::new(run));
+    }
+
+    /// Takes all of another tail.
+    pub(crate) fn extend(&mut self, other: Tail) {
+        self.document_bytes += other.document_bytes;
+        self.runs.extend(other.runs);
+    }
+}

@@ -2,12 +2,22 @@
 //!
 //! [`Portable`] steps through the bytes and is the specification; every other kernel gives the same on every block.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod portable;
 mod swar;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx512::Avx512;
 
 pub(crate) use portable::Portable;
 pub(crate) use swar::Swar;
 
+use crate::access;
 use crate::scan::{Marks, Sink};
 
 /// Bytes per step.
@@ -46,6 +56,22 @@ impl Masks {
 pub(crate) trait Kernel: Copy {
     /// Sorts the bytes of a block.
     fn classify(self, block: &[u8; BLOCK]) -> Masks;
+
+    /// Sorts the bytes from `at` on, fewer than a block and at least one; bits past them are 0.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the last bytes of a document are read without a check")]
+    fn classify_last(self, bytes: &[u8], at: usize) -> Masks {
+        if let Some(from) = bytes.len().checked_sub(BLOCK) {
+            // SAFETY: the last 64 bytes of at least 64.
+            let block = unsafe { access::array(bytes, from) };
+            // The bytes before `at` are those of the block before.
+            self.classify(block).skip((at - from) as u32)
+        } else {
+            let mut block = [0; BLOCK];
+            block[..bytes.len()].copy_from_slice(bytes);
+            self.classify(&block)
+        }
+    }
 
     /// Bit `n` of the answer is the parity of the bits 0 to `n`: from quotes to what lies between them.
     #[inline(always)]

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+#[cfg(target_arch = "x86_64")]
+use crate::classify::{Avx2, Avx512};
 use crate::classify::{Portable, Swar};
 
 /// Which kernel scans. A value exists only where the CPU can run that kernel: only detection makes one.
@@ -23,6 +25,10 @@ pub struct Isa(Level);
 /// The kernels, each with its witness.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
     Swar(Swar),
     Portable(Portable),
 }
@@ -44,12 +50,23 @@ impl Isa {
 
     /// Every kernel that this machine can run, the fastest first.
     pub fn available() -> Vec<Isa> {
-        vec![Isa(Level::Swar(Swar)), Isa(Level::Portable(Portable))]
+        let mut available = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            available.extend(Avx512::detect().map(|kernel| Isa(Level::Avx512(kernel))));
+            available.extend(Avx2::detect().map(|kernel| Isa(Level::Avx2(kernel))));
+        }
+        available.extend([Isa(Level::Swar(Swar)), Isa(Level::Portable(Portable))]);
+        available
     }
 
     /// `avx512`, `avx2`, `swar` or `portable`.
     pub fn name(self) -> &'static str {
         match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512(_) => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2(_) => "avx2",
             Level::Swar(_) => "swar",
             Level::Portable(_) => "portable",
         }

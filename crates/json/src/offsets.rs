@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use crate::classify::Kernel;
 use crate::document::{Map, View};
-use crate::isa::{Isa, Level};
+use crate::isa::Isa;
 use crate::scan::{self, BYTES_MAX, DEPTH_MAX};
 use crate::value::Value;
 
@@ -115,11 +114,7 @@ impl Offsets {
             return Err(ScanError::TooLong { bytes: bytes.len() });
         }
         self.bytes_len = bytes.len();
-        let whole = match isa.level() {
-            Level::Swar(kernel) => scan_plainly(kernel, bytes, &mut self.entries),
-            Level::Portable(kernel) => scan_plainly(kernel, bytes, &mut self.entries),
-        };
-        if !whole {
+        if !scan::run(isa, bytes, &mut self.entries) {
             self.clear();
             return Err(scan::fault(bytes));
         }
@@ -159,10 +154,6 @@ impl Offsets {
         }
         Ok(())
     }
-}
-
-fn scan_plainly<K: Kernel>(kernel: K, bytes: &[u8], entries: &mut Vec<Entry>) -> bool {
-    scan::scan(kernel, bytes, entries)
 }
 
 impl fmt::Debug for Offsets {

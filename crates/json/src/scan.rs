@@ -6,7 +6,10 @@
 use std::mem::MaybeUninit;
 
 use crate::access;
+#[cfg(target_arch = "x86_64")]
+use crate::classify::{Avx2, Avx512};
 use crate::classify::{BLOCK, Kernel, Masks};
+use crate::isa::{Isa, Level};
 use crate::offsets::{Entry, ScanError};
 
 /// The longest document, in bytes: 1 GiB, so that offsets fit 32 bits.
@@ -88,21 +91,91 @@ pub(crate) struct Sink<'l> {
 }
 
 impl Sink<'_> {
-    /// Appends the entries of a block, a structural byte at a time. Each is written where the next entry goes;
-    /// only a delimiter moves on from there.
+    /// Number of entries so far.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Writes four entries, given as one value of 64 bytes, `after` entries past those that count.
+    ///
+    /// # Safety
+    /// The block has at least `after - 7` entries (writing eight in any case is allowed), and `T` is of 64 bytes.
     #[inline(always)]
     #[expect(unsafe_code, reason = "the room was made before the chunk")]
-    pub(crate) fn append(&mut self, marks: Marks) {
+    pub(crate) unsafe fn put_four<T>(&mut self, after: usize, entries: T) {
+        const { assert!(size_of::<T>() == 4 * size_of::<Entry>()) };
+        // SAFETY: there is room for an entry per byte of the chunk, and `SLACK`.
+        let four = unsafe { access::array_mut::<_, 4>(self.entries, self.len + after) };
+        // SAFETY: the target has the size of `T`, and any bytes make entries.
+        unsafe { std::ptr::from_mut(four).cast::<T>().write_unaligned(entries) };
+    }
+
+    /// Writes 16 indices of entries with brackets, `after` past those that count.
+    ///
+    /// # Safety
+    /// The block has more than `after` brackets, or `after` is 0; and `T` is of 64 bytes.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the array is as long as a chunk, and slack")]
+    pub(crate) unsafe fn put_brackets<T>(&mut self, after: usize, indices: T) {
+        const { assert!(size_of::<T>() == 16 * size_of::<u32>()) };
+        // SAFETY: a chunk has at most as many brackets as bytes, and the array has `SLACK` more places.
+        let places = unsafe { access::array_mut::<_, 16>(self.brackets, self.brackets_len + after) };
+        // SAFETY: the target has the size of `T`, and any bytes make indices.
+        unsafe { std::ptr::from_mut(places).cast::<T>().write_unaligned(indices) };
+    }
+
+    /// Gives the block's first entry, written already, its beginning: that lies in an earlier block.
+    ///
+    /// # Safety
+    /// The entry past those that count was written.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the room was made before the chunk")]
+    pub(crate) unsafe fn join(&mut self, marks: Marks, value_starts: u64) {
+        let inside = marks.base.wrapping_add(value_starts.trailing_zeros());
+        // SAFETY: there is room for `SLACK` entries past those that count.
+        let [first] = unsafe { access::array_mut(self.entries, self.len) };
+        // SAFETY: the contract.
+        let first = unsafe { first.assume_init_mut() };
+        first.start = self.start;
+        first.value = if value_starts & 1 == 1 { self.value } else { inside };
+    }
+
+    /// Counts the entries and brackets that were written for a block.
+    #[inline(always)]
+    pub(crate) fn moved(&mut self, marks: Marks, entries: usize, brackets: usize) {
+        self.len += entries;
+        self.brackets_len += brackets;
+        if marks.delimiters != 0 {
+            self.start = marks.base + (64 - marks.delimiters.leading_zeros());
+        }
+        if marks.structural != 0 {
+            self.value = marks.base + (64 - marks.structural.leading_zeros());
+        }
+    }
+
+    /// Notes the entries of a block that end with a bracket, before they are appended.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the array is as long as a chunk")]
+    pub(crate) fn note_brackets(&mut self, marks: Marks) {
         let mut brackets = marks.brackets;
         while brackets != 0 {
             let before = (brackets & brackets.wrapping_neg()) - 1;
             let index = self.len as u32 + (marks.delimiters & before).count_ones();
-            // SAFETY: a chunk has at most CHUNK bytes, so at most that many brackets.
+            // SAFETY: a chunk has at most as many brackets as bytes.
             let [slot] = unsafe { access::array_mut(self.brackets, self.brackets_len) };
             slot.write(index);
             self.brackets_len += 1;
             brackets &= brackets - 1;
         }
+    }
+
+    /// Appends the entries of a block, a structural byte at a time. Each is written where the next entry goes;
+    /// only a delimiter moves on from there.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the room was made before the chunk")]
+    pub(crate) fn append(&mut self, marks: Marks) {
+        self.note_brackets(marks);
         let mut structural = marks.structural;
         while structural != 0 {
             let at = structural.trailing_zeros();
@@ -183,6 +256,41 @@ impl Nesting {
     }
 }
 
+/// [`scan`] by the kernel that `isa` is the witness of.
+#[inline]
+pub(crate) fn run(isa: Isa, bytes: &[u8], list: &mut Vec<Entry>) -> bool {
+    match isa.level() {
+        #[cfg(target_arch = "x86_64")]
+        #[expect(unsafe_code, reason = "a function compiled for a CPU that was asked for its abilities")]
+        // SAFETY: the witness says that the CPU has the instructions.
+        Level::Avx512(kernel) => unsafe { run_avx512(kernel, bytes, list) },
+        #[cfg(target_arch = "x86_64")]
+        #[expect(unsafe_code, reason = "a function compiled for a CPU that was asked for its abilities")]
+        // SAFETY: the witness says that the CPU has the instructions.
+        Level::Avx2(kernel) => unsafe { run_avx2(kernel, bytes, list) },
+        Level::Swar(kernel) => run_plain(kernel, bytes, list),
+        Level::Portable(kernel) => run_plain(kernel, bytes, list),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt"
+)]
+fn run_avx512(kernel: Avx512, bytes: &[u8], list: &mut Vec<Entry>) -> bool {
+    scan(kernel, bytes, list)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt")]
+fn run_avx2(kernel: Avx2, bytes: &[u8], list: &mut Vec<Entry>) -> bool {
+    scan(kernel, bytes, list)
+}
+
+fn run_plain<K: Kernel>(kernel: K, bytes: &[u8], list: &mut Vec<Entry>) -> bool {
+    scan(kernel, bytes, list)
+}
+
 /// Makes the list of a document whose outermost value is an object or an array, or the empty list of a lone scalar.
 /// Gives false, and a list of no meaning, where brackets or quotes do not pair, something follows the
 /// outermost value, or the nesting is too deep: [`fault`] then finds out which.
@@ -214,7 +322,7 @@ pub(crate) fn scan<K: Kernel>(kernel: K, bytes: &[u8], list: &mut Vec<Entry>) ->
             at += BLOCK;
         }
         if at < chunk_end {
-            let marks = carry.marks(kernel, classify_last(kernel, bytes, at), at as u32);
+            let marks = carry.marks(kernel, kernel.classify_last(bytes, at), at as u32);
             kernel.emit(marks, &mut sink);
             at = chunk_end;
         }
@@ -239,22 +347,6 @@ pub(crate) fn scan<K: Kernel>(kernel: K, bytes: &[u8], list: &mut Vec<Entry>) ->
         _ => true,
     };
     closed && ended
-}
-
-/// The masks of the bytes from `at` on, fewer than a block.
-#[inline(always)]
-#[expect(unsafe_code, reason = "the last block of a document is read without a check")]
-fn classify_last<K: Kernel>(kernel: K, bytes: &[u8], at: usize) -> Masks {
-    if let Some(from) = bytes.len().checked_sub(BLOCK) {
-        // SAFETY: the last 64 bytes of at least 64.
-        let block = unsafe { access::array(bytes, from) };
-        // Counted again are only bytes before `at`.
-        kernel.classify(block).skip((at - from) as u32)
-    } else {
-        let mut block = [0; BLOCK];
-        block[..bytes.len()].copy_from_slice(bytes);
-        kernel.classify(&block)
-    }
 }
 
 /// Why [`scan`] failed: the plain way, a byte at a time, the same for every kernel.

@@ -1,0 +1,96 @@
+//! 64 bytes in two registers of 32, entries made one by one: x86-64 with AVX2 and BMI2 (Haswell and Zen on).
+#![expect(unsafe_code, reason = "vector instructions, on a CPU that was asked for them")]
+
+use std::arch::x86_64::*;
+
+use super::{BLOCK, Kernel, Masks};
+use crate::scan::{Marks, Sink};
+
+/// Made only where the CPU has all that [`Avx2::detect`] asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// The witness, where the CPU can.
+    pub(crate) fn detect() -> Option<Avx2> {
+        let able = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("pclmulqdq")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt");
+        able.then_some(Avx2(()))
+    }
+}
+
+impl Kernel for Avx2 {
+    #[inline(always)]
+    fn classify(self, block: &[u8; BLOCK]) -> Masks {
+        // SAFETY: the witness says that the CPU has these instructions; both halves lie in the block.
+        unsafe {
+            let low = _mm256_loadu_si256(block.as_ptr().cast());
+            let high = _mm256_loadu_si256(block.as_ptr().add(32).cast());
+            let mask = |low: __m256i, high: __m256i| {
+                u64::from(_mm256_movemask_epi8(low) as u32)
+                    | u64::from(_mm256_movemask_epi8(high) as u32) << 32
+            };
+            let equal = |bytes: __m256i, byte: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
+            // '[' and ']' are '{' and '}' without the bit 0x20.
+            let brackets = |bytes: __m256i| {
+                let folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
+                _mm256_or_si256(equal(folded, b'{'), equal(folded, b'}'))
+            };
+            let (brackets_low, brackets_high) = (brackets(low), brackets(high));
+            Masks {
+                quotes: mask(equal(low, b'"'), equal(high, b'"')),
+                backslashes: mask(equal(low, b'\\'), equal(high, b'\\')),
+                colons: mask(equal(low, b':'), equal(high, b':')),
+                delimiters: mask(
+                    _mm256_or_si256(equal(low, b','), brackets_low),
+                    _mm256_or_si256(equal(high, b','), brackets_high),
+                ),
+                brackets: mask(brackets_low, brackets_high),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn prefix_xor(self, bits: u64) -> u64 {
+        // SAFETY: the witness says that the CPU has these instructions.
+        unsafe {
+            let product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(bits as i64), _mm_set1_epi8(-1), 0);
+            _mm_cvtsi128_si64(product) as u64
+        }
+    }
+
+    #[inline(always)]
+    fn emit(self, marks: Marks, sink: &mut Sink<'_>) {
+        let Marks { base, structural, delimiters, .. } = marks;
+        // SAFETY: the witness says that the CPU has these instructions.
+        let value_starts = unsafe { _pdep_u64(_pext_u64(delimiters, structural), structural << 1 | 1) };
+        let count = delimiters.count_ones() as usize;
+        let (mut ends, mut values, mut start) = (delimiters, value_starts, base);
+        // SAFETY: four are written past fewer than `count`, or past none.
+        let mut four = |done: usize| unsafe {
+            let mut entries = [[0_u32; 4]; 4];
+            for entry in &mut entries {
+                let end = base.wrapping_add(ends.trailing_zeros());
+                *entry = [start, base.wrapping_add(values.trailing_zeros()), end, 1];
+                start = end.wrapping_add(1);
+                ends = _blsr_u64(ends);
+                values = _blsr_u64(values);
+            }
+            sink.put_four(done, entries);
+        };
+        four(0);
+        let mut done = 4;
+        while done < count {
+            four(done);
+            done += 4;
+        }
+        // SAFETY: the first entry has just been written.
+        unsafe { sink.join(marks, value_starts) };
+        sink.note_brackets(marks);
+        sink.moved(marks, count, 0);
+    }
+}

@@ -39,7 +39,7 @@ pub fn write_json_string(text: &str, out: &mut Vec<u8>) {
     for (at, &byte) in bytes.iter().enumerate() {
         if SHORT[usize::from(byte)] != 0 {
             out.extend_from_slice(&bytes[copied..at]);
-            write_ascii(byte, out);
+            out.extend_from_slice(Escaped::of(byte).as_bytes());
             copied = at + 1;
         }
     }
@@ -47,12 +47,23 @@ pub fn write_json_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends one ASCII character as it stands inside a normalised string: escaped only if it must be.
-pub(crate) fn write_ascii(byte: u8, out: &mut Vec<u8>) {
-    match SHORT[usize::from(byte)] {
-        0 => out.push(byte),
-        b'u' => out.extend_from_slice(&long_escape(u16::from(byte))),
-        short => out.extend_from_slice(&[b'\\', short]),
+/// One ASCII character as it stands inside a normalised string.
+pub(crate) struct Escaped {
+    bytes: [u8; 6],
+    length: usize,
+}
+
+impl Escaped {
+    pub(crate) fn of(ascii: u8) -> Escaped {
+        match SHORT[usize::from(ascii)] {
+            0 => Escaped { bytes: [ascii, 0, 0, 0, 0, 0], length: 1 },
+            b'u' => Escaped { bytes: long_escape(u16::from(ascii)), length: 6 },
+            short => Escaped { bytes: [b'\\', short, 0, 0, 0, 0], length: 2 },
+        }
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
     }
 }
 

@@ -7,8 +7,12 @@
 //!
 //! [`write_json_string`]: crate::write_json_string
 
+mod blocks;
 mod error;
 mod walk;
+
+use blocks::{Kernel, PADDING};
+use walk::Task;
 
 pub use error::{Reason, ValidateError};
 
@@ -45,7 +49,7 @@ impl Default for Limits {
 /// # Errors
 /// What is wrong, and the byte at which it is; `out` is then as it was.
 pub fn minify_object(input: &[u8], limits: &Limits, out: &mut Vec<u8>) -> Result<(), ValidateError> {
-    minify(input, limits, true, out)
+    minify(Kernel::best(), input, limits, true, out)
 }
 
 /// As [`minify_object`], for any value at the root.
@@ -53,10 +57,16 @@ pub fn minify_object(input: &[u8], limits: &Limits, out: &mut Vec<u8>) -> Result
 /// # Errors
 /// What is wrong, and the byte at which it is; `out` is then as it was.
 pub fn minify_value(input: &[u8], limits: &Limits, out: &mut Vec<u8>) -> Result<(), ValidateError> {
-    minify(input, limits, false, out)
+    minify(Kernel::best(), input, limits, false, out)
 }
 
-fn minify(input: &[u8], limits: &Limits, object: bool, out: &mut Vec<u8>) -> Result<(), ValidateError> {
+fn minify(
+    kernel: Kernel,
+    input: &[u8],
+    limits: &Limits,
+    object: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), ValidateError> {
     if input.len() > limits.bytes_max {
         return Err(ValidateError { offset: limits.bytes_max, reason: Reason::TooLong });
     }
@@ -65,7 +75,13 @@ fn minify(input: &[u8], limits: &Limits, object: bool, out: &mut Vec<u8>) -> Res
         return Err(ValidateError { offset, reason: Reason::NotUtf8 });
     }
     let before = out.len();
-    walk::minify(input, limits.depth_max, object, out).inspect_err(|_| out.truncate(before))
+    out.reserve(input.len() + PADDING);
+    out.extend_from_slice(input);
+    out.resize(out.len() + PADDING, 0);
+    let task = Task { buffer: &mut out[before..], length: input.len(), depth_max: limits.depth_max, object };
+    let result = kernel.minify(task);
+    out.truncate(before + *result.as_ref().unwrap_or(&0));
+    result.map(|_| ())
 }
 
 #[cfg(test)]

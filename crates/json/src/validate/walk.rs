@@ -1,97 +1,119 @@
+use super::blocks::{Blocks, PADDING};
 use super::{Reason, ValidateError};
 use crate::unescape::{hex4, pair};
-use crate::write::{long_escape, write_ascii};
+use crate::write::{Escaped, long_escape};
 
 type Result<T> = std::result::Result<T, ValidateError>;
 
-/// Checks UTF-8 `input` and appends its minified form to `out`, which on error holds a part of it.
-pub(super) fn minify(input: &[u8], depth_max: usize, object: bool, out: &mut Vec<u8>) -> Result<()> {
-    let mut walk = Walk { input, at: 0, copied: 0, out, open: Open::default(), depth_max };
+/// A document to check, and to minify in place.
+pub(super) struct Task<'b> {
+    /// The document, UTF-8, and behind it [`PADDING`] zeros.
+    pub(super) buffer: &'b mut [u8],
+    /// The length of the document.
+    pub(super) length: usize,
+    pub(super) depth_max: usize,
+    /// Whether the root must be an object.
+    pub(super) object: bool,
+}
+
+/// Checks the document, and moves its minified form to the beginning of the buffer. Returns the length of that.
+#[inline(always)]
+pub(super) fn minify<B: Blocks>(blocks: B, task: Task<'_>) -> Result<usize> {
+    let Task { buffer, length, depth_max, object } = task;
+    debug_assert_eq!(buffer.len(), length + PADDING);
+    let special = buffer.first_chunk().map_or(0, |block| blocks.special(block));
+    let open = Open::default();
+    let mut walk =
+        Walk { blocks, buffer, length, at: 0, block: 0, special, kept: 0, written: 0, open, depth_max };
     walk.skip_white_space();
-    if object && walk.byte().is_some_and(|byte| byte != b'{') {
+    if object && walk.byte() != b'{' {
         return walk.fail(Reason::ExpectedObject);
     }
     walk.document()?;
-    walk.out.extend_from_slice(&input[walk.copied..]);
-    Ok(())
+    walk.leave_out(0);
+    Ok(walk.written)
 }
 
-/// A pass over the input. What may stay as it is is not copied at once, but in the longest possible runs: an input
-/// that is minified already is copied whole.
-struct Walk<'i, 'o> {
-    input: &'i [u8],
+/// A pass over the document, in place.
+///
+/// Minifying makes nothing longer, so what is written never overtakes what is read. What may stay as it is moves in the
+/// longest possible runs; in a document that is minified already nothing moves at all.
+///
+/// *Invariants*: `written <= kept <= at <= length`, and `block <= at`. The padding is zeros, and no token goes on with a
+/// zero, so the walk never leaves the document; were that wrong, it would fail or panic, and read nothing beyond.
+struct Walk<'b, B> {
+    blocks: B,
+    buffer: &'b mut [u8],
+    length: usize,
     /// The next byte to look at.
     at: usize,
-    /// Up to here the input has been copied or left out.
-    copied: usize,
-    out: &'o mut Vec<u8>,
+    /// From here to `at` lies a run that stays as it is, and has yet to move.
+    kept: usize,
+    /// The beginning of a block, `at` or before it, and where its special bytes are (see [`Blocks::special`]).
+    block: usize,
+    special: u64,
+    /// The end of the minified form so far.
+    written: usize,
     open: Open,
     depth_max: usize,
 }
 
-impl Walk<'_, '_> {
+impl<B: Blocks> Walk<'_, B> {
     /// The root and everything in it, without recursion.
+    #[inline(always)]
     fn document(&mut self) -> Result<()> {
         loop {
             // A value begins here.
             match self.byte() {
-                Some(b'{') => {
+                b'"' => self.string()?,
+                b'-' | b'0'..=b'9' => self.number()?,
+                b'{' => {
                     self.enter(Container::Object)?;
-                    if self.byte() == Some(b'}') {
-                        self.at += 1;
-                        self.open.pop();
-                    } else {
+                    if self.byte() != b'}' {
                         self.key()?;
                         continue;
                     }
+                    self.leave();
                 }
-                Some(b'[') => {
+                b'[' => {
                     self.enter(Container::Array)?;
-                    if self.byte() == Some(b']') {
-                        self.at += 1;
-                        self.open.pop();
-                    } else {
+                    if self.byte() != b']' {
                         continue;
                     }
+                    self.leave();
                 }
-                Some(b'"') => self.string()?,
-                Some(b'-' | b'0'..=b'9') => self.number()?,
-                Some(b't') => self.word(b"true")?,
-                Some(b'f') => self.word(b"false")?,
-                Some(b'n') => self.word(b"null")?,
-                Some(_) => return self.fail(Reason::ExpectedValue),
-                None => return self.fail(Reason::UnexpectedEnd),
+                b't' => self.word(b"true")?,
+                b'f' => self.word(b"false")?,
+                b'n' => self.word(b"null")?,
+                _ => return self.fail(Reason::ExpectedValue),
             }
-            // A value has ended: so may the ones around it.
+            // A value has ended: so may the containers around it.
             loop {
                 self.skip_white_space();
                 match (self.open.last(), self.byte()) {
-                    (None, None) => return Ok(()),
-                    (None, Some(_)) => return self.fail(Reason::TrailingBytes),
-                    (Some(Container::Object), Some(b',')) => {
+                    (Some(Container::Object), b',') => {
                         self.at += 1;
                         self.skip_white_space();
                         self.key()?;
                         break;
                     }
-                    (Some(Container::Array), Some(b',')) => {
+                    (Some(Container::Array), b',') => {
                         self.at += 1;
                         self.skip_white_space();
                         break;
                     }
-                    (Some(Container::Object), Some(b'}')) | (Some(Container::Array), Some(b']')) => {
-                        self.at += 1;
-                        self.open.pop();
-                    }
-                    (Some(_), None) => return self.fail(Reason::UnexpectedEnd),
-                    (Some(Container::Object), Some(_)) => return self.fail(Reason::ExpectedCommaOrBrace),
-                    (Some(Container::Array), Some(_)) => return self.fail(Reason::ExpectedCommaOrBracket),
+                    (Some(Container::Object), b'}') | (Some(Container::Array), b']') => self.leave(),
+                    (Some(Container::Object), _) => return self.fail(Reason::ExpectedCommaOrBrace),
+                    (Some(Container::Array), _) => return self.fail(Reason::ExpectedCommaOrBracket),
+                    (None, _) if self.at == self.length => return Ok(()),
+                    (None, _) => return self.fail(Reason::TrailingBytes),
                 }
             }
         }
     }
 
     /// Steps over an opening bracket.
+    #[inline(always)]
     fn enter(&mut self, container: Container) -> Result<()> {
         if self.open.depth() >= self.depth_max {
             return self.fail(Reason::TooDeep);
@@ -102,171 +124,210 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
+    /// Steps over the closing bracket of the innermost container.
+    #[inline(always)]
+    fn leave(&mut self) {
+        self.at += 1;
+        self.open.pop();
+    }
+
     /// A key with its colon, up to the value.
+    #[inline(always)]
     fn key(&mut self) -> Result<()> {
-        match self.byte() {
-            Some(b'"') => self.string()?,
-            Some(_) => return self.fail(Reason::ExpectedKey),
-            None => return self.fail(Reason::UnexpectedEnd),
+        if self.byte() != b'"' {
+            return self.fail(Reason::ExpectedKey);
         }
+        self.string()?;
         self.skip_white_space();
-        match self.byte() {
-            Some(b':') => self.at += 1,
-            Some(_) => return self.fail(Reason::ExpectedColon),
-            None => return self.fail(Reason::UnexpectedEnd),
+        if self.byte() != b':' {
+            return self.fail(Reason::ExpectedColon);
         }
+        self.at += 1;
         self.skip_white_space();
         Ok(())
     }
 
+    #[inline(always)]
     fn string(&mut self) -> Result<()> {
         self.at += 1;
         loop {
-            let rest = self.input.get(self.at..).unwrap_or_default();
-            self.at += rest.iter().position(|&b| b < b' ' || b == b'"' || b == b'\\').unwrap_or(rest.len());
+            self.skip_plain();
             match self.byte() {
-                Some(b'"') => {
+                b'"' => {
                     self.at += 1;
                     return Ok(());
                 }
-                Some(b'\\') => self.escape()?,
-                Some(_) => return self.fail(Reason::ControlCharacter),
-                None => return self.fail(Reason::UnexpectedEnd),
+                b'\\' if is_kept(self.byte_after(1)) => self.at += 2,
+                b'\\' => self.escape()?,
+                _ => return self.fail(Reason::ControlCharacter),
             }
         }
     }
 
-    /// An escape, brought into its one spelling.
-    fn escape(&mut self) -> Result<()> {
-        let escape = &self.input[self.at..];
-        match escape.get(1) {
-            Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => {
-                self.at += 2;
-                Ok(())
+    /// Steps to the next byte that cannot stand in a string as it is. The padding has some.
+    #[inline(always)]
+    fn skip_plain(&mut self) {
+        loop {
+            // The block in hand mostly goes on for several tokens: looking at it again costs a shift, where loading
+            // bytes at each token would make every token wait for the one before.
+            let special = self.special.checked_shr((self.at - self.block) as u32).unwrap_or(0);
+            if special != 0 {
+                self.at += special.trailing_zeros() as usize;
+                return;
             }
-            Some(b'/') => {
+            self.at = self.at.max(self.block + PADDING);
+            self.block = self.at & !(PADDING - 1);
+            let Some(block) = self.buffer.get(self.block..).and_then(|rest| rest.first_chunk()) else {
+                return;
+            };
+            self.special = self.blocks.special(block);
+        }
+    }
+
+    /// An escape that is not kept, or not always, brought into its one spelling.
+    #[inline(never)]
+    fn escape(&mut self) -> Result<()> {
+        match self.byte_after(1) {
+            b'/' => {
                 self.leave_out(1);
                 self.at += 1;
-                Ok(())
             }
-            Some(b'u') => match hex_escape(escape) {
-                Some(unit) => {
-                    self.long_escape(unit);
-                    Ok(())
-                }
-                None => {
-                    let good = escape[2..].iter().take(4).take_while(|byte| byte.is_ascii_hexdigit()).count();
-                    self.fail_after(2 + good, Reason::InvalidEscape)
-                }
-            },
-            Some(_) => self.fail_after(1, Reason::InvalidEscape),
-            None => self.fail_after(1, Reason::UnexpectedEnd),
+            b'u' => self.long_escape()?,
+            _ => return self.fail_after(1, Reason::InvalidEscape),
         }
+        Ok(())
     }
 
-    /// A valid `\uXXXX`, with the next one if they are a pair.
-    fn long_escape(&mut self, unit: u16) {
+    /// A `\uXXXX`, with the next one if they are a pair.
+    fn long_escape(&mut self) -> Result<()> {
+        let text = &self.buffer[self.at..];
+        let Some(unit) = hex_escape(text) else {
+            let good = text[2..].iter().take(4).take_while(|byte| byte.is_ascii_hexdigit()).count();
+            return self.fail_after(2 + good, Reason::InvalidEscape);
+        };
         let mut utf8 = [0; 4];
         if let Ok(ascii @ 0..=0x7f) = u8::try_from(unit) {
-            if ascii < b' ' && self.input[self.at..].starts_with(&long_escape(unit)) && !is_short(ascii) {
-                self.at += 6;
-            } else {
-                self.leave_out(6);
-                write_ascii(ascii, self.out);
-            }
+            self.replace(6, Escaped::of(ascii).as_bytes());
         } else if let Some(character) = char::from_u32(u32::from(unit)) {
-            self.leave_out(6);
-            self.out.extend_from_slice(character.encode_utf8(&mut utf8).as_bytes());
-        } else if let Some(character) =
-            self.input.get(self.at + 6..).and_then(hex_escape).and_then(|low| pair(unit, low))
-        {
-            self.leave_out(12);
-            self.out.extend_from_slice(character.encode_utf8(&mut utf8).as_bytes());
-        } else if self.input[self.at..].starts_with(&long_escape(unit)) {
-            self.at += 6;
+            self.replace(6, character.encode_utf8(&mut utf8).as_bytes());
+        } else if let Some(character) = hex_escape(&text[6..]).and_then(|low| pair(unit, low)) {
+            self.replace(12, character.encode_utf8(&mut utf8).as_bytes());
         } else {
-            self.leave_out(6);
-            self.out.extend_from_slice(&long_escape(unit));
+            // A surrogate without its partner.
+            self.replace(6, &long_escape(unit));
         }
+        Ok(())
     }
 
+    #[inline(always)]
     fn number(&mut self) -> Result<()> {
-        if self.byte() == Some(b'-') {
+        if self.byte() == b'-' {
             self.at += 1;
         }
-        if self.byte() == Some(b'0') {
+        let zero = self.byte() == b'0';
+        let start = self.at;
+        self.digits()?;
+        if zero && self.at - start > 1 {
+            self.at = start + 1;
+            return self.fail(Reason::LeadingZero);
+        }
+        if self.byte() == b'.' {
             self.at += 1;
-            if self.byte().is_some_and(|byte| byte.is_ascii_digit()) {
-                return self.fail(Reason::LeadingZero);
-            }
-        } else {
             self.digits()?;
         }
-        if self.byte() == Some(b'.') {
-            self.at += 1;
-            self.digits()?;
+        if let b'e' | b'E' = self.byte() {
+            self.exponent()?;
         }
-        if let Some(b'e' | b'E') = self.byte() {
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn exponent(&mut self) -> Result<()> {
+        self.at += 1;
+        if let b'+' | b'-' = self.byte() {
             self.at += 1;
-            if let Some(b'+' | b'-') = self.byte() {
-                self.at += 1;
-            }
-            let start = self.at;
-            let exponent = self
-                .digits()?
-                .iter()
-                .fold(0u32, |sum, digit| sum.saturating_mul(10).saturating_add(u32::from(digit - b'0')));
-            if exponent > EXPONENT_MAX {
-                return Err(ValidateError { offset: start, reason: Reason::ExponentTooLarge });
-            }
+        }
+        let start = self.at;
+        self.digits()?;
+        let exponent = self.buffer[start..self.at]
+            .iter()
+            .fold(0u32, |sum, digit| sum.saturating_mul(10).saturating_add(u32::from(digit - b'0')));
+        if exponent > EXPONENT_MAX {
+            return Err(ValidateError { offset: start, reason: Reason::ExponentTooLarge });
         }
         Ok(())
     }
 
     /// One digit or more.
-    fn digits(&mut self) -> Result<&[u8]> {
-        let rest = self.input.get(self.at..).unwrap_or_default();
-        let length = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
-        if length == 0 {
-            let reason = if rest.is_empty() { Reason::UnexpectedEnd } else { Reason::ExpectedDigit };
-            return Err(ValidateError { offset: self.at, reason });
+    #[inline(always)]
+    fn digits(&mut self) -> Result<()> {
+        let start = self.at;
+        while let Some(eight) = self.buffer.get(self.at..).and_then(|rest| rest.first_chunk()) {
+            let digits = leading_digits(u64::from_le_bytes(*eight));
+            self.at += digits;
+            if digits < 8 {
+                break;
+            }
         }
-        self.at += length;
-        Ok(&rest[..length])
+        if self.at == start { self.fail(Reason::ExpectedDigit) } else { Ok(()) }
     }
 
-    fn word(&mut self, word: &[u8]) -> Result<()> {
-        let rest = &self.input[self.at..];
+    #[inline(always)]
+    fn word<const N: usize>(&mut self, word: &[u8; N]) -> Result<()> {
+        let rest = &self.buffer[self.at..];
+        if rest.starts_with(word) {
+            self.at += N;
+            return Ok(());
+        }
         let same = rest.iter().zip(word).take_while(|(a, b)| a == b).count();
-        self.at += same;
-        if same == word.len() {
-            Ok(())
-        } else if same == rest.len() {
-            self.fail(Reason::UnexpectedEnd)
-        } else {
-            self.fail(Reason::ExpectedValue)
-        }
+        self.fail_after(same, Reason::ExpectedValue)
     }
 
-    #[inline]
-    fn byte(&self) -> Option<u8> {
-        self.input.get(self.at).copied()
+    #[inline(always)]
+    fn byte(&self) -> u8 {
+        self.byte_after(0)
     }
 
-    #[inline]
+    #[inline(always)]
+    fn byte_after(&self, distance: usize) -> u8 {
+        self.buffer.get(self.at + distance).copied().unwrap_or(0)
+    }
+
+    #[inline(always)]
     fn skip_white_space(&mut self) {
-        if self.byte().is_some_and(|byte| byte <= b' ') {
-            let rest = &self.input[self.at..];
-            let length = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
-            self.leave_out(length.unwrap_or(rest.len()));
+        if self.byte() <= b' ' {
+            self.leave_out_white_space();
         }
     }
 
-    /// Steps over `length` bytes that are not to be copied.
+    #[inline(never)]
+    fn leave_out_white_space(&mut self) {
+        let rest = &self.buffer[self.at..];
+        let length = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+        self.leave_out(length.unwrap_or(0));
+    }
+
+    /// Steps over `length` bytes that are not kept.
+    #[inline]
     fn leave_out(&mut self, length: usize) {
-        self.out.extend_from_slice(&self.input[self.copied..self.at]);
+        let run = self.at - self.kept;
+        if self.written != self.kept {
+            self.buffer.copy_within(self.kept..self.at, self.written);
+        }
+        self.written += run;
         self.at += length;
-        self.copied = self.at;
+        self.kept = self.at;
+    }
+
+    /// Steps over `length` bytes, in whose place stand others, at most as many.
+    fn replace(&mut self, length: usize, by: &[u8]) {
+        if self.buffer[self.at..].starts_with(by) && by.len() == length {
+            self.at += length;
+            return;
+        }
+        self.leave_out(length);
+        self.buffer[self.written..][..by.len()].copy_from_slice(by);
+        self.written += by.len();
     }
 
     #[cold]
@@ -276,11 +337,29 @@ impl Walk<'_, '_> {
 
     /// Fails at a byte further on; if that is the end, because something is missing there.
     #[cold]
-    fn fail_after<T>(&self, length: usize, reason: Reason) -> Result<T> {
-        let offset = self.at + length;
-        let reason = if offset >= self.input.len() { Reason::UnexpectedEnd } else { reason };
+    fn fail_after<T>(&self, distance: usize, reason: Reason) -> Result<T> {
+        let offset = self.at + distance;
+        let reason = if offset >= self.length { Reason::UnexpectedEnd } else { reason };
         Err(ValidateError { offset, reason })
     }
+}
+
+/// Whether this byte makes an escape with the backslash before it that the one spelling has too.
+#[inline(always)]
+fn is_kept(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't')
+}
+
+/// How many of eight bytes, from the lowest on, are digits before the first that is none.
+#[inline(always)]
+fn leading_digits(eight: u64) -> usize {
+    // A digit has 3 in its upper half, and still has when 6 is added.
+    const UPPER: u64 = 0xf0f0_f0f0_f0f0_f0f0;
+    const DIGIT: u64 = 0x3030_3030_3030_3030;
+    const SIX: u64 = 0x0606_0606_0606_0606;
+    // A carry out of a byte reaches only bytes above it, and a byte of 0xfa or more is no digit itself.
+    let other = ((eight & UPPER) ^ DIGIT) | ((eight.wrapping_add(SIX) & UPPER) ^ DIGIT);
+    other.trailing_zeros() as usize / 8
 }
 
 /// The largest exponent of ten, of either sign.
@@ -289,11 +368,6 @@ const EXPONENT_MAX: u32 = 1_000_000_000;
 /// The unit of a `\uXXXX` at the start of `text`.
 fn hex_escape(text: &[u8]) -> Option<u16> {
     hex4(text.strip_prefix(b"\\u")?.get(..4)?)
-}
-
-/// Whether a control character has an escape of two bytes.
-fn is_short(control: u8) -> bool {
-    matches!(control, 0x08 | 0x09 | 0x0a | 0x0c | 0x0d)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

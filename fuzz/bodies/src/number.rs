@@ -50,9 +50,10 @@ fn is_number(text: &str) -> bool {
         && !text.ends_with(['\t', '\r'])
 }
 
-/// The exponent, 0 where there is none, and nothing where it is too large for the oracle.
+/// The exponent, 0 where there is none, and nothing where it is beyond those that are compared exactly.
 fn exponent(number: &str) -> Option<i64> {
-    number.split_once(['e', 'E']).map_or(Some(0), |(_, exponent)| exponent.parse().ok())
+    let exponent = number.split_once(['e', 'E']).map_or(Some(0), |(_, exponent)| exponent.parse().ok());
+    exponent.filter(|exponent: &i64| exponent.unsigned_abs() < 10u64.pow(17))
 }
 
 /// A number written out in full: `WIDTH` digits before the point and as many after it.

@@ -6,12 +6,16 @@
 //! *Invariant*: a body returns for every input that shows no bug. What a body leaves out (inputs too large to be worth
 //! the time, an oracle's known differences) is said in its documentation.
 
+mod kernels;
 mod number;
 mod reference;
+mod scan;
 mod unescape;
 mod validate;
 
+pub use kernels::kernels;
 pub use number::number;
+pub use scan::scan;
 pub use unescape::unescape;
 pub use validate::validate;
 
@@ -28,6 +32,8 @@ pub struct Target {
 
 /// All targets. `fuzz/run` fuzzes those that have a shell, a test holds the two lists together.
 pub const TARGETS: &[Target] = &[
+    Target { name: "kernels", corpus: "json", body: kernels },
+    Target { name: "scan", corpus: "json", body: scan },
     Target { name: "validate", corpus: "json", body: validate },
     Target { name: "unescape", corpus: "string", body: unescape },
     Target { name: "number", corpus: "number", body: number },

@@ -4,6 +4,8 @@
 //! what a crash would leave behind. A store uses a flat folder: names hold no separators.
 
 mod disk;
+mod medium;
+mod simulated;
 
 use std::fmt::Debug;
 use std::io;
@@ -11,6 +13,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use disk::Disk;
+pub use medium::{Chance, Change, Crash, Medium};
+pub use simulated::{Fault, FaultKind, Simulated};
 
 /// A folder that holds one store.
 pub trait Directory: Send + Sync + Debug {

@@ -157,11 +157,10 @@ pub(crate) fn recover(directory: &dyn Directory, block_bytes: usize) -> Result<R
         },
     };
     // Numbers of files that a crash left unnamed are not used again, so that a reader cannot take one file for another.
-    let used =
-        list(directory)?
-            .iter()
-            .filter_map(|name| FileKind::parse(name))
-            .fold(0, |used, (kind, number)| if kind == FileKind::Manifest { used } else { used.max(number) });
+    let used = list(directory)?
+        .iter()
+        .filter_map(|name| FileKind::parse(name))
+        .fold(0, |used, (kind, number)| if kind == FileKind::Manifest { used } else { used.max(number) });
     let mut next_file = old.next_file.max(used.saturating_add(1));
     let mut replayed = Replayed::begin(&old);
     let (mut salvaged, mut damage) = (Vec::new(), Vec::new());

@@ -1,5 +1,7 @@
 //! What goes in comes out, in order of (instant, arrival), whatever the order of arrival, sealing and reopening.
 
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
 use std::path::Path;
 use std::sync::Arc;
 

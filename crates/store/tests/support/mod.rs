@@ -1,0 +1,183 @@
+//! A workload whose every attempt to store something is remembered, and the check that a store holds what it must.
+
+#![allow(dead_code, clippy::allow_attributes, reason = "each test file uses a part of this")]
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tamias_store::io::{Chance, Fault, FaultKind, Medium, Simulated};
+use tamias_store::{
+    Direction, Durability, Event, OpenError, Options, ReadError, Reader, Snapshot, SourcePosition, Store,
+};
+
+/// One attempt to store a batch.
+#[derive(Debug, Clone)]
+pub(crate) struct Attempt {
+    /// How many changes the medium had seen when it began.
+    pub(crate) begun: usize,
+    /// How many it had seen when the batch was acknowledged, or shown to a reader after opening.
+    pub(crate) acknowledged: Option<usize>,
+    /// Instant and document of each event. Documents tell the attempt and the place in it.
+    pub(crate) rows: Vec<(u64, Vec<u8>)>,
+    /// Whether the caller was told that nothing of it was stored, with the store still in order.
+    pub(crate) refused: bool,
+}
+
+/// What a workload tried on a folder.
+#[derive(Debug, Clone)]
+pub(crate) struct History {
+    pub(crate) folder: Simulated,
+    pub(crate) attempts: Vec<Attempt>,
+    pub(crate) options: Options,
+}
+
+pub(crate) fn tiny() -> Options {
+    Options { block_bytes: 100, segment_bytes: 3000, ..Options::default() }
+}
+
+pub(crate) fn open(folder: &Simulated, options: &Options) -> Result<Store, OpenError> {
+    Store::open_on(Arc::new(folder.clone()), options.clone(), Arc::new(()))
+}
+
+/// Arrival number, instant and document.
+pub(crate) type Row = (u64, u64, Vec<u8>);
+
+/// All rows in order of arrival.
+pub(crate) fn rows(snapshot: &Snapshot) -> Vec<Row> {
+    try_rows(snapshot).unwrap()
+}
+
+pub(crate) fn try_rows(snapshot: &Snapshot) -> Result<Vec<Row>, ReadError> {
+    let mut rows = Vec::new();
+    for group in snapshot.groups(0..=u64::MAX, Direction::Ascending) {
+        for block in group? {
+            for index in 0..block.len() {
+                let key = block.key(index).unwrap();
+                rows.push((key.arrival, key.instant, block.document(index).unwrap().to_vec()));
+            }
+        }
+    }
+    rows.sort();
+    Ok(rows)
+}
+
+impl History {
+    /// Runs some steps: appends of several sizes, sealed batches, seals, reopenings. After a failure that the store calls final it is
+    /// opened again on what the process sees, as a restarted process would.
+    pub(crate) fn run(folder: Simulated, options: &Options, steps: usize, chance: &mut Chance) -> History {
+        let mut history = History { folder: folder.clone(), attempts: Vec::new(), options: options.clone() };
+        let mut store = None;
+        for _ in 0..steps {
+            let Some(open) = &store else {
+                store = history.reopen();
+                continue;
+            };
+            match chance.below(20) {
+                0 => store = None,
+                1 | 2 => drop(open.seal()),
+                3 => history.append(open, chance, 12, true),
+                _ => history.append(open, chance, 4, false),
+            }
+        }
+        history
+    }
+
+    /// Opens the store; what it shows counts as acknowledged from then on.
+    pub(crate) fn reopen(&mut self) -> Option<Store> {
+        let store = open(&self.folder, &self.options).ok()?;
+        let now = self.folder.change_count();
+        // A read may fail under a fault: then it is tried again later.
+        let shown = try_rows(&store.snapshot()).ok()?;
+        for attempt in found(&self.attempts, &shown, now) {
+            self.attempts[attempt].acknowledged.get_or_insert(now);
+        }
+        Some(store)
+    }
+
+    fn append(&mut self, store: &Store, chance: &mut Chance, most: usize, sealed: bool) {
+        let id = self.attempts.len();
+        let rows: Vec<(u64, Vec<u8>)> = (0..1 + chance.below(most))
+            .map(|n| {
+                // Some are longer than a sector, so that a hole in the middle shows in no other way than by the checksum.
+                let pad = "x".repeat(if chance.below(8) == 0 { 2000 } else { chance.below(40) });
+                (1000 + chance.below(50) as u64, format!("{id}/{n}/{pad}").into_bytes())
+            })
+            .collect();
+        let events: Vec<Event<'_>> =
+            rows.iter().map(|(instant, bytes)| Event { instant: *instant, bytes }).collect();
+        let name = format!("source {id}");
+        let source = (id.is_multiple_of(3)).then_some(SourcePosition { name: &name, position: id as u64 });
+        let begun = self.folder.change_count();
+        let stored =
+            if sealed { store.append_sealed(&events, source) } else { store.append_from(&events, source) };
+        let now = self.folder.change_count();
+        let refused = stored.is_err() && store.flush().is_ok();
+        let acknowledged = stored.is_ok().then_some(now);
+        self.attempts.push(Attempt { begun, acknowledged, rows, refused });
+    }
+
+    /// Opens a store on a medium that is what is left of this history after `at` changes, and checks that it holds everything
+    /// acknowledged by then, whole batches and nothing else. Returns the rows.
+    pub(crate) fn check(&self, folder: &Simulated, at: usize) -> Vec<Row> {
+        let store = open(folder, &self.options).unwrap();
+        let shown = rows(&store.snapshot());
+        self.check_rows(&shown, at);
+        for (id, attempt) in self.attempts.iter().enumerate() {
+            if id.is_multiple_of(3) && attempt.acknowledged.is_some_and(|acknowledged| acknowledged <= at) {
+                assert_eq!(store.source_position(&format!("source {id}")), Some(id as u64));
+            }
+        }
+        shown
+    }
+
+    pub(crate) fn check_rows(&self, shown: &[Row], at: usize) {
+        let found = found(&self.attempts, shown, at);
+        for (id, attempt) in self.attempts.iter().enumerate() {
+            if attempt.acknowledged.is_some_and(|acknowledged| acknowledged <= at) {
+                assert!(found.contains(&id), "acknowledged batch {id} is lost after {at} changes");
+            }
+        }
+    }
+
+    /// A process that only reads sees the same, or a moment ahead.
+    pub(crate) fn check_reader(&self, medium: &Medium, at: usize) {
+        let folder = Simulated::with(medium.clone());
+        match Reader::open_on(Arc::new(folder), self.options.clone()) {
+            Ok(reader) => self.check_rows(&rows(&reader.snapshot().unwrap()), at),
+            Err(OpenError::Missing { .. }) => self.check_rows(&[], at),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Which attempts make up these rows: whole ones, one after another, begun before `at`.
+fn found(attempts: &[Attempt], shown: &[Row], at: usize) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut next = 0;
+    while next < shown.len() {
+        let document = std::str::from_utf8(&shown[next].2).unwrap();
+        let id: usize = document.split('/').next().unwrap().parse().unwrap();
+        let attempt = &attempts[id];
+        assert!(attempt.begun <= at, "batch {id} had not begun");
+        let end = next + attempt.rows.len();
+        assert!(end <= shown.len(), "half of batch {id} is stored");
+        for (row, expected) in shown[next..end].iter().zip(&attempt.rows) {
+            assert_eq!((row.1, &row.2), (expected.0, &expected.1), "batch {id} is stored whole and in order");
+        }
+        for (offset, row) in shown[next..end].iter().enumerate() {
+            assert_eq!(row.0, (next + offset) as u64, "arrival numbers have no gaps");
+        }
+        assert!(!attempt.refused, "batch {id} was refused, and is stored");
+        assert!(found.insert(id), "batch {id} is stored twice");
+        next = end;
+    }
+    found
+}
+
+/// A workload during which one call fails, or all from it on.
+pub(crate) fn faulty(kind: FaultKind, at: u64, forever: bool, durability: Durability, seed: u64) -> History {
+    let folder = Simulated::new();
+    folder.fail(Some(Fault { at, forever, kind }));
+    let options = Options { durability, ..tiny() };
+    History::run(folder, &options, 16, &mut Chance(seed))
+}

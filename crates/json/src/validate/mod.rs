@@ -11,7 +11,8 @@ mod blocks;
 mod error;
 mod walk;
 
-use blocks::{Kernel, PADDING};
+use crate::isa::Isa;
+use blocks::PADDING;
 use walk::Task;
 
 pub use error::{Reason, ValidateError};
@@ -49,7 +50,7 @@ impl Default for Limits {
 /// # Errors
 /// What is wrong, and the byte at which it is; `out` is then as it was.
 pub fn minify_object(input: &[u8], limits: &Limits, out: &mut Vec<u8>) -> Result<(), ValidateError> {
-    minify(Kernel::best(), input, limits, true, out)
+    minify(Isa::best(), input, limits, true, out)
 }
 
 /// As [`minify_object`], for any value at the root.
@@ -57,11 +58,24 @@ pub fn minify_object(input: &[u8], limits: &Limits, out: &mut Vec<u8>) -> Result
 /// # Errors
 /// What is wrong, and the byte at which it is; `out` is then as it was.
 pub fn minify_value(input: &[u8], limits: &Limits, out: &mut Vec<u8>) -> Result<(), ValidateError> {
-    minify(Kernel::best(), input, limits, false, out)
+    minify_value_with(input, limits, Isa::best(), out)
+}
+
+/// [`minify_value`] by a given kernel.
+///
+/// # Errors
+/// What is wrong, and the byte at which it is; `out` is then as it was.
+pub fn minify_value_with(
+    input: &[u8],
+    limits: &Limits,
+    isa: Isa,
+    out: &mut Vec<u8>,
+) -> Result<(), ValidateError> {
+    minify(isa, input, limits, false, out)
 }
 
 fn minify(
-    kernel: Kernel,
+    isa: Isa,
     input: &[u8],
     limits: &Limits,
     object: bool,
@@ -79,7 +93,7 @@ fn minify(
     out.extend_from_slice(input);
     out.resize(out.len() + PADDING, 0);
     let task = Task { buffer: &mut out[before..], length: input.len(), depth_max: limits.depth_max, object };
-    let result = kernel.minify(task);
+    let result = blocks::minify(isa, task);
     out.truncate(before + *result.as_ref().unwrap_or(&0));
     result.map(|_| ())
 }

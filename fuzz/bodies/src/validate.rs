@@ -1,7 +1,8 @@
 use crate::reference;
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use tamias_json::validate::{Limits, Reason, ValidateError, minify_object, minify_value};
+use tamias_json::Isa;
+use tamias_json::validate::{Limits, Reason, ValidateError, minify_object, minify_value, minify_value_with};
 
 /// The trust boundary against `serde_json`: what it accepts and rejects, and every value.
 ///
@@ -18,7 +19,18 @@ pub fn validate(input: &[u8]) {
             rejected(input, error, &limits);
         }
     }
+    every_kernel(input, &limits);
     object_at_the_root(input, &limits);
+}
+
+fn every_kernel(input: &[u8], limits: &Limits) {
+    let mut expected = Vec::new();
+    let result = minify_value(input, limits, &mut expected);
+    for isa in Isa::available() {
+        let mut out = Vec::new();
+        assert_eq!(minify_value_with(input, limits, isa, &mut out), result, "{}", isa.name());
+        assert_eq!(out, expected, "{}", isa.name());
+    }
 }
 
 fn accepted(input: &[u8], out: &[u8], limits: &Limits) {

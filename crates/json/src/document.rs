@@ -5,6 +5,7 @@ use std::iter::FusedIterator;
 
 use crate::isa::Isa;
 use crate::offsets::{AttachError, Entry, Offsets, ScanError};
+use crate::unescape::unescape;
 use crate::value::{Str, Value};
 
 /// A scanned document: its bytes, and the list that was made of them.
@@ -102,45 +103,71 @@ pub(crate) struct View<'d> {
     pub(crate) utf8: bool,
 }
 
+/// A text between two delimiters, with the entry that ends it.
+#[derive(Clone, Copy)]
+struct Text<'d> {
+    /// Index of the entry.
+    index: usize,
+    entry: &'d Entry,
+    /// Offset of the text: of a member's key with its quote, or of an element.
+    start: usize,
+}
+
+impl Text<'_> {
+    /// Length of the key with its quotes and the colon; 0 where there is no colon.
+    #[inline]
+    fn key_len(&self) -> usize {
+        self.entry.value().saturating_sub(self.start)
+    }
+}
+
 impl<'d> View<'d> {
     /// Bytes of the document; the empty slice rather than a panic, should the ends not fit.
     #[inline]
-    fn slice(&self, from: u32, to: u32) -> &'d [u8] {
-        self.bytes.get(from as usize..to as usize).unwrap_or_default()
+    fn slice(&self, from: usize, to: usize) -> &'d [u8] {
+        self.bytes.get(from..to).unwrap_or_default()
     }
 
     #[inline]
     fn raw(&self) -> &'d [u8] {
         match self.entries {
-            [open, .., close] => self.slice(open.end, close.end + 1),
+            [open, .., close] => self.slice(open.end(), close.end() + 1),
             _ => &[],
         }
     }
 
-    /// The value of the entry at index `at`.
     #[inline]
-    fn value(&self, at: usize, entry: &Entry) -> Value<'d> {
-        if entry.step == 1 {
-            return Value::scalar(self.slice(entry.value, entry.end), self.utf8);
+    fn value(&self, text: Text<'d>) -> Value<'d> {
+        let Text { index, entry, .. } = text;
+        if !entry.opens() {
+            return Value::scalar(self.slice(entry.value(), entry.end()), self.utf8);
         }
-        let entries = self.entries.get(at..at + entry.step as usize - 1).unwrap_or_default();
+        let entries = self.entries.get(index..index + entry.step() - 1).unwrap_or_default();
         let view = View { entries, ..*self };
-        match self.bytes.get(entry.end as usize) {
+        match self.bytes.get(entry.end()) {
             Some(b'{') => Value::Map(Map(view)),
             _ => Value::Array(Array(view)),
         }
     }
 
-    /// The next entry from index `at` on that holds something, and moves `at` past it and its children.
     #[inline]
-    fn advance(&self, at: &mut usize) -> Option<(usize, &'d Entry)> {
+    fn key(&self, text: Text<'d>) -> Str<'d> {
+        let end = text.entry.value().saturating_sub(1);
+        Str::new(self.slice(text.start, end), self.utf8)
+    }
+
+    /// The next text that is not empty, looking from the entry with index `at` (at least 1) on; moves `at` past it and
+    /// what it opens.
+    #[inline]
+    fn advance(&self, at: &mut usize) -> Option<Text<'d>> {
         loop {
-            let here = *at;
-            let entry = self.entries.get(here)?;
-            *at += entry.step as usize;
+            let index = *at;
+            let [before, entry] = self.entries.get(index - 1..)?.first_chunk()?;
+            *at += entry.step();
+            let start = before.end() + 1;
             // Nothing stands before the closing bracket of an empty container.
-            if entry.start < entry.end || entry.step > 1 {
-                return Some((here, entry));
+            if start < entry.end() || entry.opens() {
+                return Some(Text { index, entry, start });
             }
         }
     }
@@ -200,12 +227,12 @@ impl<'d> Map<'d> {
         let view = &self.0;
         let mut at = 1;
         let mut found = None;
-        while let Some((index, entry)) = view.advance(&mut at) {
-            if has_key(view, entry, key) {
-                found = Some((index, entry));
+        while let Some(text) = view.advance(&mut at) {
+            if has_key(view, text, key) {
+                found = Some(text);
             }
         }
-        found.map(|(index, entry)| view.value(index, entry))
+        found.map(|text| view.value(text))
     }
 
     /// The value at the end of a path of keys through nested objects; with an empty path, this object.
@@ -230,29 +257,21 @@ impl<'d> Map<'d> {
     }
 }
 
-/// Whether the member at `entry` has this key. An entry without a colon has none.
+/// Whether the member has this key. A text without a colon is none.
 #[inline]
-fn has_key(view: &View<'_>, entry: &Entry, key: &str) -> bool {
-    // Two quotes and a colon.
-    let raw_len = (entry.value - entry.start).wrapping_sub(3) as usize;
-    // An escaped spelling is longer than what it stands for.
-    if raw_len < key.len() || entry.value == entry.start {
+fn has_key(view: &View<'_>, text: Text<'_>, key: &str) -> bool {
+    // Two quotes and a colon; an escaped spelling is longer than what it stands for.
+    if text.key_len() < key.len() + 3 {
         return false;
     }
-    let raw = key_of(view, entry).raw();
+    let stored = view.slice(text.start, text.start + text.key_len() - 1);
+    let raw = Str::new(stored, false).raw();
     if raw.len() == key.len() {
-        raw == key.as_bytes() && !key.as_bytes().contains(&b'\\')
-    } else {
-        // Only a key that begins as this one does, or with an escape, can be another spelling of it.
-        let may =
-            matches!((raw.first(), key.as_bytes().first()), (Some(a), Some(b)) if a == b || *a == b'\\');
-        may && key_of(view, entry).has_escapes() && key_of(view, entry).text() == key
+        return raw == key.as_bytes() && !key.as_bytes().contains(&b'\\');
     }
-}
-
-#[inline]
-fn key_of<'d>(view: &View<'d>, entry: &Entry) -> Str<'d> {
-    Str::new(view.slice(entry.start, entry.value.wrapping_sub(1)), view.utf8)
+    // Only a key that begins as this one does, or with an escape, can be another spelling of it.
+    let may = matches!((raw.first(), key.as_bytes().first()), (Some(a), Some(b)) if a == b || *a == b'\\');
+    may && memchr::memchr(b'\\', raw).is_some() && unescape(raw) == key
 }
 
 impl fmt::Debug for Map<'_> {
@@ -263,12 +282,14 @@ impl fmt::Debug for Map<'_> {
 
 /// A line for each entry.
 fn table(view: &View<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut start = view.entries.first().map_or(0, Entry::end);
     for (index, entry) in view.entries.iter().enumerate() {
         if index > 0 {
             writeln!(f)?;
         }
-        let text = String::from_utf8_lossy(view.slice(entry.start, entry.end + 1));
-        write!(f, "{index:>5}  {text}  {}", index + entry.step as usize)?;
+        let text = String::from_utf8_lossy(view.slice(start, entry.end() + 1));
+        write!(f, "{index:>5}  {text}  {}", index + entry.step())?;
+        start = entry.end() + 1;
     }
     Ok(())
 }
@@ -286,9 +307,9 @@ impl<'d> Iterator for Entries<'d> {
     #[inline]
     fn next(&mut self) -> Option<(Str<'d>, Value<'d>)> {
         loop {
-            let (index, entry) = self.view.advance(&mut self.at)?;
-            if entry.value > entry.start {
-                return Some((key_of(&self.view, entry), self.view.value(index, entry)));
+            let text = self.view.advance(&mut self.at)?;
+            if text.key_len() > 0 {
+                return Some((self.view.key(text), self.view.value(text)));
             }
         }
     }
@@ -373,8 +394,8 @@ impl<'d> Iterator for Elements<'d> {
 
     #[inline]
     fn next(&mut self) -> Option<Value<'d>> {
-        let (index, entry) = self.view.advance(&mut self.at)?;
-        Some(self.view.value(index, entry))
+        let text = self.view.advance(&mut self.at)?;
+        Some(self.view.value(text))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -7,20 +7,57 @@ use crate::isa::Isa;
 use crate::scan::{self, BYTES_MAX, DEPTH_MAX};
 use crate::value::Value;
 
-/// One delimiter outside strings, and the text between the one before and itself.
+/// One delimiter outside strings, and the text before it: that begins just past the delimiter of the entry before.
 ///
-/// `start <= value <= end` holds always: they are offsets into the bytes, ascending through the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C, align(16))]
+/// `docs/offset-list.md` specifies the list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
 pub(crate) struct Entry {
-    /// Just past the delimiter before: where a member's key begins, with its quote, or an element.
-    pub(crate) start: u32,
-    /// Just past the last colon of the text; `start` where there is none.
-    pub(crate) value: u32,
-    /// The delimiter.
-    pub(crate) end: u32,
-    /// Entries from here to the next sibling: 1, or past the closing bracket and what follows it if the delimiter opens.
-    pub(crate) step: u32,
+    /// Just past the last structural byte before: the offset of the text's value if that is a colon, else that of the text.
+    /// In the entry of an opening bracket instead [`OPENS`], and the distance to the entry of the closing one.
+    value: u32,
+    /// Offset of the delimiter.
+    end: u32,
+}
+
+/// Offsets and distances stay below it: [`BYTES_MAX`] is smaller.
+const OPENS: u32 = 1 << 31;
+
+impl Entry {
+    #[inline(always)]
+    pub(crate) fn new(value: u32, end: u32) -> Entry {
+        Entry { value, end }
+    }
+
+    /// Makes this the entry of an opening bracket, whose closing one is so many entries away.
+    #[inline(always)]
+    pub(crate) fn link(&mut self, distance: u32) {
+        self.value = OPENS | distance;
+    }
+
+    /// Whether the delimiter is an opening bracket.
+    #[inline(always)]
+    pub(crate) fn opens(&self) -> bool {
+        self.value & OPENS != 0
+    }
+
+    /// Offset of the delimiter.
+    #[inline(always)]
+    pub(crate) fn end(&self) -> usize {
+        self.end as usize
+    }
+
+    /// Offset of the value; of a text without a colon, that of the text.
+    #[inline(always)]
+    pub(crate) fn value(&self) -> usize {
+        if self.opens() { self.end as usize } else { self.value as usize }
+    }
+
+    /// How many entries further the next sibling is: past the closing bracket and the comma after it, if this one opens.
+    #[inline(always)]
+    pub(crate) fn step(&self) -> usize {
+        if self.opens() { (self.value & !OPENS) as usize + 2 } else { 1 }
+    }
 }
 
 /// The offset list of a document, owned and reusable, without the document's bytes.
@@ -53,7 +90,7 @@ impl Offsets {
     }
 
     /// Scans a minified JSON object and gives its outermost map. Takes time linear in the length of `bytes`, and
-    /// memory for one entry of 16 bytes per delimiter.
+    /// memory for one entry of 8 bytes per delimiter.
     ///
     /// # Errors
     /// See [`ScanError`]. The list is empty then.
@@ -142,14 +179,14 @@ impl Offsets {
             return Err(AttachError::Length { bytes: bytes.len(), scanned: self.bytes_len });
         }
         for entry in &self.entries {
-            let byte = bytes.get(entry.end as usize);
-            let fits = if entry.step > 1 {
+            let byte = bytes.get(entry.end());
+            let fits = if entry.opens() {
                 matches!(byte, Some(b'{' | b'['))
             } else {
                 matches!(byte, Some(b',' | b'}' | b']'))
             };
             if !fits {
-                return Err(AttachError::Bytes { offset: entry.end as usize });
+                return Err(AttachError::Bytes { offset: entry.end() });
             }
         }
         Ok(())

@@ -23,7 +23,7 @@ const CHUNK_BLOCKS: usize = 32;
 const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
 
 /// Entries and brackets that a kernel may write past those that count.
-pub(crate) const SLACK: usize = 16;
+pub(crate) const SLACK: usize = 32;
 
 /// What a block holds outside strings; bit `n` speaks of byte `n`.
 #[derive(Clone, Copy)]
@@ -34,7 +34,7 @@ pub(crate) struct Marks {
     pub(crate) structural: u64,
     /// The same without `:`.
     pub(crate) delimiters: u64,
-    /// `{` `}` `[` `]`.
+    /// `{` `}` `[` `]`, inside strings too.
     pub(crate) brackets: u64,
 }
 
@@ -54,13 +54,8 @@ impl Carry {
         let quotes = masks.quotes & !self.escapes(masks.backslashes);
         let in_string = kernel.prefix_xor(quotes) ^ self.in_string;
         self.in_string = ((in_string as i64) >> 63) as u64;
-        let outside = !in_string;
-        Marks {
-            base,
-            structural: (masks.delimiters | masks.colons) & outside,
-            delimiters: masks.delimiters & outside,
-            brackets: masks.brackets & outside,
-        }
+        let structural = (masks.delimiters | masks.colons) & !in_string;
+        Marks { base, structural, delimiters: masks.delimiters & structural, brackets: masks.brackets }
     }
 
     /// The bytes that a backslash escapes. In a run of backslashes every second one is itself escaped: adding the
@@ -78,14 +73,12 @@ impl Carry {
 
 /// Where entries and brackets go while a chunk is scanned.
 pub(crate) struct Sink<'l> {
-    /// Room for at least `CHUNK + SLACK` entries past `len` as it was when the chunk began (or for as many as bytes are left).
+    /// The chunk's entries: room for one per byte, and [`SLACK`].
     entries: &'l mut [MaybeUninit<Entry>],
     len: usize,
-    /// The indices of the chunk's entries that end with a bracket.
-    brackets: &'l mut [MaybeUninit<u32>; CHUNK + SLACK],
+    /// The indices of those that end with a bracket.
+    brackets: &'l mut [MaybeUninit<u16>; CHUNK + SLACK],
     brackets_len: usize,
-    /// Just past the last delimiter.
-    start: u32,
     /// Just past the last structural byte.
     value: u32,
 }
@@ -97,48 +90,38 @@ impl Sink<'_> {
         self.len
     }
 
-    /// Writes four entries, given as one value of 64 bytes, `after` entries past those that count.
-    ///
-    /// # Safety
-    /// The block has at least `after - 7` entries (writing eight in any case is allowed), and `T` is of 64 bytes.
+    /// Just past the last structural byte before the block: where the text of its first entry may begin.
     #[inline(always)]
-    #[expect(unsafe_code, reason = "the room was made before the chunk")]
-    pub(crate) unsafe fn put_four<T>(&mut self, after: usize, entries: T) {
-        const { assert!(size_of::<T>() == 4 * size_of::<Entry>()) };
-        // SAFETY: there is room for an entry per byte of the chunk, and `SLACK`.
-        let four = unsafe { access::array_mut::<_, 4>(self.entries, self.len + after) };
-        // SAFETY: the target has the size of `T`, and any bytes make entries.
-        unsafe { std::ptr::from_mut(four).cast::<T>().write_unaligned(entries) };
+    pub(crate) fn value(&self) -> u32 {
+        self.value
     }
 
-    /// Writes 16 indices of entries with brackets, `after` past those that count.
+    /// Writes eight entries, given as one value of 64 bytes, `after` entries past those that count.
     ///
     /// # Safety
-    /// The block has more than `after` brackets, or `after` is 0; and `T` is of 64 bytes.
+    /// The block has more than `after` entries, or `after` is 0.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the room was made before the chunk")]
+    pub(crate) unsafe fn put_entries<T>(&mut self, after: usize, entries: T) {
+        const { assert!(size_of::<T>() == 8 * size_of::<Entry>()) };
+        // SAFETY: the chunk has at most one entry per byte, and there is room for `SLACK` more.
+        let places = unsafe { access::array_mut::<_, 8>(self.entries, self.len + after) };
+        // SAFETY: the target has the size of `T`, and any bytes make entries.
+        unsafe { std::ptr::from_mut(places).cast::<T>().write_unaligned(entries) };
+    }
+
+    /// Writes 32 indices of entries with brackets, given as one value of 64 bytes, `after` past those that count.
+    ///
+    /// # Safety
+    /// The block has more than `after` brackets, or `after` is 0.
     #[inline(always)]
     #[expect(unsafe_code, reason = "the array is as long as a chunk, and slack")]
     pub(crate) unsafe fn put_brackets<T>(&mut self, after: usize, indices: T) {
-        const { assert!(size_of::<T>() == 16 * size_of::<u32>()) };
-        // SAFETY: a chunk has at most as many brackets as bytes, and the array has `SLACK` more places.
-        let places = unsafe { access::array_mut::<_, 16>(self.brackets, self.brackets_len + after) };
+        const { assert!(size_of::<T>() == 32 * size_of::<u16>()) };
+        // SAFETY: the chunk has at most one bracket per byte, and there is room for `SLACK` more.
+        let places = unsafe { access::array_mut::<_, 32>(self.brackets, self.brackets_len + after) };
         // SAFETY: the target has the size of `T`, and any bytes make indices.
         unsafe { std::ptr::from_mut(places).cast::<T>().write_unaligned(indices) };
-    }
-
-    /// Gives the block's first entry, written already, its beginning: that lies in an earlier block.
-    ///
-    /// # Safety
-    /// The entry past those that count was written.
-    #[inline(always)]
-    #[expect(unsafe_code, reason = "the room was made before the chunk")]
-    pub(crate) unsafe fn join(&mut self, marks: Marks, value_starts: u64) {
-        let inside = marks.base.wrapping_add(value_starts.trailing_zeros());
-        // SAFETY: there is room for `SLACK` entries past those that count.
-        let [first] = unsafe { access::array_mut(self.entries, self.len) };
-        // SAFETY: the contract.
-        let first = unsafe { first.assume_init_mut() };
-        first.start = self.start;
-        first.value = if value_starts & 1 == 1 { self.value } else { inside };
     }
 
     /// Counts the entries and brackets that were written for a block.
@@ -146,9 +129,6 @@ impl Sink<'_> {
     pub(crate) fn moved(&mut self, marks: Marks, entries: usize, brackets: usize) {
         self.len += entries;
         self.brackets_len += brackets;
-        if marks.delimiters != 0 {
-            self.start = marks.base + (64 - marks.delimiters.leading_zeros());
-        }
         if marks.structural != 0 {
             self.value = marks.base + (64 - marks.structural.leading_zeros());
         }
@@ -158,10 +138,10 @@ impl Sink<'_> {
     #[inline(always)]
     #[expect(unsafe_code, reason = "the array is as long as a chunk")]
     pub(crate) fn note_brackets(&mut self, marks: Marks) {
-        let mut brackets = marks.brackets;
+        let mut brackets = marks.brackets & marks.delimiters;
         while brackets != 0 {
             let before = (brackets & brackets.wrapping_neg()) - 1;
-            let index = self.len as u32 + (marks.delimiters & before).count_ones();
+            let index = self.len as u16 + (marks.delimiters & before).count_ones() as u16;
             // SAFETY: a chunk has at most as many brackets as bytes.
             let [slot] = unsafe { access::array_mut(self.brackets, self.brackets_len) };
             slot.write(index);
@@ -180,14 +160,11 @@ impl Sink<'_> {
         while structural != 0 {
             let at = structural.trailing_zeros();
             let end = marks.base + at;
-            let entry = Entry { start: self.start, value: self.value, end, step: 1 };
-            // SAFETY: the sink has room for an entry per byte of the chunk, and one more.
+            // SAFETY: the chunk has at most one entry per byte, and there is room for `SLACK` more.
             let [slot] = unsafe { access::array_mut(self.entries, self.len) };
-            slot.write(entry);
-            let delimiter = (marks.delimiters >> at) & 1;
-            self.len += delimiter as usize;
+            slot.write(Entry::new(self.value, end));
+            self.len += (marks.delimiters >> at & 1) as usize;
             self.value = end + 1;
-            self.start = if delimiter == 1 { self.value } else { self.start };
             structural &= structural - 1;
         }
     }
@@ -216,24 +193,27 @@ impl Nesting {
 
     /// Matches the brackets of a chunk and links each opening entry past its closing one. Gives false where the document
     /// cannot go on: too deep, or a bracket outside the outermost value.
+    ///
+    /// `first` is the index of the chunk's first entry, to which the brackets' indices are relative.
     #[inline(always)]
     #[expect(unsafe_code, reason = "indices and depth are bounded as noted")]
     fn link(
         &mut self,
         bytes: &[u8],
-        entries: &mut [MaybeUninit<Entry>],
-        brackets: &[MaybeUninit<u32>],
+        list: &mut [Entry],
+        first: usize,
+        brackets: &[MaybeUninit<u16>],
     ) -> bool {
         for bracket in brackets {
             if self.depth.wrapping_sub(1) >= DEPTH_MAX {
                 return false;
             }
-            // SAFETY: the sink wrote `brackets_len` of them.
-            let index = unsafe { bracket.assume_init() };
+            // SAFETY: the sink wrote them.
+            let index = first as u32 + u32::from(unsafe { bracket.assume_init() });
             // SAFETY: the index is that of an entry that the sink wrote.
-            let end = unsafe { access::array_mut::<_, 1>(entries, index as usize)[0].assume_init_ref() }.end;
+            let [entry] = unsafe { access::array(list, index as usize) };
             // SAFETY: an entry's end is the offset of its delimiter.
-            let [byte] = *unsafe { access::array(bytes, end as usize) };
+            let [byte] = *unsafe { access::array(bytes, entry.end()) };
             // '{' 7B, '}' 7D, '[' 5B, ']' 5D: the bit 04 says closing, the bit 20 curly.
             let closing = usize::from(byte >> 2 & 1);
             let curly = u32::from(byte >> 5 & 1) * CURLY;
@@ -243,13 +223,13 @@ impl Nesting {
             let [top] = unsafe { access::array_mut(&mut self.open, self.depth) };
             top.write(index | curly);
             self.depth -= closing;
-            // SAFETY: 0 <= depth <= DEPTH_MAX, and each slot up to there was written (slot 0 by `new`).
+            // SAFETY: 0 <= depth <= DEPTH_MAX, and each slot up to there was written (slot 0 by `after`).
             let target = unsafe { access::array::<_, 1>(&self.open, self.depth)[0].assume_init() };
             self.mismatched |= target ^ curly;
             let target = target & !CURLY;
             // SAFETY: the index is that of an entry that the sink wrote, in this chunk or an earlier one.
-            let open = unsafe { access::array_mut::<_, 1>(entries, target as usize)[0].assume_init_mut() };
-            open.step = index - target + 2;
+            let [open] = unsafe { access::array_mut(list, target as usize) };
+            open.link(index - target);
             self.depth += 1 - closing;
         }
         true
@@ -303,17 +283,21 @@ pub(crate) fn scan<K: Kernel>(kernel: K, bytes: &[u8], list: &mut Vec<Entry>) ->
     // The first bracket stands on the stack already.
     let mut known = nesting.depth;
     let mut carry = Carry::default();
-    let (mut start, mut value) = (0, 0);
+    let mut value = 0;
     let mut brackets = [const { MaybeUninit::uninit() }; CHUNK + SLACK];
     list.clear();
     let mut at = 0;
     while at < bytes.len() {
         let chunk_end = bytes.len().min(at + CHUNK);
         list.reserve(chunk_end - at + SLACK);
-        let (len, capacity) = (list.len(), list.capacity());
-        // SAFETY: a vector's allocation holds `capacity` elements, and `MaybeUninit` asks nothing of them.
-        let entries = unsafe { std::slice::from_raw_parts_mut(list.as_mut_ptr().cast(), capacity) };
-        let mut sink = Sink { entries, len, brackets: &mut brackets, brackets_len: 0, start, value };
+        let first = list.len();
+        let mut sink = Sink {
+            entries: list.spare_capacity_mut(),
+            len: 0,
+            brackets: &mut brackets,
+            brackets_len: 0,
+            value,
+        };
         while at + BLOCK <= chunk_end {
             // SAFETY: by the condition of the loop.
             let block = unsafe { access::array(bytes, at) };
@@ -326,15 +310,14 @@ pub(crate) fn scan<K: Kernel>(kernel: K, bytes: &[u8], list: &mut Vec<Entry>) ->
             kernel.emit(marks, &mut sink);
             at = chunk_end;
         }
-        let Sink { entries, len, brackets: noted, brackets_len, .. } = sink;
-        (start, value) = (sink.start, sink.value);
+        let Sink { len, brackets_len, .. } = sink;
+        value = sink.value;
+        // SAFETY: the sink wrote so many entries past the list's end.
+        unsafe { list.set_len(first + len) };
         // SAFETY: the sink wrote `brackets_len` brackets; where the first is known, `brackets[0]` is it.
-        let noted = unsafe { access::range(noted, known, brackets_len) };
+        let noted = unsafe { access::range(&brackets, known, brackets_len) };
         known = 0;
-        let went_on = nesting.link(bytes, entries, noted);
-        // SAFETY: the sink wrote the entries up to `len`.
-        unsafe { list.set_len(len) };
-        if !went_on {
+        if !nesting.link(bytes, list, first, noted) {
             return false;
         }
     }
@@ -342,7 +325,7 @@ pub(crate) fn scan<K: Kernel>(kernel: K, bytes: &[u8], list: &mut Vec<Entry>) ->
     // The bracket that closes the outermost value is the last entry and the last byte.
     let ended = match (list.first(), list.last()) {
         (Some(first), Some(last)) => {
-            first.end == 0 && first.step as usize == list.len() + 1 && last.end as usize == bytes.len() - 1
+            first.end() == 0 && first.step() == list.len() + 1 && last.end() == bytes.len() - 1
         }
         _ => true,
     };

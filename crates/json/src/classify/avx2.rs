@@ -67,30 +67,37 @@ impl Kernel for Avx2 {
     fn emit(self, marks: Marks, sink: &mut Sink<'_>) {
         let Marks { base, structural, delimiters, .. } = marks;
         // SAFETY: the witness says that the CPU has these instructions.
-        let value_starts = unsafe { _pdep_u64(_pext_u64(delimiters, structural), structural << 1 | 1) };
-        let count = delimiters.count_ones() as usize;
-        let (mut ends, mut values, mut start) = (delimiters, value_starts, base);
-        // SAFETY: four are written past fewer than `count`, or past none.
-        let mut four = |done: usize| unsafe {
-            let mut entries = [[0_u32; 4]; 4];
-            for entry in &mut entries {
-                let end = base.wrapping_add(ends.trailing_zeros());
-                *entry = [start, base.wrapping_add(values.trailing_zeros()), end, 1];
-                start = end.wrapping_add(1);
-                ends = _blsr_u64(ends);
-                values = _blsr_u64(values);
-            }
-            sink.put_four(done, entries);
-        };
-        four(0);
-        let mut done = 4;
-        while done < count {
-            four(done);
-            done += 4;
-        }
-        // SAFETY: the first entry has just been written.
-        unsafe { sink.join(marks, value_starts) };
+        let values = unsafe { _pdep_u64(_pext_u64(delimiters, structural), structural << 1 | 1) };
         sink.note_brackets(marks);
+        let count = delimiters.count_ones() as usize;
+        let (mut ends, mut starts) = (delimiters, values);
+        // Both 32-bit halves of an entry at once.
+        let bases = u64::from(base) | u64::from(base) << 32;
+        let mut eight = |sink: &mut Sink<'_>, done: usize, first: Option<u32>| {
+            let mut entries = [0_u64; 8];
+            for entry in &mut entries {
+                *entry =
+                    (u64::from(starts.trailing_zeros()) | u64::from(ends.trailing_zeros()) << 32) + bases;
+                // SAFETY: the witness says that the CPU has these instructions.
+                unsafe {
+                    starts = _blsr_u64(starts);
+                    ends = _blsr_u64(ends);
+                }
+            }
+            if let Some(value) = first {
+                entries[0] = entries[0] >> 32 << 32 | u64::from(value);
+            }
+            // SAFETY: called with 0, and while there are more.
+            unsafe { sink.put_entries(done, entries) };
+        };
+        // The first value may begin in an earlier block.
+        let first = if values & 1 == 1 { sink.value() } else { base + values.trailing_zeros() };
+        eight(sink, 0, Some(first));
+        let mut done = 8;
+        while done < count {
+            eight(sink, done, None);
+            done += 8;
+        }
         sink.moved(marks, count, 0);
     }
 }

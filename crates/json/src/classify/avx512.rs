@@ -21,23 +21,6 @@ const POSITIONS: [u8; 64] = {
     bytes
 };
 
-/// Picks four entries from the positions of delimiters (indices from 0) and those of values (from 64): in each entry's four
-/// 32-bit lanes the delimiter before, the value, the delimiter, and what the step becomes.
-const PICK: [u8; 64] = {
-    let mut bytes = [0; 64];
-    let mut entry: usize = 0;
-    while entry < 4 {
-        bytes[entry * 16] = (entry as u8).wrapping_sub(1);
-        bytes[entry * 16 + 4] = 64 + entry as u8;
-        bytes[entry * 16 + 8] = entry as u8;
-        entry += 1;
-    }
-    bytes
-};
-
-/// The lowest byte of each of an entry's first three lanes.
-const LOWEST: u64 = 0x0111_0111_0111_0111;
-
 impl Avx512 {
     /// The witness, where the CPU can.
     pub(crate) fn detect() -> Option<Avx512> {
@@ -104,53 +87,44 @@ impl Kernel for Avx512 {
         let Marks { base, structural, delimiters, brackets } = marks;
         // SAFETY: the witness says that the CPU has these instructions.
         unsafe {
-            let of_delimiters = _pext_u64(delimiters, structural);
-            let value_starts = _pdep_u64(of_delimiters, structural << 1 | 1);
+            // For each delimiter the structural byte before it, moved on by one: the bit 0 stands for one in an earlier block.
+            let values = _pdep_u64(_pext_u64(delimiters, structural), structural << 1 | 1);
             let of_brackets = _pext_u64(brackets, delimiters);
             // Compressed in a register and with a source: into memory, or with zeroing, it is many times slower on Zen.
             let all = _mm512_loadu_si512(POSITIONS.as_ptr().cast());
-            let ends = _mm512_mask_compress_epi8(all, delimiters, all);
-            let values = _mm512_mask_compress_epi8(all, value_starts, all);
+            let ends_at = _mm512_mask_compress_epi8(all, delimiters, all);
+            let values_at = _mm512_mask_compress_epi8(all, values, all);
             let ranks = _mm512_mask_compress_epi8(all, of_brackets, all);
 
-            // What is added to the picked positions: start, value, end, step.
-            let ones = _mm512_set1_epi32(1);
-            let bases = _mm512_mask_set1_epi32(ones, 0x6666, base as i32);
-            let bases = _mm512_mask_set1_epi32(bases, 0x1111, base as i32 + 1);
-            let mut pick = _mm512_loadu_si512(PICK.as_ptr().cast());
+            let bases = _mm512_set1_epi32(base as i32);
             let count = delimiters.count_ones() as usize;
-            let mut four = |done: usize| {
-                let picked = _mm512_maskz_permutex2var_epi8(LOWEST, ends, pick, values);
-                sink.put_four(done, _mm512_add_epi32(picked, bases));
-                pick = _mm512_add_epi8(pick, _mm512_set1_epi8(4));
-            };
+            let (ends, starts) = (_mm512_castsi512_si128(ends_at), _mm512_castsi512_si128(values_at));
             // Most blocks of most documents have no more than eight.
-            four(0);
-            four(4);
-            let mut done = 8;
-            while done < count {
-                four(done);
-                done += 4;
-            }
-            sink.join(marks, value_starts);
-
-            let index = _mm512_set1_epi32(sink.len() as i32);
-            let count_brackets = brackets.count_ones() as usize;
-            sink.put_brackets(
-                0,
-                _mm512_add_epi32(_mm512_cvtepu8_epi32(_mm512_castsi512_si128(ranks)), index),
-            );
-            if count_brackets > 16 {
-                let rest = [
-                    _mm512_extracti32x4_epi32::<1>(ranks),
-                    _mm512_extracti32x4_epi32::<2>(ranks),
-                    _mm512_extracti32x4_epi32::<3>(ranks),
-                ];
-                for (at, ranks) in rest.into_iter().enumerate() {
-                    if count_brackets > at * 16 + 16 {
-                        sink.put_brackets(at * 16 + 16, _mm512_add_epi32(_mm512_cvtepu8_epi32(ranks), index));
-                    }
+            let eight = _mm512_add_epi32(_mm512_cvtepu8_epi32(_mm_unpacklo_epi8(starts, ends)), bases);
+            sink.put_entries(0, _mm512_mask_set1_epi32(eight, values as u16 & 1, sink.value() as i32));
+            if count > 8 {
+                let eight = _mm512_add_epi32(_mm512_cvtepu8_epi32(_mm_unpackhi_epi8(starts, ends)), bases);
+                sink.put_entries(8, eight);
+                let (mut ends, mut starts) = (ends_at, values_at);
+                let mut done = 16;
+                while done < count {
+                    ends = _mm512_alignr_epi64::<2>(ends, ends);
+                    starts = _mm512_alignr_epi64::<2>(starts, starts);
+                    let (e, s) = (_mm512_castsi512_si128(ends), _mm512_castsi512_si128(starts));
+                    let low = _mm512_add_epi32(_mm512_cvtepu8_epi32(_mm_unpacklo_epi8(s, e)), bases);
+                    sink.put_entries(done, low);
+                    let high = _mm512_add_epi32(_mm512_cvtepu8_epi32(_mm_unpackhi_epi8(s, e)), bases);
+                    sink.put_entries(done + 8, high);
+                    done += 16;
                 }
+            }
+
+            let index = _mm512_set1_epi16(sink.len() as i16);
+            let count_brackets = of_brackets.count_ones() as usize;
+            let indices = |ranks| _mm512_add_epi16(_mm512_cvtepu8_epi16(ranks), index);
+            sink.put_brackets(0, indices(_mm512_castsi512_si256(ranks)));
+            if count_brackets > 32 {
+                sink.put_brackets(32, indices(_mm512_extracti64x4_epi64::<1>(ranks)));
             }
             sink.moved(marks, count, count_brackets);
         }

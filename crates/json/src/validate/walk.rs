@@ -1,6 +1,6 @@
 use super::blocks::{Blocks, PADDING};
 use super::{Reason, ValidateError};
-use crate::unescape::{hex4, pair};
+use crate::unescape::{hex_escape, pair};
 use crate::write::{Escaped, long_escape};
 
 type Result<T> = std::result::Result<T, ValidateError>;
@@ -364,11 +364,6 @@ fn leading_digits(eight: u64) -> usize {
 
 /// The largest exponent of ten, of either sign.
 const EXPONENT_MAX: u32 = 1_000_000_000;
-
-/// The unit of a `\uXXXX` at the start of `text`.
-fn hex_escape(text: &[u8]) -> Option<u16> {
-    hex4(text.strip_prefix(b"\\u")?.get(..4)?)
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Container {

@@ -83,7 +83,7 @@ pub(crate) trait Kernel: Copy {
         bits
     }
 
-    /// Appends an entry for each delimiter of a block.
+    /// Appends an entry for each delimiter of a block, which has at least one structural byte.
     #[inline(always)]
     fn emit(self, marks: Marks, sink: &mut Sink<'_>) {
         sink.append(marks);

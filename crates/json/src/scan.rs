@@ -62,6 +62,10 @@ impl Carry {
     /// starts of runs to them tells odd ends from even ones without a branch (as simdjson does).
     #[inline(always)]
     fn escapes(&mut self, backslashes: u64) -> u64 {
+        // Most blocks of most documents have none.
+        if backslashes | self.escaped == 0 {
+            return 0;
+        }
         const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
         let starts = backslashes & !self.escaped;
         let codes = ((starts << 1) | ODD).wrapping_sub(starts) ^ ODD;
@@ -99,7 +103,7 @@ impl Sink<'_> {
     /// Writes eight entries, given as one value of 64 bytes, `after` entries past those that count.
     ///
     /// # Safety
-    /// The block has more than `after` entries, or `after` is 0.
+    /// The block has more than `after - 16` entries.
     #[inline(always)]
     #[expect(unsafe_code, reason = "the room was made before the chunk")]
     pub(crate) unsafe fn put_entries<T>(&mut self, after: usize, entries: T) {
@@ -108,6 +112,18 @@ impl Sink<'_> {
         let places = unsafe { access::array_mut::<_, 8>(self.entries, self.len + after) };
         // SAFETY: the target has the size of `T`, and any bytes make entries.
         unsafe { std::ptr::from_mut(places).cast::<T>().write_unaligned(entries) };
+    }
+
+    /// Writes an entry `after` those that count.
+    ///
+    /// # Safety
+    /// The block has more than `after - 16` entries.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the room was made before the chunk")]
+    pub(crate) unsafe fn put_entry(&mut self, after: usize, entry: Entry) {
+        // SAFETY: the chunk has at most one entry per byte, and there is room for `SLACK` more.
+        let [place] = unsafe { access::array_mut(self.entries, self.len + after) };
+        place.write(entry);
     }
 
     /// Writes 32 indices of entries with brackets, given as one value of 64 bytes, `after` past those that count.
@@ -124,14 +140,12 @@ impl Sink<'_> {
         unsafe { std::ptr::from_mut(places).cast::<T>().write_unaligned(indices) };
     }
 
-    /// Counts the entries and brackets that were written for a block.
+    /// Counts the entries and brackets that were written for a block with at least one structural byte.
     #[inline(always)]
     pub(crate) fn moved(&mut self, marks: Marks, entries: usize, brackets: usize) {
         self.len += entries;
         self.brackets_len += brackets;
-        if marks.structural != 0 {
-            self.value = marks.base + (64 - marks.structural.leading_zeros());
-        }
+        self.value = marks.base + (64 - marks.structural.leading_zeros());
     }
 
     /// Notes the entries of a block that end with a bracket, before they are appended.
@@ -302,12 +316,17 @@ pub(crate) fn scan<K: Kernel>(kernel: K, bytes: &[u8], list: &mut Vec<Entry>) ->
             // SAFETY: by the condition of the loop.
             let block = unsafe { access::array(bytes, at) };
             let marks = carry.marks(kernel, kernel.classify(block), at as u32);
-            kernel.emit(marks, &mut sink);
+            // Long strings fill whole blocks.
+            if marks.structural != 0 {
+                kernel.emit(marks, &mut sink);
+            }
             at += BLOCK;
         }
         if at < chunk_end {
             let marks = carry.marks(kernel, kernel.classify_last(bytes, at), at as u32);
-            kernel.emit(marks, &mut sink);
+            if marks.structural != 0 {
+                kernel.emit(marks, &mut sink);
+            }
             at = chunk_end;
         }
         let Sink { len, brackets_len, .. } = sink;

@@ -4,6 +4,7 @@
 use std::arch::x86_64::*;
 
 use super::{BLOCK, Kernel, Masks};
+use crate::offsets::Entry;
 use crate::scan::{Marks, Sink};
 
 /// Made only where the CPU has all that [`Avx2::detect`] asks for.
@@ -71,32 +72,24 @@ impl Kernel for Avx2 {
         sink.note_brackets(marks);
         let count = delimiters.count_ones() as usize;
         let (mut ends, mut starts) = (delimiters, values);
-        // Both 32-bit halves of an entry at once.
-        let bases = u64::from(base) | u64::from(base) << 32;
-        let mut eight = |sink: &mut Sink<'_>, done: usize, first: Option<u32>| {
-            let mut entries = [0_u64; 8];
-            for entry in &mut entries {
-                *entry =
-                    (u64::from(starts.trailing_zeros()) | u64::from(ends.trailing_zeros()) << 32) + bases;
-                // SAFETY: the witness says that the CPU has these instructions.
-                unsafe {
+        // The first value may begin in an earlier block.
+        let first = if values & 1 == 1 { sink.value() } else { base.wrapping_add(starts.trailing_zeros()) };
+        // SAFETY: four are written while there are more, and at first in any case.
+        unsafe {
+            sink.put_entry(0, Entry::new(first, base.wrapping_add(ends.trailing_zeros())));
+            let mut done = 1;
+            loop {
+                for at in 0..4 {
                     starts = _blsr_u64(starts);
                     ends = _blsr_u64(ends);
+                    let value = base.wrapping_add(starts.trailing_zeros());
+                    sink.put_entry(done + at, Entry::new(value, base.wrapping_add(ends.trailing_zeros())));
+                }
+                done += 4;
+                if done >= count {
+                    break;
                 }
             }
-            if let Some(value) = first {
-                entries[0] = entries[0] >> 32 << 32 | u64::from(value);
-            }
-            // SAFETY: called with 0, and while there are more.
-            unsafe { sink.put_entries(done, entries) };
-        };
-        // The first value may begin in an earlier block.
-        let first = if values & 1 == 1 { sink.value() } else { base + values.trailing_zeros() };
-        eight(sink, 0, Some(first));
-        let mut done = 8;
-        while done < count {
-            eight(sink, done, None);
-            done += 8;
         }
         sink.moved(marks, count, 0);
     }

@@ -94,7 +94,6 @@ impl Kernel for Avx512 {
             let all = _mm512_loadu_si512(POSITIONS.as_ptr().cast());
             let ends_at = _mm512_mask_compress_epi8(all, delimiters, all);
             let values_at = _mm512_mask_compress_epi8(all, values, all);
-            let ranks = _mm512_mask_compress_epi8(all, of_brackets, all);
 
             let bases = _mm512_set1_epi32(base as i32);
             let count = delimiters.count_ones() as usize;
@@ -119,12 +118,15 @@ impl Kernel for Avx512 {
                 }
             }
 
-            let index = _mm512_set1_epi16(sink.len() as i16);
             let count_brackets = of_brackets.count_ones() as usize;
-            let indices = |ranks| _mm512_add_epi16(_mm512_cvtepu8_epi16(ranks), index);
-            sink.put_brackets(0, indices(_mm512_castsi512_si256(ranks)));
-            if count_brackets > 32 {
-                sink.put_brackets(32, indices(_mm512_extracti64x4_epi64::<1>(ranks)));
+            if of_brackets != 0 {
+                let ranks = _mm512_mask_compress_epi8(all, of_brackets, all);
+                let index = _mm512_set1_epi16(sink.len() as i16);
+                let indices = |ranks| _mm512_add_epi16(_mm512_cvtepu8_epi16(ranks), index);
+                sink.put_brackets(0, indices(_mm512_castsi512_si256(ranks)));
+                if count_brackets > 32 {
+                    sink.put_brackets(32, indices(_mm512_extracti64x4_epi64::<1>(ranks)));
+                }
             }
             sink.moved(marks, count, count_brackets);
         }

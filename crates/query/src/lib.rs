@@ -1,1 +1,49 @@
-//! (being written)
+//! The query language of Tamias: text and blocks of documents become rows.
+//!
+//! A query's life: its text becomes tokens, an AST and a plan, in which every name is a slot and every pattern compiled; the
+//! optimizer rewrites the plan. The executor takes blocks of events from a [`Source`], scans each document once, reads
+//! the keys that the plan names, and hands on what passes, as it is stored wherever nothing is computed.
+//!
+//! ```
+//! use tamias_query::Query;
+//!
+//! let mut rows = Query::prepare("select 1 + 2 as three, ToUpper('a')")?.run_scalar();
+//! assert_eq!(rows.columns(), ["three", "ToUpper('a')"]);
+//! let mut line = Vec::new();
+//! if let Some(row) = rows.next_row()? {
+//!     row.write_ndjson(&mut line);
+//! }
+//! assert_eq!(line, b"{\"three\":3,\"ToUpper('a')\":\"A\"}\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod ast;
+mod builtin;
+mod error;
+mod exec;
+mod explain;
+mod expr;
+mod functions;
+mod lexer;
+mod optimizer;
+mod parameters;
+mod parser;
+mod plan;
+mod planner;
+mod query;
+mod row;
+mod source;
+mod span;
+mod template;
+mod time;
+mod value;
+
+pub use error::{ExecError, QueryError};
+pub use exec::{CancelHandle, MEMORY_BYTES, Rows, RunOptions, Stats};
+pub use parameters::Parameters;
+pub use parser::{EXPRESSION_DEPTH_MAX, QUERY_BYTES_MAX};
+pub use query::{EvalError, Expression, Query, eval};
+pub use row::{Cell, OwnedRow, Row};
+pub use source::{Block, Direction, Source, SourceError};
+pub use span::Span;
+pub use value::{Kind, VALUE_BYTES_MAX};

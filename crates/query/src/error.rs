@@ -1,0 +1,261 @@
+//! What can be wrong with a query, and with running it.
+
+use crate::SourceError;
+use crate::span::Span;
+use std::fmt;
+
+/// Why a query cannot be prepared: what is wrong, where, and what to write instead.
+///
+/// `Display` gives the message, the place, the line of the query and a caret under the place:
+///
+/// ```
+/// let error = tamias_query::Query::prepare("select Elapsed from stream where Elapsed == 200").unwrap_err();
+/// assert_eq!(error.to_string(), "\
+/// line 1, column 42: `==` is no operator of this language; to compare two values, write `=`
+///   select Elapsed from stream where Elapsed == 200
+///                                            ^^");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct QueryError(Box<Details>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Details {
+    message: String,
+    expected: Option<String>,
+    hint: Option<String>,
+    span: Span,
+    line: usize,
+    column: usize,
+    source_line: String,
+}
+
+/// A finding of the lexer, the parser or the planner, before the place is worked out.
+#[derive(Debug)]
+pub(crate) struct Flaw {
+    pub(crate) span: Span,
+    pub(crate) message: String,
+    pub(crate) expected: Option<String>,
+    pub(crate) hint: Option<String>,
+}
+
+impl Flaw {
+    pub(crate) fn new(span: Span, message: impl Into<String>) -> Flaw {
+        Flaw { span, message: message.into(), expected: None, hint: None }
+    }
+
+    pub(crate) fn expected(mut self, expected: impl Into<String>) -> Flaw {
+        self.expected = Some(expected.into());
+        self
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Flaw {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Names the entry of `known` that `name` is likely to mean, if there is one.
+    pub(crate) fn suggest<'a>(self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Flaw {
+        match nearest(name, known) {
+            Some(near) => self.hint(format!("did you mean `{near}`?")),
+            None => self,
+        }
+    }
+
+    pub(crate) fn locate(self, query: &str) -> QueryError {
+        let start = query.floor_char_boundary(self.span.start);
+        let before = query.get(..start).unwrap_or_default();
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line_end = query[start..].find('\n').map_or(query.len(), |at| start + at);
+        QueryError(Box::new(Details {
+            message: self.message,
+            expected: self.expected,
+            hint: self.hint,
+            span: self.span,
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            source_line: query[line_start..line_end].trim_end_matches('\r').to_owned(),
+        }))
+    }
+}
+
+impl QueryError {
+    /// What is wrong, in a sentence without the place.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What the grammar allows at the place, where that is known.
+    pub fn expected(&self) -> Option<&str> {
+        self.0.expected.as_deref()
+    }
+
+    /// What to write instead, where that can be guessed.
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// The place, in bytes of the query's text.
+    pub fn span(&self) -> Span {
+        self.0.span
+    }
+
+    /// The line of the place, from 1.
+    pub fn line(&self) -> usize {
+        self.0.line
+    }
+
+    /// The column of the place, in characters, from 1.
+    pub fn column(&self) -> usize {
+        self.0.column
+    }
+}
+
+/// A longer line is shown in part: so many characters before the place, and so many after it.
+const SHOWN_BEFORE: usize = 60;
+const SHOWN_AFTER: usize = 40;
+
+impl fmt::Display for QueryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let details = &*self.0;
+        write!(f, "line {}, column {}: {}", details.line, details.column, details.message)?;
+        if let Some(expected) = &details.expected {
+            write!(f, "; expected {expected}")?;
+        }
+        if let Some(hint) = &details.hint {
+            write!(f, "; {hint}")?;
+        }
+        let at = details.column - 1;
+        let width = details.span.end.saturating_sub(details.span.start);
+        let shown_from = at.saturating_sub(SHOWN_BEFORE);
+        let line = details.source_line.chars().skip(shown_from).take(at - shown_from + SHOWN_AFTER);
+        let more = details.source_line.chars().count() > at + SHOWN_AFTER;
+        let lead = if shown_from > 0 { "…" } else { "" };
+        write!(f, "\n  {lead}{}{}\n  ", line.collect::<String>(), if more { "…" } else { "" })?;
+        f.write_str(if shown_from > 0 { " " } else { "" })?;
+        // Tabs are repeated, so that the caret stands under its place however wide they are.
+        let mut rest = details.source_line.chars().skip(shown_from);
+        for character in rest.by_ref().take(at - shown_from) {
+            f.write_str(if character == '\t' { "\t" } else { " " })?;
+        }
+        let marked = rest.take(SHOWN_AFTER).scan(0, |bytes, character| {
+            let inside = *bytes < width;
+            *bytes += character.len_utf8();
+            inside.then_some(())
+        });
+        f.write_str(&"^".repeat(marked.count().max(1)))
+    }
+}
+
+impl fmt::Debug for QueryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for QueryError {}
+
+/// The name that is a typing mistake or two away from `name`, in any case.
+fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let length = name.chars().count();
+    if length > 40 {
+        return None;
+    }
+    let allowed = (length / 3).clamp(1, 3);
+    let wanted = name.to_lowercase();
+    known
+        .into_iter()
+        .map(|candidate| (distance(&wanted, &candidate.to_lowercase()), candidate))
+        .filter(|&(distance, _)| distance <= allowed)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein's distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, a) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, &b) in b.iter().enumerate() {
+            let above = row[j + 1];
+            row[j + 1] = (diagonal + usize::from(a != b)).min(above + 1).min(row[j] + 1);
+            diagonal = above;
+        }
+    }
+    row[b.len()]
+}
+
+/// Why a running query cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExecError {
+    /// The source of events failed.
+    #[error("the events cannot be read: {0}")]
+    Source(#[source] SourceError),
+    /// A stored event is no document. Events are checked when they are stored, so this is damage, or another writer's.
+    #[error("the event with arrival number {arrival} is no JSON object that can be read: {reason}")]
+    Document {
+        /// The event's arrival number.
+        arrival: u64,
+        /// What is wrong with its text.
+        reason: String,
+    },
+    /// A computed value grew past what one value may hold.
+    #[error(
+        "a computed value takes more than {limit_bytes} bytes; build smaller strings, arrays or objects in the query"
+    )]
+    ValueTooLarge {
+        /// The limit that was exceeded, in bytes of JSON text.
+        limit_bytes: usize,
+    },
+    /// The rows that must be held together, to sort or to group them, need more memory than the query may use.
+    #[error(
+        "the query has to hold more than {limit_bytes} bytes of groups or rows in memory; narrow it with `where`, group by \
+         fewer values, add a `limit`, or allow it more memory"
+    )]
+    MemoryExceeded {
+        /// The limit that was exceeded, in bytes.
+        limit_bytes: usize,
+    },
+    /// The query was cancelled from another thread.
+    #[error("the query was cancelled")]
+    Cancelled,
+    /// The query's time is over.
+    #[error(
+        "the query did not end before its deadline; narrow it with `where` or a time range, or allow it more time"
+    )]
+    DeadlineExceeded,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_finds_small_mistakes_only() {
+        let known = ["@Timestamp", "@Level", "@Exception"];
+        assert_eq!(nearest("@Levle", known), Some("@Level"));
+        assert_eq!(nearest("@timestmp", known), Some("@Timestamp"));
+        assert_eq!(nearest("@Foo", known), None);
+    }
+
+    #[test]
+    fn the_caret_stands_under_its_place() {
+        let query = "select\n\tÄrger, 'ü' + ! x";
+        let at = query.find('!').unwrap();
+        let error = Flaw::new(Span::new(at, at + 1), "what is this").locate(query);
+        assert_eq!(
+            error.to_string(),
+            "line 2, column 15: what is this\n  \tÄrger, 'ü' + ! x\n  \t             ^"
+        );
+    }
+
+    #[test]
+    fn a_long_line_is_shown_around_the_place() {
+        let query = format!("{}!{}", "a".repeat(1000), "b".repeat(1000));
+        let shown = Flaw::new(Span::new(1000, 1001), "x").locate(&query).to_string();
+        assert!(shown.len() < 300, "{shown}");
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(lines[1].chars().position(|c| c == '!'), lines[2].chars().position(|c| c == '^'));
+    }
+}

@@ -1,0 +1,192 @@
+//! Aggregates. Values may be added in any order; where the order in time matters, it is remembered.
+
+use super::exact::ExactSum;
+use super::group::Order;
+use super::sketch::Sketch;
+use crate::plan::Function;
+use crate::value::{Number, Value, canonical};
+use rust_decimal::Decimal;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+pub(super) enum Aggregator {
+    Count(u64),
+    CountDistinct(HashSet<Box<[u8]>>),
+    Sum(ExactSum),
+    Mean(ExactSum),
+    Extreme {
+        wanted: Ordering,
+        found: Option<(Number<'static>, Order)>,
+    },
+    Percentile(Box<Sketch>),
+    First(Option<(Order, Value<'static>)>),
+    Last(Option<(Order, Value<'static>)>),
+    Any(bool),
+    All(bool),
+    Distinct(HashMap<Box<[u8]>, (Order, Value<'static>)>),
+    /// The first, or the last, so many values. The count tells values of one event apart.
+    Ends {
+        is_first: bool,
+        most: usize,
+        kept: BTreeMap<(Order, usize), Value<'static>>,
+        added: usize,
+    },
+}
+
+/// What an entry of a set or map costs beside its bytes, about.
+const ENTRY_BYTES: usize = 64;
+
+impl Aggregator {
+    pub(super) fn new(function: Function) -> Aggregator {
+        match function {
+            Function::Count => Aggregator::Count(0),
+            Function::CountDistinct => Aggregator::CountDistinct(HashSet::new()),
+            Function::Sum => Aggregator::Sum(ExactSum::default()),
+            Function::Mean => Aggregator::Mean(ExactSum::default()),
+            Function::Min => Aggregator::Extreme { wanted: Ordering::Less, found: None },
+            Function::Max => Aggregator::Extreme { wanted: Ordering::Greater, found: None },
+            Function::Percentile { p, error } => Aggregator::Percentile(Box::new(Sketch::new(p, error))),
+            Function::First => Aggregator::First(None),
+            Function::Last => Aggregator::Last(None),
+            Function::Any => Aggregator::Any(false),
+            Function::All => Aggregator::All(true),
+            Function::Distinct => Aggregator::Distinct(HashMap::new()),
+            Function::Top(most) => Aggregator::Ends { is_first: true, most, kept: BTreeMap::new(), added: 0 },
+            Function::Bottom(most) => {
+                Aggregator::Ends { is_first: false, most, kept: BTreeMap::new(), added: 0 }
+            }
+        }
+    }
+
+    /// Takes in the value of an event: by how many bytes the aggregate grew, about.
+    pub(super) fn add(&mut self, value: Value<'_>, order: Order) -> usize {
+        if value.is_undefined() {
+            return 0;
+        }
+        match self {
+            Aggregator::Count(count) => *count += u64::from(!matches!(value, Value::Null)),
+            Aggregator::CountDistinct(seen) => {
+                let key = key(&value);
+                let bytes = key.len() + ENTRY_BYTES;
+                if seen.insert(key) {
+                    return bytes;
+                }
+            }
+            Aggregator::Sum(sum) | Aggregator::Mean(sum) => {
+                if let Value::Number(number) = &value {
+                    sum.add(number);
+                }
+            }
+            Aggregator::Extreme { wanted, found } => {
+                if let Value::Number(number) = value {
+                    let is_better = match found {
+                        None => true,
+                        Some((best, at)) => match number.compare(best) {
+                            Ordering::Equal => order < *at,
+                            unequal => unequal == *wanted,
+                        },
+                    };
+                    if is_better {
+                        *found = Some((number.into_static(), order));
+                    }
+                }
+            }
+            Aggregator::Percentile(sketch) => {
+                if let Value::Number(number) = &value {
+                    return sketch.add(number);
+                }
+            }
+            Aggregator::First(first) => {
+                if first.as_ref().is_none_or(|(at, _)| order < *at) {
+                    *first = Some((order, value.into_static()));
+                }
+            }
+            Aggregator::Last(last) => {
+                if last.as_ref().is_none_or(|(at, _)| order >= *at) {
+                    *last = Some((order, value.into_static()));
+                }
+            }
+            Aggregator::Any(any) => *any |= value.is_true(),
+            Aggregator::All(all) => *all &= value.is_true(),
+            Aggregator::Distinct(seen) => {
+                let key = key(&value);
+                match seen.get_mut(&key) {
+                    Some((at, shown)) => {
+                        if order < *at {
+                            (*at, *shown) = (order, value.into_static());
+                        }
+                    }
+                    None => {
+                        let bytes = key.len() + value.weight() + 2 * ENTRY_BYTES;
+                        seen.insert(key, (order, value.into_static()));
+                        return bytes;
+                    }
+                }
+            }
+            Aggregator::Ends { is_first, most, kept, added } => {
+                let is_late = kept.len() >= *most
+                    && match (&*is_first, kept.last_key_value(), kept.first_key_value()) {
+                        (true, Some(((last, _), _)), _) => order > *last,
+                        (false, _, Some(((first, _), _))) => order < *first,
+                        _ => true,
+                    };
+                if is_late {
+                    return 0;
+                }
+                let bytes = value.weight() + 2 * ENTRY_BYTES;
+                kept.insert((order, *added), value.into_static());
+                *added += 1;
+                if kept.len() > *most {
+                    if *is_first {
+                        kept.pop_last()
+                    } else {
+                        kept.pop_first()
+                    };
+                    return 0;
+                }
+                return bytes;
+            }
+        }
+        0
+    }
+
+    pub(super) fn value(self) -> Value<'static> {
+        match self {
+            Aggregator::Count(count) => Value::from(count),
+            Aggregator::CountDistinct(seen) => Value::from(seen.len()),
+            Aggregator::Sum(sum) => Value::from_option(sum.total()),
+            Aggregator::Mean(sum) => match sum.count() {
+                0 => Value::Undefined,
+                count => {
+                    Value::from_option(sum.total().and_then(|total| total.checked_div(Decimal::from(count))))
+                }
+            },
+            Aggregator::Extreme { found, .. } => Value::from_option(found.map(|(number, _)| number)),
+            Aggregator::Percentile(sketch) => Value::from_option(sketch.value()),
+            Aggregator::First(found) | Aggregator::Last(found) => {
+                found.map_or(Value::Undefined, |(_, value)| value)
+            }
+            Aggregator::Any(bool) | Aggregator::All(bool) => Value::Bool(bool),
+            Aggregator::Distinct(_) | Aggregator::Ends { .. } => Value::Undefined,
+        }
+    }
+
+    /// The values of an aggregate that gives several rows, in time order.
+    pub(super) fn rows(self) -> Vec<Value<'static>> {
+        match self {
+            Aggregator::Distinct(seen) => {
+                let mut values: Vec<_> = seen.into_values().collect();
+                values.sort_by_key(|(order, _)| *order);
+                values.into_iter().map(|(_, value)| value).collect()
+            }
+            Aggregator::Ends { kept, .. } => kept.into_values().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn key(value: &Value<'_>) -> Box<[u8]> {
+    let mut key = Vec::new();
+    canonical(value, false, &mut key);
+    key.into()
+}

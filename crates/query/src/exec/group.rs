@@ -1,0 +1,205 @@
+//! Hits taken into groups. Events may come in any order: what depends on it remembers the event's.
+
+use super::aggregate::Aggregator;
+use super::control::Control;
+use super::project::check_row;
+use super::scan::Sink;
+use super::sort::{Held, held_bytes, sort_rows};
+use crate::error::ExecError;
+use crate::expr::Scope;
+use crate::plan::{Grouping, Key, Output, Plan};
+use crate::time;
+use crate::value::{Value, canonical};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+/// An event's (instant, arrival): its place in time.
+pub(super) type Order = (u64, u64);
+
+pub(super) struct Groups<'p> {
+    grouping: &'p Grouping,
+    /// By the canonical spelling of their keys.
+    by_key: HashMap<Box<[u8]>, usize>,
+    groups: Vec<Group>,
+    /// What the groups take, about, in bytes.
+    bytes: usize,
+    /// The key of the present event, in an allocation that stays.
+    key: Vec<u8>,
+}
+
+struct Group {
+    /// The first event.
+    first: Order,
+    keys: Vec<Value<'static>>,
+    aggregators: Vec<Aggregator>,
+}
+
+/// What a group costs beside its values, about.
+const GROUP_BYTES: usize = 160;
+
+impl<'p> Groups<'p> {
+    pub(super) fn new(grouping: &'p Grouping) -> Groups<'p> {
+        let mut groups =
+            Groups { grouping, by_key: HashMap::new(), groups: Vec::new(), bytes: 0, key: Vec::new() };
+        if grouping.keys.is_empty() {
+            let first = (u64::MAX, u64::MAX);
+            groups.groups.push(Group { first, keys: Vec::new(), aggregators: groups.aggregators() });
+        }
+        groups
+    }
+
+    fn aggregators(&self) -> Vec<Aggregator> {
+        self.grouping.aggregates.iter().map(|aggregate| Aggregator::new(aggregate.function)).collect()
+    }
+
+    pub(super) fn sink<'s>(&'s mut self, control: &'s Control) -> impl Sink + use<'s, 'p> {
+        GroupSink { groups: self, control }
+    }
+
+    /// The number of the group that the event belongs to.
+    fn find<'a>(&mut self, keys: &'a [Key], scope: &mut Scope<'a>, instant: u64, order: Order) -> usize {
+        if keys.is_empty() {
+            return 0;
+        }
+        self.key.clear();
+        for key in keys {
+            match key {
+                Key::Time(interval) => {
+                    self.key.extend_from_slice(&(instant - instant % interval).to_le_bytes())
+                }
+                Key::Expr { expr, ci } => canonical(&expr.eval(scope), *ci, &mut self.key),
+            }
+        }
+        if let Some(&known) = self.by_key.get(self.key.as_slice()) {
+            return known;
+        }
+        self.groups.push(Group {
+            first: order,
+            keys: shown(keys, scope, instant),
+            aggregators: self.aggregators(),
+        });
+        self.bytes += self.key.len() + GROUP_BYTES;
+        self.bytes += self
+            .groups
+            .last()
+            .map_or(0, |group| held_bytes(&group.keys) + size_of::<Aggregator>() * group.aggregators.len());
+        self.by_key.insert(self.key.as_slice().into(), self.groups.len() - 1);
+        self.groups.len() - 1
+    }
+
+    /// The rows of the groups, the last one first.
+    pub(super) fn finish(mut self, plan: &Plan, control: &Control) -> Result<Vec<Held>, ExecError> {
+        let has_time = self.grouping.keys.iter().position(|key| matches!(key, Key::Time(_)));
+        self.groups.sort_by_key(|group| group.first);
+        if let Some(time) = has_time {
+            // Within an interval the groups stay in the order in which they first appear.
+            let interval = |group: &Group| match group.keys.get(time) {
+                Some(Value::Number(number)) => number.decimal(),
+                _ => None,
+            };
+            self.groups.sort_by_key(interval);
+        }
+        let rows_of = self.grouping.aggregates.iter().position(|aggregate| aggregate.function.has_rows());
+        let mut rows = Vec::new();
+        let mut bytes = 0;
+        for group in self.groups {
+            let Group { keys, aggregators, .. } = group;
+            let mut several = Vec::new();
+            let mut values = keys.clone();
+            for (index, aggregator) in aggregators.into_iter().enumerate() {
+                if Some(index) == rows_of {
+                    several = aggregator.rows();
+                    values.push(Value::Undefined);
+                } else {
+                    values.push(aggregator.value());
+                }
+            }
+            if rows_of.is_none() {
+                several.push(Value::Undefined);
+            }
+            for value in several {
+                if let Some(place) = rows_of.and_then(|index| values.get_mut(keys.len() + index)) {
+                    *place = value;
+                }
+                if let Some(row) = row(self.grouping, &keys, &values)? {
+                    bytes += held_bytes(&row);
+                    rows.push(row);
+                    control.check_memory(bytes)?;
+                }
+            }
+        }
+        sort_rows(&self.grouping.sort, &mut rows);
+        if let Some(limit) = plan.limit.and_then(|limit| usize::try_from(limit).ok()) {
+            rows.truncate(limit);
+        }
+        rows.reverse();
+        Ok(rows)
+    }
+}
+
+/// The row of a group, if it passes `having`.
+fn row(
+    grouping: &Grouping,
+    keys: &[Value<'static>],
+    values: &[Value<'static>],
+) -> Result<Option<Held>, ExecError> {
+    let mut scope = Scope::new(time::now());
+    scope.slots.extend(values.iter().map(Value::reborrow));
+    let passes = grouping.having.as_ref().is_none_or(|having| having.test(&mut scope));
+    scope.take_failure()?;
+    if !passes {
+        return Ok(None);
+    }
+    let mut row = keys.to_vec();
+    let mut bytes = 0;
+    for cell in &grouping.cells {
+        let value = cell.eval(&mut scope);
+        scope.take_failure()?;
+        bytes += value.weight();
+        check_row(bytes)?;
+        row.push(value.into_static());
+    }
+    Ok(Some(row))
+}
+
+/// The keys as the first event of a group shows them.
+fn shown<'a>(keys: &'a [Key], scope: &mut Scope<'a>, instant: u64) -> Vec<Value<'static>> {
+    let shown = keys.iter().map(|key| match key {
+        Key::Time(interval) => Value::from(instant - instant % interval),
+        Key::Expr { expr, .. } => expr.eval(scope).into_static(),
+    });
+    shown.collect()
+}
+
+struct GroupSink<'s, 'p> {
+    groups: &'s mut Groups<'p>,
+    control: &'s Control,
+}
+
+impl Sink for GroupSink<'_, '_> {
+    fn hit<'a>(
+        &mut self,
+        plan: &'a Plan,
+        scope: &mut Scope<'a>,
+        _documents: &'a [u8],
+    ) -> Result<ControlFlow<()>, ExecError> {
+        let (Output::Groups(grouping), Some(event)) = (&plan.output, scope.event) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let order = (event.instant, event.arrival);
+        let found = self.groups.find(&grouping.keys, scope, event.instant, order);
+        let Some(group) = self.groups.groups.get_mut(found) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        if order < group.first {
+            group.first = order;
+            group.keys = shown(&grouping.keys, scope, event.instant);
+        }
+        for (aggregate, aggregator) in grouping.aggregates.iter().zip(&mut group.aggregators) {
+            let value = aggregate.argument.eval(scope);
+            self.groups.bytes += aggregator.add(value, order);
+        }
+        self.control.check_memory(self.groups.bytes)?;
+        Ok(ControlFlow::Continue(()))
+    }
+}

@@ -1,0 +1,202 @@
+//! Plan → rows. Events stream through a block at a time; only groups, and rows to be sorted, are held.
+//!
+//! 1. The source yields a group of blocks whose times overlap.
+//! 2. Each block is scanned, its events filtered, its hits made into a batch of rows (`scan`, `project`).
+//! 3. The batches of a group are merged by (instant, arrival); a batch that runs out is filled again (`merge`).
+//! 4. Or the hits are taken into groups, in any order: what depends on order remembers the event's (`group`, `aggregate`).
+//! 5. Rows to be sorted are held, no more than a limit needs (`sort`).
+
+mod aggregate;
+mod control;
+mod exact;
+mod group;
+mod merge;
+mod project;
+mod scan;
+mod sketch;
+mod sort;
+mod stats;
+
+pub use control::{CancelHandle, MEMORY_BYTES, RunOptions};
+pub use stats::Stats;
+
+use crate::error::ExecError;
+use crate::expr::Scope;
+use crate::plan::{Input, Output, Plan};
+use crate::row::{Batch, OwnedRow, Row};
+use crate::source::Source;
+use crate::{time, value::Value};
+use control::Control;
+use merge::Merge;
+use scan::{Run, Worker};
+use std::sync::Arc;
+
+/// The rows of a query. They stream: a row is made when it is asked for, or shortly before; dropping `Rows` ends the query.
+pub struct Rows {
+    plan: Arc<Plan>,
+    source: Option<Box<dyn Source>>,
+    state: State,
+    worker: Worker,
+    stats: Stats,
+    control: Control,
+}
+
+enum State {
+    /// Nothing has been read yet.
+    Ready,
+    /// Rows come from the events as they are read.
+    Streaming(Merge),
+    /// Rows that were held, the last one first.
+    Held(Vec<Vec<Value<'static>>>, Batch),
+    Done,
+}
+
+/// Where the row that was asked for stands.
+enum Found {
+    Streaming,
+    Held,
+    None,
+}
+
+impl Rows {
+    pub(crate) fn new(plan: Arc<Plan>, source: Option<Box<dyn Source>>, options: RunOptions) -> Rows {
+        let control = Control { options, handle: CancelHandle::default() };
+        let worker = Worker::new(time::now());
+        Rows { plan, source, state: State::Ready, worker, stats: Stats::default(), control }
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.plan.columns
+    }
+
+    /// What has been read and found so far.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// A handle that ends the query from another thread.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.control.handle.clone()
+    }
+
+    /// The next row; none after the last, or after an error.
+    ///
+    /// A row of stored values allocates nothing: its cells are spans of the events.
+    ///
+    /// # Errors
+    /// If the source fails, an event is damaged, or a limit of the query is exceeded.
+    pub fn next_row(&mut self) -> Result<Option<Row<'_>>, ExecError> {
+        match self.advance() {
+            Ok(Found::None) => {
+                self.end();
+                Ok(None)
+            }
+            Ok(found) => {
+                self.stats.rows += 1;
+                let columns = &self.plan.columns;
+                Ok(match (&self.state, found) {
+                    (State::Streaming(merge), Found::Streaming) => merge.row(columns),
+                    (State::Held(_, batch), Found::Held) => batch.row(columns, 0),
+                    _ => None,
+                })
+            }
+            Err(error) => {
+                self.end();
+                Err(error)
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        self.state = State::Done;
+        self.source = None;
+    }
+
+    fn advance(&mut self) -> Result<Found, ExecError> {
+        let plan = self.plan.clone();
+        let left = plan.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.stats.rows));
+        if left == 0 {
+            return Ok(Found::None);
+        }
+        if let State::Ready = self.state {
+            self.state = self.start(&plan)?;
+        }
+        match &mut self.state {
+            State::Streaming(merge) => {
+                let (Input::Events(events), Some(source)) = (&plan.input, &mut self.source) else {
+                    return Ok(Found::None);
+                };
+                let run = Run { plan: &plan, events, control: &self.control };
+                let there = merge.advance(run, left, &mut **source, &mut self.worker, &mut self.stats)?;
+                Ok(if there { Found::Streaming } else { Found::None })
+            }
+            State::Held(rows, batch) => match rows.pop() {
+                Some(row) => {
+                    project::single(batch, row.iter())?;
+                    Ok(Found::Held)
+                }
+                None => Ok(Found::None),
+            },
+            State::Ready | State::Done => Ok(Found::None),
+        }
+    }
+
+    fn start(&mut self, plan: &Plan) -> Result<State, ExecError> {
+        let width = plan.columns.len();
+        let held = |rows: Vec<Vec<Value<'static>>>| State::Held(rows, Batch::new(None, width));
+        match (&plan.input, &plan.output) {
+            (Input::Nothing, Output::Rows { cells, .. }) => {
+                let mut scope = Scope::new(time::now());
+                let row = cells.iter().map(|cell| cell.eval(&mut scope).into_static()).collect();
+                scope.take_failure()?;
+                Ok(held(vec![row]))
+            }
+            (Input::Nothing, Output::Groups(grouping)) => {
+                Ok(held(group::Groups::new(grouping).finish(plan, &self.control)?))
+            }
+            (Input::Events(events), Output::Rows { sort, .. }) => {
+                let mut merge = Merge::new(width);
+                if sort.is_empty() {
+                    return Ok(State::Streaming(merge));
+                }
+                let Some(source) = &mut self.source else {
+                    return Ok(State::Done);
+                };
+                let mut sorted = sort::Sorted::new(sort, plan.limit);
+                let run = Run { plan, events, control: &self.control };
+                while merge.advance(run, u64::MAX, &mut **source, &mut self.worker, &mut self.stats)? {
+                    if let Some(row) = merge.row(&plan.columns) {
+                        sorted.push(row.values(), &self.control)?;
+                    }
+                }
+                Ok(held(sorted.finish()))
+            }
+            (Input::Events(events), Output::Groups(grouping)) => {
+                let mut groups = group::Groups::new(grouping);
+                if let Some(source) = &mut self.source {
+                    while let Some(blocks) = source.next_group().map_err(ExecError::Source)? {
+                        for block in blocks {
+                            self.stats.blocks += 1;
+                            let mut sink = groups.sink(&self.control);
+                            let run = Run { plan, events, control: &self.control };
+                            self.worker.scan(run, &*block, 0, &mut sink, &mut self.stats)?;
+                        }
+                    }
+                }
+                Ok(held(groups.finish(plan, &self.control)?))
+            }
+        }
+    }
+}
+
+/// Fused: after the last row, or an error, there is nothing more.
+impl Iterator for Rows {
+    type Item = Result<OwnedRow, ExecError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_row().map(|row| row.map(|row| row.to_owned())).transpose()
+    }
+}
+
+impl std::iter::FusedIterator for Rows {}

@@ -1,0 +1,100 @@
+//! Rows from hits, a batch at a time.
+
+use super::scan::{Run, Sink, Worker};
+use super::stats::Stats;
+use crate::error::ExecError;
+use crate::expr::Scope;
+use crate::plan::{Output, Plan};
+use crate::row::Batch;
+use crate::source::Block;
+use crate::value::{VALUE_BYTES_MAX, Value};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// A block on its way to become rows.
+pub(super) struct Cursor {
+    block: Arc<dyn Block>,
+    /// The events that have been evaluated.
+    evaluated: usize,
+    pub(super) batch: Batch,
+    /// The next row of the batch.
+    pub(super) at: usize,
+}
+
+impl Cursor {
+    pub(super) fn new(block: Arc<dyn Block>, width: usize) -> Cursor {
+        Cursor { batch: Batch::new(Some(block.clone()), width), block, evaluated: 0, at: 0 }
+    }
+
+    /// Makes sure that the batch has a next row, unless the block has no more: whether there is one.
+    ///
+    /// At most `wanted` rows are made ahead.
+    pub(super) fn fill(
+        &mut self,
+        run: Run<'_>,
+        wanted: u64,
+        worker: &mut Worker,
+        stats: &mut Stats,
+    ) -> Result<bool, ExecError> {
+        if self.at < self.batch.len() {
+            return Ok(true);
+        }
+        self.batch.clear();
+        self.at = 0;
+        if wanted > 0 {
+            let mut sink = Project { batch: &mut self.batch, wanted };
+            self.evaluated = worker.scan(run, &*self.block, self.evaluated, &mut sink, stats)?;
+        }
+        Ok(self.batch.len() > 0)
+    }
+}
+
+struct Project<'b> {
+    batch: &'b mut Batch,
+    wanted: u64,
+}
+
+impl Sink for Project<'_> {
+    fn hit<'a>(
+        &mut self,
+        plan: &'a Plan,
+        scope: &mut Scope<'a>,
+        documents: &'a [u8],
+    ) -> Result<ControlFlow<()>, ExecError> {
+        let (Output::Rows { cells, .. }, Some(event)) = (&plan.output, scope.event) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let before = self.batch.text_len();
+        for cell in cells {
+            let value = cell.eval(scope);
+            self.batch.push(&value, documents);
+            check_row(self.batch.text_len() - before)?;
+        }
+        self.batch.end_row((event.instant, event.arrival));
+        let enough = self.batch.is_full() || self.batch.len() as u64 >= self.wanted;
+        Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+}
+
+/// A row's computed cells together are limited as one value is.
+pub(super) fn check_row(bytes: usize) -> Result<(), ExecError> {
+    if bytes <= VALUE_BYTES_MAX {
+        Ok(())
+    } else {
+        Err(ExecError::ValueTooLarge { limit_bytes: VALUE_BYTES_MAX })
+    }
+}
+
+/// Makes `batch` hold one row of `values`.
+pub(super) fn single<'v>(
+    batch: &mut Batch,
+    values: impl Iterator<Item = &'v Value<'static>>,
+) -> Result<(), ExecError> {
+    batch.clear();
+    for value in values {
+        batch.push(value, &[]);
+        check_row(batch.text_len())?;
+    }
+    batch.end_row((0, 0));
+    Ok(())
+}

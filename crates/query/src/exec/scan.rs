@@ -1,0 +1,133 @@
+//! Events, one after another: scanned, read, filtered, and handed on if they pass.
+
+use super::control::Control;
+use super::stats::Stats;
+use crate::error::ExecError;
+use crate::expr::{Event, Expr, Scope};
+use crate::plan::{Events, Plan};
+use crate::source::{Block, Direction};
+use crate::value::Value;
+use std::ops::ControlFlow;
+use tamias_json::Offsets;
+
+/// Takes the events that pass.
+pub(super) trait Sink {
+    /// `scope` has the event, its slots and its locals.
+    fn hit<'a>(
+        &mut self,
+        plan: &'a Plan,
+        scope: &mut Scope<'a>,
+        documents: &'a [u8],
+    ) -> Result<ControlFlow<()>, ExecError>;
+}
+
+/// Allocations that are used again for each event.
+pub(super) struct Worker {
+    offsets: Offsets,
+    scope: Option<Scope<'static>>,
+}
+
+/// What is run.
+#[derive(Clone, Copy)]
+pub(super) struct Run<'r> {
+    pub(super) plan: &'r Plan,
+    pub(super) events: &'r Events,
+    pub(super) control: &'r Control,
+}
+
+/// So many events are evaluated before it is asked whether the query shall go on.
+const EVENTS_UNCHECKED: usize = 256;
+
+impl Worker {
+    pub(super) fn new(now: u64) -> Worker {
+        Worker { offsets: Offsets::new(), scope: Some(Scope::new(now)) }
+    }
+
+    /// Evaluates the events of a block in the plan's direction, from the `from`th on, until the sink has enough.
+    ///
+    /// Gives the number of the event to go on with.
+    pub(super) fn scan(
+        &mut self,
+        run: Run<'_>,
+        block: &dyn Block,
+        from: usize,
+        sink: &mut impl Sink,
+        stats: &mut Stats,
+    ) -> Result<usize, ExecError> {
+        let Run { plan, events, control } = run;
+        let (documents, ends) = (block.documents(), block.ends());
+        let (instants, arrivals) = (block.instants(), block.arrivals());
+        let count = ends.len().min(instants.len()).min(arrivals.len());
+        let mut next = from;
+        while next < count {
+            if (next - from).is_multiple_of(EVENTS_UNCHECKED) {
+                control.check()?;
+            }
+            let index = if events.direction == Direction::Ascending { next } else { count - 1 - next };
+            next += 1;
+            let start = match index.checked_sub(1).and_then(|before| ends.get(before)) {
+                Some(end) => u32::from_le_bytes(*end) as usize + 1,
+                None => 0,
+            };
+            let number =
+                |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            let (instant, arrival) = (number(instants), number(arrivals));
+            let damaged = |reason: String| ExecError::Document { arrival, reason };
+            let end = ends.get(index).map_or(0, |end| u32::from_le_bytes(*end) as usize);
+            let bytes = documents
+                .get(start..end)
+                .ok_or_else(|| damaged("its end lies outside its block".to_owned()))?;
+            let document = self.offsets.scan_trusted(bytes).map_err(|error| damaged(error.to_string()))?;
+            stats.events += 1;
+            stats.bytes += bytes.len() as u64;
+
+            let mut scope = self.scope.take().unwrap_or_else(|| Scope::new(0)).recycle();
+            scope.event = Some(Event { document, instant, arrival });
+            if let Some(names) = events.names.get(..events.filter_names) {
+                scope.read(names, 0);
+            }
+            let flow = unnested(&events.unnest, plan, events, &mut scope, documents, sink, stats);
+            scope.take_failure()?;
+            self.scope = Some(scope.recycle());
+            if flow?.is_break() {
+                break;
+            }
+        }
+        Ok(next)
+    }
+}
+
+/// One row for each element of the collections still to be unnested; the event itself where there are none.
+fn unnested<'a>(
+    collections: &'a [Expr],
+    plan: &'a Plan,
+    events: &'a Events,
+    scope: &mut Scope<'a>,
+    documents: &'a [u8],
+    sink: &mut impl Sink,
+    stats: &mut Stats,
+) -> Result<ControlFlow<()>, ExecError> {
+    if let Some((collection, others)) = collections.split_first() {
+        if let Value::Array(array) = collection.eval(scope) {
+            let depth = scope.locals.len();
+            for element in array.iter() {
+                scope.locals.push(element);
+                let flow = unnested(others, plan, events, scope, documents, sink, stats);
+                scope.locals.truncate(depth);
+                if flow?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        return Ok(ControlFlow::Continue(()));
+    }
+    let passes = plan.filter.as_ref().is_none_or(|filter| filter.test(scope));
+    if !passes || scope.failure.is_some() {
+        return Ok(ControlFlow::Continue(()));
+    }
+    stats.hits += 1;
+    if scope.slots.len() < events.names.len() {
+        scope.read(&events.names, events.filter_names);
+    }
+    sink.hit(plan, scope, documents)
+}

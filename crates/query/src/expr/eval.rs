@@ -1,0 +1,339 @@
+//! Evaluation: a walk over the expression, borrowing from the event wherever nothing is computed.
+
+use super::scope::Scope;
+use super::{Computed, Expr, Item, Member, calculate};
+use crate::ast::{Comparison, Quantifier};
+use crate::functions::Call;
+use crate::value::{Array, Number, Object, Text, VALUE_BYTES_MAX, Value, compare, equal};
+use crate::{template, time};
+use std::cmp::Ordering;
+
+impl Expr {
+    /// Whether the expression is true: not false, not undefined, nothing else.
+    pub(crate) fn test<'a>(&'a self, scope: &mut Scope<'a>) -> bool {
+        match self {
+            Expr::And(terms) => terms.iter().all(|term| term.test(scope)),
+            Expr::Or(terms) => terms.iter().any(|term| term.test(scope)),
+            Expr::CompareNumber { .. } | Expr::Compare { .. } | Expr::Match { .. } | Expr::Like { .. } => {
+                self.condition(scope) == Some(true)
+            }
+            other => other.eval(scope).is_true(),
+        }
+    }
+
+    /// The answer of a comparison or match; none if it is undefined.
+    fn condition<'a>(&'a self, scope: &mut Scope<'a>) -> Option<bool> {
+        match self {
+            Expr::CompareNumber { op, left, bound } => match left.eval(scope) {
+                Value::Number(number) => Some(holds(*op, bound.order(&number))),
+                Value::Undefined => None,
+                _ => match op {
+                    Comparison::Equal => Some(false),
+                    Comparison::NotEqual => Some(true),
+                    _ => None,
+                },
+            },
+            Expr::Compare { op, left, right, ci } => {
+                let (left, right) = (left.eval(scope), right.eval(scope));
+                match op {
+                    Comparison::Equal => equal(&left, &right, *ci),
+                    Comparison::NotEqual => equal(&left, &right, *ci).map(|equal| !equal),
+                    op => compare(&left, &right, *ci).map(|order| holds(*op, order)),
+                }
+            }
+            Expr::In { left, right, negated, ci } => match (left.eval(scope), right.eval(scope)) {
+                (Value::Undefined, _) => None,
+                (left, Value::Array(array)) => {
+                    Some(array.iter().any(|element| equal(&left, &element, *ci) == Some(true)) != *negated)
+                }
+                _ => None,
+            },
+            Expr::Like { left, pattern, negated } => match left.eval(scope) {
+                Value::Text(text) => Some(pattern.is_match(&text) != *negated),
+                _ => None,
+            },
+            Expr::MatchWhole { left, pattern, negated } => match left.eval(scope) {
+                Value::Text(text) => Some(pattern.is_match(&text) != *negated),
+                Value::Undefined => None,
+                _ => Some(*negated),
+            },
+            Expr::Match { left, pattern } => match left.eval(scope) {
+                Value::Text(text) => Some(pattern.is_match(&text)),
+                _ => None,
+            },
+            other => match other.eval(scope) {
+                Value::Bool(bool) => Some(bool),
+                _ => None,
+            },
+        }
+    }
+
+    pub(crate) fn eval<'a>(&'a self, scope: &mut Scope<'a>) -> Value<'a> {
+        match self {
+            Expr::Constant(value) => value.reborrow(),
+            Expr::Slot(slot) => scope.slot(*slot),
+            Expr::Local(local) => scope.locals.get(*local).cloned().unwrap_or(Value::Undefined),
+            Expr::BuiltIn(computed) => computed.eval(scope),
+            Expr::Member(of, name) => of.eval(scope).member(name),
+            Expr::Element(of, index) => element(of.eval(scope), &index.eval(scope)),
+            Expr::Negate(of) => match of.eval(scope) {
+                Value::Number(number) => Value::from_option(number.decimal().map(|decimal| -decimal)),
+                _ => Value::Undefined,
+            },
+            Expr::Not(of) => match of.eval(scope) {
+                Value::Bool(bool) => Value::Bool(!bool),
+                Value::Undefined => Value::Bool(true),
+                _ => Value::Undefined,
+            },
+            Expr::IsNull(of, negated) => {
+                Value::Bool(matches!(of.eval(scope), Value::Null | Value::Undefined) != *negated)
+            }
+            Expr::And(_) | Expr::Or(_) => Value::Bool(self.test(scope)),
+            Expr::Arithmetic(op, a, b) => match (a.eval(scope), b.eval(scope)) {
+                (Value::Number(a), Value::Number(b)) => {
+                    let operands = a.decimal().zip(b.decimal());
+                    Value::from_option(operands.and_then(|(a, b)| calculate(*op, a, b)))
+                }
+                _ => Value::Undefined,
+            },
+            Expr::Compare { .. }
+            | Expr::CompareNumber { .. }
+            | Expr::In { .. }
+            | Expr::Like { .. }
+            | Expr::MatchWhole { .. }
+            | Expr::Match { .. } => Value::from_option(self.condition(scope)),
+            Expr::IndexOfMatch { left, pattern } => match left.eval(scope) {
+                Value::Text(text) => Value::from_option(
+                    pattern
+                        .index_of(&text.text())
+                        .map(|index| Number::Decimal(index.into()))
+                        .or(Some(Number::Decimal(rust_decimal::Decimal::NEGATIVE_ONE))),
+                ),
+                _ => Value::Undefined,
+            },
+            Expr::ReplaceMatch { left, pattern, replacement } => match left.eval(scope) {
+                Value::Text(text) => match pattern.replace(&text.text(), replacement, VALUE_BYTES_MAX) {
+                    Some(replaced) => scope.limit(Value::from(replaced)),
+                    None => scope.too_large(),
+                },
+                _ => Value::Undefined,
+            },
+            Expr::Call { function, arguments, ci } => call(function, arguments, *ci, scope),
+            Expr::Coalesce(arguments) => {
+                let mut last = Value::Undefined;
+                for argument in arguments {
+                    last = argument.eval(scope);
+                    if !matches!(last, Value::Null | Value::Undefined) {
+                        break;
+                    }
+                }
+                last
+            }
+            Expr::Concat(arguments) => concat(arguments, scope),
+            Expr::Array(items) => array(items, scope),
+            Expr::Object(members) => object(members, scope),
+            Expr::If(parts) => {
+                let (condition, then, otherwise) = &**parts;
+                if condition.test(scope) { then.eval(scope) } else { otherwise.eval(scope) }
+            }
+            Expr::Let(values, body) => {
+                let depth = scope.locals.len();
+                for value in values {
+                    let value = value.eval(scope);
+                    scope.locals.push(value);
+                }
+                let result = body.eval(scope);
+                scope.locals.truncate(depth);
+                result
+            }
+            Expr::Quantified { quantifier, collection, body } => {
+                let decisive = *quantifier == Quantifier::Any;
+                let collection = collection.eval(scope);
+                let depth = scope.locals.len();
+                let mut holds = |element: Value<'a>| {
+                    scope.locals.push(element);
+                    let result = body.test(scope);
+                    scope.locals.truncate(depth);
+                    result == decisive
+                };
+                match &collection {
+                    Value::Array(array) => Value::Bool(array.iter().any(&mut holds) == decisive),
+                    Value::Object(object) => {
+                        Value::Bool(object.iter().any(|(_, value)| holds(value)) == decisive)
+                    }
+                    _ => Value::Undefined,
+                }
+            }
+        }
+    }
+}
+
+fn holds(op: Comparison, order: Ordering) -> bool {
+    match op {
+        Comparison::Equal => order.is_eq(),
+        Comparison::NotEqual => order.is_ne(),
+        Comparison::Less => order.is_lt(),
+        Comparison::LessOrEqual => order.is_le(),
+        Comparison::Greater => order.is_gt(),
+        Comparison::GreaterOrEqual => order.is_ge(),
+        Comparison::Like | Comparison::NotLike | Comparison::In | Comparison::NotIn => false,
+    }
+}
+
+/// `of[index]`: an element of an array by its number, a member of an object by its name.
+pub(crate) fn element<'a>(of: Value<'a>, index: &Value<'_>) -> Value<'a> {
+    match (of, index) {
+        (Value::Array(array), Value::Number(number)) => {
+            match number.decimal().filter(|n| n.is_integer()).and_then(|n| usize::try_from(n).ok()) {
+                Some(index) => array.get(index),
+                None => Value::Undefined,
+            }
+        }
+        (Value::Object(object), Value::Text(name)) => object.get(&name.text()),
+        _ => Value::Undefined,
+    }
+}
+
+/// The most arguments of a function that takes a fixed number of them.
+const ARGUMENTS_MAX: usize = 4;
+
+fn call<'a>(
+    function: &'static crate::functions::Function,
+    arguments: &'a [Expr],
+    ci: bool,
+    scope: &mut Scope<'a>,
+) -> Value<'a> {
+    let mut values = [const { Value::Undefined }; ARGUMENTS_MAX];
+    for (value, argument) in values.iter_mut().zip(arguments) {
+        *value = argument.eval(scope);
+    }
+    let count = arguments.len().min(ARGUMENTS_MAX);
+    let values = values.get(..count).unwrap_or_default();
+    if function.is_strict && values.iter().take(function.least).any(Value::is_undefined) {
+        return Value::Undefined;
+    }
+    let result = (function.body)(&Call { arguments: values, ci, now: scope.now });
+    scope.limit(result)
+}
+
+fn concat<'a>(arguments: &'a [Expr], scope: &mut Scope<'a>) -> Value<'a> {
+    let mut joined = String::new();
+    for argument in arguments {
+        let Value::Text(text) = argument.eval(scope) else {
+            return Value::Undefined;
+        };
+        if joined.len() + text.weight() > VALUE_BYTES_MAX {
+            return scope.too_large();
+        }
+        joined.push_str(&text.text());
+    }
+    Value::from(joined)
+}
+
+fn array<'a>(items: &'a [Item], scope: &mut Scope<'a>) -> Value<'a> {
+    let mut values = Vec::with_capacity(items.len());
+    let mut weight = 0usize;
+    for item in items {
+        match item {
+            Item::One(expr) => values.push(expr.eval(scope)),
+            Item::Spread(expr) => {
+                if let Value::Array(array) = expr.eval(scope) {
+                    weight = weight.saturating_add(Value::Array(array.clone()).weight());
+                    if weight > VALUE_BYTES_MAX {
+                        return scope.too_large();
+                    }
+                    values.extend(array.iter());
+                }
+            }
+        }
+    }
+    values.retain(|value| !value.is_undefined());
+    scope.limit(Value::array(values))
+}
+
+fn object<'a>(members: &'a [Member], scope: &mut Scope<'a>) -> Value<'a> {
+    let mut pairs: Vec<(Text<'a>, Value<'a>)> = Vec::with_capacity(members.len());
+    let mut weight = 0usize;
+    for member in members {
+        match member {
+            Member::Named(name, expr) => pairs.push((Text::Borrowed(name), expr.eval(scope))),
+            Member::Spread(expr) => {
+                if let Value::Object(object) = expr.eval(scope) {
+                    weight = weight.saturating_add(Value::Object(object.clone()).weight());
+                    if weight > VALUE_BYTES_MAX {
+                        return scope.too_large();
+                    }
+                    pairs.extend(object.iter());
+                }
+            }
+        }
+    }
+    scope.limit(Value::object(pairs))
+}
+
+impl Computed {
+    fn eval<'a>(self, scope: &mut Scope<'a>) -> Value<'a> {
+        let Some(event) = scope.event else {
+            return Value::Undefined;
+        };
+        match self {
+            Computed::Timestamp => Value::from(event.instant),
+            Computed::Arrived => Value::from(event.arrival),
+            Computed::Id => Value::from(format!("{:016x}{:016x}", event.instant, event.arrival)),
+            Computed::Data => Value::Object(Object::Stored(event.document)),
+            Computed::Properties => Value::Object(Object::Properties(event.document)),
+            Computed::Level { level } => match scope.slot(level) {
+                Value::Undefined => Value::from("Information"),
+                level => level,
+            },
+            Computed::Start { start } => Value::from_option(started(&scope.slot(start))),
+            Computed::Elapsed { start } => Value::from_option(started(&scope.slot(start)).map(|start| {
+                rust_decimal::Decimal::from(event.instant) - rust_decimal::Decimal::from(start)
+            })),
+            Computed::EventType { event_type, template } => {
+                match (scope.slot(event_type), scope.slot(template)) {
+                    (Value::Undefined, Value::Text(text)) => {
+                        Value::from(format!("{:08x}", template::event_type(&text.text())))
+                    }
+                    (event_type, _) => event_type,
+                }
+            }
+            Computed::Message { message, template, renderings } => {
+                match (scope.slot(message), scope.slot(template)) {
+                    (Value::Undefined, Value::Text(text)) => {
+                        let properties = Object::Properties(event.document);
+                        match template::render(
+                            &text.text(),
+                            &properties,
+                            &scope.slot(renderings),
+                            VALUE_BYTES_MAX,
+                        ) {
+                            Some(rendered) => Value::from(rendered),
+                            None => scope.too_large(),
+                        }
+                    }
+                    (message, _) => message,
+                }
+            }
+        }
+    }
+}
+
+fn started(start: &Value<'_>) -> Option<u64> {
+    match start {
+        Value::Text(text) => time::parse_instant(&text.text()),
+        _ => None,
+    }
+}
+
+impl<'a> From<Number<'a>> for Value<'a> {
+    fn from(number: Number<'a>) -> Value<'a> {
+        Value::Number(number)
+    }
+}
+
+impl<'a> From<Array<'a>> for Value<'a> {
+    fn from(array: Array<'a>) -> Value<'a> {
+        Value::Array(array)
+    }
+}

@@ -1,0 +1,256 @@
+//! Patterns of `like` and regular expressions, compiled once, matched against strings as they are stored where that is the same.
+
+use crate::value::{Text, upper};
+use memchr::memmem::Finder;
+use regex::bytes::{Regex, RegexBuilder};
+use regex_syntax::hir::{Hir, HirKind};
+use std::borrow::Cow;
+use tamias_json::Str;
+
+/// A regular expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern {
+    source: String,
+    ci: bool,
+    regex: Regex,
+    /// The pattern is nothing but this text, which needs no escapes in JSON.
+    literal: Option<Box<Finder<'static>>>,
+}
+
+impl Pattern {
+    /// Compiles `source` to match anywhere, or the whole text only.
+    pub(crate) fn new(source: &str, ci: bool, whole: bool) -> Result<Pattern, String> {
+        let text = if whole { format!(r"\A(?:{source})\z") } else { source.to_owned() };
+        // The source has to be a regular expression of its own: `a)(b` must not become one.
+        let hir = regex_syntax::parse(source).map_err(|error| reason(&error))?;
+        let regex = RegexBuilder::new(&text).case_insensitive(ci).build().map_err(|error| match error {
+            regex::Error::CompiledTooBig(limit) => format!("it takes more than {limit} bytes when compiled"),
+            other => other.to_string(),
+        })?;
+        let literal = if ci || whole { None } else { literal(&hir) };
+        Ok(Pattern { source: source.to_owned(), ci, regex, literal })
+    }
+
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    pub(crate) fn ci(&self) -> bool {
+        self.ci
+    }
+
+    /// Whether the pattern is a plain text that is searched for as it is stored.
+    pub(crate) fn is_literal(&self) -> bool {
+        self.literal.is_some()
+    }
+
+    pub(crate) fn is_match(&self, text: &Text<'_>) -> bool {
+        match (text, &self.literal) {
+            (Text::Stored(text), Some(finder)) => contains_stored(finder, *text),
+            (text, _) => self.regex.is_match(&bytes(text)),
+        }
+    }
+
+    /// The first match: the text before it, in Unicode scalars.
+    pub(crate) fn index_of(&self, text: &str) -> Option<usize> {
+        let found = self.regex.find(text.as_bytes())?;
+        Some(text.get(..found.start())?.chars().count())
+    }
+
+    /// Each match replaced. None where the result would be longer than `limit_bytes`.
+    pub(crate) fn replace(
+        &self,
+        text: &str,
+        replacement: &Replacement,
+        limit_bytes: usize,
+    ) -> Option<String> {
+        let mut out = Vec::with_capacity(text.len());
+        let mut from = 0;
+        for captures in self.regex.captures_iter(text.as_bytes()) {
+            let whole = captures.get(0)?;
+            out.extend_from_slice(text.as_bytes().get(from..whole.start())?);
+            captures.expand(replacement.0.as_bytes(), &mut out);
+            from = whole.end();
+            if out.len() > limit_bytes {
+                return None;
+            }
+        }
+        out.extend_from_slice(text.as_bytes().get(from..)?);
+        String::from_utf8(out).ok()
+    }
+}
+
+/// The replacement of a regular expression, with `$1` for a group.
+#[derive(Clone, Debug)]
+pub(crate) struct Replacement(pub(crate) String);
+
+fn reason(error: &regex_syntax::Error) -> String {
+    match error {
+        regex_syntax::Error::Parse(error) => error.kind().to_string(),
+        regex_syntax::Error::Translate(error) => error.kind().to_string(),
+        _ => "it cannot be read".to_owned(),
+    }
+}
+
+fn literal(hir: &Hir) -> Option<Box<Finder<'static>>> {
+    match hir.kind() {
+        HirKind::Literal(literal) => std::str::from_utf8(&literal.0)
+            .ok()
+            .filter(|text| is_plain(text))
+            .map(|text| Box::new(Finder::new(text).into_owned())),
+        _ => None,
+    }
+}
+
+/// Whether a string with this text in it has it in its stored bytes, unbroken by an escape: only quotes, backslashes,
+/// controls and lone surrogates, which read as U+FFFD, are stored as escapes.
+fn is_plain(text: &str) -> bool {
+    !text.chars().any(|c| c < ' ' || matches!(c, '"' | '\\' | '\u{FFFD}'))
+}
+
+/// Whether the finder's plain text is in `text`. Where it is not in the bytes, it is not there. Where it is, it may be part
+/// of an escape, the `n` of `\n`.
+fn contains_stored(finder: &Finder<'_>, text: Str<'_>) -> bool {
+    finder.find(text.raw()).is_some()
+        && (!text.has_escapes() || finder.find(text.text().as_bytes()).is_some())
+}
+
+fn bytes<'t>(text: &'t Text<'_>) -> Cow<'t, [u8]> {
+    match text {
+        Text::Stored(text) if !text.has_escapes() => Cow::Borrowed(text.raw()),
+        text => match text.text() {
+            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+        },
+    }
+}
+
+/// A pattern of `like`.
+#[derive(Clone, Debug)]
+pub(crate) struct Like {
+    source: String,
+    ci: bool,
+    form: Form,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    Exact(String),
+    Prefix(String),
+    Suffix(String),
+    Contains(Box<Finder<'static>>),
+    Other(Regex),
+}
+
+impl Like {
+    pub(crate) fn new(source: &str, ci: bool) -> Result<Like, String> {
+        // Under `ci` both sides are upper-cased first, so the pattern itself is never folded.
+        let folded: String = if ci { source.chars().map(upper).collect() } else { source.to_owned() };
+        let parts = parse(&folded);
+        let form = match parts.as_slice() {
+            [] => Form::Exact(String::new()),
+            [Part::Text(text)] => Form::Exact(text.clone()),
+            [Part::Text(text), Part::Run] => Form::Prefix(text.clone()),
+            [Part::Run, Part::Text(text)] => Form::Suffix(text.clone()),
+            [Part::Run, Part::Text(text), Part::Run] => {
+                Form::Contains(Box::new(Finder::new(text).into_owned()))
+            }
+            parts => {
+                let mut regex = String::from(r"(?s)\A");
+                for part in parts {
+                    match part {
+                        Part::Text(text) => regex.push_str(&regex::escape(text)),
+                        Part::One => regex.push('.'),
+                        Part::Run => regex.push_str(".*"),
+                    }
+                }
+                regex.push_str(r"\z");
+                Form::Other(Regex::new(&regex).map_err(|_| "this pattern is too long".to_owned())?)
+            }
+        };
+        Ok(Like { source: source.to_owned(), ci, form })
+    }
+
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    pub(crate) fn ci(&self) -> bool {
+        self.ci
+    }
+
+    pub(crate) fn is_match(&self, text: &Text<'_>) -> bool {
+        let mut text = bytes(text);
+        if self.ci {
+            text = Cow::Owned(
+                String::from_utf8_lossy(&text).chars().map(upper).collect::<String>().into_bytes(),
+            );
+        }
+        match &self.form {
+            Form::Exact(exact) => *text == *exact.as_bytes(),
+            Form::Prefix(prefix) => text.starts_with(prefix.as_bytes()),
+            Form::Suffix(suffix) => text.ends_with(suffix.as_bytes()),
+            Form::Contains(finder) => finder.find(&text).is_some(),
+            Form::Other(regex) => regex.is_match(&text),
+        }
+    }
+}
+
+enum Part {
+    Text(String),
+    One,
+    Run,
+}
+
+/// `%` is any run, `_` any one character, each doubled stands for itself.
+fn parse(pattern: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut characters = pattern.chars().peekable();
+    while let Some(character) = characters.next() {
+        let literal = !matches!(character, '%' | '_') || characters.next_if_eq(&character).is_some();
+        match (literal, character, parts.last_mut()) {
+            (true, _, Some(Part::Text(text))) => text.push(character),
+            (true, _, _) => parts.push(Part::Text(character.into())),
+            (false, '_', _) => parts.push(Part::One),
+            (false, _, Some(Part::Run)) => {}
+            (false, _, _) => parts.push(Part::Run),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn like(text: &str, pattern: &str) -> bool {
+        Like::new(pattern, false).unwrap().is_match(&Text::Borrowed(text))
+    }
+
+    #[test]
+    fn like_patterns() {
+        assert!(
+            like("abc", "a%")
+                && like("abc", "%c")
+                && like("abc", "%b%")
+                && like("abc", "abc")
+                && like("abc", "a_c")
+        );
+        assert!(like("", "%") && like("", "") && !like("a", "") && !like("abc", "b%") && !like("abc", "a_"));
+        assert!(
+            like("%abc", "%%%") && like("100%", "100%%") && !like("1000", "100%%") && like("a_b", "a__b")
+        );
+        assert!(!like("axb", "a__b") && like("a\nb", "a%b") && like("äöü", "ä_ü") && like("aXbXc", "a%b%c"));
+        assert!(like("%%", "%%%%") && !like("%", "%%%%") && !like("100%", "%%%"));
+        assert!(Like::new("%Σ", true).unwrap().is_match(&Text::Borrowed("ὀδυσσεύς")));
+        assert!(!Like::new("TSCHÜSS", true).unwrap().is_match(&Text::Borrowed("tschüß")));
+    }
+
+    #[test]
+    fn a_whole_match_keeps_its_alternatives_together() {
+        let pattern = Pattern::new("a|b", false, true).unwrap();
+        assert!(pattern.is_match(&Text::Borrowed("a")));
+        assert!(!pattern.is_match(&Text::Borrowed("ab")));
+        assert!(Pattern::new("a)(b", false, true).is_err());
+    }
+}

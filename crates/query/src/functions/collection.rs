@@ -1,0 +1,69 @@
+//! Functions of arrays, of objects, and of any value.
+
+use super::Call;
+use crate::expr::element;
+use crate::value::{Text, Value, json};
+use tamias_json::validate::{Limits, minify_value};
+
+/// `ElementAt(array, index)` or `ElementAt(object, name)`; under `ci` the last name that is equal so.
+pub(super) fn element_at<'a>(call: &Call<'_, 'a>) -> Value<'a> {
+    match (call.argument(0), call.argument(1)) {
+        (Value::Object(object), Value::Text(name)) if call.ci => object
+            .iter()
+            .filter(|(key, _)| key.compare(name, true).is_eq())
+            .last()
+            .map_or(Value::Undefined, |(_, value)| value),
+        (of, index) => element(of.clone(), index),
+    }
+}
+
+pub(super) fn keys<'a>(call: &Call<'_, 'a>) -> Value<'a> {
+    match call.argument(0) {
+        Value::Object(object) => Value::array(object.iter().map(|(key, _)| Value::Text(key)).collect()),
+        _ => Value::Undefined,
+    }
+}
+
+pub(super) fn values<'a>(call: &Call<'_, 'a>) -> Value<'a> {
+    match call.argument(0) {
+        Value::Object(object) => Value::array(object.iter().map(|(_, value)| value).collect()),
+        _ => Value::Undefined,
+    }
+}
+
+/// The scalars of a string, the elements of an array.
+pub(super) fn length<'a>(call: &Call<'_, 'a>) -> Value<'a> {
+    match call.argument(0) {
+        Value::Text(text) => Value::from(text.text().chars().count()),
+        Value::Array(array) => Value::from(array.len()),
+        _ => Value::Undefined,
+    }
+}
+
+pub(super) fn has<'a>(call: &Call<'_, 'a>) -> Value<'a> {
+    Value::Bool(!call.argument(0).is_undefined())
+}
+
+pub(super) fn type_of<'a>(call: &Call<'_, 'a>) -> Value<'a> {
+    Value::from(call.argument(0).kind().name())
+}
+
+pub(super) fn undefined<'a>(_: &Call<'_, 'a>) -> Value<'a> {
+    Value::Undefined
+}
+
+pub(super) fn to_json<'a>(call: &Call<'_, 'a>) -> Value<'a> {
+    Value::from_option(json(call.argument(0)).map(|json| String::from_utf8_lossy(&json).into_owned()))
+}
+
+/// The value that a string spells in JSON.
+pub(super) fn from_json<'a>(call: &Call<'_, 'a>) -> Value<'a> {
+    let Some(text) = call.text(0).map(Text::text) else {
+        return Value::Undefined;
+    };
+    let mut minified = Vec::new();
+    match minify_value(text.as_bytes(), &Limits::default(), &mut minified) {
+        Ok(()) => crate::value::parse(&minified),
+        Err(_) => Value::Undefined,
+    }
+}

@@ -1,0 +1,61 @@
+//! Functions of numbers.
+
+use super::Call;
+use crate::value::{Number, Value};
+use rust_decimal::RoundingStrategy;
+use std::sync::Arc;
+
+/// `Round(number [, places])`, midpoints away from zero.
+pub(super) fn round<'a>(call: &Call<'_, 'a>) -> Value<'a> {
+    let (Some(number), Some(places)) = (call.decimal(0), call.integer_or(1, 0)) else {
+        return Value::Undefined;
+    };
+    let places = u32::try_from(places).ok().filter(|places| *places <= 28);
+    Value::from_option(
+        places.map(|places| number.round_dp_with_strategy(places, RoundingStrategy::MidpointAwayFromZero)),
+    )
+}
+
+/// `0x` and the digits of a whole number, which is not negative.
+pub(super) fn to_hex_string<'a>(call: &Call<'_, 'a>) -> Value<'a> {
+    let number =
+        call.decimal(0).filter(|number| number.is_integer()).and_then(|number| u128::try_from(number).ok());
+    Value::from_option(number.map(|number| format!("0x{number:x}")))
+}
+
+/// The number that a string spells as JSON does; a number as it is.
+pub(super) fn to_number<'a>(call: &Call<'_, 'a>) -> Value<'a> {
+    match call.argument(0) {
+        Value::Number(number) => Value::Number(number.clone()),
+        Value::Text(text) => {
+            let text = text.text();
+            let text = text.trim();
+            if !is_number(text) {
+                return Value::Undefined;
+            }
+            Value::Number(match tamias_json::number::to_decimal(text) {
+                Some(decimal) => Number::Decimal(decimal),
+                None => Number::Shared(Arc::from(text)),
+            })
+        }
+        _ => Value::Undefined,
+    }
+}
+
+/// Whether the text is a JSON number.
+fn is_number(text: &str) -> bool {
+    let mut out = Vec::new();
+    let limits = tamias_json::validate::Limits::default();
+    text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+        && tamias_json::validate::minify_value(text.as_bytes(), &limits, &mut out).is_ok()
+}
+
+/// Numbers, strings and Booleans as strings.
+pub(super) fn to_string<'a>(call: &Call<'_, 'a>) -> Value<'a> {
+    match call.argument(0) {
+        Value::Number(number) => Value::from(number.text().into_owned()),
+        Value::Bool(bool) => Value::from(if *bool { "true" } else { "false" }),
+        Value::Text(text) => Value::Text(text.clone()),
+        _ => Value::Undefined,
+    }
+}

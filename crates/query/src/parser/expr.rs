@@ -1,0 +1,407 @@
+//! Expressions: precedence climbing over operands.
+
+use super::{EXPRESSION_DEPTH_MAX, Parser, too_deep};
+use crate::ast::{Arguments, Arithmetic, Comparison, Expr, Item, Member, Name, Node, Quantifier};
+use crate::builtin::BuiltIn;
+use crate::error::Flaw;
+use crate::functions;
+use crate::lexer::{Kind, duration};
+use crate::span::Span;
+use rust_decimal::Decimal;
+
+/// A binary operator; the variants stand in the order of their binding.
+#[derive(Clone, Copy)]
+enum Operator {
+    Or,
+    And,
+    Compare(Comparison),
+    Arithmetic(Arithmetic),
+}
+
+impl Operator {
+    fn binding(self) -> u8 {
+        match self {
+            Operator::Or => 1,
+            Operator::And => 2,
+            Operator::Compare(_) => 3,
+            Operator::Arithmetic(Arithmetic::Add | Arithmetic::Subtract) => 4,
+            Operator::Arithmetic(Arithmetic::Power) => 6,
+            Operator::Arithmetic(_) => 5,
+        }
+    }
+}
+
+impl Parser<'_> {
+    pub(super) fn expr(&mut self) -> Result<Expr, Flaw> {
+        self.nested(|parser| parser.binary(1))
+    }
+
+    /// Reads operands joined by operators that bind at least as tightly as `least`. All of them group to the left.
+    fn binary(&mut self, least: u8) -> Result<Expr, Flaw> {
+        let mut left = self.operand()?;
+        while let Some(operator) = self.operator()?.filter(|operator| operator.binding() >= least) {
+            self.advance()?;
+            if matches!(operator, Operator::Compare(Comparison::NotLike | Comparison::NotIn)) {
+                self.advance()?;
+            }
+            let right = self.binary(operator.binding() + 1)?;
+            let span = left.span.to(right.span);
+            let node = match operator {
+                Operator::Or | Operator::And => {
+                    left = self.terms(left, right, operator)?;
+                    continue;
+                }
+                Operator::Arithmetic(op) => Node::Arithmetic(op, Box::new(left), Box::new(right)),
+                Operator::Compare(op) => {
+                    let ci = self.take_keyword("ci")?.is_some();
+                    Node::Compare { op, left: Box::new(left), right: Box::new(right), ci }
+                }
+            };
+            left = make(node, span)?;
+        }
+        Ok(left)
+    }
+
+    /// `a and b and c` is one node however many terms it has.
+    fn terms(&mut self, left: Expr, right: Expr, operator: Operator) -> Result<Expr, Flaw> {
+        let mut terms = vec![left, right];
+        while self.operator()?.is_some_and(|next| next.binding() == operator.binding()) {
+            self.advance()?;
+            terms.push(self.binary(operator.binding() + 1)?);
+        }
+        let span = terms.iter().fold(terms[0].span, |span, term| span.to(term.span));
+        make(if matches!(operator, Operator::Or) { Node::Or(terms) } else { Node::And(terms) }, span)
+    }
+
+    /// The operator that comes next, not taken yet.
+    fn operator(&self) -> Result<Option<Operator>, Flaw> {
+        use {Arithmetic::*, Comparison::*};
+        Ok(Some(match self.token.kind {
+            Kind::Symbol("=") => Operator::Compare(Equal),
+            Kind::Symbol("<>") => Operator::Compare(NotEqual),
+            Kind::Symbol("<") => Operator::Compare(Less),
+            Kind::Symbol("<=") => Operator::Compare(LessOrEqual),
+            Kind::Symbol(">") => Operator::Compare(Greater),
+            Kind::Symbol(">=") => Operator::Compare(GreaterOrEqual),
+            Kind::Symbol("+") => Operator::Arithmetic(Add),
+            Kind::Symbol("-") => Operator::Arithmetic(Subtract),
+            Kind::Symbol("*") => Operator::Arithmetic(Multiply),
+            Kind::Symbol("/") => Operator::Arithmetic(Divide),
+            Kind::Symbol("%") => Operator::Arithmetic(Remainder),
+            Kind::Symbol("^") => Operator::Arithmetic(Power),
+            Kind::Name => match self.text().to_ascii_lowercase().as_str() {
+                "or" => Operator::Or,
+                "and" => Operator::And,
+                "like" => Operator::Compare(Like),
+                "in" => Operator::Compare(In),
+                "not" => {
+                    let next = self.lexer.clone().next()?;
+                    match next.span.text(self.query).to_ascii_lowercase().as_str() {
+                        "like" => Operator::Compare(NotLike),
+                        "in" => Operator::Compare(NotIn),
+                        _ => {
+                            return Err(
+                                Flaw::new(next.span, "`not` between two operands").expected("`like` or `in`")
+                            );
+                        }
+                    }
+                }
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        }))
+    }
+
+    fn operand(&mut self) -> Result<Expr, Flaw> {
+        let start = self.token.span;
+        let mut operand = if self.at_symbol("-") || self.at_keyword("not") {
+            let negate = self.at_symbol("-");
+            self.advance()?;
+            let inner = Box::new(self.nested(Self::operand)?);
+            let span = start.to(inner.span);
+            make(if negate { Node::Negate(inner) } else { Node::Not(inner) }, span)?
+        } else {
+            self.path()?
+        };
+        if self.take_keyword("is")?.is_some() {
+            let negated = self.take_keyword("not")?.is_some();
+            if !self.at_keyword("null") {
+                return Err(self.unexpected_is());
+            }
+            let span = start.to(self.advance()?);
+            operand = make(Node::IsNull(Box::new(operand), negated), span)?;
+        }
+        Ok(operand)
+    }
+
+    fn path(&mut self) -> Result<Expr, Flaw> {
+        let mut path = self.factor()?;
+        loop {
+            let start = path.span;
+            if self.take_symbol(".")? {
+                if self.token.kind != Kind::Name {
+                    return Err(self
+                        .unexpected("a member's name")
+                        .hint("odd names are written in brackets: A['odd name']"));
+                }
+                let name = self.text().to_owned();
+                let span = start.to(self.advance()?);
+                path = make(Node::Member(Box::new(path), name), span)?;
+            } else if self.at_symbol("[") {
+                if let Some((sign, bracket)) = self.lexer.wildcard(self.token.span.end) {
+                    let quantifier = if sign == '?' { Quantifier::Any } else { Quantifier::All };
+                    path = make(Node::Wildcard(Box::new(path), quantifier), start.to(bracket))?;
+                    self.taken = bracket.end;
+                    self.token = self.lexer.next()?;
+                    continue;
+                }
+                self.advance()?;
+                let index = self.expr()?;
+                let span = start.to(self.symbol("]")?);
+                path = make(Node::Element(Box::new(path), Box::new(index)), span)?;
+            } else {
+                return Ok(path);
+            }
+        }
+    }
+
+    fn factor(&mut self) -> Result<Expr, Flaw> {
+        let span = self.token.span;
+        let text = self.text();
+        let node = match self.token.kind {
+            Kind::Number => Node::Number(plain_number(text)),
+            Kind::Hex => match u128::from_str_radix(&text[2..], 16).ok().filter(|&n| n < 1 << 96) {
+                Some(number) => Node::Decimal(Decimal::from(number)),
+                None => return Err(Flaw::new(span, "a hexadecimal number has at most 24 digits")),
+            },
+            Kind::Duration => {
+                let ticks = duration(text)
+                    .and_then(|ns| Decimal::try_from_i128_with_scale(i128::try_from(ns).ok()?, 2).ok());
+                match ticks {
+                    Some(ticks) => Node::Decimal(ticks.normalize()),
+                    None => return Err(Flaw::new(span, "this duration is too long")),
+                }
+            }
+            Kind::Text => Node::Text(unquote(text)),
+            Kind::BuiltIn => match BuiltIn::named(text) {
+                Some(built_in) => Node::BuiltIn(built_in),
+                None => return Err(unknown_builtin(span, text)),
+            },
+            Kind::Parameter => Node::Parameter(text[1..].to_owned()),
+            Kind::Name => return self.named(),
+            Kind::Symbol("/") => {
+                let (pattern, span) = self.lexer.regex(span.start)?;
+                self.taken = span.end;
+                self.token = self.lexer.next()?;
+                return make(Node::Regex(pattern), span);
+            }
+            Kind::Symbol("(") => {
+                self.advance()?;
+                let mut inner = self.expr()?;
+                if !self.at_symbol(")") {
+                    return Err(self.unexpected_in_parentheses(span));
+                }
+                inner.span = span.to(self.advance()?);
+                return Ok(inner);
+            }
+            Kind::Symbol("[") => return self.array(),
+            Kind::Symbol("{") => return self.object(),
+            Kind::Symbol("|") => return self.lambda(),
+            _ => return Err(self.unexpected_operand()),
+        };
+        self.advance()?;
+        make(node, span)
+    }
+
+    /// A keyword literal, a call, `if`, `let`, or a property.
+    fn named(&mut self) -> Result<Expr, Flaw> {
+        let span = self.token.span;
+        let text = self.text();
+        let node = match text.to_ascii_lowercase().as_str() {
+            "null" => Node::Null,
+            "true" => Node::Bool(true),
+            "false" => Node::Bool(false),
+            "if" => return self.conditional(),
+            "let" => return self.binding(),
+            "case" if !self.followed_by("(") && self.case_follows() => {
+                return Err(self.unexpected("an expression").hint("write `if x then a else b`"));
+            }
+            _ if Self::is_reserved(text) => return Err(self.unexpected_operand()),
+            _ if self.followed_by("(") => return self.call(),
+            _ => Node::Name(text.to_owned()),
+        };
+        self.advance()?;
+        make(node, span)
+    }
+
+    fn case_follows(&self) -> bool {
+        let next = self.lexer.clone().next();
+        matches!(next, Ok(token) if token.kind == Kind::Name && token.span.text(self.query).eq_ignore_ascii_case("when"))
+    }
+
+    fn conditional(&mut self) -> Result<Expr, Flaw> {
+        let start = self.advance()?;
+        let condition = self.expr()?;
+        self.keyword("then")?;
+        let then = self.expr()?;
+        self.keyword("else")?;
+        let otherwise = self.expr()?;
+        let span = start.to(otherwise.span);
+        make(Node::If(Box::new(condition), Box::new(then), Box::new(otherwise)), span)
+    }
+
+    fn binding(&mut self) -> Result<Expr, Flaw> {
+        let start = self.advance()?;
+        self.symbol("|")?;
+        let bindings = self.list(|parser| {
+            let name = parser.name("a name")?;
+            parser.symbol(":")?;
+            Ok((name, parser.expr()?))
+        })?;
+        self.symbol("|")?;
+        let body = self.expr()?;
+        let span = start.to(body.span);
+        make(Node::Let(bindings, Box::new(body)), span)
+    }
+
+    fn lambda(&mut self) -> Result<Expr, Flaw> {
+        let start = self.symbol("|")?;
+        let names =
+            if self.at_symbol("|") { Vec::new() } else { self.list(|parser| parser.name("a name or `|`"))? };
+        self.symbol("|")?;
+        let body = self.expr()?;
+        let span = start.to(body.span);
+        make(Node::Lambda(names, Box::new(body)), span)
+    }
+
+    fn call(&mut self) -> Result<Expr, Flaw> {
+        let name = Name { text: self.text().to_owned(), span: self.advance()? };
+        let open = self.symbol("(")?;
+        let arguments = if self.at_symbol("*") {
+            self.advance()?;
+            Arguments::Star
+        } else if self.at_symbol(")") {
+            Arguments::List(Vec::new())
+        } else {
+            Arguments::List(self.list(Self::expr)?)
+        };
+        if self.token.kind == Kind::End {
+            return Err(Flaw::new(open, "this `(` is never closed").expected("`)`"));
+        }
+        if !self.at_symbol(")") {
+            return Err(self.unexpected("an operator, `,` or `)`"));
+        }
+        let mut span = name.span.to(self.advance()?);
+        let mut ci = false;
+        if self.at_keyword("ci") && functions::named(&name.text).is_some_and(|function| function.takes_ci) {
+            span = span.to(self.advance()?);
+            ci = true;
+        }
+        make(Node::Call { name, arguments, ci }, span)
+    }
+
+    fn array(&mut self) -> Result<Expr, Flaw> {
+        let start = self.advance()?;
+        let mut items = Vec::new();
+        while !self.at_symbol("]") {
+            items.push(if self.take_symbol("..")? {
+                Item::Spread(self.expr()?)
+            } else {
+                Item::One(self.expr()?)
+            });
+            if !self.take_symbol(",")? {
+                break;
+            }
+        }
+        if !self.at_symbol("]") {
+            return Err(self.unexpected("an operator, `,` or `]`"));
+        }
+        let span = start.to(self.advance()?);
+        make(Node::Array(items), span)
+    }
+
+    fn object(&mut self) -> Result<Expr, Flaw> {
+        let start = self.advance()?;
+        let mut members = Vec::new();
+        while !self.at_symbol("}") {
+            members.push(self.member()?);
+            if !self.take_symbol(",")? {
+                break;
+            }
+        }
+        if !self.at_symbol("}") {
+            return Err(self.unexpected("an operator, `,` or `}`"));
+        }
+        let span = start.to(self.advance()?);
+        make(Node::Object(members), span)
+    }
+
+    fn member(&mut self) -> Result<Member, Flaw> {
+        let span = self.token.span;
+        let text = self.text();
+        match self.token.kind {
+            Kind::Symbol("..") => {
+                self.advance()?;
+                Ok(Member::Spread(self.expr()?))
+            }
+            Kind::Text => {
+                self.advance()?;
+                self.symbol(":")?;
+                Ok(Member::Named(unquote(text), self.expr()?))
+            }
+            Kind::Name => {
+                self.advance()?;
+                if self.take_symbol(":")? {
+                    return Ok(Member::Named(text.to_owned(), self.expr()?));
+                }
+                Ok(Member::Named(text.to_owned(), make(Node::Name(text.to_owned()), span)?))
+            }
+            Kind::BuiltIn => match BuiltIn::named(text) {
+                Some(built_in) => {
+                    self.advance()?;
+                    Ok(Member::Named(text.to_owned(), make(Node::BuiltIn(built_in), span)?))
+                }
+                None => Err(unknown_builtin(span, text)),
+            },
+            _ => Err(self.unexpected("a member: `name: value`, `'odd name': value`, `name` or `..object`")),
+        }
+    }
+}
+
+fn unknown_builtin(span: Span, text: &str) -> Flaw {
+    Flaw::new(span, format!("there is no built-in called `{text}`"))
+        .hint(format!("a property of that name is @Properties['{text}']"))
+        .suggest(text, BuiltIn::names())
+}
+
+/// Builds a node, unless it nests too deep.
+fn make(node: Node, span: Span) -> Result<Expr, Flaw> {
+    let mut expr = Expr { node, span, depth: 0 };
+    expr.depth = 1 + expr.children().iter().map(|child| child.depth).max().unwrap_or(0);
+    if expr.depth > EXPRESSION_DEPTH_MAX { Err(too_deep(span)) } else { Ok(expr) }
+}
+
+fn unquote(text: &str) -> String {
+    text.get(1..text.len() - 1).unwrap_or_default().replace("''", "'")
+}
+
+/// A number literal as JSON writes it: no leading zeros, and no trailing ones behind the point.
+fn plain_number(text: &str) -> String {
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text };
+    let text = text.trim_start_matches('0');
+    if text.is_empty() || text.starts_with('.') { format!("0{text}") } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_lose_needless_zeros() {
+        for (text, plain) in
+            [("007", "7"), ("0", "0"), ("1.50", "1.5"), ("0.10", "0.1"), ("00.0", "0"), ("100", "100")]
+        {
+            assert_eq!(plain_number(text), plain);
+        }
+    }
+}

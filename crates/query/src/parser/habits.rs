@@ -1,0 +1,166 @@
+//! What people write who come from other languages, and the answer that helps them on.
+
+use super::Parser;
+use crate::error::Flaw;
+use crate::lexer::{Kind, foreign_advice};
+use crate::span::Span;
+
+/// Words that mean something elsewhere, where an operator or the next clause may stand here.
+const WORDS: [(&str, &str); 16] = [
+    ("between", "write `x >= a and x <= b`"),
+    ("ilike", "write `x like 'a%' ci`"),
+    ("rlike", "write `IsMatch(x, /…/)`, or `x = /…/` for the whole text"),
+    ("regexp", "write `IsMatch(x, /…/)`, or `x = /…/` for the whole text"),
+    ("matches", "write `IsMatch(x, /…/)`, or `x = /…/` for the whole text"),
+    ("contains", "write `Contains(x, 'a')`"),
+    ("escape", "`like` needs none: `%%` and `__` stand for the signs themselves"),
+    ("offset", "there is no `offset`; to go on, ask with `where @Id > …` from the last row's @Id"),
+    ("union", "run two queries, or join their conditions with `or`"),
+    (
+        "join",
+        "there are no joins; `from stream lateral unnest(Items) as item` gives one row for each element",
+    ),
+    ("over", "there are no window functions; group with `group by time(1h)`"),
+    ("filter", "write the condition into the aggregate: `sum(if Ok then 1 else 0)`"),
+    ("div", "write `Round(a / b - 0.5, 0)`"),
+    ("mod", "write `a % b`"),
+    ("xor", "write `a <> b`"),
+    ("fetch", "write `limit 10`"),
+];
+
+impl Parser<'_> {
+    /// The next token is not what the grammar allows here.
+    pub(super) fn unexpected(&self, expected: impl Into<String>) -> Flaw {
+        let message = match self.token.kind {
+            Kind::End => "the text ends here".to_owned(),
+            _ => format!("`{}` cannot stand here", shorten(self.text())),
+        };
+        let flaw = Flaw::new(self.token.span, message).expected(expected);
+        if self.token.kind == Kind::Name
+            && let Some((_, advice)) = WORDS.iter().find(|(word, _)| self.text().eq_ignore_ascii_case(word))
+        {
+            return flaw.hint(*advice);
+        }
+        if self.at_symbol("|") && self.followed_by("|") {
+            return flaw.hint(foreign_advice("||").unwrap_or_default());
+        }
+        flaw
+    }
+
+    /// Behind the last clause that was read stands something else than the end.
+    pub(super) fn unexpected_clause(&self) -> Flaw {
+        let flaw = self.unexpected("an operator, the next clause or the end");
+        if flaw.hint.is_some() || self.token.kind != Kind::Name {
+            return flaw;
+        }
+        let text = self.text();
+        if ["from", "where", "group", "having", "order", "limit"]
+            .iter()
+            .any(|word| text.eq_ignore_ascii_case(word))
+        {
+            return flaw.hint(
+                "the clauses stand in the order from, where, group by, having, order by, limit, each once",
+            );
+        }
+        if text.eq_ignore_ascii_case("explain") || text.eq_ignore_ascii_case("select") {
+            return flaw.hint("a text holds one query");
+        }
+        flaw.suggest(
+            text,
+            [
+                "from", "where", "group by", "having", "order by", "limit", "and", "or", "like", "in",
+                "is null", "as", "ci",
+            ],
+        )
+    }
+
+    /// `select distinct x`, `select top 10 x`.
+    pub(super) fn check_select_habits(&self) -> Result<(), Flaw> {
+        for (word, advice) in [
+            ("distinct", "write `select distinct(x) from stream`"),
+            ("top", "write `limit 10` at the end; `top(x, 10)` gives the first ten values of x"),
+            ("all", "leave `all` out"),
+        ] {
+            let next = self.lexer.clone().next();
+            let follows = matches!(next, Ok(token) if matches!(token.kind, Kind::Name | Kind::Number | Kind::BuiltIn)
+                && !Self::is_reserved(token.span.text(self.query)));
+            if self.at_keyword(word) && follows {
+                let message = format!("`{word}` is a function of this language");
+                return Err(Flaw::new(self.token.span, message).hint(advice));
+            }
+        }
+        Ok(())
+    }
+
+    /// Behind `is` stands something else than `null`.
+    pub(super) fn unexpected_is(&self) -> Flaw {
+        let flaw = self.unexpected("`null` or `not null`");
+        match self.text().to_ascii_lowercase().as_str() {
+            "missing" | "undefined" | "empty" | "none" | "nan" => flaw.hint(
+                "`x is null` is true for null and for what is not there; `Has(x)` tells whether it is there",
+            ),
+            "true" | "false" => flaw.hint(format!("write `x = {}`", self.text())),
+            "like" | "in" => flaw.hint(format!("leave `is` out: `x {} …`", self.text())),
+            _ => flaw.hint("write `x = …` to compare"),
+        }
+    }
+
+    /// `(a, b)` where an expression in parentheses ends.
+    pub(super) fn unexpected_in_parentheses(&self, open: Span) -> Flaw {
+        let flaw = self.unexpected("an operator or `)`");
+        if self.at_symbol(",") {
+            return flaw.hint("a list stands in brackets: [1, 2]");
+        }
+        if self.token.kind == Kind::End {
+            return Flaw::new(open, "this `(` is never closed").expected("`)`");
+        }
+        flaw
+    }
+
+    /// A keyword where an operand should begin.
+    pub(super) fn unexpected_operand(&self) -> Flaw {
+        let flaw = self.unexpected("an expression");
+        if flaw.hint.is_some() {
+            return flaw;
+        }
+        let text = self.text();
+        match text.to_ascii_lowercase().as_str() {
+            "from" | "where" | "limit" | "having" if self.taken > 0 => flaw,
+            "select" => flaw.hint("there are no subqueries"),
+            _ if self.token.kind == Kind::Name => {
+                flaw.hint(format!("`{text}` is a keyword; a property of that name is @Properties['{text}']"))
+            }
+            _ => flaw,
+        }
+    }
+}
+
+/// Function names of other languages, and what does their work here.
+pub(crate) fn function_advice(name: &str) -> Option<&'static str> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "avg" | "average" => "write `mean(x)`",
+        "len" | "char_length" | "strlen" | "size" => "write `Length(x)`",
+        "lower" | "lcase" => "write `ToLower(x)`",
+        "upper" | "ucase" => "write `ToUpper(x)`",
+        "substr" | "mid" | "left" => "write `Substring(x, start, length)`",
+        "exists" | "isdefined" | "defined" => "write `Has(x)`",
+        "isnull" | "ifnull" | "nvl" => "write `x is null`, or `Coalesce(x, y)`",
+        "regexp_like" | "regexp_matches" | "regexp" => "write `IsMatch(x, /…/)`",
+        "cast" | "convert" | "tonum" | "to_number" | "parse" => "write `ToNumber(x)` or `ToString(x)`",
+        "iif" | "case" => "write `if x then a else b`",
+        "date_trunc" | "bin" | "time_bucket" => "write `group by time(1h)`",
+        "time" => "`time(1h)` stands in `group by` only",
+        "median" => "write `percentile(x, 50)`",
+        "stddev" | "variance" | "var" => "there is `percentile(x, p)` for how values spread",
+        "approx_distinct" | "uniq" | "dc" => "write `count(distinct(x))`",
+        "group_concat" | "string_agg" | "array_agg" => "write `distinct(x)`, `top(x, n)`",
+        "position" | "strpos" | "instr" | "charindex" => "write `IndexOf(x, 'a')`",
+        "getdate" | "current_timestamp" | "sysdate" | "utcnow" => "write `Now()`",
+        "in" => "write `x in [1, 2]`",
+        _ => return None,
+    })
+}
+
+fn shorten(text: &str) -> String {
+    if text.chars().count() <= 40 { text.to_owned() } else { text.chars().take(40).chain(['…']).collect() }
+}

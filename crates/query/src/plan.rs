@@ -1,0 +1,101 @@
+//! What a query does, step by step: what the planner makes, the optimizer rewrites and the executor runs.
+
+use crate::ast::Explain;
+use crate::expr::Expr;
+use crate::source::Direction;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) explain: Option<Explain>,
+    pub(crate) columns: Vec<String>,
+    pub(crate) input: Input,
+    pub(crate) filter: Option<Expr>,
+    pub(crate) output: Output,
+    pub(crate) limit: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Input {
+    /// One row from no event.
+    Nothing,
+    Events(Events),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Events {
+    pub(crate) direction: Direction,
+    /// The keys of a document's top level that the query reads: the slots.
+    pub(crate) names: Vec<Box<str>>,
+    /// So many of them are read before `where`, the others for hits only.
+    pub(crate) filter_names: usize,
+    /// Each makes a row of each element of an array, which becomes the next local.
+    pub(crate) unnest: Vec<Expr>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Output {
+    /// A row for each hit, in time order unless sorted.
+    Rows { cells: Vec<Expr>, sort: Vec<Sort> },
+    /// A row for each group of hits.
+    Groups(Box<Grouping>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Sort {
+    pub(crate) column: usize,
+    pub(crate) ci: bool,
+    pub(crate) descending: bool,
+}
+
+/// Keys, then aggregates, are the slots of what comes after grouping.
+#[derive(Clone, Debug)]
+pub(crate) struct Grouping {
+    pub(crate) keys: Vec<Key>,
+    pub(crate) aggregates: Vec<Aggregate>,
+    pub(crate) having: Option<Expr>,
+    /// The columns after the keys.
+    pub(crate) cells: Vec<Expr>,
+    pub(crate) sort: Vec<Sort>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Key {
+    /// The beginning of the interval, of so many ticks, that the event falls into.
+    Time(u64),
+    Expr {
+        expr: Expr,
+        ci: bool,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Aggregate {
+    pub(crate) function: Function,
+    /// What is aggregated; true for `count(*)`.
+    pub(crate) argument: Expr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Function {
+    Count,
+    CountDistinct,
+    Sum,
+    Min,
+    Max,
+    Mean,
+    Percentile { p: f64, error: f64 },
+    First,
+    Last,
+    Any,
+    All,
+    Distinct,
+    Top(usize),
+    Bottom(usize),
+}
+
+impl Function {
+    /// Whether the aggregate gives several rows.
+    pub(crate) fn has_rows(self) -> bool {
+        matches!(self, Function::Distinct | Function::Top(_) | Function::Bottom(_))
+    }
+}

@@ -1,0 +1,321 @@
+//! AST → plan: names get their meaning, and every clause its step.
+
+mod aggregate;
+mod resolve;
+mod wildcard;
+
+use crate::ast::{self, Column, Group, Name, OrderBy};
+use crate::error::Flaw;
+use crate::expr::{Computed, Expr};
+use crate::parameters::Parameters;
+use crate::plan::{Events, Grouping, Input, Key, Output, Plan, Sort};
+use crate::source::Direction;
+use crate::span::Span;
+use resolve::{Grouped, Resolver};
+
+/// The most columns a query may have.
+const COLUMNS_MAX: usize = 1000;
+
+pub(crate) fn plan(query: &ast::Query, text: &str, parameters: &Parameters) -> Result<Plan, Flaw> {
+    let mut planner = Planner { text, resolver: Resolver::new(text, parameters, query.from.is_some()) };
+    planner.query(query)
+}
+
+/// Resolves an expression that stands alone: the expression, and the names of its slots.
+pub(crate) fn plan_expression(
+    expr: &ast::Expr,
+    text: &str,
+    parameters: &Parameters,
+) -> Result<(Expr, Vec<Box<str>>), Flaw> {
+    let mut resolver = Resolver::new(text, parameters, true);
+    let expr = resolver.expr(expr)?;
+    Ok((expr, resolver.names))
+}
+
+struct Planner<'q> {
+    text: &'q str,
+    resolver: Resolver<'q>,
+}
+
+/// A column before it is planned.
+struct Named<'q> {
+    name: String,
+    alias: Option<&'q Name>,
+    expr: Option<&'q ast::Expr>,
+}
+
+impl<'q> Planner<'q> {
+    fn query(&mut self, query: &'q ast::Query) -> Result<Plan, Flaw> {
+        if query.columns.len() + query.groups.len() > COLUMNS_MAX {
+            return Err(Flaw::new(
+                Span::default(),
+                format!("the query has more than {COLUMNS_MAX} columns, the limit"),
+            ));
+        }
+        let unnest = self.unnest(query)?;
+        let filter = match &query.filter {
+            Some(filter) => {
+                self.needs_stream(query, "where", filter.span)?;
+                self.forbid_aggregates(filter, "where")?;
+                Some(self.resolver.expr(filter)?)
+            }
+            None => None,
+        };
+        let filter_names = if filter.is_some() || !unnest.is_empty() { self.resolver.names.len() } else { 0 };
+        let is_grouped = !query.groups.is_empty() || query.columns.iter().any(is_aggregate);
+        if let (Some(having), false) = (&query.having, is_grouped) {
+            return Err(Flaw::new(having.span, "`having` chooses among groups, and this query has none")
+                .hint("write the condition after `where`"));
+        }
+        let mut direction = Direction::Ascending;
+        let (columns, output) = if is_grouped {
+            self.grouped(query)?
+        } else {
+            let (columns, output, descending) = self.plain(query)?;
+            if descending {
+                direction = Direction::Descending;
+            }
+            (columns, output)
+        };
+        let input = match query.from {
+            Some(_) => {
+                let names = std::mem::take(&mut self.resolver.names);
+                Input::Events(Events { direction, names, filter_names, unnest })
+            }
+            None => Input::Nothing,
+        };
+        Ok(Plan { explain: query.explain, columns, input, filter, output, limit: query.limit })
+    }
+
+    fn unnest(&mut self, query: &'q ast::Query) -> Result<Vec<Expr>, Flaw> {
+        let mut collections = Vec::new();
+        for unnest in query.from.iter().flatten() {
+            self.forbid_aggregates(&unnest.collection, "unnest")?;
+            collections.push(self.resolver.expr(&unnest.collection)?);
+            self.resolver.locals.push(unnest.name.text.clone());
+        }
+        Ok(collections)
+    }
+
+    fn needs_stream(&self, query: &ast::Query, clause: &str, span: Span) -> Result<(), Flaw> {
+        match query.from {
+            Some(_) => Ok(()),
+            None => Err(Flaw::new(span, format!("`{clause}` needs events, and this query reads none"))
+                .hint("write `from stream` after the columns")),
+        }
+    }
+
+    fn forbid_aggregates(&self, expr: &ast::Expr, clause: &str) -> Result<(), Flaw> {
+        match aggregate::find(expr) {
+            Some(call) => {
+                let message = format!(
+                    "`{}` is an aggregate, which has no value in `{clause}`",
+                    call.span.text(self.text)
+                );
+                let flaw = Flaw::new(call.span, message);
+                Err(if clause == "where" {
+                    flaw.hint("conditions on groups stand in `having`")
+                } else {
+                    flaw
+                })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A row for each event.
+    fn plain(&mut self, query: &'q ast::Query) -> Result<(Vec<String>, Output, bool), Flaw> {
+        let mut named = Vec::new();
+        let mut cells = Vec::new();
+        for column in &query.columns {
+            match column {
+                Column::All(span) => {
+                    self.needs_stream(query, "*", *span)?;
+                    for (name, computed) in [
+                        ("@Timestamp", Computed::Timestamp),
+                        ("@Id", Computed::Id),
+                        ("@Data", Computed::Data),
+                    ] {
+                        named.push(Named { name: name.to_owned(), alias: None, expr: None });
+                        cells.push(Expr::BuiltIn(computed));
+                    }
+                }
+                Column::Expr { expr, alias } => {
+                    cells.push(self.resolver.expr(expr)?);
+                    named.push(self.named(expr, alias.as_ref()));
+                }
+            }
+        }
+        if let [order] = query.order.as_slice()
+            && matches!(order.by, OrderBy::Time)
+        {
+            self.needs_stream(query, "order by", order.span)?;
+            return Ok((unique(named), Output::Rows { cells, sort: Vec::new() }, order.descending));
+        }
+        let mut sort = Vec::new();
+        for order in &query.order {
+            self.needs_stream(query, "order by", order.span)?;
+            let column = match &order.by {
+                OrderBy::Time => {
+                    return Err(Flaw::new(
+                        order.span,
+                        "`time` cannot stand beside other columns in `order by`",
+                    )
+                    .hint("select @Timestamp, and order by that"));
+                }
+                OrderBy::Expr(expr) => self.ordered_column(expr, &named)?,
+            };
+            sort.push(Sort { column, ci: order.ci, descending: order.descending });
+        }
+        Ok((unique(named), Output::Rows { cells, sort }, false))
+    }
+
+    /// A row for each group.
+    fn grouped(&mut self, query: &'q ast::Query) -> Result<(Vec<String>, Output), Flaw> {
+        let mut named = Vec::new();
+        let mut keys = Vec::new();
+        let mut time = None;
+        for group in &query.groups {
+            match group {
+                Group::Time { interval, span } => {
+                    self.needs_stream(query, "group by", *span)?;
+                    if time.replace((keys.len(), *interval)).is_some() {
+                        return Err(Flaw::new(*span, "`time` stands in `group by` once"));
+                    }
+                    keys.push(Key::Time(*interval));
+                    named.push(Named { name: "time".to_owned(), alias: None, expr: None });
+                }
+                Group::Expr { expr, ci, alias } => {
+                    self.needs_stream(query, "group by", expr.span)?;
+                    self.forbid_aggregates(expr, "group by")?;
+                    keys.push(Key::Expr { expr: self.resolver.expr(expr)?, ci: *ci });
+                    named.push(self.named(expr, alias.as_ref()));
+                }
+            }
+        }
+        let group_names = named.iter().map(|key| key.names(self.text)).collect();
+        self.resolver.grouped = Some(Grouped::new(group_names, time.map(|(_, interval)| interval)));
+        let mut cells = Vec::new();
+        for column in &query.columns {
+            let (expr, alias) = match column {
+                Column::All(span) => {
+                    return Err(Flaw::new(*span, "`*` cannot stand beside aggregates or groups")
+                        .hint("`last(@Data)` gives one event of each group"));
+                }
+                Column::Expr { expr, alias } => (expr, alias.as_ref()),
+            };
+            if let Some(from) = query.from.is_none().then(|| aggregate::find(expr)).flatten() {
+                self.needs_stream(query, from.span.text(self.text), from.span)?;
+            }
+            cells.push(self.resolver.column(expr)?);
+            named.push(self.named(expr, alias));
+        }
+        self.check_alone(query)?;
+        let aliases = named.iter().skip(keys.len()).zip(&cells);
+        let aliases =
+            aliases.filter_map(|(column, cell)| Some((column.alias?.text.clone(), cell.clone()))).collect();
+        self.resolver.allow_keys(aliases);
+        let having = match &query.having {
+            Some(having) => Some(self.resolver.expr(having)?),
+            None => None,
+        };
+        let mut sort = Vec::new();
+        for order in &query.order {
+            let column = match &order.by {
+                OrderBy::Time => match time {
+                    Some((column, _)) => column,
+                    None => {
+                        return Err(Flaw::new(order.span, "these groups have no time to be ordered by")
+                            .hint(
+                                "group by `time(1h)`, or select `min(@Timestamp) as t` and order by that",
+                            ));
+                    }
+                },
+                OrderBy::Expr(expr) => self.ordered_column(expr, &named)?,
+            };
+            sort.push(Sort { column, ci: order.ci, descending: order.descending });
+        }
+        let aggregates = self.resolver.grouped.take().map(|grouped| grouped.aggregates).unwrap_or_default();
+        Ok((unique(named), Output::Groups(Box::new(Grouping { keys, aggregates, having, cells, sort }))))
+    }
+
+    /// Aggregates that give several rows stand alone.
+    fn check_alone(&self, query: &ast::Query) -> Result<(), Flaw> {
+        for column in &query.columns {
+            let Column::Expr { expr, .. } = column else { continue };
+            if let Some(call) = aggregate::find_rows(expr)
+                && (query.columns.len() > 1 || !std::ptr::eq(call, expr))
+            {
+                let shown = call.span.text(self.text);
+                return Err(Flaw::new(
+                    call.span,
+                    format!("`{shown}` gives several rows, so it stands alone in the select list"),
+                )
+                .hint("`count(distinct(x))` counts without giving rows"));
+            }
+        }
+        Ok(())
+    }
+
+    fn named(&self, expr: &'q ast::Expr, alias: Option<&'q Name>) -> Named<'q> {
+        let name = alias.map_or_else(|| expr.span.text(self.text), |alias| &alias.text);
+        Named { name: name.to_owned(), alias, expr: Some(expr) }
+    }
+
+    /// The column that an item of `order by` names by alias, or whose expression it repeats.
+    fn ordered_column(&self, expr: &ast::Expr, named: &[Named<'_>]) -> Result<usize, Flaw> {
+        let shown = expr.span.text(self.text);
+        let by_alias = named.iter().position(|column| column.alias.is_some_and(|alias| alias.text == shown));
+        let by_text = || {
+            named.iter().position(|column| {
+                column.name == shown
+                    || column.expr.is_some_and(|of| normal(of.span.text(self.text)) == normal(shown))
+            })
+        };
+        by_alias.or_else(by_text).ok_or_else(|| {
+            Flaw::new(
+                expr.span,
+                format!("`{shown}` is no column of this query, and rows are ordered by columns"),
+            )
+            .hint(format!("select it too, as in `{shown} as x`, and order by that"))
+            .suggest(shown, named.iter().map(|column| column.name.as_str()))
+        })
+    }
+}
+
+impl Named<'_> {
+    fn names(&self, text: &str) -> Vec<String> {
+        let expr = self.expr.map(|expr| normal(expr.span.text(text)));
+        self.alias
+            .map(|alias| alias.text.clone())
+            .into_iter()
+            .chain(expr)
+            .chain([self.name.clone()])
+            .collect()
+    }
+}
+
+/// Source text with blanks evened out, so that an expression can be recognised when it is repeated.
+fn normal(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn is_aggregate(column: &Column) -> bool {
+    matches!(column, Column::Expr { expr, .. } if aggregate::find(expr).is_some())
+}
+
+/// The names of the columns; of two with one name the second is called `name (2)`.
+fn unique(named: Vec<Named<'_>>) -> Vec<String> {
+    let mut columns: Vec<String> = Vec::with_capacity(named.len());
+    let mut taken = std::collections::HashSet::new();
+    for Named { name, .. } in named {
+        let mut unique = name.clone();
+        let mut number = 2;
+        while !taken.insert(unique.clone()) {
+            unique = format!("{name} ({number})");
+            number += 1;
+        }
+        columns.push(unique);
+    }
+    columns
+}

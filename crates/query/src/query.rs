@@ -1,0 +1,189 @@
+//! Prepared queries and expressions: the library's face.
+
+use crate::ast::Explain;
+use crate::error::{ExecError, QueryError};
+use crate::exec::{Rows, RunOptions};
+use crate::expr::{Event, Expr, Scope};
+use crate::optimizer;
+use crate::parameters::Parameters;
+use crate::parser::{parse_expression, parse_query};
+use crate::plan::{Input, Plan};
+use crate::planner;
+use crate::source::{Block, Direction, Source, SourceError};
+use crate::time;
+use crate::value::json;
+use std::fmt;
+use std::sync::Arc;
+use tamias_json::Offsets;
+use tamias_json::validate::{Limits, ValidateError, minify_object};
+
+/// A prepared query. Cheap to clone; it can be run any number of times, from any thread.
+#[derive(Clone)]
+pub struct Query {
+    text: Arc<str>,
+    plan: Arc<Plan>,
+}
+
+impl Query {
+    /// Prepares a query without parameters.
+    ///
+    /// # Errors
+    /// If the text is no query: the error tells the place, what was expected, and what may have been meant.
+    pub fn prepare(text: &str) -> Result<Query, QueryError> {
+        Query::prepare_with(text, &Parameters::new())
+    }
+
+    /// Prepares a query whose `$names` have the values of `parameters`.
+    ///
+    /// # Errors
+    /// As [`Query::prepare`], and if a parameter has no value.
+    pub fn prepare_with(text: &str, parameters: &Parameters) -> Result<Query, QueryError> {
+        let plan = parse_query(text).and_then(|query| planner::plan(&query, text, parameters));
+        let plan = optimizer::optimize(plan.map_err(|flaw| flaw.locate(text))?);
+        Ok(Query { text: text.into(), plan: Arc::new(plan) })
+    }
+
+    /// The text of the query.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The names of the columns, known before the first row.
+    pub fn columns(&self) -> &[String] {
+        &self.plan.columns
+    }
+
+    /// The plan as text, a step a line.
+    pub fn explain(&self) -> String {
+        self.plan.to_string()
+    }
+
+    /// Whether the query begins with `explain`: then it asks for [`Query::explain`], or with `explain analyze` for that and what
+    /// the running query counts, instead of its rows.
+    pub fn is_explain(&self) -> Option<bool> {
+        self.plan.explain.map(|explain| explain == Explain::Analyze)
+    }
+
+    /// Whether the query reads events. One without `from` does not: its source is never asked.
+    pub fn needs_source(&self) -> bool {
+        matches!(self.plan.input, Input::Events(_))
+    }
+
+    /// The order in which the query wants its events.
+    pub fn direction(&self) -> Direction {
+        match &self.plan.input {
+            Input::Events(events) => events.direction,
+            Input::Nothing => Direction::Ascending,
+        }
+    }
+
+    /// Runs the query over the events of a source.
+    pub fn run(&self, source: Box<dyn Source>) -> Rows {
+        self.run_with(source, RunOptions::default())
+    }
+
+    /// Runs the query with a deadline or a memory budget of its own.
+    pub fn run_with(&self, source: Box<dyn Source>, options: RunOptions) -> Rows {
+        Rows::new(self.plan.clone(), Some(source), options)
+    }
+
+    /// Runs a query over no events: all that one without `from` needs.
+    pub fn run_scalar(&self) -> Rows {
+        self.run(Box::new(NoEvents))
+    }
+}
+
+impl fmt::Debug for Query {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Query").field(&self.text).finish()
+    }
+}
+
+struct NoEvents;
+
+impl Source for NoEvents {
+    fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError> {
+        Ok(None)
+    }
+}
+
+/// A prepared expression, to be evaluated over single events.
+#[derive(Clone)]
+pub struct Expression {
+    expr: Arc<Expr>,
+    names: Arc<[Box<str>]>,
+}
+
+impl Expression {
+    /// Prepares an expression.
+    ///
+    /// # Errors
+    /// If the text is no expression, or a parameter has no value.
+    pub fn prepare(text: &str, parameters: &Parameters) -> Result<Expression, QueryError> {
+        let planned =
+            parse_expression(text).and_then(|expr| planner::plan_expression(&expr, text, parameters));
+        let (expr, names) = planned.map_err(|flaw| flaw.locate(text))?;
+        Ok(Expression { expr: Arc::new(optimizer::optimize_expression(expr)), names: names.into() })
+    }
+
+    /// The value as JSON text; none for undefined.
+    ///
+    /// `event` is a JSON object, of which `@t` is the instant if it has one.
+    ///
+    /// # Errors
+    /// If the event is no JSON object, or a limit of the evaluation is exceeded.
+    pub fn eval(&self, event: &str) -> Result<Option<String>, EvalError> {
+        let mut minified = Vec::new();
+        minify_object(event.as_bytes(), &Limits::default(), &mut minified)?;
+        let mut offsets = Offsets::new();
+        let document = offsets
+            .scan_trusted(&minified)
+            .map_err(|error| ExecError::Document { arrival: 0, reason: error.to_string() })?;
+        let written = document.get("@t").and_then(|t| t.as_str());
+        let instant = written.and_then(|t| time::parse_instant(&t.text())).unwrap_or(0);
+        let mut scope = Scope::new(time::now());
+        scope.event = Some(Event { document, instant, arrival: 0 });
+        scope.read(&self.names, 0);
+        let value = self.expr.eval(&mut scope);
+        scope.take_failure()?;
+        Ok(json(&value).map(|json| String::from_utf8_lossy(&json).into_owned()))
+    }
+}
+
+impl fmt::Debug for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Expression")
+    }
+}
+
+/// Evaluates an expression over an event: the value as JSON text, none for undefined.
+///
+/// ```
+/// use tamias_query::eval;
+/// let event = r#"{"Elapsed": 1.50, "Tags": ["a", "b"]}"#;
+/// assert_eq!(eval("Elapsed * 2", event)?.as_deref(), Some("3"));
+/// assert_eq!(eval("Tags[?] = 'B' ci", event)?.as_deref(), Some("true"));
+/// assert_eq!(eval("Missing + 1", event)?, None);
+/// # Ok::<(), tamias_query::EvalError>(())
+/// ```
+///
+/// # Errors
+/// If the text is no expression, the event no JSON object, or a limit is exceeded.
+pub fn eval(expression: &str, event: &str) -> Result<Option<String>, EvalError> {
+    Expression::prepare(expression, &Parameters::new())?.eval(event)
+}
+
+/// Why an expression has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvalError {
+    /// The expression cannot be prepared.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The event is no JSON object.
+    #[error("the event is no JSON object: {0}")]
+    Event(#[from] ValidateError),
+    /// The evaluation exceeds a limit.
+    #[error(transparent)]
+    Exec(#[from] ExecError),
+}

@@ -1,0 +1,43 @@
+//! Where events come from: blocks of them, in groups whose times overlap.
+
+use std::sync::Arc;
+
+/// Some events, sorted by (instant, arrival).
+///
+/// The documents are minified JSON objects in the normalised spelling that `tamias_json::validate` writes. All other bytes
+/// are safe, but may get wrong answers, or an error.
+pub trait Block: Send + Sync {
+    /// The documents, each followed by a line feed.
+    fn documents(&self) -> &[u8];
+    /// For each event the offset just past its document, as a little-endian `u32`.
+    fn ends(&self) -> &[[u8; 4]];
+    /// For each event its instant: ticks of 100 ns since 0001-01-01T00:00:00Z, as a little-endian `u64`.
+    fn instants(&self) -> &[[u8; 8]];
+    /// For each event its arrival number, as a little-endian `u64`.
+    fn arrivals(&self) -> &[[u8; 8]];
+    /// What the block says of itself, if it has been summarised.
+    fn summary(&self) -> Option<&[u8]>;
+}
+
+/// Why a source cannot go on.
+pub type SourceError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Yields the events of a query.
+pub trait Source: Send {
+    /// The next group of blocks: those whose time ranges overlap stand in one group, and the groups come in time order,
+    /// ascending or descending as the query's direction is. None after the last.
+    ///
+    /// # Errors
+    /// Whatever keeps the source from reading on; the query ends with it.
+    fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError>;
+}
+
+/// The order in which a query wants its events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// The earliest first.
+    #[default]
+    Ascending,
+    /// The latest first.
+    Descending,
+}

@@ -1,0 +1,341 @@
+//! The values of the language, borrowed from the document until a row owns them.
+
+mod number;
+mod order;
+mod text;
+mod write;
+
+pub(crate) use number::Number;
+pub(crate) use order::{canonical, compare, equal, order};
+pub(crate) use text::{Text, upper};
+pub(crate) use write::{json, parse, write_json};
+
+use crate::builtin::property_name;
+use std::borrow::Cow;
+use std::sync::Arc;
+use tamias_json as stored;
+
+/// The most that one computed value may take, in bytes of JSON text.
+pub const VALUE_BYTES_MAX: usize = 64 << 20;
+
+/// How deep stored values are walked. Stored documents nest less deep; below this depth other bytes are compared as text.
+pub(crate) const DEPTH_MAX: usize = 1200;
+
+#[derive(Clone, Debug)]
+pub(crate) enum Value<'a> {
+    Undefined,
+    Null,
+    Bool(bool),
+    Number(Number<'a>),
+    Text(Text<'a>),
+    Array(Array<'a>),
+    Object(Object<'a>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Array<'a> {
+    Stored(stored::Array<'a>),
+    Shared(Arc<Items<'a>>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Items<'a> {
+    values: Vec<Value<'a>>,
+    weight: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Object<'a> {
+    Stored(stored::Map<'a>),
+    /// The user properties of a document: `@Properties`.
+    Properties(stored::Map<'a>),
+    Shared(Arc<Members<'a>>),
+}
+
+/// Keys are unique.
+#[derive(Debug)]
+pub(crate) struct Members<'a> {
+    pairs: Vec<(Text<'a>, Value<'a>)>,
+    weight: usize,
+}
+
+/// The kind of a value: what `TypeOf` answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// No value at all.
+    Undefined,
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Boolean,
+    /// A number.
+    Number,
+    /// A string.
+    String,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+impl Kind {
+    /// The name that `TypeOf` gives it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Undefined => "undefined",
+            Kind::Null => "null",
+            Kind::Boolean => "boolean",
+            Kind::Number => "number",
+            Kind::String => "string",
+            Kind::Array => "array",
+            Kind::Object => "object",
+        }
+    }
+}
+
+impl<'a> Value<'a> {
+    pub(crate) fn stored(value: stored::Value<'a>) -> Value<'a> {
+        match value {
+            stored::Value::Null => Value::Null,
+            stored::Value::Bool(bool) => Value::Bool(bool),
+            stored::Value::Number(number) => Value::Number(Number::Stored(number.text())),
+            stored::Value::String(text) => Value::Text(Text::Stored(text)),
+            stored::Value::Array(array) => Value::Array(Array::Stored(array)),
+            stored::Value::Map(map) => Value::Object(Object::Stored(map)),
+        }
+    }
+
+    pub(crate) fn maybe(value: Option<stored::Value<'a>>) -> Value<'a> {
+        value.map_or(Value::Undefined, Value::stored)
+    }
+
+    pub(crate) fn from_option(value: Option<impl Into<Value<'a>>>) -> Value<'a> {
+        value.map_or(Value::Undefined, Into::into)
+    }
+
+    /// The same value without counting another reference to its text.
+    pub(crate) fn reborrow(&'a self) -> Value<'a> {
+        match self {
+            Value::Number(Number::Shared(text)) => Value::Number(Number::Stored(text)),
+            Value::Text(Text::Shared(text)) => Value::Text(Text::Borrowed(text)),
+            other => other.clone(),
+        }
+    }
+
+    pub(crate) fn array(values: Vec<Value<'a>>) -> Value<'a> {
+        let weight = values.iter().fold(2usize, |sum, value| sum.saturating_add(value.weight() + 1));
+        Value::Array(Array::Shared(Arc::new(Items { values, weight })))
+    }
+
+    /// An object of `pairs`, of which a repeated key keeps the last value.
+    pub(crate) fn object(pairs: Vec<(Text<'a>, Value<'a>)>) -> Value<'a> {
+        let pairs = last_of_each(pairs);
+        let weight = pairs.iter().fold(2usize, |sum, (key, value)| {
+            sum.saturating_add(key.weight()).saturating_add(value.weight() + 2)
+        });
+        Value::Object(Object::Shared(Arc::new(Members { pairs, weight })))
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Value::Undefined => Kind::Undefined,
+            Value::Null => Kind::Null,
+            Value::Bool(_) => Kind::Boolean,
+            Value::Number(_) => Kind::Number,
+            Value::Text(_) => Kind::String,
+            Value::Array(_) => Kind::Array,
+            Value::Object(_) => Kind::Object,
+        }
+    }
+
+    pub(crate) fn is_undefined(&self) -> bool {
+        matches!(self, Value::Undefined)
+    }
+
+    pub(crate) fn is_true(&self) -> bool {
+        matches!(self, Value::Bool(true))
+    }
+
+    /// About how many bytes the value takes as JSON text; never far below.
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            Value::Undefined | Value::Null | Value::Bool(_) => 5,
+            Value::Number(number) => number.weight(),
+            Value::Text(text) => text.weight(),
+            Value::Array(Array::Stored(array)) => array.raw().len(),
+            Value::Array(Array::Shared(items)) => items.weight,
+            Value::Object(Object::Stored(map) | Object::Properties(map)) => map.raw().len(),
+            Value::Object(Object::Shared(members)) => members.weight,
+        }
+    }
+
+    /// The member called `name`, of an object.
+    pub(crate) fn member(&self, name: &str) -> Value<'a> {
+        match self {
+            Value::Object(object) => object.get(name),
+            _ => Value::Undefined,
+        }
+    }
+
+    /// The value with nothing borrowed.
+    pub(crate) fn into_static(self) -> Value<'static> {
+        self.into_static_below(0)
+    }
+
+    fn into_static_below(self, depth: usize) -> Value<'static> {
+        if depth > DEPTH_MAX {
+            return Value::Undefined;
+        }
+        match self {
+            Value::Undefined => Value::Undefined,
+            Value::Null => Value::Null,
+            Value::Bool(bool) => Value::Bool(bool),
+            Value::Number(number) => Value::Number(number.into_static()),
+            Value::Text(text) => Value::Text(text.into_static()),
+            Value::Array(array) => {
+                Value::array(array.iter().map(|value| value.into_static_below(depth + 1)).collect())
+            }
+            Value::Object(object) => Value::object(
+                object
+                    .iter()
+                    .map(|(key, value)| (key.into_static(), value.into_static_below(depth + 1)))
+                    .collect(),
+            ),
+        }
+    }
+}
+
+impl<'a> Array<'a> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Array::Stored(array) => array.len(),
+            Array::Shared(items) => items.values.len(),
+        }
+    }
+
+    pub(crate) fn get(&self, index: usize) -> Value<'a> {
+        match self {
+            Array::Stored(array) => Value::maybe(array.get(index)),
+            Array::Shared(items) => items.values.get(index).cloned().unwrap_or(Value::Undefined),
+        }
+    }
+
+    pub(crate) fn iter<'s>(&'s self) -> Box<dyn Iterator<Item = Value<'a>> + 's> {
+        match self {
+            Array::Stored(array) => Box::new(array.iter().map(Value::stored)),
+            Array::Shared(items) => Box::new(items.values.iter().cloned()),
+        }
+    }
+}
+
+impl<'a> Object<'a> {
+    /// The value of the last member called `name`.
+    pub(crate) fn get(&self, name: &str) -> Value<'a> {
+        match self {
+            Object::Stored(map) => Value::maybe(map.get(name)),
+            Object::Properties(map) if !name.starts_with('@') => Value::maybe(map.get(name)),
+            Object::Properties(map) => Value::maybe(
+                map.entries()
+                    .filter(|(key, _)| property_name(&key.text()) == Some(name))
+                    .last()
+                    .map(|(_, value)| value),
+            ),
+            Object::Shared(members) => members
+                .pairs
+                .iter()
+                .find(|(key, _)| key.text() == name)
+                .map_or(Value::Undefined, |(_, value)| value.clone()),
+        }
+    }
+
+    /// The members in their order, a repeated key with its last value only.
+    pub(crate) fn iter(&self) -> std::vec::IntoIter<(Text<'a>, Value<'a>)> {
+        let pairs = match self {
+            Object::Shared(members) => members.pairs.clone(),
+            Object::Stored(map) => last_of_each(
+                map.entries().map(|(key, value)| (Text::Stored(key), Value::stored(value))).collect(),
+            ),
+            Object::Properties(map) => last_of_each(
+                map.entries()
+                    .filter_map(|(key, value)| {
+                        let stored = Text::Stored(key);
+                        let name = match key.raw().first() {
+                            Some(b'@' | b'\\') => match (property_name(&key.text()), key.text()) {
+                                (None, _) => return None,
+                                (Some(name), Cow::Borrowed(text)) if name.len() == text.len() => stored,
+                                (Some(name), _) => Text::from(name.to_owned()),
+                            },
+                            _ => stored,
+                        };
+                        Some((name, Value::stored(value)))
+                    })
+                    .collect(),
+            ),
+        };
+        pairs.into_iter()
+    }
+}
+
+/// Drops what a later pair with the same key replaces; what stays keeps its place.
+fn last_of_each<'a>(mut pairs: Vec<(Text<'a>, Value<'a>)>) -> Vec<(Text<'a>, Value<'a>)> {
+    const FEW: usize = 8;
+    let repeats = if pairs.len() <= FEW {
+        pairs
+            .iter()
+            .enumerate()
+            .any(|(i, (key, _))| pairs.iter().skip(i + 1).any(|(other, _)| key.equals(other)))
+    } else {
+        let mut keys: Vec<Cow<'_, str>> = pairs.iter().map(|(key, _)| key.text()).collect();
+        keys.sort_unstable();
+        keys.windows(2).any(|two| two[0] == two[1])
+    };
+    if !repeats {
+        return pairs;
+    }
+    let mut last = std::collections::HashMap::new();
+    for (index, (key, _)) in pairs.iter().enumerate() {
+        last.insert(key.text().into_owned(), index);
+    }
+    let mut index = 0;
+    pairs.retain(|(key, _)| {
+        index += 1;
+        last.get(&*key.text()) == Some(&(index - 1))
+    });
+    pairs
+}
+
+impl From<bool> for Value<'_> {
+    fn from(bool: bool) -> Self {
+        Value::Bool(bool)
+    }
+}
+
+impl From<rust_decimal::Decimal> for Value<'_> {
+    fn from(decimal: rust_decimal::Decimal) -> Self {
+        Value::Number(Number::Decimal(decimal))
+    }
+}
+
+impl From<u64> for Value<'_> {
+    fn from(number: u64) -> Self {
+        Value::Number(Number::Decimal(number.into()))
+    }
+}
+
+impl From<usize> for Value<'_> {
+    fn from(number: usize) -> Self {
+        Value::Number(Number::Decimal(number.into()))
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Value::Text(Text::from(text))
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Value::Text(Text::Borrowed(text))
+    }
+}

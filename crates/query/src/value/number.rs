@@ -1,0 +1,156 @@
+//! Numbers: the text they are stored as, or a computed decimal.
+
+use rust_decimal::Decimal;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::sync::Arc;
+use tamias_json::number;
+
+/// A number. Its text stands as long as nothing is computed from it.
+#[derive(Clone, Debug)]
+pub(crate) enum Number<'a> {
+    /// JSON text.
+    Stored(&'a str),
+    /// JSON text that outlives its document.
+    Shared(Arc<str>),
+    Decimal(Decimal),
+}
+
+impl Number<'_> {
+    /// The number, if a decimal holds it exactly.
+    pub(crate) fn decimal(&self) -> Option<Decimal> {
+        match self {
+            Number::Decimal(decimal) => Some(*decimal),
+            Number::Stored(text) => {
+                small_integer(text).map(Decimal::from).or_else(|| number::to_decimal(text))
+            }
+            Number::Shared(text) => number::to_decimal(text),
+        }
+    }
+
+    /// The number as JSON text.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        match self {
+            Number::Stored(text) => Cow::Borrowed(text),
+            Number::Shared(text) => Cow::Borrowed(text),
+            Number::Decimal(decimal) => Cow::Owned(plain(*decimal).to_string()),
+        }
+    }
+
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            Number::Stored(text) => text.len(),
+            Number::Shared(text) => text.len(),
+            Number::Decimal(_) => 31,
+        }
+    }
+
+    pub(crate) fn into_static(self) -> Number<'static> {
+        match self {
+            Number::Stored(text) => Number::Shared(text.into()),
+            Number::Shared(text) => Number::Shared(text),
+            Number::Decimal(decimal) => Number::Decimal(decimal),
+        }
+    }
+
+    /// The mathematical order; nothing is rounded.
+    pub(crate) fn compare(&self, other: &Number<'_>) -> Ordering {
+        if let (Number::Decimal(a), Number::Decimal(b)) = (self, other) {
+            return a.cmp(b);
+        }
+        if let (Number::Stored(a), Number::Stored(b)) = (self, other) {
+            if let (Some(a), Some(b)) = (small_integer(a), small_integer(b)) {
+                return a.cmp(&b);
+            }
+            return number::compare(a, b);
+        }
+        match (self.decimal(), other.decimal()) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            _ => number::compare(&self.text(), &other.text()),
+        }
+    }
+
+    /// The number in the one spelling that all equal numbers share: significant digits and a power of ten.
+    pub(crate) fn canonical(&self, out: &mut Vec<u8>) {
+        let text = self.text();
+        let (negative, text) = match text.strip_prefix('-') {
+            Some(text) => (true, text),
+            None => (false, &*text),
+        };
+        let (significand, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (integer, fraction) = significand.split_once('.').unwrap_or((significand, ""));
+        let from = out.len();
+        if negative {
+            out.push(b'-');
+        }
+        let digits_from = out.len();
+        let leading = integer.bytes().chain(fraction.bytes()).skip_while(|&digit| digit == b'0');
+        out.extend(leading);
+        let mut power = exponent.parse::<i64>().unwrap_or(if exponent.starts_with('-') {
+            i64::MIN / 2
+        } else {
+            i64::MAX / 2
+        });
+        power = power.saturating_sub_unsigned(fraction.len() as u64);
+        while out.len() > digits_from && out.last() == Some(&b'0') {
+            out.pop();
+            power += 1;
+        }
+        if out.len() == digits_from {
+            out.truncate(from);
+            out.push(b'0');
+            return;
+        }
+        out.extend_from_slice(format!("e{power}").as_bytes());
+    }
+}
+
+/// A decimal without trailing zeros, and without the sign of a zero.
+pub(crate) fn plain(decimal: Decimal) -> Decimal {
+    if decimal.is_zero() { Decimal::ZERO } else { decimal.normalize() }
+}
+
+/// The value of a plain integer text of at most 18 digits.
+pub(crate) fn small_integer(text: &str) -> Option<i64> {
+    let (digits, negative) = match text.as_bytes() {
+        [b'-', digits @ ..] => (digits, true),
+        digits => (digits, false),
+    };
+    if digits.is_empty() || digits.len() > 18 {
+        return None;
+    }
+    let mut value = 0i64;
+    for &byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + i64::from(digit);
+    }
+    Some(if negative { -value } else { value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_numbers_share_their_canonical_spelling() {
+        let canonical = |text| {
+            let mut out = Vec::new();
+            Number::Stored(text).canonical(&mut out);
+            String::from_utf8(out).unwrap()
+        };
+        for group in [
+            &["1", "1.0", "1e0", "10E-1", "0.1e1"][..],
+            &["0", "-0", "0.000", "-0.0e5"],
+            &["1e400", "10e399", "0.1e401"],
+            &["-12.5", "-125e-1", "-12.50"],
+        ] {
+            assert!(group.iter().all(|text| canonical(text) == canonical(group[0])), "{group:?}");
+        }
+        assert_ne!(canonical("1"), canonical("-1"));
+        assert_ne!(canonical("1"), canonical("10"));
+        assert_eq!(Number::Decimal(Decimal::new(100, 2)).text(), "1");
+    }
+}

@@ -1,0 +1,88 @@
+//! Strings, decoded only when their characters matter.
+
+use icu_casemap::CaseMapper;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::sync::Arc;
+use tamias_json::Str;
+
+#[derive(Clone, Debug)]
+pub(crate) enum Text<'a> {
+    /// As it stands in a document, perhaps with escapes.
+    Stored(Str<'a>),
+    Borrowed(&'a str),
+    Shared(Arc<str>),
+}
+
+impl Text<'_> {
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        match self {
+            Text::Stored(text) => text.text(),
+            Text::Borrowed(text) => Cow::Borrowed(text),
+            Text::Shared(text) => Cow::Borrowed(text),
+        }
+    }
+
+    pub(crate) fn weight(&self) -> usize {
+        2 + match self {
+            Text::Stored(text) => text.raw().len(),
+            Text::Borrowed(text) => text.len(),
+            Text::Shared(text) => text.len(),
+        }
+    }
+
+    pub(crate) fn into_static(self) -> Text<'static> {
+        match self {
+            Text::Stored(text) => Text::Shared(text.text().into()),
+            Text::Borrowed(text) => Text::Shared(text.into()),
+            Text::Shared(text) => Text::Shared(text),
+        }
+    }
+
+    pub(crate) fn equals(&self, other: &Text<'_>) -> bool {
+        match (self, other) {
+            (Text::Stored(stored), Text::Borrowed(plain)) | (Text::Borrowed(plain), Text::Stored(stored)) => {
+                stored_equals(*stored, plain)
+            }
+            (a, b) => a.text() == b.text(),
+        }
+    }
+
+    /// The order by Unicode scalar value, of the upper-cased scalars if `ci`.
+    pub(crate) fn compare(&self, other: &Text<'_>, ci: bool) -> Ordering {
+        let (a, b) = (self.text(), other.text());
+        if ci { a.chars().map(upper).cmp(b.chars().map(upper)) } else { a.cmp(&b) }
+    }
+}
+
+/// Whether a stored string reads as `plain`.
+pub(crate) fn stored_equals(stored: Str<'_>, plain: &str) -> bool {
+    let raw = stored.raw();
+    // An escape takes more bytes than its character, so a stored string that is no longer than its text has none.
+    if raw.len() <= plain.len() {
+        raw == plain.as_bytes() && !plain.contains('\\')
+    } else {
+        stored.text() == plain
+    }
+}
+
+/// The simple, one to one upper case of a character.
+pub(crate) fn upper(character: char) -> char {
+    if character.is_ascii() {
+        character.to_ascii_uppercase()
+    } else {
+        const { CaseMapper::new() }.simple_uppercase(character)
+    }
+}
+
+impl From<String> for Text<'_> {
+    fn from(text: String) -> Self {
+        Text::Shared(text.into())
+    }
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(text: &'a str) -> Self {
+        Text::Borrowed(text)
+    }
+}

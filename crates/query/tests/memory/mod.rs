@@ -1,0 +1,126 @@
+//! Events in memory, for tests: blocks and a source over them.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![expect(clippy::unwrap_used, reason = "tests stop where something is wrong")]
+
+use std::sync::Arc;
+use tamias_query::{Block, Direction, Query, Source, SourceError};
+
+#[derive(Clone)]
+pub(crate) struct Event {
+    pub(crate) instant: u64,
+    pub(crate) arrival: u64,
+    pub(crate) document: String,
+}
+
+#[derive(Default)]
+pub(crate) struct MemoryBlock {
+    documents: Vec<u8>,
+    ends: Vec<[u8; 4]>,
+    instants: Vec<[u8; 8]>,
+    arrivals: Vec<[u8; 8]>,
+}
+
+impl MemoryBlock {
+    /// A block of `events`, sorted here; the documents are minified and normalised as ingest does.
+    pub(crate) fn new(events: &[Event]) -> MemoryBlock {
+        let mut events = events.to_vec();
+        events.sort_by_key(|event| (event.instant, event.arrival));
+        let mut block = MemoryBlock::default();
+        for event in events {
+            let limits = tamias_json::validate::Limits::default();
+            tamias_json::validate::minify_object(event.document.as_bytes(), &limits, &mut block.documents)
+                .unwrap();
+            block.ends.push(u32::try_from(block.documents.len()).unwrap().to_le_bytes());
+            block.documents.push(b'\n');
+            block.instants.push(event.instant.to_le_bytes());
+            block.arrivals.push(event.arrival.to_le_bytes());
+        }
+        block
+    }
+}
+
+impl Block for MemoryBlock {
+    fn documents(&self) -> &[u8] {
+        &self.documents
+    }
+    fn ends(&self) -> &[[u8; 4]] {
+        &self.ends
+    }
+    fn instants(&self) -> &[[u8; 8]] {
+        &self.instants
+    }
+    fn arrivals(&self) -> &[[u8; 8]] {
+        &self.arrivals
+    }
+    fn summary(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// Groups of blocks, given in time order.
+#[derive(Clone, Default)]
+pub(crate) struct Memory {
+    pub(crate) groups: Vec<Vec<Arc<MemoryBlock>>>,
+}
+
+impl Memory {
+    /// All events in one block.
+    pub(crate) fn new(documents: &[&str]) -> Memory {
+        let events: Vec<Event> = documents
+            .iter()
+            .enumerate()
+            .map(|(index, document)| Event {
+                instant: index as u64,
+                arrival: index as u64,
+                document: (*document).to_owned(),
+            })
+            .collect();
+        Memory::blocks(&[&[&events]])
+    }
+
+    /// Groups of blocks of events.
+    pub(crate) fn blocks(groups: &[&[&[Event]]]) -> Memory {
+        let blocks =
+            |group: &&[&[Event]]| group.iter().map(|events| Arc::new(MemoryBlock::new(events))).collect();
+        Memory { groups: groups.iter().map(blocks).collect() }
+    }
+
+    /// A source in the direction that the query wants.
+    pub(crate) fn source(&self, direction: Direction) -> Box<dyn Source> {
+        let mut groups = self.groups.clone();
+        if direction == Direction::Ascending {
+            groups.reverse();
+        }
+        Box::new(MemorySource(groups))
+    }
+
+    /// The rows of a query, as NDJSON lines; its error as text.
+    pub(crate) fn query(&self, text: &str) -> String {
+        let query = match Query::prepare(text) {
+            Ok(query) => query,
+            Err(error) => return error.to_string(),
+        };
+        let mut rows = query.run(self.source(query.direction()));
+        let mut out = Vec::new();
+        loop {
+            match rows.next_row() {
+                Ok(Some(row)) => row.write_ndjson(&mut out),
+                Ok(None) => break,
+                Err(error) => {
+                    out.extend_from_slice(format!("error: {error}\n").as_bytes());
+                    break;
+                }
+            }
+        }
+        String::from_utf8(out).unwrap()
+    }
+}
+
+/// The next group is the last.
+struct MemorySource(Vec<Vec<Arc<MemoryBlock>>>);
+
+impl Source for MemorySource {
+    fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError> {
+        Ok(self.0.pop().map(|group| group.into_iter().map(|block| block as Arc<dyn Block>).collect()))
+    }
+}

@@ -1,6 +1,6 @@
 //! Reading a store that another process may be writing to.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -57,13 +57,18 @@ impl Reader {
     /// The store as it is now: everything acknowledged before this call, and perhaps a batch about to be.
     pub fn snapshot(&self) -> Result<Snapshot, OpenError> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is appended while the manifest is being checked is found by the next snapshot: the manifest is looked up first.
-        let current = recovery::find_manifest_number(&*self.directory)?;
-        if current != Some(held.manifest.number) {
-            *held = Held::take(&self.directory, &self.options, Some(&held))?;
+        for _ in 0..ATTEMPTS {
+            let current = recovery::find_manifest_number(&*self.directory)?;
+            if current != Some(held.manifest.number) {
+                *held = Held::take(&self.directory, &self.options, Some(&held))?;
+            }
+            held.read_on(&*self.directory, self.options.block_bytes)?;
+            // A batch may meanwhile have gone into a segment and the next one into the log: then the first would be missing.
+            if recovery::find_manifest_number(&*self.directory)? == Some(held.manifest.number) {
+                return Ok(held.snapshot(&*self.directory));
+            }
         }
-        held.read_on(&*self.directory, self.options.block_bytes)?;
-        Ok(held.snapshot(&*self.directory))
+        Err(OpenError::Restless { folder: recovery::folder(&*self.directory) })
     }
 
     /// Where a source stood with the last batch that named it, as of the last snapshot.
@@ -116,13 +121,7 @@ impl Held {
     ) -> Result<Held, OpenError> {
         let environment = match before {
             Some(before) => Arc::clone(&before.environment),
-            None => Arc::new(Environment {
-                directory: Arc::clone(directory),
-                store: manifest.store,
-                mode: options.read_mode,
-                open_max: options.open_segments_max,
-                open: Mutex::new(VecDeque::new()),
-            }),
+            None => Arc::new(Environment::new(Arc::clone(directory), manifest.store, options)),
         };
         // Segments that were open stay open, and verified.
         let known: HashMap<u64, &Arc<Segment>> = before

@@ -224,6 +224,8 @@ fn copy_batch(
             copy.insert(LogWriter::begin(directory, store, *next_file - 1)?)
         }
     };
+    // By the time a manifest names the log, all of this is flushed, so each batch may say so of those before it.
+    log.flushed = log.written;
     log.write(directory, EncodedBatch::again(batch.frame, batch.body), batch.frame.first_arrival)
 }
 

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::block::Block;
-use crate::error::{Damage, ReadError};
-use crate::format::{FileKind, Key};
+use crate::error::{Damage, Failure, ReadError};
+use crate::format::{BlockEntry, FileKind, Key};
 use crate::io::Lock;
 use crate::run::Run;
-use crate::segment::{Environment, Loaded, Segment};
+use crate::segment::{Environment, Segment};
 
 /// The sealed part of a store, with its sums.
 #[derive(Debug, Default)]
@@ -177,6 +177,15 @@ impl Snapshot {
         groups
     }
 
+    /// Reads all segments again, every checksum and every order in them, and lists what is damaged, that of the logs as well.
+    pub fn verify(&self) -> Result<Vec<Damage>, Failure> {
+        let mut damage = self.state.damage.to_vec();
+        for segment in &self.state.segments.list {
+            damage.append(&mut segment.verify()?);
+        }
+        Ok(damage)
+    }
+
     /// The event with this key, as a block and a place in it.
     pub fn get(&self, key: Key) -> Result<Option<(Block, usize)>, ReadError> {
         for group in self.groups(key.instant..=key.instant, Direction::Ascending) {
@@ -215,8 +224,8 @@ struct Pending {
 #[derive(Debug)]
 enum Item {
     Segment(Arc<Segment>),
-    /// One block of a segment; the next one takes its place.
-    Block(Arc<Loaded>, usize),
+    /// One block of a segment; the next one takes its place. It does not keep the segment open.
+    Block(Arc<Segment>, Arc<[BlockEntry]>, usize),
     Tail(Arc<Run>),
 }
 
@@ -280,22 +289,20 @@ impl Groups {
     }
 
     /// Adds the first block of a segment that lies in the range.
-    fn enter(&mut self, segment: Arc<Loaded>) {
-        let index = segment.index();
+    fn enter(&mut self, segment: Arc<Segment>, index: &Arc<[BlockEntry]>) {
         let (start, end) = (*self.instants.start(), *self.instants.end());
         let number = match self.direction {
             Direction::Ascending => Some(index.partition_point(|block| block.last.instant < start)),
             Direction::Descending => index.partition_point(|block| block.first.instant <= end).checked_sub(1),
         };
         if let Some(number) = number {
-            self.add_block(segment, number);
+            self.add_block(segment, index, number);
         }
     }
 
-    fn add_block(&mut self, segment: Arc<Loaded>, number: usize) {
-        if let Some(block) = segment.index().get(number) {
-            let (first, last) = (block.first, block.last);
-            self.add(first, last, Item::Block(segment, number));
+    fn add_block(&mut self, segment: Arc<Segment>, index: &Arc<[BlockEntry]>, number: usize) {
+        if let Some(block) = index.get(number) {
+            self.add(block.first, block.last, Item::Block(segment, Arc::clone(index), number));
         }
     }
 
@@ -324,20 +331,20 @@ impl Groups {
             let block = match item {
                 Item::Segment(segment) => {
                     match segment.load() {
-                        Ok(loaded) => self.enter(loaded),
+                        Ok(loaded) => self.enter(segment, loaded.index()),
                         Err(error) => self.pass(error)?,
                     }
                     continue;
                 }
                 Item::Tail(run) => Ok(Block::tail(run)),
-                Item::Block(segment, number) => {
-                    let block = segment.block(&*self.state.environment.directory, number, false);
+                Item::Block(segment, index, number) => {
+                    let block = segment.block(number);
                     let next = match self.direction {
                         Direction::Ascending => number.checked_add(1),
                         Direction::Descending => number.checked_sub(1),
                     };
                     if let Some(next) = next {
-                        self.add_block(segment, next);
+                        self.add_block(segment, &index, next);
                     }
                     block
                 }

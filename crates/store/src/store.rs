@@ -33,8 +33,9 @@ pub struct Options {
     pub durability: Durability,
     /// How sealed segments are read.
     pub read_mode: ReadMode,
-    /// Most segments kept open between scans, 1 to 65,536; 256 unless set. A scan itself keeps those open of which it has blocks in hand.
-    pub open_segments_max: usize,
+    /// Most segments kept open with [`ReadMode::Plain`], 1 to 65,536; 256 unless set. Beside them each reading thread may have one file open,
+    /// the writer three. A mapped segment is no open file; up to 16,384 stay mapped.
+    pub open_files_max: usize,
 }
 
 impl Default for Options {
@@ -46,7 +47,7 @@ impl Default for Options {
             batch_bytes_max: 256 << 20,
             durability: Durability::Sync,
             read_mode: ReadMode::Map,
-            open_segments_max: 256,
+            open_files_max: 256,
         }
     }
 }
@@ -58,7 +59,7 @@ impl Options {
             ("segment_bytes", self.segment_bytes, 1, usize::try_from(1u64 << 40).unwrap_or(usize::MAX)),
             ("event_bytes_max", self.event_bytes_max, 1, 1 << 30),
             ("batch_bytes_max", self.batch_bytes_max, 2, DOCUMENT_BYTES_MAX),
-            ("open_segments_max", self.open_segments_max, 1, 1 << 16),
+            ("open_files_max", self.open_files_max, 1, 1 << 16),
         ];
         for (name, value, least, most) in ranges {
             if !(least..=most).contains(&value) {
@@ -214,13 +215,8 @@ impl Store {
         };
         tell_writer(&*directory);
         let recovered = recovery::recover(&*directory, options.block_bytes)?;
-        let environment = Arc::new(Environment {
-            directory: Arc::clone(&directory),
-            store: recovered.manifest.store,
-            mode: options.read_mode,
-            open_max: options.open_segments_max,
-            open: Mutex::new(VecDeque::new()),
-        });
+        let environment =
+            Arc::new(Environment::new(Arc::clone(&directory), recovered.manifest.store, &options));
         let segments = recovered.manifest.segments.iter();
         let segments = segments.map(|entry| Arc::new(Segment::new(*entry, Arc::clone(&environment))));
         let state = State {
@@ -329,8 +325,7 @@ impl Store {
         }
         self.inner.check(events, source)?;
         // Batches that came before are shown before.
-        let mut writer = self.inner.flush_log(self.inner.lock())?;
-        writer.check()?;
+        let mut writer = self.inner.settle(self.inner.lock())?;
         let first = writer.replayed.next_arrival;
         let next = first + events.len() as u64;
         let mut sorted: Vec<(Key, &[u8])> = (first..next)
@@ -503,6 +498,30 @@ impl Inner {
         Ok(writer)
     }
 
+    /// Flushes and shows everything, while no other thread can write.
+    fn settle<'w>(&'w self, mut writer: MutexGuard<'w, Writer>) -> Result<MutexGuard<'w, Writer>, SealError> {
+        while writer.flushing {
+            writer = self.flushed.wait(writer).unwrap_or_else(PoisonError::into_inner);
+        }
+        writer.check()?;
+        let Writer { log, stats, .. } = &mut *writer;
+        if let Some(log) = log.as_mut().filter(|log| log.flushed < log.written) {
+            let begun = Instant::now();
+            let result = log.flush(&*self.directory);
+            stats.log_flushes += 1;
+            stats.log_time += begun.elapsed();
+            if let Err(failure) = result {
+                writer.pending.clear();
+                self.flushed.notify_all();
+                return Err(writer.fail(failure).into());
+            }
+        }
+        let ticket = writer.ticket;
+        self.show(&mut writer, ticket);
+        self.flushed.notify_all();
+        Ok(writer)
+    }
+
     /// Takes the batches up to a ticket into the tail, and lets snapshots see them.
     fn show(&self, writer: &mut Writer, ticket: u64) {
         while writer.done < ticket {
@@ -532,8 +551,8 @@ impl Inner {
     }
 
     fn seal(&self, writer: MutexGuard<'_, Writer>) -> Result<(), SealError> {
-        // What is sealed was durable before, so that a failure on the way takes nothing back.
-        let mut writer = self.flush_log(writer)?;
+        // What is sealed was durable before, so that a failure on the way takes nothing back; and nothing is left in the log.
+        let mut writer = self.settle(writer)?;
         let runs = writer.replayed.tail.runs.clone();
         let mut events: Vec<(Key, &[u8])> = Vec::with_capacity(runs.iter().map(|run| run.len()).sum());
         for run in &runs {

@@ -9,7 +9,7 @@ use support::{History, Row, faulty, open, rows, tiny};
 use tamias_store::io::{Chance, Crash, FaultKind, Medium, Simulated};
 use tamias_store::{Durability, Event};
 
-/// How many images are opened, in thousands, and half as many again after failed flushes; the environment variable TAMIAS_CRASH_IMAGES sets another number.
+/// How many images are opened, in thousands, half as many again after failed flushes, and a quarter with several threads; the environment variable TAMIAS_CRASH_IMAGES sets another number.
 const THOUSANDS: usize = 100;
 
 fn budget() -> usize {
@@ -109,6 +109,20 @@ fn nothing_acknowledged_is_lost_after_a_failed_flush() {
         workloads += 1;
         // Most calls are no flushes, but a failure of any of them must do no harm.
         let history = faulty(FaultKind::Device, workloads * 7 % 300, false, Durability::Sync, workloads);
+        let mut check = Check { history: &history, images: 0, chance: Chance(workloads) };
+        check.all(false);
+        images += check.images;
+    }
+    println!("{images} images of {workloads} workloads");
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_with_several_threads() {
+    let mut images = 0;
+    let mut workloads = 0;
+    while images < budget() / 4 {
+        workloads += 1;
+        let history = History::run_threads(&tiny(), 4, 10, workloads);
         let mut check = Check { history: &history, images: 0, chance: Chance(workloads) };
         check.all(false);
         images += check.images;

@@ -12,7 +12,7 @@ use crate::format::{
 };
 use crate::io::{Directory, File, Mapping, read_full_at};
 use crate::manifest::SegmentEntry;
-use crate::store::ReadMode;
+use crate::store::{Options, ReadMode};
 
 /// What all segments of an open store share.
 #[derive(Debug)]
@@ -20,9 +20,24 @@ pub(crate) struct Environment {
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) store: u128,
     pub(crate) mode: ReadMode,
-    /// How many segments stay open, the most recently opened last.
-    pub(crate) open_max: usize,
-    pub(crate) open: Mutex<VecDeque<Arc<Loaded>>>,
+    /// How many segments stay open.
+    open_max: usize,
+    /// The most recently opened last.
+    open: Mutex<VecDeque<Arc<Loaded>>>,
+}
+
+/// Most segments that stay mapped: a system allows some 65,000 maps to a process.
+const MAPS_MAX: usize = 16_384;
+
+impl Environment {
+    pub(crate) fn new(directory: Arc<dyn Directory>, store: u128, options: &Options) -> Environment {
+        let open_max = match options.read_mode {
+            ReadMode::Map => MAPS_MAX,
+            ReadMode::Plain => options.open_files_max,
+        };
+        let open = Mutex::new(VecDeque::new());
+        Environment { directory, store, mode: options.read_mode, open_max, open }
+    }
 }
 
 /// A segment that the manifest names; its file is opened when it is needed.
@@ -37,7 +52,7 @@ pub(crate) struct Segment {
 pub(crate) struct Loaded {
     name: String,
     seed: u32,
-    index: Vec<BlockEntry>,
+    index: Arc<[BlockEntry]>,
     bytes: SegmentBytes,
     /// Per block whether its checksums held in this process; only maps remember, what is read is new each time.
     verified: Vec<AtomicBool>,
@@ -71,6 +86,34 @@ impl Segment {
             events: Some(self.entry.events),
             found,
         })
+    }
+
+    /// The block at a place in the index, its checksums verified.
+    pub(crate) fn block(&self, number: usize) -> Result<Block, ReadError> {
+        self.load()?.block(&*self.environment.directory, number, false)
+    }
+
+    /// Reads everything again, whatever is known already, and says what is damaged.
+    pub(crate) fn verify(&self) -> Result<Vec<Damage>, Failure> {
+        let mut damage = Vec::new();
+        let mut note = |error| match error {
+            ReadError::Damaged(found) => {
+                damage.push(found);
+                Ok(())
+            }
+            ReadError::Failure(failure) => Err(failure),
+        };
+        match self.open().map(Arc::new) {
+            Ok(opened) => {
+                for number in 0..opened.index.len() {
+                    if let Err(error) = opened.block(&*self.environment.directory, number, true) {
+                        note(error)?;
+                    }
+                }
+            }
+            Err(error) => note(error)?,
+        }
+        Ok(damage)
     }
 
     /// The segment opened, its index verified.
@@ -115,7 +158,7 @@ impl Segment {
             ReadMode::Map => SegmentBytes::Mapped(file.map(length).map_err(fail(Operation::Map))?),
             ReadMode::Plain => SegmentBytes::Read(file),
         };
-        Ok(Loaded { name, seed: header.seed(), index, bytes, verified })
+        Ok(Loaded { name, seed: header.seed(), index: index.into(), bytes, verified })
     }
 
     /// Reads header, trailer and index; the inner error says what is wrong with them.
@@ -186,7 +229,7 @@ fn decode_index(entry: &SegmentEntry, seed: u32, start: u64, end: &[u8]) -> Opti
 }
 
 impl Loaded {
-    pub(crate) fn index(&self) -> &[BlockEntry] {
+    pub(crate) fn index(&self) -> &Arc<[BlockEntry]> {
         &self.index
     }
 

@@ -3,11 +3,13 @@
 #![allow(dead_code, clippy::allow_attributes, reason = "each test file uses a part of this")]
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
 use tamias_store::io::{Chance, Fault, FaultKind, Medium, Simulated};
 use tamias_store::{
-    Direction, Durability, Event, OpenError, Options, ReadError, Reader, Snapshot, SourcePosition, Store,
+    AppendError, Direction, Durability, Event, OpenError, Options, ReadError, Reader, Snapshot,
+    SourcePosition, Store,
 };
 
 /// One attempt to store a batch.
@@ -21,6 +23,27 @@ pub(crate) struct Attempt {
     pub(crate) rows: Vec<(u64, Vec<u8>)>,
     /// Whether the caller was told that nothing of it was stored, with the store still in order.
     pub(crate) refused: bool,
+}
+
+impl Attempt {
+    fn new(id: usize, begun: usize, most: usize, chance: &mut Chance) -> Attempt {
+        let rows = (0..1 + chance.below(most))
+            .map(|n| {
+                // Some are longer than a sector, so that a hole in the middle shows in no other way than by the checksum.
+                let pad = "x".repeat(if chance.below(8) == 0 { 2000 } else { chance.below(40) });
+                (1000 + chance.below(50) as u64, format!("{id}/{n}/{pad}").into_bytes())
+            })
+            .collect();
+        Attempt { begun, acknowledged: None, rows, refused: false }
+    }
+
+    fn store(&self, id: usize, store: &Store, sealed: bool) -> Result<Range<u64>, AppendError> {
+        let events: Vec<Event<'_>> =
+            self.rows.iter().map(|(instant, bytes)| Event { instant: *instant, bytes }).collect();
+        let name = format!("source {id}");
+        let source = (id.is_multiple_of(3)).then_some(SourcePosition { name: &name, position: id as u64 });
+        if sealed { store.append_sealed(&events, source) } else { store.append_from(&events, source) }
+    }
 }
 
 /// What a workload tried on a folder.
@@ -94,26 +117,47 @@ impl History {
         Some(store)
     }
 
+    /// Several threads append at the same time, and seal now and then. What they do is the same each time, in which order is not.
+    pub(crate) fn run_threads(options: &Options, threads: u64, steps: usize, seed: u64) -> History {
+        let folder = Simulated::new();
+        let store = open(&folder, options).unwrap();
+        // Long enough for others to write meanwhile.
+        folder.before_flush(|| std::thread::sleep(std::time::Duration::from_micros(200)));
+        let attempts: Mutex<Vec<Attempt>> = Mutex::default();
+        std::thread::scope(|scope| {
+            for thread in 0..threads {
+                let (store, attempts, folder) = (store.clone(), &attempts, &folder);
+                let mut chance = Chance(seed * threads + thread);
+                scope.spawn(move || {
+                    for _ in 0..steps {
+                        let kind = chance.below(10);
+                        if kind == 0 {
+                            store.seal().unwrap();
+                            continue;
+                        }
+                        let mut list = attempts.lock().unwrap();
+                        let id = list.len();
+                        let begun = folder.change_count();
+                        let attempt = Attempt::new(id, begun, 4, &mut chance);
+                        list.push(attempt.clone());
+                        drop(list);
+                        attempt.store(id, &store, kind == 1).unwrap();
+                        attempts.lock().unwrap()[id].acknowledged = Some(folder.change_count());
+                    }
+                });
+            }
+        });
+        History { folder, attempts: attempts.into_inner().unwrap(), options: options.clone() }
+    }
+
     fn append(&mut self, store: &Store, chance: &mut Chance, most: usize, sealed: bool) {
         let id = self.attempts.len();
-        let rows: Vec<(u64, Vec<u8>)> = (0..1 + chance.below(most))
-            .map(|n| {
-                // Some are longer than a sector, so that a hole in the middle shows in no other way than by the checksum.
-                let pad = "x".repeat(if chance.below(8) == 0 { 2000 } else { chance.below(40) });
-                (1000 + chance.below(50) as u64, format!("{id}/{n}/{pad}").into_bytes())
-            })
-            .collect();
-        let events: Vec<Event<'_>> =
-            rows.iter().map(|(instant, bytes)| Event { instant: *instant, bytes }).collect();
-        let name = format!("source {id}");
-        let source = (id.is_multiple_of(3)).then_some(SourcePosition { name: &name, position: id as u64 });
-        let begun = self.folder.change_count();
-        let stored =
-            if sealed { store.append_sealed(&events, source) } else { store.append_from(&events, source) };
+        let mut attempt = Attempt::new(id, self.folder.change_count(), most, chance);
+        let stored = attempt.store(id, store, sealed);
         let now = self.folder.change_count();
-        let refused = stored.is_err() && store.flush().is_ok();
-        let acknowledged = stored.is_ok().then_some(now);
-        self.attempts.push(Attempt { begun, acknowledged, rows, refused });
+        attempt.refused = stored.is_err() && store.flush().is_ok();
+        attempt.acknowledged = stored.is_ok().then_some(now);
+        self.attempts.push(attempt);
     }
 
     /// Opens a store on a medium that is what is left of this history after `at` changes, and checks that it holds everything

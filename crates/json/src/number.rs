@@ -1,5 +1,9 @@
 //! JSON numbers in their text: compared and converted without rounding.
 
+mod bound;
+
+pub use bound::Bound;
+
 use rust_decimal::Decimal;
 use std::cmp::Ordering;
 
@@ -16,11 +20,7 @@ use std::cmp::Ordering;
 /// assert_eq!(compare("-1e999999999", "0.1"), Ordering::Less);
 /// ```
 pub fn compare(a: &str, b: &str) -> Ordering {
-    let (a, b) = (Parts::of(a.as_bytes()), Parts::of(b.as_bytes()));
-    a.sign().cmp(&b.sign()).then_with(|| {
-        let magnitudes = a.magnitude.cmp(&b.magnitude).then_with(|| a.compare_digits(&b));
-        if a.negative { magnitudes.reverse() } else { magnitudes }
-    })
+    Parts::of(a.as_bytes()).compare(&Parts::of(b.as_bytes()))
 }
 
 /// The number as a decimal, if it can be represented exactly: 96 bits of significand, scale 0 to 28.
@@ -44,11 +44,7 @@ pub fn to_decimal(text: &str) -> Option<Decimal> {
     if count > 29 || !(-28..=28).contains(&power) {
         return None;
     }
-    let mut significand = parts
-        .integer
-        .iter()
-        .chain(parts.fraction)
-        .fold(0i128, |sum, digit| sum * 10 + i128::from(digit - b'0'));
+    let mut significand = parts.significand().fold(0i128, |sum, digit| sum * 10 + i128::from(digit - b'0'));
     let scale = if power < 0 {
         u32::try_from(-power).ok()?
     } else {
@@ -122,9 +118,18 @@ impl<'t> Parts<'t> {
         }
     }
 
-    fn compare_digits(&self, other: &Parts<'_>) -> Ordering {
-        // Neither ends with a zero: where one runs out first, it is the smaller.
-        self.integer.iter().chain(self.fraction).cmp(other.integer.iter().chain(other.fraction))
+    /// The digits that count, first to last.
+    fn significand(&self) -> impl Iterator<Item = u8> {
+        self.integer.iter().chain(self.fraction).copied()
+    }
+
+    fn compare(&self, other: &Parts<'_>) -> Ordering {
+        self.sign().cmp(&other.sign()).then_with(|| {
+            // Neither significand ends with a zero: where one runs out first, it is the smaller.
+            let digits = || self.significand().cmp(other.significand());
+            let magnitudes = self.magnitude.cmp(&other.magnitude).then_with(digits);
+            if self.negative { magnitudes.reverse() } else { magnitudes }
+        })
     }
 }
 
@@ -148,3 +153,6 @@ fn exponent(text: &[u8]) -> i64 {
     let (digits, _) = split_digits(text);
     digits.iter().fold(0i64, |sum, digit| (sum * 10 + i64::from(digit - b'0')).min(100_000_000_000_000_000))
 }
+
+#[cfg(test)]
+mod tests;

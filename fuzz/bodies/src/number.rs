@@ -1,6 +1,6 @@
 use crate::reference::is_json;
 use std::cmp::Ordering;
-use tamias_json::number::{compare, to_decimal};
+use tamias_json::number::{Bound, compare, to_decimal};
 
 /// Comparing numbers in their text, and converting them: the input is texts with a space or line feed between them,
 /// of which each is compared with each.
@@ -23,6 +23,8 @@ const WIDTH: usize = 400;
 fn pair(a: &str, b: &str) {
     let ordering = compare(a, b);
     assert_eq!(compare(b, a), ordering.reverse(), "{a} and {b} the other way round");
+    assert_eq!(Bound::new(b).compare(a.as_bytes()), ordering, "{a} and the bound {b}");
+    assert_eq!(Bound::new(a).compare(b.as_bytes()), ordering.reverse(), "{b} and the bound {a}");
     let (decimal_a, decimal_b) = (to_decimal(a), to_decimal(b));
     if let (true, true) = (is_number(a), is_number(b)) {
         if let (Some(a), Some(b)) = (decimal_a, decimal_b) {

@@ -1,0 +1,216 @@
+use super::*;
+use proptest::prelude::*;
+
+fn check(a: &str, b: &str, expected: Ordering) {
+    assert_eq!(compare(a, b), expected, "{a} and {b}");
+    assert_eq!(compare(b, a), expected.reverse(), "{b} and {a}");
+    assert_eq!(Bound::new(b).compare(a.as_bytes()), expected, "{a} and the bound {b}");
+    assert_eq!(Bound::new(a).compare(b.as_bytes()), expected.reverse(), "{b} and the bound {a}");
+}
+
+#[test]
+fn each_of_a_rising_list_is_less_than_all_after_it_and_equal_to_its_other_spellings() {
+    let rising: &[&[&str]] = &[
+        &["-1e1000000000", "-10e999999999", "-0.1e1000000001"],
+        &["-1e999999999"],
+        &["-123456789012345678901234567890.5"],
+        &["-18446744073709551616", "-18446744073709551616.0"],
+        &["-9999999999999999"],
+        &["-200.5", "-2005e-1"],
+        &["-200", "-2e2", "-200.00"],
+        &["-199.9999999999999999999999"],
+        &["-1", "-1.0"],
+        &["-1e-5", "-0.00001"],
+        &["-1e-1000000000"],
+        &["0", "-0", "0.0", "-0.000", "0e5", "0e-5", "-0E1000000000", "0.00000000000000000000000000"],
+        &["1e-1000000000", "0.1e-999999999"],
+        &["1e-20", "0.00000000000000000001"],
+        &["0.000000000000001", "1e-15"],
+        &["0.1", "0.10", "1e-1", "0.1000000000000000000000"],
+        &["0.10000000000000000000000000000000000001"],
+        &["0.3"],
+        &["0.30000000000000004"],
+        &["1", "1.0", "1e0", "10e-1", "0.01e2", "1.000000000000000"],
+        &["1.000000000000001"],
+        &["1.00000000000001"],
+        &["9", "9.0"],
+        &["10", "1e1", "10.0"],
+        &["99.99"],
+        &["100", "1e2", "1E+2", "100.0", "0.1e3"],
+        &["199.9999999999999999999"],
+        &["200"],
+        &["200.0000000000000000001"],
+        &["999", "999.0"],
+        &["1000"],
+        &["9999999"],
+        &["12345678"],
+        &["12345678.9"],
+        &["99999999"],
+        &["100000000", "1e8"],
+        &["9007199254740992"],
+        &["9007199254740993", "9007199254740993.0"],
+        &["9999999999999999"],
+        &["10000000000000000", "1e16"],
+        &["18446744073709551615"],
+        &["18446744073709551616"],
+        &["100000000000000000000", "1e20"],
+        &["1e999999999"],
+        &["1e1000000000", "10e999999999"],
+    ];
+    for (rank, spellings) in rising.iter().enumerate() {
+        for (other_rank, others) in rising.iter().enumerate() {
+            for a in *spellings {
+                for b in *others {
+                    check(a, b, rank.cmp(&other_rank));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn decimals_are_exact_or_none() {
+    for (text, expected) in [
+        ("0", "0"),
+        ("-0", "0"),
+        ("-0.000e-99999", "0"),
+        ("1.0", "1"),
+        ("1.50", "1.5"),
+        ("1e2", "100"),
+        ("-12.50e+3", "-12500"),
+        ("120e-1", "12"),
+        ("0.1", "0.1"),
+        ("79228162514264337593543950335", "79228162514264337593543950335"),
+        ("-79228162514264337593543950335", "-79228162514264337593543950335"),
+        ("7922816251426433759354395033500000e-5", "79228162514264337593543950335"),
+        ("7.9228162514264337593543950335", "7.9228162514264337593543950335"),
+        ("1e28", "10000000000000000000000000000"),
+        ("1e-28", "0.0000000000000000000000000001"),
+        ("0.00000000000000000000000000010", "0.0000000000000000000000000001"),
+    ] {
+        assert_eq!(to_decimal(text).unwrap_or_else(|| panic!("{text}")).to_string(), expected);
+    }
+    for text in [
+        "79228162514264337593543950336",
+        "1e29",
+        "1e-29",
+        "7.92281625142643375935439503350001",
+        "123456789012345678901234567890",
+        "1e1000000000",
+        "1e-1000000000",
+        "1e99999999999999999999",
+    ] {
+        assert_eq!(to_decimal(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_bound_agrees_at_every_length_and_place_of_the_point() {
+    let digits = "1234567890123456789";
+    for length in 1..=digits.len() {
+        for point in 0..length {
+            let number = match point {
+                0 => digits[..length].to_owned(),
+                _ => format!("{}.{}", &digits[..point], &digits[point..length]),
+            };
+            for bound in [
+                "0",
+                "1",
+                "12345678",
+                "1.2345678",
+                "123456789.012345678",
+                "1234567890123456789",
+                "-5",
+                &number,
+            ] {
+                for number in [&number, &format!("-{number}")] {
+                    assert_eq!(
+                        Bound::new(bound).compare(number.as_bytes()),
+                        compare(number, bound),
+                        "{number} {bound}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_number_is_safe() {
+    let texts = [
+        "",
+        "-",
+        ".",
+        "e",
+        "1.",
+        ".5",
+        "1e",
+        "--1",
+        "1.2.3",
+        "12a4",
+        "a",
+        "1-2",
+        "NaN",
+        "\u{e9}1234567",
+        "1234567.",
+    ];
+    for a in texts {
+        for b in texts {
+            assert_eq!(compare(a, b), compare(b, a).reverse());
+            assert_eq!(Bound::new(b).compare(a.as_bytes()), compare(a, b), "{a} {b}");
+        }
+        let _ = to_decimal(a);
+    }
+    assert_eq!(Bound::new("1").compare(b"\xff\xfe"), Ordering::Less);
+}
+
+#[test]
+fn a_long_number_takes_linear_time() {
+    let digits = "7".repeat(1 << 20);
+    let (a, b) = (format!("{digits}e1000000000"), format!("0.{digits}8e1001048576"));
+    check(&a, &b, Ordering::Less);
+    check(&a, &a, Ordering::Equal);
+    assert_eq!(to_decimal(&a), None);
+}
+
+fn number() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "-?(0|[1-9][0-9]{0,3})(\\.[0-9]{1,3})?",
+        "-?(0|[1-9][0-9]{0,17})(\\.[0-9]{1,17})?",
+        "-?(0|[1-9][0-9]{0,30})(\\.0{0,30}[0-9]{1,3}0{0,5})?([eE][+-]?[0-3]?[0-9])?",
+        "-?[1-9]([eE][+-]?1?[0-9]{1,9})",
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_two_numbers_compare_as_decimals_where_they_are_such(a in number(), b in number()) {
+        let order = compare(&a, &b);
+        prop_assert_eq!(compare(&b, &a), order.reverse());
+        prop_assert_eq!(Bound::new(&b).compare(a.as_bytes()), order);
+        if let (Some(a), Some(b)) = (to_decimal(&a), to_decimal(&b)) {
+            prop_assert_eq!(order, a.cmp(&b));
+        }
+        let (near_a, near_b) = (a.parse::<f64>().unwrap(), b.parse::<f64>().unwrap());
+        if near_a < near_b {
+            prop_assert_eq!(order, Ordering::Less);
+        }
+    }
+
+    #[test]
+    fn another_spelling_compares_equal(number in number(), zeros in 0usize..4) {
+        let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((&number, "0"));
+        let exponent: i64 = exponent.parse().unwrap();
+        let point = if mantissa.contains('.') { "" } else { "." };
+        let padded = format!("{mantissa}{point}{}e{exponent}", "0".repeat(zeros + 1));
+        check(&padded, &number, Ordering::Equal);
+        prop_assert_eq!(to_decimal(&padded), to_decimal(&number));
+    }
+
+    #[test]
+    fn any_text_is_safe(a: String, b in "[-+.eE0-9]{0,40}") {
+        prop_assert_eq!(compare(&a, &b), compare(&b, &a).reverse());
+        prop_assert_eq!(Bound::new(&b).compare(a.as_bytes()), compare(&a, &b));
+        let _ = to_decimal(&b);
+    }
+}

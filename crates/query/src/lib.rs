@@ -19,11 +19,13 @@
 
 mod ast;
 mod builtin;
+mod calendar;
 mod error;
 mod exec;
 mod explain;
 mod expr;
 mod functions;
+mod instant;
 mod lexer;
 mod optimizer;
 mod parameters;
@@ -40,6 +42,7 @@ mod value;
 
 pub use error::{ExecError, QueryError};
 pub use exec::{CancelHandle, MEMORY_BYTES, Rows, RunOptions, Stats};
+pub use instant::{Instant, InstantError};
 pub use parameters::Parameters;
 pub use parser::{EXPRESSION_DEPTH_MAX, QUERY_BYTES_MAX};
 pub use query::{EvalError, Expression, Query, eval};

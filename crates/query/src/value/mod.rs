@@ -127,9 +127,10 @@ impl<'a> Value<'a> {
         Value::Array(Array::Shared(Arc::new(Items { values, weight })))
     }
 
-    /// An object of `pairs`, of which a repeated key keeps the last value.
+    /// An object of `pairs`, of which a repeated key keeps the last value, and an undefined one removes the key.
     pub(crate) fn object(pairs: Vec<(Text<'a>, Value<'a>)>) -> Value<'a> {
-        let pairs = last_of_each(pairs);
+        let mut pairs = last_of_each(pairs);
+        pairs.retain(|(_, value)| !value.is_undefined());
         let weight = pairs.iter().fold(2usize, |sum, (key, value)| {
             sum.saturating_add(key.weight()).saturating_add(value.weight() + 2)
         });

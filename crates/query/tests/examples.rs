@@ -1,8 +1,10 @@
 //! The reference page of the language: every example on it is run, and every function has one.
 
+mod memory;
+
+use memory::{Event, Memory};
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use tamias_query::{Block, Direction, Instant, Query, Source, SourceError, eval};
+use tamias_query::{Instant, eval};
 
 const PAGE: &str = include_str!("../../../docs/query-language.md");
 
@@ -34,74 +36,20 @@ fn only_fence(kind: &str) -> Fence {
     fence
 }
 
-/// The events of the page as a single block.
-struct Events {
-    documents: Vec<u8>,
-    ends: Vec<[u8; 4]>,
-    instants: Vec<[u8; 8]>,
-    arrivals: Vec<[u8; 8]>,
-}
-
-impl Events {
-    fn of_page() -> Events {
-        let mut events =
-            Events { documents: Vec::new(), ends: Vec::new(), instants: Vec::new(), arrivals: Vec::new() };
-        for (arrival, document) in only_fence("events").text.lines().enumerate() {
-            let json: serde_json::Value = serde_json::from_str(document).unwrap();
-            let instant: Instant = json["@t"].as_str().unwrap().parse().unwrap();
-            events.documents.extend_from_slice(document.as_bytes());
-            events.ends.push(u32::try_from(events.documents.len()).unwrap().to_le_bytes());
-            events.documents.push(b'\n');
-            events.instants.push(instant.ticks().to_le_bytes());
-            events.arrivals.push((arrival as u64).to_le_bytes());
-        }
-        events
-    }
-}
-
-impl Block for Events {
-    fn documents(&self) -> &[u8] {
-        &self.documents
-    }
-
-    fn ends(&self) -> &[[u8; 4]] {
-        &self.ends
-    }
-
-    fn instants(&self) -> &[[u8; 8]] {
-        &self.instants
-    }
-
-    fn arrivals(&self) -> &[[u8; 8]] {
-        &self.arrivals
-    }
-
-    fn summary(&self) -> Option<&[u8]> {
-        None
-    }
-}
-
-struct Once(Option<Arc<dyn Block>>);
-
-impl Source for Once {
-    fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError> {
-        Ok(self.0.take().map(|block| vec![block]))
-    }
-}
-
-/// The rows of a query as the page shows them, or its error.
-fn rows(query: &str) -> String {
-    let prepared = match Query::prepare(query) {
-        Ok(prepared) => prepared,
-        Err(error) => return error.to_string(),
-    };
-    assert!(matches!(prepared.direction(), Direction::Ascending | Direction::Descending));
-    let mut rows = prepared.run(Box::new(Once(Some(Arc::new(Events::of_page())))));
-    let mut out = Vec::new();
-    while let Some(row) = rows.next_row().unwrap() {
-        row.write_ndjson(&mut out);
-    }
-    String::from_utf8(out).unwrap().trim_end().to_owned()
+/// The events of the page.
+fn events() -> Memory {
+    let events: Vec<Event> = only_fence("events")
+        .text
+        .lines()
+        .enumerate()
+        .map(|(arrival, document)| {
+            let json: serde_json::Value = serde_json::from_str(document).expect("an event is JSON");
+            let instant: Result<Instant, _> = json["@t"].as_str().unwrap_or_default().parse();
+            let instant = instant.expect("an event has an instant").ticks();
+            Event { instant, arrival: arrival as u64, document: document.to_owned() }
+        })
+        .collect();
+    Memory::blocks(&[&[&events]])
 }
 
 /// An expression of the page and the value beside it.
@@ -134,11 +82,12 @@ fn expressions_have_the_values_that_the_page_shows() {
 
 #[test]
 fn queries_give_the_rows_that_the_page_shows() {
+    let events = events();
     let mut wrong = Vec::new();
     for fence in fences("query").chain(fences("error")) {
         let (query, shown) = fence.text.split_once("\n---\n").expect("a query and its rows");
-        let found = rows(query);
-        if found != shown {
+        let found = events.query(query);
+        if found.trim_end() != shown {
             wrong
                 .push(format!("line {}: {query}\nis shown to give\n{shown}\nbut gives\n{found}", fence.line));
         }

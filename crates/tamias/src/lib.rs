@@ -1,1 +1,44 @@
-//! (being written)
+//! Tamias is an embedded event store with its own query engine.
+//!
+//! A program hands its structured log events, JSON objects with a time, to a [`Store`], a folder of plain files. What
+//! [`append`](Store::append) has returned for stays, whatever happens to the process or the power. Queries run straight
+//! over the stored documents, in time order:
+//!
+//! ```
+//! use tamias::Store;
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let folder = tempfile::tempdir()?; // yours would be a path such as "logs"
+//!     let store = Store::open(folder.path())?;
+//!
+//!     store.append([
+//!         r#"{"@t":"2024-05-29T10:56:01.1Z","Message":"GET /api/customers","Elapsed":203.5}"#,
+//!         r#"{"@t":"2024-05-29T10:56:01.7Z","Message":"GET /favicon.ico","Elapsed":4}"#,
+//!     ])?;
+//!
+//!     let mut rows = store.query("select Message, Elapsed from stream where Elapsed > 200")?;
+//!     while let Some(row) = rows.next_row()? {
+//!         let message = row.get(0).and_then(|cell| cell.text().map(|text| text.into_owned()));
+//!         assert_eq!(message.as_deref(), Some("GET /api/customers"));
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! - Events that come as lines of other people's files go through a [`Batch`], which tells of each bad line what is
+//!   wrong with it; [`EventFormat`] says where their time stands.
+//! - [`Store`] and [`Query`] are `Send`, `Sync` and cheap to clone; [`Rows`] are `Send`. Any number of threads may
+//!   append and query at once, and other processes may [read](Store::open_read_only) while one writes.
+//! - The language is described in `docs/query-language.md` of the project.
+
+mod ingest;
+mod source;
+mod store;
+
+pub use ingest::{Batch, EventFormat, Rejection};
+pub use store::{AppendError, Appended, Info, StartError, Store};
+pub use tamias_query::{
+    CancelHandle, Cell, EvalError, ExecError, Expression, Instant, InstantError, Kind, OwnedRow, Parameters,
+    Query, QueryError, Row, Rows, RunOptions, Stats, eval,
+};
+pub use tamias_store::{OpenError, ReadError};

@@ -1,0 +1,217 @@
+//! The store as a program sees it: open, append, query.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tamias_query::{Instant, Query, QueryError, Rows, RunOptions};
+use tamias_store::{OpenError, Options, SealError, Snapshot};
+
+use crate::source::SnapshotSource;
+use crate::{Batch, EventFormat, Rejection};
+
+/// A store of events: a folder of plain files. A handle, cheap to clone, for any number of threads.
+///
+/// One process may write to a store at a time; any number may read it meanwhile.
+#[derive(Clone)]
+pub struct Store(Access);
+
+#[derive(Clone)]
+enum Access {
+    Writer(tamias_store::Store),
+    Reader(Arc<tamias_store::Reader>),
+}
+
+/// A batch of so many bytes is written straight into sealed segments: writing it into the log first would write it twice.
+const BULK_BYTES_MIN: usize = 32 << 20;
+
+/// What an append has stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// How many events.
+    pub events: u64,
+    /// The arrival number of the first; the others follow it.
+    pub first_arrival: u64,
+}
+
+/// What a store holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Info {
+    /// The number of events.
+    pub events: u64,
+    /// The bytes of their documents, as stored, without line feeds.
+    pub bytes: u64,
+    /// The instants of the first and the last event; `None` where there are no events.
+    pub time_range: Option<(Instant, Instant)>,
+}
+
+impl Store {
+    /// Opens the store in the folder `path` for reading and writing, and makes it where there is none. What a crash left
+    /// behind is put in order first.
+    ///
+    /// # Errors
+    /// Where another process writes to it, the folder cannot be read or written, or is no store of this version.
+    pub fn open(path: impl AsRef<Path>) -> Result<Store, OpenError> {
+        let store = tamias_store::Store::open(path.as_ref(), Options::default(), Arc::new(()))?;
+        Ok(Store(Access::Writer(store)))
+    }
+
+    /// Opens the store in the folder `path`, which must exist, for reading only, also beside a process that writes. Each
+    /// query sees the events that are stored when it starts.
+    ///
+    /// # Errors
+    /// Where there is no store, or it cannot be read.
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, OpenError> {
+        let reader = tamias_store::Reader::open(path.as_ref(), Options::default())?;
+        Ok(Store(Access::Reader(Arc::new(reader))))
+    }
+
+    /// Stores events in the compact log event format (CLEF): JSON objects with their time in `@t`. All of them or none;
+    /// once it returns they are on disk. The order in which they come is kept among events of one instant.
+    ///
+    /// # Errors
+    /// Where one of them is no event, the store is open for reading only, or it cannot be written.
+    pub fn append<I>(&self, events: I) -> Result<Appended, AppendError>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<[u8]>,
+    {
+        let format = EventFormat::clef();
+        let mut batch = Batch::new();
+        for (index, event) in events.into_iter().enumerate() {
+            batch
+                .push(event.as_ref(), &format)
+                .map_err(|rejection| AppendError::Rejected { index, rejection })?;
+        }
+        self.append_batch(&mut batch)
+    }
+
+    /// Stores the events of a batch, all or none, and empties it. Once it returns they are on disk.
+    ///
+    /// # Errors
+    /// Where the store is open for reading only, or it cannot be written; the batch then keeps its events.
+    pub fn append_batch(&self, batch: &mut Batch) -> Result<Appended, AppendError> {
+        let store = self.writer()?;
+        let events = batch.events();
+        let arrivals = match batch.bytes() {
+            0..BULK_BYTES_MIN => store.append(&events)?,
+            _ => store.append_sealed(&events, None)?,
+        };
+        batch.clear();
+        Ok(Appended { events: arrivals.end - arrivals.start, first_arrival: arrivals.start })
+    }
+
+    /// Moves all events that are still in the log into a sealed file, which is read faster. The store does this itself
+    /// whenever enough have come together.
+    ///
+    /// # Errors
+    /// Where the store is open for reading only, or it cannot be written.
+    pub fn seal(&self) -> Result<(), AppendError> {
+        Ok(self.writer()?.seal()?)
+    }
+
+    /// Runs a query over the events that are stored now. Rows are made as they are asked for.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = tamias::Store::open(folder.path())?;
+    /// store.append([r#"{"@t":"2024-05-29T10:56:01Z","Elapsed":12.5}"#])?;
+    /// for row in store.query("select count(*), max(Elapsed) as Slowest from stream")? {
+    ///     let row = row?; // owned: may be kept, and sent to another thread
+    ///     println!("{row:?}");
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where the query is malformed, with the place, or the store cannot be read.
+    pub fn query(&self, text: &str) -> Result<Rows, StartError> {
+        Ok(self.run(&Query::prepare(text)?)?)
+    }
+
+    /// Runs a query that was [prepared](Query::prepare) before.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn run(&self, query: &Query) -> Result<Rows, OpenError> {
+        self.run_with(query, RunOptions::default())
+    }
+
+    /// Runs a prepared query with a deadline, or other bounds than the usual ones.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn run_with(&self, query: &Query, options: RunOptions) -> Result<Rows, OpenError> {
+        let direction = match query.direction() {
+            tamias_query::Direction::Ascending => tamias_store::Direction::Ascending,
+            tamias_query::Direction::Descending => tamias_store::Direction::Descending,
+        };
+        let groups = self.snapshot()?.groups(0..=u64::MAX, direction);
+        Ok(query.run_with(Box::new(SnapshotSource(groups)), options))
+    }
+
+    /// What the store holds now.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn info(&self) -> Result<Info, OpenError> {
+        let snapshot = self.snapshot()?;
+        let instant = |ticks| Instant::from_ticks(ticks).unwrap_or(Instant::MAX);
+        Ok(Info {
+            events: snapshot.events(),
+            bytes: snapshot.document_bytes(),
+            time_range: snapshot.time_range().map(|(first, last)| (instant(first), instant(last))),
+        })
+    }
+
+    fn writer(&self) -> Result<&tamias_store::Store, AppendError> {
+        match &self.0 {
+            Access::Writer(store) => Ok(store),
+            Access::Reader(_) => Err(AppendError::ReadOnly),
+        }
+    }
+
+    fn snapshot(&self) -> Result<Snapshot, OpenError> {
+        match &self.0 {
+            Access::Writer(store) => Ok(store.snapshot()),
+            Access::Reader(reader) => reader.snapshot(),
+        }
+    }
+}
+
+/// Why events were not stored. None of the batch is.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AppendError {
+    /// One of them is no event.
+    #[error("event {index} of the batch (from 0): {rejection}")]
+    Rejected {
+        /// Its place in the batch, from 0.
+        index: usize,
+        /// What is wrong with it.
+        rejection: Rejection,
+    },
+    /// The store was opened with [`Store::open_read_only`].
+    #[error("the store is open for reading only")]
+    ReadOnly,
+    /// The store refused, or could not write.
+    #[error(transparent)]
+    Store(#[from] tamias_store::AppendError),
+}
+
+impl From<SealError> for AppendError {
+    fn from(error: SealError) -> AppendError {
+        AppendError::Store(error.into())
+    }
+}
+
+/// Why a query did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// Its text is malformed; the message shows the place.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] OpenError),
+}

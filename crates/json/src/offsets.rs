@@ -10,7 +10,7 @@ use crate::value::Value;
 /// One delimiter outside strings, and the text before it: that begins just past the delimiter of the entry before.
 ///
 /// `docs/offset-list.md` specifies the list.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Entry {
     /// Just past the last structural byte before: the offset of the text's value if that is a colon, else that of the text.

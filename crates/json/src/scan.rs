@@ -384,3 +384,6 @@ pub(crate) fn fault(bytes: &[u8]) -> ScanError {
         None => ScanError::Truncated { open: open.len() },
     }
 }
+
+#[cfg(test)]
+mod tests;

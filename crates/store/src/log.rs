@@ -15,8 +15,8 @@ use crate::format::{
 use crate::io::{Directory, File, read_full_at, write_all_at};
 use crate::run;
 
-/// How much of a damaged log is searched at once for the next batch.
-const SEARCH_BYTES: usize = 256 * 1024;
+/// How much of a log is read or copied at once, unless a batch is longer.
+const WINDOW_BYTES: usize = 256 * 1024;
 
 /// Where a source stood after a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,14 +70,6 @@ impl EncodedBatch {
         bytes.resize(bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
         EncodedBatch { bytes, frame }
     }
-
-    /// A batch that was read, to be written again with the same arrival numbers.
-    pub(crate) fn again(frame: Frame, body: &[u8]) -> EncodedBatch {
-        let mut bytes = vec![0; FRAME_BYTES];
-        bytes.extend_from_slice(body);
-        bytes.resize(bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
-        EncodedBatch { bytes, frame }
-    }
 }
 
 /// The end of a log to which batches are appended.
@@ -93,17 +85,61 @@ pub(crate) struct LogWriter {
     pub(crate) flushed: u64,
 }
 
+/// A log that is being made from others. It is durable, and can be appended to, once it is finished.
+#[derive(Debug)]
+pub(crate) struct LogCopy {
+    log: LogWriter,
+    /// Not written yet.
+    bytes: Vec<u8>,
+}
+
+impl LogCopy {
+    pub(crate) fn begin(directory: &dyn Directory, store: u128, number: u64) -> Result<LogCopy, Failure> {
+        Ok(LogCopy { log: LogWriter::begin(directory, store, number)?, bytes: Vec::new() })
+    }
+
+    /// Adds a batch as it is, with its arrival numbers.
+    pub(crate) fn push(&mut self, directory: &dyn Directory, batch: &StoredBatch<'_>) -> Result<(), Failure> {
+        // By the time a manifest names the log all of it is flushed, so each batch may say so of those before it.
+        let frame = Frame { flushed: self.log.written + self.bytes.len() as u64, ..batch.frame };
+        self.bytes.extend_from_slice(&frame.encode(self.log.seed));
+        self.bytes.extend_from_slice(batch.body);
+        self.bytes.resize(self.bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
+        if self.bytes.len() >= WINDOW_BYTES { self.write(directory) } else { Ok(()) }
+    }
+
+    fn write(&mut self, directory: &dyn Directory) -> Result<(), Failure> {
+        let log = &mut self.log;
+        write_all_at(&*log.file, log.written, &self.bytes).map_err(Failure::during(
+            directory,
+            &log.name,
+            Operation::Write,
+        ))?;
+        log.written += self.bytes.len() as u64;
+        self.bytes.clear();
+        Ok(())
+    }
+
+    /// Makes it durable with its name.
+    pub(crate) fn finish(mut self, directory: &dyn Directory) -> Result<LogWriter, Failure> {
+        self.write(directory)?;
+        self.log.finish(directory)
+    }
+}
+
 impl LogWriter {
     /// Creates a log, durable with its name when this returns. It counts only once a manifest names it.
     pub(crate) fn create(directory: &dyn Directory, store: u128, number: u64) -> Result<LogWriter, Failure> {
-        let mut log = LogWriter::begin(directory, store, number)?;
-        log.flush(directory)?;
-        directory.flush().map_err(Failure::during(directory, &log.name, Operation::FlushFolder))?;
-        Ok(log)
+        LogWriter::begin(directory, store, number)?.finish(directory)
     }
 
-    /// Creates a log and leaves the flushing to the caller.
-    pub(crate) fn begin(directory: &dyn Directory, store: u128, number: u64) -> Result<LogWriter, Failure> {
+    fn finish(mut self, directory: &dyn Directory) -> Result<LogWriter, Failure> {
+        self.flush(directory)?;
+        directory.flush().map_err(Failure::during(directory, &self.name, Operation::FlushFolder))?;
+        Ok(self)
+    }
+
+    fn begin(directory: &dyn Directory, store: u128, number: u64) -> Result<LogWriter, Failure> {
         let name = FileKind::Log.name(number);
         let header = Header { kind: FileKind::Log, store, number };
         let file = directory.create(&name).map_err(Failure::during(directory, &name, Operation::Create))?;
@@ -159,7 +195,7 @@ impl LogWriter {
 #[derive(Debug)]
 pub(crate) struct StoredBatch<'a> {
     pub(crate) frame: Frame,
-    pub(crate) body: &'a [u8],
+    body: &'a [u8],
     events: Vec<Event<'a>>,
     source_name: &'a str,
 }
@@ -270,14 +306,15 @@ impl LogReader {
     }
 
     fn read_inner(&mut self, take: &mut impl FnMut(&StoredBatch<'_>)) -> std::io::Result<()> {
-        let mut buffer = Vec::new();
+        let mut window = Window::default();
         loop {
-            if self.take_batch(&mut buffer, take)? {
+            if self.take_batch(&mut window, take)? {
                 continue;
             }
             let Some(next) = self.find_witness()? else { return Ok(()) };
             // A writer may have completed the batch since it was tried: what was flushed is whole by now.
-            if self.take_batch(&mut buffer, take)? {
+            window = Window::default();
+            if self.take_batch(&mut window, take)? {
                 continue;
             }
             let events = self.next_arrival.and_then(|expected| next.1.checked_sub(expected));
@@ -290,44 +327,37 @@ impl LogReader {
     /// Takes the batch at the current offset; false if there is no whole one.
     fn take_batch(
         &mut self,
-        buffer: &mut Vec<u8>,
+        window: &mut Window,
         take: &mut impl FnMut(&StoredBatch<'_>),
     ) -> std::io::Result<bool> {
-        let Some(frame) = self.frame_at(self.offset)? else { return Ok(false) };
-        if !self.body_at(self.offset, frame, buffer)? {
-            return Ok(false);
-        }
-        let Some(batch) = StoredBatch::parse(frame, buffer) else { return Ok(false) };
-        self.next_arrival = frame.first_arrival.checked_add(u64::from(frame.events));
-        if self.next_arrival.is_none() {
-            return Ok(false);
-        }
+        let frame = match window.get(&*self.file, self.offset, FRAME_BYTES as u64)?.first_chunk() {
+            Some(bytes) => Frame::decode(self.header.seed(), bytes),
+            None => None,
+        };
+        let Some(frame) = frame else { return Ok(false) };
+        let Some(batch) = self.batch_at(self.offset, frame, window)? else { return Ok(false) };
+        let Some(next) = frame.first_arrival.checked_add(u64::from(frame.events)) else { return Ok(false) };
         take(&batch);
+        self.next_arrival = Some(next);
         self.offset += frame.total_bytes();
         Ok(true)
     }
 
-    fn frame_at(&self, offset: u64) -> std::io::Result<Option<Frame>> {
-        let mut bytes = [0; FRAME_BYTES];
-        if read_full_at(&*self.file, offset, &mut bytes)? < FRAME_BYTES {
-            return Ok(None);
-        }
-        Ok(Frame::decode(self.header.seed(), &bytes))
-    }
-
-    /// Reads a body into the buffer; false if it is cut short or not what was written.
-    fn body_at(&self, offset: u64, frame: Frame, buffer: &mut Vec<u8>) -> std::io::Result<bool> {
-        let start = offset + FRAME_BYTES as u64;
+    /// The batch of a frame, if it is whole and as it was written.
+    fn batch_at<'w>(
+        &self,
+        offset: u64,
+        frame: Frame,
+        window: &'w mut Window,
+    ) -> std::io::Result<Option<StoredBatch<'w>>> {
         let sane = frame.document_bytes as usize <= DOCUMENT_BYTES_MAX
             && frame.source_name_bytes as usize <= SOURCE_NAME_BYTES_MAX;
-        // Never more memory than the file has bytes.
-        if !sane || start.saturating_add(frame.body_bytes()) > self.file.length()? {
-            return Ok(false);
+        if !sane {
+            return Ok(None);
         }
-        buffer.clear();
-        buffer.resize(frame.body_bytes() as usize, 0);
-        let read = read_full_at(&*self.file, start, buffer)?;
-        Ok(read == buffer.len() && checksum(0, &[buffer]) == frame.body_checksum)
+        let body = window.get(&*self.file, offset + FRAME_BYTES as u64, frame.body_bytes())?;
+        let whole = body.len() as u64 == frame.body_bytes() && checksum(0, &[body]) == frame.body_checksum;
+        Ok(if whole { StoredBatch::parse(frame, body) } else { None })
     }
 
     /// Whether a later whole batch says that the log had been flushed beyond the current offset; if so, the place and first
@@ -336,14 +366,14 @@ impl LogReader {
         let length = self.file.length()?;
         // A crafted file could have a long body read for each of many frames; twice the file is enough for an honest one.
         let mut budget = length.saturating_mul(2);
-        let mut window = vec![0; SEARCH_BYTES + FRAME_BYTES];
-        let mut body = Vec::new();
+        let mut window = vec![0; WINDOW_BYTES + FRAME_BYTES];
+        let mut body = Window::default();
         let mut next = None;
         let mut start = self.offset + ALIGNMENT;
         while start < length {
             let read = read_full_at(&*self.file, start, &mut window)?;
             let bytes = window.get(..read).unwrap_or_default();
-            for at in (0..SEARCH_BYTES.min(read)).step_by(ALIGNMENT as usize) {
+            for at in (0..WINDOW_BYTES.min(read)).step_by(ALIGNMENT as usize) {
                 let Some(head) = bytes.get(at..).and_then(|rest| rest.first_chunk::<FRAME_BYTES>()) else {
                     break;
                 };
@@ -354,7 +384,7 @@ impl LogReader {
                 let Some(left) = budget.checked_sub(frame.body_bytes()) else { return Ok(None) };
                 budget = left;
                 let offset = start + at as u64;
-                if !self.body_at(offset, frame, &mut body)? || StoredBatch::parse(frame, &body).is_none() {
+                if self.batch_at(offset, frame, &mut body)?.is_none() {
                     continue;
                 }
                 let next = *next.get_or_insert((offset, frame.first_arrival));
@@ -362,8 +392,36 @@ impl LogReader {
                     return Ok(Some(next));
                 }
             }
-            start += SEARCH_BYTES as u64;
+            start += WINDOW_BYTES as u64;
         }
         Ok(None)
+    }
+}
+
+/// A stretch of a file in memory.
+#[derive(Debug, Default)]
+struct Window {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    /// These bytes of the file, fewer at its end. Takes no more memory than a window, or than the file has bytes.
+    fn get(&mut self, file: &dyn File, offset: u64, length: u64) -> std::io::Result<&[u8]> {
+        let within = |window: &Window| {
+            let start = usize::try_from(offset.checked_sub(window.start)?).ok()?;
+            let end = start.checked_add(usize::try_from(length).ok()?)?;
+            (end <= window.bytes.len()).then_some(start..end)
+        };
+        if let Some(range) = within(self) {
+            return Ok(self.bytes.get(range).unwrap_or_default());
+        }
+        let there = file.length()?.saturating_sub(offset);
+        self.start = offset;
+        self.bytes.resize(length.max(WINDOW_BYTES as u64).min(there) as usize, 0);
+        let read = read_full_at(file, offset, &mut self.bytes)?;
+        self.bytes.truncate(read);
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        Ok(self.bytes.get(..length.min(read)).unwrap_or_default())
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::format::{self, FileKind, HEADER_BYTES, Header, LOCK_NAME, VERSION, WRITER_NAME, is_unfinished};
 use crate::io::{Directory, LockKind, read_full_at};
-use crate::log::{EncodedBatch, LogReader, LogWriter, StoredBatch};
+use crate::log::{LogCopy, LogReader, LogWriter, StoredBatch};
 use crate::manifest::{Manifest, ManifestFault, SourceMark};
 use crate::run::Run;
 use crate::tail::Tail;
@@ -165,7 +165,7 @@ pub(crate) fn recover(directory: &dyn Directory, block_bytes: usize) -> Result<R
     let mut replayed = Replayed::begin(&old);
     let (mut salvaged, mut damage) = (Vec::new(), Vec::new());
     let mut kept = Vec::new();
-    let mut copy: Option<LogWriter> = None;
+    let mut copy: Option<LogCopy> = None;
     for &number in &old.logs {
         let mut reader = match open_log(directory, old.store, number)? {
             Ok(reader) => reader,
@@ -195,38 +195,33 @@ pub(crate) fn recover(directory: &dyn Directory, block_bytes: usize) -> Result<R
         })?;
         failed?;
     }
-    if let Some(log) = &mut copy {
-        log.flush(directory)?;
-        directory.flush().map_err(Failure::during(directory, log.name(), Operation::FlushFolder))?;
-    }
+    let log = copy.map(|copy| copy.finish(directory)).transpose()?;
     let manifest = Manifest {
         number: old.number + 1,
         next_file,
-        logs: kept.into_iter().chain(copy.as_ref().map(|log| log.number)).collect(),
+        logs: kept.into_iter().chain(log.as_ref().map(|log| log.number)).collect(),
         ..old
     };
     manifest.publish(directory)?;
     sweep(directory, &manifest);
-    Ok(Recovered { manifest, log: copy, replayed, salvaged, damage })
+    Ok(Recovered { manifest, log, replayed, salvaged, damage })
 }
 
 fn copy_batch(
     directory: &dyn Directory,
     store: u128,
     next_file: &mut u64,
-    copy: &mut Option<LogWriter>,
+    copy: &mut Option<LogCopy>,
     batch: &StoredBatch<'_>,
 ) -> Result<(), Failure> {
     let log = match copy {
         Some(log) => log,
         None => {
             *next_file += 1;
-            copy.insert(LogWriter::begin(directory, store, *next_file - 1)?)
+            copy.insert(LogCopy::begin(directory, store, *next_file - 1)?)
         }
     };
-    // By the time a manifest names the log, all of this is flushed, so each batch may say so of those before it.
-    log.flushed = log.written;
-    log.write(directory, EncodedBatch::again(batch.frame, batch.body), batch.frame.first_arrival)
+    log.push(directory, batch)
 }
 
 /// Removes older manifests that no reader holds, and the store's files that no remaining manifest names. What cannot be

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use tamias_store::io::Simulated;
 use tamias_store::{Direction, Event, Key, Options, Reader, Snapshot, Store};
 
 fn small() -> Options {
@@ -80,14 +81,15 @@ fn documents(events: &[(u64, u8)]) -> Vec<(u64, Vec<u8>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn rows_come_in_order_of_instant_and_arrival(steps in steps(), low in 0u64..2000, span in 0u64..500) {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = open(folder.path());
+        let folder = Simulated::new();
+        let open = || Store::open_on(Arc::new(folder.clone()), small(), Arc::new(())).unwrap();
+        let mut store = open();
         let mut model: Vec<Row> = Vec::new();
-        let reader = Reader::open(folder.path(), small()).unwrap();
+        let reader = Reader::open_on(Arc::new(folder.clone()), small()).unwrap();
         for step in &steps {
             match step {
                 Step::Append(events) | Step::AppendSealed(events) => {
@@ -106,7 +108,7 @@ proptest! {
                 Step::Seal => store.seal().unwrap(),
                 Step::Reopen => {
                     drop(store);
-                    store = open(folder.path());
+                    store = open();
                 }
             }
             prop_assert_eq!(reader.snapshot().unwrap().events(), model.len() as u64);

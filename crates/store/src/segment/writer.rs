@@ -36,12 +36,15 @@ pub(crate) fn write_sorted(
     stats: &mut FlushStats,
 ) -> Result<Vec<SegmentEntry>, Failure> {
     let mut entries = Vec::new();
+    // Segments of about the same size, rather than a small one at the end.
+    let total: usize = events.iter().map(|(_, document)| document.len() + 1).sum();
+    let segment_bytes = total.div_ceil(total.div_ceil(to.segment_bytes).max(1));
     let mut rest = events;
     while !rest.is_empty() {
         let mut bytes = 0;
         let fitting = rest.iter().take_while(|(_, document)| {
             bytes += document.len() + 1;
-            bytes <= to.segment_bytes
+            bytes <= segment_bytes
         });
         let (now, later) = rest.split_at(fitting.count().max(1));
         match SegmentWriter::write(to, now, number, stats) {

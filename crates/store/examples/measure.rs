@@ -1,0 +1,159 @@
+//! Measures the store on this machine's disk: `cargo run --release -p tamias-store --example measure [FOLDER]`.
+
+use std::error::Error;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tamias_store::{Direction, Durability, Event, Options, Reader, Snapshot, Store};
+
+const EVENTS: u64 = 1_369_670;
+const EVENT_BYTES: usize = 360;
+const MINUTE: u64 = 600_000_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let parent = std::env::args_os().nth(1).unwrap_or_else(|| std::env::temp_dir().into());
+    let folder = tempfile::tempdir_in(parent)?;
+    bare_flush(folder.path())?;
+    single_appends(&folder.path().join("single"))?;
+    bulk(&folder.path().join("bulk"))?;
+    many_segments(&folder.path().join("many"))?;
+    Ok(())
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+/// What the disk takes for a small write at the end of a file and its flush.
+fn bare_flush(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let mut file = std::fs::File::create(folder.join("bare"))?;
+    let mut times = Vec::new();
+    for _ in 0..300 {
+        let begun = Instant::now();
+        file.write_all(&[b'x'; 440])?;
+        file.sync_data()?;
+        times.push(begun.elapsed());
+    }
+    println!("write and flush of 440 bytes, bare: median {:?}", median(times));
+    Ok(())
+}
+
+fn single_appends(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let store = Store::open(folder, Options::default(), Arc::new(()))?;
+    let document = [b'x'; EVENT_BYTES];
+    let mut times = Vec::new();
+    for instant in 0..300 {
+        let begun = Instant::now();
+        store.append(&[Event { instant, bytes: &document }])?;
+        times.push(begun.elapsed());
+    }
+    println!("append of one event, durable: median {:?}", median(times));
+    let before = store.flush_stats().log_flushes;
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                (0..200)
+                    .try_for_each(|instant| store.append(&[Event { instant, bytes: &document }]).map(drop))
+            });
+        }
+    });
+    let flushes = store.flush_stats().log_flushes - before;
+    println!("8 threads, 200 appends each: {:?}, {flushes} flushes", begun.elapsed());
+    drop(store);
+    let options = Options { durability: Durability::None, ..Options::default() };
+    let store = Store::open(folder, options, Arc::new(()))?;
+    let begun = Instant::now();
+    for instant in 0..100_000 {
+        store.append(&[Event { instant, bytes: &document }])?;
+    }
+    println!("append of one event, not flushed: mean {:?}", begun.elapsed() / 100_000);
+    let begun = Instant::now();
+    store.flush()?;
+    drop(store);
+    println!("flush of that: {:?}", begun.elapsed());
+    let begun = Instant::now();
+    let store = Store::open(folder, Options::default(), Arc::new(()))?;
+    let bytes = store.snapshot().document_bytes();
+    println!("opening with {bytes} bytes in the log: {:?}", begun.elapsed());
+    Ok(())
+}
+
+fn bulk(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let mut documents = Vec::new();
+    for number in 0..EVENTS {
+        let start = documents.len();
+        write!(documents, "{{\"number\":{number},\"text\":\"")?;
+        documents.resize(start + EVENT_BYTES - 2, b'x');
+        documents.extend_from_slice(b"\"}");
+    }
+    let store = Store::open(folder, Options::default(), Arc::new(()))?;
+    let begun = Instant::now();
+    for (part, lines) in documents.chunks(EVENT_BYTES * 185_000).enumerate() {
+        let events: Vec<Event<'_>> = lines
+            .chunks(EVENT_BYTES)
+            .zip(part as u64 * 185_000..)
+            .map(|(bytes, number)| Event { instant: number * MINUTE / 10_000, bytes })
+            .collect();
+        store.append_sealed(&events, None)?;
+    }
+    let time = begun.elapsed();
+    let flush = store.flush_stats().segment_flush_time;
+    let rate = |time: Duration| documents.len() as f64 / 1e6 / time.as_secs_f64();
+    println!(
+        "{EVENTS} events, {} bytes, straight into segments: {time:?} ({:.0} MB/s), of that flushing {flush:?} (without: {:.0} MB/s)",
+        documents.len(),
+        rate(time),
+        rate(time - flush)
+    );
+    drop(store);
+    let begun = Instant::now();
+    let store = Store::open(folder, Options::default(), Arc::new(()))?;
+    assert_eq!(store.snapshot().events(), EVENTS);
+    println!("opening it for writing: {:?}", begun.elapsed());
+    let begun = Instant::now();
+    let reader = Reader::open(folder, Options::default())?;
+    let snapshot = reader.snapshot()?;
+    assert_eq!(snapshot.events(), EVENTS);
+    println!("opening it for reading: {:?}", begun.elapsed());
+    for round in ["first scan, verifying", "second scan"] {
+        let begun = Instant::now();
+        let bytes = scan(&snapshot)?;
+        println!("{round}: {:?} for {bytes} bytes", begun.elapsed());
+    }
+    let begun = Instant::now();
+    assert!(snapshot.verify()?.is_empty());
+    println!("verify: {:?}", begun.elapsed());
+    Ok(())
+}
+
+fn scan(snapshot: &Snapshot) -> Result<usize, Box<dyn Error>> {
+    let mut bytes = 0;
+    for group in snapshot.groups(0..=u64::MAX, Direction::Ascending) {
+        bytes += group?.iter().map(|block| block.documents().len()).sum::<usize>();
+    }
+    Ok(bytes)
+}
+
+fn many_segments(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let options = Options { segment_bytes: 10, ..Options::default() };
+    let store = Store::open(folder, options, Arc::new(()))?;
+    let events: Vec<Event<'_>> = (0..10_000).map(|instant| Event { instant, bytes: b"document" }).collect();
+    store.append_sealed(&events, None)?;
+    drop(store);
+    let begun = Instant::now();
+    let store = Store::open(folder, Options::default(), Arc::new(()))?;
+    assert_eq!(store.snapshot().segments().len(), 10_000);
+    println!("opening 10000 segments for writing: {:?}", begun.elapsed());
+    let begun = Instant::now();
+    let reader = Reader::open(folder, Options::default())?;
+    let snapshot = reader.snapshot()?;
+    println!("opening 10000 segments for reading: {:?}", begun.elapsed());
+    let begun = Instant::now();
+    snapshot.groups(0..=u64::MAX, Direction::Descending).next().transpose()?;
+    println!("the last group of them: {:?}", begun.elapsed());
+    Ok(())
+}

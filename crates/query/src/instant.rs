@@ -167,11 +167,16 @@ fn parse_any(text: &str) -> Result<Instant, InstantError> {
     u64::try_from(ticks).ok().and_then(Instant::from_ticks).ok_or(InstantError::Range)
 }
 
+/// The text with all seven digits of the second's fraction.
+pub(crate) fn digits_of(instant: Instant) -> String {
+    String::from_utf8_lossy(&civil_text(instant.0)).into_owned()
+}
+
 /// The longest text of an instant in UTC, `2024-05-29T10:56:01.1234567Z`.
 const TEXT_BYTES: usize = 28;
 
 /// The text as far as the seconds, and the seven digits after them.
-pub(crate) fn civil_text(ticks: u64) -> [u8; TEXT_BYTES] {
+fn civil_text(ticks: u64) -> [u8; TEXT_BYTES] {
     let mut text = *b"0000-00-00T00:00:00.0000000Z";
     let date = Date::from_days((ticks / TICKS_PER_DAY) as u32);
     let seconds = (ticks % TICKS_PER_DAY / TICKS_PER_SECOND) as u32;

@@ -1,120 +1,97 @@
-//! Instants and durations in ticks of 100 nanoseconds, and their text.
+//! Instants and durations in ticks of 100 nanoseconds: their text, their parts, and the offsets of time zones.
 
+use crate::calendar::{
+    Date, TICKS_PER_DAY as DAY, TICKS_PER_HOUR as HOUR, TICKS_PER_MINUTE as MINUTE,
+    TICKS_PER_SECOND as SECOND,
+};
+use crate::instant::{Instant, digits_of};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
-
-pub(crate) const SECOND: u64 = 10_000_000;
-const MINUTE: u64 = 60 * SECOND;
-const HOUR: u64 = 60 * MINUTE;
-const DAY: u64 = 24 * HOUR;
+use jiff::tz::TimeZoneDatabase;
+use std::fmt::Write;
+use std::sync::LazyLock;
 
 /// 1970-01-01T00:00:00Z.
 const UNIX_EPOCH: i64 = 621_355_968_000_000_000;
 
 /// 9999-12-31T23:59:59.9999999Z.
-pub(crate) const INSTANT_MAX: u64 = 3_155_378_975_999_999_999;
+pub(crate) const INSTANT_MAX: u64 = Instant::MAX.ticks();
 
-/// A date and time of day of the proleptic Gregorian calendar.
+/// The calendar's and the clock's reading of an instant somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Civil {
-    pub(crate) year: u64,
-    pub(crate) month: u64,
-    pub(crate) day: u64,
+    date: Date,
+    /// Days since 0001-01-01, a Monday.
+    days: u32,
     /// Ticks since midnight.
     pub(crate) time: u64,
-    /// Days since 0001-01-01, a Monday.
-    days: u64,
 }
 
 impl Civil {
-    /// The calendar's reading of an instant, in UTC; none beyond the year 9999.
+    /// The reading in UTC; none beyond the year 9999.
     pub(crate) fn at(instant: u64) -> Option<Civil> {
-        if instant > INSTANT_MAX {
-            return None;
-        }
-        let days = instant / DAY;
-        // Years are counted from March here, so that the leap day ends them; 306 days lead to 0000-03-01.
-        let shifted = days + 306;
-        let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-        let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let month = (5 * day_of_year + 2) / 153;
-        let day = day_of_year - (153 * month + 2) / 5 + 1;
-        let month = if month < 10 { month + 3 } else { month - 9 };
-        let year = era * 400 + year_of_era + u64::from(month <= 2);
-        Some(Civil { year, month, day, time: instant % DAY, days })
+        let days = u32::try_from(Instant::from_ticks(instant)?.ticks() / DAY).ok()?;
+        Some(Civil { date: Date::from_days(days), days, time: instant % DAY })
     }
 
-    pub(crate) fn hour(self) -> u64 {
-        self.time / HOUR
+    /// A part of the reading by its name, in any case.
+    pub(crate) fn part(&self, name: &str) -> Option<u64> {
+        PARTS.iter().find(|(known, _)| name.eq_ignore_ascii_case(known)).map(|(_, part)| part(self))
     }
 
-    pub(crate) fn minute(self) -> u64 {
-        self.time / MINUTE % 60
+    /// The days that have passed since the first of January.
+    fn day_of_year(&self) -> u32 {
+        self.days - Date { month: 1, day: 1, ..self.date }.days()
     }
 
-    pub(crate) fn second(self) -> u64 {
-        self.time / SECOND % 60
-    }
-
-    /// 0 for Sunday to 6 for Saturday.
-    pub(crate) fn weekday(self) -> u64 {
-        (self.days + 1) % 7
-    }
-
-    /// The day of the year, from 1.
-    pub(crate) fn day_of_year(self) -> u64 {
-        self.days - days_before(self.year, 1, 1).unwrap_or(0) + 1
+    /// The week of the year as ISO 8601 counts them: it is that of the week's Thursday.
+    fn week(&self) -> u32 {
+        let thursday = self.days - self.days % 7 + 3;
+        let first = Date { year: Date::from_days(thursday).year, month: 1, day: 1 }.days();
+        (thursday - first) / 7 + 1
     }
 }
 
-fn is_leap(year: u64) -> bool {
-    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-}
+type Part = fn(&Civil) -> u64;
 
-/// The days from 0001-01-01 to a date; none if there is no such date.
-fn days_before(year: u64, month: u64, day: u64) -> Option<u64> {
-    const BEFORE_MONTH: [u64; 13] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
-    let index = usize::try_from(month.checked_sub(1)?).ok()?;
-    let (before, after) = (*BEFORE_MONTH.get(index)?, *BEFORE_MONTH.get(index + 1)?);
-    let leap = u64::from(is_leap(year));
-    if !(1..=9999).contains(&year) || day < 1 || day > after - before + if month == 2 { leap } else { 0 } {
-        return None;
-    }
-    let years = year - 1;
-    Some(
-        years * 365 + years / 4 - years / 100 + years / 400 + before + if month > 2 { leap } else { 0 } + day
-            - 1,
-    )
-}
+const PARTS: [(&str, Part); 13] = [
+    ("date", |civil| u64::from(civil.days) * DAY),
+    ("time", |civil| civil.time),
+    ("year", |civil| civil.date.year.into()),
+    ("quarter", |civil| (civil.date.month.div_ceil(3)).into()),
+    ("month", |civil| civil.date.month.into()),
+    ("week", |civil| civil.week().into()),
+    ("day", |civil| civil.date.day.into()),
+    ("yearday", |civil| (civil.day_of_year() + 1).into()),
+    ("weekday", |civil| ((civil.days + 1) % 7).into()),
+    ("hour", |civil| civil.time / HOUR),
+    ("minute", |civil| civil.time / MINUTE % 60),
+    ("second", |civil| civil.time / SECOND % 60),
+    ("millisecond", |civil| civil.time / (SECOND / 1000) % 1000),
+];
 
-/// A reader of fixed-width digits.
-struct Digits<'t>(&'t [u8]);
+/// A reader of digits and signs.
+struct Reader<'t>(&'t [u8]);
 
-impl Digits<'_> {
+impl Reader<'_> {
     /// Exactly `count` digits.
-    fn number(&mut self, count: usize) -> Option<u64> {
+    fn number(&mut self, count: usize) -> Option<u32> {
         let (digits, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         digits
             .iter()
-            .try_fold(0, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + u64::from(byte - b'0')))
+            .try_fold(0, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + u32::from(byte - b'0')))
     }
 
-    /// One or more digits.
-    fn some(&mut self) -> Option<u64> {
+    /// One to nine digits.
+    fn some(&mut self) -> Option<u32> {
         let count = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if count == 0 || count > 18 { None } else { self.number(count) }
+        if (1..=9).contains(&count) { self.number(count) } else { None }
     }
 
-    fn take(&mut self, byte: u8) -> bool {
-        match self.0.split_first() {
-            Some((&first, rest)) if first == byte => {
-                self.0 = rest;
-                true
-            }
-            _ => false,
-        }
+    fn take(&mut self, sign: u8) -> bool {
+        let rest = self.0.strip_prefix(&[sign]);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
     }
 
     /// The digits behind a decimal point, in ticks of a second; what is finer than a tick is cut off.
@@ -126,95 +103,85 @@ impl Digits<'_> {
         Some(padded.fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0')))
     }
 
-    /// `HH:MM[:SS[.fraction]]`.
-    fn time(&mut self) -> Option<u64> {
-        let hour = self.number(2).filter(|&hour| hour < 24)?;
+    /// `:MM[:SS[.fraction]]`, what follows the hours.
+    fn below_hours(&mut self) -> Option<u64> {
         let minute =
             if self.take(b':') { self.number(2).filter(|&minute| minute < 60)? } else { return None };
-        let mut ticks = hour * HOUR + minute * MINUTE;
+        let mut ticks = u64::from(minute) * MINUTE;
         if self.take(b':') {
-            ticks += self.number(2).filter(|&second| second < 60)? * SECOND;
+            ticks += u64::from(self.number(2).filter(|&second| second < 60)?) * SECOND;
             if self.take(b'.') || self.take(b',') {
                 ticks += self.fraction()?;
             }
         }
         Some(ticks)
     }
-}
 
-/// Reads an ISO 8601 date, or date and time with `T` or a blank between; without a zone it is UTC.
-///
-/// What is finer than a tick is cut off. None where the text is no instant of the years 1 to 9999.
-pub(crate) fn parse_instant(text: &str) -> Option<u64> {
-    let mut digits = Digits(text.as_bytes());
-    let year = digits.number(4)?;
-    let month = if digits.take(b'-') { digits.number(2)? } else { return None };
-    let day = if digits.take(b'-') { digits.number(2)? } else { return None };
-    let mut ticks = days_before(year, month, day)? * DAY;
-    let mut offset = 0i64;
-    if digits.take(b'T') || digits.take(b't') || digits.take(b' ') {
-        ticks += digits.time()?;
-        digits.take(b' ');
-        let west = digits.take(b'-');
-        if west || digits.take(b'+') {
-            let hours = digits.number(2).filter(|&hours| hours < 24)?;
-            digits.take(b':');
-            let minutes =
-                if digits.0.is_empty() { 0 } else { digits.number(2).filter(|&minutes| minutes < 60)? };
-            offset = i64::try_from(hours * HOUR + minutes * MINUTE).ok()?;
-            offset = if west { -offset } else { offset };
-        } else if !digits.take(b'Z') {
-            digits.take(b'z');
+    /// `Z`, `±HH`, `±HHMM`, `±HH:MM` or nothing: ticks.
+    fn offset(&mut self) -> Option<i64> {
+        let west = self.take(b'-');
+        if !west && !self.take(b'+') {
+            let _ = self.take(b'Z') || self.take(b'z');
+            return Some(0);
         }
+        let hours = self.number(2).filter(|&hours| hours < 24)?;
+        self.take(b':');
+        let minutes = if self.0.is_empty() { 0 } else { self.number(2).filter(|&minutes| minutes < 60)? };
+        let offset = i64::try_from(u64::from(hours) * HOUR + u64::from(minutes) * MINUTE).ok()?;
+        Some(if west { -offset } else { offset })
     }
-    if !digits.0.is_empty() {
-        return None;
-    }
-    ticks.checked_add_signed(-offset).filter(|&ticks| ticks <= INSTANT_MAX)
 }
 
-/// An instant as `2024-05-29T10:56:01.1234567Z`, or with an offset in ticks, as `…+10:00`.
+/// Reads an instant as [`Instant`] does, and also a date alone, which is its midnight, and an offset behind a blank.
+///
+/// None where the text is no instant of the years 1 to 9999.
+pub(crate) fn parse_instant(text: &str) -> Option<u64> {
+    if let Ok(instant) = text.parse::<Instant>() {
+        return Some(instant.ticks());
+    }
+    let mut reader = Reader(text.as_bytes());
+    let year = reader.number(4)?;
+    let month = if reader.take(b'-') { reader.number(2)? } else { return None };
+    let day = if reader.take(b'-') { reader.number(2)? } else { return None };
+    let mut ticks = u64::from(Date::new(year, month, day)?.days()) * DAY;
+    let mut offset = 0;
+    if reader.take(b'T') || reader.take(b't') || reader.take(b' ') {
+        ticks += u64::from(reader.number(2).filter(|&hour| hour < 24)?) * HOUR + reader.below_hours()?;
+        reader.take(b' ');
+        offset = reader.offset()?;
+    }
+    let ticks = ticks.checked_add_signed(-offset).filter(|_| reader.0.is_empty())?;
+    Instant::from_ticks(ticks).map(Instant::ticks)
+}
+
+/// An instant as `2024-05-29T10:56:01.1234567Z`, or with an offset in ticks, as `…+10:00`. None where the offset is not of
+/// whole minutes below a day, or the text would lie outside the years 1 to 9999.
 pub(crate) fn format_instant(instant: u64, offset: i64) -> Option<String> {
-    let civil = Civil::at(instant.checked_add_signed(offset)?)?;
+    let local = Instant::from_ticks(instant)?.ticks().checked_add_signed(offset)?;
     let minutes = offset.unsigned_abs() / MINUTE;
     if !offset.unsigned_abs().is_multiple_of(MINUTE) || minutes >= 24 * 60 {
         return None;
     }
-    let zone = match offset {
-        0 => "Z".to_owned(),
-        _ => format!("{}{:02}:{:02}", if offset < 0 { '-' } else { '+' }, minutes / 60, minutes % 60),
-    };
-    Some(format!(
-        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:07}{zone}",
-        civil.year,
-        civil.month,
-        civil.day,
-        civil.hour(),
-        civil.minute(),
-        civil.second(),
-        civil.time % SECOND,
-    ))
+    let mut text = digits_of(Instant::from_ticks(local)?);
+    if offset != 0 {
+        text.pop();
+        // Writing to a string does not fail.
+        let _ = write!(text, "{}{:02}:{:02}", if offset < 0 { '-' } else { '+' }, minutes / 60, minutes % 60);
+    }
+    Some(text)
 }
 
 /// Reads a duration as `[-][d.]h:mm[:ss[.fraction]]`: ticks.
 pub(crate) fn parse_duration(text: &str) -> Option<i64> {
-    let mut digits = Digits(text.as_bytes());
-    let negative = digits.take(b'-');
-    let first = digits.some()?;
-    let (days, hours) = if digits.take(b'.') { (first, digits.some()?) } else { (0, first) };
-    let minutes = if digits.take(b':') { digits.number(2)? } else { return None };
-    let (mut seconds, mut fraction) = (0, 0);
-    if digits.take(b':') {
-        seconds = digits.number(2)?;
-        if digits.take(b'.') {
-            fraction = digits.fraction()?;
-        }
-    }
-    if hours >= 24 || minutes >= 60 || seconds >= 60 || !digits.0.is_empty() {
+    let mut reader = Reader(text.as_bytes());
+    let negative = reader.take(b'-');
+    let first = reader.some()?;
+    let (days, hours) = if reader.take(b'.') { (first, reader.some()?) } else { (0, first) };
+    let below = reader.below_hours()?;
+    if hours >= 24 || !reader.0.is_empty() {
         return None;
     }
-    let ticks =
-        days.checked_mul(DAY)?.checked_add(hours * HOUR + minutes * MINUTE + seconds * SECOND + fraction)?;
+    let ticks = u64::from(days).checked_mul(DAY)?.checked_add(u64::from(hours) * HOUR + below)?;
     let ticks = i64::try_from(ticks).ok()?;
     Some(if negative { -ticks } else { ticks })
 }
@@ -222,23 +189,31 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
 /// A duration in ticks as `[-][d.]h:mm[:ss[.fraction]]`; seconds are left out where they are zero.
 pub(crate) fn format_duration(ticks: i64) -> String {
     let size = ticks.unsigned_abs();
-    let mut text = String::from(if ticks < 0 { "-" } else { "" });
-    if size >= DAY {
-        text.push_str(&format!("{}.", size / DAY));
+    let mut text = String::with_capacity(24);
+    if ticks < 0 {
+        text.push('-');
     }
-    text.push_str(&format!("{}:{:02}", size / HOUR % 24, size / MINUTE % 60));
+    // Writing to a string does not fail.
+    if size >= DAY {
+        let _ = write!(text, "{}.", size / DAY);
+    }
+    let _ = write!(text, "{}:{:02}", size / HOUR % 24, size / MINUTE % 60);
     if !size.is_multiple_of(MINUTE) {
-        text.push_str(&format!(":{:02}", size / SECOND % 60));
+        let _ = write!(text, ":{:02}", size / SECOND % 60);
     }
     if !size.is_multiple_of(SECOND) {
-        text.push_str(format!(".{:07}", size % SECOND).trim_end_matches('0'));
+        let _ = write!(text, ".{:07}", size % SECOND);
+        text.truncate(text.trim_end_matches('0').len());
     }
     text
 }
 
-/// The offset from UTC that an IANA time zone has at an instant, in ticks.
+/// The time zones as they were known when this was built, so that no answer depends on the machine.
+static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+
+/// The offset from UTC that an IANA time zone has at an instant, in ticks. Takes some 50 ns once the zone has been used.
 pub(crate) fn offset_in(zone: &str, instant: u64) -> Option<i64> {
-    let zone = TimeZone::get(zone).ok()?;
+    let zone = ZONES.get(zone).ok()?;
     let since_epoch = i64::try_from(instant).ok()?.checked_sub(UNIX_EPOCH)?;
     let timestamp = Timestamp::from_second(since_epoch.div_euclid(SECOND as i64)).ok()?;
     Some(i64::from(zone.to_offset(timestamp).seconds()) * SECOND as i64)
@@ -246,11 +221,7 @@ pub(crate) fn offset_in(zone: &str, instant: u64) -> Option<i64> {
 
 /// The present instant.
 pub(crate) fn now() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    UNIX_EPOCH
-        .unsigned_abs()
-        .saturating_add(u64::try_from(since.as_nanos() / 100).unwrap_or(u64::MAX))
-        .min(INSTANT_MAX)
+    Instant::now().ticks()
 }
 
 #[cfg(test)]
@@ -267,6 +238,8 @@ mod tests {
         for (given, shown) in [
             ("2024-05-29T10:56:01Z", "2024-05-29T10:56:01.0000000Z"),
             ("2024-05-29 10:56", "2024-05-29T10:56:00.0000000Z"),
+            ("2024-05-29 10:56:00 +10", "2024-05-29T00:56:00.0000000Z"),
+            ("2024-05-29 10:56:00.5 -01:30", "2024-05-29T12:26:00.5000000Z"),
             ("2024-02-29T23:59:59.12345678+01:30", "2024-02-29T22:29:59.1234567Z"),
             ("2000-12-31T23:00:00-0200", "2001-01-01T01:00:00.0000000Z"),
         ] {
@@ -281,32 +254,113 @@ mod tests {
             "2024-01-01Tx",
             "0001-01-01T00:00+01:00",
             "2024-01-01T10:00:00.Z",
+            "2024-01-01 10:00 +1",
+            "2024-01-01 ",
         ] {
             assert_eq!(parse_instant(wrong), None, "{wrong}");
         }
     }
 
     #[test]
+    fn instants_at_an_offset() {
+        let instant = parse_instant("2024-05-29T23:30:00Z").unwrap();
+        let hours = |hours: i64| hours * HOUR as i64;
+        assert_eq!(format_instant(instant, hours(1)).unwrap(), "2024-05-30T00:30:00.0000000+01:00");
+        assert_eq!(format_instant(instant, -hours(23)).unwrap(), "2024-05-29T00:30:00.0000000-23:00");
+        assert_eq!(format_instant(instant, hours(24)), None);
+        assert_eq!(format_instant(instant, SECOND as i64), None);
+        assert_eq!(format_instant(0, -hours(1)), None);
+        assert_eq!(format_instant(INSTANT_MAX, hours(1)), None);
+    }
+
+    #[test]
     fn durations_in_text() {
         assert_eq!(format_duration(90 * MINUTE as i64), "1:30");
+        assert_eq!(format_duration(0), "0:00");
         assert_eq!(format_duration(-(DAY as i64) - 15_000_000), "-1.0:00:01.5");
-        assert_eq!(
-            parse_duration("1.02:03:04.5"),
-            Some((DAY + 2 * HOUR + 3 * MINUTE + 4 * SECOND + 5_000_000) as i64)
-        );
-        assert_eq!(parse_duration("25:00"), None);
+        let all = (DAY + 2 * HOUR + 3 * MINUTE + 4 * SECOND + 5_000_000) as i64;
+        assert_eq!(parse_duration("1.02:03:04.5"), Some(all));
+        assert_eq!(format_duration(all), "1.2:03:04.5");
+        assert_eq!(parse_duration("15:00"), Some(15 * HOUR as i64));
+        for wrong in [
+            "",
+            "1",
+            "25:00",
+            "1:60",
+            "1:00:60",
+            "1:00:00.",
+            "1:0",
+            "1..2:00",
+            "--1:00",
+            "1:00 ",
+            "99999999999:00",
+        ] {
+            assert_eq!(parse_duration(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn parts_of_an_instant() {
+        let part = |text: &str, part: &str| Civil::at(parse_instant(text).unwrap()).unwrap().part(part);
+        let all = "2024-12-30T13:14:15.678Z";
+        for (name, value) in [
+            ("Year", 2024),
+            ("quarter", 4),
+            ("MONTH", 12),
+            ("week", 1),
+            ("day", 30),
+            ("yearday", 365),
+            ("weekday", 1),
+            ("hour", 13),
+            ("minute", 14),
+            ("second", 15),
+            ("millisecond", 678),
+        ] {
+            assert_eq!(part(all, name), Some(value), "{name}");
+        }
+        assert_eq!(part(all, "date"), parse_instant("2024-12-30"));
+        assert_eq!(part(all, "time"), Some(13 * HOUR + 14 * MINUTE + 15 * SECOND + 6_780_000));
+        assert_eq!(part(all, "era"), None);
+        assert_eq!(part("2024-02-29", "yearday"), Some(60));
+        assert_eq!(part("2021-01-03", "week"), Some(53));
+        assert_eq!(part("2024-06-02", "weekday"), Some(0));
+        assert_eq!(Civil::at(INSTANT_MAX + 1), None);
+    }
+
+    #[test]
+    fn offsets_of_zones() {
+        let offset = |zone: &str, text: &str| {
+            offset_in(zone, parse_instant(text).unwrap()).map(format_duration).unwrap_or_default()
+        };
+        assert_eq!(offset("Europe/Berlin", "2024-03-31T00:59:59Z"), "1:00");
+        assert_eq!(offset("europe/berlin", "2024-03-31T01:00:00Z"), "2:00");
+        assert_eq!(offset("America/New_York", "2024-01-01"), "-5:00");
+        assert_eq!(offset("Asia/Kathmandu", "2024-01-01"), "5:45");
+        assert_eq!(offset("UTC", "2024-01-01"), "0:00");
+        assert_eq!(offset("Europe/Berlin", "9999-07-01"), "2:00");
+        assert_eq!(offset("Europe/Berlin", "0001-01-01"), "0:53:28");
+        assert_eq!(offset("Middle/Earth", "2024-01-01"), "");
+        assert_eq!(offset("", "2024-01-01"), "");
     }
 
     proptest! {
         #[test]
-        fn instants_and_durations_read_as_they_are_written(ticks in 0..=INSTANT_MAX, duration: i64) {
+        fn instants_and_durations_read_as_they_are_written(
+            ticks in 0..=INSTANT_MAX,
+            duration in -1_000_000_000_000_000_000..=1_000_000_000_000_000_000i64,
+        ) {
             prop_assert_eq!(parse_instant(&format_instant(ticks, 0).unwrap()), Some(ticks));
-            prop_assume!(duration != i64::MIN);
             prop_assert_eq!(parse_duration(&format_duration(duration)), Some(duration));
+        }
+
+        #[test]
+        fn parts_are_those_of_jiff(ticks in 0..=INSTANT_MAX) {
             let civil = Civil::at(ticks).unwrap();
-            let date = jiff::civil::date(civil.year as i16, civil.month as i8, civil.day as i8);
-            prop_assert_eq!(u64::from(date.day_of_year() as u16), civil.day_of_year());
-            prop_assert_eq!(u64::from(date.weekday().to_sunday_zero_offset() as u8), civil.weekday());
+            let part = |name| civil.part(name).unwrap() as i64;
+            let date = jiff::civil::date(part("year") as i16, part("month") as i8, part("day") as i8);
+            prop_assert_eq!(i64::from(date.day_of_year()), part("yearday"));
+            prop_assert_eq!(i64::from(date.weekday().to_sunday_zero_offset()), part("weekday"));
+            prop_assert_eq!(i64::from(date.iso_week_date().week()), part("week"));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Functions of instants and durations: numbers of ticks.
 
 use super::Call;
-use crate::time;
+use crate::time::{self, Civil};
 use crate::value::Value;
 use rust_decimal::Decimal;
 
@@ -14,28 +14,23 @@ pub(super) fn date_time<'a>(call: &Call<'_, 'a>) -> Value<'a> {
     Value::from_option(call.text(0).and_then(|text| time::parse_instant(&text.text())))
 }
 
-/// An instant at an offset from UTC in ticks: the calendar's reading there.
-fn civil(call: &Call<'_, '_>, offset: usize) -> Option<time::Civil> {
-    let instant = u64::try_from(call.integer(0)?).ok()?;
-    time::Civil::at(instant.checked_add_signed(call.integer_or(offset, 0)?)?)
+/// An offset from UTC in ticks, 0 where it is left out.
+fn offset(call: &Call<'_, '_>, index: usize) -> Option<i64> {
+    call.integer_or(index, 0)
+}
+
+fn instant(call: &Call<'_, '_>, index: usize) -> Option<u64> {
+    u64::try_from(call.integer(index)?).ok().filter(|&instant| instant <= time::INSTANT_MAX)
+}
+
+/// The calendar's reading of the first argument at an offset.
+fn civil(call: &Call<'_, '_>, offset_index: usize) -> Option<Civil> {
+    Civil::at(instant(call, 0)?.checked_add_signed(offset(call, offset_index)?)?)
 }
 
 /// `DatePart(instant, part [, offset])`.
 pub(super) fn date_part<'a>(call: &Call<'_, 'a>) -> Value<'a> {
-    let (Some(civil), Some(part)) = (civil(call, 2), call.text(1)) else {
-        return Value::Undefined;
-    };
-    Value::from(match part.text().to_ascii_lowercase().as_str() {
-        "year" => civil.year,
-        "month" => civil.month,
-        "day" => civil.day,
-        "hour" => civil.hour(),
-        "minute" => civil.minute(),
-        "second" => civil.second(),
-        "weekday" => civil.weekday(),
-        "yearday" => civil.day_of_year(),
-        _ => return Value::Undefined,
-    })
+    Value::from_option(civil(call, 2).zip(call.text(1)).and_then(|(civil, part)| civil.part(&part.text())))
 }
 
 /// `TimeOfDay(instant [, offset])`: ticks since midnight.
@@ -45,20 +40,14 @@ pub(super) fn time_of_day<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 
 /// `OffsetIn(zone, instant)`: ticks to add to UTC there and then.
 pub(super) fn offset_in<'a>(call: &Call<'_, 'a>) -> Value<'a> {
-    let (Some(zone), Some(instant)) = (call.text(0), call.integer(1)) else {
-        return Value::Undefined;
-    };
-    let instant = u64::try_from(instant).ok().filter(|&instant| instant <= time::INSTANT_MAX);
-    Value::from_option(instant.and_then(|instant| time::offset_in(&zone.text(), instant)).map(Decimal::from))
+    let offset = call.text(0).zip(instant(call, 1)).and_then(|(zone, at)| time::offset_in(&zone.text(), at));
+    Value::from_option(offset.map(Decimal::from))
 }
 
 /// `ToIsoString(instant [, offset])`.
 pub(super) fn to_iso_string<'a>(call: &Call<'_, 'a>) -> Value<'a> {
-    let instant = call.integer(0).and_then(|instant| u64::try_from(instant).ok());
-    let offset = call.integer_or(1, 0);
-    Value::from_option(
-        instant.zip(offset).and_then(|(instant, offset)| time::format_instant(instant, offset)),
-    )
+    let arguments = instant(call, 0).zip(offset(call, 1));
+    Value::from_option(arguments.and_then(|(instant, offset)| time::format_instant(instant, offset)))
 }
 
 /// The duration that a text as `1.02:03:04.5` tells.
@@ -72,7 +61,5 @@ pub(super) fn to_time_string<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 
 /// A duration in milliseconds.
 pub(super) fn total_milliseconds<'a>(call: &Call<'_, 'a>) -> Value<'a> {
-    Value::from_option(
-        call.decimal(0).and_then(|ticks| ticks.checked_div(Decimal::from(time::SECOND / 1000))),
-    )
+    Value::from_option(call.decimal(0).and_then(|ticks| ticks.checked_div(Decimal::from(10_000))))
 }

@@ -1,2 +1,52 @@
-//! (being written)
-fn main() {}
+//! `benchtool`, the command line of Tamias: generate, ingest, query, bench, demo.
+//!
+//! Data goes to standard output, everything else to standard error. The exit codes are in [`failure`].
+
+mod cli;
+mod commands;
+mod failure;
+mod interrupt;
+mod lines;
+mod measure;
+mod output;
+mod progress;
+mod rejects;
+mod source;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Color, Command};
+use crate::failure::Failure;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match cli.color {
+        Color::Auto => {}
+        Color::Always => anstream::ColorChoice::Always.write_global(),
+        Color::Never => anstream::ColorChoice::Never.write_global(),
+    }
+    let done = match cli.command {
+        Command::Generate(args) => commands::generate::run(&args),
+        Command::Ingest(args) => commands::ingest::run(&args),
+        Command::Query(args) => commands::query::run(&args),
+        Command::Bench(args) => commands::bench::run(&args),
+        Command::Demo(args) => commands::demo::run(&args),
+        Command::GenerateCompletions(args) => commands::help_files::completions(&args),
+        Command::GenerateMan(args) => commands::help_files::man(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if !matches!(failure, Failure::ClosedPipe | Failure::NoRows) {
+                anstream::eprintln!("\x1b[1;31merror:\x1b[0m {}", units::printable(&failure.to_string()));
+            }
+            failure.exit_code()
+        }
+    }
+}

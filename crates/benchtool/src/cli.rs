@@ -1,0 +1,270 @@
+//! The command line: every command with its arguments and help.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// The number of events of the demo, and of the published figures.
+pub(crate) const DEMO_EVENTS: u64 = 1_369_670;
+
+/// Events are stored whenever so many bytes of them have come together. HEURISTIC: so large a batch goes straight into a
+/// sealed file; smaller ones are written twice, first into the log. Ingesting 493 MB took half as long as with 4 MiB.
+pub(crate) const BATCH_BYTES: u32 = 48 << 20;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+    0  all went well
+    1  there were no rows (query --exit-status only)
+    2  the command line is wrong
+    3  a query is malformed
+    4  some input was rejected, or is not what it should be
+    5  a file or a folder could not be found, read or written
+    6  stored data is damaged
+  130  interrupted with Ctrl-C";
+
+/// Store structured log events in a folder, and ask for them.
+///
+/// Data goes to the standard output, everything else to the standard error.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true, after_help = EXIT_CODES, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// When to use colour; `auto` is on terminals, unless the environment variable NO_COLOR is set
+    #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN")]
+    pub(crate) color: Color,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Generate(GenerateArgs),
+    Ingest(IngestArgs),
+    Query(QueryArgs),
+    Bench(BenchArgs),
+    Demo(DemoArgs),
+    GenerateCompletions(CompletionsArgs),
+    GenerateMan(ManArgs),
+}
+
+/// Write the made-up log of a web shop to the standard output
+///
+/// One event in the compact log event format (CLEF) a line, about 360 bytes each, over some five days. The same number
+/// of events and seed give the same bytes everywhere.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool generate --events 1000 > events.clef
+  benchtool generate --events 1000000 --seed 7 | benchtool ingest logs -")]
+pub(crate) struct GenerateArgs {
+    /// How many events
+    #[arg(long, value_name = "N")]
+    pub(crate) events: u64,
+
+    /// Another seed gives other events
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+/// Store events from files or the standard input
+///
+/// Each line is a JSON object in UTF-8, of at most 16 MiB, with its time in the key `@t` (CLEF) or in that of
+/// --time-key. What is packed with gzip or zstd is unpacked, whatever its name. Blank lines, and lines that begin with
+/// `# rejected: ` (those of a file of --rejects), are skipped and not counted. A line that is no event is rejected:
+/// where it stands and why goes to the standard error (the first 20, then their number), and nothing of it is stored.
+/// Line numbers and byte offsets are those of the unpacked text.
+///
+/// At the end one line goes to the standard output:
+/// `stored: 10, rejected: 2, lines: 12, bytes: 4310, seconds: 0.012`;
+/// stored and rejected together are always the lines. Events are stored in batches; what the line counts as stored is
+/// safe on disk. Ctrl-C stops after the batch in hand.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool ingest logs events.clef
+  benchtool ingest logs monday.clef tuesday.clef
+  benchtool ingest logs - < events.clef
+  benchtool ingest edits --time-key time wiki.ndjson.zst
+  benchtool ingest logs --rejects bad.clef events.clef
+
+The exit code is 4 where a line was rejected; the other lines are stored.")]
+pub(crate) struct IngestArgs {
+    /// The store, a folder; made where there is none
+    pub(crate) store: PathBuf,
+
+    /// Files with an event a line; `-` or none is the standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// The top-level key that holds an event's time
+    ///
+    /// ISO 8601 text with T or a space between date and time, with or without a zone (then it is UTC), or a Unix time:
+    /// seconds below 10^11, milliseconds below 10^14, microseconds below 10^17, nanoseconds from there.
+    #[arg(long, value_name = "KEY", default_value = "@t")]
+    pub(crate) time_key: String,
+
+    /// Store events whenever so many bytes of them have come together
+    ///
+    /// Fewer leave less to be repeated after a crash, more are quicker. Whatever the number, events from the standard
+    /// input are stored when no others follow for a moment.
+    #[arg(long, value_name = "N", default_value_t = BATCH_BYTES, value_parser = clap::value_parser!(u32).range(1..=128 << 20))]
+    pub(crate) batch_bytes: u32,
+
+    /// What a rejected line does
+    #[arg(long, value_enum, default_value_t = OnInvalid::Skip)]
+    pub(crate) on_invalid: OnInvalid,
+
+    /// Keep rejected lines in this file, which is made anew
+    ///
+    /// Each stands there whole, after a line with its place and the reason that begins with `# rejected: `; a line over
+    /// 16 MiB is only named. The file can be mended and ingested as it is.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rejects: Option<PathBuf>,
+}
+
+/// What a rejected line does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnInvalid {
+    /// It is told and left out, all others are stored
+    Skip,
+    /// It is told and ends the command, the lines before it are stored
+    Fail,
+}
+
+/// Run a query
+///
+/// The standard output gets NDJSON or, on a terminal, a table, unless --format says otherwise. In the formats other than
+/// JSON a string is shown without its quotes, every other value as JSON, and an undefined one as nothing.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool query logs \"select Message from stream where Elapsed > 200 limit 10\"
+  benchtool query logs \"select count(*), max(Elapsed) as Slowest from stream\"
+  benchtool query logs \"select * from stream where @Level = 'Error' order by time desc limit 5\" --format ndjson")]
+pub(crate) struct QueryArgs {
+    /// The store, a folder
+    pub(crate) store: PathBuf,
+
+    /// The query's text
+    pub(crate) query: String,
+
+    /// How rows are written
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+
+    /// End with exit code 1 where there are no rows
+    #[arg(long)]
+    pub(crate) exit_status: bool,
+}
+
+/// How rows are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A table, in pieces of 1000 rows; control characters are spelt out
+    Table,
+    /// A JSON object a line, keyed by the names of the columns; undefined values are left out
+    Ndjson,
+    /// The same objects as one JSON array
+    Json,
+    /// Comma-separated values, with the names of the columns in the first line
+    Csv,
+    /// The text of the first column only, a line a row
+    Raw,
+    /// A table in Markdown; control characters are spelt out
+    Markdown,
+}
+
+/// Measure queries
+///
+/// Runs each query of a file several times, after one run that does not count (it brings the data into memory and
+/// verifies its checksums). Every row is produced and its values are copied out. Prints a line a case while it runs,
+/// then a table: the time at the percentile (nearest rank) with the distances to the slowest and the fastest run;
+/// tp (events), the events of the whole store a second; tp (hits), the hits a second; hits, their share of the events;
+/// tp (data), the bytes of the stored events a second. Hits are the rows, or for an aggregate the events that passed
+/// `where`. MB and GB are powers of ten.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  benchtool bench --cases queries.txt --percentile 90 logs
+
+where queries.txt is
+  -- one query a line; blank lines and comments are skipped
+  select Message from stream where Elapsed > 200
+  select Message from stream where match(Message, '/api/customers')")]
+pub(crate) struct BenchArgs {
+    /// The file of queries, one a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cases: PathBuf,
+
+    /// The percentile of the runs that counts, 0 (the fastest) to 100 (the slowest)
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) percentile: u8,
+
+    /// How often each query runs
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(crate) runs: NonZeroU32,
+
+    /// The store, a folder
+    pub(crate) store: PathBuf,
+}
+
+/// Make a store of generated events, and measure two queries on it
+///
+/// The store takes some 550 MB in a temporary folder, which is removed at the end, unless --keep names a folder for it.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool demo
+  benchtool demo --keep shop-logs
+  benchtool demo --events 100000")]
+pub(crate) struct DemoArgs {
+    /// Keep the store in this folder; if it holds events already, those are measured
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keep: Option<PathBuf>,
+
+    /// How many events to generate
+    #[arg(long, value_name = "N", default_value_t = DEMO_EVENTS, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) events: u64,
+}
+
+/// Write a completion script for a shell to the standard output
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool generate-completions bash > ~/.local/share/bash-completion/completions/benchtool
+  benchtool generate-completions fish > ~/.config/fish/completions/benchtool.fish")]
+pub(crate) struct CompletionsArgs {
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Write the manual page to the standard output, or a page for each command into a folder
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool generate-man | man -l -
+  benchtool generate-man ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// Made where there is none
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,8 @@
+//! The commands, a module each.
+
+pub(crate) mod bench;
+pub(crate) mod demo;
+pub(crate) mod generate;
+pub(crate) mod help_files;
+pub(crate) mod ingest;
+pub(crate) mod query;

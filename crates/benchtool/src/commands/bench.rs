@@ -1,0 +1,190 @@
+//! `benchtool bench`
+
+use std::hint::black_box;
+use std::io::Write;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use comfy_table::{Table, presets};
+use tamias::{Info, Query, Store};
+
+use crate::cli::BenchArgs;
+use crate::failure::Failure;
+use crate::measure::{Durations, Percentile};
+use crate::{interrupt, output, units};
+
+/// The most of a query that the line of a running case and the table show, in characters.
+const CASE_CHARACTERS: usize = 80;
+const TABLE_CHARACTERS: usize = 60;
+
+pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
+    let text = std::fs::read(&args.cases).map_err(|error| Failure::file(&args.cases, &error))?;
+    let cases = parse_cases(&args.cases, &text)?;
+    let store = Store::open_read_only(&args.store)?;
+    Bench { store: &store, name: &args.store, runs: args.runs, percentile: args.percentile }
+        .run(&cases, &mut output::stdout())
+}
+
+/// A query to be measured.
+pub(crate) struct Case {
+    text: String,
+    query: Query,
+}
+
+impl Case {
+    pub(crate) fn new(text: &str) -> Result<Case, Failure> {
+        Ok(Case { text: text.to_owned(), query: Query::prepare(text)? })
+    }
+}
+
+/// The queries of a case file, one a line; all of them well-formed, or none.
+fn parse_cases(file: &Path, bytes: &[u8]) -> Result<Vec<Case>, Failure> {
+    let mut cases = Vec::new();
+    for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+        let place = format!("{}, line {number}", file.display());
+        let Ok(line) = std::str::from_utf8(line) else {
+            return Err(Failure::Input(format!("{place}: not UTF-8")));
+        };
+        let line = line.trim();
+        if line.is_empty() || line.starts_with("--") {
+            continue;
+        }
+        match Query::prepare(line) {
+            Ok(query) => cases.push(Case { text: line.to_owned(), query }),
+            Err(error) => return Err(Failure::Query(format!("{place}: {error}"))),
+        }
+    }
+    if cases.is_empty() {
+        return Err(Failure::Input(format!("{} holds no query; write one a line", file.display())));
+    }
+    Ok(cases)
+}
+
+/// Measures cases on a store.
+pub(crate) struct Bench<'a> {
+    pub(crate) store: &'a Store,
+    /// The store as the user calls it.
+    pub(crate) name: &'a Path,
+    pub(crate) runs: NonZeroU32,
+    pub(crate) percentile: u8,
+}
+
+/// What one run came to.
+struct Run {
+    duration: Duration,
+    hits: u64,
+}
+
+impl Bench<'_> {
+    /// Prints the header, a line a case while it runs, and the table.
+    pub(crate) fn run(&self, cases: &[Case], out: &mut impl Write) -> Result<(), Failure> {
+        let info = self.store.info()?;
+        let percentile = format!("p{}", units::ordinal(self.percentile));
+        let range = match info.time_range {
+            Some((first, last)) => format!("{first} to {last}"),
+            None => "none".to_owned(),
+        };
+        let header = format!(
+            "store: {:?}\nevents (count): {}\nvalue data (bytes): {}\ntimestamp range: {range}\nruns: {}\npercentile: \
+             {percentile}",
+            self.name.display().to_string(),
+            info.events,
+            info.bytes,
+            self.runs,
+        );
+        output::write_line(out, &header)?;
+
+        let mut table = Table::new();
+        table.load_style(presets::ASCII_MARKDOWN);
+        let time = format!("{percentile} (+/-)");
+        table.set_header(["case", &time, "tp (events)", "tp (hits)", "hits", "tp (data)", "query"]);
+        for (number, case) in (1..).zip(cases) {
+            let text = units::cut(&case.text, CASE_CHARACTERS);
+            let text = text.trim_end_matches('…');
+            write!(out, "(case {number:03}) {text}… ")
+                .and_then(|()| out.flush())
+                .map_err(|error| Failure::output(&error))?;
+            let (measured, hits) = self.case(case)?;
+            let Percentile { at, to_slowest, to_fastest } = measured;
+            let line =
+                format!("{} ns (+{}/-{} ns)", at.as_nanos(), to_slowest.as_nanos(), to_fastest.as_nanos());
+            output::write_line(out, &line)?;
+            table.add_row(table_row(number, &case.text, &measured, hits, &info));
+        }
+        output::write_line(out, &table.to_string())
+    }
+
+    fn case(&self, case: &Case) -> Result<(Percentile, u64), Failure> {
+        let Run { hits, .. } = self.once(case)?; // Does not count: the data comes into memory here.
+        let first = self.once(case)?;
+        let mut others = Vec::new();
+        for _ in 1..self.runs.get() {
+            others.push(self.once(case)?.duration);
+        }
+        Ok((Durations::new(first.duration, others).percentile(self.percentile), hits))
+    }
+
+    /// Runs the query once; every row is produced, and every cell's bytes are copied.
+    fn once(&self, case: &Case) -> Result<Run, Failure> {
+        if interrupt::requested() {
+            return Err(Failure::Interrupted("interrupted".to_owned()));
+        }
+        let mut copy = Vec::new();
+        let started = Instant::now();
+        let mut rows = self.store.run(&case.query)?;
+        while let Some(row) = rows.next_row()? {
+            copy.clear();
+            for index in 0..row.len() {
+                if let Some(json) = row.get(index).and_then(|cell| cell.json()) {
+                    copy.extend_from_slice(json);
+                }
+            }
+            black_box(copy.as_slice());
+        }
+        let duration = started.elapsed();
+        Ok(Run { duration, hits: rows.stats().hits })
+    }
+}
+
+fn table_row(number: u32, query: &str, measured: &Percentile, hits: u64, info: &Info) -> [String; 7] {
+    let Percentile { at, to_slowest, to_fastest } = *measured;
+    let (slower, faster) = (units::duration(to_slowest), units::duration(to_fastest));
+    [
+        format!("{number:03}"),
+        format!("{} (+ {slower}/- {faster})", units::duration(at)),
+        units::count_per_second(info.events, at),
+        units::count_per_second(hits, at),
+        units::percent(hits, info.events),
+        units::bytes_per_second(info.bytes, at),
+        // A bar would end the cell for whoever reads the table as Markdown.
+        units::cut(query, TABLE_CHARACTERS).replace('|', "\\|"),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) -> Result<Vec<String>, String> {
+        parse_cases(Path::new("cases"), text.as_bytes())
+            .map(|cases| cases.into_iter().map(|case| case.text).collect())
+            .map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn blank_lines_and_comments_are_skipped() {
+        let cases =
+            check("-- two\n\nselect A from stream\r\n  -- more\n  select B from stream -- b\n\t\n").unwrap();
+        assert_eq!(cases, ["select A from stream", "select B from stream -- b"]);
+    }
+
+    #[test]
+    fn errors_name_file_and_line() {
+        let error = check("select A from stream\n\nselect from stream\n").unwrap_err();
+        assert!(error.starts_with("cases, line 3: "), "{error}");
+        assert!(check("-- nothing\n").unwrap_err().starts_with("cases holds no query"));
+        let failure = parse_cases(Path::new("cases"), b"\n\xff\n").err().unwrap();
+        assert_eq!(failure.to_string(), "cases, line 2: not UTF-8");
+    }
+}

@@ -1,0 +1,110 @@
+//! `benchtool demo`
+
+use std::io::Write;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::time::Instant;
+
+use tamias::{Batch, EventFormat, Store};
+use tamias_testdata::Generator;
+
+use crate::cli::{BATCH_BYTES, DemoArgs};
+use crate::commands::bench::{Bench, Case};
+use crate::failure::Failure;
+use crate::{interrupt, output, progress, units};
+
+const QUERIES: [&str; 2] = [
+    "select Message from stream where Elapsed > 200",
+    "select Message from stream where match(Message, '/api/customers')",
+];
+
+const RUNS: NonZeroU32 = NonZeroU32::new(10).expect("ten is not zero");
+const PERCENTILE: u8 = 90;
+const SEED: u64 = 1;
+
+pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
+    interrupt::catch()?;
+    let mut out = output::stdout();
+    // As it was called: someone who tries this has hardly installed it.
+    let tool = std::env::args().next().unwrap_or_else(|| "benchtool".to_owned());
+    let next = match &args.keep {
+        Some(folder) => {
+            demo(folder, args.events, &mut out)?;
+            format!("The store stays in {}. Try next:\n{}", folder.display(), suggestions(&tool, folder))
+        }
+        None => {
+            let temporary = tempfile::Builder::new()
+                .prefix("tamias-demo-")
+                .tempdir()
+                .map_err(|error| Failure::Io(format!("cannot make a temporary folder: {error}")))?;
+            demo(temporary.path(), args.events, &mut out)?;
+            let kept = Path::new("shop-logs");
+            let keep = format!("  {tool} demo --keep {}\n", kept.display());
+            format!("The store was temporary, and is removed. Try next:\n{keep}{}", suggestions(&tool, kept))
+        }
+    };
+    output::write_line(&mut out, &format!("\n{next}"))
+}
+
+/// What to ask a store of generated events.
+const NEXT_QUERIES: [&str; 3] = [
+    "select Message, Elapsed from stream where Elapsed > 3000 limit 10",
+    "select count(*) from stream group by @Level",
+    "select mean(Elapsed), max(Elapsed) from stream where RequestPath like '/api/%' group by time(1d)",
+];
+
+fn suggestions(tool: &str, store: &Path) -> String {
+    let mut lines = String::new();
+    for query in NEXT_QUERIES {
+        lines.push_str(&format!("  {tool} query {} \"{query}\"\n", store.display()));
+    }
+    lines + &format!("  {tool} ingest my-logs my-events.clef")
+}
+
+fn demo(folder: &Path, events: u64, out: &mut impl Write) -> Result<(), Failure> {
+    let store = Store::open(folder)?;
+    if store.info()?.events == 0 {
+        fill(&store, events)?;
+    } else {
+        eprintln!("The store has events already: measuring those.");
+    }
+    let cases = QUERIES.iter().map(|text| Case::new(text)).collect::<Result<Vec<Case>, Failure>>()?;
+    Bench { store: &store, name: folder, runs: RUNS, percentile: PERCENTILE }.run(&cases, out)
+}
+
+fn fill(store: &Store, events: u64) -> Result<(), Failure> {
+    eprintln!("Generating and storing {events} events, about {} MB…", events.saturating_mul(360) / 1_000_000);
+    let started = Instant::now();
+    let bar = progress::events("storing", events);
+    let format = EventFormat::clef();
+    let (mut generator, mut line, mut batch) = (Generator::new(SEED, events), Vec::new(), Batch::new());
+    let mut bytes = 0;
+    while generator.write_next(&mut line) {
+        batch.push(&line, &format).map_err(|rejection| Failure::Input(rejection.to_string()))?;
+        bytes += line.len() as u64;
+        line.clear();
+        if batch.bytes() >= BATCH_BYTES as usize || generator.remaining() == 0 {
+            if interrupt::requested() {
+                return Err(Failure::Interrupted("interrupted".to_owned()));
+            }
+            bar.inc(store.append_batch(&mut batch)?.events);
+        }
+    }
+    store.seal()?;
+    bar.finish_and_clear();
+    let elapsed = started.elapsed();
+    eprintln!("Stored in {}, {}.", units::duration(elapsed), units::bytes_per_second(bytes, elapsed));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_queries_are_well_formed() {
+        for text in QUERIES.iter().chain(&NEXT_QUERIES) {
+            assert!(Case::new(text).is_ok(), "{text}");
+        }
+    }
+}

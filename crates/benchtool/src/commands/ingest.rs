@@ -1,0 +1,172 @@
+//! `benchtool ingest`
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::ProgressBar;
+use tamias::{Batch, EventFormat, Store};
+
+use crate::cli::{IngestArgs, OnInvalid};
+use crate::failure::Failure;
+use crate::lines::{Chunks, Content, Line, Splitter, Waited};
+use crate::rejects::{COMMENT, Rejects};
+use crate::source::Source;
+use crate::{interrupt, output, progress};
+
+/// The longest line that is taken; longer ones are rejected without being held in memory.
+const LINE_BYTES_MAX: usize = 16 << 20;
+
+/// How often it looks for Ctrl-C while it waits for input, and how long events from the standard input wait for those
+/// that may follow before they are stored.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
+    let sources = Source::open_all(&args.files)?;
+    let mut rejects = Rejects::new(args.rejects.as_deref(), &args.files)?;
+    let store = Store::open(&args.store)?;
+    interrupt::catch()?;
+
+    let progress = progress::bytes("ingesting", sources.iter().map(Source::bytes).sum());
+    let mut ingest = Ingest {
+        store,
+        format: EventFormat::time_key(&args.time_key).event_bytes_max(LINE_BYTES_MAX),
+        on_invalid: args.on_invalid,
+        batch_bytes: args.batch_bytes as usize,
+        batch: Batch::new(),
+        tally: Tally { stored: 0, rejected: 0, lines: 0, bytes: 0, started: Instant::now() },
+        progress,
+        bytes_read: Arc::default(),
+        rejects: &mut rejects,
+    };
+    // Whatever ends it: what has come is stored, and what was stored is told.
+    let done = sources.into_iter().try_for_each(|source| ingest.source(source)).and(ingest.store_batch());
+    ingest.progress.finish_and_clear();
+    output::write_line(&mut io::stdout(), &ingest.tally.to_string())?;
+    let rejected = rejects.finish()?;
+    done?;
+    match rejected {
+        0 => Ok(()),
+        1 => Err(Failure::Input("1 line was rejected; all others are stored".to_owned())),
+        more => Err(Failure::Input(format!("{more} lines were rejected; all others are stored"))),
+    }
+}
+
+/// What became of the lines.
+struct Tally {
+    stored: u64,
+    rejected: u64,
+    lines: u64,
+    bytes: u64,
+    started: Instant,
+}
+
+impl std::fmt::Display for Tally {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Tally { stored, rejected, lines, bytes, started } = self;
+        let seconds = started.elapsed().as_secs_f64();
+        write!(
+            f,
+            "stored: {stored}, rejected: {rejected}, lines: {lines}, bytes: {bytes}, seconds: {seconds:.3}"
+        )
+    }
+}
+
+struct Ingest<'a> {
+    store: Store,
+    format: EventFormat,
+    on_invalid: OnInvalid,
+    batch_bytes: usize,
+    batch: Batch,
+    tally: Tally,
+    progress: ProgressBar,
+    /// Of all sources, packed as they may be.
+    bytes_read: Arc<AtomicU64>,
+    rejects: &'a mut Rejects,
+}
+
+impl Ingest<'_> {
+    fn source(&mut self, source: Source) -> Result<(), Failure> {
+        let name = source.name();
+        // A file has its next lines ready; another program may take its time.
+        let may_wait = matches!(source, Source::Stdin);
+        let chunks = Chunks::read(source.into_reader(Arc::clone(&self.bytes_read)));
+        let mut splitter = Splitter::new(LINE_BYTES_MAX);
+        loop {
+            let waited = chunks.next(PATIENCE);
+            if interrupt::requested() {
+                self.store_batch()?;
+                let line = splitter.next_number();
+                return Err(Failure::Interrupted(format!(
+                    "interrupted in {name} before line {line}; what came before is stored"
+                )));
+            }
+            match waited {
+                Ok(Waited::Chunk(chunk)) => {
+                    self.tally.bytes += chunk.len() as u64;
+                    self.progress.set_position(self.bytes_read.load(Ordering::Relaxed));
+                    splitter.feed(&chunk, |line| self.line(&name, &line))?;
+                }
+                Ok(Waited::Nothing) if may_wait => self.store_batch()?,
+                Ok(Waited::Nothing) => {}
+                Ok(Waited::End) => return splitter.finish(|line| self.line(&name, &line)),
+                Err(error) => {
+                    self.store_batch()?;
+                    return Err(match error.kind() {
+                        io::ErrorKind::InvalidData => Failure::Input(format!("{name}: {error}")),
+                        _ => Failure::file(Path::new(&name), &error),
+                    });
+                }
+            }
+        }
+    }
+
+    fn line(&mut self, source: &str, line: &Line<'_>) -> Result<(), Failure> {
+        let bytes = match line.content {
+            Content::Bytes(bytes) => bytes,
+            Content::TooLong { bytes } => {
+                self.tally.lines += 1;
+                let reason =
+                    format!("the line has {bytes} bytes, more than the {LINE_BYTES_MAX} it may have");
+                return self.reject(source, line, &reason);
+            }
+        };
+        // A byte order mark is no part of the first event.
+        let bytes =
+            if line.offset == 0 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
+        if bytes.trim_ascii().is_empty() || bytes.starts_with(COMMENT) {
+            return Ok(());
+        }
+        self.tally.lines += 1;
+        match self.batch.push(bytes, &self.format) {
+            Err(rejection) => self.reject(source, line, &rejection.to_string()),
+            Ok(()) if self.batch.bytes() >= self.batch_bytes => self.store_batch(),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    fn reject(&mut self, source: &str, line: &Line<'_>, reason: &str) -> Result<(), Failure> {
+        self.tally.rejected += 1;
+        let rejects = &mut self.rejects;
+        self.progress.suspend(|| rejects.add(source, line, reason))?;
+        match self.on_invalid {
+            OnInvalid::Skip => Ok(()),
+            OnInvalid::Fail => {
+                self.store_batch()?;
+                Err(Failure::Input(format!(
+                    "stopped at line {} of {source}, which was rejected; what came before is stored",
+                    line.number
+                )))
+            }
+        }
+    }
+
+    fn store_batch(&mut self) -> Result<(), Failure> {
+        if !self.batch.is_empty() {
+            self.tally.stored += self.store.append_batch(&mut self.batch)?.events;
+        }
+        Ok(())
+    }
+}

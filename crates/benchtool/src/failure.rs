@@ -1,0 +1,120 @@
+//! What can end a command, and the exit code that tells which it was.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+use std::{fmt, io};
+
+use tamias::{AppendError, ExecError, OpenError, QueryError, ReadError};
+
+/// Why a command did not do all that it was asked for.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command line asks for something that cannot be. (clap reports what it finds itself with the same code.)
+    Usage(String),
+    /// The query, or one of a case file, is malformed.
+    Query(String),
+    /// What came in is not what it should be.
+    Input(String),
+    /// A file or a folder could not be found, read or written.
+    Io(String),
+    /// Stored data is damaged.
+    Damage(String),
+    /// There were no rows, and the exit code was to tell.
+    NoRows,
+    /// The reader of standard output has gone: nothing to tell, and nobody to tell it to.
+    ClosedPipe,
+    /// Ctrl-C.
+    Interrupted(String),
+}
+
+impl Failure {
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Failure::ClosedPipe => 0,
+            Failure::NoRows => 1,
+            Failure::Usage(_) => 2,
+            Failure::Query(_) => 3,
+            Failure::Input(_) => 4,
+            Failure::Io(_) => 5,
+            Failure::Damage(_) => 6,
+            // As a shell reports a process that died of SIGINT.
+            Failure::Interrupted(_) => 130,
+        })
+    }
+
+    /// A file that could not be worked with.
+    pub(crate) fn file(path: &Path, error: &io::Error) -> Failure {
+        Failure::Io(format!("{}: {error}", path.display()))
+    }
+
+    /// Standard output could not be written.
+    pub(crate) fn output(error: &io::Error) -> Failure {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            _ => Failure::Io(format!("cannot write to the standard output: {error}")),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(text)
+            | Failure::Query(text)
+            | Failure::Input(text)
+            | Failure::Io(text)
+            | Failure::Damage(text)
+            | Failure::Interrupted(text) => f.write_str(text),
+            Failure::NoRows => f.write_str("there are no rows"),
+            Failure::ClosedPipe => f.write_str("the reader of the output has gone"),
+        }
+    }
+}
+
+impl Error for Failure {}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Failure {
+        match error {
+            OpenError::ManifestDamaged { .. } | OpenError::ManifestMissing { .. } => {
+                Failure::Damage(error.to_string())
+            }
+            _ => Failure::Io(error.to_string()),
+        }
+    }
+}
+
+impl From<AppendError> for Failure {
+    fn from(error: AppendError) -> Failure {
+        Failure::Io(error.to_string())
+    }
+}
+
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Failure {
+        Failure::Query(error.to_string())
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Failure {
+        match error {
+            ReadError::Damaged(_) => Failure::Damage(error.to_string()),
+            _ => Failure::Io(error.to_string()),
+        }
+    }
+}
+
+impl From<ExecError> for Failure {
+    fn from(error: ExecError) -> Failure {
+        match &error {
+            ExecError::Source(source) => match source.downcast_ref::<ReadError>() {
+                Some(ReadError::Damaged(_)) => Failure::Damage(error.to_string()),
+                _ => Failure::Io(error.to_string()),
+            },
+            ExecError::Document { .. } => Failure::Damage(error.to_string()),
+            _ => Failure::Query(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What several runs of one thing say: the percentile and its distance to the extremes.
+
+use std::time::Duration;
+
+/// The durations of at least one run, in order.
+#[derive(Debug)]
+pub(crate) struct Durations(Vec<Duration>);
+
+/// A percentile with its surroundings.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Percentile {
+    pub(crate) at: Duration,
+    /// How much more the slowest run took.
+    pub(crate) to_slowest: Duration,
+    /// How much less the fastest run took.
+    pub(crate) to_fastest: Duration,
+}
+
+impl Durations {
+    /// The first run, and those after it.
+    pub(crate) fn new(first: Duration, others: impl IntoIterator<Item = Duration>) -> Durations {
+        let mut durations: Vec<Duration> = std::iter::once(first).chain(others).collect();
+        durations.sort_unstable();
+        Durations(durations)
+    }
+
+    /// The percentile by nearest rank: the shortest duration that at least so many percent of the runs do not exceed.
+    pub(crate) fn percentile(&self, percent: u8) -> Percentile {
+        let runs = self.0.len();
+        let rank = (usize::from(percent.min(100)) * runs).div_ceil(100).max(1);
+        let at = self.0[rank - 1];
+        Percentile { at, to_slowest: self.0[runs - 1] - at, to_fastest: at - self.0[0] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(milliseconds: &[u64], percent: u8, expect: (u64, u64, u64)) {
+        let mut durations = milliseconds.iter().map(|number| Duration::from_millis(*number));
+        let durations = Durations::new(durations.next().unwrap(), durations);
+        let (at, to_slowest, to_fastest) = expect;
+        let expect = Percentile {
+            at: Duration::from_millis(at),
+            to_slowest: Duration::from_millis(to_slowest),
+            to_fastest: Duration::from_millis(to_fastest),
+        };
+        assert_eq!(durations.percentile(percent), expect, "{milliseconds:?} at {percent}");
+    }
+
+    #[test]
+    fn nearest_rank() {
+        let ten = [30, 10, 20, 50, 40, 70, 60, 100, 90, 80];
+        check(&ten, 90, (90, 10, 80));
+        check(&ten, 91, (100, 0, 90));
+        check(&ten, 50, (50, 50, 40));
+        check(&ten, 1, (10, 90, 0));
+        check(&ten, 0, (10, 90, 0));
+        check(&ten, 100, (100, 0, 90));
+        check(&[15, 20, 35, 40, 50], 30, (20, 30, 5));
+        check(&[15, 20, 35, 40, 50], 40, (20, 30, 5));
+        check(&[7], 90, (7, 0, 0));
+        check(&[7, 7], 50, (7, 0, 0));
+    }
+}

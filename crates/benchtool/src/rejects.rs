@@ -1,0 +1,71 @@
+//! Lines that were rejected: told on standard error, and kept in a file if there is one for them.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::lines::{Content, Line};
+use crate::units::printable_line;
+
+/// How the line begins that stands before each line in the file. Ingest takes it for a comment, so that the file can be
+/// mended and ingested as it is.
+pub(crate) const COMMENT: &[u8] = b"# rejected: ";
+
+/// So many rejected lines are told one by one.
+const TOLD_MAX: u64 = 20;
+
+#[derive(Debug)]
+pub(crate) struct Rejects {
+    count: u64,
+    file: Option<(PathBuf, BufWriter<File>)>,
+}
+
+impl Rejects {
+    /// Keeps rejected lines in the file, which is made anew and must be none of the sources.
+    pub(crate) fn new(path: Option<&Path>, sources: &[PathBuf]) -> Result<Rejects, Failure> {
+        let Some(path) = path else { return Ok(Rejects { count: 0, file: None }) };
+        let same = |source: &PathBuf| {
+            source.canonicalize().is_ok_and(|source| path.canonicalize().is_ok_and(|path| path == source))
+        };
+        if sources.iter().any(same) {
+            let path = path.display();
+            return Err(Failure::Usage(format!(
+                "{path} cannot be read from and keep the rejected lines at once"
+            )));
+        }
+        let file = File::create(path).map_err(|error| Failure::file(path, &error))?;
+        Ok(Rejects { count: 0, file: Some((path.to_owned(), BufWriter::new(file))) })
+    }
+
+    /// Tells and keeps one.
+    pub(crate) fn add(&mut self, source: &str, line: &Line<'_>, reason: &str) -> Result<(), Failure> {
+        self.count += 1;
+        let Line { number, offset, content } = line;
+        let reason = printable_line(reason);
+        let told = format!("{}, line {number}, from byte {offset}: {reason}", printable_line(source));
+        if self.count <= TOLD_MAX {
+            eprintln!("rejected: {told}");
+        }
+        let Some((path, file)) = &mut self.file else { return Ok(()) };
+        let written =
+            file.write_all(COMMENT).and_then(|()| writeln!(file, "{told}")).and_then(|()| match content {
+                Content::Bytes(bytes) => file.write_all(bytes).and_then(|()| file.write_all(b"\n")),
+                Content::TooLong { .. } => Ok(()),
+            });
+        written.map_err(|error| Failure::file(path, &error))
+    }
+
+    /// Tells how many more there were, and how many they are in all.
+    pub(crate) fn finish(mut self) -> Result<u64, Failure> {
+        match self.count.saturating_sub(TOLD_MAX) {
+            0 => {}
+            1 => eprintln!("rejected: 1 more line"),
+            more => eprintln!("rejected: {more} more lines"),
+        }
+        if let Some((path, file)) = &mut self.file {
+            file.flush().map_err(|error| Failure::file(path, &error))?;
+        }
+        Ok(self.count)
+    }
+}

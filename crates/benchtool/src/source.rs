@@ -1,0 +1,215 @@
+//! Where lines come from: files and the standard input, packed or not.
+
+use std::fs::File;
+use std::io::{self, BufReader, Chain, Cursor, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::failure::Failure;
+
+/// A file or the standard input, opened.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Stdin,
+    File(PathBuf, File),
+}
+
+impl Source {
+    /// Opens all of them, so that a wrong name shows before anything is done. None is the standard input.
+    pub(crate) fn open_all(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+        if paths.is_empty() {
+            return Ok(vec![Source::stdin()]);
+        }
+        paths.iter().map(|path| Source::open(path)).collect()
+    }
+
+    fn open(path: &Path) -> Result<Source, Failure> {
+        if path == Path::new("-") {
+            return Ok(Source::stdin());
+        }
+        let file = File::open(path).map_err(|error| Failure::file(path, &error))?;
+        if file.metadata().is_ok_and(|data| data.is_dir()) {
+            return Err(Failure::Io(format!("{} is a folder; name the files in it", path.display())));
+        }
+        Ok(Source::File(path.to_owned(), file))
+    }
+
+    fn stdin() -> Source {
+        if io::stdin().is_terminal() {
+            eprintln!("Reading events from the terminal, one a line; Ctrl-D ends.");
+        }
+        Source::Stdin
+    }
+
+    /// As messages call it.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Source::Stdin => "standard input".to_owned(),
+            Source::File(path, _) => path.display().to_string(),
+        }
+    }
+
+    /// How many bytes it has, packed as it may be, where that is known.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        match self {
+            Source::Stdin => None,
+            Source::File(_, file) => {
+                file.metadata().ok().filter(|data| data.is_file()).map(|data| data.len())
+            }
+        }
+    }
+
+    /// What it holds, unpacked where its first bytes say that it is packed with gzip or zstd. The counter counts the
+    /// bytes that were read, packed as they are.
+    pub(crate) fn into_reader(self, counter: Arc<AtomicU64>) -> impl Read + Send + 'static {
+        let input: Box<dyn Read + Send> = match self {
+            Source::Stdin => Box::new(io::stdin()),
+            Source::File(_, file) => Box::new(file),
+        };
+        Unpacked::Unknown(Counted { input, counter })
+    }
+}
+
+const BUFFER_BYTES: usize = 256 << 10;
+
+struct Counted {
+    input: Box<dyn Read + Send>,
+    counter: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.counter.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// The first bytes, that were looked at, and the others.
+type Input = BufReader<Chain<Cursor<Vec<u8>>, Counted>>;
+
+/// Finds out with the first read what the bytes are: no earlier, for that may have to wait.
+enum Unpacked {
+    Unknown(Counted),
+    Plain(Input),
+    Gzip(MultiGzDecoder<Input>),
+    Zstd(zstd::Decoder<'static, Input>),
+    Failed,
+}
+
+/// What gzip and zstd begin with; no JSON text does.
+const GZIP: &[u8] = b"\x1f\x8b";
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+
+impl Unpacked {
+    fn detect(mut input: Counted) -> io::Result<Unpacked> {
+        let mut begin = Vec::new();
+        input.by_ref().take(ZSTD.len() as u64).read_to_end(&mut begin)?;
+        let packed_with = |magic| begin.starts_with(magic);
+        let (gzip, zstd) = (packed_with(GZIP), packed_with(ZSTD));
+        let input = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(begin).chain(input));
+        Ok(match (gzip, zstd) {
+            (true, _) => Unpacked::Gzip(MultiGzDecoder::new(input)),
+            (_, true) => Unpacked::Zstd(zstd::Decoder::with_buffer(input)?),
+            _ => Unpacked::Plain(input),
+        })
+    }
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Unpacked::Unknown(_) = self
+            && let Unpacked::Unknown(input) = std::mem::replace(self, Unpacked::Failed)
+        {
+            *self = Unpacked::detect(input)?;
+        }
+        match self {
+            Unpacked::Plain(input) => input.read(buffer),
+            Unpacked::Gzip(decoder) => decoder.read(buffer).map_err(|error| damaged("gzip", &error)),
+            Unpacked::Zstd(decoder) => decoder.read(buffer).map_err(|error| damaged("zstd", &error)),
+            Unpacked::Unknown(_) | Unpacked::Failed => Ok(0),
+        }
+    }
+}
+
+/// An error of the system stays what it is; every other is the decoder's verdict on the data.
+fn damaged(packer: &str, error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("the {packer} data is damaged or cut: {error}"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn unpack(input: impl Read + Send + 'static) -> io::Result<Vec<u8>> {
+        let mut unpacked = Vec::new();
+        Unpacked::Unknown(Counted { input: Box::new(input), counter: Arc::default() })
+            .read_to_end(&mut unpacked)?;
+        Ok(unpacked)
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn the_first_bytes_tell_how_it_is_packed() {
+        let text = "{\"a\":1}\n".repeat(1000).into_bytes();
+        assert_eq!(unpack(Cursor::new(text.clone())).unwrap(), text);
+        assert_eq!(unpack(Cursor::new(gzip(&text))).unwrap(), text);
+        let packed = zstd::encode_all(&text[..], 1).unwrap();
+        assert_eq!(unpack(Cursor::new(packed.clone())).unwrap(), text);
+        // A pipe may hand over its first bytes one by one.
+        let (first, others) = packed.split_at(1);
+        let (first, others) = (first.to_vec(), others.to_vec());
+        assert_eq!(unpack(Cursor::new(first).chain(Cursor::new(others))).unwrap(), text);
+        for short in [&b""[..], b"\x1f", b"{", b"\n"] {
+            assert_eq!(unpack(Cursor::new(short)).unwrap(), short);
+        }
+    }
+
+    #[test]
+    fn several_members_are_one_text() {
+        let members = [gzip(b"one\n"), gzip(b"two\n")].concat();
+        assert_eq!(unpack(Cursor::new(members)).unwrap(), b"one\ntwo\n");
+        let frames =
+            [zstd::encode_all(&b"one\n"[..], 1).unwrap(), zstd::encode_all(&b"two\n"[..], 1).unwrap()]
+                .concat();
+        assert_eq!(unpack(Cursor::new(frames)).unwrap(), b"one\ntwo\n");
+    }
+
+    #[test]
+    fn damaged_and_cut_data_is_told() {
+        let text = "{\"a\":1}\n".repeat(1000).into_bytes();
+        for whole in [gzip(&text), zstd::encode_all(&text[..], 1).unwrap()] {
+            let error = unpack(Cursor::new(whole[..whole.len() - 5].to_vec())).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_system_stays_one() {
+        struct Failing;
+        impl Read for Failing {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::from_raw_os_error(5))
+            }
+        }
+        assert_eq!(unpack(Failing).unwrap_err().raw_os_error(), Some(5));
+        let begun = gzip(b"text that is longer than nothing");
+        let cut = Cursor::new(begun[..12].to_vec()).chain(Failing);
+        assert_eq!(unpack(cut).unwrap_err().raw_os_error(), Some(5));
+    }
+}

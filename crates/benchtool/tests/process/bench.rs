@@ -1,0 +1,151 @@
+//! `benchtool bench` and `benchtool demo`
+
+use std::fs;
+
+use crate::tool::{count, events, folder, tool, tool_with_input};
+
+/// The text with each number as `#`, each unit of time or speed as `U`, and runs of spaces and dashes as one.
+fn form(text: &str) -> String {
+    let mut form = String::new();
+    for word in text.split_inclusive([' ', '/', '\n', '(', ')']) {
+        let bare = word.trim_end_matches([' ', '/', '\n', '(', ')']);
+        let signs = bare.trim_start_matches(['+', '-']);
+        let (signs, more) = signs.strip_suffix('…').map_or((signs, ""), |signs| (signs, "…"));
+        let shown = match signs {
+            "ns" | "µs" | "ms" => "U",
+            "kB" | "MB" | "GB" => "B",
+            _ if !signs.is_empty() && signs.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => "#",
+            _ => signs,
+        };
+        form.push_str(&bare[..bare.len() - signs.len() - more.len()]);
+        form.push_str(shown);
+        form.push_str(more);
+        form.push_str(&word[bare.len()..]);
+    }
+    while form.contains("  ") {
+        form = form.replace("  ", " ");
+    }
+    while form.contains("--") {
+        form = form.replace("--", "-");
+    }
+    form
+}
+
+const CASES: &str = "\
+-- The two queries.
+select Message from stream where Elapsed > 200
+
+  -- Another.
+select Message from stream where match(Message, '/api/customers') -- to the end of the line, and further
+select count(*) from stream where Elapsed > 200
+select Message from stream where Elapsed > 200 limit 10
+";
+
+#[test]
+fn prints_header_cases_and_table() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 10_000)).well();
+    fs::write(folder.path().join("cases"), CASES).unwrap();
+    let run =
+        tool(folder.path(), &["bench", "--cases", "cases", "--percentile", "90", "--runs", "3", "s"]).well();
+    assert_eq!(run.err, "");
+
+    let lines: Vec<&str> = run.out.lines().collect();
+    assert_eq!(lines[0], "store: \"s\"");
+    assert_eq!(lines[1], "events (count): 10000");
+    let bytes = events(1, 10_000).len() - 10_000;
+    assert_eq!(lines[2], format!("value data (bytes): {bytes}"));
+    assert!(
+        lines[3].starts_with("timestamp range: 2024-05-27T") && lines[3].contains("Z to 2024-"),
+        "{}",
+        lines[3]
+    );
+    let expected = "\
+runs: #
+percentile: p90th
+(case #) select Message from stream where Elapsed > #… # U (+#/-# U)
+(case #) select Message from stream where match(Message, '/api/customers') -- to the end… # U (+#/-# U)
+(case #) select count(*) from stream where Elapsed > #… # U (+#/-# U)
+(case #) select Message from stream where Elapsed > # limit #… # U (+#/-# U)
+| case | p90th (+/-) | tp (events) | tp (hits) | hits | tp (data) | query |
+|-|-|-|-|-|-|-|
+| # | # U (+ # U/- # U) | #/s | #/s | 31% | # B/s | select Message from stream where Elapsed > # |
+| # | # U (+ # U/- # U) | #/s | #/s | 18% | # B/s | select Message from stream where match(Message, '/api/custo… |
+| # | # U (+ # U/- # U) | #/s | #/s | 31% | # B/s | select count(*) from stream where Elapsed > # |
+| # | # U (+ # U/- # U) | #/s | #/s | 0.10% | # B/s | select Message from stream where Elapsed > # limit # |";
+    let found = form(&lines[4..].join("\n"));
+    for (found, expected) in found.lines().zip(expected.lines()) {
+        let expected = expected.replace("-- to", "- to");
+        assert_eq!(found, expected, "{}", run.out);
+    }
+    assert_eq!(found.lines().count(), expected.lines().count(), "{}", run.out);
+    assert!(run.out.contains("(case 001)") && run.out.contains("\n| 004 "), "{}", run.out);
+}
+
+#[test]
+fn a_malformed_case_file_is_told_before_anything_runs() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 10)).well();
+    let check = |cases: &[u8], code: i32, message: &str| {
+        fs::write(folder.path().join("cases"), cases).unwrap();
+        let run = tool(folder.path(), &["bench", "--cases", "cases", "--percentile", "90", "s"]).with(code);
+        assert!(run.err.starts_with(message), "{}", run.err);
+        assert_eq!(run.out, "");
+    };
+    check(b"select a from stream\n\n-- x\nselect from\n", 3, "error: cases, line 4: line 1, column ");
+    check(b"select a from stream\nselect \xff from stream\n", 4, "error: cases, line 2: not UTF-8");
+    check(b"-- nothing to do\n", 4, "error: cases holds no query");
+    fs::remove_file(folder.path().join("cases")).unwrap();
+    let run = tool(folder.path(), &["bench", "--cases", "cases", "--percentile", "90", "s"]).with(5);
+    assert!(run.err.contains("cases"), "{}", run.err);
+}
+
+#[test]
+fn senseless_numbers_are_refused() {
+    let folder = folder();
+    for arguments in [
+        &["bench", "--cases", "cases", "--percentile", "101", "s"][..],
+        &["bench", "--cases", "cases", "--percentile", "90", "--runs", "0", "s"],
+        &["bench", "--cases", "cases", "s"],
+        &["demo", "--events", "0"],
+    ] {
+        tool(folder.path(), arguments).with(2);
+    }
+}
+
+#[test]
+fn an_empty_store_can_be_measured() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], b"").well();
+    fs::write(folder.path().join("cases"), "select a from stream").unwrap();
+    let run =
+        tool(folder.path(), &["bench", "--cases", "cases", "--percentile", "50", "--runs", "1", "s"]).well();
+    assert!(
+        run.out.contains("events (count): 0\n") && run.out.contains("timestamp range: none\n"),
+        "{}",
+        run.out
+    );
+    assert!(run.out.contains("| 0% "), "{}", run.out);
+}
+
+#[test]
+fn the_demo_makes_a_store_and_measures_it() {
+    let folder = folder();
+    let run = tool(folder.path(), &["demo", "--events", "3000", "--keep", "kept"]).well();
+    assert!(run.out.contains("events (count): 3000\n") && run.out.contains("\n| 002 "), "{}", run.out);
+    assert!(run.out.contains("benchtool query kept "), "{}", run.out);
+    assert_eq!(count(folder.path(), "kept"), 3000);
+    // What is there is measured, not added to.
+    let run = tool(folder.path(), &["demo", "--events", "50", "--keep", "kept"]).well();
+    assert!(run.out.contains("events (count): 3000\n"), "{}", run.out);
+}
+
+#[test]
+fn the_demo_leaves_nothing_behind() {
+    let folder = folder();
+    let mut command = crate::tool::command(folder.path(), &["demo", "--events", "1000"]);
+    let run = command.env("TMPDIR", folder.path()).env("TMP", folder.path()).output().unwrap();
+    assert!(run.status.success(), "{run:?}");
+    assert!(String::from_utf8_lossy(&run.stdout).contains("tamias-demo-"));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}

@@ -1,0 +1,66 @@
+//! `benchtool generate`
+
+use std::io::Read;
+use std::process::Stdio;
+
+use crate::tool::{command, events, folder, tool};
+
+#[test]
+fn writes_the_events_of_the_generator() {
+    let folder = folder();
+    let run = tool(folder.path(), &["generate", "--events", "5000", "--seed", "3"]).well();
+    assert_eq!(run.out.as_bytes(), events(3, 5000));
+    assert_eq!(run.err, "");
+    let run = tool(folder.path(), &["generate", "--events", "10"]).well();
+    assert_eq!(run.out.as_bytes(), events(1, 10));
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let folder = folder();
+    let mut child = command(folder.path(), &["generate", "--events", "1000000000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut [0; 1000]).unwrap();
+    drop(out);
+    let run = child.wait_with_output().unwrap();
+    assert_eq!(run.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&run.stderr), "");
+}
+
+#[test]
+fn wrong_arguments_are_explained() {
+    let folder = folder();
+    for arguments in
+        [&["generate"][..], &["generate", "--events", "many"], &["generate", "--events", "-1"], &[]]
+    {
+        let run = tool(folder.path(), arguments).with(2);
+        assert!(run.err.contains("--help") && run.out.is_empty(), "{run:?}");
+    }
+}
+
+#[test]
+fn help_has_examples_and_exit_codes() {
+    let folder = folder();
+    assert!(tool(folder.path(), &["--help"]).well().out.contains("Exit codes:"));
+    for name in ["generate", "ingest", "query", "bench", "demo"] {
+        let help = tool(folder.path(), &[name, "--help"]).well().out;
+        assert!(help.contains("Example") && help.contains(&format!("benchtool {name} ")), "{help}");
+    }
+}
+
+#[test]
+fn completions_and_manual_pages_are_written() {
+    let folder = folder();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = tool(folder.path(), &["generate-completions", shell]).well().out;
+        assert!(script.contains("benchtool") && script.contains("ingest"), "{script}");
+    }
+    assert!(tool(folder.path(), &["generate-man"]).well().out.contains(".SH NAME\nbenchtool"));
+    assert_eq!(tool(folder.path(), &["generate-man", "new/man1"]).well().out, "");
+    let page = std::fs::read_to_string(folder.path().join("new/man1/benchtool-ingest.1")).unwrap();
+    assert!(page.contains("Examples"), "{page}");
+}

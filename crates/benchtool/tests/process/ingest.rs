@@ -1,0 +1,258 @@
+//! `benchtool ingest`: what goes in, what is refused, and that nothing is lost between the two.
+
+use std::fs;
+
+use crate::tool::{count, events, figures, folder, rows, tool, tool_with_input};
+
+/// Where a rejected line must be said to stand, and a word of the reason.
+#[track_caller]
+fn check_rejected(line: &[u8], reason: &str) {
+    let folder = folder();
+    let good = br#"{"@t":"2024-05-29T10:56:01Z","a":1}"#;
+    let input = [&good[..], b"\n", line, b"\n", good, b"\n"].concat();
+    let run = tool_with_input(folder.path(), &["ingest", "s", "-"], &input).with(4);
+    let (stored, rejected, lines, bytes) = figures(&run.out);
+    assert_eq!((stored, rejected, lines, bytes), (2, 1, 3, input.len() as u64));
+    let place = format!("rejected: standard input, line 2, from byte {}: ", good.len() + 1);
+    let told = run.err.lines().next().unwrap();
+    assert!(told.starts_with(&place) && told.contains(reason), "{}\n{}", run.err, line.escape_ascii());
+    assert!(told.chars().all(|character| !character.is_control()));
+    assert!(run.err.contains("1 line was rejected"), "{}", run.err);
+    assert_eq!(rows(folder.path(), "s", "select a from stream").len(), 2, "nothing of it is stored");
+}
+
+#[test]
+fn files_and_standard_input_go_in() {
+    let folder = folder();
+    let (first, second, third) = (events(1, 1000), events(2, 500), events(3, 20));
+    fs::write(folder.path().join("first"), &first).unwrap();
+    fs::write(folder.path().join("second"), &second).unwrap();
+
+    let run = tool(folder.path(), &["ingest", "new/store", "first"]).well();
+    assert_eq!(figures(&run.out), (1000, 0, 1000, first.len() as u64));
+    assert_eq!(run.err, "");
+    assert_eq!(run.out.lines().count(), 1);
+
+    let run = tool_with_input(folder.path(), &["ingest", "new/store", "second", "-", "first"], &third).well();
+    assert_eq!(figures(&run.out), (1520, 0, 1520, (first.len() + second.len() + third.len()) as u64));
+    let run = tool_with_input(folder.path(), &["ingest", "new/store"], b"").well();
+    assert_eq!(figures(&run.out), (0, 0, 0, 0));
+    assert_eq!(count(folder.path(), "new/store"), 2520);
+}
+
+#[test]
+fn stored_events_are_those_that_came() {
+    let folder = folder();
+    let input = events(5, 3000);
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &input).well();
+    let run =
+        tool(folder.path(), &["query", "s", "select @Data as d from stream", "--format", "ndjson"]).well();
+    let stored: Vec<&str> = run
+        .out
+        .lines()
+        .map(|line| line.strip_prefix("{\"d\":").and_then(|line| line.strip_suffix('}')).unwrap())
+        .collect();
+    let came: Vec<&str> = std::str::from_utf8(&input).unwrap().lines().collect();
+    assert_eq!(stored.len(), came.len());
+    for (stored, came) in stored.iter().zip(came) {
+        assert_eq!(*stored, came);
+    }
+}
+
+#[test]
+fn lines_that_are_no_events_are_rejected() {
+    check_rejected(b"no JSON", "");
+    check_rejected(b"[1]", "object");
+    check_rejected(b"null", "object");
+    check_rejected(br#"{"@t":"2024-05-29T10:56:01Z","a":}"#, "byte 33");
+    check_rejected(br#"{"@t":"2024-05-29T10:56:01Z"} {}"#, "byte");
+    check_rejected(br#"{"@t":"2024-05-29T10:56:01Z""#, "");
+    check_rejected(br#"{"a":2}"#, "'@t'");
+    check_rejected(br#"{"@T":"2024-05-29T10:56:01Z"}"#, "'@t'");
+    check_rejected(br#"{"@t":"tomorrow"}"#, "tomorrow");
+    check_rejected(br#"{"@t":"2024-13-29T10:56:01Z"}"#, "2024-13-29T10:56:01Z");
+    check_rejected(br#"{"@t":null}"#, "null");
+    check_rejected(br#"{"@t":{}}"#, "{}");
+    check_rejected(br#"{"@t":"\u001b[31m"}"#, "\\u001b[31m");
+    check_rejected(b"{\"@t\":\"2024-05-29T10:56:01Z\",\"a\":\"\xff\"}", "UTF-8");
+    check_rejected(b"\xff\xfe{", "");
+    check_rejected(b"\0", "");
+}
+
+#[test]
+fn a_line_over_the_limit_is_rejected_without_being_held() {
+    let limit = 16 << 20;
+    let line = |length: usize| {
+        let head = br#"{"@t":"2024-05-29T10:56:01Z","a":""#;
+        [&head[..], &vec![b'x'; length - head.len() - 2], b"\"}"].concat()
+    };
+    check_rejected(&line(limit + 1), "16777217 bytes");
+    check_rejected(&line(5 * limit), "83886080 bytes");
+
+    let folder = folder();
+    let run = tool_with_input(folder.path(), &["ingest", "s", "-"], &line(limit)).well();
+    assert_eq!(figures(&run.out), (1, 0, 1, limit as u64));
+    assert_eq!(count(folder.path(), "s"), 1);
+}
+
+#[test]
+fn many_rejections_are_told_in_part_and_counted_in_full() {
+    let folder = folder();
+    let run = tool_with_input(folder.path(), &["ingest", "s", "-"], &b"x\n".repeat(50)).with(4);
+    assert_eq!(figures(&run.out), (0, 50, 50, 100));
+    let told = run.err.lines().filter(|line| line.starts_with("rejected: standard input, line ")).count();
+    assert_eq!(told, 20);
+    assert!(run.err.contains("rejected: 30 more lines"), "{}", run.err);
+    assert!(run.err.contains("50 lines were rejected"), "{}", run.err);
+}
+
+#[test]
+fn blank_lines_carriage_returns_and_a_byte_order_mark_do_no_harm() {
+    let folder = folder();
+    let input = b"\xef\xbb\xbf{\"@t\":\"2024-05-29T10:56:01Z\"}\r\n\r\n\n  \t\n {\"@t\" : \"2024-05-29T10:56:02Z\"} \n\nx";
+    let run = tool_with_input(folder.path(), &["ingest", "s", "-"], input).with(4);
+    assert_eq!(figures(&run.out), (2, 1, 3, input.len() as u64));
+    // Lines are numbered as an editor numbers them.
+    assert!(run.err.starts_with("rejected: standard input, line 7, from byte "), "{}", run.err);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_stops_it_before_anything_is_stored() {
+    let folder = folder();
+    fs::write(folder.path().join("good"), events(1, 10)).unwrap();
+    fs::create_dir(folder.path().join("dir")).unwrap();
+    for bad in ["missing", "dir"] {
+        let run = tool(folder.path(), &["ingest", "s", "good", bad]).with(5);
+        assert!(run.err.contains(bad) && run.err.lines().count() == 1 && run.out.is_empty(), "{run:?}");
+    }
+    assert!(!folder.path().join("s").exists());
+}
+
+#[test]
+fn a_folder_that_is_no_store_is_left_alone() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("photos")).unwrap();
+    fs::write(folder.path().join("photos/cat.jpg"), "meow").unwrap();
+    let run = tool_with_input(folder.path(), &["ingest", "photos", "-"], &events(1, 1)).with(5);
+    assert!(run.err.contains("photos") && run.err.lines().count() == 1, "{run:?}");
+    assert_eq!(fs::read_dir(folder.path().join("photos")).unwrap().count(), 1);
+}
+
+/// Ticks of 2024-05-29T10:56:01Z.
+const TICKS: u64 = 638_525_769_610_000_000;
+
+#[test]
+fn times_in_every_form() {
+    let cases: &[(&str, u64)] = &[
+        (r#""2024-05-29T10:56:01Z""#, 0),
+        (r#""2024-05-29T10:56:01""#, 0),
+        (r#""2024-05-29 10:56:01""#, 0),
+        (r#""2024-05-29 10:56:01.5""#, 5_000_000),
+        (r#""2024-05-29 12:56:01.1234567+02:00""#, 1_234_567),
+        (r#""2024-05-29T04:56:01.123456789-06:00""#, 1_234_567),
+        (r#""2024-05-29t10:56:01.1z""#, 1_000_000),
+        ("1716980161", 0),
+        ("1716980161.5", 5_000_000),
+        ("1716980161123", 1_230_000),
+        ("1716980161123456", 1_234_560),
+        ("1716980161123456789", 1_234_567),
+        ("1.716980161e9", 0),
+    ];
+    let folder = folder();
+    let lines: Vec<String> =
+        cases.iter().enumerate().map(|(n, (time, _))| format!("{{\"n\":{n},\"when\":{time}}}\n")).collect();
+    let run =
+        tool_with_input(folder.path(), &["ingest", "s", "--time-key", "when"], lines.concat().as_bytes());
+    assert_eq!(run.well().err, "");
+    let rows = rows(folder.path(), "s", "select n, @Timestamp as ticks from stream");
+    assert_eq!(rows.len(), cases.len());
+    for row in rows {
+        let (time, beyond) = cases[row["n"].as_u64().unwrap() as usize];
+        assert_eq!(row["ticks"].as_u64(), Some(TICKS + beyond), "{time}");
+    }
+}
+
+#[test]
+fn the_time_key_is_the_only_one_that_counts() {
+    let folder = folder();
+    let lines = b"{\"@t\":\"2024-05-29T10:56:01Z\"}\n{\"when\":\"2024-05-29T10:56:01Z\",\"@t\":\"never\"}\n\
+        {\"a\":{\"when\":1}}\n{\"when\":1,\"when\":true}\n{\"when\":true,\"when\":1}\n";
+    let run = tool_with_input(folder.path(), &["ingest", "s", "--time-key", "when"], lines).with(4);
+    assert_eq!(figures(&run.out).0, 2);
+    let told: Vec<&str> = run.err.lines().filter(|line| line.contains("'when'")).collect();
+    assert_eq!(told.len(), 3, "{}", run.err);
+    assert!(told[0].contains("line 1,") && told[1].contains("line 3,") && told[2].contains("line 4,"));
+}
+
+#[test]
+fn packed_input_is_known_by_its_content() {
+    let folder = folder();
+    let lines = events(9, 3000);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, &lines).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let zstd = zstd::encode_all(&lines[..], 1).unwrap();
+    fs::write(folder.path().join("events"), &gzip).unwrap();
+    fs::write(folder.path().join("more.gz"), &zstd).unwrap();
+
+    let run = tool_with_input(folder.path(), &["ingest", "s", "events", "more.gz", "-"], &zstd).well();
+    assert_eq!(figures(&run.out), (9000, 0, 9000, 3 * lines.len() as u64));
+    assert_eq!(count(folder.path(), "s"), 9000);
+
+    // Places are those of the text, and what a damaged file still gives is stored.
+    let bad = [&lines[..], b"bad\n", &lines].concat();
+    let run =
+        tool_with_input(folder.path(), &["ingest", "t"], &zstd::encode_all(&bad[..], 1).unwrap()).with(4);
+    assert!(run.err.contains(&format!("line 3001, from byte {}: ", lines.len())), "{}", run.err);
+    for cut in [&gzip[..gzip.len() / 2], &zstd[..zstd.len() - 3]] {
+        let run = tool_with_input(folder.path(), &["ingest", "u"], cut).with(4);
+        assert!(
+            run.err.starts_with("error: standard input: the ") && run.err.contains("damaged or cut"),
+            "{}",
+            run.err
+        );
+        assert_eq!(run.err.lines().count(), 1);
+        figures(&run.out);
+    }
+}
+
+const MIXED: &[u8] =
+    b"{\"@t\":\"2024-05-29T10:56:01Z\"}\n{\"a\":\"\xff\"}\nno \x1b[31m\n{\"@t\":\"2024-05-29T10:56:02Z\"}\n";
+
+#[test]
+fn rejected_lines_can_be_mended_and_ingested() {
+    let folder = folder();
+    fs::write(folder.path().join("events"), MIXED).unwrap();
+    let run = tool(folder.path(), &["ingest", "s", "events", "--rejects", "bad"]).with(4);
+    assert_eq!(figures(&run.out), (2, 2, 4, MIXED.len() as u64));
+    let told: Vec<&str> = run.err.lines().take(2).collect();
+    let kept = fs::read(folder.path().join("bad")).unwrap();
+    let expected = [
+        &[b"# ", told[0].as_bytes(), b"\n{\"a\":\"\xff\"}\n"].concat()[..],
+        &[b"# ", told[1].as_bytes(), b"\nno \x1b[31m\n"].concat()[..],
+    ];
+    assert_eq!(kept, expected.concat());
+
+    // As it is, it is rejected again; mended, it goes in.
+    let run = tool(folder.path(), &["ingest", "s", "bad"]).with(4);
+    assert_eq!(figures(&run.out).2, 2);
+    let mended = String::from_utf8_lossy(&kept)
+        .replace("{\"a\"", "{\"@t\":\"2024-05-29T10:56:03Z\",\"a\"")
+        .replace("\nno \u{1b}[31m", "\n{\"@t\":\"2024-05-29T10:56:04Z\"}");
+    fs::write(folder.path().join("mended"), mended).unwrap();
+    assert_eq!(figures(&tool(folder.path(), &["ingest", "s", "mended"]).well().out).0, 2);
+    assert_eq!(count(folder.path(), "s"), 4);
+
+    let run = tool(folder.path(), &["ingest", "s", "bad", "--rejects", "./bad"]).with(2);
+    assert!(run.err.contains("bad"), "{}", run.err);
+    assert_eq!(fs::read(folder.path().join("bad")).unwrap(), kept, "the file is left alone");
+}
+
+#[test]
+fn on_request_the_first_invalid_line_ends_it() {
+    let folder = folder();
+    let run = tool_with_input(folder.path(), &["ingest", "s", "--on-invalid", "fail"], MIXED).with(4);
+    assert_eq!(figures(&run.out), (1, 1, 2, MIXED.len() as u64));
+    assert!(run.err.contains("stopped at line 2 of standard input"), "{}", run.err);
+    assert_eq!(count(folder.path(), "s"), 1);
+}

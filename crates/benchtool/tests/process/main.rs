@@ -1,0 +1,13 @@
+//! The tool as its users meet it: a process with arguments, input, output and an exit code.
+
+#![expect(clippy::unwrap_used, reason = "a test ends where something is not as it must be")]
+
+mod bench;
+mod damage;
+mod generate;
+mod ingest;
+mod interruption;
+mod order;
+mod query;
+mod real;
+mod tool;

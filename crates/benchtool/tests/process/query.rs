@@ -1,0 +1,174 @@
+//! `benchtool query`
+
+use std::io::Read;
+use std::process::Stdio;
+
+use serde_json::{Map, Value};
+
+use crate::tool::{command, events, folder, objects, rows, tool, tool_with_input};
+
+/// What one query gives, beside what its condition says of each event by itself.
+#[track_caller]
+fn check_select(column: &str, condition: &str, passes: impl Fn(&Map<String, Value>) -> bool) {
+    let folder = folder();
+    let input = events(21, 20_000);
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &input).well();
+    let rows = rows(folder.path(), "s", &format!("select {column} from stream where {condition}"));
+    let expected: Vec<Map<String, Value>> = objects(std::str::from_utf8(&input).unwrap())
+        .into_iter()
+        .filter(passes)
+        .map(|event| event.into_iter().filter(|(key, _)| key == column).collect())
+        .collect();
+    assert!(!expected.is_empty());
+    assert_eq!(rows.len(), expected.len(), "{condition}");
+    for (row, expected) in rows.iter().zip(&expected) {
+        assert_eq!(row, expected, "{condition}");
+    }
+}
+
+#[test]
+fn slow_events_are_those_that_a_naive_reader_finds() {
+    check_select("Message", "Elapsed > 200", |event| {
+        event.get("Elapsed").and_then(Value::as_f64) > Some(200.0)
+    });
+}
+
+#[test]
+fn matching_events_are_those_that_a_naive_reader_finds() {
+    check_select("Message", "match(Message, '/api/customers')", |event| {
+        event["Message"].as_str().is_some_and(|text| text.contains("/api/customers"))
+    });
+}
+
+#[test]
+fn a_column_that_is_undefined_is_left_out() {
+    check_select("Actor", "Elapsed <= 200", |event| {
+        event.get("Elapsed").and_then(Value::as_f64).is_some_and(|elapsed| elapsed <= 200.0)
+    });
+}
+
+const THREE: &str = r#"{"@t":"2024-05-29T10:56:01Z","Text":"tab\tand \u001b[31mred","N":1.50,"B":true}
+{"@t":"2024-05-29T10:56:02Z","Text":null,"N":-0,"O":{"a":[1,"x"]}}
+{"@t":"2024-05-29T10:56:03Z","Text":"Zürich"}
+"#;
+
+#[test]
+fn ndjson_hands_values_on_as_they_are_stored() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], THREE.as_bytes()).well();
+    let run = tool(folder.path(), &["query", "s", "select Text, N as Number, B, O from stream"]).well();
+    let expected = "{\"Text\":\"tab\\tand \\u001b[31mred\",\"Number\":1.50,\"B\":true}\n\
+        {\"Text\":null,\"Number\":-0,\"O\":{\"a\":[1,\"x\"]}}\n\
+        {\"Text\":\"Zürich\"}\n";
+    assert_eq!(run.out, expected, "NDJSON is what a pipe gets");
+}
+
+#[test]
+fn a_table_shows_one_line_a_row_and_commands_no_terminal() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], THREE.as_bytes()).well();
+    let query = "select Text, N as Number, O from stream";
+    let run = tool(folder.path(), &["query", "s", query, "--format", "table"]).well();
+    let lines: Vec<&str> = run.out.lines().collect();
+    assert_eq!(lines.len(), 7, "{}", run.out);
+    assert!(lines[1].contains("Text") && lines[1].contains("Number"), "{}", run.out);
+    assert!(lines[3].contains("tab\\tand \\u001b[31mred") && lines[3].contains("1.50"), "{}", run.out);
+    assert!(lines[4].contains("null") && lines[4].contains("{\"a\":[1,\"x\"]}"), "{}", run.out);
+    assert!(!run.out.contains('\u{1b}'));
+    let run =
+        tool(folder.path(), &["query", "s", "select N from stream where false", "--format", "table"]).well();
+    assert!(run.out.contains('N') && run.out.lines().count() >= 3, "{}", run.out);
+}
+
+#[test]
+fn a_malformed_query_is_shown_with_its_place() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], THREE.as_bytes()).well();
+    let run = tool(folder.path(), &["query", "s", "select Text from stream where N >"]).with(3);
+    assert!(run.err.starts_with("error: line 1, column ") && run.err.contains('^'), "{}", run.err);
+    assert_eq!(run.out, "");
+}
+
+#[test]
+fn an_unknown_store_is_one_clear_line() {
+    let folder = folder();
+    for arguments in
+        [&["query", "nowhere", "select a from stream"][..], &["query", ".", "select a from stream"]]
+    {
+        let run = tool(folder.path(), arguments).with(5);
+        assert!(run.err.starts_with("error: ") && run.err.lines().count() == 1, "{}", run.err);
+        assert_eq!(run.out, "");
+    }
+    assert!(!folder.path().join("nowhere").exists());
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 20_000)).well();
+    for format in ["ndjson", "table"] {
+        let mut child =
+            command(folder.path(), &["query", "s", "select @Data from stream", "--format", format])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+        let mut out = child.stdout.take().unwrap();
+        out.read_exact(&mut [0; 100]).unwrap();
+        drop(out);
+        let run = child.wait_with_output().unwrap();
+        assert_eq!(run.status.code(), Some(0));
+        assert_eq!(String::from_utf8_lossy(&run.stderr), "");
+    }
+}
+
+#[test]
+fn rows_in_every_format() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], THREE.as_bytes()).well();
+    let check = |format: &str, condition: &str, expected: &str| {
+        let query = format!("select Text, N, O from stream where {condition}");
+        let run = tool(folder.path(), &["query", "s", &query, "--format", format]).well();
+        assert_eq!(run.out, expected, "{format}");
+    };
+    check(
+        "json",
+        "true",
+        "[\n{\"Text\":\"tab\\tand \\u001b[31mred\",\"N\":1.50}\n,{\"Text\":null,\"N\":-0,\"O\":{\"a\":[1,\"x\"]}}\n,{\"Text\":\"Zürich\"}\n]\n",
+    );
+    check("json", "false", "[\n]\n");
+    check(
+        "csv",
+        "true",
+        "Text,N,O\ntab\tand \u{1b}[31mred,1.50,\nnull,-0,\"{\"\"a\"\":[1,\"\"x\"\"]}\"\nZürich,,\n",
+    );
+    check("csv", "false", "Text,N,O\n");
+    check("raw", "true", "tab\tand \u{1b}[31mred\nnull\nZürich\n");
+    check("raw", "false", "");
+    check(
+        "markdown",
+        "true",
+        "| Text | N | O |\n|---|---|---|\n| tab\\tand \\u001b[31mred | 1.50 |  |\n| null | -0 | {\"a\":[1,\"x\"]} |\n| Zürich |  |  |\n",
+    );
+}
+
+#[test]
+fn the_exit_code_tells_of_no_rows_if_asked() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], THREE.as_bytes()).well();
+    for (condition, code) in [("true", 0), ("false", 1)] {
+        let query = format!("select Text from stream where {condition}");
+        tool(folder.path(), &["query", "s", &query]).well();
+        let run = tool(folder.path(), &["query", "s", &query, "--exit-status"]).with(code);
+        assert_eq!(run.err, "");
+    }
+}
+
+#[test]
+fn colour_is_for_terminals_or_on_demand() {
+    let folder = folder();
+    let error = |arguments: &[&str]| tool(folder.path(), arguments).with(5).err;
+    assert!(error(&["query", "nowhere", "select a from stream"]).starts_with("error: "));
+    assert!(error(&["--color", "never", "query", "nowhere", "select a from stream"]).starts_with("error: "));
+    assert!(error(&["query", "nowhere", "select a from stream", "--color", "always"]).starts_with("\u{1b}["));
+}

@@ -45,7 +45,7 @@ impl Parser<'_> {
                 self.advance()?;
             }
             let right = self.binary(operator.binding() + 1)?;
-            let span = left.span.to(right.span);
+            let mut span = left.span.to(right.span);
             let node = match operator {
                 Operator::Or | Operator::And => {
                     left = self.terms(left, right, operator)?;
@@ -53,8 +53,9 @@ impl Parser<'_> {
                 }
                 Operator::Arithmetic(op) => Node::Arithmetic(op, Box::new(left), Box::new(right)),
                 Operator::Compare(op) => {
-                    let ci = self.take_keyword("ci")?.is_some();
-                    Node::Compare { op, left: Box::new(left), right: Box::new(right), ci }
+                    let modifier = self.take_keyword("ci")?;
+                    span = modifier.map_or(span, |modifier| span.to(modifier));
+                    Node::Compare { op, left: Box::new(left), right: Box::new(right), ci: modifier.is_some() }
                 }
             };
             left = make(node, span)?;

@@ -5,6 +5,7 @@ use std::iter::FusedIterator;
 
 use crate::isa::Isa;
 use crate::offsets::{AttachError, Entry, Offsets, ScanError};
+use crate::table;
 use crate::unescape::unescape;
 use crate::value::{Str, Value};
 
@@ -105,7 +106,7 @@ pub(crate) struct View<'d> {
 
 /// A text between two delimiters, with the entry that ends it.
 #[derive(Clone, Copy)]
-struct Text<'d> {
+pub(crate) struct Text<'d> {
     /// Index of the entry.
     index: usize,
     entry: &'d Entry,
@@ -124,7 +125,7 @@ impl Text<'_> {
 impl<'d> View<'d> {
     /// Bytes of the document; the empty slice rather than a panic, should the ends not fit.
     #[inline]
-    fn slice(&self, from: usize, to: usize) -> &'d [u8] {
+    pub(crate) fn slice(&self, from: usize, to: usize) -> &'d [u8] {
         self.bytes.get(from..to).unwrap_or_default()
     }
 
@@ -175,8 +176,22 @@ impl<'d> View<'d> {
 
 /// An object.
 ///
-/// Its `Debug` is a table of its part of the offset list, a line an entry: index, kind of the entry's text, the text,
-/// index of the next sibling.
+/// Its `Debug` is a table of its part of the offset list, a line an entry: index, kind of the value, the text with the
+/// delimiter that ends it, index of the next sibling; `{:#?}` adds the two numbers that make the entry.
+///
+/// ```
+/// let document = tamias_json::Document::scan_trusted(br#"{"a":[1,2],"b":"x"}"#)?;
+/// let table = "\
+/// index  kind    text      next
+///     0  map     {            7
+///     1  array   \"a\":[        5
+///     2  number  1,           3
+///     3  number  2]           4
+///     4  -       ,            5
+///     5  string  \"b\":\"x\"}     6";
+/// assert_eq!(format!("{:?}", document.root()), table);
+/// # Ok::<(), tamias_json::ScanError>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Map<'d>(View<'d>);
 
@@ -276,22 +291,8 @@ fn has_key(view: &View<'_>, text: Text<'_>, key: &str) -> bool {
 
 impl fmt::Debug for Map<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        table(&self.0, f)
+        table::write(&self.0, f)
     }
-}
-
-/// A line for each entry.
-fn table(view: &View<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let mut start = view.entries.first().map_or(0, Entry::end);
-    for (index, entry) in view.entries.iter().enumerate() {
-        if index > 0 {
-            writeln!(f)?;
-        }
-        let text = String::from_utf8_lossy(view.slice(start, entry.end() + 1));
-        write!(f, "{index:>5}  {text}  {}", index + entry.step())?;
-        start = entry.end() + 1;
-    }
-    Ok(())
 }
 
 /// The members of a [`Map`].
@@ -378,7 +379,7 @@ impl<'d> IntoIterator for Map<'d> {
 
 impl fmt::Debug for Array<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        table(&self.0, f)
+        table::write(&self.0, f)
     }
 }
 

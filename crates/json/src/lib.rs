@@ -27,6 +27,7 @@ mod isa;
 pub mod number;
 mod offsets;
 mod scan;
+mod table;
 pub mod unescape;
 pub mod validate;
 mod value;

@@ -18,7 +18,10 @@ pub(super) enum Aggregator {
         wanted: Ordering,
         found: Option<(Number<'static>, Order)>,
     },
-    Percentile(Box<Sketch>),
+    Percentile {
+        p: f64,
+        sketch: Box<Sketch>,
+    },
     First(Option<(Order, Value<'static>)>),
     Last(Option<(Order, Value<'static>)>),
     Any(bool),
@@ -45,7 +48,9 @@ impl Aggregator {
             Function::Mean => Aggregator::Mean(ExactSum::default()),
             Function::Min => Aggregator::Extreme { wanted: Ordering::Less, found: None },
             Function::Max => Aggregator::Extreme { wanted: Ordering::Greater, found: None },
-            Function::Percentile { p, error } => Aggregator::Percentile(Box::new(Sketch::new(p, error))),
+            Function::Percentile { p, error } => {
+                Aggregator::Percentile { p, sketch: Box::new(Sketch::new(error)) }
+            }
             Function::First => Aggregator::First(None),
             Function::Last => Aggregator::Last(None),
             Function::Any => Aggregator::Any(false),
@@ -91,9 +96,9 @@ impl Aggregator {
                     }
                 }
             }
-            Aggregator::Percentile(sketch) => {
+            Aggregator::Percentile { sketch, .. } => {
                 if let Value::Number(number) = &value {
-                    return sketch.add(number);
+                    return sketch.add(number.to_f64());
                 }
             }
             Aggregator::First(first) => {
@@ -162,7 +167,9 @@ impl Aggregator {
                 }
             },
             Aggregator::Extreme { found, .. } => Value::from_option(found.map(|(number, _)| number)),
-            Aggregator::Percentile(sketch) => Value::from_option(sketch.value()),
+            Aggregator::Percentile { p, sketch } => {
+                Value::from_option(sketch.percentile(p).map(Number::from_f64))
+            }
             Aggregator::First(found) | Aggregator::Last(found) => {
                 found.map_or(Value::Undefined, |(_, value)| value)
             }

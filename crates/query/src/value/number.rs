@@ -1,6 +1,7 @@
 //! Numbers: the text they are stored as, or a computed decimal.
 
 use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -25,6 +26,29 @@ impl Number<'_> {
                 small_integer(text).map(Decimal::from).or_else(|| number::to_decimal(text))
             }
             Number::Shared(text) => number::to_decimal(text),
+        }
+    }
+
+    /// The nearest binary64; an infinity beyond the largest.
+    pub(crate) fn to_f64(&self) -> f64 {
+        match self {
+            Number::Decimal(decimal) => decimal.to_f64().unwrap_or(f64::NAN),
+            Number::Stored(text) => match small_integer(text) {
+                Some(integer) => integer as f64,
+                None => text.parse().unwrap_or(f64::NAN),
+            },
+            Number::Shared(text) => text.parse().unwrap_or(f64::NAN),
+        }
+    }
+
+    /// A finite binary64 to 15 significant digits, as many as are surely meant.
+    pub(crate) fn from_f64(value: f64) -> Number<'static> {
+        let rounded = format!("{value:.14e}").parse().unwrap_or(value);
+        // The shortest text that reads as the same binary64 has no more digits than it was rounded to.
+        let text = format!("{rounded:e}");
+        match number::to_decimal(&text) {
+            Some(decimal) => Number::Decimal(decimal),
+            None => Number::Shared(text.into()),
         }
     }
 
@@ -133,6 +157,24 @@ pub(crate) fn small_integer(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn binary_numbers_keep_fifteen_digits() {
+        for (value, text) in [
+            (0.1 + 0.2, "0.3"),
+            (-12.5, "-12.5"),
+            (0.0, "0"),
+            (1e15, "1000000000000000"),
+            (1e300, "1e300"),
+            (1.0 / 3.0 * 1e-20, "3.33333333333333e-21"),
+        ] {
+            assert_eq!(Number::from_f64(value).text(), text);
+        }
+        for text in ["0.1", "-12", "1e300", "123456789012345678", "12345678901234567890", "1e-400"] {
+            assert_eq!(Number::Stored(text).to_f64(), text.parse::<f64>().unwrap());
+        }
+        assert_eq!(Number::Decimal(Decimal::new(-125, 1)).to_f64(), -12.5);
+    }
 
     #[test]
     fn equal_numbers_share_their_canonical_spelling() {

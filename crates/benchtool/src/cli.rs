@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -149,13 +150,21 @@ pub(crate) enum OnInvalid {
 Examples:
   benchtool query logs \"select Message from stream where Elapsed > 200 limit 10\"
   benchtool query logs \"select count(*), max(Elapsed) as Slowest from stream\"
-  benchtool query logs \"select * from stream where @Level = 'Error' order by time desc limit 5\" --format ndjson")]
+  benchtool query logs \"select * from stream where @Level = 'Error' order by time desc limit 5\" --format csv
+  benchtool query logs \"select Message from stream where CustomerId = $id\" --param id=4711
+  benchtool query logs \"explain select Message from stream where Elapsed > 200\"")]
 pub(crate) struct QueryArgs {
     /// The store, a folder
     pub(crate) store: PathBuf,
 
-    /// The query's text
+    /// The query's text; `explain` before it shows its plan, `explain analyze` also what running it counts
     pub(crate) query: String,
+
+    /// The value of `$NAME` in the query, as often as needed
+    ///
+    /// What reads as JSON (12.5, true, null, "text", [1,2]) is that, everything else is a string.
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<Parameter>,
 
     /// How rows are written
     #[arg(long, value_enum)]
@@ -164,6 +173,27 @@ pub(crate) struct QueryArgs {
     /// End with exit code 1 where there are no rows
     #[arg(long)]
     pub(crate) exit_status: bool,
+}
+
+/// The value of a `$name` in a query.
+#[derive(Debug, Clone)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+impl FromStr for Parameter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Parameter, String> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() => {
+                let name = name.strip_prefix('$').unwrap_or(name);
+                Ok(Parameter { name: name.to_owned(), value: value.to_owned() })
+            }
+            _ => Err("write NAME=VALUE".to_owned()),
+        }
+    }
 }
 
 /// How rows are written.

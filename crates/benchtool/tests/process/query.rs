@@ -172,3 +172,34 @@ fn colour_is_for_terminals_or_on_demand() {
     assert!(error(&["--color", "never", "query", "nowhere", "select a from stream"]).starts_with("error: "));
     assert!(error(&["query", "nowhere", "select a from stream", "--color", "always"]).starts_with("\u{1b}["));
 }
+
+#[test]
+fn parameters_are_values_never_text_of_the_query() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], THREE.as_bytes()).well();
+    let select = |condition: &str, params: &[&str]| {
+        let query = format!("select Text, N from stream where {condition}");
+        let mut arguments = vec!["query", "s", &query];
+        params.iter().for_each(|param| arguments.extend(["--param", param]));
+        tool(folder.path(), &arguments)
+    };
+    assert_eq!(select("Text = $name", &["name=Zürich"]).well().out, "{\"Text\":\"Zürich\"}\n");
+    assert_eq!(select("Text = $name", &["name=Zürich' or true"]).well().out, "");
+    assert_eq!(select("N = $n and $yes", &["$n=1.5", "yes=true"]).well().out.lines().count(), 1);
+    assert_eq!(select("N = $n", &["n=\"1.5\""]).well().out, "", "a string in quotes is a string");
+    assert!(select("N = $n", &[]).with(3).err.contains("$n"));
+    select("N = $n", &["1.5"]).with(2);
+    select("N = $n", &["=1.5"]).with(2);
+}
+
+#[test]
+fn explain_shows_the_plan_and_analyze_what_it_counted() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], THREE.as_bytes()).well();
+    let plan = tool(folder.path(), &["query", "s", "explain select Text from stream where N > 1"]).well().out;
+    assert!(plan.contains("filter") && !plan.contains("{\"Text\""), "{plan}");
+    let run =
+        tool(folder.path(), &["query", "s", "explain analyze select Text from stream where N > 1"]).well();
+    assert!(run.out.starts_with(&plan) && run.out.contains("events: 3, bytes: "), "{}", run.out);
+    assert!(run.out.ends_with("hits: 1, rows: 1\n"), "{}", run.out);
+}

@@ -120,6 +120,21 @@ impl Offsets {
         Ok(Map::new(self.view(text.as_bytes(), true)))
     }
 
+    /// How many entries the list of these bytes would have, at 8 bytes each: to know the memory before it is taken.
+    /// Makes no list; several documents one after another count together.
+    ///
+    /// ```
+    /// assert_eq!(tamias_json::Offsets::count(br#"{"a":1,"b":[2,3]}"#), 6);
+    /// ```
+    pub fn count(bytes: &[u8]) -> usize {
+        Offsets::count_with(bytes, Isa::best())
+    }
+
+    /// [`count`](Offsets::count) by a given kernel.
+    pub fn count_with(bytes: &[u8], isa: Isa) -> usize {
+        scan::count(isa, bytes)
+    }
+
     /// Scans an object; the list then is that of `bytes`, with at least two entries.
     #[inline]
     pub(crate) fn scan_object(&mut self, bytes: &[u8], isa: Isa) -> Result<(), ScanError> {

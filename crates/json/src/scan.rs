@@ -351,6 +351,51 @@ pub(crate) fn scan<K: Kernel>(kernel: K, bytes: &[u8], list: &mut Vec<Entry>) ->
     closed && ended
 }
 
+/// How many entries the list of these bytes would have, if they balance: classification alone, without the list.
+pub(crate) fn count(isa: Isa, bytes: &[u8]) -> usize {
+    match isa.level() {
+        #[cfg(target_arch = "x86_64")]
+        #[expect(unsafe_code, reason = "a function compiled for a CPU that was asked for its abilities")]
+        // SAFETY: the witness says that the CPU has the instructions.
+        Level::Avx512(kernel) => unsafe { count_avx512(kernel, bytes) },
+        #[cfg(target_arch = "x86_64")]
+        #[expect(unsafe_code, reason = "a function compiled for a CPU that was asked for its abilities")]
+        // SAFETY: the witness says that the CPU has the instructions.
+        Level::Avx2(kernel) => unsafe { count_avx2(kernel, bytes) },
+        Level::Swar(kernel) => count_by(kernel, bytes),
+        Level::Portable(kernel) => count_by(kernel, bytes),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt"
+)]
+fn count_avx512(kernel: Avx512, bytes: &[u8]) -> usize {
+    count_by(kernel, bytes)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt")]
+fn count_avx2(kernel: Avx2, bytes: &[u8]) -> usize {
+    count_by(kernel, bytes)
+}
+
+#[inline(always)]
+fn count_by<K: Kernel>(kernel: K, bytes: &[u8]) -> usize {
+    let mut carry = Carry::default();
+    let mut count = 0;
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    for block in blocks {
+        count += carry.marks(kernel, kernel.classify(block), 0).delimiters.count_ones() as usize;
+    }
+    if !rest.is_empty() {
+        let last = kernel.classify_last(bytes, bytes.len() - rest.len());
+        count += carry.marks(kernel, last, 0).delimiters.count_ones() as usize;
+    }
+    count
+}
+
 /// Why [`scan`] failed: the plain way, a byte at a time, the same for every kernel.
 #[cold]
 pub(crate) fn fault(bytes: &[u8]) -> ScanError {

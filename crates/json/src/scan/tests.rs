@@ -57,7 +57,11 @@ fn check(bytes: &[u8]) {
             panic!("{isa:?} disagrees on {:?}: {found:?}, not {expected:?}", String::from_utf8_lossy(bytes));
         }
     }
-    if expected.is_none() {
+    let counts: Vec<_> = Isa::available().into_iter().map(|isa| count(isa, bytes)).collect();
+    assert!(counts.windows(2).all(|pair| pair[0] == pair[1]), "{counts:?}");
+    if let Some(list) = &expected {
+        assert_eq!(counts[0], list.len());
+    } else {
         assert_ne!(fault(bytes), ScanError::Truncated { open: 0 }, "{:?}", String::from_utf8_lossy(bytes));
     }
 }

@@ -31,14 +31,16 @@
 //!   append and query at once, and other processes may [read](Store::open_read_only) while one writes.
 //! - The language is described in `docs/query-language.md` of the project.
 
+mod damage;
 mod ingest;
 mod source;
 mod store;
 
+pub use damage::{Damage, LeftOut, ReadError};
 pub use ingest::{Batch, EventFormat, Rejection};
-pub use store::{AppendError, Appended, Info, StartError, Store};
+pub use store::{AppendError, Appended, Info, Segment, StartError, Store};
 pub use tamias_query::{
     CancelHandle, Cell, EvalError, ExecError, Expression, Instant, InstantError, Kind, OwnedRow, Parameters,
     Query, QueryError, Row, Rows, RunOptions, Stats, eval,
 };
-pub use tamias_store::{OpenError, ReadError};
+pub use tamias_store::OpenError;

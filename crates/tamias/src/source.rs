@@ -5,13 +5,34 @@ use std::sync::Arc;
 use tamias_query::{Block, Source, SourceError};
 use tamias_store::Groups;
 
+use crate::{LeftOut, ReadError};
+
 /// The blocks of a snapshot, group by group.
-pub(crate) struct SnapshotSource(pub(crate) Groups);
+pub(crate) struct SnapshotSource {
+    groups: Groups,
+    left_out: Option<LeftOut>,
+}
+
+impl SnapshotSource {
+    /// Blocks that fail where one is damaged.
+    pub(crate) fn whole(groups: Groups) -> SnapshotSource {
+        SnapshotSource { groups, left_out: None }
+    }
+
+    /// Blocks without the damaged ones, which `left_out` will tell of.
+    pub(crate) fn past_damage(groups: Groups, left_out: LeftOut) -> SnapshotSource {
+        SnapshotSource { groups: groups.skip_damaged(), left_out: Some(left_out) }
+    }
+}
 
 impl Source for SnapshotSource {
     fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError> {
-        let Some(group) = self.0.next().transpose()? else { return Ok(None) };
-        Ok(Some(group.into_iter().map(|block| Arc::new(StoredBlock(block)) as Arc<dyn Block>).collect()))
+        let group = self.groups.next().transpose().map_err(ReadError::from)?;
+        if let Some(left_out) = &self.left_out {
+            left_out.update(self.groups.left_out());
+        }
+        let share = |block| Arc::new(StoredBlock(block)) as Arc<dyn Block>;
+        Ok(group.map(|blocks| blocks.into_iter().map(share).collect()))
     }
 }
 

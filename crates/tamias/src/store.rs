@@ -1,13 +1,14 @@
 //! The store as a program sees it: open, append, query.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tamias_query::{Instant, Query, QueryError, Rows, RunOptions};
-use tamias_store::{OpenError, Options, SealError, Snapshot};
+use tamias_store::{Groups, OpenError, Options, SealError, Snapshot};
 
+use crate::damage::instant;
 use crate::source::SnapshotSource;
-use crate::{Batch, EventFormat, Rejection};
+use crate::{Batch, Damage, EventFormat, LeftOut, Rejection};
 
 /// A store of events: a folder of plain files. A handle, cheap to clone, for any number of threads.
 ///
@@ -42,6 +43,25 @@ pub struct Info {
     pub bytes: u64,
     /// The instants of the first and the last event; `None` where there are no events.
     pub time_range: Option<(Instant, Instant)>,
+    /// The files that the events are in, in the order in which they were sealed.
+    pub segments: Vec<Segment>,
+}
+
+/// A file of events, or those that are not sealed yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The file; `None` for the events that are in the log only.
+    pub file: Option<PathBuf>,
+    /// The bytes of the file; of events in the log, those of their documents.
+    pub file_bytes: u64,
+    /// The number of events.
+    pub events: u64,
+    /// The bytes of their documents, without line feeds.
+    pub bytes: u64,
+    /// The number of blocks, of about a megabyte each.
+    pub blocks: u64,
+    /// The instants of the first and the last event.
+    pub time_range: (Instant, Instant),
 }
 
 impl Store {
@@ -141,12 +161,27 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read.
     pub fn run_with(&self, query: &Query, options: RunOptions) -> Result<Rows, OpenError> {
-        let direction = match query.direction() {
-            tamias_query::Direction::Ascending => tamias_store::Direction::Ascending,
-            tamias_query::Direction::Descending => tamias_store::Direction::Descending,
-        };
-        let groups = self.snapshot()?.groups(0..=u64::MAX, direction);
-        Ok(query.run_with(Box::new(SnapshotSource(groups)), options))
+        Ok(query.run_with(Box::new(SnapshotSource::whole(self.groups(query)?)), options))
+    }
+
+    /// Runs a prepared query that leaves damaged parts of the store out, where [`run`](Store::run) would fail on them. What
+    /// was left out is listed beside the rows: an answer without it may be wrong.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn run_past_damage(&self, query: &Query, options: RunOptions) -> Result<(Rows, LeftOut), OpenError> {
+        let left_out = LeftOut::default();
+        let source = SnapshotSource::past_damage(self.groups(query)?, left_out.clone());
+        Ok((query.run_with(Box::new(source), options), left_out))
+    }
+
+    /// Reads the whole store again, every checksum and the order of all events, and lists what is damaged. Takes as long
+    /// as reading its files does.
+    ///
+    /// # Errors
+    /// Where the store cannot be opened, or the operating system refuses to read it.
+    pub fn verify(&self) -> Result<Vec<Damage>, OpenError> {
+        Ok(self.snapshot()?.verify()?.into_iter().map(Damage).collect())
     }
 
     /// What the store holds now.
@@ -155,12 +190,28 @@ impl Store {
     /// Where the store cannot be read.
     pub fn info(&self) -> Result<Info, OpenError> {
         let snapshot = self.snapshot()?;
-        let instant = |ticks| Instant::from_ticks(ticks).unwrap_or(Instant::MAX);
+        let segments = snapshot.segments().into_iter().map(|segment| Segment {
+            file: segment.file,
+            file_bytes: segment.file_bytes,
+            events: segment.events,
+            bytes: segment.document_bytes,
+            blocks: segment.blocks,
+            time_range: (instant(segment.instants.0), instant(segment.instants.1)),
+        });
         Ok(Info {
             events: snapshot.events(),
             bytes: snapshot.document_bytes(),
             time_range: snapshot.time_range().map(|(first, last)| (instant(first), instant(last))),
+            segments: segments.collect(),
         })
+    }
+
+    fn groups(&self, query: &Query) -> Result<Groups, OpenError> {
+        let direction = match query.direction() {
+            tamias_query::Direction::Ascending => tamias_store::Direction::Ascending,
+            tamias_query::Direction::Descending => tamias_store::Direction::Descending,
+        };
+        Ok(self.snapshot()?.groups(0..=u64::MAX, direction))
     }
 
     fn writer(&self) -> Result<&tamias_store::Store, AppendError> {

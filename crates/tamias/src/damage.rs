@@ -1,0 +1,94 @@
+//! Damaged data, in the words of those who look after it.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tamias_query::Instant;
+use tamias_store::Failure;
+
+/// A part of the store whose bytes are not what was written: the file, the bytes, the events lost and their times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage(pub(crate) tamias_store::Damage);
+
+impl Damage {
+    /// The file, and the bytes of it that cannot be used.
+    pub fn place(&self) -> (&std::path::Path, std::ops::Range<u64>) {
+        (&self.0.file, self.0.bytes.clone())
+    }
+
+    /// How many events are lost, where that is known.
+    pub fn events(&self) -> Option<u64> {
+        self.0.events
+    }
+
+    /// The instants of the first and the last event lost, where they are known; otherwise they may be of any time.
+    pub fn time_range(&self) -> Option<(Instant, Instant)> {
+        self.0.keys.map(|(first, last)| (instant(first.instant), instant(last.instant)))
+    }
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tamias_store::Damage { file, bytes, found, .. } = &self.0;
+        write!(f, "{} is damaged at bytes {} to {}: {found}; ", file.display(), bytes.start, bytes.end)?;
+        match self.events() {
+            Some(1) => f.write_str("1 event is lost, ")?,
+            Some(events) => write!(f, "{events} events are lost, ")?,
+            None => f.write_str("an unknown number of events is lost, ")?,
+        }
+        match self.time_range() {
+            Some((first, last)) => write!(f, "from {first} to {last}"),
+            None => f.write_str("of unknown times"),
+        }
+    }
+}
+
+/// An instant of the store, which takes any 64 bits: those after the year 9999 show as its end.
+pub(crate) fn instant(ticks: u64) -> Instant {
+    Instant::from_ticks(ticks).unwrap_or(Instant::MAX)
+}
+
+/// Why events could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The operating system refused.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// The bytes are not what was written.
+    #[error("{0}")]
+    Damaged(Damage),
+}
+
+impl From<tamias_store::ReadError> for ReadError {
+    fn from(error: tamias_store::ReadError) -> ReadError {
+        match error {
+            tamias_store::ReadError::Failure(failure) => ReadError::Failure(failure),
+            tamias_store::ReadError::Damaged(damage) => ReadError::Damaged(Damage(damage)),
+            // The enum may grow: what is not known here is told in its own words.
+            other => ReadError::Failure(Failure {
+                path: std::path::PathBuf::new(),
+                operation: tamias_store::Operation::Read,
+                source: Arc::new(std::io::Error::other(other)),
+            }),
+        }
+    }
+}
+
+/// What a query that [goes past damage](crate::Store::run_past_damage) had to leave out. Complete once its rows have ended.
+#[derive(Clone, Debug, Default)]
+pub struct LeftOut(Arc<Mutex<Vec<Damage>>>);
+
+impl LeftOut {
+    /// The damaged parts met so far, in the order in which they were met.
+    pub fn damage(&self) -> Vec<Damage> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes what has come to be known.
+    pub(crate) fn update(&self, left_out: &[tamias_store::Damage]) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = left_out.get(known.len()..).unwrap_or_default();
+        known.extend(new.iter().cloned().map(Damage));
+    }
+}

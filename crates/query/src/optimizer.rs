@@ -1,9 +1,10 @@
 //! Plan → plan, the same answers for less work: an ordered list of rules.
 
 use crate::ast::Comparison;
-use crate::expr::{Bound, Expr, Item, Member, Scope};
+use crate::expr::{Expr, Item, Member, Scope};
 use crate::plan::{Input, Key, Output, Plan};
 use crate::value::Value;
+use tamias_json::number::Bound;
 
 /// A rule rewrites one expression, whose parts it has rewritten already.
 type Rule = fn(Expr) -> Expr;
@@ -142,12 +143,18 @@ fn prepare_bound(expr: Expr) -> Expr {
         return expr;
     };
     match (*left, *right) {
-        (Expr::Constant(Value::Number(number)), right) if !is_constant(&right) => {
-            Expr::CompareNumber { op: flip(op), left: Box::new(right), bound: Bound::new(number) }
-        }
-        (left, Expr::Constant(Value::Number(number))) => {
-            Expr::CompareNumber { op, left: Box::new(left), bound: Bound::new(number) }
-        }
+        (Expr::Constant(Value::Number(number)), right) if !is_constant(&right) => Expr::CompareNumber {
+            op: flip(op),
+            left: Box::new(right),
+            bound: Box::new(Bound::new(&number.text())),
+            number,
+        },
+        (left, Expr::Constant(Value::Number(number))) => Expr::CompareNumber {
+            op,
+            left: Box::new(left),
+            bound: Box::new(Bound::new(&number.text())),
+            number,
+        },
         (left, right) => Expr::Compare { op, left: Box::new(left), right: Box::new(right), ci },
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Events {
     pub(crate) direction: Direction,
     /// The keys of a document's top level that the query reads: the slots.
     pub(crate) names: Vec<Box<str>>,
+    /// Whether the documents are looked into at all.
+    pub(crate) reads_documents: bool,
     /// So many of them are read before `where`, the others for hits only.
     pub(crate) filter_names: usize,
     /// Each makes a row of each element of an array, which becomes the next local.

@@ -3,7 +3,7 @@
 use crate::ast::Explain;
 use crate::error::{ExecError, QueryError};
 use crate::exec::{Rows, RunOptions};
-use crate::expr::{Event, Expr, Scope};
+use crate::expr::{Event, Expr, Scope, Spare};
 use crate::optimizer;
 use crate::parameters::Parameters;
 use crate::parser::{parse_expression, parse_query};
@@ -141,8 +141,8 @@ impl Expression {
             .map_err(|error| ExecError::Document { arrival: 0, reason: error.to_string() })?;
         let written = document.get("@t").and_then(|t| t.as_str());
         let instant = written.and_then(|t| time::parse_instant(&t.text())).unwrap_or(0);
-        let mut scope = Scope::new(time::now());
-        scope.event = Some(Event { document, instant, arrival: 0 });
+        let event = Event { document: Some(document), instant, arrival: 0 };
+        let mut scope = Scope::of(event, &self.names, time::now(), &mut Spare::default());
         scope.read(&self.names, 0);
         let value = self.expr.eval(&mut scope);
         scope.take_failure()?;

@@ -88,6 +88,18 @@ impl Batch {
         });
     }
 
+    /// Adds the cell of a stored value.
+    #[inline]
+    pub(crate) fn push_stored(&mut self, value: Option<tamias_json::Value<'_>>, documents: &[u8]) {
+        match value {
+            None => self.places.push(Place::Undefined),
+            Some(value) => match within(documents, value.raw()) {
+                Some(place) => self.places.push(place),
+                None => self.push(&Value::stored(value), documents),
+            },
+        }
+    }
+
     /// Ends the row that is being made.
     pub(crate) fn end_row(&mut self, order: (u64, u64)) {
         self.orders.push(order);

@@ -6,7 +6,7 @@ use super::project::check_row;
 use super::scan::Sink;
 use super::sort::{Held, held_bytes, sort_rows};
 use crate::error::ExecError;
-use crate::expr::Scope;
+use crate::expr::{Expr, Scope};
 use crate::plan::{Grouping, Key, Output, Plan};
 use crate::time;
 use crate::value::{Value, canonical};
@@ -25,6 +25,7 @@ pub(super) struct Groups<'p> {
     bytes: usize,
     /// The key of the present event, in an allocation that stays.
     key: Vec<u8>,
+    recent: Recent,
 }
 
 struct Group {
@@ -39,8 +40,14 @@ const GROUP_BYTES: usize = 160;
 
 impl<'p> Groups<'p> {
     pub(super) fn new(grouping: &'p Grouping) -> Groups<'p> {
-        let mut groups =
-            Groups { grouping, by_key: HashMap::new(), groups: Vec::new(), bytes: 0, key: Vec::new() };
+        let mut groups = Groups {
+            grouping,
+            by_key: HashMap::new(),
+            groups: Vec::new(),
+            bytes: 0,
+            key: Vec::new(),
+            recent: Recent::default(),
+        };
         if grouping.keys.is_empty() {
             let first = (u64::MAX, u64::MAX);
             groups.groups.push(Group { first, keys: Vec::new(), aggregators: groups.aggregators() });
@@ -61,6 +68,22 @@ impl<'p> Groups<'p> {
         if keys.is_empty() {
             return 0;
         }
+        // Most events repeat a key in the same spelling, and that is found without evaluating it.
+        let spelling = match keys {
+            [Key::Expr { expr: Expr::Slot(slot), .. }] => scope.slot(*slot).map(|value| value.raw()),
+            _ => None,
+        };
+        if let Some(known) = spelling.and_then(|spelling| self.recent.get(spelling)) {
+            return known;
+        }
+        let found = self.look_up(keys, scope, instant, order);
+        if let Some(spelling) = spelling {
+            self.recent.put(spelling, found);
+        }
+        found
+    }
+
+    fn look_up<'a>(&mut self, keys: &'a [Key], scope: &mut Scope<'a>, instant: u64, order: Order) -> usize {
         self.key.clear();
         for key in keys {
             match key {
@@ -144,7 +167,7 @@ fn row(
     values: &[Value<'static>],
 ) -> Result<Option<Held>, ExecError> {
     let mut scope = Scope::new(time::now());
-    scope.slots.extend(values.iter().map(Value::reborrow));
+    scope.groups = values;
     let passes = grouping.having.as_ref().is_none_or(|having| having.test(&mut scope));
     scope.take_failure()?;
     if !passes {
@@ -169,6 +192,48 @@ fn shown<'a>(keys: &'a [Key], scope: &mut Scope<'a>, instant: u64) -> Vec<Value<
         Key::Expr { expr, .. } => expr.eval(scope).into_static(),
     });
     shown.collect()
+}
+
+/// The groups of some spellings of a single key. A place is taken over by who comes last.
+struct Recent {
+    places: Vec<(Box<[u8]>, usize)>,
+}
+
+/// A power of two.
+const RECENT_PLACES: usize = 256;
+const SPELLING_BYTES_MAX: usize = 64;
+
+impl Default for Recent {
+    fn default() -> Recent {
+        Recent { places: vec![Default::default(); RECENT_PLACES] }
+    }
+}
+
+impl Recent {
+    /// From the length and the bytes at both ends: what keys of a log differ in.
+    fn place(spelling: &[u8]) -> usize {
+        let word = |bytes: Option<&[u8; 8]>| bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let ends = match spelling.len() {
+            0..8 => spelling.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+            _ => word(spelling.first_chunk()) ^ word(spelling.last_chunk()).rotate_left(29),
+        };
+        let mixed = (ends ^ spelling.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> 32) as usize % RECENT_PLACES
+    }
+
+    fn get(&self, spelling: &[u8]) -> Option<usize> {
+        let (known, group) = self.places.get(Recent::place(spelling))?;
+        (**known == *spelling).then_some(*group)
+    }
+
+    fn put(&mut self, spelling: &[u8], group: usize) {
+        if spelling.len() > SPELLING_BYTES_MAX {
+            return;
+        }
+        if let Some(place) = self.places.get_mut(Recent::place(spelling)) {
+            *place = (spelling.into(), group);
+        }
+    }
 }
 
 struct GroupSink<'s, 'p> {

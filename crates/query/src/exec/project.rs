@@ -3,7 +3,7 @@
 use super::scan::{Run, Sink, Worker};
 use super::stats::Stats;
 use crate::error::ExecError;
-use crate::expr::Scope;
+use crate::expr::{Expr, Scope};
 use crate::plan::{Output, Plan};
 use crate::row::Batch;
 use crate::source::Block;
@@ -66,6 +66,10 @@ impl Sink for Project<'_> {
         };
         let before = self.batch.text_len();
         for cell in cells {
+            if let Expr::Slot(slot) = cell {
+                self.batch.push_stored(scope.slot(*slot), documents);
+                continue;
+            }
             let value = cell.eval(scope);
             self.batch.push(&value, documents);
             check_row(self.batch.text_len() - before)?;

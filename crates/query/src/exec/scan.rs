@@ -3,7 +3,7 @@
 use super::control::Control;
 use super::stats::Stats;
 use crate::error::ExecError;
-use crate::expr::{Event, Expr, Scope};
+use crate::expr::{Event, Expr, Scope, Spare};
 use crate::plan::{Events, Plan};
 use crate::source::{Block, Direction};
 use crate::value::Value;
@@ -24,7 +24,8 @@ pub(super) trait Sink {
 /// Allocations that are used again for each event.
 pub(super) struct Worker {
     offsets: Offsets,
-    scope: Option<Scope<'static>>,
+    spare: Spare,
+    now: u64,
 }
 
 /// What is run.
@@ -40,7 +41,7 @@ const EVENTS_UNCHECKED: usize = 256;
 
 impl Worker {
     pub(super) fn new(now: u64) -> Worker {
-        Worker { offsets: Offsets::new(), scope: Some(Scope::new(now)) }
+        Worker { offsets: Offsets::new(), spare: Spare::default(), now }
     }
 
     /// Evaluates the events of a block in the plan's direction, from the `from`th on, until the sink has enough.
@@ -54,10 +55,11 @@ impl Worker {
         sink: &mut impl Sink,
         stats: &mut Stats,
     ) -> Result<usize, ExecError> {
-        let Run { plan, events, control } = run;
+        let Run { events, control, .. } = run;
         let (documents, ends) = (block.documents(), block.ends());
         let (instants, arrivals) = (block.instants(), block.arrivals());
         let count = ends.len().min(instants.len()).min(arrivals.len());
+        let filter_names = events.names.get(..events.filter_names).unwrap_or_default();
         let mut next = from;
         while next < count {
             if (next - from).is_multiple_of(EVENTS_UNCHECKED) {
@@ -77,18 +79,20 @@ impl Worker {
             let bytes = documents
                 .get(start..end)
                 .ok_or_else(|| damaged("its end lies outside its block".to_owned()))?;
-            let document = self.offsets.scan_trusted(bytes).map_err(|error| damaged(error.to_string()))?;
+            let document = match events.reads_documents {
+                true => Some(self.offsets.scan_trusted(bytes).map_err(|error| damaged(error.to_string()))?),
+                false => None,
+            };
             stats.events += 1;
             stats.bytes += bytes.len() as u64;
 
-            let mut scope = self.scope.take().unwrap_or_else(|| Scope::new(0)).recycle();
-            scope.event = Some(Event { document, instant, arrival });
-            if let Some(names) = events.names.get(..events.filter_names) {
-                scope.read(names, 0);
-            }
-            let flow = unnested(&events.unnest, plan, events, &mut scope, documents, sink, stats);
+            let event = Event { document, instant, arrival };
+            let mut scope = Scope::of(event, &events.names, self.now, &mut self.spare);
+            scope.read(filter_names, 0);
+            let mut is_read = false;
+            let flow = unnested(&events.unnest, run, &mut is_read, &mut scope, documents, sink, stats);
             scope.take_failure()?;
-            self.scope = Some(scope.recycle());
+            scope.end(&mut self.spare);
             if flow?.is_break() {
                 break;
             }
@@ -100,8 +104,8 @@ impl Worker {
 /// One row for each element of the collections still to be unnested; the event itself where there are none.
 fn unnested<'a>(
     collections: &'a [Expr],
-    plan: &'a Plan,
-    events: &'a Events,
+    run: Run<'a>,
+    is_read: &mut bool,
     scope: &mut Scope<'a>,
     documents: &'a [u8],
     sink: &mut impl Sink,
@@ -112,7 +116,7 @@ fn unnested<'a>(
             let depth = scope.locals.len();
             for element in array.iter() {
                 scope.locals.push(element);
-                let flow = unnested(others, plan, events, scope, documents, sink, stats);
+                let flow = unnested(others, run, is_read, scope, documents, sink, stats);
                 scope.locals.truncate(depth);
                 if flow?.is_break() {
                     return Ok(ControlFlow::Break(()));
@@ -121,13 +125,17 @@ fn unnested<'a>(
         }
         return Ok(ControlFlow::Continue(()));
     }
-    let passes = plan.filter.as_ref().is_none_or(|filter| filter.test(scope));
+    let passes = run.plan.filter.as_ref().is_none_or(|filter| filter.test(scope));
     if !passes || scope.failure.is_some() {
         return Ok(ControlFlow::Continue(()));
     }
     stats.hits += 1;
-    if scope.slots.len() < events.names.len() {
-        scope.read(&events.names, events.filter_names);
+    if !*is_read {
+        *is_read = true;
+        scope.read(
+            run.events.names.get(run.events.filter_names..).unwrap_or_default(),
+            run.events.filter_names,
+        );
     }
-    sink.hit(plan, scope, documents)
+    sink.hit(run.plan, scope, documents)
 }

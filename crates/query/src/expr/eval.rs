@@ -6,7 +6,10 @@ use crate::ast::{Comparison, Quantifier};
 use crate::functions::Call;
 use crate::value::{Array, Number, Object, Text, VALUE_BYTES_MAX, Value, compare, equal};
 use crate::{template, time};
+use rust_decimal::Decimal;
 use std::cmp::Ordering;
+use tamias_json as stored;
+use tamias_json::number::Bound;
 
 impl Expr {
     /// Whether the expression is true: not false, not undefined, nothing else.
@@ -24,15 +27,16 @@ impl Expr {
     /// The answer of a comparison or match; none if it is undefined.
     fn condition<'a>(&'a self, scope: &mut Scope<'a>) -> Option<bool> {
         match self {
-            Expr::CompareNumber { op, left, bound } => match left.eval(scope) {
-                Value::Number(number) => Some(holds(*op, bound.order(&number))),
-                Value::Undefined => None,
-                _ => match op {
-                    Comparison::Equal => Some(false),
-                    Comparison::NotEqual => Some(true),
-                    _ => None,
-                },
-            },
+            Expr::CompareNumber { op, left, bound, .. } => {
+                if let Expr::Slot(slot) = **left {
+                    return compare_stored(*op, scope.slot(slot)?, bound);
+                }
+                match left.eval(scope) {
+                    Value::Number(number) => Some(holds(*op, bound.compare(number.text().as_bytes()))),
+                    Value::Undefined => None,
+                    _ => unlike(*op),
+                }
+            }
             Expr::Compare { op, left, right, ci } => {
                 let (left, right) = (left.eval(scope), right.eval(scope));
                 match op {
@@ -71,7 +75,8 @@ impl Expr {
     pub(crate) fn eval<'a>(&'a self, scope: &mut Scope<'a>) -> Value<'a> {
         match self {
             Expr::Constant(value) => value.reborrow(),
-            Expr::Slot(slot) => scope.slot(*slot),
+            Expr::Slot(slot) => Value::maybe(scope.slot(*slot)),
+            Expr::Group(group) => scope.groups.get(*group).map_or(Value::Undefined, Value::reborrow),
             Expr::Local(local) => scope.locals.get(*local).cloned().unwrap_or(Value::Undefined),
             Expr::BuiltIn(computed) => computed.eval(scope),
             Expr::Member(of, name) => of.eval(scope).member(name),
@@ -168,6 +173,25 @@ impl Expr {
     }
 }
 
+/// A stored value against a number, in its text.
+#[inline]
+fn compare_stored(op: Comparison, value: stored::Value<'_>, bound: &Bound) -> Option<bool> {
+    match value {
+        stored::Value::Number(_) => Some(holds(op, bound.compare(value.raw()))),
+        _ => unlike(op),
+    }
+}
+
+/// The comparison of a number with a value of another kind.
+fn unlike(op: Comparison) -> Option<bool> {
+    match op {
+        Comparison::Equal => Some(false),
+        Comparison::NotEqual => Some(true),
+        _ => None,
+    }
+}
+
+#[inline]
 fn holds(op: Comparison, order: Ordering) -> bool {
     match op {
         Comparison::Equal => order.is_eq(),
@@ -276,43 +300,39 @@ impl Computed {
         let Some(event) = scope.event else {
             return Value::Undefined;
         };
+        let slot = |slot: usize| Value::maybe(scope.slot(slot));
         match self {
             Computed::Timestamp => Value::from(event.instant),
             Computed::Arrived => Value::from(event.arrival),
             Computed::Id => Value::from(format!("{:016x}{:016x}", event.instant, event.arrival)),
-            Computed::Data => Value::Object(Object::Stored(event.document)),
-            Computed::Properties => Value::Object(Object::Properties(event.document)),
-            Computed::Level { level } => match scope.slot(level) {
+            Computed::Data => Value::from_option(event.document.map(Object::Stored)),
+            Computed::Properties => Value::from_option(event.document.map(Object::Properties)),
+            Computed::Level { level } => match slot(level) {
                 Value::Undefined => Value::from("Information"),
                 level => level,
             },
-            Computed::Start { start } => Value::from_option(started(&scope.slot(start))),
-            Computed::Elapsed { start } => Value::from_option(started(&scope.slot(start)).map(|start| {
-                rust_decimal::Decimal::from(event.instant) - rust_decimal::Decimal::from(start)
-            })),
-            Computed::EventType { event_type, template } => {
-                match (scope.slot(event_type), scope.slot(template)) {
-                    (Value::Undefined, Value::Text(text)) => {
-                        Value::from(format!("{:08x}", template::event_type(&text.text())))
-                    }
-                    (event_type, _) => event_type,
-                }
+            Computed::Start { start } => Value::from_option(started(&slot(start))),
+            Computed::Elapsed { start } => {
+                let start = started(&slot(start)).map(Decimal::from);
+                Value::from_option(start.map(|start| Decimal::from(event.instant) - start))
             }
+            Computed::EventType { event_type, template } => match (slot(event_type), slot(template)) {
+                (Value::Undefined, Value::Text(text)) => {
+                    Value::from(format!("{:08x}", template::event_type(&text.text())))
+                }
+                (event_type, _) => event_type,
+            },
             Computed::Message { message, template, renderings } => {
-                match (scope.slot(message), scope.slot(template)) {
-                    (Value::Undefined, Value::Text(text)) => {
-                        let properties = Object::Properties(event.document);
-                        match template::render(
-                            &text.text(),
-                            &properties,
-                            &scope.slot(renderings),
-                            VALUE_BYTES_MAX,
-                        ) {
+                match (slot(message), slot(template), event.document) {
+                    (Value::Undefined, Value::Text(text), Some(document)) => {
+                        let properties = Object::Properties(document);
+                        match template::render(&text.text(), &properties, &slot(renderings), VALUE_BYTES_MAX)
+                        {
                             Some(rendered) => Value::from(rendered),
                             None => scope.too_large(),
                         }
                     }
-                    (message, _) => message,
+                    (message, ..) => message,
                 }
             }
         }
@@ -335,5 +355,11 @@ impl<'a> From<Number<'a>> for Value<'a> {
 impl<'a> From<Array<'a>> for Value<'a> {
     fn from(array: Array<'a>) -> Value<'a> {
         Value::Array(array)
+    }
+}
+
+impl<'a> From<Object<'a>> for Value<'a> {
+    fn from(object: Object<'a>) -> Value<'a> {
+        Value::Object(object)
     }
 }

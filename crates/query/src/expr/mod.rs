@@ -1,29 +1,30 @@
 //! Resolved expressions: every name is a slot of the event or a local, every pattern compiled.
 
 mod arithmetic;
-mod bound;
 mod eval;
 mod pattern;
 mod print;
 mod scope;
 
 pub(crate) use arithmetic::calculate;
-pub(crate) use bound::Bound;
 pub(crate) use eval::element;
 pub(crate) use pattern::{Like, Pattern, Replacement};
 pub(crate) use print::{Printed, property};
-pub(crate) use scope::{Event, Scope};
+pub(crate) use scope::{Event, Scope, Spare};
 
 use crate::ast::{Arithmetic, Comparison, Quantifier};
 use crate::functions::Function;
-use crate::value::Value;
+use crate::value::{Number, Value};
+use tamias_json::number::Bound;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Expr {
     Constant(Value<'static>),
     /// A key of the document's top level, by its number in the plan's list.
     Slot(usize),
-    /// A value bound by `let`, a lambda, `unnest`, or by grouping.
+    /// Behind a grouping: a key, or an aggregate.
+    Group(usize),
+    /// A value bound by `let`, a lambda or `unnest`.
     Local(usize),
     BuiltIn(Computed),
     Member(Box<Expr>, Box<str>),
@@ -45,7 +46,8 @@ pub(crate) enum Expr {
     CompareNumber {
         op: Comparison,
         left: Box<Expr>,
-        bound: Bound,
+        bound: Box<Bound>,
+        number: Number<'static>,
     },
     In {
         left: Box<Expr>,
@@ -133,7 +135,9 @@ impl Expr {
     /// The expressions directly inside this one.
     pub(crate) fn children_mut(&mut self) -> Vec<&mut Expr> {
         match self {
-            Expr::Constant(_) | Expr::Slot(_) | Expr::Local(_) | Expr::BuiltIn(_) => Vec::new(),
+            Expr::Constant(_) | Expr::Slot(_) | Expr::Group(_) | Expr::Local(_) | Expr::BuiltIn(_) => {
+                Vec::new()
+            }
             Expr::Member(of, _) | Expr::Negate(of) | Expr::Not(of) | Expr::IsNull(of, _) => vec![of],
             Expr::CompareNumber { left, .. }
             | Expr::Like { left, .. }

@@ -43,7 +43,9 @@ impl fmt::Display for Printed<'_> {
             Expr::Constant(Value::Undefined) => f.write_str("Undefined()"),
             Expr::Constant(Value::Text(text)) => write!(f, "'{}'", text.text().replace('\'', "''")),
             Expr::Constant(value) => f.write_str(&String::from_utf8_lossy(&json(value).unwrap_or_default())),
-            Expr::Slot(slot) => f.write_str(self.slots.get(*slot).map_or("?", String::as_str)),
+            Expr::Slot(slot) | Expr::Group(slot) => {
+                f.write_str(self.slots.get(*slot).map_or("?", String::as_str))
+            }
             Expr::Local(local) => write!(f, "local{local}"),
             Expr::BuiltIn(computed) => f.write_str(match computed {
                 Computed::Timestamp => "@Timestamp",
@@ -73,8 +75,8 @@ impl fmt::Display for Printed<'_> {
             Expr::Compare { op, left, right, ci } => {
                 write!(f, "({} {} {}{})", self.of(left), op.sign(), self.of(right), case(*ci))
             }
-            Expr::CompareNumber { op, left, bound } => {
-                write!(f, "({} {} bound {})", self.of(left), op.sign(), bound.text())
+            Expr::CompareNumber { op, left, number, .. } => {
+                write!(f, "({} {} bound {})", self.of(left), op.sign(), number.text())
             }
             Expr::In { left, right, negated, ci } => {
                 let op = if *negated { Comparison::NotIn } else { Comparison::In };

@@ -2,11 +2,12 @@
 
 use crate::error::ExecError;
 use crate::value::{VALUE_BYTES_MAX, Value};
-use tamias_json::Map;
+use tamias_json::{self as stored, Map};
 
 #[derive(Clone, Copy)]
 pub(crate) struct Event<'a> {
-    pub(crate) document: Map<'a>,
+    /// None where the plan reads nothing of it.
+    pub(crate) document: Option<Map<'a>>,
     pub(crate) instant: u64,
     pub(crate) arrival: u64,
 }
@@ -28,59 +29,93 @@ impl From<Failure> for ExecError {
 /// The surroundings of an evaluation. `'a` is the event's and the plan's life.
 pub(crate) struct Scope<'a> {
     pub(crate) event: Option<Event<'a>>,
-    pub(crate) slots: Vec<Value<'a>>,
+    slots: Slots<'a>,
+    /// Behind a grouping: its keys and aggregates.
+    pub(crate) groups: &'a [Value<'static>],
     pub(crate) locals: Vec<Value<'a>>,
     /// What `Now()` answers.
     pub(crate) now: u64,
     pub(crate) failure: Option<Failure>,
 }
 
+/// The values of a plan's names in an event, of few names without an allocation.
+#[expect(clippy::large_enum_variant, reason = "it lives on the stack, so that few names need no allocation")]
+enum Slots<'a> {
+    Few([Option<stored::Value<'a>>; FEW]),
+    Many(Vec<Option<stored::Value<'a>>>),
+}
+
+const FEW: usize = 8;
+
+/// The allocations of a scope, kept from one event to the next.
+#[derive(Default)]
+pub(crate) struct Spare {
+    slots: Vec<Option<stored::Value<'static>>>,
+    locals: Vec<Value<'static>>,
+}
+
 impl<'a> Scope<'a> {
     /// A scope with no event.
     pub(crate) fn new(now: u64) -> Scope<'a> {
-        Scope { event: None, slots: Vec::new(), locals: Vec::new(), now, failure: None }
-    }
-
-    /// A scope for another event, in the same allocations.
-    pub(crate) fn recycle<'b>(self) -> Scope<'b> {
         Scope {
             event: None,
-            slots: recycle(self.slots),
-            locals: recycle(self.locals),
-            now: self.now,
-            failure: self.failure,
+            slots: Slots::Few([None; FEW]),
+            groups: &[],
+            locals: Vec::new(),
+            now,
+            failure: None,
         }
     }
 
-    pub(crate) fn slot(&self, slot: usize) -> Value<'a> {
-        self.slots.get(slot).cloned().unwrap_or(Value::Undefined)
+    /// A scope for an event, of which `names` are to be read.
+    #[inline]
+    pub(crate) fn of(event: Event<'a>, names: &[Box<str>], now: u64, spare: &mut Spare) -> Scope<'a> {
+        let mut scope = Scope::new(now);
+        scope.event = Some(event);
+        if names.len() > FEW {
+            let mut slots = recycle(std::mem::take(&mut spare.slots));
+            slots.resize(names.len(), None);
+            scope.slots = Slots::Many(slots);
+        }
+        if spare.locals.capacity() > 0 {
+            scope.locals = recycle(std::mem::take(&mut spare.locals));
+        }
+        scope
     }
 
-    /// Reads the values of `names` from the document, all in one walk: the last of each name counts.
-    ///
-    /// The slots from `from` on are replaced.
+    /// Gives the allocations back.
+    #[inline]
+    pub(crate) fn end(self, spare: &mut Spare) {
+        if let Slots::Many(slots) = self.slots {
+            spare.slots = recycle(slots);
+        }
+        if self.locals.capacity() > 0 {
+            spare.locals = recycle(self.locals);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn slot(&self, slot: usize) -> Option<stored::Value<'a>> {
+        match &self.slots {
+            Slots::Few(slots) => slots.get(slot).copied().flatten(),
+            Slots::Many(slots) => slots.get(slot).copied().flatten(),
+        }
+    }
+
+    /// Reads the values of `names` from the document into the slots from `from` on, all in one walk: the last of each name
+    /// counts.
+    #[inline]
     pub(crate) fn read(&mut self, names: &[Box<str>], from: usize) {
-        self.slots.truncate(from);
-        self.slots.resize(names.len(), Value::Undefined);
-        let (Some(event), Some(names), Some(slots)) =
-            (self.event, names.get(from..), self.slots.get_mut(from..))
-        else {
+        let slots = match &mut self.slots {
+            Slots::Few(slots) => slots.get_mut(from..),
+            Slots::Many(slots) => slots.get_mut(from..),
+        };
+        let (Some(document), Some(slots)) = (self.event.and_then(|event| event.document), slots) else {
             return;
         };
-        if let ([name], [slot]) = (names, &mut *slots) {
-            *slot = Value::maybe(event.document.get(name));
-            return;
-        }
-        if names.is_empty() {
-            return;
-        }
-        for (key, value) in event.document.entries() {
-            let raw = key.raw();
-            for (name, slot) in names.iter().zip(&mut *slots) {
-                if raw == name.as_bytes() || (key.has_escapes() && key.text() == **name) {
-                    *slot = Value::stored(value);
-                }
-            }
+        match (names, slots) {
+            ([name], [slot, ..]) => *slot = document.get(name),
+            (names, slots) => read_all(document, names, slots),
         }
     }
 
@@ -103,8 +138,24 @@ impl<'a> Scope<'a> {
     }
 }
 
+fn read_all<'a>(document: Map<'a>, names: &[Box<str>], slots: &mut [Option<stored::Value<'a>>]) {
+    if names.is_empty() {
+        return;
+    }
+    for (key, value) in document.entries() {
+        let raw = key.raw();
+        let is_escaped = memchr::memchr(b'\\', raw).is_some();
+        for (name, slot) in names.iter().zip(&mut *slots) {
+            if raw == name.as_bytes() || (is_escaped && key.text() == **name) {
+                *slot = Some(value);
+            }
+        }
+    }
+}
+
 /// The vector emptied, for values of another life: collecting nothing in place keeps the allocation.
-fn recycle<'b>(mut values: Vec<Value<'_>>) -> Vec<Value<'b>> {
+#[inline]
+fn recycle<A, B>(mut values: Vec<A>) -> Vec<B> {
     values.clear();
-    values.into_iter().map(|_| Value::Undefined).collect()
+    values.into_iter().map_while(|_| None).collect()
 }

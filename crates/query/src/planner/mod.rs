@@ -80,7 +80,8 @@ impl<'q> Planner<'q> {
         let input = match query.from {
             Some(_) => {
                 let names = std::mem::take(&mut self.resolver.names);
-                Input::Events(Events { direction, names, filter_names, unnest })
+                let reads_documents = self.resolver.uses_document || !names.is_empty();
+                Input::Events(Events { direction, names, reads_documents, filter_names, unnest })
             }
             None => Input::Nothing,
         };
@@ -131,6 +132,7 @@ impl<'q> Planner<'q> {
             match column {
                 Column::All(span) => {
                     self.needs_stream(query, "*", *span)?;
+                    self.resolver.uses_document = true;
                     for (name, computed) in [
                         ("@Timestamp", Computed::Timestamp),
                         ("@Id", Computed::Id),

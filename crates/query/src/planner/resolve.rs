@@ -21,6 +21,8 @@ pub(super) struct Resolver<'q> {
     has_event: bool,
     /// The slots.
     pub(super) names: Vec<Box<str>>,
+    /// Whether the document is read otherwise than by its slots.
+    pub(super) uses_document: bool,
     /// The names of the locals, the innermost last.
     pub(super) locals: Vec<String>,
     /// Set while expressions behind a grouping are resolved.
@@ -49,7 +51,15 @@ impl Grouped {
 
 impl<'q> Resolver<'q> {
     pub(super) fn new(text: &'q str, parameters: &'q Parameters, has_event: bool) -> Resolver<'q> {
-        Resolver { text, parameters, has_event, names: Vec::new(), locals: Vec::new(), grouped: None }
+        Resolver {
+            text,
+            parameters,
+            has_event,
+            names: Vec::new(),
+            uses_document: false,
+            locals: Vec::new(),
+            grouped: None,
+        }
     }
 
     /// A column of a grouped query: it says something of the group as a whole.
@@ -216,7 +226,7 @@ impl<'q> Resolver<'q> {
         if let Some(key) = grouped.key(expr.span.text(self.text))
             && !matches!(expr.node, Node::Text(_) | Node::Number(_) | Node::Null | Node::Bool(_))
         {
-            return Ok(Some(Expr::Slot(key)));
+            return Ok(Some(Expr::Group(key)));
         }
         let keys = grouped.keys.len();
         let interval = grouped.interval;
@@ -242,7 +252,7 @@ impl<'q> Resolver<'q> {
                     return Ok(None);
                 };
                 grouped.aggregates.push(planned);
-                Ok(Some(Expr::Slot(keys + grouped.aggregates.len() - 1)))
+                Ok(Some(Expr::Group(keys + grouped.aggregates.len() - 1)))
             }
             Node::Name(_) | Node::BuiltIn(_) => {
                 let shown = expr.span.text(self.text);
@@ -282,6 +292,11 @@ impl<'q> Resolver<'q> {
         self.slot(built_in.key().unwrap_or_default())
     }
 
+    fn whole(&mut self, computed: Computed) -> Computed {
+        self.uses_document = true;
+        computed
+    }
+
     fn built_in(&mut self, built_in: BuiltIn) -> Expr {
         Expr::BuiltIn(match built_in {
             BuiltIn::Timestamp => Computed::Timestamp,
@@ -299,8 +314,8 @@ impl<'q> Resolver<'q> {
             BuiltIn::Elapsed => Computed::Elapsed { start: self.stored(BuiltIn::Start) },
             BuiltIn::Id => Computed::Id,
             BuiltIn::Arrived => Computed::Arrived,
-            BuiltIn::Properties => Computed::Properties,
-            BuiltIn::Data => Computed::Data,
+            BuiltIn::Properties => self.whole(Computed::Properties),
+            BuiltIn::Data => self.whole(Computed::Data),
             stored => return Expr::Slot(self.stored(stored)),
         })
     }

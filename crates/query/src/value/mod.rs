@@ -221,10 +221,27 @@ impl<'a> Array<'a> {
         }
     }
 
-    pub(crate) fn iter<'s>(&'s self) -> Box<dyn Iterator<Item = Value<'a>> + 's> {
+    pub(crate) fn iter(&self) -> Elements<'_, 'a> {
         match self {
-            Array::Stored(array) => Box::new(array.iter().map(Value::stored)),
-            Array::Shared(items) => Box::new(items.values.iter().cloned()),
+            Array::Stored(array) => Elements::Stored(array.iter()),
+            Array::Shared(items) => Elements::Shared(items.values.iter()),
+        }
+    }
+}
+
+/// The elements of an array, in their order.
+pub(crate) enum Elements<'s, 'a> {
+    Stored(stored::Elements<'a>),
+    Shared(std::slice::Iter<'s, Value<'a>>),
+}
+
+impl<'a> Iterator for Elements<'_, 'a> {
+    type Item = Value<'a>;
+
+    fn next(&mut self) -> Option<Value<'a>> {
+        match self {
+            Elements::Stored(elements) => elements.next().map(Value::stored),
+            Elements::Shared(values) => values.next().cloned(),
         }
     }
 }

@@ -7,8 +7,10 @@ pub fn kernels(input: &[u8]) {
     let portable =
         Isa::available().into_iter().find(|isa| isa.name() == "portable").expect("runs everywhere");
     let expected = seen(input, portable);
+    let count = Offsets::count_with(input, portable);
     for isa in Isa::available() {
         assert_eq!(seen(input, isa), expected, "{}", isa.name());
+        assert_eq!(Offsets::count_with(input, isa), count, "{}", isa.name());
         // Where the document stands in memory makes no difference.
         let shifted = [&b"{[,\"\\"[..input.len() % 5], input, b"\"}"].concat();
         let start = input.len() % 5;
@@ -31,6 +33,7 @@ fn seen(input: &[u8], isa: Isa) -> Result<Seen, ScanError> {
     // A list that held something else before.
     let _ = offsets.scan_trusted_with(br#"{"a":[1,{"b":2}]}"#, isa);
     let root = offsets.scan_trusted_with(input, isa)?;
+    assert!(!format!("{root:?}{root:#?}").is_empty());
     Ok(walk(input, Value::Map(root)))
 }
 
@@ -66,6 +69,7 @@ fn attached(input: &[u8], expected: &Seen) {
     }
     for other in &others {
         if let Ok(document) = Document::attach(other, kept.clone()) {
+            assert!(!format!("{document:?}{document:#?}").is_empty());
             walk(other, Value::Map(document.root()));
         }
     }

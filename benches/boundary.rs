@@ -1,15 +1,13 @@
 //! What happens to bytes when they come in and when they are asked for: validation with minification, decoding of
-//! strings, comparison of numbers in their text. `cargo bench -p tamias-benches --bench boundary`
+//! strings, comparison of numbers in their text. `cargo bench -p tamias-benches --bench boundary` prints the tables.
 //!
-//! Each contender's answer is asserted before anything is timed.
+//! Each answer is asserted before anything is timed. The contenders take turns on a few hundred kilobytes, and the least
+//! time of each counts: what else the machine does makes runs slower, never faster.
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use serde::de::IgnoredAny;
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::hint::black_box;
-use std::time::Duration;
-use tamias_benches::{Set, sets};
+use tamias_benches::{Contender, Set, gigabytes_per_second, sets, take_turns};
 use tamias_json::Isa;
 use tamias_json::number::{Bound, compare, to_decimal};
 use tamias_json::unescape::unescape;
@@ -19,65 +17,68 @@ use tamias_json::validate::{Limits, minify_value_with};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The most bytes of a set that a run covers: few enough to stay in the cache, so that it is the work that is timed.
-const RUN_BYTES_MAX: usize = 500_000;
+const RUN_BYTES_MAX: usize = 300_000;
 
-fn validation(criterion: &mut Criterion) {
+const ROUNDS: usize = 150;
+
+fn main() {
+    validation();
+    decoding();
+    numbers();
+}
+
+fn validation() {
+    println!("\nValidation and minification, GB/s of input\n");
+    let kernels = Isa::available();
+    let names: Vec<&str> = kernels.iter().map(|isa| isa.name()).collect();
+    println!("| set | {} | serde_json, check only | serde_json, read and written again |", names.join(" | "));
+    println!("|---|{}", "---|".repeat(kernels.len() + 2));
     let limits = Limits::default();
-    let mut group = criterion.benchmark_group("validate");
-    for set in sets().iter().map(|set| shortened(set, &set.name)).flat_map(|set| [spaced(&set), set]) {
-        let mut out = Vec::new();
+    for set in sets().iter().map(shortened).flat_map(|set| [spaced(&set), set].into_iter().rev()) {
         for document in set.documents() {
-            out.clear();
+            let mut out = Vec::new();
             minify_value_with(document, &limits, Isa::best(), &mut out).expect("valid");
-            let (input, output) = (value(document), value(&out));
-            assert_eq!(input, output, "the document keeps its value");
+            assert_eq!(value(document), value(&out), "the document keeps its value");
         }
-
-        group.throughput(Throughput::Bytes(set.bytes.len() as u64));
-        for isa in Isa::available() {
-            group.bench_with_input(BenchmarkId::new(isa.name(), &set.name), &set, |bencher, set| {
-                bencher.iter(|| {
+        let (set, limits) = (&set, &limits);
+        let mut contenders: Vec<Contender<'_>> = kernels
+            .iter()
+            .map(|&isa| {
+                let mut out = Vec::new();
+                Contender::new(isa.name(), move || {
                     out.clear();
                     for document in set.documents() {
-                        minify_value_with(document, &limits, isa, &mut out).expect("valid");
+                        minify_value_with(document, limits, isa, &mut out).expect("valid");
                         out.push(b'\n');
                     }
                     out.len()
-                });
-            });
-        }
-        group.bench_with_input(
-            BenchmarkId::new("serde_json, checked only", &set.name),
-            &set,
-            |bencher, set| {
-                bencher.iter(|| {
-                    set.documents()
-                        .filter(|document| serde_json::from_slice::<IgnoredAny>(document).is_ok())
-                        .count()
-                });
-            },
-        );
-        group.bench_with_input(
-            BenchmarkId::new("serde_json, written again", &set.name),
-            &set,
-            |bencher, set| {
-                bencher.iter(|| {
-                    out.clear();
-                    for document in set.documents() {
-                        serde_json::to_writer(&mut out, &value(document)).expect("written");
-                        out.push(b'\n');
-                    }
-                    out.len()
-                });
-            },
-        );
+                })
+            })
+            .collect();
+        contenders.push(Contender::new("check only", || {
+            set.documents().filter(|document| serde_json::from_slice::<IgnoredAny>(document).is_ok()).count()
+        }));
+        let mut out = Vec::new();
+        contenders.push(Contender::new("written again", move || {
+            out.clear();
+            for document in set.documents() {
+                serde_json::to_writer(&mut out, &value(document)).expect("written");
+                out.push(b'\n');
+            }
+            out.len()
+        }));
+        let figures = take_turns(&mut contenders, ROUNDS);
+        let figures: Vec<String> = figures
+            .iter()
+            .map(|times| format!("{:.2}", gigabytes_per_second(set.bytes.len(), times.least)))
+            .collect();
+        println!("| {} | {} |", set.name, figures.join(" | "));
     }
-    group.finish();
 }
 
 /// The first documents of a set.
-fn shortened(set: &Set, name: &str) -> Set {
-    let mut short = Set::new(name);
+fn shortened(set: &Set) -> Set {
+    let mut short = Set::new(&set.name);
     for document in set.documents() {
         // Numbers that a peer refuses are no part of the comparison.
         if short.bytes.len() < RUN_BYTES_MAX && serde_json::from_slice::<serde_json::Value>(document).is_ok()
@@ -111,31 +112,40 @@ fn value(document: &[u8]) -> serde_json::Value {
     serde_json::from_slice(document).expect("valid")
 }
 
-fn decoding(criterion: &mut Criterion) {
+fn decoding() {
+    println!("\nDecoding of strings, GB/s of the text between the quotes\n");
+    println!("| text | bytes | tamias | serde_json | ratio |\n|---|---|---|---|---|");
     let cyrillic: String = "привет".chars().map(|letter| format!("\\u{:04x}", u32::from(letter))).collect();
     let texts = [
-        ("an escape every 20 bytes, 80 B", r"twenty bytes of text\n".repeat(4)),
-        ("an escape every 20 bytes, 800 B", r"twenty bytes of text\n".repeat(40)),
-        ("an escape every 20 bytes, 8 kB", r"twenty bytes of text\n".repeat(400)),
-        ("four digits only, 140 B", cyrillic.repeat(4)),
-        ("four digits only, 1.4 kB", cyrillic.repeat(40)),
-        ("surrogate pairs only, 480 B", r"\ud83d\ude00".repeat(40)),
-        ("nothing escaped, 800 B", "plain text only here".repeat(40)),
+        ("an escape every 20 bytes", r"eighteen bytes and\n".repeat(4)),
+        ("an escape every 20 bytes", r"eighteen bytes and\n".repeat(40)),
+        ("an escape every 20 bytes", r"eighteen bytes and\n".repeat(400)),
+        ("`\\uXXXX` only", cyrillic.repeat(4)),
+        ("`\\uXXXX` only", cyrillic.repeat(40)),
+        ("surrogate pairs only", r"\ud83d\ude00".repeat(40)),
+        ("nothing escaped", "plain text only here".repeat(40)),
     ];
-    let mut group = criterion.benchmark_group("unescape");
     for (name, raw) in &texts {
         let quoted = format!("\"{raw}\"");
         assert_eq!(unescape(raw.as_bytes()), serde_json::from_str::<String>(&quoted).expect("valid"));
-
-        group.throughput(Throughput::Bytes(raw.len() as u64));
-        group.bench_with_input(BenchmarkId::new("tamias", name), raw, |bencher, raw| {
-            bencher.iter(|| unescape(black_box(raw.as_bytes())));
-        });
-        group.bench_with_input(BenchmarkId::new("serde_json", name), &quoted, |bencher, quoted| {
-            bencher.iter(|| serde_json::from_slice::<String>(black_box(quoted.as_bytes())).expect("valid"));
-        });
+        let repeats = 100_000 / raw.len();
+        let figures = take_turns(
+            &mut [
+                Contender::new("tamias", || {
+                    (0..repeats).map(|_| unescape(black_box(raw.as_bytes())).len()).sum()
+                }),
+                Contender::new("serde_json", || {
+                    let read =
+                        || serde_json::from_slice::<String>(black_box(quoted.as_bytes())).expect("valid");
+                    (0..repeats).map(|_| read().len()).sum()
+                }),
+            ],
+            ROUNDS,
+        );
+        let [ours, theirs] =
+            [0, 1].map(|index: usize| gigabytes_per_second(repeats * raw.len(), figures[index].least));
+        println!("| {name} | {} | {ours:.2} | {theirs:.2} | {:.1} |", raw.len(), ours / theirs);
     }
-    group.finish();
 }
 
 /// A linear congruential generator: the same numbers at every run.
@@ -148,7 +158,10 @@ impl Random {
     }
 }
 
-fn numbers(criterion: &mut Criterion) {
+fn numbers() {
+    println!("\nNumbers in their text, nanoseconds each\n");
+    println!("| numbers | compared with a bound | compared | to a decimal | std: to binary64, compared |");
+    println!("|---|---|---|---|---|");
     let mut random = Random(1);
     let mut texts =
         |make: fn(&mut Random) -> String| -> Vec<String> { (0..4096).map(|_| make(&mut random)).collect() };
@@ -177,41 +190,30 @@ fn numbers(criterion: &mut Criterion) {
         ),
     ];
     let bound = Bound::new("200");
-    let mut group = criterion.benchmark_group("number");
+    let greater = |order: Ordering| usize::from(order == Ordering::Greater);
     for (name, texts) in &sets {
         for text in texts {
             let expected = text.parse::<f64>().expect("a number").partial_cmp(&200.0);
             assert_eq!(Some(compare(text, "200")), expected);
             assert_eq!(Some(bound.compare(text.as_bytes())), expected);
         }
-        group.throughput(Throughput::Elements(texts.len() as u64));
-        let greater = |order: Ordering| usize::from(order == Ordering::Greater);
-        group.bench_with_input(BenchmarkId::new("bound", name), texts, |bencher, texts| {
-            bencher.iter(|| texts.iter().map(|text| greater(bound.compare(text.as_bytes()))).sum::<usize>());
-        });
-        group.bench_with_input(BenchmarkId::new("compare", name), texts, |bencher, texts| {
-            bencher.iter(|| texts.iter().map(|text| greater(compare(text, black_box("200")))).sum::<usize>());
-        });
-        group.bench_with_input(BenchmarkId::new("to_decimal", name), texts, |bencher, texts| {
-            bencher.iter(|| texts.iter().filter(|text| to_decimal(text).is_some()).count());
-        });
-        group.bench_with_input(BenchmarkId::new("std, to binary64", name), texts, |bencher, texts| {
-            bencher.iter(|| {
-                texts.iter().filter(|text| text.parse::<f64>().is_ok_and(|value| value > 200.0)).count()
-            });
-        });
+        let figures = take_turns(
+            &mut [
+                Contender::new("bound", || {
+                    texts.iter().map(|text| greater(bound.compare(text.as_bytes()))).sum()
+                }),
+                Contender::new("compare", || {
+                    texts.iter().map(|text| greater(compare(text, black_box("200")))).sum()
+                }),
+                Contender::new("decimal", || texts.iter().filter(|text| to_decimal(text).is_some()).count()),
+                Contender::new("std", || {
+                    texts.iter().filter(|text| text.parse::<f64>().is_ok_and(|value| value > 200.0)).count()
+                }),
+            ],
+            ROUNDS,
+        );
+        let each = |times: &tamias_benches::Times| times.least.as_nanos() as f64 / texts.len() as f64;
+        let figures: Vec<String> = figures.iter().map(|times| format!("{:.1}", each(times))).collect();
+        println!("| {name} | {} |", figures.join(" | "));
     }
-    group.finish();
-    // A text without escapes costs no allocation: asserted here, where the figures are.
-    assert!(matches!(unescape(b"plain"), Cow::Borrowed(_)));
 }
-
-criterion_group! {
-    name = benches;
-    config = Criterion::default()
-        .sample_size(20)
-        .warm_up_time(Duration::from_millis(200))
-        .measurement_time(Duration::from_millis(800));
-    targets = validation, decoding, numbers
-}
-criterion_main!(benches);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use proptest::prelude::*;
 use serde_json::Value as Expected;
 use tamias_json::validate::{Limits, minify_object};
 use tamias_json::{Document, Isa, Map, Offsets, ScanError, Value};
@@ -218,4 +219,150 @@ fn iterators_stay_ended_and_bound_their_length() {
     let mut elements = root.get("a").and_then(|a| a.as_array()).expect("an array").iter();
     assert_eq!(elements.by_ref().count(), 3);
     assert!(elements.next().is_none());
+}
+
+#[test]
+fn real_events_read_as_serde_json_reads_them() {
+    let mut offsets = Offsets::new();
+    for name in tamias_testdata::DATA_SETS {
+        let bytes = tamias_testdata::data_set(name).unwrap_or_default();
+        let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+        for line in
+            lines.step_by(37).filter(|line| serde_json::from_slice::<Expected>(line).is_ok()).take(200)
+        {
+            // They are minified but for the spelling of their strings, which the scanner does not mind.
+            check(line, &mut offsets);
+        }
+    }
+}
+
+/// Visits everything in a value, and asserts that each slice lies in the document and each text is a text.
+fn walk(value: Value<'_>, document: &[u8]) -> usize {
+    let inside = |slice: &[u8]| {
+        let range = document.as_ptr_range();
+        let slice = slice.as_ptr_range();
+        slice.is_empty() || range.start <= slice.start && slice.end <= range.end
+    };
+    match value {
+        Value::Null | Value::Bool(_) => {}
+        _ => assert!(inside(value.raw())),
+    }
+    match value {
+        Value::Null | Value::Bool(_) => 1,
+        Value::Number(number) => {
+            assert!(inside(number.text().as_bytes()));
+            let _ = (number.to_f64(), number.to_decimal());
+            1
+        }
+        Value::String(string) => {
+            assert!(inside(string.raw()) && inside(string.raw_quoted()));
+            1 + usize::from(string.text().is_empty())
+        }
+        Value::Array(array) => {
+            assert_eq!(array.len(), array.iter().count());
+            array.iter().map(|element| walk(element, document)).sum()
+        }
+        Value::Map(map) => {
+            for (key, value) in map.entries() {
+                assert!(inside(key.raw()));
+                if let Some(found) = map.get(&key.text()) {
+                    assert!(
+                        found.kind() == value.kind()
+                            || map.entries().filter(|(k, _)| k.text() == key.text()).count() > 1
+                    );
+                }
+            }
+            map.entries().map(|(_, value)| walk(value, document)).sum()
+        }
+    }
+}
+
+/// Bytes whose brackets balance, and that make no sense otherwise.
+fn balanced() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop::sample::select(vec![
+        &b"\"a\":"[..],
+        b":",
+        b",",
+        b"\"x\"",
+        b"\"\\\"\"",
+        b"1e9",
+        b"-",
+        b"true",
+        b"\xff",
+        b"\"\xc3\"",
+        b"\\",
+        b"tr",
+        b" ",
+        b"\"a",
+        b"\"",
+        b"\"k\":{}",
+        b"\"\\u00\"",
+    ]);
+    let text = prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat());
+    text.prop_recursive(6, 60, 5, |inner| {
+        (prop::collection::vec(inner, 0..5), any::<bool>()).prop_map(|(inner, map)| {
+            let inner = inner.concat();
+            if map { [b"{", &inner[..], b"}"].concat() } else { [b"[", &inner[..], b"]"].concat() }
+        })
+    })
+}
+
+/// Any JSON value.
+fn json() -> impl Strategy<Value = Expected> {
+    let text = prop_oneof![any::<String>(), "[a-c\\\\\"\n{}:,\\[\\]é😀]{0,40}"];
+    let leaf = prop_oneof![
+        Just(Expected::Null),
+        any::<bool>().prop_map(Expected::from),
+        any::<i64>().prop_map(Expected::from),
+        any::<f64>().prop_map(Expected::from),
+        text.clone().prop_map(Expected::from),
+    ];
+    leaf.prop_recursive(6, 60, 8, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..8).prop_map(Expected::from),
+            prop::collection::btree_map(text.clone(), inner, 0..8).prop_map(|map| map.into_iter().collect()),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn any_json_reads_as_serde_json_reads_it(members in prop::collection::btree_map(any::<String>(), json(), 0..6)) {
+        let expected: Expected = members.into_iter().collect();
+        let document = serde_json::to_vec(&expected).expect("JSON");
+        let mut offsets = Offsets::new();
+        check(&document, &mut offsets);
+        check(&minified(&document), &mut offsets);
+    }
+
+    #[test]
+    fn balanced_bytes_without_sense_are_safe_to_read(bytes in balanced()) {
+        let document = [b"{\"a\":", &bytes[..], b"}"].concat();
+        let mut offsets = Offsets::new();
+        for isa in Isa::available() {
+            if let Ok(root) = offsets.scan_trusted_with(&document, isa) {
+                walk(Value::Map(root), &document);
+                assert!(!format!("{root:?}").is_empty());
+            }
+        }
+        if let Ok(value) = Value::scan_trusted(&bytes, &mut offsets) {
+            walk(value, &bytes);
+        }
+    }
+
+    /// A list may meet any other bytes of the same length: it refuses them, or reads them safely.
+    #[test]
+    fn a_list_attached_to_other_bytes_is_safe_to_read(members in prop::collection::btree_map("[a-b]{0,3}", json(), 0..4), other in any::<u8>(), places in prop::collection::vec(any::<prop::sample::Index>(), 0..4)) {
+        let mut document = serde_json::to_vec(&members).expect("JSON");
+        let kept = Document::scan_trusted(&document).expect("scans").detach();
+        for place in places {
+            let at = place.index(document.len());
+            document[at] = other;
+        }
+        if let Ok(attached) = Document::attach(&document, kept) {
+            walk(Value::Map(attached.root()), &document);
+        }
+    }
 }

@@ -51,6 +51,9 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
     Ingest(IngestArgs),
     Query(QueryArgs),
+    Eval(EvalArgs),
+    Info(InfoArgs),
+    Verify(VerifyArgs),
     Bench(BenchArgs),
     Demo(DemoArgs),
     GenerateCompletions(CompletionsArgs),
@@ -79,7 +82,8 @@ pub(crate) struct GenerateArgs {
 /// Store events from files or the standard input
 ///
 /// Each line is a JSON object in UTF-8, of at most 16 MiB, with its time in the key `@t` (CLEF) or in that of
-/// --time-key. What is packed with gzip or zstd is unpacked, whatever its name. Blank lines, and lines that begin with
+/// --time-key. Where the input begins with `[`, it is a JSON array of such objects instead, each of which counts as a
+/// line. What is packed with gzip or zstd is unpacked, whatever its name. Blank lines, and lines that begin with
 /// `# rejected: ` (those of a file of --rejects), are skipped and not counted. A line that is no event is rejected:
 /// where it stands and why goes to the standard error (the first 20, then their number), and nothing of it is stored.
 /// Line numbers and byte offsets are those of the unpacked text.
@@ -157,7 +161,9 @@ pub(crate) struct QueryArgs {
     /// The store, a folder
     pub(crate) store: PathBuf,
 
-    /// The query's text; `explain` before it shows its plan, `explain analyze` also what running it counts
+    /// The query's text, or `-` to read it from the standard input
+    ///
+    /// `explain` before it shows its plan, `explain analyze` also what running it counts.
     pub(crate) query: String,
 
     /// The value of `$NAME` in the query, as often as needed
@@ -170,9 +176,59 @@ pub(crate) struct QueryArgs {
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 
+    /// What stored data that is damaged does
+    #[arg(long, value_enum, default_value_t = OnDamage::Fail)]
+    pub(crate) on_damage: OnDamage,
+
     /// End with exit code 1 where there are no rows
     #[arg(long)]
     pub(crate) exit_status: bool,
+}
+
+/// What stored data that is damaged does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnDamage {
+    /// It ends the query with exit code 6
+    Fail,
+    /// It is left out, and what is missing is told on the standard error
+    Skip,
+}
+
+/// Evaluate expressions
+///
+/// Reads an expression a line from the standard input, and writes its value as JSON, a line each: `undefined` where there
+/// is no value, `error: …` where the expression is malformed.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  echo '1 + 2' | benchtool eval
+  echo 'Elapsed * $factor' | benchtool eval --event '{\"Elapsed\": 1.5}' --param factor=2")]
+pub(crate) struct EvalArgs {
+    /// The event whose properties the expressions name, a JSON object
+    #[arg(long, value_name = "JSON", default_value = "{}", hide_default_value = true)]
+    pub(crate) event: String,
+
+    /// The value of `$NAME` in the expressions, as often as needed
+    ///
+    /// What reads as JSON (12.5, true, null, "text", [1,2]) is that, everything else is a string.
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<Parameter>,
+}
+
+/// Tell what a store holds: its events, their times, its files
+#[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    /// The store, a folder
+    pub(crate) store: PathBuf,
+}
+
+/// Read a whole store and check it: every checksum, and the order of the events
+///
+/// What is damaged is listed with its file, place, times and number of events; the exit code is then 6.
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// The store, a folder
+    pub(crate) store: PathBuf,
 }
 
 /// The value of a `$name` in a query.

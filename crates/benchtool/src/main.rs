@@ -1,9 +1,12 @@
-//! `benchtool`, the command line of Tamias: generate, ingest, query, bench, demo.
+//! `benchtool`, the command line of Tamias: generate, ingest, query, eval, info, verify, bench, demo.
 //!
 //! Data goes to standard output, everything else to standard error. The exit codes are in [`failure`].
 
+mod chunks;
 mod cli;
 mod commands;
+mod elements;
+mod entries;
 mod failure;
 mod interrupt;
 mod lines;
@@ -12,6 +15,7 @@ mod output;
 mod progress;
 mod rejects;
 mod source;
+mod splitter;
 mod units;
 
 use std::process::ExitCode;
@@ -35,6 +39,9 @@ fn main() -> ExitCode {
         Command::Generate(args) => commands::generate::run(&args),
         Command::Ingest(args) => commands::ingest::run(&args),
         Command::Query(args) => commands::query::run(&args),
+        Command::Eval(args) => commands::eval::run(&args),
+        Command::Info(args) => commands::info::run(&args),
+        Command::Verify(args) => commands::verify::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::GenerateCompletions(args) => commands::help_files::completions(&args),

@@ -1,11 +1,12 @@
 //! Lines that were rejected: told on standard error, and kept in a file if there is one for them.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::entries::{Content, Entry, Unit};
 use crate::failure::Failure;
-use crate::lines::{Content, Line};
 use crate::units::printable_line;
 
 /// How the line begins that stands before each line in the file. Ingest takes it for a comment, so that the file can be
@@ -39,20 +40,28 @@ impl Rejects {
     }
 
     /// Tells and keeps one.
-    pub(crate) fn add(&mut self, source: &str, line: &Line<'_>, reason: &str) -> Result<(), Failure> {
+    pub(crate) fn add(&mut self, source: &str, entry: &Entry<'_>, reason: &str) -> Result<(), Failure> {
         self.count += 1;
-        let Line { number, offset, content } = line;
+        let Entry { unit, number, offset, content } = entry;
         let reason = printable_line(reason);
-        let told = format!("{}, line {number}, from byte {offset}: {reason}", printable_line(source));
+        let told = format!("{}, {unit} {number}, from byte {offset}: {reason}", printable_line(source));
         if self.count <= TOLD_MAX {
             eprintln!("rejected: {told}");
         }
         let Some((path, file)) = &mut self.file else { return Ok(()) };
-        let written =
-            file.write_all(COMMENT).and_then(|()| writeln!(file, "{told}")).and_then(|()| match content {
-                Content::Bytes(bytes) => file.write_all(bytes).and_then(|()| file.write_all(b"\n")),
-                Content::TooLong { .. } => Ok(()),
-            });
+        let text = match (content, unit) {
+            (Content::TooLong { .. }, _) => Cow::Borrowed(&b""[..]),
+            (Content::Bytes(bytes), Unit::Line) => Cow::Owned([bytes, &b"\n"[..]].concat()),
+            // A line feed in there is white space, or what is wrong with it.
+            (Content::Bytes(bytes), Unit::Element) => {
+                let line = bytes.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte });
+                Cow::Owned(line.chain([b'\n']).collect())
+            }
+        };
+        let written = file
+            .write_all(COMMENT)
+            .and_then(|()| writeln!(file, "{told}"))
+            .and_then(|()| file.write_all(&text));
         written.map_err(|error| Failure::file(path, &error))
     }
 

@@ -9,11 +9,13 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use tamias::{Batch, EventFormat, Store};
 
+use crate::chunks::{Chunks, Waited};
 use crate::cli::{IngestArgs, OnInvalid};
+use crate::entries::{Content, Entry, Unit};
 use crate::failure::Failure;
-use crate::lines::{Chunks, Content, Line, Splitter, Waited};
 use crate::rejects::{COMMENT, Rejects};
 use crate::source::Source;
+use crate::splitter::Splitter;
 use crate::{interrupt, output, progress};
 
 /// The longest line that is taken; longer ones are rejected without being held in memory.
@@ -98,20 +100,27 @@ impl Ingest<'_> {
             let waited = chunks.next(PATIENCE);
             if interrupt::requested() {
                 self.store_batch()?;
-                let line = splitter.next_number();
+                let (unit, number) = splitter.next();
                 return Err(Failure::Interrupted(format!(
-                    "interrupted in {name} before line {line}; what came before is stored"
+                    "interrupted in {name} before {unit} {number}; what came before is stored"
                 )));
             }
             match waited {
                 Ok(Waited::Chunk(chunk)) => {
                     self.tally.bytes += chunk.len() as u64;
                     self.progress.set_position(self.bytes_read.load(Ordering::Relaxed));
-                    splitter.feed(&chunk, |line| self.line(&name, &line))?;
+                    splitter.feed(&chunk, |entry| self.entry(&name, &entry))?;
                 }
                 Ok(Waited::Nothing) if may_wait => self.store_batch()?,
                 Ok(Waited::Nothing) => {}
-                Ok(Waited::End) => return splitter.finish(|line| self.line(&name, &line)),
+                Ok(Waited::End) => {
+                    return match splitter.finish(|entry| self.entry(&name, &entry))? {
+                        true => Ok(()),
+                        false => Err(Failure::Input(format!(
+                            "{name}: the JSON array has no end; the input may be cut"
+                        ))),
+                    };
+                }
                 Err(error) => {
                     self.store_batch()?;
                     return Err(match error.kind() {
@@ -123,41 +132,42 @@ impl Ingest<'_> {
         }
     }
 
-    fn line(&mut self, source: &str, line: &Line<'_>) -> Result<(), Failure> {
-        let bytes = match line.content {
+    fn entry(&mut self, source: &str, entry: &Entry<'_>) -> Result<(), Failure> {
+        let bytes = match entry.content {
             Content::Bytes(bytes) => bytes,
             Content::TooLong { bytes } => {
                 self.tally.lines += 1;
+                let unit = entry.unit;
                 let reason =
-                    format!("the line has {bytes} bytes, more than the {LINE_BYTES_MAX} it may have");
-                return self.reject(source, line, &reason);
+                    format!("the {unit} has {bytes} bytes, more than the {LINE_BYTES_MAX} it may have");
+                return self.reject(source, entry, &reason);
             }
         };
         // A byte order mark is no part of the first event.
         let bytes =
-            if line.offset == 0 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
-        if bytes.trim_ascii().is_empty() || bytes.starts_with(COMMENT) {
+            if entry.offset == 0 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
+        if entry.unit == Unit::Line && (bytes.trim_ascii().is_empty() || bytes.starts_with(COMMENT)) {
             return Ok(());
         }
         self.tally.lines += 1;
         match self.batch.push(bytes, &self.format) {
-            Err(rejection) => self.reject(source, line, &rejection.to_string()),
+            Err(rejection) => self.reject(source, entry, &rejection.to_string()),
             Ok(()) if self.batch.bytes() >= self.batch_bytes => self.store_batch(),
             Ok(()) => Ok(()),
         }
     }
 
-    fn reject(&mut self, source: &str, line: &Line<'_>, reason: &str) -> Result<(), Failure> {
+    fn reject(&mut self, source: &str, entry: &Entry<'_>, reason: &str) -> Result<(), Failure> {
         self.tally.rejected += 1;
         let rejects = &mut self.rejects;
-        self.progress.suspend(|| rejects.add(source, line, reason))?;
+        self.progress.suspend(|| rejects.add(source, entry, reason))?;
         match self.on_invalid {
             OnInvalid::Skip => Ok(()),
             OnInvalid::Fail => {
                 self.store_batch()?;
+                let Entry { unit, number, .. } = entry;
                 Err(Failure::Input(format!(
-                    "stopped at line {} of {source}, which was rejected; what came before is stored",
-                    line.number
+                    "stopped at {unit} {number} of {source}, which was rejected; what came before is stored"
                 )))
             }
         }

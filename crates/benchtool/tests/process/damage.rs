@@ -21,15 +21,21 @@ fn largest_file(store: &Path) -> PathBuf {
     files.into_iter().max().unwrap().1
 }
 
-#[test]
-fn a_damaged_block_is_named() {
-    let folder = folder();
-    tool(folder.path(), &["demo", "--events", "5000", "--keep", "s"]).well();
-    let file = largest_file(&folder.path().join("s"));
+/// Makes a store of 5000 events in `s` and alters a byte of its largest file, which it gives.
+fn damaged_store(folder: &Path) -> PathBuf {
+    tool(folder, &["demo", "--events", "5000", "--keep", "s"]).well();
+    let file = largest_file(&folder.join("s"));
     let mut bytes = fs::read(&file).unwrap();
     let place = bytes.windows(16).position(|window| window == b"/api/customers/1").unwrap();
     bytes[place] ^= 1;
     fs::write(&file, bytes).unwrap();
+    file
+}
+
+#[test]
+fn a_damaged_block_is_named() {
+    let folder = folder();
+    let file = damaged_store(folder.path());
 
     let name = file.file_name().unwrap().to_str().unwrap();
     fs::write(folder.path().join("cases"), "select Message from stream").unwrap();
@@ -43,4 +49,45 @@ fn a_damaged_block_is_named() {
         assert_eq!(run.err.lines().count(), 1, "{}", run.err);
         assert!(!run.out.contains(".api/customers/1"), "{}", run.out);
     }
+}
+
+#[test]
+fn a_query_can_go_past_damage_and_says_what_is_missing() {
+    let folder = folder();
+    damaged_store(folder.path());
+    let arguments = &["query", "s", "select count(*) as n from stream", "--on-damage", "skip"];
+    let run = tool(folder.path(), arguments).well();
+    assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+    assert!(
+        run.err.starts_with("left out: ") && run.err.contains(" events are lost, from 2024-"),
+        "{}",
+        run.err
+    );
+    let counted: u64 =
+        run.out.trim().strip_prefix("{\"n\":").and_then(|n| n.strip_suffix('}')).unwrap().parse().unwrap();
+    let lost: u64 = run.err.split("; ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert_eq!(counted + lost, 5000);
+}
+
+#[test]
+fn verify_lists_what_is_damaged_and_nothing_else() {
+    let folder = folder();
+    tool(folder.path(), &["demo", "--events", "2000", "--keep", "sound"]).well();
+    assert_eq!(tool(folder.path(), &["verify", "sound"]).well().out, "sound: 2000 events in 1 segments\n");
+    let file = damaged_store(folder.path());
+    let run = tool(folder.path(), &["verify", "s"]).with(6);
+    assert_eq!(run.out.lines().count(), 1);
+    assert!(run.out.contains(file.file_name().unwrap().to_str().unwrap()), "{}", run.out);
+    assert!(run.err.starts_with("error: 1 part of the store is damaged: "), "{}", run.err);
+}
+
+#[test]
+fn info_lists_the_files() {
+    let folder = folder();
+    tool(folder.path(), &["demo", "--events", "2000", "--keep", "s"]).well();
+    let run = tool(folder.path(), &["info", "s"]).well();
+    assert!(run.out.starts_with("store: \"s\"\nevents (count): 2000\n"), "{}", run.out);
+    let rows: Vec<&str> = run.out.lines().filter(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), 3, "a head, a rule and one file: {}", run.out);
+    assert!(rows[2].contains(" 2000 ") && rows[2].contains("2024-"), "{}", run.out);
 }

@@ -256,3 +256,23 @@ fn on_request_the_first_invalid_line_ends_it() {
     assert!(run.err.contains("stopped at line 2 of standard input"), "{}", run.err);
     assert_eq!(count(folder.path(), "s"), 1);
 }
+
+#[test]
+fn an_array_of_events_goes_in_element_by_element() {
+    let folder = folder();
+    let lines = String::from_utf8(events(12, 2000)).unwrap();
+    let array = format!("[\n  {}\n]\n", lines.trim_end().replace('\n', ",\n  "));
+    let run = tool_with_input(folder.path(), &["ingest", "s", "-"], array.as_bytes()).well();
+    assert_eq!(figures(&run.out), (2000, 0, 2000, array.len() as u64));
+    assert_eq!(count(folder.path(), "s"), 2000);
+
+    let array = b"[{\"@t\":\"2024-05-29T10:56:01Z\"}, {\n\"a\":1}, {\"@t\":\"2024-05-29T10:56:01Z\"}]";
+    let run = tool_with_input(folder.path(), &["ingest", "s", "-", "--rejects", "bad"], array).with(4);
+    assert_eq!(figures(&run.out), (2, 1, 3, array.len() as u64));
+    assert!(run.err.starts_with("rejected: standard input, element 2, from byte 32: "), "{}", run.err);
+    let kept = fs::read_to_string(folder.path().join("bad")).unwrap();
+    assert!(kept.ends_with("\n{ \"a\":1}\n"), "{kept}");
+
+    let run = tool_with_input(folder.path(), &["ingest", "s", "-"], &array[..40]).with(4);
+    assert!(run.err.contains("has no end") && figures(&run.out).0 == 1, "{run:?}");
+}

@@ -4,6 +4,7 @@
 
 mod bench;
 mod damage;
+mod eval;
 mod generate;
 mod ingest;
 mod interruption;

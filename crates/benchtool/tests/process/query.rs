@@ -203,3 +203,11 @@ fn explain_shows_the_plan_and_analyze_what_it_counted() {
     assert!(run.out.starts_with(&plan) && run.out.contains("events: 3, bytes: "), "{}", run.out);
     assert!(run.out.ends_with("hits: 1, rows: 1\n"), "{}", run.out);
 }
+
+#[test]
+fn the_query_may_come_from_the_standard_input() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], THREE.as_bytes()).well();
+    let query = b"-- a comment\nselect N\nfrom stream\nwhere N > 1\n";
+    assert_eq!(tool_with_input(folder.path(), &["query", "s", "-"], query).well().out, "{\"N\":1.50}\n");
+}

@@ -1,0 +1,60 @@
+//! `benchtool eval`
+
+use std::io::{self, BufRead, Read, Write};
+
+use tamias::{EvalError, Expression, Parameters};
+
+use crate::cli::EvalArgs;
+use crate::failure::Failure;
+use crate::output;
+
+/// The longest line that is read, a little more than the longest expression: what is longer is told by the parser.
+const LINE_BYTES_MAX: u64 = 80 << 10;
+
+pub(crate) fn run(args: &EvalArgs) -> Result<(), Failure> {
+    let parameters = crate::commands::query::parameters(&args.params);
+    // Said once and beforehand rather than for each expression.
+    if let Err(error) = tamias::eval("null", &args.event) {
+        return Err(Failure::Input(error.to_string()));
+    }
+    let mut input = io::stdin().lock();
+    let mut out = output::stdout();
+    let mut line = Vec::new();
+    while read_line(&mut input, &mut line).map_err(|error| Failure::Io(format!("standard input: {error}")))? {
+        let answer = answer(&line, &args.event, &parameters);
+        writeln!(out, "{answer}").map_err(|error| Failure::output(&error))?;
+        // Somebody may be typing, or waiting for this answer before the next question.
+        if !input.fill_buf().is_ok_and(|more| more.contains(&b'\n')) {
+            out.flush().map_err(|error| Failure::output(&error))?;
+        }
+    }
+    out.flush().map_err(|error| Failure::output(&error))
+}
+
+/// Reads a line without its line feed; of a very long one only the beginning. False at the end of the input.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    if input.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', line)? == 0 {
+        return Ok(false);
+    }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    } else {
+        input.skip_until(b'\n')?;
+    }
+    Ok(true)
+}
+
+/// What an expression comes to, in one line.
+fn answer(line: &[u8], event: &str, parameters: &Parameters) -> String {
+    let Ok(text) = std::str::from_utf8(line) else { return "error: the line is not UTF-8".to_owned() };
+    let value = Expression::prepare(text, parameters)
+        .map_err(EvalError::from)
+        .and_then(|expression| expression.eval(event));
+    match value {
+        Ok(Some(json)) => json,
+        Ok(None) => "undefined".to_owned(),
+        // The lines that show the place would not be answers.
+        Err(error) => format!("error: {}", error.to_string().lines().next().unwrap_or_default()),
+    }
+}

@@ -1,0 +1,28 @@
+//! `benchtool eval`
+
+use crate::tool::{folder, tool_with_input};
+
+#[test]
+fn each_line_is_answered_by_a_line() {
+    let folder = folder();
+    let input = b"1 + 2\nMissing\nName\n[Elapsed, null] = [200.0, null]\n1 +\n\n$limit * 2\nTypeOf($word)\n@Level\n\xff\n'last'";
+    let event = r#"{"Name":"A\u0064a","Elapsed":200}"#;
+    let arguments = ["eval", "--event", event, "--param", "limit=1.5", "--param", "word=abc"];
+    let run = tool_with_input(folder.path(), &arguments, input).well();
+    let lines: Vec<&str> = run.out.lines().collect();
+    assert_eq!(lines.len(), 11, "{}", run.out);
+    assert_eq!(lines[..4], ["3", "undefined", "\"Ada\"", "true"]);
+    assert!(lines[4].starts_with("error: line 1, column 4: "), "{}", lines[4]);
+    assert!(lines[5].starts_with("error: "), "{}", lines[5]);
+    assert_eq!(lines[6..9], ["3", "\"string\"", "\"Information\""]);
+    assert_eq!(lines[9..], ["error: the line is not UTF-8", "\"last\""]);
+    assert_eq!(run.err, "");
+}
+
+#[test]
+fn an_event_that_is_none_is_told_once() {
+    let folder = folder();
+    let run = tool_with_input(folder.path(), &["eval", "--event", "[1]"], b"1\n2\n").with(4);
+    assert_eq!(run.out, "");
+    assert!(run.err.starts_with("error: the event is no JSON object: "), "{}", run.err);
+}

@@ -86,6 +86,49 @@ fn ctrl_c_in_the_middle_of_a_file_leaves_whole_lines() {
     }
 }
 
+#[test]
+fn ctrl_c_during_the_demo_removes_what_it_made() {
+    let folder = folder();
+    let mut child = command(folder.path(), &["demo", "--events", "100000000"])
+        .env("TMPDIR", folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while fs::read_dir(folder.path()).unwrap().count() == 0 {
+        sleep(Duration::from_millis(5));
+    }
+    interrupt(&child);
+    let (code, out, err) = wait(&mut child);
+    assert_eq!((code, out.as_str()), (Some(130), ""), "{err}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_second_writer_is_told_and_a_reader_is_served() {
+    let folder = folder();
+    let mut child = command(folder.path(), &["ingest", "s", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&events(1, 300)).unwrap();
+    let patient_until = Instant::now() + Duration::from_secs(20);
+    let stored = || tool(folder.path(), &["query", "s", "select count(*) from stream"]).out.contains("300");
+    while !stored() {
+        assert!(Instant::now() < patient_until, "the lines are not stored");
+        sleep(Duration::from_millis(50));
+    }
+    let run = tool_with_input(folder.path(), &["ingest", "s", "-"], &events(2, 10)).with(5);
+    assert!(run.err.starts_with("error: s is being written") && run.err.lines().count() == 1, "{}", run.err);
+    assert_eq!(run.out, "");
+    drop(stdin);
+    let (code, out, _) = wait(&mut child);
+    assert_eq!((code, figures(&out).0), (Some(0), 300));
+}
+
 /// How many stores are made, and how often the process that writes to each is killed.
 const STORES: u64 = 5;
 const KILLS: u64 = 10;

@@ -44,17 +44,18 @@ pub fn to_decimal(text: &str) -> Option<Decimal> {
     if count > 29 || !(-28..=28).contains(&power) {
         return None;
     }
-    let mut significand = parts.significand().fold(0i128, |sum, digit| sum * 10 + i128::from(digit - b'0'));
-    let scale = if power < 0 {
-        u32::try_from(-power).ok()?
+    let digits = parts.significand().map(|digit| digit - b'0');
+    let mut significand = if count <= 19 {
+        u128::from(digits.fold(0u64, |sum, digit| sum * 10 + u64::from(digit)))
     } else {
-        significand = significand.checked_mul(10i128.checked_pow(u32::try_from(power).ok()?)?)?;
-        0
+        digits.fold(0u128, |sum, digit| sum * 10 + u128::from(digit))
     };
-    if parts.negative {
-        significand = -significand;
+    let scale = u32::try_from(-power).unwrap_or(0);
+    if let Ok(zeros @ 1..) = u32::try_from(power) {
+        significand = significand.checked_mul(10u128.checked_pow(zeros)?)?;
     }
-    Decimal::try_from_i128_with_scale(significand, scale).ok()
+    let word = |shift: u32| (significand >> shift) as u32;
+    (word(96) == 0).then(|| Decimal::from_parts(word(0), word(32), word(64), parts.negative, scale))
 }
 
 /// A number taken apart, without its insignificant zeros: the value is `0.DIGITS × 10^magnitude`.

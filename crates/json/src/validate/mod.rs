@@ -22,7 +22,8 @@ pub use error::{Reason, ValidateError};
 pub struct Limits {
     /// The most bytes of input, 16 MiB unless set.
     pub bytes_max: usize,
-    /// The most arrays and objects inside each other, the root among them, 1000 unless set.
+    /// The most arrays and objects inside each other, the root among them, 1000 unless set. The scanner reads no more
+    /// than [`DEPTH_MAX`](crate::DEPTH_MAX).
     pub depth_max: usize,
 }
 

@@ -290,6 +290,16 @@ fn containers_of_both_kinds_close_in_the_order_in_which_they_opened() {
 }
 
 #[test]
+fn the_scanner_reads_what_the_limits_let_in() {
+    let limits = Limits::default();
+    assert!(limits.depth_max <= crate::DEPTH_MAX && limits.bytes_max <= crate::BYTES_MAX);
+    let deepest =
+        [b"{\"a\":".repeat(limits.depth_max), b"1".to_vec(), b"}".repeat(limits.depth_max)].concat();
+    let out = minify_with_limits(&deepest, &limits, true).unwrap();
+    assert!(crate::Document::scan_trusted(&out).is_ok());
+}
+
+#[test]
 fn length_is_limited_exactly() {
     let limits = Limits { bytes_max: 5, ..Limits::default() };
     assert_eq!(minify_with_limits(b"[1,2]", &limits, false), Ok(b"[1,2]".to_vec()));

@@ -88,6 +88,45 @@ pub(crate) struct Sink<'l> {
 }
 
 impl Sink<'_> {
+    /// Notes the entries of a block that end with a bracket, before they are appended.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the array is as long as a chunk")]
+    pub(crate) fn note_brackets(&mut self, marks: Marks) {
+        let mut brackets = marks.brackets & marks.delimiters;
+        while brackets != 0 {
+            let before = (brackets & brackets.wrapping_neg()) - 1;
+            let index = self.len as u16 + (marks.delimiters & before).count_ones() as u16;
+            // SAFETY: a chunk has at most as many brackets as bytes.
+            let [slot] = unsafe { access::array_mut(self.brackets, self.brackets_len) };
+            slot.write(index);
+            self.brackets_len += 1;
+            brackets &= brackets - 1;
+        }
+    }
+
+    /// Appends the entries of a block, a structural byte at a time. Each is written where the next entry goes;
+    /// only a delimiter moves on from there.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the room was made before the chunk")]
+    pub(crate) fn append(&mut self, marks: Marks) {
+        self.note_brackets(marks);
+        let mut structural = marks.structural;
+        while structural != 0 {
+            let at = structural.trailing_zeros();
+            let end = marks.base + at;
+            // SAFETY: the chunk has at most one entry per byte, and there is room for `SLACK` more.
+            let [slot] = unsafe { access::array_mut(self.entries, self.len) };
+            slot.write(Entry::new(self.value, end));
+            self.len += (marks.delimiters >> at & 1) as usize;
+            self.value = end + 1;
+            structural &= structural - 1;
+        }
+    }
+}
+
+/// What the kernels with vectors write by themselves.
+#[cfg(target_arch = "x86_64")]
+impl Sink<'_> {
     /// Number of entries so far.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
@@ -146,41 +185,6 @@ impl Sink<'_> {
         self.len += entries;
         self.brackets_len += brackets;
         self.value = marks.base + (64 - marks.structural.leading_zeros());
-    }
-
-    /// Notes the entries of a block that end with a bracket, before they are appended.
-    #[inline(always)]
-    #[expect(unsafe_code, reason = "the array is as long as a chunk")]
-    pub(crate) fn note_brackets(&mut self, marks: Marks) {
-        let mut brackets = marks.brackets & marks.delimiters;
-        while brackets != 0 {
-            let before = (brackets & brackets.wrapping_neg()) - 1;
-            let index = self.len as u16 + (marks.delimiters & before).count_ones() as u16;
-            // SAFETY: a chunk has at most as many brackets as bytes.
-            let [slot] = unsafe { access::array_mut(self.brackets, self.brackets_len) };
-            slot.write(index);
-            self.brackets_len += 1;
-            brackets &= brackets - 1;
-        }
-    }
-
-    /// Appends the entries of a block, a structural byte at a time. Each is written where the next entry goes;
-    /// only a delimiter moves on from there.
-    #[inline(always)]
-    #[expect(unsafe_code, reason = "the room was made before the chunk")]
-    pub(crate) fn append(&mut self, marks: Marks) {
-        self.note_brackets(marks);
-        let mut structural = marks.structural;
-        while structural != 0 {
-            let at = structural.trailing_zeros();
-            let end = marks.base + at;
-            // SAFETY: the chunk has at most one entry per byte, and there is room for `SLACK` more.
-            let [slot] = unsafe { access::array_mut(self.entries, self.len) };
-            slot.write(Entry::new(self.value, end));
-            self.len += (marks.delimiters >> at & 1) as usize;
-            self.value = end + 1;
-            structural &= structural - 1;
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! 64 bytes in one register, entries made four at a time: x86-64 with AVX-512 VBMI2 (Ice Lake and Zen 4 on).
+//! 64 bytes in one register, entries made eight at a time: x86-64 with AVX-512 VBMI2 (Ice Lake and Zen 4 on).
 #![expect(unsafe_code, reason = "vector instructions, on a CPU that was asked for them")]
 
 use std::arch::x86_64::*;

@@ -2,8 +2,11 @@
 //!
 //! Data goes to standard output, everything else to standard error. The exit codes are in [`failure`].
 
+mod chunks;
 mod cli;
 mod commands;
+mod elements;
+mod entries;
 mod failure;
 mod interrupt;
 mod lines;
@@ -12,6 +15,7 @@ mod output;
 mod progress;
 mod rejects;
 mod source;
+mod splitter;
 mod units;
 
 use std::process::ExitCode;

@@ -157,7 +157,7 @@ impl std::error::Error for QueryError {}
 /// The name that is a typing mistake or two away from `name`, in any case.
 fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
-    if length > 40 {
+    if !(3..=40).contains(&length) {
         return None;
     }
     let allowed = (length / 3).clamp(1, 3);
@@ -165,24 +165,30 @@ fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&
     known
         .into_iter()
         .map(|candidate| (distance(&wanted, &candidate.to_lowercase()), candidate))
-        .filter(|&(distance, _)| distance <= allowed)
+        .filter(|&(distance, _)| (1..=allowed).contains(&distance))
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein's distance.
+/// The distance of two words: characters changed, left out, added, or swapped with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    let mut previous = None;
     for (i, a) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, &b) in b.iter().enumerate() {
-            let above = row[j + 1];
-            row[j + 1] = (diagonal + usize::from(a != b)).min(above + 1).min(row[j] + 1);
-            diagonal = above;
+        let mut row = vec![i + 1];
+        for (j, &b_now) in b.iter().enumerate() {
+            let mut least = (last[j] + usize::from(a != b_now)).min(last[j + 1] + 1).min(row[j] + 1);
+            if j > 0 && previous == Some(b_now) && b[j - 1] == a {
+                least = least.min(before_last[j - 1] + 1);
+            }
+            row.push(least);
         }
+        before_last = std::mem::replace(&mut last, row);
+        previous = Some(a);
     }
-    row[b.len()]
+    last[b.len()]
 }
 
 /// Why a running query cannot go on.

@@ -43,7 +43,7 @@ const FOREIGN: [(&str, &str); 8] = [
     ("||", "write `or`, or `Concat(a, b)` to join strings"),
     ("!", "write `not`"),
     (";", "leave it out, a text holds one query"),
-    ("`", "names are written plain, odd ones as @Properties['odd name']"),
+    ("`", "no quotes stand around a name, and odd ones are written @Properties['odd name']"),
     ("?", "`?` stands in brackets only, as in `Tags[?] = 'a'`"),
 ];
 

@@ -20,6 +20,7 @@
 mod ast;
 mod builtin;
 mod calendar;
+mod control;
 mod error;
 mod exec;
 mod explain;
@@ -40,8 +41,9 @@ mod template;
 mod time;
 mod value;
 
+pub use control::{CancelHandle, MEMORY_BYTES, RunOptions};
 pub use error::{ExecError, QueryError};
-pub use exec::{CancelHandle, MEMORY_BYTES, Rows, RunOptions, Stats};
+pub use exec::{Rows, Stats};
 pub use instant::{Instant, InstantError};
 pub use parameters::Parameters;
 pub use parser::{EXPRESSION_DEPTH_MAX, QUERY_BYTES_MAX};

@@ -1,8 +1,9 @@
 //! Prepared queries and expressions: the library's face.
 
 use crate::ast::Explain;
+use crate::control::RunOptions;
 use crate::error::{ExecError, QueryError};
-use crate::exec::{Rows, RunOptions};
+use crate::exec::Rows;
 use crate::expr::{Event, Expr, Scope, Spare};
 use crate::optimizer;
 use crate::parameters::Parameters;
@@ -142,7 +143,7 @@ impl Expression {
         let written = document.get("@t").and_then(|t| t.as_str());
         let instant = written.and_then(|t| time::parse_instant(&t.text())).unwrap_or(0);
         let event = Event { document: Some(document), instant, arrival: 0 };
-        let mut scope = Scope::of(event, &self.names, time::now(), &mut Spare::default());
+        let mut scope = Scope::of(event, &self.names, time::now(), None, &mut Spare::default());
         scope.read(&self.names, 0);
         let value = self.expr.eval(&mut scope);
         scope.take_failure()?;

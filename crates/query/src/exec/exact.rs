@@ -16,11 +16,16 @@ pub(super) struct ExactSum {
 impl ExactSum {
     pub(super) fn add(&mut self, number: &Number<'_>) {
         self.count += 1;
-        let Some(decimal) = number.decimal() else {
-            self.is_inexact = true;
-            return;
+        let (significand, scale) = match (number.few_digits(), number) {
+            (Some((significand, scale)), _) => (i128::from(significand), scale),
+            (None, number) => match number.decimal() {
+                Some(decimal) => (decimal.mantissa(), decimal.scale()),
+                None => {
+                    self.is_inexact = true;
+                    return;
+                }
+            },
         };
-        let (scale, significand) = (decimal.scale(), decimal.mantissa());
         match self.parts.iter_mut().find(|(known, _)| *known == scale) {
             // 96 bits leave room for 2^31 additions of the largest; what is beyond has no sum in any case.
             Some((_, sum)) => match sum.checked_add(significand) {

@@ -1,10 +1,10 @@
 //! Hits taken into groups. Events may come in any order: what depends on it remembers the event's.
 
 use super::aggregate::Aggregator;
-use super::control::Control;
 use super::project::check_row;
 use super::scan::Sink;
 use super::sort::{Held, held_bytes, sort_rows};
+use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Expr, Scope};
 use crate::plan::{Grouping, Key, Output, Plan};
@@ -26,6 +26,8 @@ pub(super) struct Groups<'p> {
     /// The key of the present event, in an allocation that stays.
     key: Vec<u8>,
     recent: Recent,
+    /// The key before the present one, and its group.
+    last: (Vec<u8>, usize),
 }
 
 struct Group {
@@ -47,6 +49,7 @@ impl<'p> Groups<'p> {
             bytes: 0,
             key: Vec::new(),
             recent: Recent::default(),
+            last: (Vec::new(), 0),
         };
         if grouping.keys.is_empty() {
             let first = (u64::MAX, u64::MAX);
@@ -76,14 +79,15 @@ impl<'p> Groups<'p> {
         if let Some(known) = spelling.and_then(|spelling| self.recent.get(spelling)) {
             return known;
         }
-        let found = self.look_up(keys, scope, instant, order);
+        let found = self.evaluate(keys, scope, instant, order);
         if let Some(spelling) = spelling {
             self.recent.put(spelling, found);
         }
         found
     }
 
-    fn look_up<'a>(&mut self, keys: &'a [Key], scope: &mut Scope<'a>, instant: u64, order: Order) -> usize {
+    /// The group of the event's keys.
+    fn evaluate<'a>(&mut self, keys: &'a [Key], scope: &mut Scope<'a>, instant: u64, order: Order) -> usize {
         self.key.clear();
         for key in keys {
             match key {
@@ -93,6 +97,17 @@ impl<'p> Groups<'p> {
                 Key::Expr { expr, ci } => canonical(&expr.eval(scope), *ci, &mut self.key),
             }
         }
+        if self.key == self.last.0 {
+            return self.last.1;
+        }
+        let found = self.look_up(keys, scope, instant, order);
+        self.last.0.clone_from(&self.key);
+        self.last.1 = found;
+        found
+    }
+
+    /// The group of the present key; a new one if there is none yet.
+    fn look_up<'a>(&mut self, keys: &'a [Key], scope: &mut Scope<'a>, instant: u64, order: Order) -> usize {
         if let Some(&known) = self.by_key.get(self.key.as_slice()) {
             return known;
         }

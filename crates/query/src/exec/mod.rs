@@ -7,7 +7,6 @@
 //! 5. Rows to be sorted are held, no more than a limit needs (`sort`).
 
 mod aggregate;
-mod control;
 mod exact;
 mod group;
 mod merge;
@@ -17,16 +16,15 @@ mod sketch;
 mod sort;
 mod stats;
 
-pub use control::{CancelHandle, MEMORY_BYTES, RunOptions};
 pub use stats::Stats;
 
+use crate::control::{CancelHandle, Control, RunOptions};
 use crate::error::ExecError;
 use crate::expr::Scope;
 use crate::plan::{Input, Output, Plan};
 use crate::row::{Batch, OwnedRow, Row};
 use crate::source::Source;
 use crate::{time, value::Value};
-use control::Control;
 use merge::Merge;
 use scan::{Run, Worker};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Events, one after another: scanned, read, filtered, and handed on if they pass.
 
-use super::control::Control;
 use super::stats::Stats;
+use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope, Spare};
 use crate::plan::{Events, Plan};
@@ -87,7 +87,7 @@ impl Worker {
             stats.bytes += bytes.len() as u64;
 
             let event = Event { document, instant, arrival };
-            let mut scope = Scope::of(event, &events.names, self.now, &mut self.spare);
+            let mut scope = Scope::of(event, &events.names, self.now, Some(control), &mut self.spare);
             scope.read(filter_names, 0);
             let mut is_read = false;
             let flow = unnested(&events.unnest, run, &mut is_read, &mut scope, documents, sink, stats);

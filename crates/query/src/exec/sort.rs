@@ -1,6 +1,6 @@
 //! Rows to be sorted, held in memory: no more than a limit needs.
 
-use super::control::Control;
+use crate::control::Control;
 use crate::error::ExecError;
 use crate::plan::Sort;
 use crate::value::{Value, order};

@@ -159,7 +159,7 @@ impl Expr {
                     scope.locals.push(element);
                     let result = body.test(scope);
                     scope.locals.truncate(depth);
-                    result == decisive
+                    result == decisive || !scope.goes_on()
                 };
                 match &collection {
                     Value::Array(array) => Value::Bool(array.iter().any(&mut holds) == decisive),
@@ -208,7 +208,9 @@ fn holds(op: Comparison, order: Ordering) -> bool {
 pub(crate) fn element<'a>(of: Value<'a>, index: &Value<'_>) -> Value<'a> {
     match (of, index) {
         (Value::Array(array), Value::Number(number)) => {
-            match number.decimal().filter(|n| n.is_integer()).and_then(|n| usize::try_from(n).ok()) {
+            // A zero may have a sign, which counts for nothing.
+            let index = number.decimal().filter(|n| n.is_integer() && *n >= Decimal::ZERO);
+            match index.and_then(|n| usize::try_from(n.abs()).ok()) {
                 Some(index) => array.get(index),
                 None => Value::Undefined,
             }

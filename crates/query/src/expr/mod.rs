@@ -10,7 +10,7 @@ pub(crate) use arithmetic::calculate;
 pub(crate) use eval::element;
 pub(crate) use pattern::{Like, Pattern, Replacement};
 pub(crate) use print::{Printed, property};
-pub(crate) use scope::{Event, Scope, Spare};
+pub(crate) use scope::{Event, Failure, Scope, Spare};
 
 use crate::ast::{Arithmetic, Comparison, Quantifier};
 use crate::functions::Function;

@@ -1,5 +1,6 @@
 //! What an expression sees while it is evaluated: the event, its slots, the locals.
 
+use crate::control::Control;
 use crate::error::ExecError;
 use crate::value::{VALUE_BYTES_MAX, Value};
 use tamias_json::{self as stored, Map};
@@ -16,12 +17,16 @@ pub(crate) struct Event<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     ValueTooLarge,
+    Cancelled,
+    DeadlineExceeded,
 }
 
 impl From<Failure> for ExecError {
     fn from(failure: Failure) -> ExecError {
         match failure {
             Failure::ValueTooLarge => ExecError::ValueTooLarge { limit_bytes: VALUE_BYTES_MAX },
+            Failure::Cancelled => ExecError::Cancelled,
+            Failure::DeadlineExceeded => ExecError::DeadlineExceeded,
         }
     }
 }
@@ -36,16 +41,22 @@ pub(crate) struct Scope<'a> {
     /// What `Now()` answers.
     pub(crate) now: u64,
     pub(crate) failure: Option<Failure>,
+    /// Whom to ask whether to go on, in long loops.
+    control: Option<&'a Control>,
+    /// The steps that loops have taken.
+    steps: u32,
 }
 
 /// The values of a plan's names in an event, of few names without an allocation.
-#[expect(clippy::large_enum_variant, reason = "it lives on the stack, so that few names need no allocation")]
 enum Slots<'a> {
     Few([Option<stored::Value<'a>>; FEW]),
     Many(Vec<Option<stored::Value<'a>>>),
 }
 
-const FEW: usize = 8;
+const FEW: usize = 4;
+
+/// So many steps are taken before it is asked whether to go on.
+const STEPS_UNCHECKED: u32 = 1024;
 
 /// The allocations of a scope, kept from one event to the next.
 #[derive(Default)]
@@ -56,6 +67,7 @@ pub(crate) struct Spare {
 
 impl<'a> Scope<'a> {
     /// A scope with no event.
+    #[inline(always)]
     pub(crate) fn new(now: u64) -> Scope<'a> {
         Scope {
             event: None,
@@ -64,14 +76,23 @@ impl<'a> Scope<'a> {
             locals: Vec::new(),
             now,
             failure: None,
+            control: None,
+            steps: 0,
         }
     }
 
     /// A scope for an event, of which `names` are to be read.
-    #[inline]
-    pub(crate) fn of(event: Event<'a>, names: &[Box<str>], now: u64, spare: &mut Spare) -> Scope<'a> {
+    #[inline(always)]
+    pub(crate) fn of(
+        event: Event<'a>,
+        names: &[Box<str>],
+        now: u64,
+        control: Option<&'a Control>,
+        spare: &mut Spare,
+    ) -> Scope<'a> {
         let mut scope = Scope::new(now);
         scope.event = Some(event);
+        scope.control = control;
         if names.len() > FEW {
             let mut slots = recycle(std::mem::take(&mut spare.slots));
             slots.resize(names.len(), None);
@@ -84,7 +105,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Gives the allocations back.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn end(self, spare: &mut Spare) {
         if let Slots::Many(slots) = self.slots {
             spare.slots = recycle(slots);
@@ -117,6 +138,16 @@ impl<'a> Scope<'a> {
             ([name], [slot, ..]) => *slot = document.get(name),
             (names, slots) => read_all(document, names, slots),
         }
+    }
+
+    /// A step of a loop: whether to go on.
+    #[inline]
+    pub(crate) fn goes_on(&mut self) -> bool {
+        self.steps = self.steps.wrapping_add(1);
+        if self.steps.is_multiple_of(STEPS_UNCHECKED) {
+            self.failure = self.failure.or(self.control.and_then(|control| control.check().err()));
+        }
+        self.failure.is_none()
     }
 
     /// The value, unless it is too large to be one.

@@ -65,6 +65,7 @@ impl Parser<'_> {
         if text.eq_ignore_ascii_case("explain") || text.eq_ignore_ascii_case("select") {
             return flaw.hint("a text holds one query");
         }
+        let flaw = flaw.hint("columns are separated by `,`, and the name of a column stands after `as`");
         flaw.suggest(
             text,
             [

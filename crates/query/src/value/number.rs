@@ -52,6 +52,41 @@ impl Number<'_> {
         }
     }
 
+    /// The text of a number that was not computed.
+    fn as_text(&self) -> Option<&str> {
+        match self {
+            Number::Stored(text) => Some(text),
+            Number::Shared(text) => Some(text),
+            Number::Decimal(_) => None,
+        }
+    }
+
+    /// The significand and scale of a number of few digits, not normalised; none for what takes more work.
+    pub(crate) fn few_digits(&self) -> Option<(i64, u32)> {
+        let text = self.as_text()?.as_bytes();
+        let (digits, is_negative) = match text {
+            [b'-', digits @ ..] => (digits, true),
+            digits => (digits, false),
+        };
+        if digits.len() > 18 {
+            return None;
+        }
+        let mut value = 0i64;
+        let mut point = digits.len();
+        for (at, &byte) in digits.iter().enumerate() {
+            let digit = byte.wrapping_sub(b'0');
+            if digit <= 9 {
+                value = value * 10 + i64::from(digit);
+            } else if byte == b'.' && point == digits.len() {
+                point = at + 1;
+            } else {
+                return None;
+            }
+        }
+        let scale = u32::try_from(digits.len() - point).ok()?;
+        Some((if is_negative { -value } else { value }, scale))
+    }
+
     /// The number as JSON text.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         match self {
@@ -82,7 +117,7 @@ impl Number<'_> {
         if let (Number::Decimal(a), Number::Decimal(b)) = (self, other) {
             return a.cmp(b);
         }
-        if let (Number::Stored(a), Number::Stored(b)) = (self, other) {
+        if let (Some(a), Some(b)) = (self.as_text(), other.as_text()) {
             if let (Some(a), Some(b)) = (small_integer(a), small_integer(b)) {
                 return a.cmp(&b);
             }

@@ -1,6 +1,7 @@
 //! What may end a query early: its caller, its deadline, its memory.
 
 use crate::error::ExecError;
+use crate::expr::Failure;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -34,24 +35,24 @@ impl CancelHandle {
     }
 }
 
-pub(super) struct Control {
-    pub(super) options: RunOptions,
-    pub(super) handle: CancelHandle,
+pub(crate) struct Control {
+    pub(crate) options: RunOptions,
+    pub(crate) handle: CancelHandle,
 }
 
 impl Control {
-    pub(super) fn check(&self) -> Result<(), ExecError> {
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.handle.0.load(Ordering::Relaxed) {
-            return Err(ExecError::Cancelled);
+            return Err(Failure::Cancelled);
         }
         match self.options.deadline {
-            Some(deadline) if Instant::now() >= deadline => Err(ExecError::DeadlineExceeded),
+            Some(deadline) if Instant::now() >= deadline => Err(Failure::DeadlineExceeded),
             _ => Ok(()),
         }
     }
 
     /// Errs if `used_bytes` are more than the query may hold.
-    pub(super) fn check_memory(&self, used_bytes: usize) -> Result<(), ExecError> {
+    pub(crate) fn check_memory(&self, used_bytes: usize) -> Result<(), ExecError> {
         let limit_bytes = self.options.memory_bytes;
         if used_bytes <= limit_bytes { Ok(()) } else { Err(ExecError::MemoryExceeded { limit_bytes }) }
     }

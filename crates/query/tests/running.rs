@@ -1,0 +1,194 @@
+//! A running query: cancelled, out of time, out of memory, over damaged events, dropped half-way.
+
+mod memory;
+
+use memory::{Event, Memory};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tamias_query::{Block, ExecError, OwnedRow, Query, RunOptions, Source, SourceError};
+
+fn numbered(events: u64) -> Memory {
+    let event =
+        |n: u64| Event { instant: n, arrival: n, document: format!(r#"{{"n":{n},"text":"number {n}"}}"#) };
+    let events: Vec<Event> = (0..events).map(event).collect();
+    let blocks: Vec<&[Event]> = events.chunks(100).collect();
+    let groups: Vec<&[&[Event]]> = blocks.chunks(1).collect();
+    Memory::blocks(&groups)
+}
+
+/// Yields what another source does, and counts the groups.
+struct Counted(Box<dyn Source>, Arc<AtomicUsize>);
+
+impl Source for Counted {
+    fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.next_group()
+    }
+}
+
+#[test]
+fn a_limit_stops_the_reading() {
+    for query in ["select n from stream limit 150", "select n from stream order by time desc limit 150"] {
+        let query = Query::prepare(query).unwrap();
+        let read = Arc::new(AtomicUsize::new(0));
+        let source = Counted(numbered(10_000).source(query.direction()), read.clone());
+        let mut rows = query.run(Box::new(source));
+        assert_eq!(rows.by_ref().map(Result::unwrap).count(), 150);
+        assert_eq!(read.load(Ordering::Relaxed), 2);
+        assert!(rows.stats().events <= 200);
+        assert_eq!((rows.stats().rows, rows.stats().blocks), (150, 2));
+    }
+}
+
+#[test]
+fn a_cancelled_query_ends() {
+    let query = Query::prepare("select n from stream").unwrap();
+    let mut rows = query.run(numbered(10_000).source(query.direction()));
+    assert!(rows.next().unwrap().is_ok());
+    let handle = rows.cancel_handle();
+    std::thread::spawn(move || handle.cancel()).join().unwrap();
+    let last = rows.by_ref().last().unwrap();
+    assert!(matches!(last, Err(ExecError::Cancelled)));
+    assert!(rows.next().is_none());
+}
+
+#[test]
+fn a_deadline_ends_a_query_within_its_expressions() {
+    let digits = "[0,1,2,3,4,5,6,7,8,9]";
+    let nested = format!("select {}true from stream", format!("Every({digits}, |x| ").repeat(12) + "")
+        .replace("true from", &format!("true{} from", ")".repeat(12)));
+    let query = Query::prepare(&nested).unwrap();
+    let deadline = Some(Instant::now() + Duration::from_millis(50));
+    let options = RunOptions { deadline, ..RunOptions::default() };
+    let started = Instant::now();
+    let mut rows = query.run_with(numbered(10).source(query.direction()), options);
+    assert!(matches!(rows.next(), Some(Err(ExecError::DeadlineExceeded))));
+    assert!(started.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn a_query_holds_no_more_than_its_memory() {
+    let options = RunOptions { memory_bytes: 100_000, ..RunOptions::default() };
+    for query in [
+        "select count(*) from stream group by n",
+        "select distinct(text) from stream",
+        "select count(distinct(text)) from stream",
+        "select bottom(n, 5000) from stream",
+        "select n, text from stream order by text",
+    ] {
+        let query = Query::prepare(query).unwrap();
+        let mut rows = query.run_with(numbered(10_000).source(query.direction()), options.clone());
+        let error = rows.next().unwrap().unwrap_err();
+        assert!(matches!(error, ExecError::MemoryExceeded { limit_bytes: 100_000 }), "{query:?}: {error}");
+        assert!(rows.next().is_none());
+    }
+    // With a limit few rows are held.
+    let query = Query::prepare("select n, text from stream order by text desc limit 3").unwrap();
+    let rows = query.run_with(
+        numbered(10_000).source(query.direction()),
+        RunOptions { memory_bytes: 2_000_000, ..options },
+    );
+    let last: Vec<OwnedRow> = rows.map(Result::unwrap).collect();
+    assert_eq!(
+        format!("{last:?}"),
+        r#"[[9999, "number 9999"], [9998, "number 9998"], [9997, "number 9997"]]"#
+    );
+}
+
+#[test]
+fn values_do_not_grow_without_bound() {
+    let doubled = |first: &str, next: &dyn Fn(usize) -> String| {
+        let names: Vec<String> = (1..64).map(|n| format!("x{n}: {}", next(n - 1))).collect();
+        format!("select let |x0: {first}, {}| x63 from stream", names.join(", "))
+    };
+    for query in [
+        doubled("text", &|n| format!("Concat(x{n}, x{n})")),
+        doubled("text", &|n| format!("Replace(x{n}, 'n', x{n})")),
+        doubled("[text]", &|n| format!("[..x{n}, ..x{n}]")),
+        doubled("[text]", &|n| format!("[x{n}, x{n}]")),
+        doubled("{a: text}", &|n| format!("{{a: x{n}, b: x{n}}}")),
+    ] {
+        let query = Query::prepare(&query).unwrap();
+        let mut rows = query.run(numbered(1).source(query.direction()));
+        assert!(matches!(rows.next(), Some(Err(ExecError::ValueTooLarge { .. }))), "{query:?}");
+    }
+}
+
+struct Broken;
+
+impl Source for Broken {
+    fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError> {
+        Err("the disk is gone".into())
+    }
+}
+
+#[test]
+fn a_source_that_fails_ends_the_query() {
+    for query in ["select n from stream", "select count(*) from stream", "select n from stream order by n"] {
+        let mut rows = Query::prepare(query).unwrap().run(Box::new(Broken));
+        assert_eq!(
+            rows.next().unwrap().unwrap_err().to_string(),
+            "the events cannot be read: the disk is gone"
+        );
+        assert!(rows.next().is_none());
+    }
+}
+
+/// A block of bytes that are no documents.
+struct Damaged(Vec<u8>, u32);
+
+impl Block for Damaged {
+    fn documents(&self) -> &[u8] {
+        &self.0
+    }
+    fn ends(&self) -> &[[u8; 4]] {
+        std::slice::from_ref(match self.1 {
+            1 => &[255, 255, 255, 255],
+            _ => &[3, 0, 0, 0],
+        })
+    }
+    fn instants(&self) -> &[[u8; 8]] {
+        &[[0; 8]]
+    }
+    fn arrivals(&self) -> &[[u8; 8]] {
+        &[[7, 0, 0, 0, 0, 0, 0, 0]]
+    }
+    fn summary(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+struct Once(Option<Arc<dyn Block>>);
+
+impl Source for Once {
+    fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError> {
+        Ok(self.0.take().map(|block| vec![block]))
+    }
+}
+
+#[test]
+fn a_damaged_event_is_named() {
+    for damaged in
+        [Damaged(b"[1]\n".to_vec(), 0), Damaged(b"{}\n".to_vec(), 1), Damaged(b"xyz\n".to_vec(), 0)]
+    {
+        let query = Query::prepare("select a from stream").unwrap();
+        let mut rows = query.run(Box::new(Once(Some(Arc::new(damaged)))));
+        let error = rows.next().unwrap().unwrap_err();
+        assert!(error.to_string().starts_with("the event with arrival number 7 "), "{error}");
+    }
+}
+
+#[test]
+fn queries_and_rows_go_to_other_threads() {
+    fn sent<T: Send>(value: T) -> T {
+        value
+    }
+    fn shared<T: Sync>(value: T) -> T {
+        value
+    }
+    let query = shared(sent(Query::prepare("select n from stream").unwrap()));
+    let rows = sent(query.run(numbered(10).source(query.direction())));
+    let rows: Vec<OwnedRow> = std::thread::spawn(move || rows.map(Result::unwrap).collect()).join().unwrap();
+    assert_eq!(shared(sent(rows)).len(), 10);
+}

@@ -1,6 +1,7 @@
 //! Message templates, as CLEF has them: `{Name}`, `{@Name}`, `{$Name}`, alignment and format, `{{` and `}}`.
 
 use crate::value::{Array, Object, Text, Value, write_json};
+use memchr::{memchr, memchr2};
 
 /// The 32-bit Jenkins one-at-a-time hash over the template's UTF-16 code units: the event type that CLEF writers make.
 pub(crate) fn event_type(template: &str) -> u32 {
@@ -15,6 +16,55 @@ pub(crate) fn event_type(template: &str) -> u32 {
     hash.wrapping_add(hash << 15)
 }
 
+/// Renders `template`. None if the text would be longer than `limit_bytes`.
+///
+/// A hole shows a string as it is, any other value as JSON; a hole without a value stays as it is written, as does
+/// what only looks like a hole. `{A.B}` is the property of that name, else the member `B` of `A`. Holes with a format take their
+/// text from `renderings`, in their order, as far as it goes.
+///
+/// A template is read anew for each event: that is one search for braces, and takes no longer than finding it among those
+/// read before. Nothing is allocated but the text; time is linear in template and text.
+pub(crate) fn render(
+    template: &str,
+    properties: &Object<'_>,
+    renderings: &Value<'_>,
+    limit_bytes: usize,
+) -> Option<String> {
+    let mut out = Vec::with_capacity(template.len() + 64);
+    let mut formatted = 0;
+    for part in Parts::of(template) {
+        let hole = match part {
+            Part::Text(text) => {
+                out.extend_from_slice(text.as_bytes());
+                continue;
+            }
+            Part::Hole(hole) => hole,
+        };
+        let mut rendering = Value::Undefined;
+        if hole.has_format {
+            if let Value::Array(array) = renderings {
+                rendering = Array::get(array, formatted);
+            }
+            formatted += 1;
+        }
+        match rendering {
+            // A rendering has its alignment already.
+            Value::Text(text) => show_text(&text, &mut out),
+            _ => hole.show(properties, &mut out),
+        }
+        if out.len() > limit_bytes {
+            return None;
+        }
+    }
+    // A damaged document may hold anything.
+    Some(
+        String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    )
+}
+
+/// The widest alignment that a hole may ask for.
+const WIDTH_MAX: usize = 1000;
+
 enum Part<'t> {
     Text(&'t str),
     Hole(Hole<'t>),
@@ -24,118 +74,132 @@ struct Hole<'t> {
     /// The hole as it is written, with its braces.
     source: &'t str,
     name: &'t str,
-    /// `{Name,10}` or `{Name,-10}`: the width, and whether the value stands to the left.
-    alignment: Option<(usize, bool)>,
-    format: Option<&'t str>,
+    /// The least number of characters to show; 0 for as many as there are.
+    width: usize,
+    /// Whether blanks stand behind the value, and not before it.
+    is_left: bool,
+    has_format: bool,
 }
 
-/// The widest alignment that a hole may ask for.
-const WIDTH_MAX: usize = 1000;
-
-/// Renders `template`. None if the text would be longer than `limit_bytes`.
-///
-/// A hole shows a string as it is, any other value as JSON; a hole without a value stays as it is written. Holes with a
-/// format take their text from `renderings`, in their order, as far as it goes.
-pub(crate) fn render(
-    template: &str,
-    properties: &Object<'_>,
-    renderings: &Value<'_>,
-    limit_bytes: usize,
-) -> Option<String> {
-    let mut out = String::with_capacity(template.len() + 64);
-    let mut formatted = 0;
-    for part in parts(template) {
-        let hole = match part {
-            Part::Text(text) => {
-                out.push_str(text);
-                continue;
-            }
-            Part::Hole(hole) => hole,
-        };
-        let mut text = None;
-        if hole.format.is_some() {
-            if let Value::Array(array) = renderings
-                && let Value::Text(rendering) = Array::get(array, formatted)
-            {
-                text = Some(rendering.text().into_owned());
-            }
-            formatted += 1;
-        }
-        // A rendering has its alignment already.
-        let text = match text {
-            Some(text) => text,
-            None => aligned(show(&properties.get(hole.name), hole.source), hole.alignment),
-        };
-        out.push_str(&text);
-        if out.len() > limit_bytes {
+impl<'t> Hole<'t> {
+    /// The hole that `text` begins with, if it does. `end` is the place of the first `}` in `text`.
+    ///
+    /// Reads no further than the first byte that no name and no width has, so that braces that open no hole cost nothing.
+    fn read(text: &'t str, end: usize) -> Option<Hole<'t>> {
+        let inner = text.get(..end)?.strip_prefix('{')?;
+        let inner = inner.strip_prefix(['@', '$']).unwrap_or(inner);
+        let name_end =
+            inner.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).unwrap_or(inner.len());
+        let (name, mut rest) = inner.split_at(name_end);
+        if name.split('.').any(str::is_empty) {
             return None;
         }
-    }
-    Some(out)
-}
-
-fn show(value: &Value<'_>, source: &str) -> String {
-    match value {
-        Value::Undefined => source.to_owned(),
-        Value::Text(text) => Text::text(text).into_owned(),
-        other => {
-            let mut json = Vec::new();
-            write_json(other, &mut json);
-            String::from_utf8_lossy(&json).into_owned()
+        let (mut width, mut is_left) = (0, false);
+        if let Some(alignment) = rest.strip_prefix(',') {
+            let digits = alignment.strip_prefix('-').unwrap_or(alignment);
+            is_left = digits.len() < alignment.len();
+            let count = digits.bytes().take_while(u8::is_ascii_digit).count();
+            let (digits, after) = digits.split_at(count);
+            width = digits.parse().ok().filter(|&width| width <= WIDTH_MAX)?;
+            rest = after;
         }
+        let has_format = match rest.strip_prefix(':') {
+            Some(format) => !format.is_empty(),
+            None if rest.is_empty() => false,
+            None => return None,
+        };
+        Some(Hole { source: text.get(..=end)?, name, width, is_left, has_format })
     }
-}
 
-fn aligned(text: String, alignment: Option<(usize, bool)>) -> String {
-    match alignment {
-        None => text,
-        Some((width, true)) => format!("{text:<width$}"),
-        Some((width, false)) => format!("{text:>width$}"),
-    }
-}
-
-fn parts(template: &str) -> Vec<Part<'_>> {
-    let mut parts = Vec::new();
-    let mut rest = template;
-    while let Some(at) = rest.find(['{', '}']) {
-        let (text, from) = rest.split_at(at);
-        parts.push(Part::Text(text));
-        if from.starts_with("{{") || from.starts_with("}}") {
-            parts.push(Part::Text(from.get(..1).unwrap_or_default()));
-            rest = from.get(2..).unwrap_or_default();
-        } else if let Some(hole) = hole(from) {
-            rest = from.get(hole.source.len()..).unwrap_or_default();
-            parts.push(Part::Hole(hole));
+    fn show(&self, properties: &Object<'_>, out: &mut Vec<u8>) {
+        let start = out.len();
+        match self.value(properties) {
+            Value::Undefined => out.extend_from_slice(self.source.as_bytes()),
+            Value::Text(text) => show_text(&text, out),
+            other => write_json(&other, out),
+        }
+        if self.width == 0 {
+            return;
+        }
+        let is_first_byte = |byte: &&u8| (**byte as i8) >= -0x40;
+        let shown = out.get(start..).unwrap_or_default().iter().filter(is_first_byte).count();
+        let blanks = std::iter::repeat_n(b' ', self.width.saturating_sub(shown));
+        if self.is_left {
+            out.extend(blanks);
         } else {
-            parts.push(Part::Text(from.get(..1).unwrap_or_default()));
-            rest = from.get(1..).unwrap_or_default();
+            out.splice(start..start, blanks);
         }
     }
-    parts.push(Part::Text(rest));
-    parts
+
+    fn value<'a>(&self, properties: &Object<'a>) -> Value<'a> {
+        let value = properties.get(self.name);
+        match self.name.split_once('.') {
+            Some((first, rest)) if value.is_undefined() => {
+                rest.split('.').fold(properties.get(first), |value, name| value.member(name))
+            }
+            _ => value,
+        }
+    }
 }
 
-/// The hole at the beginning of `text`, if there is one.
-fn hole(text: &str) -> Option<Hole<'_>> {
-    let end = text.find('}')?;
-    let inner = text.get(1..end).filter(|_| text.starts_with('{'))?;
-    let (inner, format) = match inner.split_once(':') {
-        Some((inner, format)) => (inner, Some(format)),
-        None => (inner, None),
-    };
-    let (name, alignment) = match inner.split_once(',') {
-        Some((name, width)) => {
-            let (digits, left) = match width.trim().strip_prefix('-') {
-                Some(digits) => (digits, true),
-                None => (width.trim(), false),
-            };
-            (name, Some((digits.parse().ok().filter(|&width| width <= WIDTH_MAX)?, left)))
+fn show_text(text: &Text<'_>, out: &mut Vec<u8>) {
+    match text {
+        Text::Stored(stored) if !stored.has_escapes() => out.extend_from_slice(stored.raw()),
+        text => out.extend_from_slice(text.text().as_bytes()),
+    }
+}
+
+/// Splits a template into text and holes.
+struct Parts<'t> {
+    rest: &'t str,
+    /// How many bytes of the rest there are before its first `}`, if that has been looked for.
+    closing: Option<usize>,
+}
+
+impl<'t> Parts<'t> {
+    fn of(template: &'t str) -> Parts<'t> {
+        Parts { rest: template, closing: None }
+    }
+
+    /// Takes so many bytes of the rest.
+    fn take(&mut self, count: usize) -> Part<'t> {
+        let (taken, rest) = self.rest.split_at_checked(count).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        self.closing = self.closing.and_then(|closing| closing.checked_sub(count));
+        Part::Text(taken)
+    }
+
+    /// The place of the first `}` in the rest; beyond its end where there is none. Each is looked for once.
+    fn closing(&mut self) -> usize {
+        let rest = self.rest;
+        *self.closing.get_or_insert_with(|| memchr(b'}', rest.as_bytes()).unwrap_or(usize::MAX))
+    }
+}
+
+impl<'t> Iterator for Parts<'t> {
+    type Item = Part<'t>;
+
+    fn next(&mut self) -> Option<Part<'t>> {
+        match memchr2(b'{', b'}', self.rest.as_bytes()) {
+            Some(0) => {}
+            Some(brace) => return Some(self.take(brace)),
+            None if self.rest.is_empty() => return None,
+            None => return Some(self.take(self.rest.len())),
         }
-        None => (inner, None),
-    };
-    let name = name.strip_prefix(['@', '$']).unwrap_or(name);
-    let valid = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
-    valid.then(|| Hole { source: text.get(..=end).unwrap_or_default(), name, alignment, format })
+        if self.rest.starts_with("{{") || self.rest.starts_with("}}") {
+            let brace = self.take(1);
+            self.take(1);
+            return Some(brace);
+        }
+        let closing = self.closing();
+        match Hole::read(self.rest, closing) {
+            Some(hole) => {
+                self.take(hole.source.len());
+                Some(Part::Hole(hole))
+            }
+            None => Some(self.take(1)),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -143,24 +207,80 @@ mod tests {
     use super::*;
 
     fn rendered(template: &str) -> String {
+        let actor = Value::object(vec![("Name".into(), "Bo".into())]);
         let properties = Value::object(vec![
             ("Name".into(), "Ada".into()),
+            ("Größe".into(), "ß".into()),
             ("0".into(), Value::from(7usize)),
-            ("Tags".into(), Value::array(vec!["a".into(), "b".into()])),
+            ("Tags".into(), Value::array(vec!["a".into(), "b\"".into()])),
+            ("Actor".into(), actor),
+            ("Actor.Age".into(), Value::from(36usize)),
+            ("Null".into(), Value::Null),
         ]);
         let Value::Object(properties) = properties else { panic!("an object is one") };
-        let renderings = Value::array(vec!["0007".into()]);
-        render(template, &properties, &renderings, 1000).unwrap()
+        let renderings = Value::array(vec!["0007".into(), Value::from(1usize), "  x".into()]);
+        render(template, &properties, &renderings, 100_000).unwrap()
+    }
+
+    #[track_caller]
+    fn check(template: &str, expected: &str) {
+        assert_eq!(rendered(template), expected, "{template}");
     }
 
     #[test]
     fn holes() {
-        assert_eq!(rendered("Hello, {Name}!"), "Hello, Ada!");
-        assert_eq!(rendered("{@Tags} {$Name} {0}"), r#"["a","b"] Ada 7"#);
-        assert_eq!(rendered("{0:0000} {Name:x}"), "0007 Ada");
-        assert_eq!(rendered("[{Name,5}] [{Name,-5}]"), "[  Ada] [Ada  ]");
-        assert_eq!(rendered("{{Name}} {Missing} {odd name} { } {"), "{Name} {Missing} {odd name} { } {");
-        assert_eq!(rendered("}} } {Name"), "} } {Name");
+        check("", "");
+        check("plain", "plain");
+        check("Hello, {Name}!", "Hello, Ada!");
+        check("{@Tags} {$Name} {0} {Null}", r#"["a","b\""] Ada 7 null"#);
+        check("{Name}{Name}", "AdaAda");
+        check("{Größe}", "ß");
+        check(
+            "{Actor.Name} {Actor.Age} {Actor} {Actor.Name.First}",
+            r#"Bo 36 {"Name":"Bo"} {Actor.Name.First}"#,
+        );
+    }
+
+    #[test]
+    fn renderings_are_for_holes_with_a_format() {
+        check("{0} {0:0000} {Name:x} {Name,9:x} {Name:x}", "7 0007 Ada   x Ada");
+        check("{0:} {0:a:b,c}", "7 0007");
+    }
+
+    #[test]
+    fn widths() {
+        check("[{Name,5}] [{Name,-5}] [{Name,2}] [{Name,0}]", "[  Ada] [Ada  ] [Ada] [Ada]");
+        check("[{Größe,3}] [{Größe,-3}]", "[  ß] [ß  ]");
+        check("[{Gone,8}]", "[{Gone,8}]");
+        check("[{Gone,12}]", "[   {Gone,12}]");
+        check(
+            "{Name,} {Name,1001} {Name, 5} {Name,+5} {Name,-}",
+            "{Name,} {Name,1001} {Name, 5} {Name,+5} {Name,-}",
+        );
+    }
+
+    #[test]
+    fn what_is_no_hole_is_text() {
+        check("{{Name}} {Missing} {odd name} { } {", "{Name} {Missing} {odd name} { } {");
+        check("}} } {Name", "} } {Name");
+        check("{} {@} {a-b} {.} {a.} {a..b} {@@Name}", "{} {@} {a-b} {.} {a.} {a..b} {@@Name}");
+        check("{{{Name}}} {x {Name} y}", "{Ada} {x Ada y}");
+        check("{a,b}} {Name}", "{a,b} Ada");
+    }
+
+    #[test]
+    fn texts_beyond_the_limit_are_not_made() {
+        let Value::Object(none) = Value::object(Vec::new()) else { panic!("an object is one") };
+        assert_eq!(render("{a,100}", &none, &Value::Undefined, 100).map(|text| text.len()), Some(100));
+        assert_eq!(render("{a,100}{b}", &none, &Value::Undefined, 100), None);
+    }
+
+    #[test]
+    fn unkind_templates_take_linear_time() {
+        for unit in ["{", "{a", "{a:", "{a,9", "{ ", "}", "{}", "a.", "{a.b "] {
+            let template = unit.repeat(30_000);
+            assert!(rendered(&template).len() <= template.len());
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::ast::Arithmetic;
 use rust_decimal::Decimal;
-use rust_decimal::prelude::{FromPrimitive, ToPrimitive};
+use rust_decimal::prelude::ToPrimitive;
 
 /// `a op b`; none on overflow, and for a division by zero.
 pub(crate) fn calculate(op: Arithmetic, a: Decimal, b: Decimal) -> Option<Decimal> {
@@ -11,9 +11,28 @@ pub(crate) fn calculate(op: Arithmetic, a: Decimal, b: Decimal) -> Option<Decima
         Arithmetic::Subtract => a.checked_sub(b),
         Arithmetic::Multiply => a.checked_mul(b),
         Arithmetic::Divide => a.checked_div(b),
-        Arithmetic::Remainder => a.checked_rem(b),
+        Arithmetic::Remainder => remainder(a, b),
         Arithmetic::Power => power(a, b),
     }
+}
+
+/// What is left of a division to a whole number, with the sign of `a`. It is exact, which `checked_rem` is not where it
+/// cannot bring both to one scale.
+fn remainder(a: Decimal, b: Decimal) -> Option<Decimal> {
+    let (dividend, divisor) = (a.mantissa().unsigned_abs(), b.mantissa().unsigned_abs());
+    if divisor == 0 {
+        return None;
+    }
+    let rest = if a.scale() >= b.scale() {
+        // A divisor past 128 bits is greater than any dividend.
+        let divisor = 10u128.pow(a.scale() - b.scale()).checked_mul(divisor);
+        divisor.map_or(dividend, |divisor| dividend % divisor)
+    } else {
+        (a.scale()..b.scale()).fold(dividend % divisor, |rest, _| rest * 10 % divisor)
+    };
+    let rest =
+        Decimal::try_from_i128_with_scale(i128::try_from(rest).ok()?, a.scale().max(b.scale())).ok()?;
+    Some(if a.is_sign_negative() { -rest } else { rest })
 }
 
 fn power(base: Decimal, exponent: Decimal) -> Option<Decimal> {
@@ -30,7 +49,12 @@ fn power(base: Decimal, exponent: Decimal) -> Option<Decimal> {
         };
     }
     let result = base.to_f64()?.powf(exponent.to_f64()?);
-    if result.is_finite() { Decimal::from_f64(result)?.round_sf(15) } else { None }
+    if !result.is_finite() {
+        return None;
+    }
+    // Fifteen digits of the binary number itself, rounded once; below that many places a decimal has fewer.
+    let digits = if result.abs() < 1e-13 { format!("{result:.28}") } else { format!("{result:.14e}") };
+    Decimal::from_scientific(&digits).or_else(|_| digits.parse()).ok()
 }
 
 /// By squaring: at most 128 multiplications.

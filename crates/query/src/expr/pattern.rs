@@ -68,6 +68,10 @@ impl Pattern {
         let mut from = 0;
         for captures in self.regex.captures_iter(text.as_bytes()) {
             let whole = captures.get(0)?;
+            // Bytes are searched, so an empty match may stand within a character.
+            if !text.is_char_boundary(whole.start()) {
+                continue;
+            }
             out.extend_from_slice(text.as_bytes().get(from..whole.start())?);
             captures.expand(replacement.0.as_bytes(), &mut out);
             from = whole.end();

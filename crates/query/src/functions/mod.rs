@@ -86,7 +86,7 @@ fn planned<'a>(_: &Call<'_, 'a>) -> Value<'a> {
 }
 
 static FUNCTIONS: [Function; 38] = [
-    lenient(function("Coalesce", 1, usize::MAX, planned)),
+    lenient(function("Coalesce", 0, usize::MAX, planned)),
     function("Concat", 1, usize::MAX, planned),
     with_ci(function("Contains", 2, 2, text::contains)),
     function("DatePart", 2, 3, time::date_part),

@@ -2,7 +2,7 @@
 
 use super::Call;
 use crate::value::{Number, Value};
-use rust_decimal::RoundingStrategy;
+use rust_decimal::{Decimal, RoundingStrategy};
 use std::sync::Arc;
 
 /// `Round(number [, places])`, midpoints away from zero.
@@ -18,8 +18,9 @@ pub(super) fn round<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 
 /// `0x` and the digits of a whole number, which is not negative.
 pub(super) fn to_hex_string<'a>(call: &Call<'_, 'a>) -> Value<'a> {
-    let number =
-        call.decimal(0).filter(|number| number.is_integer()).and_then(|number| u128::try_from(number).ok());
+    let number = call.decimal(0).filter(|number| number.is_integer() && *number >= Decimal::ZERO);
+    // A zero may have a sign, which counts for nothing.
+    let number = number.and_then(|number| u128::try_from(number.abs()).ok());
     Value::from_option(number.map(|number| format!("0x{number:x}")))
 }
 

@@ -149,7 +149,7 @@ impl<'q> Parser<'q> {
 
     fn order(&mut self) -> Result<Order, Flaw> {
         let start = self.token.span;
-        let by = if self.at_keyword("time") && !self.followed_by("(") && !self.followed_by(".") {
+        let by = if self.at_keyword("time") && self.stands_alone()? {
             self.advance()?;
             OrderBy::Time
         } else {
@@ -164,6 +164,17 @@ impl<'q> Parser<'q> {
             }
         };
         Ok(Order { by, ci, descending, span: start.to(Span::new(self.taken, self.taken)) })
+    }
+
+    /// Whether the next token is an expression by itself: neither an operator nor a path goes on behind it.
+    fn stands_alone(&self) -> Result<bool, Flaw> {
+        let next = self.lexer.clone().next()?;
+        let operators = ["and", "or", "like", "in", "not", "is"];
+        Ok(match next.kind {
+            Kind::Symbol(symbol) => symbol == ",",
+            Kind::Name => !operators.iter().any(|name| next.span.text(self.query).eq_ignore_ascii_case(name)),
+            _ => true,
+        })
     }
 
     fn limit(&mut self) -> Result<u64, Flaw> {

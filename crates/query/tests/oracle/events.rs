@@ -1,0 +1,58 @@
+//! Events in memory, in the blocks and groups that a store would hand out.
+
+use crate::eval::Event;
+use crate::generate::Draft;
+use crate::memory::{self, Memory, MemoryBlock};
+use std::sync::Arc;
+use tamias_json::validate::{Limits, minify_object};
+use tamias_query::{Direction, Source};
+
+/// All events in time order, and how they are dealt out to blocks.
+pub(crate) struct Store {
+    pub(crate) events: Vec<Event>,
+    memory: Memory,
+}
+
+/// 2024-05-29T10:56:01.2345678Z.
+const BEGIN: u64 = 638_525_841_612_345_678;
+
+impl Store {
+    pub(crate) fn new(drafts: &[Draft]) -> Store {
+        let mut arrivals: Vec<usize> = (0..drafts.len()).collect();
+        arrivals.sort_by_key(|&index| drafts[index].arrival);
+        let mut instant = BEGIN;
+        let mut placed: Vec<(Event, &Draft)> = Vec::new();
+        for (index, draft) in drafts.iter().enumerate() {
+            instant += draft.gap;
+            let arrival = arrivals.iter().position(|&other| other == index).unwrap() as u64;
+            placed.push((Event::new(instant, arrival, normalised(&draft.json)), draft));
+        }
+        placed.sort_by_key(|(event, _)| (event.instant, event.arrival));
+        let mut memory = Memory::default();
+        let mut group: [Vec<memory::Event>; 3] = [const { Vec::new() }; 3];
+        for (index, (event, draft)) in placed.iter().enumerate() {
+            let document = event.json.clone();
+            let stored = memory::Event { instant: event.instant, arrival: event.arrival, document };
+            group[usize::from(draft.block)].push(stored);
+            // Groups are disjoint in time: one instant is never in two of them.
+            let next = placed.get(index + 1);
+            if next.is_none_or(|(next, _)| draft.ends_group && next.instant > event.instant) {
+                let filled = group.iter().filter(|events| !events.is_empty());
+                memory.groups.push(filled.map(|events| Arc::new(MemoryBlock::new(events))).collect());
+                group = Default::default();
+            }
+        }
+        Store { events: placed.into_iter().map(|(event, _)| event).collect(), memory }
+    }
+
+    pub(crate) fn source(&self, direction: Direction) -> Box<dyn Source> {
+        self.memory.source(direction)
+    }
+}
+
+/// A document as it is stored.
+fn normalised(json: &str) -> String {
+    let mut stored = Vec::new();
+    minify_object(json.as_bytes(), &Limits::default(), &mut stored).unwrap();
+    String::from_utf8(stored).unwrap()
+}

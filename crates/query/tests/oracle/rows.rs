@@ -1,0 +1,239 @@
+//! Queries, evaluated clause by clause over all events at once.
+
+use crate::aggregates;
+use crate::ast::{By, Column, Expr, Group, Query};
+use crate::eval::{Event, Scope, eval};
+use crate::number::Number;
+use crate::value::Value;
+use std::cmp::Ordering;
+
+/// What a row must show in one column.
+#[derive(Clone, Debug)]
+pub(crate) enum Cell {
+    Exactly(Value),
+    /// A number between two, or so close by relative error.
+    Near {
+        low: Number,
+        high: Number,
+        error: f64,
+    },
+    /// What the language page leaves open.
+    Open,
+}
+
+impl Cell {
+    fn value(&self) -> &Value {
+        match self {
+            Cell::Exactly(value) => value,
+            Cell::Near { .. } | Cell::Open => panic!("nothing is ordered by an approximation"),
+        }
+    }
+
+    pub(crate) fn admits(&self, shown: &Value) -> bool {
+        match (self, shown) {
+            (Cell::Exactly(value), shown) => value.same(shown),
+            (Cell::Near { low, high, error }, Value::Number(shown)) => {
+                let parse = |number: &Number| number.text().parse::<f64>().unwrap();
+                let (low, high, shown) = (parse(low), parse(high), parse(shown));
+                // A thousandth of the allowance more, for the binary arithmetic here.
+                let slack = |bound: f64| bound.abs() * error * 1.001 + 1e-9;
+                (low - slack(low)..=high + slack(high)).contains(&shown)
+            }
+            (Cell::Near { .. }, _) => false,
+            (Cell::Open, _) => true,
+        }
+    }
+
+    pub(crate) fn show(&self) -> String {
+        match self {
+            Cell::Exactly(value) => value.json(),
+            Cell::Open => "anything".to_owned(),
+            Cell::Near { low, high, error } => {
+                format!("{} to {}, give or take {error}", low.text(), high.text())
+            }
+        }
+    }
+}
+
+/// The rows of a query over events, which come in time order.
+pub(crate) fn rows(query: &Query, events: &[Event]) -> Vec<Vec<Cell>> {
+    let mut scopes = match query.from {
+        None => vec![Scope { event: None, locals: Vec::new(), rows: None }],
+        Some(_) => events
+            .iter()
+            .map(|event| Scope { event: Some(event), locals: Vec::new(), rows: None })
+            .collect::<Vec<_>>(),
+    };
+    if query.order.first().is_some_and(|order| matches!(order.by, By::Time) && order.descending == Some(true))
+        && query.groups.is_empty()
+    {
+        scopes.reverse();
+    }
+    for (collection, name) in query.from.iter().flatten() {
+        scopes = scopes
+            .iter()
+            .flat_map(|scope| {
+                // What is no array has no elements, and so no rows.
+                let elements = match eval(collection, scope) {
+                    Value::Array(elements) => elements,
+                    _ => Vec::new(),
+                };
+                elements.into_iter().map(|element| scope.with(name, element)).collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    if let Some(filter) = &query.filter {
+        scopes.retain(|scope| eval(filter, scope).is_true());
+    }
+    let mut rows = if query.groups.is_empty() && !query.columns.iter().any(is_aggregate) {
+        scopes
+            .iter()
+            .map(|scope| query.columns.iter().flat_map(|column| plain(column, scope)).collect())
+            .collect()
+    } else {
+        grouped(query, &scopes)
+    };
+    if let Some(having) = &query.having {
+        rows.retain(|row| {
+            let mut scope = Scope { event: None, locals: Vec::new(), rows: None };
+            for (name, cell) in aliases(query).into_iter().zip(row) {
+                if let (Some(name), Cell::Exactly(value)) = (name, cell) {
+                    scope = scope.with(&name, value.clone());
+                }
+            }
+            eval(having, &scope).is_true()
+        });
+    }
+    rows.sort_by(|a, b| {
+        for order in &query.order {
+            let ordering = match order.by {
+                By::Column(column) => a[column].value().order(b[column].value(), order.ci),
+                By::Time => match query.groups.iter().position(|group| matches!(group, Group::Time(..))) {
+                    Some(column) => a[column].value().order(b[column].value(), false),
+                    // Plain rows are in time order already, or in its reverse.
+                    None => Ordering::Equal,
+                },
+            };
+            let ordering = if order.descending == Some(true) { ordering.reverse() } else { ordering };
+            if ordering != Ordering::Equal {
+                return ordering;
+            }
+        }
+        Ordering::Equal
+    });
+    rows.truncate(query.limit.unwrap_or(usize::MAX));
+    rows
+}
+
+/// The alias of each column, group keys first.
+fn aliases(query: &Query) -> Vec<Option<String>> {
+    let groups = query.groups.iter().map(|group| match group {
+        Group::Time(..) => None,
+        Group::Expr { alias, .. } => alias.clone(),
+    });
+    let columns = query.columns.iter().map(|column| match column {
+        Column::Star => None,
+        Column::Expr(_, alias) => alias.clone(),
+    });
+    groups.chain(columns).collect()
+}
+
+fn is_aggregate(column: &Column) -> bool {
+    fn contains(expr: &mut Expr) -> bool {
+        matches!(expr, Expr::Aggregate(..) | Expr::CountDistinct(_))
+            || expr.children_mut().into_iter().any(contains)
+    }
+    match column {
+        Column::Star => false,
+        Column::Expr(expr, _) => contains(&mut expr.clone()),
+    }
+}
+
+fn plain(column: &Column, scope: &Scope<'_>) -> Vec<Cell> {
+    match column {
+        Column::Star => {
+            let event = scope.event.unwrap();
+            let instant = Value::integer(event.instant.try_into().unwrap());
+            [instant, Value::Text(event.id()), event.data()].map(Cell::Exactly).into()
+        }
+        Column::Expr(expr, _) => vec![Cell::Exactly(eval(expr, scope))],
+    }
+}
+
+fn grouped(query: &Query, scopes: &[Scope<'_>]) -> Vec<Vec<Cell>> {
+    let mut groups: Vec<(Vec<Value>, Vec<Scope<'_>>)> = Vec::new();
+    for scope in scopes {
+        let keys: Vec<Value> = query
+            .groups
+            .iter()
+            .map(|group| match group {
+                Group::Time(_, ticks) => {
+                    let instant = scope.event.unwrap().instant;
+                    Value::integer((instant - instant % ticks).try_into().unwrap())
+                }
+                Group::Expr { expr, .. } => eval(expr, scope),
+            })
+            .collect();
+        let same = |known: &[Value]| {
+            known.iter().zip(&keys).zip(&query.groups).all(|((known, key), group)| {
+                let ci = matches!(group, Group::Expr { ci: true, .. });
+                known.order(key, ci) == Ordering::Equal
+            })
+        };
+        match groups.iter_mut().find(|(known, _)| same(known)) {
+            Some((_, members)) => members.push(scope.clone()),
+            None => groups.push((keys, vec![scope.clone()])),
+        }
+    }
+    if query.groups.is_empty() {
+        groups = vec![(Vec::new(), scopes.to_vec())];
+    }
+    if let Some(column) = query.groups.iter().position(|group| matches!(group, Group::Time(..))) {
+        groups.sort_by(|(a, _), (b, _)| a[column].order(&b[column], false));
+    }
+    if let ([], [Column::Expr(Expr::Aggregate(name @ ("distinct" | "top" | "bottom"), arguments), _)]) =
+        (query.groups.as_slice(), query.columns.as_slice())
+    {
+        let (_, members) = &groups[0];
+        let values = match arguments.as_slice() {
+            [argument] => aggregates::distinct(argument, members),
+            [argument, count] => {
+                let scope = Scope { event: None, locals: Vec::new(), rows: None };
+                let Value::Number(count) = eval(count, &scope) else { panic!("a count is a number") };
+                aggregates::ends(argument, *name == "top", count.to_index().unwrap(), members)
+            }
+            _ => unreachable!(),
+        };
+        return values.into_iter().map(|value| vec![Cell::Exactly(value)]).collect();
+    }
+    groups
+        .iter()
+        .map(|(keys, members)| {
+            let cells = query.columns.iter().map(|column| {
+                let Column::Expr(expr, _) = column else { panic!("no `*` beside aggregates") };
+                aggregated(expr, members)
+            });
+            keys.iter().cloned().map(Cell::Exactly).chain(cells).collect()
+        })
+        .collect()
+}
+
+fn aggregated(expr: &Expr, members: &[Scope<'_>]) -> Cell {
+    let scope = Scope { event: None, locals: Vec::new(), rows: Some(members) };
+    if let Expr::Aggregate("percentile", arguments) = expr {
+        let constant = |index: usize, default: f64| match arguments.get(index).map(|expr| eval(expr, &scope))
+        {
+            Some(Value::Number(number)) => number.text().parse().unwrap(),
+            _ => default,
+        };
+        // What a percentile makes of a number that no decimal holds is not said.
+        if aggregates::numbers(&arguments[0], members).iter().any(|number| !number.is_exact()) {
+            return Cell::Open;
+        }
+        return match aggregates::percentile(&arguments[0], constant(1, 50.0), members) {
+            Some((low, high)) => Cell::Near { low, high, error: constant(2, 0.01) },
+            None => Cell::Exactly(Value::Undefined),
+        };
+    }
+    Cell::Exactly(eval(expr, &scope))
+}

@@ -6,6 +6,9 @@
 
 use std::ops::Range;
 
+#[cfg(test)]
+mod example;
+
 /// The version of the format that this library writes, and the newest that it reads.
 pub const VERSION: u32 = 1;
 
@@ -29,6 +32,9 @@ pub const SOURCE_NAME_BYTES_MAX: usize = 4096;
 pub const MANIFEST_BYTES_MAX: u64 = 1 << 30;
 /// Most document bytes in one batch or one block, line feeds included: their ends are 32-bit numbers.
 pub const DOCUMENT_BYTES_MAX: usize = (u32::MAX - 1) as usize;
+
+/// Numbers of files and arrival numbers stay below this, so that counting on never overflows.
+pub const NUMBER_MAX: u64 = 1 << 62;
 
 const FRAME_MAGIC: [u8; 8] = *b"\x89TMbatch";
 const TRAILER_MAGIC: [u8; 8] = *b"\x89TMindex";
@@ -104,7 +110,8 @@ impl FileKind {
         if !plain {
             return None;
         }
-        Some((kind, u64::from_str_radix(digits, 16).ok()?))
+        let number = u64::from_str_radix(digits, 16).ok()?;
+        (number < NUMBER_MAX).then_some((kind, number))
     }
 }
 
@@ -257,7 +264,8 @@ impl Frame {
             source_position: at.u64()?,
             source_name_bytes: at.u32()?,
         };
-        (at.u32()? == 0).then_some(frame)
+        let sane = frame.first_arrival < NUMBER_MAX && at.u32()? == 0;
+        sane.then_some(frame)
     }
 
     /// Length of what follows the frame, without the zeros.
@@ -393,14 +401,15 @@ impl Trailer {
         if magic != TRAILER_MAGIC || checksum(seed, &[fixed]) != u32::from_le_bytes([*a, *b, *c, *d]) {
             return None;
         }
-        Some(Trailer {
+        let trailer = Trailer {
             blocks: at.u32()?,
             index_checksum: at.u32()?,
             events: at.u64()?,
             document_bytes: at.u64()?,
             first: at.key()?,
             last: at.key()?,
-        })
+        };
+        (at.take()? == [0; 12]).then_some(trailer)
     }
 }
 

@@ -254,7 +254,10 @@ pub(crate) struct LogReader {
     name: String,
     /// Just behind the last batch that was taken.
     pub(crate) offset: u64,
+    /// The arrival number that follows, once a batch was taken.
     next_arrival: Option<u64>,
+    /// Arrival numbers below this one have been: no batch begins there.
+    pub(crate) least_arrival: u64,
     pub(crate) damage: Vec<LogDamage>,
     /// The header says that a newer version wrote this.
     pub(crate) version: Option<u32>,
@@ -278,6 +281,7 @@ impl LogReader {
             name,
             offset: HEADER_BYTES as u64,
             next_arrival: None,
+            least_arrival: 0,
             damage: Vec::new(),
             version: None,
         };
@@ -336,9 +340,12 @@ impl LogReader {
         };
         let Some(frame) = frame else { return Ok(false) };
         let Some(batch) = self.batch_at(self.offset, frame, window)? else { return Ok(false) };
-        let Some(next) = frame.first_arrival.checked_add(u64::from(frame.events)) else { return Ok(false) };
+        if frame.first_arrival < self.least_arrival {
+            return Ok(false);
+        }
         take(&batch);
-        self.next_arrival = Some(next);
+        self.least_arrival = frame.first_arrival + u64::from(frame.events);
+        self.next_arrival = Some(self.least_arrival);
         self.offset += frame.total_bytes();
         Ok(true)
     }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use crate::error::{Failure, Operation};
 use crate::format::{
-    self, FileKind, HEADER_BYTES, Header, HeaderFault, Key, MANIFEST_BYTES_MAX, SEGMENT_ENTRY_BYTES,
-    SOURCE_NAME_BYTES_MAX, checksum,
+    self, FileKind, HEADER_BYTES, Header, HeaderFault, Key, MANIFEST_BYTES_MAX, NUMBER_MAX,
+    SEGMENT_ENTRY_BYTES, SOURCE_NAME_BYTES_MAX, checksum,
 };
 use crate::io::{Directory, read_full_at, write_all_at};
 
@@ -159,7 +159,12 @@ impl Manifest {
             let name = std::str::from_utf8(at.bytes(length)?).ok()?;
             manifest.sources.insert(name.to_owned(), mark);
         }
-        at.0.is_empty().then_some(manifest)
+        let numbers =
+            manifest.logs.iter().copied().chain(manifest.segments.iter().map(|segment| segment.number));
+        let sane = manifest.next_arrival < NUMBER_MAX
+            && manifest.next_file < NUMBER_MAX
+            && numbers.into_iter().all(|number| number < manifest.next_file);
+        (sane && at.0.is_empty()).then_some(manifest)
     }
 
     /// Reads the manifest of this number.

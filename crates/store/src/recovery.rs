@@ -39,7 +39,7 @@ impl Replayed {
         for run in batch.runs(block_bytes) {
             self.tail.push(run, block_bytes);
         }
-        let behind = batch.frame.first_arrival.saturating_add(u64::from(batch.frame.events));
+        let behind = batch.frame.first_arrival + u64::from(batch.frame.events);
         if let Some(source) = batch.source()
             && self.sources.get(source.name).is_none_or(|mark| mark.next_arrival <= behind)
         {
@@ -165,6 +165,7 @@ pub(crate) fn recover(directory: &dyn Directory, block_bytes: usize) -> Result<R
     let mut replayed = Replayed::begin(&old);
     let (mut salvaged, mut damage) = (Vec::new(), Vec::new());
     let mut kept = Vec::new();
+    let mut least_arrival = 0;
     let mut copy: Option<LogCopy> = None;
     for &number in &old.logs {
         let mut reader = match open_log(directory, old.store, number)? {
@@ -176,9 +177,11 @@ pub(crate) fn recover(directory: &dyn Directory, block_bytes: usize) -> Result<R
             }
         };
         let mut intact = LogReader::open(directory, old.store, number)?;
+        (reader.least_arrival, intact.least_arrival) = (least_arrival, least_arrival);
         let before = std::mem::take(&mut replayed.tail);
         reader.read(directory, |batch| replayed.take(batch, block_bytes))?;
         let tail = std::mem::replace(&mut replayed.tail, before);
+        least_arrival = reader.least_arrival;
         if !reader.damage.is_empty() {
             salvaged.extend(tail.runs);
             // It stays as evidence, and for whoever repairs it.

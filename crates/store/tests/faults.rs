@@ -5,10 +5,11 @@
 mod support;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use support::{faulty, open, rows, tiny};
 use tamias_store::io::{Chance, Crash, Fault, FaultKind, Simulated};
-use tamias_store::{AppendError, Durability, Event, Store};
+use tamias_store::{AppendError, Durability, Event, Options, Store};
 
 /// More calls than the workload makes: later faults do not happen.
 const CALLS: u64 = 400;
@@ -130,46 +131,56 @@ fn after_a_failed_flush_nothing_is_taken_any_more() {
     assert_eq!(store.snapshot().events(), 1, "reading goes on");
 }
 
-/// Holds each flush until all threads have queued.
 #[test]
 fn threads_share_a_flush() {
-    use std::sync::atomic::{AtomicUsize, Ordering};
     const THREADS: usize = 8;
     const EACH: usize = 50;
     let folder = Simulated::new();
-    let store = open(&folder, &tiny()).unwrap();
+    let store = open(&folder, &Options::default()).unwrap();
     store.append(&event(b"first")).unwrap();
-    let before = store.flush_stats().log_flushes;
-    let begun = Arc::new(AtomicUsize::new(0));
-    let done = Arc::new(AtomicUsize::new(0));
-    let all_inside = {
-        let (begun, done) = (Arc::clone(&begun), Arc::clone(&done));
+    let finished = Arc::new(AtomicUsize::new(0));
+    // Each flush is held until every thread has written a batch that no earlier flush covered, or appends no more.
+    let hold = {
+        let (folder, store, finished) = (folder.clone(), store.clone(), Arc::clone(&finished));
+        let (before, flushes) = (folder.change_count(), AtomicUsize::new(0));
         move || {
-            // Towards the end some threads come no more: it is not waited for them for ever.
-            for _ in 0..200 {
-                if begun.load(Ordering::SeqCst) - done.load(Ordering::SeqCst) >= THREADS {
-                    break;
-                }
-                std::thread::sleep(std::time::Duration::from_micros(50));
+            let flushes = flushes.fetch_add(1, SeqCst);
+            let covered = store.snapshot().events() as usize - 1;
+            while folder.change_count() - before - flushes - covered < THREADS - finished.load(SeqCst) {
+                std::thread::yield_now();
             }
-            // Those that have begun write now: nothing else holds them up.
-            std::thread::sleep(std::time::Duration::from_millis(1));
         }
     };
-    folder.before_flush(all_inside);
+    folder.before_flush(hold);
+    let before = store.flush_stats().log_flushes;
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
-            let (store, begun, done) = (store.clone(), Arc::clone(&begun), Arc::clone(&done));
-            scope.spawn(move || {
+            scope.spawn(|| {
                 for _ in 0..EACH {
-                    begun.fetch_add(1, Ordering::SeqCst);
                     store.append(&event(b"shared")).unwrap();
-                    done.fetch_add(1, Ordering::SeqCst);
                 }
+                finished.fetch_add(1, SeqCst);
             });
         }
     });
+    folder.before_flush(|| ());
     let flushes = store.flush_stats().log_flushes - before;
     assert!(flushes as usize <= THREADS * EACH / 4, "{flushes} flushes for {} appends", THREADS * EACH);
     assert_eq!(store.snapshot().events() as usize, THREADS * EACH + 1);
+}
+
+#[test]
+fn an_interval_passes_and_what_was_appended_is_flushed() {
+    let folder = Simulated::new();
+    let options = Options { durability: Durability::Interval(std::time::Duration::from_millis(5)), ..tiny() };
+    let store = open(&folder, &options).unwrap();
+    store.append(&event(b"soon")).unwrap();
+    assert_eq!(store.snapshot().events(), 1);
+    let begun = std::time::Instant::now();
+    while store.flush_stats().log_flushes == 0 {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(20));
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let left = Simulated::with(folder.medium().after(Crash::Nothing, &mut Chance(1)));
+    assert_eq!(open(&left, &tiny()).unwrap().snapshot().events(), 1);
 }

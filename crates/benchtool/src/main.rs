@@ -17,6 +17,7 @@ mod rejects;
 mod source;
 mod splitter;
 mod units;
+mod writer;
 
 use std::process::ExitCode;
 

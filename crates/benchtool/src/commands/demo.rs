@@ -11,6 +11,7 @@ use tamias_testdata::Generator;
 use crate::cli::{BATCH_BYTES, DemoArgs};
 use crate::commands::bench::{Bench, Case};
 use crate::failure::Failure;
+use crate::writer::Writer;
 use crate::{interrupt, output, progress, units};
 
 const QUERIES: [&str; 2] = [
@@ -78,6 +79,7 @@ fn fill(store: &Store, events: u64) -> Result<(), Failure> {
     let bar = progress::events("storing", events);
     let format = EventFormat::clef();
     let (mut generator, mut line, mut batch) = (Generator::new(SEED, events), Vec::new(), Batch::new());
+    let mut writer = Writer::new(store.clone());
     let mut bytes = 0;
     while generator.write_next(&mut line) {
         batch.push(&line, &format).map_err(|rejection| Failure::Input(rejection.to_string()))?;
@@ -87,9 +89,11 @@ fn fill(store: &Store, events: u64) -> Result<(), Failure> {
             if interrupt::requested() {
                 return Err(Failure::Interrupted("interrupted".to_owned()));
             }
-            bar.inc(store.append_batch(&mut batch)?.events);
+            bar.inc(batch.len() as u64);
+            writer.store(&mut batch)?;
         }
     }
+    writer.settle()?;
     store.seal()?;
     bar.finish_and_clear();
     let elapsed = started.elapsed();

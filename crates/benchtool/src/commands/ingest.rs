@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::rejects::{COMMENT, Rejects};
 use crate::source::Source;
 use crate::splitter::Splitter;
+use crate::writer::Writer;
 use crate::{interrupt, output, progress};
 
 /// The longest line that is taken; longer ones are rejected without being held in memory.
@@ -33,20 +34,20 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
 
     let progress = progress::bytes("ingesting", sources.iter().map(Source::bytes).sum());
     let mut ingest = Ingest {
-        store,
+        writer: Writer::new(store),
         format: EventFormat::time_key(&args.time_key).event_bytes_max(LINE_BYTES_MAX),
         on_invalid: args.on_invalid,
         batch_bytes: args.batch_bytes as usize,
         batch: Batch::new(),
-        tally: Tally { stored: 0, rejected: 0, lines: 0, bytes: 0, started: Instant::now() },
+        tally: Tally { rejected: 0, lines: 0, bytes: 0, started: Instant::now() },
         progress,
         bytes_read: Arc::default(),
         rejects: &mut rejects,
     };
     // Whatever ends it: what has come is stored, and what was stored is told.
-    let done = sources.into_iter().try_for_each(|source| ingest.source(source)).and(ingest.store_batch());
+    let done = sources.into_iter().try_for_each(|source| ingest.source(source)).and(ingest.finish());
     ingest.progress.finish_and_clear();
-    output::write_line(&mut io::stdout(), &ingest.tally.to_string())?;
+    output::write_line(&mut io::stdout(), &ingest.tally.line(ingest.writer.stored()))?;
     let rejected = rejects.finish()?;
     done?;
     match rejected {
@@ -58,26 +59,24 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
 
 /// What became of the lines.
 struct Tally {
-    stored: u64,
     rejected: u64,
     lines: u64,
     bytes: u64,
     started: Instant,
 }
 
-impl std::fmt::Display for Tally {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Tally { stored, rejected, lines, bytes, started } = self;
+impl Tally {
+    fn line(&self, stored: u64) -> String {
+        let Tally { rejected, lines, bytes, started } = self;
         let seconds = started.elapsed().as_secs_f64();
-        write!(
-            f,
+        format!(
             "stored: {stored}, rejected: {rejected}, lines: {lines}, bytes: {bytes}, seconds: {seconds:.3}"
         )
     }
 }
 
 struct Ingest<'a> {
-    store: Store,
+    writer: Writer,
     format: EventFormat,
     on_invalid: OnInvalid,
     batch_bytes: usize,
@@ -99,7 +98,6 @@ impl Ingest<'_> {
         loop {
             let waited = chunks.next(PATIENCE);
             if interrupt::requested() {
-                self.store_batch()?;
                 let (unit, number) = splitter.next();
                 return Err(Failure::Interrupted(format!(
                     "interrupted in {name} before {unit} {number}; what came before is stored"
@@ -122,7 +120,6 @@ impl Ingest<'_> {
                     };
                 }
                 Err(error) => {
-                    self.store_batch()?;
                     return Err(match error.kind() {
                         io::ErrorKind::InvalidData => Failure::Input(format!("{name}: {error}")),
                         _ => Failure::file(Path::new(&name), &error),
@@ -164,7 +161,6 @@ impl Ingest<'_> {
         match self.on_invalid {
             OnInvalid::Skip => Ok(()),
             OnInvalid::Fail => {
-                self.store_batch()?;
                 let Entry { unit, number, .. } = entry;
                 Err(Failure::Input(format!(
                     "stopped at {unit} {number} of {source}, which was rejected; what came before is stored"
@@ -173,10 +169,13 @@ impl Ingest<'_> {
         }
     }
 
+    /// Hands the batch over to be stored.
     fn store_batch(&mut self) -> Result<(), Failure> {
-        if !self.batch.is_empty() {
-            self.tally.stored += self.store.append_batch(&mut self.batch)?.events;
-        }
-        Ok(())
+        self.writer.store(&mut self.batch)
+    }
+
+    /// Stores the batch, and waits until it is.
+    fn finish(&mut self) -> Result<(), Failure> {
+        self.store_batch().and_then(|()| self.writer.settle())
     }
 }

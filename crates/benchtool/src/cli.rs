@@ -90,8 +90,8 @@ pub(crate) struct GenerateArgs {
 ///
 /// At the end one line goes to the standard output:
 /// `stored: 10, rejected: 2, lines: 12, bytes: 4310, seconds: 0.012`;
-/// stored and rejected together are the lines, always but where storing failed. Events are stored in batches; what the line counts as stored is
-/// safe on disk. Ctrl-C stops after the batch in hand.
+/// stored and rejected together are the lines, always but where storing failed. Events are stored in batches; what the
+/// line counts as stored is safe on disk. Ctrl-C stops at once, in good order.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -5,7 +5,7 @@ use tamias_json::number::{Bound, compare, to_decimal};
 /// Comparing numbers in their text, and converting them: the input is texts with a space or line feed between them,
 /// of which each is compared with each.
 ///
-/// The oracle writes numbers out as digits of a fixed width, so numbers with exponents beyond [`WIDTH`] are compared
+/// The oracle writes numbers out as digits of a fixed width, so numbers with exponents beyond some hundreds are compared
 /// only with others of about that size, both moved into its reach. Texts that are no numbers only have to be safe.
 pub fn number(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };

@@ -44,3 +44,8 @@ pub use tamias_query::{
     Query, QueryError, Row, Rows, RunOptions, Stats, eval,
 };
 pub use tamias_store::OpenError;
+
+/// The README's program compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

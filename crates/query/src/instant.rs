@@ -161,6 +161,9 @@ fn parse_any(text: &str) -> Result<Instant, InstantError> {
         (None, None) => 0,
         (None, Some(_)) => return Err(InstantError::Text),
     };
+    if offset.unsigned_abs() >= 24 * 3600 {
+        return Err(InstantError::Text);
+    }
     let since = pieces.date().to_datetime(time).duration_since(YEAR_ONE);
     let nanoseconds = since.as_nanos() - SignedDuration::from_secs(offset.into()).as_nanos();
     let ticks = nanoseconds.div_euclid(NANOSECONDS_PER_TICK);
@@ -272,6 +275,7 @@ mod tests {
             "10:56",
             "2024-13-01T00:00:00Z",
             "2024-05-29T10:56:01[Europe/Berlin]",
+            "2024-05-29T10:56:01+24:00",
         ] {
             assert_eq!(text.parse::<Instant>(), Err(InstantError::Text), "{text:?}");
         }

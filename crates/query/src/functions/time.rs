@@ -1,6 +1,7 @@
 //! Functions of instants and durations: numbers of ticks.
 
 use super::Call;
+use crate::calendar::TICKS_PER_HOUR;
 use crate::time::{self, Civil};
 use crate::value::Value;
 use rust_decimal::Decimal;
@@ -14,9 +15,15 @@ pub(super) fn date_time<'a>(call: &Call<'_, 'a>) -> Value<'a> {
     Value::from_option(call.text(0).and_then(|text| time::parse_instant(&text.text())))
 }
 
-/// An offset from UTC in ticks, 0 where it is left out.
+/// An offset from UTC in ticks, 0 where it is left out. A number from -24 to 24 is one of hours: no offset has so few
+/// ticks, and users of this language write `-7` for seven hours west.
 fn offset(call: &Call<'_, '_>, index: usize) -> Option<i64> {
-    call.integer_or(index, 0)
+    if call.argument(index).is_undefined() {
+        return Some(0);
+    }
+    let given = call.decimal(index)?;
+    let ticks = if given.abs() <= Decimal::from(24) { given * Decimal::from(TICKS_PER_HOUR) } else { given };
+    if ticks.is_integer() { i64::try_from(ticks).ok() } else { None }
 }
 
 fn instant(call: &Call<'_, '_>, index: usize) -> Option<u64> {

@@ -110,29 +110,27 @@ pub(crate) fn call(name: &str, arguments: &[Expr], ci: bool, scope: &Scope<'_>) 
         ("TimeOfDay", [instant, rest @ ..]) => {
             civil(instant, rest.first()).map_or(Value::Undefined, |civil| Value::integer(civil.time))
         }
-        ("ToIsoString", [instant, rest @ ..]) => {
-            match (civil(instant, rest.first()), optional(rest.first(), 0)) {
-                (Some(civil), Some(offset)) if offset % MINUTE == 0 && offset.abs() < DAY => {
-                    let sign = if offset < 0 { '-' } else { '+' };
-                    let zone = match offset.abs() / MINUTE {
-                        0 => "Z".to_owned(),
-                        minutes => format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60),
-                    };
-                    let (date, time) = ((civil.year, civil.month, civil.day), civil.time);
-                    Value::Text(format!(
-                        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:07}{zone}",
-                        date.0,
-                        date.1,
-                        date.2,
-                        time / HOUR,
-                        time / MINUTE % 60,
-                        time / SECOND % 60,
-                        time % SECOND
-                    ))
-                }
-                _ => Value::Undefined,
+        ("ToIsoString", [instant, rest @ ..]) => match (civil(instant, rest.first()), offset(rest.first())) {
+            (Some(civil), Some(offset)) if offset % MINUTE == 0 && offset.abs() < DAY => {
+                let sign = if offset < 0 { '-' } else { '+' };
+                let zone = match offset.abs() / MINUTE {
+                    0 => "Z".to_owned(),
+                    minutes => format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60),
+                };
+                let (date, time) = ((civil.year, civil.month, civil.day), civil.time);
+                Value::Text(format!(
+                    "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:07}{zone}",
+                    date.0,
+                    date.1,
+                    date.2,
+                    time / HOUR,
+                    time / MINUTE % 60,
+                    time / SECOND % 60,
+                    time % SECOND
+                ))
             }
-        }
+            _ => Value::Undefined,
+        },
         ("TimeSpan", [Value::Text(text)]) => parse_duration(text).map_or(Value::Undefined, Value::integer),
         ("ToTimeString", [duration]) => match whole(duration) {
             Some(ticks) => Value::Text(print_duration(ticks)),
@@ -221,6 +219,18 @@ fn optional(value: Option<&Value>, default: i64) -> Option<i64> {
     }
 }
 
+/// An offset in ticks; one of at most 24 is in hours.
+fn offset(value: Option<&Value>) -> Option<i64> {
+    let hours = Number::integer(HOUR);
+    match value {
+        Some(Value::Number(number)) => match whole(&from(number.multiply(&hours))) {
+            Some(ticks) if ticks.abs() <= 24 * HOUR => Some(ticks),
+            _ => optional(value, 0),
+        },
+        value => optional(value, 0),
+    }
+}
+
 /// The last instant of the year 9999.
 const INSTANT_MAX: i64 = 3_155_378_975_999_999_999;
 
@@ -250,7 +260,7 @@ fn days_in(year: i64, month: i64) -> i64 {
 fn civil(instant: &Value, offset: Option<&Value>) -> Option<Civil> {
     let instant = whole(instant).filter(|instant| *instant >= 0)?;
     let instant =
-        instant.checked_add(optional(offset, 0)?).filter(|instant| (0..=INSTANT_MAX).contains(instant))?;
+        instant.checked_add(self::offset(offset)?).filter(|instant| (0..=INSTANT_MAX).contains(instant))?;
     let (all_days, time) = (instant / DAY, instant % DAY);
     let (mut days, mut year, mut month) = (all_days, 1, 1);
     while days >= 365 + i64::from(is_leap(year)) {

@@ -49,6 +49,10 @@ fn steps(plan: &Plan) -> Vec<String> {
     };
     let (first, then) = slots.split_at(events.filter_names.min(slots.len()));
     let keys = |names: &[String]| if names.is_empty() { "no key".to_owned() } else { names.join(", ") };
+    if !events.reads_documents {
+        steps.push(format!("walk the stream, time {direction}, without looking into documents"));
+        return steps;
+    }
     let mut scan = format!("scan the stream, time {direction}: read {} of each event", keys(first));
     if !then.is_empty() {
         scan.push_str(&format!(", {} of each hit", keys(then)));
@@ -88,6 +92,7 @@ fn grouped(grouping: &Grouping, columns: &[String], slots: &[String], steps: &mu
         .map(|aggregate| {
             let argument = Printed { expr: &aggregate.argument, slots };
             match aggregate.function {
+                Function::Count if matches!(aggregate.argument, Expr::Constant(_)) => "count(*)".to_owned(),
                 Function::Count => format!("count({argument})"),
                 Function::CountDistinct => format!("count(distinct({argument}))"),
                 Function::Sum => format!("sum({argument})"),

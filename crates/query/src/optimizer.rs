@@ -19,6 +19,9 @@ pub(crate) fn optimize(mut plan: Plan) -> Plan {
     for (_, rule) in RULES {
         apply(&mut plan, rule);
     }
+    if matches!(&plan.filter, Some(Expr::Constant(value)) if value.is_true()) {
+        plan.filter = None;
+    }
     plan
 }
 
@@ -122,7 +125,10 @@ fn simplify_logic(expr: Expr) -> Expr {
         match (&term, is_and) {
             (Expr::Constant(value), _) if value.is_true() != is_and => return Expr::constant(!is_and),
             (Expr::Constant(_), _) => {}
-            (Expr::And(_), true) | (Expr::Or(_), false) => {
+            // Terms are asked for their truth, and that is all that a chain of one term tells of it.
+            (Expr::And(inner), is_and) | (Expr::Or(inner), is_and)
+                if inner.len() == 1 || matches!(term, Expr::And(_)) == is_and =>
+            {
                 if let Expr::And(inner) | Expr::Or(inner) = term {
                     kept.extend(inner);
                 }
@@ -166,5 +172,50 @@ fn flip(op: Comparison) -> Comparison {
         Comparison::Greater => Comparison::Less,
         Comparison::GreaterOrEqual => Comparison::LessOrEqual,
         symmetric => symmetric,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::Parameters;
+    use crate::parser::parse_query;
+    use crate::planner;
+    use std::fmt::Write;
+
+    /// The plan of a query, and what each rule makes of it.
+    fn plans(text: &str) -> String {
+        let query = parse_query(text).unwrap();
+        let mut plan = planner::plan(&query, text, &Parameters::new()).unwrap();
+        let mut shown = format!("{text}\n{plan}");
+        for (name, rule) in RULES {
+            let before = plan.to_string();
+            apply(&mut plan, rule);
+            if plan.to_string() != before {
+                write!(shown, "after {name}:\n{plan}").unwrap();
+            }
+        }
+        shown
+    }
+
+    #[test]
+    fn plans_after_each_rule() {
+        let queries = [
+            "select Message from stream where Elapsed > 200",
+            "select Message from stream where match(Message, '/api/customers')",
+            "select Message as m, Elapsed / 1000 from stream where Elapsed > 60 * 60 and true and @Level = 'Error' limit 10",
+            "select * from stream where 200 <= Elapsed and Elapsed <> -0.50 order by time desc limit 100",
+            "select 1 + 2, if 1 < 2 then ToUpper('a') else 'b', Length('äöü'), Undefined() = 1",
+            "select a from stream where (b = 1 or false) and (c like 'x%' or not (d in [1, 2 + 3])) and (e = /[a-z]+/ ci)",
+            "select Tag from stream lateral unnest(Tags) as Tag where Tag <> 'x' and Other[?].Name = 'ci' ci",
+            "select count(*) as n, Round(sum(Elapsed) / count(*), 1) from stream group by Application ci, time(1h) \
+             having n > 5 + 5 order by time, n desc limit 3",
+            "select a.b['c d'].e, @Properties['@x'], @Properties.f as f, @Data.g, {a, @l, 'k': [1, ..b]} from stream order by f",
+            "select Coalesce(a, 'none'), Concat(b, '-', c), let |x: a + 1| x * x, Every(b, |v| v is not null) from stream",
+            "select distinct(Application) from stream where @Timestamp >= DateTime('2024-05-29T10:56:01Z') and false",
+            "select Now() - 1d < @t from stream where Replace(a, /b+/, '$0') = 'c' and IndexOfMatch(a, 'd') > 1d",
+        ];
+        let shown: Vec<String> = queries.iter().map(|query| plans(query)).collect();
+        insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!(shown.join("\n")) });
     }
 }

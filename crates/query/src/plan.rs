@@ -1,8 +1,10 @@
 //! What a query does, step by step: what the planner makes, the optimizer rewrites and the executor runs.
 
-use crate::ast::Explain;
-use crate::expr::Expr;
+use crate::ast::{Comparison, Explain};
+use crate::expr::{Computed, Expr};
 use crate::source::Direction;
+use rust_decimal::Decimal;
+use std::ops::RangeInclusive;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
@@ -93,6 +95,39 @@ pub(crate) enum Function {
     Distinct,
     Top(usize),
     Bottom(usize),
+}
+
+impl Plan {
+    /// Whether no event can pass.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(&self.filter, Some(Expr::Constant(value)) if !value.is_true())
+    }
+
+    /// The instants outside of which no event passes; perhaps more than those.
+    pub(crate) fn instants(&self) -> RangeInclusive<u64> {
+        let terms = match &self.filter {
+            Some(Expr::And(terms)) => terms.as_slice(),
+            Some(term) => std::slice::from_ref(term),
+            None => &[],
+        };
+        let (mut first, mut last) = (u64::MIN, u64::MAX);
+        for term in terms {
+            let Expr::CompareNumber { op, left, number, .. } = term else { continue };
+            let (Expr::BuiltIn(Computed::Timestamp), Some(bound)) = (&**left, number.decimal()) else {
+                continue;
+            };
+            let clamped = |bound: Decimal| {
+                u64::try_from(bound).unwrap_or(if bound.is_sign_negative() { u64::MIN } else { u64::MAX })
+            };
+            if matches!(op, Comparison::Equal | Comparison::Greater | Comparison::GreaterOrEqual) {
+                first = first.max(clamped(bound.floor()));
+            }
+            if matches!(op, Comparison::Equal | Comparison::Less | Comparison::LessOrEqual) {
+                last = last.min(clamped(bound.ceil()));
+            }
+        }
+        first..=last
+    }
 }
 
 impl Function {

@@ -10,10 +10,11 @@ use crate::parameters::Parameters;
 use crate::parser::{parse_expression, parse_query};
 use crate::plan::{Input, Plan};
 use crate::planner;
-use crate::source::{Block, Direction, Source, SourceError};
+use crate::source::{Direction, NoEvents, Source};
 use crate::time;
 use crate::value::json;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use tamias_json::Offsets;
 use tamias_json::validate::{Limits, ValidateError, minify_object};
@@ -78,6 +79,18 @@ impl Query {
         }
     }
 
+    /// The instants, in ticks, of the events that the query can find: a source may leave out all others.
+    ///
+    /// ```
+    /// use tamias_query::Query;
+    /// let query = Query::prepare("select a from stream where @Timestamp >= DateTime('2024-05-29') and b = 1")?;
+    /// assert_eq!(query.instants(), 638525376000000000..=u64::MAX);
+    /// # Ok::<(), tamias_query::QueryError>(())
+    /// ```
+    pub fn instants(&self) -> RangeInclusive<u64> {
+        self.plan.instants()
+    }
+
     /// Runs the query over the events of a source.
     pub fn run(&self, source: Box<dyn Source>) -> Rows {
         self.run_with(source, RunOptions::default())
@@ -97,14 +110,6 @@ impl Query {
 impl fmt::Debug for Query {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Query").field(&self.text).finish()
-    }
-}
-
-struct NoEvents;
-
-impl Source for NoEvents {
-    fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError> {
-        Ok(None)
     }
 }
 

@@ -41,3 +41,12 @@ pub enum Direction {
     /// The latest first.
     Descending,
 }
+
+/// A source without events.
+pub(crate) struct NoEvents;
+
+impl Source for NoEvents {
+    fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError> {
+        Ok(None)
+    }
+}

@@ -23,7 +23,7 @@ use crate::error::ExecError;
 use crate::expr::Scope;
 use crate::plan::{Input, Output, Plan};
 use crate::row::{Batch, OwnedRow, Row};
-use crate::source::Source;
+use crate::source::{NoEvents, Source};
 use crate::{time, value::Value};
 use merge::Merge;
 use scan::{Run, Worker};
@@ -118,6 +118,9 @@ impl Rows {
             return Ok(Found::None);
         }
         if let State::Ready = self.state {
+            if plan.is_empty() {
+                self.source = Some(Box::new(NoEvents));
+            }
             self.state = self.start(&plan)?;
         }
         match &mut self.state {

@@ -31,8 +31,9 @@ impl Pattern {
         Ok(Pattern { source: source.to_owned(), ci, regex, literal })
     }
 
-    pub(crate) fn source(&self) -> &str {
-        &self.source
+    /// The pattern as a literal of the language.
+    pub(crate) fn literal_text(&self) -> String {
+        format!("/{}/", self.source.replace('/', "\\/"))
     }
 
     pub(crate) fn ci(&self) -> bool {

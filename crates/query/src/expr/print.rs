@@ -89,22 +89,29 @@ impl fmt::Display for Printed<'_> {
             }
             Expr::MatchWhole { left, pattern, negated } => {
                 let op = if *negated { Comparison::NotEqual } else { Comparison::Equal };
-                write!(f, "({} {} /{}/{})", self.of(left), op.sign(), pattern.source(), case(pattern.ci()))
+                write!(
+                    f,
+                    "({} {} {}{})",
+                    self.of(left),
+                    op.sign(),
+                    pattern.literal_text(),
+                    case(pattern.ci())
+                )
             }
             Expr::Match { left, pattern } => {
                 let how = if pattern.is_literal() { " as text" } else { "" };
-                write!(f, "IsMatch({}, /{}/{how}){}", self.of(left), pattern.source(), case(pattern.ci()))
+                write!(f, "IsMatch({}, {}{how}){}", self.of(left), pattern.literal_text(), case(pattern.ci()))
             }
             Expr::IndexOfMatch { left, pattern } => {
-                write!(f, "IndexOfMatch({}, /{}/){}", self.of(left), pattern.source(), case(pattern.ci()))
+                write!(f, "IndexOfMatch({}, {}){}", self.of(left), pattern.literal_text(), case(pattern.ci()))
             }
             Expr::ReplaceMatch { left, pattern, replacement } => {
                 let with = replacement.0.replace('\'', "''");
                 write!(
                     f,
-                    "Replace({}, /{}/, '{with}'){}",
+                    "Replace({}, {}, '{with}'){}",
                     self.of(left),
-                    pattern.source(),
+                    pattern.literal_text(),
                     case(pattern.ci())
                 )
             }

@@ -35,13 +35,15 @@ pub(super) struct Grouped {
     keys: Vec<Vec<String>>,
     interval: Option<u64>,
     pub(super) aggregates: Vec<Aggregate>,
+    /// Each of them in full, to tell whether two are the same.
+    shown: Vec<String>,
     /// The columns that have an alias, as `having` may name them.
     aliases: Vec<(String, Expr)>,
 }
 
 impl Grouped {
     pub(super) fn new(keys: Vec<Vec<String>>, interval: Option<u64>) -> Grouped {
-        Grouped { keys, interval, aggregates: Vec::new(), aliases: Vec::new() }
+        Grouped { keys, interval, aggregates: Vec::new(), shown: Vec::new(), aliases: Vec::new() }
     }
 
     fn key(&self, text: &str) -> Option<usize> {
@@ -251,8 +253,17 @@ impl<'q> Resolver<'q> {
                 let Some(grouped) = &mut self.grouped else {
                     return Ok(None);
                 };
-                grouped.aggregates.push(planned);
-                Ok(Some(Expr::Group(keys + grouped.aggregates.len() - 1)))
+                // What is asked for twice is aggregated once.
+                let shown = format!("{planned:?}");
+                let aggregate = match grouped.shown.iter().position(|known| *known == shown) {
+                    Some(known) => known,
+                    None => {
+                        grouped.shown.push(shown);
+                        grouped.aggregates.push(planned);
+                        grouped.aggregates.len() - 1
+                    }
+                };
+                Ok(Some(Expr::Group(keys + aggregate)))
             }
             Node::Name(_) | Node::BuiltIn(_) => {
                 let shown = expr.span.text(self.text);

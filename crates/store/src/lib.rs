@@ -34,6 +34,7 @@ pub mod format;
 pub mod io;
 mod log;
 mod manifest;
+mod options;
 mod reader;
 mod recovery;
 mod run;
@@ -46,9 +47,10 @@ pub use block::Block;
 pub use error::{AppendError, Damage, Failure, OpenError, Operation, ReadError, SealError};
 pub use format::Key;
 pub use log::SourcePosition;
+pub use options::{Durability, FlushStats, Options, ReadMode};
 pub use reader::Reader;
 pub use snapshot::{Direction, Groups, SegmentInfo, Snapshot};
-pub use store::{Durability, FlushStats, Options, ReadMode, Store};
+pub use store::Store;
 
 /// An event as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,15 +9,28 @@ use crate::format::FileKind;
 use crate::io::{Directory, Disk, Lock, LockKind};
 use crate::log::LogReader;
 use crate::manifest::Manifest;
+use crate::options::Options;
 use crate::recovery::{self, Replayed};
 use crate::segment::{Environment, Segment};
 use crate::snapshot::{Segments, Snapshot, State};
-use crate::store::Options;
 
 /// How often a reader tries to get hold of a manifest before the writer replaces it.
 const ATTEMPTS: usize = 100;
 
 /// A store opened for reading only, beside a writing process too. Nothing is written, no server is needed.
+///
+/// ```
+/// use std::sync::Arc;
+/// use tamias_store::{Event, Options, Reader, Store};
+///
+/// let folder = tempfile::tempdir()?;
+/// let store = Store::open(folder.path(), Options::default(), Arc::new(()))?;
+/// let reader = Reader::open(folder.path(), Options::default())?;
+/// let before = reader.snapshot()?;
+/// store.append(&[Event { instant: 1, bytes: b"{}" }])?;
+/// assert_eq!((before.events(), reader.snapshot()?.events()), (0, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Reader {
     directory: Arc<dyn Directory>,
@@ -60,7 +73,9 @@ impl Reader {
         for _ in 0..ATTEMPTS {
             let current = recovery::find_manifest_number(&*self.directory)?;
             if current != Some(held.manifest.number) {
-                *held = Held::take(&self.directory, &self.options, Some(&held))?;
+                let mut next = Held::take(&self.directory, &self.options, Some(&held))?;
+                next.carry_over(&mut held);
+                *held = next;
             }
             held.read_on(&*self.directory, self.options.block_bytes)?;
             // A batch may meanwhile have gone into a segment and the next one into the log: then the first would be missing.
@@ -143,6 +158,21 @@ impl Held {
         }
         let replayed = Replayed::begin(&manifest);
         Ok(Held { manifest, environment, segments, logs, missing, replayed, lock })
+    }
+
+    /// Takes what was read of the logs from the manifest before, if all of them are still there.
+    fn carry_over(&mut self, before: &mut Held) {
+        if !before.missing.is_empty() || !self.manifest.logs.starts_with(&before.manifest.logs) {
+            return;
+        }
+        for (log, known) in self.logs.iter_mut().zip(before.logs.drain(..)) {
+            *log = known;
+        }
+        self.replayed.tail = std::mem::take(&mut before.replayed.tail);
+        for (name, mark) in &before.replayed.sources {
+            self.replayed.mark(name, *mark);
+        }
+        self.replayed.next_arrival = self.replayed.next_arrival.max(before.replayed.next_arrival);
     }
 
     /// Takes in the batches that have come since the last time.

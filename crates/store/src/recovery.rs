@@ -40,13 +40,17 @@ impl Replayed {
             self.tail.push(run, block_bytes);
         }
         let behind = batch.frame.first_arrival + u64::from(batch.frame.events);
-        if let Some(source) = batch.source()
-            && self.sources.get(source.name).is_none_or(|mark| mark.next_arrival <= behind)
-        {
-            let mark = SourceMark { position: source.position, next_arrival: behind };
-            self.sources.insert(source.name.to_owned(), mark);
+        if let Some(source) = batch.source() {
+            self.mark(source.name, SourceMark { position: source.position, next_arrival: behind });
         }
         self.next_arrival = self.next_arrival.max(behind);
+    }
+
+    /// Notes where a source stood, unless a later batch is known.
+    pub(crate) fn mark(&mut self, name: &str, mark: SourceMark) {
+        if self.sources.get(name).is_none_or(|known| known.next_arrival <= mark.next_arrival) {
+            self.sources.insert(name.to_owned(), mark);
+        }
     }
 }
 

@@ -7,10 +7,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
 use crate::error::{AppendError, Failure, OpenError, Operation, SealError};
-use crate::format::{DOCUMENT_BYTES_MAX, FileKind, Key, LOCK_NAME, SOURCE_NAME_BYTES_MAX, WRITER_NAME};
+use crate::format::{FileKind, Key, LOCK_NAME, SOURCE_NAME_BYTES_MAX, WRITER_NAME};
 use crate::io::{Directory, Disk, Lock, LockKind, read_full_at, write_all_at};
 use crate::log::{EncodedBatch, LogWriter, SourcePosition};
 use crate::manifest::{Manifest, SourceMark};
+use crate::options::{Durability, FlushStats, Options};
 use crate::recovery::{self, Replayed};
 use crate::run::{self, Run};
 use crate::segment::{Environment, Sealed, Segment, write_sorted};
@@ -18,96 +19,8 @@ use crate::snapshot::{Segments, Snapshot, State};
 use crate::tail::Tail;
 use crate::{Event, Summarize};
 
-/// How a store behaves. The format does not depend on it: a store can be opened with other options each time.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// Bytes of documents in a block, 1 to 1 GiB; 1 MiB unless set. A longer event gets a block of its own.
-    pub block_bytes: usize,
-    /// Bytes of documents in a segment, 1 to 1 TiB; 64 MiB unless set. The tail is sealed when it has as many; until then it is kept in memory as well.
-    pub segment_bytes: usize,
-    /// Longest event, 1 to 1 GiB; 16 MiB unless set.
-    pub event_bytes_max: usize,
-    /// Most bytes of events in a batch, line feeds included, 2 to 4 GiB − 2; 256 MiB unless set.
-    pub batch_bytes_max: usize,
-    /// What an append waits for.
-    pub durability: Durability,
-    /// How sealed segments are read.
-    pub read_mode: ReadMode,
-    /// Most segments kept open with [`ReadMode::Plain`], 1 to 65,536; 256 unless set. Beside them each reading thread may have one file open,
-    /// the writer three. A mapped segment is no open file; up to 16,384 stay mapped.
-    pub open_files_max: usize,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            block_bytes: 1 << 20,
-            segment_bytes: 64 << 20,
-            event_bytes_max: 16 << 20,
-            batch_bytes_max: 256 << 20,
-            durability: Durability::Sync,
-            read_mode: ReadMode::Map,
-            open_files_max: 256,
-        }
-    }
-}
-
-impl Options {
-    pub(crate) fn check(&self) -> Result<(), OpenError> {
-        let ranges = [
-            ("block_bytes", self.block_bytes, 1, 1 << 30),
-            ("segment_bytes", self.segment_bytes, 1, usize::try_from(1u64 << 40).unwrap_or(usize::MAX)),
-            ("event_bytes_max", self.event_bytes_max, 1, 1 << 30),
-            ("batch_bytes_max", self.batch_bytes_max, 2, DOCUMENT_BYTES_MAX),
-            ("open_files_max", self.open_files_max, 1, 1 << 16),
-        ];
-        for (name, value, least, most) in ranges {
-            if !(least..=most).contains(&value) {
-                return Err(OpenError::Option { name, value, least, most });
-            }
-        }
-        Ok(())
-    }
-}
-
 /// When sealing fails again and again, for lack of room say, appending goes on until the tail has as many segments' worth of bytes.
 const TAIL_SEGMENTS_MAX: usize = 4;
-
-/// What an append waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Durability {
-    /// The events are on the medium: they survive a loss of power. Appends from several threads share a flush.
-    Sync,
-    /// The events are with the operating system: they survive the end of this process. A crash of the system or a loss of power can
-    /// lose those of about this long before it, the latest ones, in whole batches.
-    Interval(Duration),
-    /// As `Interval`, but flushed only when the tail is sealed or the store is closed: all that came since can be lost.
-    None,
-}
-
-/// How sealed segments are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReadMode {
-    /// Mapped into memory, without copying. Nobody else may alter or cut the files meanwhile: a cut ends the process.
-    Map,
-    /// Read block by block. What is done to the files shows as damage, nothing worse.
-    Plain,
-}
-
-/// How much flushing there was since the store was opened.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct FlushStats {
-    /// Flushes of the log on behalf of appends.
-    pub log_flushes: u64,
-    /// Time spent in them.
-    pub log_time: Duration,
-    /// Segments written.
-    pub segments: u64,
-    /// Time spent on writing and publishing segments, flushes included.
-    pub segment_time: Duration,
-    /// Of that, the time spent on flushing their contents.
-    pub segment_flush_time: Duration,
-}
 
 /// A store opened for writing. A clone is another handle on the same one; the last handle closes it.
 #[derive(Clone)]
@@ -314,7 +227,7 @@ impl Store {
     }
 
     /// As [`append_from`](Store::append_from), but writes the events straight into sealed segments instead of the log: for much data at a
-    /// time, some tens of megabytes a batch. Takes four flushes.
+    /// time, some tens of megabytes a batch. Durable when it returns, whatever the durability. Takes four flushes; other appends wait meanwhile.
     pub fn append_sealed(
         &self,
         events: &[Event<'_>],

@@ -12,7 +12,7 @@ use crate::format::{
 };
 use crate::io::{Directory, File, Mapping, read_full_at};
 use crate::manifest::SegmentEntry;
-use crate::store::{Options, ReadMode};
+use crate::options::{Options, ReadMode};
 
 /// What all segments of an open store share.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use crate::format::{
 };
 use crate::io::{Directory, File, write_all_at};
 use crate::manifest::SegmentEntry;
+use crate::options::FlushStats;
 use crate::run::Run;
-use crate::store::FlushStats;
 
 /// HEURISTIC: at most this many extra blocks in a segment begin at gaps in time.
 const GAPS_MAX: usize = 64;

@@ -112,14 +112,8 @@ pub(crate) struct Text<'d> {
     entry: &'d Entry,
     /// Offset of the text: of a member's key with its quote, or of an element.
     start: usize,
-}
-
-impl Text<'_> {
     /// Length of the key with its quotes and the colon; 0 where there is no colon.
-    #[inline]
-    fn key_len(&self) -> usize {
-        self.entry.value().saturating_sub(self.start)
-    }
+    key_len: usize,
 }
 
 impl<'d> View<'d> {
@@ -153,8 +147,17 @@ impl<'d> View<'d> {
 
     #[inline]
     fn key(&self, text: Text<'d>) -> Str<'d> {
-        let end = text.entry.value().saturating_sub(1);
+        let end = (text.start + text.key_len).saturating_sub(1);
         Str::new(self.slice(text.start, end), self.utf8)
+    }
+
+    #[inline]
+    fn key_len(&self, start: usize, entry: &Entry) -> usize {
+        // An opening bracket's entry does not say where a colon is, but that can only be right before it.
+        if entry.opens() && self.bytes.get(entry.end().wrapping_sub(1)) != Some(&b':') {
+            return 0;
+        }
+        entry.value().saturating_sub(start)
     }
 
     /// The next text that is not empty, looking from the entry with index `at` (at least 1) on; moves `at` past it and
@@ -168,7 +171,7 @@ impl<'d> View<'d> {
             let start = before.end() + 1;
             // Nothing stands before the closing bracket of an empty container.
             if start < entry.end() || entry.opens() {
-                return Some(Text { index, entry, start });
+                return Some(Text { index, entry, start, key_len: self.key_len(start, entry) });
             }
         }
     }
@@ -247,7 +250,7 @@ impl<'d> Map<'d> {
             // One branch that is seldom taken, before all that tells keys apart: an escaped spelling of the key is longer, and
             // begins as the key does or with its escape.
             let byte = view.bytes.get(text.start + 1).copied().unwrap_or_default();
-            let may = (text.key_len() >= key.len() + 3) & ((byte == first) | (byte == b'\\'));
+            let may = (text.key_len >= key.len() + 3) & ((byte == first) | (byte == b'\\'));
             if may && has_key(view, text, key) {
                 found = Some(text);
             }
@@ -306,7 +309,7 @@ impl<'d> Iterator for Entries<'d> {
     fn next(&mut self) -> Option<(Str<'d>, Value<'d>)> {
         loop {
             let text = self.view.advance(&mut self.at)?;
-            if text.key_len() > 0 {
+            if text.key_len > 0 {
                 return Some((self.view.key(text), self.view.value(text)));
             }
         }

@@ -293,6 +293,7 @@ fn balanced() -> impl Strategy<Value = Vec<u8>> {
         b"\\",
         b"tr",
         b" ",
+        "é".as_bytes(),
         b"\"a",
         b"\"",
         b"\"k\":{}",
@@ -346,6 +347,9 @@ proptest! {
                 walk(Value::Map(root), &document);
                 assert!(!format!("{root:?}").is_empty());
             }
+        }
+        if let Ok(root) = std::str::from_utf8(&document).map(|text| offsets.scan_trusted_str(text)) {
+            root.into_iter().for_each(|root| _ = walk(Value::Map(root), &document));
         }
         if let Ok(value) = Value::scan_trusted(&bytes, &mut offsets) {
             walk(value, &bytes);

@@ -74,7 +74,7 @@ impl Pattern {
                 continue;
             }
             out.extend_from_slice(text.as_bytes().get(from..whole.start())?);
-            captures.expand(replacement.0.as_bytes(), &mut out);
+            captures.expand(replacement.spelled.as_bytes(), &mut out);
             from = whole.end();
             if out.len() > limit_bytes {
                 return None;
@@ -85,9 +85,41 @@ impl Pattern {
     }
 }
 
-/// The replacement of a regular expression, with `$1` for a group.
+/// The replacement of a regular expression: `$1` or `${1}` for a group, `${name}` for a named one, `$$` for a dollar sign, which
+/// also stands for itself before anything else.
 #[derive(Clone, Debug)]
-pub(crate) struct Replacement(pub(crate) String);
+pub(crate) struct Replacement {
+    source: String,
+    /// In the spelling of the `regex` crate, which reads `$1x` as the group called `1x`.
+    spelled: String,
+}
+
+impl Replacement {
+    pub(crate) fn new(text: &str) -> Replacement {
+        let mut spelled = String::with_capacity(text.len() + 8);
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('$') {
+            spelled.push_str(before);
+            let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+            let (group, behind) = after.split_at(digits);
+            rest = behind;
+            if !group.is_empty() {
+                spelled.extend(["${", group, "}"]);
+            } else if let Some(behind) = after.strip_prefix('$') {
+                spelled.push_str("$$");
+                rest = behind;
+            } else {
+                spelled.push_str(if after.starts_with('{') { "$" } else { "$$" });
+            }
+        }
+        spelled.push_str(rest);
+        Replacement { source: text.to_owned(), spelled }
+    }
+
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+}
 
 fn reason(error: &regex_syntax::Error) -> String {
     match error {
@@ -230,6 +262,21 @@ mod tests {
 
     fn like(text: &str, pattern: &str) -> bool {
         Like::new(pattern, false).unwrap().is_match(&Text::Borrowed(text))
+    }
+
+    #[test]
+    fn replacements() {
+        let replaced = |text: &str, with: &str| {
+            let pattern = Pattern::new("(b)(?<c>c)?", false, false).unwrap();
+            pattern.replace(text, &Replacement::new(with), 1000).unwrap()
+        };
+        assert_eq!(replaced("abcd", "[$0]"), "a[bc]d");
+        assert_eq!(replaced("abcd", "$1x"), "abxd");
+        assert_eq!(replaced("abcd", "${1}x$2"), "abxcd");
+        assert_eq!(replaced("abcd", "${c}"), "acd");
+        assert_eq!(replaced("abd", "<$2>"), "a<>d");
+        assert_eq!(replaced("abd", "$9"), "ad");
+        assert_eq!(replaced("abd", "$$1 $x $ ${"), "a$1 $x $ ${d");
     }
 
     #[test]

@@ -106,7 +106,7 @@ impl fmt::Display for Printed<'_> {
                 write!(f, "IndexOfMatch({}, {}){}", self.of(left), pattern.literal_text(), case(pattern.ci()))
             }
             Expr::ReplaceMatch { left, pattern, replacement } => {
-                let with = replacement.0.replace('\'', "''");
+                let with = replacement.source().replace('\'', "''");
                 write!(
                     f,
                     "Replace({}, {}, '{with}'){}",

@@ -469,7 +469,7 @@ impl<'q> Resolver<'q> {
                         "what replaces a regular expression is a constant text",
                     ));
                 };
-                let replacement = Box::new(Replacement(replacement.text().into_owned()));
+                let replacement = Box::new(Replacement::new(&replacement.text()));
                 Ok(Expr::ReplaceMatch { left: Box::new(self.expr(text)?), pattern, replacement })
             }
             ("Coalesce", list) => Ok(Expr::Coalesce(self.list(list)?)),

@@ -71,6 +71,9 @@ fn a_killed_process_loses_nothing_that_it_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
     let mut chance = Chance(1);
     let mut acknowledged = 0;
+    // Reads all the time beside the processes that write, through all their ends.
+    drop(Store::open(folder.path(), options(), Arc::new(())).unwrap());
+    let reader = Reader::open(folder.path(), options()).unwrap();
     for round in 0..ROUNDS {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["writer_process", "--exact", "--nocapture"])
@@ -86,6 +89,7 @@ fn a_killed_process_loses_nothing_that_it_acknowledged() {
             if let Some(end) = line.strip_prefix("acknowledged ") {
                 acknowledged = acknowledged.max(end.parse().unwrap());
                 left = left.saturating_sub(1);
+                assert!(reader.snapshot().unwrap().events() >= acknowledged);
                 if left == 0 {
                     // What it wrote to the pipe before it died is read on.
                     child.kill().unwrap();
@@ -93,6 +97,7 @@ fn a_killed_process_loses_nothing_that_it_acknowledged() {
             }
         }
         assert!(!child.wait().unwrap().success(), "it was killed");
+        check(&reader.snapshot().unwrap(), acknowledged);
         if round % 5 == 0 {
             let reader = Reader::open(folder.path(), options()).unwrap();
             check(&reader.snapshot().unwrap(), acknowledged);

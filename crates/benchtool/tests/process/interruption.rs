@@ -130,8 +130,8 @@ fn a_second_writer_is_told_and_a_reader_is_served() {
 }
 
 /// How many stores are made, and how often the process that writes to each is killed.
-const STORES: u64 = 5;
-const KILLS: u64 = 10;
+const STORES: u32 = 5;
+const KILLS: u32 = 10;
 
 /// A batch is stored when its documents have come to so many bytes.
 const BATCH_BYTES: usize = 1 << 20;
@@ -175,18 +175,19 @@ fn arrival_and_document(row: &str) -> (u64, &str) {
 }
 
 /// How many events each of the killed runs has stored.
-fn kill_again_and_again(folder: &Path, seed: u64) -> Vec<usize> {
+fn kill_again_and_again(folder: &Path, store: u32) -> Vec<usize> {
     let mut stored = Vec::new();
     let mut total = 0;
     let batch_bytes = BATCH_BYTES.to_string();
+    let ingest = |store| ["ingest", store, "events", "--batch-bytes", &batch_bytes];
+    let started = Instant::now();
+    tool(folder, &ingest("whole")).well();
+    let whole = started.elapsed();
     for turn in 0..KILLS {
-        let mut child = command(folder, &["ingest", "s", "events", "--batch-bytes", &batch_bytes])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child =
+            command(folder, &ingest("s")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         // Spread over the time that a whole run takes, from the first moments on.
-        sleep(Duration::from_millis((seed * KILLS + turn) * 37 % 211));
+        sleep(whole * (turn * STORES + store) / (KILLS * STORES));
         child.kill().unwrap();
         child.wait().unwrap();
         // Opening for writing puts in order what the kill left.

@@ -41,6 +41,28 @@ fn a_limit_stops_the_reading() {
     }
 }
 
+/// One late event may join many blocks to a group; only those are read whose events come next.
+#[test]
+fn a_limit_reads_few_of_many_blocks_that_overlap() {
+    let event =
+        |instant: u64, arrival: u64| Event { instant, arrival, document: format!(r#"{{"n":{arrival}}}"#) };
+    let blocks: Vec<Vec<Event>> =
+        (0..50).map(|block| (0..100).map(|n| event(block * 100 + n, block * 100 + n)).collect()).collect();
+    let late = vec![event(0, 90_000), event(5_000, 90_001)];
+    let group: Vec<&[Event]> = blocks.iter().chain([&late]).map(Vec::as_slice).collect();
+    let memory = Memory::blocks(&[&group]);
+    for (query, first) in [
+        ("select n from stream limit 3", "[0] [90000] [1]"),
+        ("select n from stream order by time desc limit 3", "[90001] [4999] [4998]"),
+    ] {
+        let query = Query::prepare(query).unwrap();
+        let mut rows = query.run(memory.source(query.direction()));
+        let found: Vec<String> = rows.by_ref().map(|row| format!("{:?}", row.unwrap())).collect();
+        assert_eq!(found.join(" "), first);
+        assert!(rows.stats().blocks == 2 && rows.stats().events <= 6, "{:?}", rows.stats());
+    }
+}
+
 #[test]
 fn a_cancelled_query_ends() {
     let query = Query::prepare("select n from stream").unwrap();

@@ -6,11 +6,15 @@ use super::stats::Stats;
 use crate::error::ExecError;
 use crate::row::Row;
 use crate::source::{Direction, Source};
+use std::collections::BinaryHeap;
 
 pub(super) struct Merge {
     width: usize,
-    /// The blocks of the present group that have rows left. Few: blocks rarely overlap.
+    /// The blocks of the present group.
     cursors: Vec<Cursor>,
+    /// The cursors that may have rows left, but for the present one, by what comes next in each: a row, or an event that is
+    /// not evaluated yet. The first in the query's direction is the greatest.
+    queue: BinaryHeap<(u64, u64, usize)>,
     /// The cursor whose row is the present one.
     current: Option<usize>,
     /// That row's number in its batch.
@@ -19,10 +23,13 @@ pub(super) struct Merge {
 
 impl Merge {
     pub(super) fn new(width: usize) -> Merge {
-        Merge { width, cursors: Vec::new(), current: None, row: 0 }
+        Merge { width, cursors: Vec::new(), queue: BinaryHeap::new(), current: None, row: 0 }
     }
 
     /// Goes on to the next row: whether there is one. At most `wanted` rows will be asked for.
+    ///
+    /// A block is evaluated when one of its events may come next, so that a limit reads no more than it needs, however
+    /// many blocks overlap.
     pub(super) fn advance(
         &mut self,
         run: Run<'_>,
@@ -31,51 +38,68 @@ impl Merge {
         worker: &mut Worker,
         stats: &mut Stats,
     ) -> Result<bool, ExecError> {
-        // The cursor that gave the last row may have to be filled again; the others have a row waiting.
-        if let Some(cursor) = self.current.take() {
-            self.refill(cursor, run, wanted, worker, stats)?;
+        let mut next = self.current.take();
+        // Most groups are a single block, which nothing has to be compared with.
+        if self.queue.is_empty()
+            && let Some(cursor) = next
+            && self.take_row(cursor)
+        {
+            return Ok(true);
         }
-        while self.cursors.is_empty() {
-            let Some(blocks) = source.next_group().map_err(ExecError::Source)? else {
-                return Ok(false);
+        loop {
+            if let Some(cursor) = next.take() {
+                self.enqueue(cursor, run);
+            }
+            let Some((.., cursor)) = self.queue.pop() else {
+                if !self.next_group(run, source)? {
+                    return Ok(false);
+                }
+                continue;
             };
-            stats.blocks += blocks.len() as u64;
-            self.cursors = blocks.into_iter().map(|block| Cursor::new(block, self.width)).collect();
-            for cursor in (0..self.cursors.len()).rev() {
-                self.refill(cursor, run, wanted, worker, stats)?;
+            if self.take_row(cursor) {
+                return Ok(true);
+            }
+            if let Some(filled) = self.cursors.get_mut(cursor) {
+                filled.fill(run, wanted, worker, stats)?;
+                next = Some(cursor);
             }
         }
-        let orders = self.cursors.iter().map(|cursor| cursor.batch.order(cursor.at)).enumerate();
-        let first = match run.events.direction {
-            Direction::Ascending => orders.min_by_key(|(_, order)| *order),
-            Direction::Descending => orders.max_by_key(|(_, order)| *order),
-        };
-        let Some((current, _)) = first else {
-            return Ok(false);
-        };
-        if let Some(cursor) = self.cursors.get_mut(current) {
-            self.row = cursor.at;
-            cursor.at += 1;
-        }
-        self.current = Some(current);
-        Ok(true)
     }
 
-    fn refill(
-        &mut self,
-        cursor: usize,
-        run: Run<'_>,
-        wanted: u64,
-        worker: &mut Worker,
-        stats: &mut Stats,
-    ) -> Result<(), ExecError> {
-        let Some(filled) = self.cursors.get_mut(cursor) else {
-            return Ok(());
-        };
-        if !filled.fill(run, wanted, worker, stats)? {
-            self.cursors.swap_remove(cursor);
+    /// Makes the next row of a cursor the present one, if it has one made.
+    fn take_row(&mut self, cursor: usize) -> bool {
+        match self.cursors.get_mut(cursor) {
+            Some(from) if from.at < from.batch.len() => {
+                self.current = Some(cursor);
+                self.row = from.at;
+                from.at += 1;
+                true
+            }
+            _ => false,
         }
-        Ok(())
+    }
+
+    fn enqueue(&mut self, cursor: usize, run: Run<'_>) {
+        let direction = run.events.direction;
+        if let Some((instant, arrival)) = self.cursors.get(cursor).and_then(|from| from.next_order(direction))
+        {
+            self.queue.push(match direction {
+                Direction::Ascending => (!instant, !arrival, cursor),
+                Direction::Descending => (instant, arrival, cursor),
+            });
+        }
+    }
+
+    /// Whether there is another group.
+    fn next_group(&mut self, run: Run<'_>, source: &mut dyn Source) -> Result<bool, ExecError> {
+        let Some(blocks) = source.next_group().map_err(ExecError::Source)? else {
+            return Ok(false);
+        };
+        self.cursors = blocks.into_iter().map(|block| Cursor::new(block, self.width)).collect();
+        for cursor in 0..self.cursors.len() {
+            self.enqueue(cursor, run);
+        }
+        Ok(true)
     }
 
     /// The present row.

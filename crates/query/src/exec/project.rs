@@ -1,12 +1,12 @@
 //! Rows from hits, a batch at a time.
 
-use super::scan::{Run, Sink, Worker};
+use super::scan::{Run, Sink, Worker, event_count};
 use super::stats::Stats;
 use crate::error::ExecError;
 use crate::expr::{Expr, Scope};
 use crate::plan::{Output, Plan};
 use crate::row::Batch;
-use crate::source::Block;
+use crate::source::{Block, Direction};
 use crate::value::{VALUE_BYTES_MAX, Value};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -26,7 +26,20 @@ impl Cursor {
         Cursor { batch: Batch::new(Some(block.clone()), width), block, evaluated: 0, at: 0 }
     }
 
-    /// Makes sure that the batch has a next row, unless the block has no more: whether there is one.
+    /// The place in time of what comes next: of the next row, or of the next event that is not evaluated yet. None at the
+    /// end.
+    pub(super) fn next_order(&self, direction: Direction) -> Option<(u64, u64)> {
+        if let Some(order) = self.batch.order(self.at) {
+            return Some(order);
+        }
+        let (instants, arrivals) = (self.block.instants(), self.block.arrivals());
+        let count = event_count(&*self.block);
+        let left = count.checked_sub(self.evaluated + 1)?;
+        let index = if direction == Direction::Ascending { self.evaluated } else { left };
+        Some((u64::from_le_bytes(*instants.get(index)?), u64::from_le_bytes(*arrivals.get(index)?)))
+    }
+
+    /// Evaluates events until the next batch of rows is full, or the block at its end.
     ///
     /// At most `wanted` rows are made ahead.
     pub(super) fn fill(
@@ -35,17 +48,13 @@ impl Cursor {
         wanted: u64,
         worker: &mut Worker,
         stats: &mut Stats,
-    ) -> Result<bool, ExecError> {
-        if self.at < self.batch.len() {
-            return Ok(true);
-        }
+    ) -> Result<(), ExecError> {
+        stats.blocks += u64::from(self.evaluated == 0);
         self.batch.clear();
         self.at = 0;
-        if wanted > 0 {
-            let mut sink = Project { batch: &mut self.batch, wanted };
-            self.evaluated = worker.scan(run, &*self.block, self.evaluated, &mut sink, stats)?;
-        }
-        Ok(self.batch.len() > 0)
+        let mut sink = Project { batch: &mut self.batch, wanted };
+        self.evaluated = worker.scan(run, &*self.block, self.evaluated, &mut sink, stats)?;
+        Ok(())
     }
 }
 

@@ -58,7 +58,7 @@ impl Worker {
         let Run { events, control, .. } = run;
         let (documents, ends) = (block.documents(), block.ends());
         let (instants, arrivals) = (block.instants(), block.arrivals());
-        let count = ends.len().min(instants.len()).min(arrivals.len());
+        let count = event_count(block);
         let filter_names = events.names.get(..events.filter_names).unwrap_or_default();
         let mut next = from;
         while next < count {
@@ -99,6 +99,11 @@ impl Worker {
         }
         Ok(next)
     }
+}
+
+/// How many events a block has: as many as are told of in full.
+pub(super) fn event_count(block: &dyn Block) -> usize {
+    block.ends().len().min(block.instants().len()).min(block.arrivals().len())
 }
 
 /// One row for each element of the collections still to be unnested; the event itself where there are none.

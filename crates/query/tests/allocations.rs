@@ -68,6 +68,8 @@ fn events_allocate_nothing() {
         "select Elapsed from stream where let |e: Elapsed| e > 10 and e < 100000",
         "select count(*), sum(Elapsed), mean(Elapsed), any(Elapsed > 3) from stream where Message is not null",
         "select count(*), mean(Elapsed) from stream group by App",
+        "select count(*) from stream group by App ci, Actor.Name, time(1d)",
+        "select first(Message), last(Elapsed), count(distinct(App)), percentile(Elapsed, 50) from stream",
         "select count(*) from stream group by time(1h)",
         "select @Timestamp, @Data, @Level from stream where App = 'Shop' order by time desc",
     ] {

@@ -4,7 +4,7 @@ use super::exact::ExactSum;
 use super::group::Order;
 use super::sketch::Sketch;
 use crate::plan::Function;
-use crate::value::{Number, Value, canonical};
+use crate::value::{Number, Value, canonical, parse, write_json};
 use rust_decimal::Decimal;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -22,8 +22,9 @@ pub(super) enum Aggregator {
         p: f64,
         sketch: Box<Sketch>,
     },
-    First(Option<(Order, Value<'static>)>),
-    Last(Option<(Order, Value<'static>)>),
+    /// The value as JSON text, in an allocation that stays.
+    First(Option<Order>, Vec<u8>),
+    Last(Option<Order>, Vec<u8>),
     Any(bool),
     All(bool),
     Distinct(HashMap<Box<[u8]>, (Order, Value<'static>)>),
@@ -51,8 +52,8 @@ impl Aggregator {
             Function::Percentile { p, error } => {
                 Aggregator::Percentile { p, sketch: Box::new(Sketch::new(error)) }
             }
-            Function::First => Aggregator::First(None),
-            Function::Last => Aggregator::Last(None),
+            Function::First => Aggregator::First(None, Vec::new()),
+            Function::Last => Aggregator::Last(None, Vec::new()),
             Function::Any => Aggregator::Any(false),
             Function::All => Aggregator::All(true),
             Function::Distinct => Aggregator::Distinct(HashMap::new()),
@@ -63,18 +64,18 @@ impl Aggregator {
         }
     }
 
-    /// Takes in the value of an event: by how many bytes the aggregate grew, about.
-    pub(super) fn add(&mut self, value: Value<'_>, order: Order) -> usize {
+    /// Takes in the value of an event: by how many bytes the aggregate grew, about. `scratch` is an allocation to use.
+    pub(super) fn add(&mut self, value: Value<'_>, order: Order, scratch: &mut Vec<u8>) -> usize {
         if value.is_undefined() {
             return 0;
         }
         match self {
             Aggregator::Count(count) => *count += u64::from(!matches!(value, Value::Null)),
             Aggregator::CountDistinct(seen) => {
-                let key = key(&value);
-                let bytes = key.len() + ENTRY_BYTES;
-                if seen.insert(key) {
-                    return bytes;
+                let key = key(&value, scratch);
+                if !seen.contains(key) {
+                    seen.insert(key.into());
+                    return key.len() + ENTRY_BYTES;
                 }
             }
             Aggregator::Sum(sum) | Aggregator::Mean(sum) => {
@@ -101,21 +102,23 @@ impl Aggregator {
                     return sketch.add(number.to_f64());
                 }
             }
-            Aggregator::First(first) => {
-                if first.as_ref().is_none_or(|(at, _)| order < *at) {
-                    *first = Some((order, value.into_static()));
+            Aggregator::First(first, json) => {
+                if first.is_none_or(|at| order < at) {
+                    *first = Some(order);
+                    return replace(json, &value);
                 }
             }
-            Aggregator::Last(last) => {
-                if last.as_ref().is_none_or(|(at, _)| order >= *at) {
-                    *last = Some((order, value.into_static()));
+            Aggregator::Last(last, json) => {
+                if last.is_none_or(|at| order >= at) {
+                    *last = Some(order);
+                    return replace(json, &value);
                 }
             }
             Aggregator::Any(any) => *any |= value.is_true(),
             Aggregator::All(all) => *all &= value.is_true(),
             Aggregator::Distinct(seen) => {
-                let key = key(&value);
-                match seen.get_mut(&key) {
+                let key = key(&value, scratch);
+                match seen.get_mut(key) {
                     Some((at, shown)) => {
                         if order < *at {
                             (*at, *shown) = (order, value.into_static());
@@ -123,7 +126,7 @@ impl Aggregator {
                     }
                     None => {
                         let bytes = key.len() + value.weight() + 2 * ENTRY_BYTES;
-                        seen.insert(key, (order, value.into_static()));
+                        seen.insert(key.into(), (order, value.into_static()));
                         return bytes;
                     }
                 }
@@ -170,9 +173,8 @@ impl Aggregator {
             Aggregator::Percentile { p, sketch } => {
                 Value::from_option(sketch.percentile(p).map(Number::from_f64))
             }
-            Aggregator::First(found) | Aggregator::Last(found) => {
-                found.map_or(Value::Undefined, |(_, value)| value)
-            }
+            Aggregator::First(None, _) | Aggregator::Last(None, _) => Value::Undefined,
+            Aggregator::First(_, json) | Aggregator::Last(_, json) => parse(&json),
             Aggregator::Any(bool) | Aggregator::All(bool) => Value::Bool(bool),
             Aggregator::Distinct(_) | Aggregator::Ends { .. } => Value::Undefined,
         }
@@ -192,8 +194,17 @@ impl Aggregator {
     }
 }
 
-fn key(value: &Value<'_>) -> Box<[u8]> {
-    let mut key = Vec::new();
-    canonical(value, false, &mut key);
-    key.into()
+/// What equal values share, written to `scratch`.
+fn key<'s>(value: &Value<'_>, scratch: &'s mut Vec<u8>) -> &'s [u8] {
+    scratch.clear();
+    canonical(value, false, scratch);
+    scratch
+}
+
+/// Writes the value over what `json` holds: by how many bytes that takes more room now.
+fn replace(json: &mut Vec<u8>, value: &Value<'_>) -> usize {
+    let before = json.capacity();
+    json.clear();
+    write_json(value, json);
+    json.capacity() - before
 }

@@ -277,7 +277,7 @@ impl Sink for GroupSink<'_, '_> {
         }
         for (aggregate, aggregator) in grouping.aggregates.iter().zip(&mut group.aggregators) {
             let value = aggregate.argument.eval(scope);
-            self.groups.bytes += aggregator.add(value, order);
+            self.groups.bytes += aggregator.add(value, order, &mut self.groups.key);
         }
         self.control.check_memory(self.groups.bytes)?;
         Ok(ControlFlow::Continue(()))

@@ -1,7 +1,6 @@
 //! Equality, the order of `<`, the order of rows, and the spelling that equal values share.
 
 use super::{Array, DEPTH_MAX, Object, Text, Value, upper, write_json};
-use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// `=`: undefined where either is; values of two kinds are not equal.
@@ -112,11 +111,21 @@ fn canonical_below(value: &Value<'_>, ci: bool, out: &mut Vec<u8>, depth: usize)
 
 /// The length goes first, so that no text can look like the end of another.
 fn canonical_text(text: &Text<'_>, ci: bool, out: &mut Vec<u8>) {
-    let mut text = text.text();
-    if ci {
-        text = Cow::Owned(text.chars().map(upper).collect());
-    }
+    let text = text.text();
     out.push(b'"');
+    let at = out.len();
     out.extend_from_slice(&text.len().to_le_bytes());
-    out.extend_from_slice(text.as_bytes());
+    let from = out.len();
+    if !ci {
+        out.extend_from_slice(text.as_bytes());
+        return;
+    }
+    for character in text.chars() {
+        out.extend_from_slice(upper(character).encode_utf8(&mut [0; 4]).as_bytes());
+    }
+    // Upper case may take more bytes, or fewer.
+    let length = (out.len() - from).to_le_bytes();
+    if let Some(place) = out.get_mut(at..from) {
+        place.copy_from_slice(&length);
+    }
 }

@@ -86,6 +86,14 @@ fn aggregates() {
     check("select Round(sum(Elapsed) / count(*), 1) as r from stream", r#"{"r":289.8}"#);
 }
 
+/// A property may be called `time`.
+#[test]
+fn groups_by_a_property_called_time() {
+    let memory = Memory::new(&[r#"{"time":"b"}"#, r#"{"time":"a"}"#, r#"{"time":"b"}"#]);
+    let found = memory.query("select count(*) as n from stream group by time order by time");
+    assert_eq!(found, "{\"time\":\"a\",\"n\":1}\n{\"time\":\"b\",\"n\":2}\n");
+}
+
 #[test]
 fn unnest() {
     check(

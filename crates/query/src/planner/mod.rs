@@ -224,15 +224,18 @@ impl<'q> Planner<'q> {
         let mut sort = Vec::new();
         for order in &query.order {
             let column = match &order.by {
-                OrderBy::Time => match time {
-                    Some((column, _)) => column,
-                    None => {
-                        return Err(Flaw::new(order.span, "these groups have no time to be ordered by")
-                            .hint(
-                                "group by `time(1h)`, or select `min(@Timestamp) as t` and order by that",
-                            ));
+                // Groups without intervals have no other time than a column that is called so.
+                OrderBy::Time => {
+                    match time.map(|(column, _)| column).or_else(|| column_named(&named, "time")) {
+                        Some(column) => column,
+                        None => {
+                            return Err(Flaw::new(order.span, "these groups have no time to be ordered by")
+                                .hint(
+                                    "group by `time(1h)`, or select `min(@Timestamp) as t` and order by that",
+                                ));
+                        }
                     }
-                },
+                }
                 OrderBy::Expr(expr) => self.ordered_column(expr, &named)?,
             };
             sort.push(Sort { column, ci: order.ci, descending: order.descending });
@@ -283,6 +286,10 @@ impl<'q> Planner<'q> {
             .suggest(shown, named.iter().map(|column| column.name.as_str()))
         })
     }
+}
+
+fn column_named(named: &[Named<'_>], name: &str) -> Option<usize> {
+    named.iter().position(|column| column.name == name)
 }
 
 impl Named<'_> {

@@ -48,7 +48,9 @@ fn power(base: Decimal, exponent: Decimal) -> Option<Decimal> {
             None => None,
         };
     }
-    let result = base.to_f64()?.powf(exponent.to_f64()?);
+    // By way of the text, which is read as the nearest binary number; the decimal's own conversion is not always that.
+    let binary = |decimal: Decimal| decimal.to_string().parse::<f64>().ok();
+    let result = binary(base)?.powf(binary(exponent)?);
     if !result.is_finite() {
         return None;
     }
@@ -69,5 +71,17 @@ fn whole_power(mut base: Decimal, mut exponent: u64) -> Option<Decimal> {
             return Some(result);
         }
         base = base.checked_mul(base)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_begins_with_the_nearest_binary_number() {
+        let base: Decimal = "199.99999999999999999999999999".parse().unwrap();
+        let root = calculate(Arithmetic::Power, base, Decimal::new(5, 1)).unwrap();
+        assert_eq!(root.normalize().to_string(), "14.142135623731");
     }
 }

@@ -5,6 +5,7 @@
 mod bench;
 mod damage;
 mod eval;
+mod fixtures;
 mod generate;
 mod ingest;
 mod interruption;

@@ -1,0 +1,38 @@
+//! The files that people are given to try things with.
+
+use std::path::{Path, PathBuf};
+
+use crate::tool::{events, figures, folder, rows, tool};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../store-fixtures").join(name)
+}
+
+#[test]
+fn the_shop_is_what_the_generator_writes() {
+    let lines = std::fs::read(fixture("shop.clef")).unwrap();
+    assert!(lines == events(3, 60), "run `benchtool generate --events 60 --seed 3` again");
+}
+
+#[test]
+fn the_cases_run_over_the_shop() {
+    let folder = folder();
+    tool(folder.path(), &["ingest", "s", fixture("shop.clef").to_str().unwrap()]).well();
+    let cases = fixture("cases.txt");
+    let arguments = ["bench", "--cases", cases.to_str().unwrap(), "--percentile", "90", "--runs", "2", "s"];
+    let run = tool(folder.path(), &arguments).well();
+    assert_eq!(run.out.lines().filter(|line| line.starts_with("| 00")).count(), 8, "{}", run.out);
+}
+
+#[test]
+fn other_people_s_events_go_in_but_for_those_that_are_none() {
+    let folder = folder();
+    let file = fixture("other-people.ndjson");
+    let run =
+        tool(folder.path(), &["ingest", "s", "--time-key", "eventTime", file.to_str().unwrap()]).with(4);
+    assert_eq!(figures(&run.out).0, 5);
+    assert_eq!(run.err.lines().filter(|line| line.contains("other-people.ndjson")).count(), 3, "{}", run.err);
+    let rows = rows(folder.path(), "s", "select host, delta from stream where delta > 200");
+    let deltas: Vec<String> = rows.iter().map(|row| row["delta"].to_string()).collect();
+    assert_eq!(deltas, ["412", "201", "1000.0"]);
+}

@@ -168,7 +168,7 @@ pub(crate) struct QueryArgs {
 
     /// The value of `$NAME` in the query, as often as needed
     ///
-    /// What reads as JSON (12.5, true, null, "text", [1,2]) is that, everything else is a string.
+    /// What reads as JSON (12.5, true, null, "text", {"a":1}) is that, everything else is a string.
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<Parameter>,
 
@@ -210,7 +210,7 @@ pub(crate) struct EvalArgs {
 
     /// The value of `$NAME` in the expressions, as often as needed
     ///
-    /// What reads as JSON (12.5, true, null, "text", [1,2]) is that, everything else is a string.
+    /// What reads as JSON (12.5, true, null, "text", {"a":1}) is that, everything else is a string.
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<Parameter>,
 }

@@ -313,7 +313,7 @@ Examples:
   benchtool demo --keep shop-logs
   benchtool demo --events 100000")]
 pub(crate) struct DemoArgs {
-    /// Keep the store in this folder; if it holds events already, those are measured
+    /// Keep the store in this folder; if it holds that many events already, those are measured
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
 

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use same_file::Handle;
+
 use crate::entries::{Content, Entry, Unit};
 use crate::failure::Failure;
 use crate::units::printable_line;
@@ -24,15 +26,30 @@ pub(crate) struct Rejects {
 
 impl Rejects {
     /// Keeps rejected lines in the file, which is made anew and must be none of the sources.
-    pub(crate) fn new(path: Option<&Path>, sources: &[PathBuf]) -> Result<Rejects, Failure> {
+    ///
+    /// It must not lie in the store either: it would take the place of a file there.
+    pub(crate) fn new(path: Option<&Path>, sources: &[PathBuf], store: &Path) -> Result<Rejects, Failure> {
         let Some(path) = path else { return Ok(Rejects { count: 0, file: None }) };
-        let same = |source: &PathBuf| {
-            source.canonicalize().is_ok_and(|source| path.canonicalize().is_ok_and(|path| path == source))
-        };
-        if sources.iter().any(same) {
-            let path = path.display();
+        if let Ok(there) = Handle::from_path(path) {
+            let same = |source: &PathBuf| match source.to_str() {
+                Some("-") => Handle::stdin().is_ok_and(|source| source == there),
+                _ => Handle::from_path(source).is_ok_and(|source| source == there),
+            };
+            let from_stdin = sources.is_empty() && Handle::stdin().is_ok_and(|source| source == there);
+            if from_stdin || sources.iter().any(same) {
+                let path = path.display();
+                return Err(Failure::Usage(format!(
+                    "{path} cannot be read from and keep the rejected lines at once"
+                )));
+            }
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if let (Ok(folder), Ok(store)) = (folder.canonicalize(), store.canonicalize())
+            && folder.starts_with(&store)
+        {
             return Err(Failure::Usage(format!(
-                "{path} cannot be read from and keep the rejected lines at once"
+                "{} lies in the store; name a file elsewhere",
+                path.display()
             )));
         }
         let file = File::create(path).map_err(|error| Failure::file(path, &error))?;

@@ -48,7 +48,10 @@ fn a_refused_line_names_its_reason_and_place() {
     assert!(refused(long, &clef).0.ends_with(&format!(": {}…", "é".repeat(40))));
     let small = EventFormat::clef().event_bytes_max(50);
     let long = format!("{{\"@t\":\"2024-05-29T10:56:01Z\",\"a\":\"{}\"}}", "x".repeat(50));
-    assert_eq!(refused(long, &small), ("the document is longer than the limit at byte 50".to_owned(), 50));
+    assert_eq!(
+        refused(long, &small),
+        ("the document is longer than the limit of 50 bytes at byte 50".to_owned(), 50)
+    );
 }
 
 #[test]

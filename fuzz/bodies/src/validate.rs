@@ -54,9 +54,9 @@ fn rejected(input: &[u8], error: ValidateError, limits: &Limits) {
     assert!(!error.to_string().is_empty());
     let before = &input[..offset];
     match reason {
-        Reason::TooLong => assert_eq!((offset, input.len() > offset), (limits.bytes_max, true)),
+        Reason::TooLong { bytes_max } => assert_eq!((offset, input.len() > offset), (bytes_max, true)),
         // Nothing was wrong so far: text that goes on could be valid.
-        Reason::TooDeep => {
+        Reason::TooDeep { .. } => {
             assert!(begins_json(before));
             assert!(input.iter().filter(|byte| matches!(byte, b'[' | b'{')).count() > limits.depth_max);
         }

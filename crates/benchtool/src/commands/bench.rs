@@ -20,7 +20,8 @@ const TABLE_CHARACTERS: usize = 60;
 
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let text = std::fs::read(&args.cases).map_err(|error| Failure::file(&args.cases, &error))?;
-    let cases = parse_cases(&args.cases, &text)?;
+    // A byte order mark is no part of the first query.
+    let cases = parse_cases(&args.cases, text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text))?;
     let store = Store::open_read_only(&args.store)?;
     Bench { store: &store, name: &args.store, runs: args.runs, percentile: args.percentile }
         .run(&cases, &mut output::stdout())

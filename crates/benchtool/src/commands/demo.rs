@@ -64,10 +64,15 @@ fn suggestions(tool: &str, store: &Path) -> String {
 
 fn demo(folder: &Path, events: u64, out: &mut impl Write) -> Result<(), Failure> {
     let store = Store::open(folder)?;
-    if store.info()?.events == 0 {
-        fill(&store, events)?;
-    } else {
-        eprintln!("The store has events already: measuring those.");
+    match store.info()?.events {
+        0 => fill(&store, events)?,
+        present if present == events => eprintln!("The store has these events already: measuring those."),
+        present => {
+            return Err(Failure::Usage(format!(
+                "{} holds {present} events, not {events}: give another folder, or --events {present} to measure those",
+                folder.display()
+            )));
+        }
     }
     let cases = QUERIES.iter().map(|text| Case::new(text)).collect::<Result<Vec<Case>, Failure>>()?;
     Bench { store: &store, name: folder, runs: RUNS, percentile: PERCENTILE }.run(&cases, out)

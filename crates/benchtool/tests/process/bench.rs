@@ -136,7 +136,7 @@ fn the_demo_makes_a_store_and_measures_it() {
     assert!(run.out.contains("benchtool query kept "), "{}", run.out);
     assert_eq!(count(folder.path(), "kept"), 3000);
     // What is there is measured, not added to.
-    let run = tool(folder.path(), &["demo", "--events", "50", "--keep", "kept"]).well();
+    let run = tool(folder.path(), &["demo", "--events", "3000", "--keep", "kept"]).well();
     assert!(run.out.contains("events (count): 3000\n"), "{}", run.out);
 }
 
@@ -148,4 +148,22 @@ fn the_demo_leaves_nothing_behind() {
     assert!(run.status.success(), "{run:?}");
     assert!(String::from_utf8_lossy(&run.stdout).contains("tamias-demo-"));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_byte_order_mark_before_the_cases_is_passed_over() {
+    let folder = folder();
+    tool(folder.path(), &["demo", "--events", "100", "--keep", "s"]).well();
+    std::fs::write(folder.path().join("cases"), "\u{feff}select count(*) from stream\n").unwrap();
+    let run =
+        tool(folder.path(), &["bench", "--cases", "cases", "--percentile", "50", "--runs", "1", "s"]).well();
+    assert!(run.out.contains("\n| 001 "), "{}", run.out);
+}
+
+#[test]
+fn a_demo_that_was_kept_half_made_is_not_measured_as_a_whole_one() {
+    let folder = folder();
+    tool(folder.path(), &["demo", "--events", "100", "--keep", "s"]).well();
+    let run = tool(folder.path(), &["demo", "--events", "200", "--keep", "s"]).with(2);
+    assert!(run.err.contains("s holds 100 events, not 200"), "{}", run.err);
 }

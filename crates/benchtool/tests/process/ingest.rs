@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::tool::{count, events, figures, folder, rows, tool, tool_with_input};
+use crate::tool::{command, count, events, figures, folder, rows, tool, tool_with_input};
 
 /// Where a rejected line must be said to stand, and a word of the reason.
 #[track_caller]
@@ -276,3 +276,43 @@ fn an_array_of_events_goes_in_element_by_element() {
     let run = tool_with_input(folder.path(), &["ingest", "s", "-"], &array[..40]).with(4);
     assert!(run.err.contains("has no end") && figures(&run.out).0 == 1, "{run:?}");
 }
+
+#[test]
+fn the_file_of_rejects_takes_no_other_s_place() {
+    let folder = folder();
+    let path = folder.path();
+    std::fs::write(path.join("e"), THREE_LINES).unwrap();
+    std::fs::hard_link(path.join("e"), path.join("same")).unwrap();
+    let run = tool(path, &["ingest", "s", "e", "--rejects", "same"]).with(2);
+    assert!(run.err.contains("same cannot be read from"), "{}", run.err);
+    let standard_input = std::fs::File::open(path.join("e")).unwrap();
+    let output =
+        command(path, &["ingest", "s", "-", "--rejects", "e"]).stdin(standard_input).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(std::fs::read(path.join("e")).unwrap(), THREE_LINES);
+    tool(path, &["ingest", "s", "e"]).well();
+    let run = tool(path, &["ingest", "s", "e", "--rejects", "s/0000000000000001.log"]).with(2);
+    assert!(run.err.contains("lies in the store"), "{}", run.err);
+}
+
+#[test]
+fn files_after_one_that_fails_are_named() {
+    let folder = folder();
+    std::fs::write(folder.path().join("e"), THREE_LINES).unwrap();
+    std::fs::write(folder.path().join("cut.gz"), b"\x1f\x8b\x08\x00").unwrap();
+    let run = tool(folder.path(), &["ingest", "s", "e", "cut.gz", "e"]).with(4);
+    assert!(run.err.contains("not read: e\n"), "{}", run.err);
+    assert_eq!(figures(&run.out).0, 3);
+}
+
+#[test]
+fn much_that_was_ingested_is_sealed() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(5, 4000)).well();
+    assert!(tool(folder.path(), &["verify", "s"]).well().out.contains("4000 events in 1 segment"));
+}
+
+const THREE_LINES: &[u8] = b"{\"@t\":\"2024-05-29T10:56:01Z\",\"N\":1}
+{\"@t\":\"2024-05-29T10:56:02Z\",\"N\":2}
+{\"@t\":\"2024-05-29T10:56:03Z\",\"N\":3}
+";

@@ -15,9 +15,15 @@ pub struct ValidateError {
 #[non_exhaustive]
 pub enum Reason {
     /// More bytes than [`Limits::bytes_max`](super::Limits::bytes_max).
-    TooLong,
+    TooLong {
+        /// The limit, in bytes.
+        bytes_max: usize,
+    },
     /// More arrays and objects inside each other than [`Limits::depth_max`](super::Limits::depth_max).
-    TooDeep,
+    TooDeep {
+        /// The limit, the root counted.
+        depth_max: usize,
+    },
     /// The bytes are not UTF-8.
     NotUtf8,
     /// The text ends too early.
@@ -51,8 +57,12 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Reason::TooLong => "the document is longer than the limit",
-            Reason::TooDeep => "arrays and objects are nested more deeply than the limit",
+            Reason::TooLong { bytes_max } => {
+                return write!(f, "the document is longer than the limit of {bytes_max} bytes");
+            }
+            Reason::TooDeep { depth_max } => {
+                return write!(f, "arrays and objects are nested more deeply than the limit of {depth_max}");
+            }
             Reason::NotUtf8 => "the bytes are not UTF-8",
             Reason::UnexpectedEnd => "the document ends too early",
             Reason::ExpectedObject => "expected an object: `{`",

@@ -83,7 +83,10 @@ fn minify(
     out: &mut Vec<u8>,
 ) -> Result<(), ValidateError> {
     if input.len() > limits.bytes_max {
-        return Err(ValidateError { offset: limits.bytes_max, reason: Reason::TooLong });
+        return Err(ValidateError {
+            offset: limits.bytes_max,
+            reason: Reason::TooLong { bytes_max: limits.bytes_max },
+        });
     }
     if simdutf8::basic::from_utf8(input).is_err() {
         let offset = simdutf8::compat::from_utf8(input).map_or_else(|error| error.valid_up_to(), str::len);

@@ -263,7 +263,8 @@ fn depth_is_limited_exactly_and_costs_no_stack() {
             let most = of_depth(depth_max);
             assert_eq!(minify_with_limits(most.as_bytes(), &limits, false), Ok(most.into_bytes()));
             let error = minify_with_limits(of_depth(depth_max + 1).as_bytes(), &limits, false).unwrap_err();
-            assert_eq!(error, ValidateError { offset: open.len() * depth_max, reason: Reason::TooDeep });
+            let reason = Reason::TooDeep { depth_max };
+            assert_eq!(error, ValidateError { offset: open.len() * depth_max, reason });
         }
     }
 }
@@ -304,7 +305,7 @@ fn length_is_limited_exactly() {
     let limits = Limits { bytes_max: 5, ..Limits::default() };
     assert_eq!(minify_with_limits(b"[1,2]", &limits, false), Ok(b"[1,2]".to_vec()));
     let error = minify_with_limits(b"[1,2] ", &limits, false).unwrap_err();
-    assert_eq!(error, ValidateError { offset: 5, reason: Reason::TooLong });
+    assert_eq!(error, ValidateError { offset: 5, reason: Reason::TooLong { bytes_max: 5 } });
 }
 
 #[test]

@@ -116,7 +116,7 @@ impl<B: Blocks> Walk<'_, B> {
     #[inline(always)]
     fn enter(&mut self, container: Container) -> Result<()> {
         if self.open.depth() >= self.depth_max {
-            return self.fail(Reason::TooDeep);
+            return self.fail(Reason::TooDeep { depth_max: self.depth_max });
         }
         self.open.push(container);
         self.at += 1;

@@ -123,7 +123,8 @@ impl<'a> Value<'a> {
     }
 
     pub(crate) fn array(values: Vec<Value<'a>>) -> Value<'a> {
-        let weight = values.iter().fold(2usize, |sum, value| sum.saturating_add(value.weight() + 1));
+        let each = |value: &Value<'a>| value.weight().saturating_add(size_of::<Value<'a>>());
+        let weight = values.iter().fold(2usize, |sum, value| sum.saturating_add(each(value)));
         Value::Array(Array::Shared(Arc::new(Items { values, weight })))
     }
 
@@ -132,7 +133,8 @@ impl<'a> Value<'a> {
         let mut pairs = last_of_each(pairs);
         pairs.retain(|(_, value)| !value.is_undefined());
         let weight = pairs.iter().fold(2usize, |sum, (key, value)| {
-            sum.saturating_add(key.weight()).saturating_add(value.weight() + 2)
+            let pair = size_of::<(Text<'a>, Value<'a>)>();
+            sum.saturating_add(key.weight()).saturating_add(value.weight()).saturating_add(pair)
         });
         Value::Object(Object::Shared(Arc::new(Members { pairs, weight })))
     }
@@ -157,7 +159,7 @@ impl<'a> Value<'a> {
         matches!(self, Value::Bool(true))
     }
 
-    /// About how many bytes the value takes as JSON text; never far below.
+    /// About how many bytes the value takes, in memory or as JSON text, whichever is more; never far below.
     pub(crate) fn weight(&self) -> usize {
         match self {
             Value::Undefined | Value::Null | Value::Bool(_) => 5,

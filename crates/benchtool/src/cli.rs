@@ -81,7 +81,7 @@ pub(crate) struct GenerateArgs {
 
 /// Store events from files or the standard input
 ///
-/// Each line is a JSON object in UTF-8, of at most 16 MiB, with its time in the key `@t` (CLEF) or in that of
+/// Each line is a JSON object in UTF-8, of at most 16 MiB and 1000 levels, with its time in the key `@t` (CLEF) or in that of
 /// --time-key. Where the input begins with `[`, it is a JSON array of such objects instead, each of which counts as a
 /// line. What is packed with gzip or zstd is unpacked, whatever its name. Blank lines, and lines that begin with
 /// `# rejected: ` (those of a file of --rejects), are skipped and not counted. A line that is no event is rejected:

@@ -27,6 +27,8 @@
 //!
 //! - Events that come as lines of other people's files go through a [`Batch`], which tells of each bad line what is
 //!   wrong with it; [`EventFormat`] says where their time stands.
+//! - What comes from a file or a queue can go on after a crash where it stopped: see
+//!   [`append_batch_from`](Store::append_batch_from).
 //! - [`Store`] and [`Query`] are `Send`, `Sync` and cheap to clone; [`Rows`] are `Send`. Any number of threads may
 //!   append and query at once, and other processes may [read](Store::open_read_only) while one writes.
 //! - The language is described in `docs/query-language.md` of the project.
@@ -43,7 +45,7 @@ pub use tamias_query::{
     CancelHandle, Cell, EvalError, ExecError, Expression, Instant, InstantError, Kind, OwnedRow, Parameters,
     Query, QueryError, Row, Rows, RunOptions, Stats, eval,
 };
-pub use tamias_store::OpenError;
+pub use tamias_store::{OpenError, SourcePosition};
 
 /// The README's program compiles.
 #[cfg(doctest)]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tamias_query::{Instant, Query, QueryError, Rows, RunOptions};
-use tamias_store::{Groups, OpenError, Options, SealError, Snapshot};
+use tamias_store::{Groups, OpenError, Options, SealError, Snapshot, SourcePosition};
 
 use crate::damage::instant;
 use crate::source::SnapshotSource;
@@ -110,14 +110,74 @@ impl Store {
     /// # Errors
     /// Where the store is open for reading only, or it cannot be written; the batch then keeps its events.
     pub fn append_batch(&self, batch: &mut Batch) -> Result<Appended, AppendError> {
+        self.append_with(batch, None)
+    }
+
+    /// Stores a batch as [`append_batch`](Store::append_batch) does, and with it where its source stood behind it: both or
+    /// neither, whatever happens to the process or the power. A program that goes on at the [`source_position`] after a crash
+    /// repeats nothing and loses nothing. The batch may be empty, to move the position only.
+    ///
+    /// ```
+    /// use tamias::{Batch, EventFormat, SourcePosition, Store};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = Store::open(folder.path())?;
+    /// let lines = "{\"@t\":\"2024-05-29T10:56:01Z\"}\n{\"@t\":\"2024-05-29T10:56:02Z\"}\n";
+    ///
+    /// let mut batch = Batch::new();
+    /// let mut position = store.source_position("app.log")?.unwrap_or(0);
+    /// for line in lines[position as usize..].lines() {
+    ///     batch.push(line.as_bytes(), &EventFormat::clef())?;
+    ///     position += line.len() as u64 + 1;
+    /// }
+    /// store.append_batch_from(&mut batch, SourcePosition { name: "app.log", position })?;
+    /// assert_eq!(store.source_position("app.log")?, Some(lines.len() as u64));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`append_batch`](Store::append_batch), and where the source's name is empty or longer than 4096 bytes.
+    ///
+    /// [`source_position`]: Store::source_position
+    pub fn append_batch_from(
+        &self,
+        batch: &mut Batch,
+        source: SourcePosition<'_>,
+    ) -> Result<Appended, AppendError> {
+        if source.name.is_empty() {
+            return Err(AppendError::SourceUnnamed);
+        }
+        self.append_with(batch, Some(source))
+    }
+
+    fn append_with(
+        &self,
+        batch: &mut Batch,
+        source: Option<SourcePosition<'_>>,
+    ) -> Result<Appended, AppendError> {
         let store = self.writer()?;
         let events = batch.events();
         let arrivals = match batch.bytes() {
-            0..BULK_BYTES_MIN => store.append(&events)?,
-            _ => store.append_sealed(&events, None)?,
+            0..BULK_BYTES_MIN => store.append_from(&events, source)?,
+            _ => store.append_sealed(&events, source)?,
         };
         batch.clear();
         Ok(Appended { events: arrivals.end - arrivals.start, first_arrival: arrivals.start })
+    }
+
+    /// Where a source stood with the last batch [stored from it](Store::append_batch_from); `None` where no batch named it.
+    /// A store open for reading only looks at what the writer has stored by now.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn source_position(&self, name: &str) -> Result<Option<u64>, OpenError> {
+        match &self.0 {
+            Access::Writer(store) => Ok(store.source_position(name)),
+            Access::Reader(reader) => {
+                reader.snapshot()?;
+                Ok(reader.source_position(name))
+            }
+        }
     }
 
     /// Moves all events that are still in the log into a sealed file, which is read faster. The store does this itself
@@ -241,6 +301,9 @@ pub enum AppendError {
         /// What is wrong with it.
         rejection: Rejection,
     },
+    /// A source needs a name: its position would not be found again.
+    #[error("the source of the batch has no name")]
+    SourceUnnamed,
     /// The store was opened with [`Store::open_read_only`].
     #[error("the store is open for reading only")]
     ReadOnly,

@@ -1,4 +1,8 @@
 //! Message templates, as CLEF has them: `{Name}`, `{@Name}`, `{$Name}`, alignment and format, `{{` and `}}`.
+//!
+//! What a hole is, the grammar of message templates says: a name, perhaps `,` and a whole number, perhaps `:` and a format
+//! of at least one character and without `{`. Here a name may have any letters, and points between its parts. All else
+//! is text.
 
 use crate::value::{Array, Object, Text, Value, write_json};
 use memchr::{memchr, memchr2};
@@ -104,7 +108,8 @@ impl<'t> Hole<'t> {
             rest = after;
         }
         let has_format = match rest.strip_prefix(':') {
-            Some(format) => !format.is_empty(),
+            Some(format) if format.is_empty() || memchr(b'{', format.as_bytes()).is_some() => return None,
+            Some(_) => true,
             None if rest.is_empty() => false,
             None => return None,
         };
@@ -244,7 +249,7 @@ mod tests {
     #[test]
     fn renderings_are_for_holes_with_a_format() {
         check("{0} {0:0000} {Name:x} {Name,9:x} {Name:x}", "7 0007 Ada   x Ada");
-        check("{0:} {0:a:b,c}", "7 0007");
+        check("{0:a:b,c}", "0007");
     }
 
     #[test]
@@ -266,6 +271,13 @@ mod tests {
         check("{} {@} {a-b} {.} {a.} {a..b} {@@Name}", "{} {@} {a-b} {.} {a.} {a..b} {@@Name}");
         check("{{{Name}}} {x {Name} y}", "{Ada} {x Ada y}");
         check("{a,b}} {Name}", "{a,b} Ada");
+    }
+
+    #[test]
+    fn a_format_has_a_character_at_least_and_no_brace() {
+        check("{0:} {0,3:} {0: }", "{0:} {0,3:} 0007");
+        check("{0:x{Name}", "{0:xAda");
+        check("{0:x}y}", "0007y}");
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         OnDamage::Skip => store.run_past_damage(&query, options)?,
     };
     if analyze {
-        let Stats { events, bytes, blocks, hits, rows } = read_all(&mut rows)?;
+        let Stats { events, bytes, blocks, hits, rows, .. } = read_all(&mut rows)?;
         let plan = query.explain();
         let counts =
             format!("events: {events}, bytes: {bytes}, blocks: {blocks}, hits: {hits}, rows: {rows}");

@@ -39,6 +39,9 @@ pub(super) struct Run<'r> {
 /// So many events are evaluated before it is asked whether the query shall go on.
 const EVENTS_UNCHECKED: usize = 256;
 
+/// The name of this way of finding hits.
+const PLAIN: &str = "each event scanned and evaluated";
+
 impl Worker {
     pub(super) fn new(now: u64) -> Worker {
         Worker { offsets: Offsets::new(), spare: Spare::default(), now }
@@ -61,6 +64,7 @@ impl Worker {
         let count = event_count(block);
         let filter_names = events.names.get(..events.filter_names).unwrap_or_default();
         let mut next = from;
+        stats.technique = PLAIN;
         while next < count {
             if (next - from).is_multiple_of(EVENTS_UNCHECKED) {
                 control.check()?;
@@ -121,6 +125,7 @@ fn unnested<'a>(
             let depth = scope.locals.len();
             for element in array.iter() {
                 scope.locals.push(element);
+                stats.elements += u64::from(others.is_empty());
                 let flow = unnested(others, run, is_read, scope, documents, sink, stats);
                 scope.locals.truncate(depth);
                 if flow?.is_break() {

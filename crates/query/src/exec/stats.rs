@@ -2,15 +2,24 @@
 
 /// Counts of a running query, up to the row last given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stats {
-    /// Events read.
+    /// Events read: evaluated one by one, or searched in with the rest of their block.
     pub events: u64,
     /// The bytes of their documents.
     pub bytes: u64,
     /// Blocks of events read, or begun.
     pub blocks: u64,
-    /// Events that passed `where`.
+    /// Blocks passed over, since what is known of them shows that none of their events passes.
+    pub blocks_skipped: u64,
+    /// The events of those blocks.
+    pub events_skipped: u64,
+    /// Elements of unnested collections, each tested in place of its event.
+    pub elements: u64,
+    /// Events, or elements of unnested ones, that passed `where`.
     pub hits: u64,
     /// Rows given.
     pub rows: u64,
+    /// How hits were looked for, in a few words; empty before anything was read.
+    pub technique: &'static str,
 }

@@ -49,11 +49,23 @@ impl Event {
         Value::object(self.members.clone())
     }
 
-    /// A property as a message shows it: a string as it is, anything else as the JSON that is stored.
+    /// A property as a message shows it: a string as it is, anything else as the JSON that is stored. A name with points is
+    /// that of a property, or else leads to a member.
     fn show(&self, name: &str) -> Option<String> {
-        let members = entries(&self.json);
-        let (_, raw) =
-            members.iter().rfind(|(key, _)| property_name(&decode(key.get())).as_deref() == Some(name))?;
+        let named = |name: &str| {
+            let members = entries(&self.json);
+            members.into_iter().rfind(|(key, _)| property_name(&decode(key.get())).as_deref() == Some(name))
+        };
+        let (_, mut raw) = match named(name) {
+            Some(found) => found,
+            None => named(name.split('.').next()?).filter(|_| name.contains('.'))?,
+        };
+        if named(name).is_none() {
+            for member in name.split('.').skip(1) {
+                let members = if raw.get().starts_with('{') { entries(raw.get()) } else { Vec::new() };
+                (_, raw) = members.into_iter().rfind(|(key, _)| decode(key.get()) == member)?;
+            }
+        }
         Some(if raw.get().starts_with('"') { decode(raw.get()) } else { raw.get().to_owned() })
     }
 
@@ -246,6 +258,7 @@ pub(crate) fn eval(expr: &Expr, scope: &Scope<'_>) -> Value {
             }
             None => Value::Undefined,
         },
+        Expr::Aggregate("interval", _) => eval(&Expr::Name("interval()".to_owned()), scope),
         Expr::Aggregate(name, arguments) => {
             crate::aggregates::aggregate(name, arguments, scope.rows.unwrap())
         }

@@ -18,14 +18,17 @@ const BEGIN: u64 = 638_525_841_612_345_678;
 
 impl Store {
     pub(crate) fn new(drafts: &[Draft]) -> Store {
-        let mut arrivals: Vec<usize> = (0..drafts.len()).collect();
-        arrivals.sort_by_key(|&index| drafts[index].arrival);
+        let mut order: Vec<usize> = (0..drafts.len()).collect();
+        order.sort_by_key(|&index| drafts[index].arrival);
+        let mut arrivals = vec![0; drafts.len()];
+        for (arrival, index) in order.into_iter().enumerate() {
+            arrivals[index] = arrival as u64;
+        }
         let mut instant = BEGIN;
         let mut placed: Vec<(Event, &Draft)> = Vec::new();
         for (index, draft) in drafts.iter().enumerate() {
             instant += draft.gap;
-            let arrival = arrivals.iter().position(|&other| other == index).unwrap() as u64;
-            placed.push((Event::new(instant, arrival, normalised(&draft.json)), draft));
+            placed.push((Event::new(instant, arrivals[index], normalised(&draft.json)), draft));
         }
         placed.sort_by_key(|(event, _)| (event.instant, event.arrival));
         let mut memory = Memory::default();

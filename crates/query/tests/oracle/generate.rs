@@ -175,6 +175,7 @@ const TEMPLATES: &[&str] = &[
     "{a:000} {b:x}",
     "{0} }} } {é} {Größe}",
     "{@t} {n,3:0.0}",
+    "{o.a} {Actor.b.x,9} {a.} {.a} {a:} {a,} {p.x:0} {b:{a}}",
 ];
 
 const INSTANTS: &[&str] = &[
@@ -859,10 +860,8 @@ pub(crate) fn plain_query() -> BoxedStrategy<Query> {
     let columns = weighted(vec![(12, columns(&exprs.any)), (1, columns(&deeper.any)), (1, star)]);
     let filter =
         option::weighted(0.6, weighted(vec![(4, exprs.boolean.clone()), (1, deeper.boolean.clone())]));
-    let unnest = option::weighted(
-        0.15,
-        (weighted(vec![(3, exprs.array.clone()), (1, exprs.any.clone())]), one_of(&["x", "a"])),
-    );
+    let collection = weighted(vec![(3, exprs.array.clone()), (1, exprs.any.clone())]);
+    let unnest = option::weighted(0.15, vec((collection, one_of(&["x", "a"])), 1..3));
     let order = vec((any::<prop::sample::Index>(), coin(), direction()), 0..3);
     (
         columns,
@@ -876,7 +875,7 @@ pub(crate) fn plain_query() -> BoxedStrategy<Query> {
             let mut order = Vec::new();
             if let Some(descending) = by_time {
                 order.push(Order { by: By::Time, ci: false, descending });
-            } else if unnest.is_none() {
+            } else {
                 for (index, ci, descending) in by_columns {
                     let index = index.index(columns.len());
                     // Behind an expression a `ci` might be that of its last call.
@@ -889,8 +888,8 @@ pub(crate) fn plain_query() -> BoxedStrategy<Query> {
                     }
                 }
             }
-            let unnest = unnest.map(|(collection, name)| (collection, name.to_owned()));
-            Query { from: Some(unnest.into_iter().collect()), filter, order, limit, ..query(columns) }
+            let unnest = unnest.into_iter().flatten().map(|(collection, name)| (collection, name.to_owned()));
+            Query { from: Some(unnest.collect()), filter, order, limit, ..query(columns) }
         })
         .boxed()
 }
@@ -946,15 +945,16 @@ pub(crate) fn grouped_query() -> BoxedStrategy<Query> {
         ),
     ]);
     let filter = option::weighted(0.4, exprs.boolean.clone());
+    let compared = weighted(vec![(2, names(&["k1", "k2", "g"])), (1, aggregate.clone())]);
     let having = option::weighted(
         0.3,
-        (one_of(ORDERINGS), one_of(&["k1", "k2", "g"]), literal()).prop_map(|(op, alias, literal)| {
-            Expr::Compare(op, Box::new(name(alias)), Box::new(literal), false)
-        }),
+        (one_of(ORDERINGS), compared, literal())
+            .prop_map(|(op, left, literal)| Expr::Compare(op, Box::new(left), Box::new(literal), false)),
     );
+    let unnest = option::weighted(0.15, exprs.array.clone());
     let order = vec((any::<prop::sample::Index>(), coin(), direction()), 0..3);
-    (columns(&column), filter, vec(group, 0..3), having, order, limit())
-        .prop_map(|(columns, filter, mut groups, having, by_columns, limit)| {
+    (columns(&column), (filter, unnest), vec(group, 0..3), having, order, limit(), coin())
+        .prop_map(|(columns, (filter, unnest), mut groups, having, by_columns, limit, names_keys)| {
             let mut times = 0;
             let mut keys = 0;
             groups.retain_mut(|group| match group {
@@ -970,7 +970,21 @@ pub(crate) fn grouped_query() -> BoxedStrategy<Query> {
                     true
                 }
             });
-            let mut query = Query { filter, groups, limit, ..query(columns) };
+            let unnest = unnest.map(|collection| (collection, "x".to_owned())).into_iter().collect();
+            let mut query = Query { from: Some(unnest), filter, groups, limit, ..query(columns) };
+            let has_key = query
+                .groups
+                .iter()
+                .any(|group| matches!(group, Group::Expr { alias: Some(alias), .. } if alias == "g"));
+            // Columns that name a key, or the length of the intervals.
+            let count = || Box::new(Expr::Aggregate("count", Vec::new()));
+            if names_keys && has_key {
+                query.columns.push(Column::Expr(Expr::Arithmetic('+', count(), Box::new(name("g"))), None));
+            }
+            if names_keys && times > 0 {
+                let interval = Box::new(Expr::Aggregate("interval", Vec::new()));
+                query.columns.push(Column::Expr(Expr::Arithmetic('/', count(), interval), None));
+            }
             let mut order = Vec::new();
             for (index, ci, descending) in by_columns {
                 let index = index.index(query.groups.len() + query.columns.len());
@@ -991,13 +1005,9 @@ pub(crate) fn grouped_query() -> BoxedStrategy<Query> {
             }
             query.order = order;
             // `having` names what there is.
-            let has_key = query
-                .groups
-                .iter()
-                .any(|group| matches!(group, Group::Expr { alias: Some(alias), .. } if alias == "g"));
             query.having = having.filter(|having| {
                 let Expr::Compare(_, left, ..) = having else { return false };
-                let Expr::Name(wanted) = &**left else { return false };
+                let Expr::Name(wanted) = &**left else { return true };
                 (wanted == "g" && has_key)
                     || query.columns.iter().any(|column| {
                         matches!(column, Column::Expr(expr, Some(alias))

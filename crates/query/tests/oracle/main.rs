@@ -29,7 +29,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 use serde_json::value::RawValue;
-use tamias_query::Row;
+use tamias_query::{OwnedRow, Row};
 use value::{Value, entries};
 
 /// How many queries one of the tests makes: its share, in percent, of all.
@@ -73,10 +73,12 @@ fn check(query: &Query, store: &Store) -> Result<(), TestCaseError> {
     if prepared.columns() != names {
         return Err(fail(format!("columns {:?}, not {names:?}", prepared.columns())));
     }
-    let expected = rows::rows(query, &store.events);
+    let rows::Answer { rows: expected, hits } = rows::answer(query, &store.events);
     let mut rows = prepared.run(store.source(prepared.direction()));
     let mut count = 0;
+    let mut given = Vec::new();
     while let Some(row) = rows.next_row().map_err(|error| fail(format!("not run: {error}")))? {
+        given.push(row.cells().map(|cell| cell.json().map(<[u8]>::to_vec)).collect::<Vec<_>>());
         let shown = cells(&row, &names).map_err(&fail)?;
         let show = |values: &[Value]| values.iter().map(Value::json).collect::<Vec<_>>().join(" | ");
         match expected.get(count) {
@@ -98,6 +100,22 @@ fn check(query: &Query, store: &Store) -> Result<(), TestCaseError> {
     }
     if count != expected.len() {
         return Err(fail(format!("{count} rows, not {}", expected.len())));
+    }
+    // Rows are counted as they are given; a limit may stop the reading, and an element is no event.
+    let stats = rows.stats();
+    let counts_hits = query.limit.is_none() && query.from.as_ref().is_some_and(Vec::is_empty);
+    if stats.rows != count as u64 || (counts_hits && stats.hits != hits as u64) {
+        return Err(fail(format!("{count} rows of {hits} hits, but it counts {stats:?}")));
+    }
+    // Some are run once more, for rows that are owned.
+    if text.len() % 8 == 0 {
+        let again: Result<Vec<OwnedRow>, _> = prepared.run(store.source(prepared.direction())).collect();
+        let again = again.map_err(|error| fail(format!("not run again: {error}")))?;
+        let texts =
+            |row: &OwnedRow| row.cells().map(|cell| cell.json().map(<[u8]>::to_vec)).collect::<Vec<_>>();
+        if again.iter().map(texts).collect::<Vec<_>>() != given {
+            return Err(fail(format!("owned, the rows are {again:?}")));
+        }
     }
     Ok(())
 }
@@ -169,4 +187,32 @@ fn plain_queries_of_nasty_documents() {
 #[test]
 fn grouped_queries_of_nasty_documents() {
     agree(10, generate::grouped_query(), nasty(), 20);
+}
+
+/// More events than the engine takes in one go: the same few, over and over, in large blocks.
+fn many(of: BoxedStrategy<Query>) {
+    let config = Config {
+        cases: queries(1).min(60),
+        failure_persistence: None,
+        max_shrink_iters: 50,
+        ..Config::default()
+    };
+    let case = (of, vec(generate::event(), 1..8));
+    let outcome = TestRunner::new(config).run(&case, |(query, drafts)| {
+        let repeated: Vec<Draft> = drafts.iter().cycle().take(2500).cloned().collect();
+        check(&query, &Store::new(&repeated))
+    });
+    if let Err(TestError::Fail(reason, _)) = outcome {
+        panic!("{:.3000}", reason.message());
+    }
+}
+
+#[test]
+fn plain_queries_of_many_events() {
+    many(generate::plain_query());
+}
+
+#[test]
+fn grouped_queries_of_many_events() {
+    many(generate::grouped_query());
 }

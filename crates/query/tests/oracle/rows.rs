@@ -55,8 +55,14 @@ impl Cell {
     }
 }
 
-/// The rows of a query over events, which come in time order.
-pub(crate) fn rows(query: &Query, events: &[Event]) -> Vec<Vec<Cell>> {
+/// The answer to a query: its rows, and over how many events or elements of events they tell.
+pub(crate) struct Answer {
+    pub(crate) rows: Vec<Vec<Cell>>,
+    pub(crate) hits: usize,
+}
+
+/// The answer to a query over events, which come in time order.
+pub(crate) fn answer(query: &Query, events: &[Event]) -> Answer {
     let mut scopes = match query.from {
         None => vec![Scope { event: None, locals: Vec::new(), rows: None }],
         Some(_) => events
@@ -93,17 +99,6 @@ pub(crate) fn rows(query: &Query, events: &[Event]) -> Vec<Vec<Cell>> {
     } else {
         grouped(query, &scopes)
     };
-    if let Some(having) = &query.having {
-        rows.retain(|row| {
-            let mut scope = Scope { event: None, locals: Vec::new(), rows: None };
-            for (name, cell) in aliases(query).into_iter().zip(row) {
-                if let (Some(name), Cell::Exactly(value)) = (name, cell) {
-                    scope = scope.with(&name, value.clone());
-                }
-            }
-            eval(having, &scope).is_true()
-        });
-    }
     rows.sort_by(|a, b| {
         for order in &query.order {
             let ordering = match order.by {
@@ -122,7 +117,7 @@ pub(crate) fn rows(query: &Query, events: &[Event]) -> Vec<Vec<Cell>> {
         Ordering::Equal
     });
     rows.truncate(query.limit.unwrap_or(usize::MAX));
-    rows
+    Answer { rows, hits: scopes.len() }
 }
 
 /// The alias of each column, group keys first.
@@ -206,23 +201,50 @@ fn grouped(query: &Query, scopes: &[Scope<'_>]) -> Vec<Vec<Cell>> {
         };
         return values.into_iter().map(|value| vec![Cell::Exactly(value)]).collect();
     }
-    groups
-        .iter()
-        .map(|(keys, members)| {
-            let cells = query.columns.iter().map(|column| {
-                let Column::Expr(expr, _) = column else { panic!("no `*` beside aggregates") };
-                aggregated(expr, members)
-            });
-            keys.iter().cloned().map(Cell::Exactly).chain(cells).collect()
-        })
-        .collect()
+    let mut rows = Vec::new();
+    for (keys, members) in &groups {
+        let scope = behind_grouping(query, keys, members);
+        let cells = query.columns.iter().map(|column| {
+            let Column::Expr(expr, _) = column else { panic!("no `*` beside aggregates") };
+            aggregated(expr, &scope)
+        });
+        let row: Vec<Cell> = keys.iter().cloned().map(Cell::Exactly).chain(cells).collect();
+        if query.having.as_ref().is_none_or(|having| passes(having, query, &row, scope)) {
+            rows.push(row);
+        }
+    }
+    rows
 }
 
-fn aggregated(expr: &Expr, members: &[Scope<'_>]) -> Cell {
-    let scope = Scope { event: None, locals: Vec::new(), rows: Some(members) };
-    if let Expr::Aggregate("percentile", arguments) = expr {
-        let constant = |index: usize, default: f64| match arguments.get(index).map(|expr| eval(expr, &scope))
-        {
+/// What can be named behind a grouping: the keys, by alias, or by name where they are one.
+fn behind_grouping<'e>(query: &Query, keys: &[Value], members: &'e [Scope<'e>]) -> Scope<'e> {
+    let mut scope = Scope { event: None, locals: Vec::new(), rows: Some(members) };
+    for (group, key) in query.groups.iter().zip(keys) {
+        match group {
+            Group::Time(_, ticks) => {
+                scope = scope.with("interval()", Value::integer((*ticks).try_into().unwrap()));
+            }
+            Group::Expr { expr, alias, .. } => {
+                scope = scope.with(&alias.clone().unwrap_or(expr.print()), key.clone());
+            }
+        }
+    }
+    scope
+}
+
+/// `having` names the aliases of columns, too.
+fn passes(having: &Expr, query: &Query, row: &[Cell], mut scope: Scope<'_>) -> bool {
+    for (name, cell) in aliases(query).into_iter().zip(row) {
+        if let (Some(name), Cell::Exactly(value)) = (name, cell) {
+            scope = scope.with(&name, value.clone());
+        }
+    }
+    eval(having, &scope).is_true()
+}
+
+fn aggregated(expr: &Expr, scope: &Scope<'_>) -> Cell {
+    if let (Expr::Aggregate("percentile", arguments), Some(members)) = (expr, scope.rows) {
+        let constant = |index: usize, default: f64| match arguments.get(index).map(|expr| eval(expr, scope)) {
             Some(Value::Number(number)) => number.text().parse().unwrap(),
             _ => default,
         };
@@ -235,5 +257,5 @@ fn aggregated(expr: &Expr, members: &[Scope<'_>]) -> Cell {
             None => Cell::Exactly(Value::Undefined),
         };
     }
-    Cell::Exactly(eval(expr, &scope))
+    Cell::Exactly(eval(expr, scope))
 }

@@ -68,7 +68,7 @@ impl Hole {
     /// `{Name}`, `{@Name}`, `{$Name}`, then perhaps `,width` or `,-width`, then perhaps `:format`.
     fn read(text: &[char]) -> Option<Hole> {
         let text: String = text.iter().collect();
-        let pattern = r"^\{[@$]?([\p{Alphabetic}\p{N}_]+)(?:,(-?)([0-9]{1,3}))?(:[^}]*)?\}";
+        let pattern = r"^\{[@$]?([\p{Alphabetic}\p{N}_]+(?:\.[\p{Alphabetic}\p{N}_]+)*)(?:,(-?)([0-9]{1,3}))?(:[^{}]+)?\}";
         let parts = regex::Regex::new(pattern).unwrap().captures(&text)?;
         Some(Hole {
             source: parts[0].to_owned(),

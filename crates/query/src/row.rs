@@ -111,7 +111,9 @@ impl Batch {
 
     pub(crate) fn row<'r>(&'r self, columns: &'r [String], row: usize) -> Option<Row<'r>> {
         let places = self.places.get(row * self.width..(row + 1) * self.width)?;
-        let documents = self.block.as_ref().map_or(&[][..], |block| block.documents());
+        // They were given when the row was made.
+        let documents = self.block.as_ref().and_then(|block| block.documents().ok().flatten());
+        let documents = documents.unwrap_or_default();
         Some(Row { columns, places, documents, text: &self.text })
     }
 }

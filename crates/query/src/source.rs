@@ -7,8 +7,14 @@ use std::sync::Arc;
 /// The documents are minified JSON objects in the normalised spelling that `tamias_json::validate` writes. All other bytes
 /// are safe, but may get wrong answers, or an error.
 pub trait Block: Send + Sync {
-    /// The documents, each followed by a line feed.
-    fn documents(&self) -> &[u8];
+    /// The documents, each followed by a line feed. A query that can do without them does not ask; once they were given they
+    /// are given again.
+    ///
+    /// None where they are damaged and shall be left out: the query goes on as if the block held no events.
+    ///
+    /// # Errors
+    /// Whatever keeps them from being read; the query ends with it.
+    fn documents(&self) -> Result<Option<&[u8]>, SourceError>;
     /// For each event the offset just past its document, as a little-endian `u32`.
     fn ends(&self) -> &[[u8; 4]];
     /// For each event its instant: ticks of 100 ns since 0001-01-01T00:00:00Z, as a little-endian `u64`.

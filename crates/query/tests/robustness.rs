@@ -116,8 +116,8 @@ struct Bytes {
 }
 
 impl Block for Bytes {
-    fn documents(&self) -> &[u8] {
-        &self.documents
+    fn documents(&self) -> Result<Option<&[u8]>, SourceError> {
+        Ok(Some(&self.documents))
     }
     fn ends(&self) -> &[[u8; 4]] {
         &self.ends

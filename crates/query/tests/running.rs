@@ -161,8 +161,8 @@ fn a_source_that_fails_ends_the_query() {
 struct Damaged(Vec<u8>, u32);
 
 impl Block for Damaged {
-    fn documents(&self) -> &[u8] {
-        &self.0
+    fn documents(&self) -> Result<Option<&[u8]>, SourceError> {
+        Ok(Some(&self.0))
     }
     fn ends(&self) -> &[[u8; 4]] {
         std::slice::from_ref(match self.1 {

@@ -142,7 +142,9 @@ fn bulk(folder: &Path) -> Result<(), Box<dyn Error>> {
 fn scan(snapshot: &Snapshot) -> Result<usize, Box<dyn Error>> {
     let mut bytes = 0;
     for group in snapshot.groups(0..=u64::MAX, Direction::Ascending) {
-        bytes += group?.iter().map(|block| block.documents().len()).sum::<usize>();
+        for block in group? {
+            bytes += block.documents()?.len();
+        }
     }
     Ok(bytes)
 }

@@ -1,16 +1,18 @@
 //! A block as a reader gets it: about a megabyte of events in order of their keys, as plain slices.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use crate::error::ReadError;
 use crate::format::Key;
 use crate::run::{self, Run};
-use crate::segment::Loaded;
+use crate::segment::{Loaded, Segment};
 
 /// Events in order of (instant, arrival). Cheap to clone, and independent of what happens to the store.
 ///
-/// The bytes are mapped from a sealed file, or lie in memory: the tail that is not sealed yet, and everything in plain mode. The
-/// checksums of a sealed block were verified before it was handed out.
+/// The bytes are mapped from a sealed file, or lie in memory: the tail that is not sealed yet, and everything in plain mode. Of a
+/// sealed block the columns (ends, instants, arrivals, summary) were verified before it was handed out; its documents are read
+/// and verified when they are first asked for, so that a block that is only looked at costs no reading of documents.
 #[derive(Clone)]
 pub struct Block {
     bytes: Bytes,
@@ -19,14 +21,31 @@ pub struct Block {
 #[derive(Clone)]
 enum Bytes {
     Tail(Arc<Run>),
-    Mapped { file: Arc<Loaded>, documents: Range<usize>, columns: Range<usize>, events: usize },
-    Read { bytes: Arc<ReadBytes>, events: usize },
+    Mapped { file: Arc<Loaded>, number: usize, columns: Range<usize>, events: usize },
+    Read(Arc<ReadBlock>),
 }
 
-/// A block's bytes read into memory.
-pub(crate) struct ReadBytes {
-    pub(crate) documents: Vec<u8>,
-    pub(crate) columns: Vec<u8>,
+/// A block read into memory, the documents once they are asked for. It does not keep its file open.
+pub(crate) struct ReadBlock {
+    segment: Arc<Segment>,
+    number: usize,
+    events: usize,
+    columns: Vec<u8>,
+    documents: OnceLock<Vec<u8>>,
+}
+
+impl ReadBlock {
+    pub(crate) fn new(segment: Arc<Segment>, number: usize, events: usize, columns: Vec<u8>) -> ReadBlock {
+        ReadBlock { segment, number, events, columns, documents: OnceLock::new() }
+    }
+
+    fn documents(&self) -> Result<&[u8], ReadError> {
+        if let Some(documents) = self.documents.get() {
+            return Ok(documents);
+        }
+        let documents = self.segment.load()?.read_documents(self.number, &self.columns)?;
+        Ok(self.documents.get_or_init(|| documents))
+    }
 }
 
 /// A block's columns taken apart.
@@ -57,17 +76,12 @@ impl Block {
         Block { bytes: Bytes::Tail(run) }
     }
 
-    pub(crate) fn mapped(
-        file: Arc<Loaded>,
-        documents: Range<usize>,
-        columns: Range<usize>,
-        events: usize,
-    ) -> Block {
-        Block { bytes: Bytes::Mapped { file, documents, columns, events } }
+    pub(crate) fn mapped(file: Arc<Loaded>, number: usize, columns: Range<usize>, events: usize) -> Block {
+        Block { bytes: Bytes::Mapped { file, number, columns, events } }
     }
 
-    pub(crate) fn read(bytes: ReadBytes, events: usize) -> Block {
-        Block { bytes: Bytes::Read { bytes: Arc::new(bytes), events } }
+    pub(crate) fn read(block: ReadBlock) -> Block {
+        Block { bytes: Bytes::Read(Arc::new(block)) }
     }
 
     fn columns(&self) -> Columns<'_> {
@@ -77,18 +91,22 @@ impl Block {
                 return Columns { instants, arrivals, ends, summary: &[] };
             }
             Bytes::Mapped { file, columns, events, .. } => (file.mapped(columns), *events),
-            Bytes::Read { bytes, events } => (bytes.columns.as_slice(), *events),
+            Bytes::Read(block) => (block.columns.as_slice(), block.events),
         };
         let none = Columns { instants: &[], arrivals: &[], ends: &[], summary: &[] };
         Columns::of(bytes, events).unwrap_or(none)
     }
 
-    /// The documents one after another, each ended by a line feed.
-    pub fn documents(&self) -> &[u8] {
+    /// The documents one after another, each ended by a line feed, where [`ends`](Block::ends) says. Verified at the first use:
+    /// in this process if the file is mapped, of this block if it is read. Once it succeeded it does so again.
+    ///
+    /// # Errors
+    /// Where they are not what was written, or the operating system refuses to read them.
+    pub fn documents(&self) -> Result<&[u8], ReadError> {
         match &self.bytes {
-            Bytes::Tail(run) => &run.documents,
-            Bytes::Mapped { file, documents, .. } => file.mapped(documents),
-            Bytes::Read { bytes, .. } => &bytes.documents,
+            Bytes::Tail(run) => Ok(&run.documents),
+            Bytes::Mapped { file, number, .. } => file.documents(*number),
+            Bytes::Read(block) => block.documents(),
         }
     }
 
@@ -119,7 +137,8 @@ impl Block {
     pub fn len(&self) -> usize {
         match &self.bytes {
             Bytes::Tail(run) => run.len(),
-            Bytes::Mapped { events, .. } | Bytes::Read { events, .. } => *events,
+            Bytes::Mapped { events, .. } => *events,
+            Bytes::Read(block) => block.events,
         }
     }
 
@@ -136,9 +155,12 @@ impl Block {
         Some(Key { instant, arrival })
     }
 
-    /// The document of the event at `index`, without its line feed.
-    pub fn document(&self, index: usize) -> Option<&[u8]> {
-        run::document(self.documents(), self.ends(), index)
+    /// The document of the event at `index`, without its line feed; `None` beyond the last.
+    ///
+    /// # Errors
+    /// As [`documents`](Block::documents) has them.
+    pub fn document(&self, index: usize) -> Result<Option<&[u8]>, ReadError> {
+        Ok(run::document(self.documents()?, self.ends(), index))
     }
 
     /// Where the event with this key stands, by binary search.
@@ -158,9 +180,6 @@ impl Block {
 
 impl std::fmt::Debug for Block {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Block")
-            .field("events", &self.len())
-            .field("document_bytes", &self.documents().len())
-            .finish()
+        f.debug_struct("Block").field("events", &self.len()).finish_non_exhaustive()
     }
 }

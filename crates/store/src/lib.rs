@@ -19,7 +19,7 @@
 //! ])?;
 //! for group in store.snapshot().groups(0..=u64::MAX, Direction::Ascending) {
 //!     for block in group? {
-//!         assert_eq!(block.documents(), b"{\"n\":1}\n{\"n\":2}\n");
+//!         assert_eq!(block.documents()?, b"{\"n\":1}\n{\"n\":2}\n");
 //!     }
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())

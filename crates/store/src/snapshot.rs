@@ -153,7 +153,8 @@ impl Snapshot {
     /// groups are disjoint and come in order. Within a group the blocks come in the order of their beginnings (or ends, descending). Blocks may
     /// also hold events outside of the range.
     ///
-    /// Segments are opened, and blocks verified, when the scan reaches them: a scan that stops early has read little.
+    /// Segments are opened, and the columns of blocks verified, when the scan reaches them: a scan that stops early has read little.
+    /// Documents are not read: that is up to [`Block::documents`].
     pub fn groups(&self, instants: RangeInclusive<u64>, direction: Direction) -> Groups {
         let mut groups = Groups {
             state: Arc::clone(&self.state),
@@ -250,7 +251,8 @@ impl PartialEq for Pending {
 impl Eq for Pending {}
 
 impl Groups {
-    /// Leaves damaged blocks out instead of failing; [`left_out`](Groups::left_out) lists them.
+    /// Leaves blocks with damaged columns out instead of failing; [`left_out`](Groups::left_out) lists them. Damaged documents
+    /// are found by those who ask for them.
     pub fn skip_damaged(mut self) -> Groups {
         self.skip = true;
         self

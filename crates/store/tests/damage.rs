@@ -56,18 +56,27 @@ fn names(medium: &Medium) -> Vec<String> {
 
 /// What is left when damaged blocks are left out, and what was left out.
 fn skipping(snapshot: &Snapshot, direction: Direction) -> Result<(Vec<Row>, Vec<Damage>), ReadError> {
-    let mut rows = Vec::new();
+    let (mut rows, mut left_out) = (Vec::new(), Vec::new());
     let mut groups = snapshot.groups(0..=u64::MAX, direction).skip_damaged();
     for group in &mut groups {
         for block in group? {
+            match block.documents() {
+                Err(ReadError::Damaged(damage)) => {
+                    left_out.push(damage);
+                    continue;
+                }
+                read => drop(read?),
+            }
             for index in 0..block.len() {
                 let key = block.key(index).unwrap();
-                rows.push((key.arrival, key.instant, block.document(index).unwrap().to_vec()));
+                rows.push((key.arrival, key.instant, block.document(index)?.unwrap().to_vec()));
             }
         }
     }
     rows.sort();
-    Ok((rows, groups.left_out().to_vec()))
+    left_out.extend_from_slice(groups.left_out());
+    left_out.sort_by_key(|damage| (damage.file.clone(), damage.bytes.start));
+    Ok((rows, left_out))
 }
 
 /// Checks every way of reading a store that was altered at one place; says whether the damage was found. If not, there are as many

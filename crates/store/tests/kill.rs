@@ -34,7 +34,7 @@ fn check(snapshot: &Snapshot, acknowledged: u64) {
         for block in group.unwrap() {
             for index in 0..block.len() {
                 let key = block.key(index).unwrap();
-                rows.push((key.arrival, key.instant, block.document(index).unwrap().to_vec()));
+                rows.push((key.arrival, key.instant, block.document(index).unwrap().unwrap().to_vec()));
             }
         }
     }

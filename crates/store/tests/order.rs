@@ -27,10 +27,10 @@ fn rows(snapshot: &Snapshot, instants: std::ops::RangeInclusive<u64>, direction:
         let mut merged = Vec::new();
         for block in group.unwrap() {
             assert!(!block.is_empty());
-            assert_eq!(block.documents().last(), Some(&b'\n'));
+            assert_eq!(block.documents().unwrap().last(), Some(&b'\n'));
             for index in 0..block.len() {
                 let key = block.key(index).unwrap();
-                merged.push((key.instant, key.arrival, block.document(index).unwrap().to_vec()));
+                merged.push((key.instant, key.arrival, block.document(index).unwrap().unwrap().to_vec()));
             }
             let keys: Vec<Key> = (0..block.len()).map(|index| block.key(index).unwrap()).collect();
             assert!(keys.is_sorted_by(|a, b| a < b), "a block is in order");
@@ -130,7 +130,7 @@ proptest! {
             prop_assert_eq!(&rows(snapshot, range.clone(), Direction::Ascending), &inside);
             for row in inside.iter().take(5) {
                 let (block, index) = snapshot.get(Key { instant: row.0, arrival: row.1 }).unwrap().unwrap();
-                prop_assert_eq!(block.document(index).unwrap(), &row.2);
+                prop_assert_eq!(block.document(index).unwrap().unwrap(), &row.2);
             }
             let unknown = Key { instant: low, arrival: u64::MAX };
             prop_assert!(snapshot.get(unknown).unwrap().is_none());

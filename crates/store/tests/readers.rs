@@ -30,7 +30,7 @@ fn check(snapshot: &Snapshot, direction: Direction) -> u64 {
         for block in group.unwrap() {
             for index in 0..block.len() {
                 let Key { instant, arrival } = block.key(index).unwrap();
-                rows.push((arrival, instant, block.document(index).unwrap().to_vec()));
+                rows.push((arrival, instant, block.document(index).unwrap().unwrap().to_vec()));
             }
         }
     }
@@ -107,7 +107,7 @@ fn threads_append_at_the_same_time() {
                         if n == 20 { store.append_sealed(&event, None) } else { store.append(&event) };
                     let key = Key { instant: n, arrival: arrivals.unwrap().start };
                     let (block, index) = store.snapshot().get(key).unwrap().unwrap();
-                    assert_eq!(block.document(index), Some(document.as_bytes()));
+                    assert_eq!(block.document(index).unwrap(), Some(document.as_bytes()));
                     if n == 10 {
                         store.seal().unwrap();
                     }
@@ -220,6 +220,6 @@ fn ten_thousand_segments_open_quickly() {
     let snapshot = store.snapshot();
     assert_eq!((snapshot.segments().len(), snapshot.events()), (10_000, 10_000));
     let group = snapshot.groups(0..=u64::MAX, Direction::Descending).next().unwrap().unwrap();
-    assert_eq!(group[0].documents(), b"00009999\n");
+    assert_eq!(group[0].documents().unwrap(), b"00009999\n");
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
 }

@@ -85,10 +85,12 @@ impl LeftOut {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes what has come to be known.
-    pub(crate) fn update(&self, left_out: &[tamias_store::Damage]) {
+    /// Takes what has been met, perhaps again.
+    pub(crate) fn add(&self, damage: tamias_store::Damage) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = left_out.get(known.len()..).unwrap_or_default();
-        known.extend(new.iter().cloned().map(Damage));
+        let damage = Damage(damage);
+        if !known.contains(&damage) {
+            known.push(damage);
+        }
     }
 }

@@ -27,36 +27,48 @@ impl SnapshotSource {
 
 impl Source for SnapshotSource {
     fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError> {
+        let told = self.groups.left_out().len();
         let group = self.groups.next().transpose().map_err(ReadError::from)?;
         if let Some(left_out) = &self.left_out {
-            left_out.update(self.groups.left_out());
+            self.groups.left_out().iter().skip(told).for_each(|damage| left_out.add(damage.clone()));
         }
-        let share = |block| Arc::new(StoredBlock(block)) as Arc<dyn Block>;
+        let share =
+            |block| Arc::new(StoredBlock { block, left_out: self.left_out.clone() }) as Arc<dyn Block>;
         Ok(group.map(|blocks| blocks.into_iter().map(share).collect()))
     }
 }
 
 /// A block of the store, as the query engine sees it.
-struct StoredBlock(tamias_store::Block);
+struct StoredBlock {
+    block: tamias_store::Block,
+    /// Takes the damage that the query goes past; it fails where there is none to take it.
+    left_out: Option<LeftOut>,
+}
 
 impl Block for StoredBlock {
-    fn documents(&self) -> &[u8] {
-        self.0.documents()
+    fn documents(&self) -> Result<Option<&[u8]>, SourceError> {
+        match (self.block.documents(), &self.left_out) {
+            (Err(tamias_store::ReadError::Damaged(damage)), Some(left_out)) => {
+                left_out.add(damage);
+                Ok(None)
+            }
+            (documents, _) => Ok(Some(documents.map_err(ReadError::from)?)),
+        }
     }
 
     fn ends(&self) -> &[[u8; 4]] {
-        self.0.ends()
+        self.block.ends()
     }
 
     fn instants(&self) -> &[[u8; 8]] {
-        self.0.instants()
+        self.block.instants()
     }
 
     fn arrivals(&self) -> &[[u8; 8]] {
-        self.0.arrivals()
+        self.block.arrivals()
     }
 
     fn summary(&self) -> Option<&[u8]> {
-        self.0.summary()
+        self.block.summary()
     }
 }

@@ -271,7 +271,7 @@ impl Store {
             tamias_query::Direction::Ascending => tamias_store::Direction::Ascending,
             tamias_query::Direction::Descending => tamias_store::Direction::Descending,
         };
-        Ok(self.snapshot()?.groups(0..=u64::MAX, direction))
+        Ok(self.snapshot()?.groups(query.instants(), direction))
     }
 
     fn writer(&self) -> Result<&tamias_store::Store, AppendError> {

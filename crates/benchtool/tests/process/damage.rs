@@ -55,7 +55,7 @@ fn a_damaged_block_is_named() {
 fn a_query_can_go_past_damage_and_says_what_is_missing() {
     let folder = folder();
     damaged_store(folder.path());
-    let arguments = &["query", "s", "select count(*) as n from stream", "--on-damage", "skip"];
+    let arguments = &["query", "s", "select count(@Data) as n from stream", "--on-damage", "skip"];
     let run = tool(folder.path(), arguments).well();
     assert_eq!(run.err.lines().count(), 1, "{}", run.err);
     assert!(

@@ -59,9 +59,15 @@ impl Worker {
         stats: &mut Stats,
     ) -> Result<usize, ExecError> {
         let Run { events, control, .. } = run;
-        let (documents, ends) = (block.documents(), block.ends());
-        let (instants, arrivals) = (block.instants(), block.arrivals());
         let count = event_count(block);
+        let documents = match events.reads_documents {
+            true => match block.documents().map_err(ExecError::Source)? {
+                Some(documents) => documents,
+                None => return Ok(count),
+            },
+            false => &[],
+        };
+        let (ends, instants, arrivals) = (block.ends(), block.instants(), block.arrivals());
         let filter_names = events.names.get(..events.filter_names).unwrap_or_default();
         let mut next = from;
         stats.technique = PLAIN;
@@ -71,24 +77,20 @@ impl Worker {
             }
             let index = if events.direction == Direction::Ascending { next } else { count - 1 - next };
             next += 1;
-            let start = match index.checked_sub(1).and_then(|before| ends.get(before)) {
-                Some(end) => u32::from_le_bytes(*end) as usize + 1,
-                None => 0,
-            };
             let number =
                 |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
             let (instant, arrival) = (number(instants), number(arrivals));
             let damaged = |reason: String| ExecError::Document { arrival, reason };
-            let end = ends.get(index).map_or(0, |end| u32::from_le_bytes(*end) as usize);
-            let bytes = documents
-                .get(start..end)
-                .ok_or_else(|| damaged("its end lies outside its block".to_owned()))?;
             let document = match events.reads_documents {
-                true => Some(self.offsets.scan_trusted(bytes).map_err(|error| damaged(error.to_string()))?),
+                true => {
+                    let bytes = document(documents, ends, index)
+                        .ok_or_else(|| damaged("its end lies outside its block".to_owned()))?;
+                    stats.bytes += bytes.len() as u64;
+                    Some(self.offsets.scan_trusted(bytes).map_err(|error| damaged(error.to_string()))?)
+                }
                 false => None,
             };
             stats.events += 1;
-            stats.bytes += bytes.len() as u64;
 
             let event = Event { document, instant, arrival };
             let mut scope = Scope::of(event, &events.names, self.now, Some(control), &mut self.spare);
@@ -103,6 +105,15 @@ impl Worker {
         }
         Ok(next)
     }
+}
+
+/// The document of an event, without its line feed.
+fn document<'d>(documents: &'d [u8], ends: &[[u8; 4]], index: usize) -> Option<&'d [u8]> {
+    let start = match index.checked_sub(1) {
+        Some(before) => u32::from_le_bytes(*ends.get(before)?) as usize + 1,
+        None => 0,
+    };
+    documents.get(start..u32::from_le_bytes(*ends.get(index)?) as usize)
 }
 
 /// How many events a block has: as many as are told of in full.

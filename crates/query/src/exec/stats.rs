@@ -6,7 +6,7 @@
 pub struct Stats {
     /// Events read: evaluated one by one, or searched in with the rest of their block.
     pub events: u64,
-    /// The bytes of their documents.
+    /// The bytes of their documents, where the query looks into them.
     pub bytes: u64,
     /// Blocks of events read, or begun.
     pub blocks: u64,

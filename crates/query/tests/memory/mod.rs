@@ -40,8 +40,8 @@ impl MemoryBlock {
 }
 
 impl Block for MemoryBlock {
-    fn documents(&self) -> &[u8] {
-        &self.documents
+    fn documents(&self) -> Result<Option<&[u8]>, SourceError> {
+        Ok(Some(&self.documents))
     }
     fn ends(&self) -> &[[u8; 4]] {
         &self.ends

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::block::{Block, Columns, ReadBytes};
+use crate::block::{Block, Columns, ReadBlock};
 use crate::error::{Damage, Failure, Operation, ReadError};
 use crate::format::{
     BLOCK_ENTRY_BYTES, BlockEntry, FileKind, HEADER_BYTES, Header, Key, TRAILER_BYTES, Trailer, aligned,
@@ -50,12 +50,20 @@ pub(crate) struct Segment {
 
 /// An open segment: its index, and its bytes within reach.
 pub(crate) struct Loaded {
+    directory: Arc<dyn Directory>,
     name: String,
     seed: u32,
     index: Arc<[BlockEntry]>,
     bytes: SegmentBytes,
-    /// Per block whether its checksums held in this process; only maps remember, what is read is new each time.
-    verified: Vec<AtomicBool>,
+    /// Per block; only maps remember, what is read is new each time.
+    verified: Vec<Verified>,
+}
+
+/// Which parts of a block were found whole in this process.
+#[derive(Default)]
+struct Verified {
+    columns: AtomicBool,
+    documents: AtomicBool,
 }
 
 enum SegmentBytes {
@@ -88,9 +96,9 @@ impl Segment {
         })
     }
 
-    /// The block at a place in the index, its checksums verified.
-    pub(crate) fn block(&self, number: usize) -> Result<Block, ReadError> {
-        self.load()?.block(&*self.environment.directory, number, false)
+    /// The block at a place in the index, its columns verified.
+    pub(crate) fn block(self: &Arc<Segment>, number: usize) -> Result<Block, ReadError> {
+        self.load()?.block(self, number)
     }
 
     /// Reads everything again, whatever is known already, and says what is damaged.
@@ -103,10 +111,10 @@ impl Segment {
             }
             ReadError::Failure(failure) => Err(failure),
         };
-        match self.open().map(Arc::new) {
+        match self.open() {
             Ok(opened) => {
                 for number in 0..opened.index.len() {
-                    if let Err(error) = opened.block(&*self.environment.directory, number, true) {
+                    if let Err(error) = opened.verify(number) {
                         note(error)?;
                     }
                 }
@@ -153,12 +161,19 @@ impl Segment {
             Header { kind: FileKind::Segment, store: self.environment.store, number: self.entry.number };
         let index = self.read_index(&*file, header).map_err(fail(Operation::Read))?;
         let index = index.map_err(|found| self.damage(found))?;
-        let verified = index.iter().map(|_| AtomicBool::new(false)).collect();
+        let verified = index.iter().map(|_| Verified::default()).collect();
         let bytes = match self.environment.mode {
             ReadMode::Map => SegmentBytes::Mapped(file.map(length).map_err(fail(Operation::Map))?),
             ReadMode::Plain => SegmentBytes::Read(file),
         };
-        Ok(Loaded { name, seed: header.seed(), index: index.into(), bytes, verified })
+        Ok(Loaded {
+            directory: Arc::clone(&self.environment.directory),
+            name,
+            seed: header.seed(),
+            index: index.into(),
+            bytes,
+            verified,
+        })
     }
 
     /// Reads header, trailer and index; the inner error says what is wrong with them.
@@ -241,91 +256,149 @@ impl Loaded {
         }
     }
 
-    /// The block at a place in the index, its checksums verified: at the first use in this process if the file is mapped, at
-    /// each use if it is read; with `again` in any case.
-    pub(crate) fn block(
-        self: &Arc<Loaded>,
-        directory: &dyn Directory,
-        number: usize,
-        again: bool,
-    ) -> Result<Block, ReadError> {
-        let fail = || Failure::during(directory, &self.name, Operation::Read);
-        let (Some(entry), Some(verified)) = (self.index.get(number), self.verified.get(number)) else {
-            return Err(fail()(io::ErrorKind::InvalidInput.into()).into());
-        };
-        let damaged = |bytes, found| {
-            ReadError::Damaged(Damage {
-                file: directory.path(&self.name),
-                bytes,
-                keys: Some((entry.first, entry.last)),
-                events: Some(u64::from(entry.events)),
-                found,
-            })
-        };
+    /// The block at a place in the index, its columns verified: at the first use in this process if the file is mapped, at each
+    /// use if it is read.
+    fn block(self: &Arc<Loaded>, segment: &Arc<Segment>, number: usize) -> Result<Block, ReadError> {
+        let (entry, verified) = self.place(number)?;
         let events = entry.events as usize;
-        let check = |documents: &[u8], columns: &[u8]| match check(entry, self.seed, documents, columns) {
-            Ok(()) => Ok(()),
-            Err(Fault::Documents(found)) => Err(damaged(entry.documents(), found)),
-            Err(Fault::Columns(found)) => Err(damaged(entry.columns(), found)),
-        };
         match &self.bytes {
             SegmentBytes::Mapped(_) => {
-                // The index was held against the length of the file, which is mapped whole.
-                let documents = entry.documents().start as usize..entry.documents().end as usize;
-                let columns = entry.columns().start as usize..entry.columns().end as usize;
-                if again || !verified.load(Ordering::Relaxed) {
-                    check(self.mapped(&documents), self.mapped(&columns))?;
-                    verified.store(true, Ordering::Relaxed);
+                let columns = within(entry.columns());
+                if !verified.columns.load(Ordering::Relaxed) {
+                    self.check_columns(entry, self.mapped(&columns))?;
+                    verified.columns.store(true, Ordering::Relaxed);
                 }
-                Ok(Block::mapped(Arc::clone(self), documents, columns, events))
+                Ok(Block::mapped(Arc::clone(self), number, columns, events))
             }
             SegmentBytes::Read(file) => {
-                let read = |range: Range<u64>| {
-                    let mut bytes = vec![0; (range.end - range.start) as usize];
-                    let read = read_full_at(&**file, range.start, &mut bytes).map_err(fail())?;
-                    bytes.truncate(read);
-                    Ok::<_, Failure>(bytes)
-                };
-                let bytes =
-                    ReadBytes { documents: read(entry.documents())?, columns: read(entry.columns())? };
-                check(&bytes.documents, &bytes.columns)?;
-                Ok(Block::read(bytes, events))
+                let columns = self.read(&**file, entry.columns())?;
+                self.check_columns(entry, &columns)?;
+                Ok(Block::read(ReadBlock::new(Arc::clone(segment), number, events, columns)))
             }
         }
     }
+
+    /// The documents of a block of a mapped file, verified at the first use in this process; empty where the file is not mapped.
+    pub(crate) fn documents(&self, number: usize) -> Result<&[u8], ReadError> {
+        let (entry, verified) = self.place(number)?;
+        let documents = self.mapped(&within(entry.documents()));
+        if !verified.documents.load(Ordering::Relaxed) {
+            self.check_documents(entry, self.mapped(&within(entry.columns())), documents)?;
+            verified.documents.store(true, Ordering::Relaxed);
+        }
+        Ok(documents)
+    }
+
+    /// The documents of a block, read anew and verified against its columns.
+    pub(crate) fn read_documents(&self, number: usize, columns: &[u8]) -> Result<Vec<u8>, ReadError> {
+        let (entry, _) = self.place(number)?;
+        let documents = match &self.bytes {
+            SegmentBytes::Mapped(_) => self.mapped(&within(entry.documents())).to_vec(),
+            SegmentBytes::Read(file) => self.read(&**file, entry.documents())?,
+        };
+        self.check_documents(entry, columns, &documents)?;
+        Ok(documents)
+    }
+
+    /// Verifies a block, whatever is known of it already.
+    fn verify(&self, number: usize) -> Result<(), ReadError> {
+        let (entry, _) = self.place(number)?;
+        let read;
+        let columns = match &self.bytes {
+            SegmentBytes::Mapped(_) => self.mapped(&within(entry.columns())),
+            SegmentBytes::Read(file) => {
+                read = self.read(&**file, entry.columns())?;
+                &read
+            }
+        };
+        self.check_columns(entry, columns)?;
+        match &self.bytes {
+            SegmentBytes::Mapped(_) => {
+                self.check_documents(entry, columns, self.mapped(&within(entry.documents())))
+            }
+            SegmentBytes::Read(_) => self.read_documents(number, columns).map(drop),
+        }
+    }
+
+    fn place(&self, number: usize) -> Result<(&BlockEntry, &Verified), Failure> {
+        let failure = || self.failure()(io::ErrorKind::InvalidInput.into());
+        self.index.get(number).zip(self.verified.get(number)).ok_or_else(failure)
+    }
+
+    fn failure(&self) -> impl FnOnce(io::Error) -> Failure {
+        Failure::during(&*self.directory, &self.name, Operation::Read)
+    }
+
+    /// Reads a part of the file, or what there is of it.
+    fn read(&self, file: &dyn File, range: Range<u64>) -> Result<Vec<u8>, Failure> {
+        let mut bytes = vec![0; (range.end - range.start) as usize];
+        let read = read_full_at(file, range.start, &mut bytes).map_err(self.failure())?;
+        bytes.truncate(read);
+        Ok(bytes)
+    }
+
+    fn damaged(&self, entry: &BlockEntry, bytes: Range<u64>, found: &'static str) -> ReadError {
+        ReadError::Damaged(Damage {
+            file: self.directory.path(&self.name),
+            bytes,
+            keys: Some((entry.first, entry.last)),
+            events: Some(u64::from(entry.events)),
+            found,
+        })
+    }
+
+    fn check_columns(&self, entry: &BlockEntry, columns: &[u8]) -> Result<(), ReadError> {
+        let damaged = |found| Err(self.damaged(entry, entry.columns(), found));
+        if checksum(self.seed, &[columns]) != entry.column_checksum {
+            return damaged("the checksum of its columns does not hold");
+        }
+        if !is_consistent(entry, columns) {
+            return damaged("its parts do not fit together");
+        }
+        Ok(())
+    }
+
+    /// The columns have been checked.
+    fn check_documents(&self, entry: &BlockEntry, columns: &[u8], documents: &[u8]) -> Result<(), ReadError> {
+        let damaged = |found| Err(self.damaged(entry, entry.documents(), found));
+        if checksum(self.seed, &[documents]) != entry.document_checksum {
+            return damaged("the checksum of its documents does not hold");
+        }
+        let ends_stand = Columns::of(columns, entry.events as usize).is_some_and(|columns| {
+            let stands = |end: &[u8; 4]| documents.get(u32::from_le_bytes(*end) as usize) == Some(&b'\n');
+            columns.ends.iter().all(stands)
+        });
+        if !ends_stand || documents.len() != entry.document_bytes as usize {
+            return damaged("its documents do not end where its columns say");
+        }
+        Ok(())
+    }
 }
 
-enum Fault {
-    Documents(&'static str),
-    Columns(&'static str),
+/// A range of the file as one of the map: the index was held against the length of the file, which is mapped whole.
+fn within(range: Range<u64>) -> Range<usize> {
+    range.start as usize..range.end as usize
 }
 
-/// Verifies a block: its checksums, and that its parts fit together, so that whoever uses the ends need not doubt them.
-fn check(entry: &BlockEntry, seed: u32, documents: &[u8], columns: &[u8]) -> Result<(), Fault> {
-    if checksum(seed, &[documents]) != entry.document_checksum {
-        return Err(Fault::Documents("the checksum of its documents does not hold"));
-    }
-    if checksum(seed, &[columns]) != entry.column_checksum {
-        return Err(Fault::Columns("the checksum of its columns does not hold"));
-    }
-    let parts = Columns::of(columns, entry.events as usize);
-    let consistent = parts.is_some_and(|parts| {
-        let mut keys = parts.instants.iter().zip(parts.arrivals).map(|(instant, arrival)| Key {
+/// Whether the columns fit together and to the entry, so that whoever uses them need not doubt them: keys rise, and so do ends,
+/// the last of them where the documents end.
+fn is_consistent(entry: &BlockEntry, columns: &[u8]) -> bool {
+    Columns::of(columns, entry.events as usize).is_some_and(|columns| {
+        let mut keys = columns.instants.iter().zip(columns.arrivals).map(|(instant, arrival)| Key {
             instant: u64::from_le_bytes(*instant),
             arrival: u64::from_le_bytes(*arrival),
         });
         let mut start = 0;
-        let ended = parts.ends.iter().all(|end| {
-            let end = u32::from_le_bytes(*end) as usize;
-            let holds = end > start && documents.get(end) == Some(&b'\n');
+        let rising = columns.ends.iter().all(|end| {
+            let end = u64::from(u32::from_le_bytes(*end));
+            let rises = end > start;
             start = end + 1;
-            holds
+            rises
         });
-        ended
-            && start == documents.len()
+        rising
+            && start == u64::from(entry.document_bytes)
             && keys.clone().is_sorted_by(|a, b| a < b)
             && keys.clone().next() == Some(entry.first)
             && keys.next_back() == Some(entry.last)
-    });
-    if consistent { Ok(()) } else { Err(Fault::Columns("its parts do not fit together")) }
+    })
 }

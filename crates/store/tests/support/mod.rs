@@ -76,7 +76,7 @@ pub(crate) fn try_rows(snapshot: &Snapshot) -> Result<Vec<Row>, ReadError> {
         for block in group? {
             for index in 0..block.len() {
                 let key = block.key(index).unwrap();
-                rows.push((key.arrival, key.instant, block.document(index).unwrap().to_vec()));
+                rows.push((key.arrival, key.instant, block.document(index)?.unwrap().to_vec()));
             }
         }
     }

@@ -168,6 +168,11 @@ fn name_length(text: &str) -> usize {
     text.find(|c| !is_name_part(c)).unwrap_or(text.len())
 }
 
+/// Whether the text is a name and nothing else; a keyword is one, too.
+pub(crate) fn is_name(text: &str) -> bool {
+    !text.is_empty() && name_length(text) == text.len()
+}
+
 fn text_length(text: &str, start: usize) -> Result<usize, Flaw> {
     let bytes = text.as_bytes();
     let mut at = 1;
@@ -289,6 +294,20 @@ pub(crate) fn duration(text: &str) -> Option<u128> {
         rest = after;
     }
     Some(total)
+}
+
+/// So many nanoseconds as a duration literal, in as few units as there are.
+pub(crate) fn duration_literal(nanoseconds: u128) -> String {
+    let mut rest = nanoseconds;
+    let mut literal = String::new();
+    for (unit, size) in UNITS {
+        let count = rest / u128::from(size);
+        rest %= u128::from(size);
+        if count > 0 || (unit == "ns" && literal.is_empty()) {
+            literal.push_str(&format!("{count}{unit}"));
+        }
+    }
+    literal
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub use exec::{Rows, Stats};
 pub use instant::{Instant, InstantError};
 pub use parameters::Parameters;
 pub use parser::{EXPRESSION_DEPTH_MAX, QUERY_BYTES_MAX};
-pub use query::{EvalError, Expression, Query, eval};
+pub use query::{EvalError, Expression, Query, Statement, eval};
 pub use row::{Cell, OwnedRow, Row};
 pub use source::{Block, Direction, Source, SourceError};
 pub use span::Span;

@@ -1,6 +1,6 @@
 //! Prepared queries and expressions: the library's face.
 
-use crate::ast::Explain;
+use crate::ast::{self, Explain};
 use crate::control::RunOptions;
 use crate::error::{ExecError, QueryError};
 use crate::exec::Rows;
@@ -19,10 +19,96 @@ use std::sync::Arc;
 use tamias_json::Offsets;
 use tamias_json::validate::{Limits, ValidateError, minify_object};
 
+/// A query that is read, but not yet prepared: its parameters have no values. Cheap to clone.
+///
+/// `Display` writes it in one spelling: keywords in lower case, single blanks, no needless parentheses, no comments. Two
+/// are equal if they say the same, however they are spelt; what is read from the one spelling is equal to what was written.
+///
+/// ```
+/// use tamias_query::Statement;
+/// let statement = Statement::parse("SELECT  count( * ) from stream  WHERE ((Elapsed) > $least) -- slow")?;
+/// assert_eq!(statement.to_string(), "select count(*) from stream where Elapsed > $least");
+/// assert_eq!(statement.parameters(), ["least"]);
+/// # Ok::<(), tamias_query::QueryError>(())
+/// ```
+#[derive(Clone)]
+pub struct Statement {
+    text: Arc<str>,
+    syntax: Arc<ast::Query>,
+    parameters: Arc<[String]>,
+}
+
+impl Statement {
+    /// Reads a query.
+    ///
+    /// # Errors
+    /// If the text is no query: the error tells the place, what was expected, and what may have been meant. What names and
+    /// functions there are is asked when it is [bound](Statement::bind).
+    pub fn parse(text: &str) -> Result<Statement, QueryError> {
+        let syntax = parse_query(text).map_err(|flaw| flaw.locate(text))?;
+        let mut parameters = Vec::new();
+        for expr in syntax.exprs() {
+            collect_parameters(expr, &mut parameters);
+        }
+        Ok(Statement { text: text.into(), syntax: Arc::new(syntax), parameters: parameters.into() })
+    }
+
+    /// The text as it was given.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The names of the query's parameters, without their `$`, each once, in the order of the text.
+    pub fn parameters(&self) -> &[String] {
+        &self.parameters
+    }
+
+    /// Prepares the query with these values for its parameters. Others than its own are not looked at.
+    ///
+    /// # Errors
+    /// If a parameter has no value, a name or function does not exist, or a clause makes no sense where it stands.
+    pub fn bind(&self, parameters: &Parameters) -> Result<Query, QueryError> {
+        let planned = planner::plan(&self.syntax, &self.text, parameters);
+        let planned = planned.map_err(|flaw| flaw.locate(&self.text))?;
+        let plan = Arc::new(optimizer::optimize(planned.clone()));
+        Ok(Query { statement: self.clone(), planned: Arc::new(planned), plan })
+    }
+}
+
+fn collect_parameters(expr: &ast::Expr, names: &mut Vec<String>) {
+    if let ast::Node::Parameter(name) = &expr.node
+        && !names.contains(name)
+    {
+        names.push(name.clone());
+    }
+    expr.children().into_iter().for_each(|child| collect_parameters(child, names));
+}
+
+impl fmt::Display for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.syntax.fmt(f)
+    }
+}
+
+impl PartialEq for Statement {
+    fn eq(&self, other: &Statement) -> bool {
+        self.syntax == other.syntax
+    }
+}
+
+impl fmt::Debug for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Statement").field(&self.text).finish()
+    }
+}
+
 /// A prepared query. Cheap to clone; it can be run any number of times, from any thread.
 #[derive(Clone)]
 pub struct Query {
-    text: Arc<str>,
+    statement: Statement,
+    /// As the planner made it.
+    planned: Arc<Plan>,
+    /// As the optimizer left it.
     plan: Arc<Plan>,
 }
 
@@ -40,14 +126,41 @@ impl Query {
     /// # Errors
     /// As [`Query::prepare`], and if a parameter has no value.
     pub fn prepare_with(text: &str, parameters: &Parameters) -> Result<Query, QueryError> {
-        let plan = parse_query(text).and_then(|query| planner::plan(&query, text, parameters));
-        let plan = optimizer::optimize(plan.map_err(|flaw| flaw.locate(text))?);
-        Ok(Query { text: text.into(), plan: Arc::new(plan) })
+        Statement::parse(text)?.bind(parameters)
+    }
+
+    /// The same query with other values for its parameters. Its text is not read again.
+    ///
+    /// ```
+    /// use tamias_query::{Parameters, Query};
+    /// let mut parameters = Parameters::new();
+    /// let query = Query::prepare_with("select $a + 1 as b", parameters.set_json("a", "1")?)?;
+    /// let next = query.bind(parameters.set_json("a", "41")?)?;
+    /// let row = next.run_scalar().next().transpose()?;
+    /// assert_eq!(format!("{row:?}"), "Some([42])");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Statement::bind`]: if a parameter has no value, or one that cannot stand where the parameter stands.
+    pub fn bind(&self, parameters: &Parameters) -> Result<Query, QueryError> {
+        self.statement.bind(parameters)
+    }
+
+    /// The names of the query's parameters, without their `$`.
+    pub fn parameters(&self) -> &[String] {
+        self.statement.parameters()
+    }
+
+    /// The same query without what the optimizer makes of it: the same rows, perhaps more slowly. To find out whether the
+    /// optimizer is at fault.
+    pub fn unoptimized(&self) -> Query {
+        Query { plan: self.planned.clone(), ..self.clone() }
     }
 
     /// The text of the query.
     pub fn text(&self) -> &str {
-        &self.text
+        self.statement.text()
     }
 
     /// The names of the columns, known before the first row.
@@ -109,7 +222,7 @@ impl Query {
 
 impl fmt::Debug for Query {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Query").field(&self.text).finish()
+        f.debug_tuple("Query").field(&self.text()).finish()
     }
 }
 

@@ -125,8 +125,10 @@ impl Reader<'_> {
             return Some(0);
         }
         let hours = self.number(2).filter(|&hours| hours < 24)?;
-        self.take(b':');
-        let minutes = if self.0.is_empty() { 0 } else { self.number(2).filter(|&minutes| minutes < 60)? };
+        let minutes = match self.take(b':') || !self.0.is_empty() {
+            true => self.number(2).filter(|&minutes| minutes < 60)?,
+            false => 0,
+        };
         let offset = i64::try_from(u64::from(hours) * HOUR + u64::from(minutes) * MINUTE).ok()?;
         Some(if west { -offset } else { offset })
     }
@@ -147,7 +149,9 @@ pub(crate) fn parse_instant(text: &str) -> Option<u64> {
     let mut offset = 0;
     if reader.take(b'T') || reader.take(b't') || reader.take(b' ') {
         ticks += u64::from(reader.number(2).filter(|&hour| hour < 24)?) * HOUR + reader.below_hours()?;
-        reader.take(b' ');
+        if reader.take(b' ') && reader.0.is_empty() {
+            return None;
+        }
         offset = reader.offset()?;
     }
     let ticks = ticks.checked_add_signed(-offset).filter(|_| reader.0.is_empty())?;
@@ -255,6 +259,8 @@ mod tests {
             "0001-01-01T00:00+01:00",
             "2024-01-01T10:00:00.Z",
             "2024-01-01 10:00 +1",
+            "2024-01-01 10:00+01:",
+            "2024-01-01 10:00 ",
             "2024-01-01 ",
         ] {
             assert_eq!(parse_instant(wrong), None, "{wrong}");

@@ -6,7 +6,7 @@ use memory::Memory;
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tamias_query::{Block, Query, RunOptions, Source, SourceError};
+use tamias_query::{Block, Query, RunOptions, Source, SourceError, Statement};
 
 /// Pieces of the language; strung together at random they often are a query.
 const PIECES: [&str; 96] = [
@@ -143,6 +143,10 @@ impl Source for Once {
 
 /// Prepares the text, and if it is a query runs it over these events.
 fn run(text: &str, source: impl FnOnce(&Query) -> Box<dyn Source>) {
+    if let Ok(statement) = Statement::parse(text) {
+        let printed = statement.to_string();
+        assert_eq!(Statement::parse(&printed).unwrap(), statement, "{printed}");
+    }
     let query = match Query::prepare(text) {
         Ok(query) => query,
         Err(error) => {

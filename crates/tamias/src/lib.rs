@@ -43,7 +43,7 @@ pub use ingest::{Batch, EventFormat, Rejection};
 pub use store::{AppendError, Appended, Info, Segment, StartError, Store};
 pub use tamias_query::{
     CancelHandle, Cell, EvalError, ExecError, Expression, Instant, InstantError, Kind, OwnedRow, Parameters,
-    Query, QueryError, Row, Rows, RunOptions, Stats, eval,
+    Query, QueryError, Row, Rows, RunOptions, Statement, Stats, eval,
 };
 pub use tamias_store::{OpenError, SourcePosition};
 

@@ -172,14 +172,14 @@ impl Parser<'_> {
         let node = match self.token.kind {
             Kind::Number => Node::Number(plain_number(text)),
             Kind::Hex => match u128::from_str_radix(&text[2..], 16).ok().filter(|&n| n < 1 << 96) {
-                Some(number) => Node::Decimal(Decimal::from(number)),
+                Some(number) => Node::Hex(number),
                 None => return Err(Flaw::new(span, "a hexadecimal number has at most 24 digits")),
             },
             Kind::Duration => {
                 let ticks = duration(text)
                     .and_then(|ns| Decimal::try_from_i128_with_scale(i128::try_from(ns).ok()?, 2).ok());
                 match ticks {
-                    Some(ticks) => Node::Decimal(ticks.normalize()),
+                    Some(ticks) => Node::Duration(ticks.normalize()),
                     None => return Err(Flaw::new(span, "this duration is too long")),
                 }
             }

@@ -12,6 +12,7 @@ use crate::parser::function_advice;
 use crate::plan::Aggregate;
 use crate::span::Span;
 use crate::value::{Number, Value};
+use rust_decimal::Decimal;
 use std::sync::Arc;
 
 pub(super) struct Resolver<'q> {
@@ -125,7 +126,8 @@ impl<'q> Resolver<'q> {
                     None => Number::Shared(Arc::from(text.as_str())),
                 }))
             }
-            Node::Decimal(decimal) => Expr::constant(*decimal),
+            Node::Duration(ticks) => Expr::constant(*ticks),
+            Node::Hex(number) => Expr::constant(Decimal::from(*number)),
             Node::Text(text) => Expr::constant(text.clone()),
             Node::Regex(_) => {
                 return Err(Flaw::new(expr.span, "a regular expression cannot stand here")

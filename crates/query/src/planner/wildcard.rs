@@ -45,7 +45,8 @@ fn children(expr: &mut Expr) -> Vec<&mut Expr> {
         Node::Null
         | Node::Bool(_)
         | Node::Number(_)
-        | Node::Decimal(_)
+        | Node::Duration(_)
+        | Node::Hex(_)
         | Node::Text(_)
         | Node::Regex(_)
         | Node::Parameter(_)

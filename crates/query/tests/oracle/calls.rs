@@ -295,8 +295,7 @@ impl Civil {
 /// The instant that an ISO 8601 text tells, in the forms that the generator writes.
 pub(crate) fn parse_instant(text: &Value) -> Value {
     let Value::Text(text) = text else { return Value::Undefined };
-    let pattern =
-        r"^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d):(\d\d))?)?$";
+    let pattern = r"^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?: ?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?))?)?$";
     let Some(parts) = Regex::new(pattern).unwrap().captures(text) else { return Value::Undefined };
     let number = |index: usize| parts.get(index).map_or(0, |part| part.as_str().parse::<i64>().unwrap());
     let (year, month, day, hour, minute, second) =

@@ -29,7 +29,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 use serde_json::value::RawValue;
-use tamias_query::{OwnedRow, Row};
+use tamias_query::{OwnedRow, Row, Statement};
 use value::{Value, entries};
 
 /// How many queries one of the tests makes: its share, in percent, of all.
@@ -69,6 +69,11 @@ fn check(query: &Query, store: &Store) -> Result<(), TestCaseError> {
     };
     let prepared =
         tamias_query::Query::prepare(&text).map_err(|error| fail(format!("not prepared: {error}")))?;
+    let statement = Statement::parse(&text).map_err(|error| fail(format!("not parsed: {error}")))?;
+    let printed = statement.to_string();
+    if Statement::parse(&printed).ok().as_ref() != Some(&statement) {
+        return Err(fail(format!("printed as {printed}, which says something else")));
+    }
     let names = query.names();
     if prepared.columns() != names {
         return Err(fail(format!("columns {:?}, not {names:?}", prepared.columns())));
@@ -107,14 +112,15 @@ fn check(query: &Query, store: &Store) -> Result<(), TestCaseError> {
     if stats.rows != count as u64 || (counts_hits && stats.hits != hits as u64) {
         return Err(fail(format!("{count} rows of {hits} hits, but it counts {stats:?}")));
     }
-    // Some are run once more, for rows that are owned.
+    // Some are run once more, unoptimized, for rows that are owned.
     if text.len() % 8 == 0 {
-        let again: Result<Vec<OwnedRow>, _> = prepared.run(store.source(prepared.direction())).collect();
+        let plain = prepared.unoptimized();
+        let again: Result<Vec<OwnedRow>, _> = plain.run(store.source(prepared.direction())).collect();
         let again = again.map_err(|error| fail(format!("not run again: {error}")))?;
         let texts =
             |row: &OwnedRow| row.cells().map(|cell| cell.json().map(<[u8]>::to_vec)).collect::<Vec<_>>();
         if again.iter().map(texts).collect::<Vec<_>>() != given {
-            return Err(fail(format!("owned, the rows are {again:?}")));
+            return Err(fail(format!("unoptimized and owned, the rows are {again:?}")));
         }
     }
     Ok(())

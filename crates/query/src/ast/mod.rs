@@ -1,9 +1,13 @@
 //! What a query says, before names mean anything.
+//!
+//! Two of these are equal if they say the same: blanks, comments, needless parentheses and the case of keywords do not count.
+
+mod print;
 
 use crate::builtin::BuiltIn;
 use crate::span::Span;
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Query {
     pub(crate) explain: Option<Explain>,
     pub(crate) columns: Vec<Column>,
@@ -34,7 +38,7 @@ pub(crate) struct Name {
     pub(crate) span: Span,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Unnest {
     pub(crate) collection: Expr,
     pub(crate) name: Name,
@@ -62,7 +66,7 @@ pub(crate) struct Order {
     pub(crate) span: Span,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum OrderBy {
     Time,
     Expr(Expr),
@@ -76,14 +80,16 @@ pub(crate) struct Expr {
     pub(crate) depth: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
     Null,
     Bool(bool),
     /// A number as JSON text.
     Number(String),
-    /// A duration or hexadecimal number, already a count.
-    Decimal(rust_decimal::Decimal),
+    /// A duration, in ticks.
+    Duration(rust_decimal::Decimal),
+    /// A hexadecimal number.
+    Hex(u128),
     Text(String),
     Regex(String),
     Parameter(String),
@@ -116,20 +122,20 @@ pub(crate) enum Node {
     Lambda(Vec<Name>, Box<Expr>),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Arguments {
     /// `count(*)`.
     Star,
     List(Vec<Expr>),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
     One(Expr),
     Spread(Expr),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Member {
     Named(String, Expr),
     Spread(Expr),
@@ -195,6 +201,71 @@ impl Comparison {
     }
 }
 
+// Places are no part of what is said.
+
+impl PartialEq for Column {
+    fn eq(&self, other: &Column) -> bool {
+        match (self, other) {
+            (Column::All(_), Column::All(_)) => true,
+            (Column::Expr { expr: a, alias: a_alias }, Column::Expr { expr: b, alias: b_alias }) => {
+                a == b && a_alias == b_alias
+            }
+            _ => false,
+        }
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Name) -> bool {
+        self.text == other.text
+    }
+}
+
+impl PartialEq for Group {
+    fn eq(&self, other: &Group) -> bool {
+        match (self, other) {
+            (Group::Time { interval: a, .. }, Group::Time { interval: b, .. }) => a == b,
+            (
+                Group::Expr { expr: a, ci: a_ci, alias: a_alias },
+                Group::Expr { expr: b, ci: b_ci, alias: b_alias },
+            ) => a == b && a_ci == b_ci && a_alias == b_alias,
+            _ => false,
+        }
+    }
+}
+
+impl PartialEq for Order {
+    fn eq(&self, other: &Order) -> bool {
+        self.by == other.by && self.ci == other.ci && self.descending == other.descending
+    }
+}
+
+impl PartialEq for Expr {
+    fn eq(&self, other: &Expr) -> bool {
+        self.node == other.node
+    }
+}
+
+impl Query {
+    /// The expressions of the clauses, in the order of the text.
+    pub(crate) fn exprs(&self) -> Vec<&Expr> {
+        let columns = self.columns.iter().filter_map(|column| match column {
+            Column::All(_) => None,
+            Column::Expr { expr, .. } => Some(expr),
+        });
+        let groups = self.groups.iter().filter_map(|group| match group {
+            Group::Time { .. } => None,
+            Group::Expr { expr, .. } => Some(expr),
+        });
+        let order = self.order.iter().filter_map(|order| match &order.by {
+            OrderBy::Time => None,
+            OrderBy::Expr(expr) => Some(expr),
+        });
+        let unnests = self.from.iter().flatten().map(|unnest| &unnest.collection);
+        columns.chain(unnests).chain(&self.filter).chain(groups).chain(&self.having).chain(order).collect()
+    }
+}
+
 impl Expr {
     /// The expressions directly inside this one.
     pub(crate) fn children(&self) -> Vec<&Expr> {
@@ -202,7 +273,8 @@ impl Expr {
             Node::Null
             | Node::Bool(_)
             | Node::Number(_)
-            | Node::Decimal(_)
+            | Node::Duration(_)
+            | Node::Hex(_)
             | Node::Text(_)
             | Node::Regex(_)
             | Node::Parameter(_)

@@ -73,6 +73,25 @@ pub(crate) trait Kernel: Copy {
         }
     }
 
+    /// Which bytes of a block equal `byte`.
+    #[inline(always)]
+    fn equal(self, block: &[u8; BLOCK], byte: u8) -> u64 {
+        self.same(block, &[byte; BLOCK])
+    }
+
+    /// Where `x` stands in one block and `y` in the other.
+    #[inline(always)]
+    fn both(self, a: &[u8; BLOCK], x: u8, b: &[u8; BLOCK], y: u8) -> u64 {
+        self.equal(a, x) & self.equal(b, y)
+    }
+
+    /// Which bytes of two blocks are the same.
+    #[inline(always)]
+    fn same(self, a: &[u8; BLOCK], b: &[u8; BLOCK]) -> u64 {
+        let pairs = a.iter().zip(b).enumerate();
+        pairs.fold(0, |mask, (at, (a, b))| mask | u64::from(a == b) << at)
+    }
+
     /// Bit `n` of the answer is the parity of the bits 0 to `n`: from quotes to what lies between them.
     #[inline(always)]
     fn prefix_xor(self, bits: u64) -> u64 {

@@ -27,6 +27,7 @@ mod isa;
 pub mod number;
 mod offsets;
 mod scan;
+pub mod search;
 mod table;
 pub mod unescape;
 pub mod validate;

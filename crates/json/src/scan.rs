@@ -40,7 +40,7 @@ pub(crate) struct Marks {
 
 /// What one block leaves to the next.
 #[derive(Clone, Copy, Default)]
-struct Carry {
+pub(crate) struct Carry {
     /// All bits set inside a string.
     in_string: u64,
     /// 1 if the next block's first byte is escaped.
@@ -50,7 +50,7 @@ struct Carry {
 impl Carry {
     /// The quotes, brackets and delimiters that count. A backslash escapes the next byte wherever it stands.
     #[inline(always)]
-    fn marks<K: Kernel>(&mut self, kernel: K, masks: Masks, base: u32) -> Marks {
+    pub(crate) fn marks<K: Kernel>(&mut self, kernel: K, masks: Masks, base: u32) -> Marks {
         let quotes = masks.quotes & !self.escapes(masks.backslashes);
         let in_string = kernel.prefix_xor(quotes) ^ self.in_string;
         self.in_string = ((in_string as i64) >> 63) as u64;
@@ -61,7 +61,7 @@ impl Carry {
     /// The bytes that a backslash escapes. In a run of backslashes every second one is itself escaped: adding the
     /// starts of runs to them tells odd ends from even ones without a branch (as simdjson does).
     #[inline(always)]
-    fn escapes(&mut self, backslashes: u64) -> u64 {
+    pub(crate) fn escapes(&mut self, backslashes: u64) -> u64 {
         // Most blocks of most documents have none.
         if backslashes | self.escaped == 0 {
             return 0;

@@ -67,6 +67,46 @@ impl Kernel for Avx2 {
     }
 
     #[inline(always)]
+    fn equal(self, block: &[u8; BLOCK], byte: u8) -> u64 {
+        // SAFETY: the witness says that the CPU has these instructions; both halves lie in the block.
+        unsafe {
+            let wanted = _mm256_set1_epi8(byte as i8);
+            let half = |at: usize| {
+                let bytes = _mm256_loadu_si256(block.as_ptr().add(at).cast());
+                _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, wanted)) as u32
+            };
+            settled(u64::from(half(0)) | u64::from(half(32)) << 32)
+        }
+    }
+
+    #[inline(always)]
+    fn both(self, a: &[u8; BLOCK], x: u8, b: &[u8; BLOCK], y: u8) -> u64 {
+        // SAFETY: the witness says that the CPU has these instructions; both halves lie in the blocks.
+        unsafe {
+            let (x, y) = (_mm256_set1_epi8(x as i8), _mm256_set1_epi8(y as i8));
+            let half = |at: usize| {
+                let first = _mm256_cmpeq_epi8(_mm256_loadu_si256(a.as_ptr().add(at).cast()), x);
+                let second = _mm256_cmpeq_epi8(_mm256_loadu_si256(b.as_ptr().add(at).cast()), y);
+                _mm256_movemask_epi8(_mm256_and_si256(first, second)) as u32
+            };
+            settled(u64::from(half(0)) | u64::from(half(32)) << 32)
+        }
+    }
+
+    #[inline(always)]
+    fn same(self, a: &[u8; BLOCK], b: &[u8; BLOCK]) -> u64 {
+        // SAFETY: the witness says that the CPU has these instructions; both halves lie in the blocks.
+        unsafe {
+            let half = |at: usize| {
+                let (a, b) = (a.as_ptr().add(at).cast(), b.as_ptr().add(at).cast());
+                let equal = _mm256_cmpeq_epi8(_mm256_loadu_si256(a), _mm256_loadu_si256(b));
+                _mm256_movemask_epi8(equal) as u32
+            };
+            settled(u64::from(half(0)) | u64::from(half(32)) << 32)
+        }
+    }
+
+    #[inline(always)]
     fn prefix_xor(self, bits: u64) -> u64 {
         // SAFETY: the witness says that the CPU has these instructions.
         unsafe {

@@ -74,6 +74,33 @@ impl Kernel for Avx512 {
     }
 
     #[inline(always)]
+    fn equal(self, block: &[u8; BLOCK], byte: u8) -> u64 {
+        // SAFETY: the witness says that the CPU has these instructions; 64 bytes are read from a reference to 64.
+        unsafe {
+            _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(block.as_ptr().cast()), _mm512_set1_epi8(byte as i8))
+        }
+    }
+
+    #[inline(always)]
+    fn both(self, a: &[u8; BLOCK], x: u8, b: &[u8; BLOCK], y: u8) -> u64 {
+        // SAFETY: the witness says that the CPU has these instructions; 64 bytes are read from references to 64.
+        unsafe {
+            let (a, b) = (_mm512_loadu_si512(a.as_ptr().cast()), _mm512_loadu_si512(b.as_ptr().cast()));
+            let first = _mm512_cmpeq_epi8_mask(a, _mm512_set1_epi8(x as i8));
+            _mm512_mask_cmpeq_epi8_mask(first, b, _mm512_set1_epi8(y as i8))
+        }
+    }
+
+    #[inline(always)]
+    fn same(self, a: &[u8; BLOCK], b: &[u8; BLOCK]) -> u64 {
+        // SAFETY: the witness says that the CPU has these instructions; 64 bytes are read from references to 64.
+        unsafe {
+            let (a, b) = (_mm512_loadu_si512(a.as_ptr().cast()), _mm512_loadu_si512(b.as_ptr().cast()));
+            _mm512_cmpeq_epi8_mask(a, b)
+        }
+    }
+
+    #[inline(always)]
     fn prefix_xor(self, bits: u64) -> u64 {
         // SAFETY: the witness says that the CPU has these instructions.
         unsafe {

@@ -70,4 +70,16 @@ impl Kernel for Swar {
         }
         masks
     }
+
+    #[inline(always)]
+    fn same(self, a: &[u8; BLOCK], b: &[u8; BLOCK]) -> u64 {
+        let pairs = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0).enumerate();
+        pairs.fold(0, |mask, (at, (a, b))| {
+            let differences = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+            // The high bit of each byte that is not 0.
+            let unequal = (((differences & !HIGH) + !HIGH) | differences) & HIGH;
+            let equal = (!unequal & HIGH).wrapping_mul(0x0002_0408_1020_4081) >> 56;
+            mask | equal << (at * 8)
+        })
+    }
 }

@@ -23,6 +23,8 @@ pub struct Bound {
     scaled: [u128; DIGITS],
     /// A bit for each of them: whether anything was left out.
     cut: u32,
+    /// The digits of a bound that is 0 or a positive integer of at most eight, a byte each.
+    whole: Option<u64>,
 }
 
 /// The most characters that are compared at once.
@@ -33,7 +35,8 @@ impl Bound {
     pub fn new(text: &str) -> Bound {
         let text = text.as_bytes();
         let parts = Parts::of(text);
-        let mut bound = Bound { text: text.into(), sign: parts.sign(), scaled: [0; DIGITS], cut: 0 };
+        let mut bound =
+            Bound { text: text.into(), sign: parts.sign(), scaled: [0; DIGITS], cut: 0, whole: None };
         for (places, scaled) in (0i64..).zip(&mut bound.scaled) {
             let length = usize::try_from(parts.magnitude.saturating_add(places)).unwrap_or(0);
             let digits = parts.significand().chain(std::iter::repeat(b'0')).take(length.min(DIGITS));
@@ -41,7 +44,37 @@ impl Bound {
             *scaled = if length > DIGITS { u128::MAX } else { joined };
             bound.cut |= u32::from(parts.digits() > length) << places;
         }
+        if bound.sign >= 0 && bound.cut & 1 == 0 {
+            bound.whole = u64::try_from(bound.scaled[0]).ok();
+        }
         bound
+    }
+
+    /// How the number with which `text` begins stands to the bound; none if it begins with no number.
+    ///
+    /// ```
+    /// use std::cmp::Ordering;
+    /// use tamias_json::number::Bound;
+    /// let bound = Bound::new("200");
+    /// assert_eq!(bound.compare_beginning(br#"200.5,"next":1}"#), Some(Ordering::Greater));
+    /// assert_eq!(bound.compare_beginning(br#""200","next":1}"#), None);
+    /// ```
+    #[inline]
+    pub fn compare_beginning(&self, text: &[u8]) -> Option<Ordering> {
+        if let (Some(whole), Some(start)) = (self.whole, text.first_chunk()) {
+            if let Some(order) = compare_whole(start, whole) {
+                return Some(order);
+            }
+        }
+        self.compare_any_beginning(text)
+    }
+
+    #[inline(never)]
+    fn compare_any_beginning(&self, text: &[u8]) -> Option<Ordering> {
+        let is_number = matches!(text, [b'-' | b'0'..=b'9', ..]);
+        let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        let length = text.iter().position(|byte| !is_part(byte)).unwrap_or(text.len());
+        is_number.then(|| self.compare(&text[..length]))
     }
 
     /// How the number in `text` stands to the bound: `Less` where it is less than the bound.
@@ -65,6 +98,46 @@ impl Bound {
     fn compare_exactly(&self, text: &[u8]) -> Ordering {
         Parts::of(text).compare(&Parts::of(&self.text))
     }
+}
+
+/// How a number of few digits, with which the bytes begin, stands to one that is whole: its digits, a byte each. Nothing where that
+/// takes another look.
+#[inline(always)]
+fn compare_whole(start: &[u8; 16], whole: u64) -> Option<Ordering> {
+    let others = others(start) | 1 << 16;
+    let digits = others.trailing_zeros();
+    // The fraction, if there is one, ends where the next byte is that is no digit.
+    let has_point = start[(digits % 16) as usize] == b'.';
+    let end = if has_point { others & (others - 1) } else { others }.trailing_zeros();
+    let is_ended = matches!(start[(end % 16) as usize], b',' | b'}');
+    if !(1..=8).contains(&digits) || end > 15 || !is_ended {
+        return None;
+    }
+    let word = start.first_chunk().map_or(0, |word| u64::from_be_bytes(*word)) ^ ZEROS;
+    // No number begins with more zeros than one, so that more digits are more.
+    let order = (word >> (64 - 8 * digits)).cmp(&whole);
+    if order.is_eq() && has_point { None } else { Some(order) }
+}
+
+/// A bit for each byte that is no digit.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+#[expect(unsafe_code, reason = "instructions that every x86-64 has")]
+fn others(bytes: &[u8; 16]) -> u32 {
+    use std::arch::x86_64::*;
+    // SAFETY: SSE2 is a part of x86-64, and 16 bytes are read from a reference to 16.
+    unsafe {
+        let digits = _mm_sub_epi8(_mm_loadu_si128(bytes.as_ptr().cast()), _mm_set1_epi8(b'0' as i8));
+        let small = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
+        !_mm_movemask_epi8(small) as u32 & 0xffff
+    }
+}
+
+/// A bit for each byte that is no digit.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn others(bytes: &[u8; 16]) -> u32 {
+    bytes.iter().enumerate().fold(0, |bits, (at, byte)| bits | u32::from(!byte.is_ascii_digit()) << at)
 }
 
 /// The digits of a number of 1 to 16 characters, a byte each, and how many of them stand after the point (at most 15);

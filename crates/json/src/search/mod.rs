@@ -1,0 +1,114 @@
+//! Searching many documents at once: keys and literals are found in the bytes of a whole block, without scanning its documents.
+//!
+//! In a valid minified document a key is where its spelling is: the bytes `"name":` are that key, unless a backslash stands before
+//! them, for a closing quote is only ever followed by `,` `:` `]` `}` or the end, and a quote inside a string has a backslash
+//! before it. What is left to find out is how deep the key lies, and whether it comes again; both are rare questions, answered
+//! for the few documents where they arise, or left to who scans those ([`Place::Unsure`]).
+//!
+//! Everything here is done for a run of documents in one call: a call per document would cost more than the bytes that it reads.
+//!
+//! As with the scanner any bytes are safe, and get some answer in time linear in their length.
+
+mod find;
+mod kernel;
+mod numbers;
+mod places;
+
+#[cfg(test)]
+mod tests;
+
+pub use find::Needle;
+
+use crate::isa::Isa;
+use crate::scan::BYTES_MAX;
+use std::ops::Range;
+
+/// Some documents of a block, one after another with a byte between them.
+#[derive(Clone, Copy, Debug)]
+pub struct Documents<'d> {
+    bytes: &'d [u8],
+    ends: &'d [[u8; 4]],
+    first: usize,
+    last: usize,
+}
+
+impl<'d> Documents<'d> {
+    /// The documents of a block. `ends` has for each the offset just past it, as a little-endian `u32`; the next one begins
+    /// a byte further on. None if the bytes are more than [`BYTES_MAX`].
+    ///
+    /// Ends that do not rise, or lie outside the bytes, are safe; such documents count as empty.
+    pub fn new(bytes: &'d [u8], ends: &'d [[u8; 4]]) -> Option<Documents<'d>> {
+        (bytes.len() <= BYTES_MAX).then_some(Documents { bytes, ends, first: 0, last: ends.len() })
+    }
+
+    /// Those with the numbers of `range`, counted from the first of the block.
+    pub fn part(&self, range: Range<usize>) -> Documents<'d> {
+        let last = range.end.min(self.ends.len());
+        Documents { first: range.start.min(last), last, ..*self }
+    }
+
+    /// How many they are.
+    pub fn len(&self) -> usize {
+        self.last - self.first
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.first == self.last
+    }
+
+    /// Where the `index`th of them stands in the block's bytes.
+    #[inline(always)]
+    pub fn range(&self, index: usize) -> Range<usize> {
+        let number = self.first + index;
+        let start = match number.checked_sub(1).and_then(|before| self.ends.get(before)) {
+            Some(end) => u32::from_le_bytes(*end) as usize + 1,
+            None => 0,
+        };
+        let end = self.ends.get(number).map_or(0, |end| u32::from_le_bytes(*end) as usize);
+        let end = end.min(self.bytes.len());
+        start.min(end)..end
+    }
+
+    /// Where they stand together.
+    fn all(&self) -> Range<usize> {
+        match self.len() {
+            0 => 0..0,
+            len => {
+                let end = self.range(len - 1).end;
+                self.range(0).start.min(end)..end
+            }
+        }
+    }
+
+    /// All places of the needle in these documents, those that overlap too, in their order: offsets in the block's bytes.
+    /// They replace what `places` holds. A place may reach over the end of its document.
+    pub fn find(&self, isa: Isa, needle: &Needle, places: &mut Vec<u32>) {
+        places.clear();
+        find::all(isa, needle, self.bytes, self.all(), places);
+    }
+
+    /// For each document where the value of a key of its top level stands, from the places of that key's needle.
+    /// It replaces what `values` holds.
+    pub fn values(&self, isa: Isa, needle: &Needle, places: &[u32], values: &mut Vec<Place>) {
+        places::of_all(isa, needle, *self, places, values);
+    }
+
+    /// The same for single documents: `values` has the place of the document `index` at `index`, for each of `indices`; the others
+    /// are left as they are.
+    pub fn values_of(&self, isa: Isa, needle: &Needle, indices: &[u32], values: &mut [Place]) {
+        places::of_some(isa, needle, *self, indices, values);
+    }
+}
+
+/// Where the value of a key stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The document has no such key at its top level.
+    Absent,
+    /// It takes a scan of the document to know: the key is repeated, or its value is an object or an array.
+    Unsure,
+    /// A string, number, `true`, `false` or `null`: from the first offset in the block's bytes up to the second, that one
+    /// excluded.
+    Value(u32, u32),
+}

@@ -1,0 +1,221 @@
+//! From the places of a key's needle to the value that each document has for it.
+
+use super::find::{Needle, REACH};
+use super::kernel::{Task, run};
+use super::{Documents, Place};
+use crate::access;
+use crate::classify::{BLOCK, Kernel};
+use crate::isa::Isa;
+use crate::scan::Carry;
+use std::ops::Range;
+
+/// The values of all documents, from all places of the key.
+pub(super) fn of_all(
+    isa: Isa,
+    needle: &Needle,
+    documents: Documents<'_>,
+    places: &[u32],
+    values: &mut Vec<Place>,
+) {
+    values.clear();
+    values.resize(documents.len(), Place::Absent);
+    run(isa, OfAll { key_bytes: needle.bytes().len(), documents, places, values });
+}
+
+struct OfAll<'t> {
+    key_bytes: usize,
+    documents: Documents<'t>,
+    places: &'t [u32],
+    values: &'t mut [Place],
+}
+
+impl Task for OfAll<'_> {
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) {
+        let OfAll { key_bytes, documents, places, values } = self;
+        let mut places = places.iter().map(|&place| place as usize).peekable();
+        for (index, value) in values.iter_mut().enumerate() {
+            let document = documents.range(index);
+            let mut first = None;
+            let mut count = 0;
+            while let Some(place) = places.next_if(|&place| place < document.end) {
+                first = first.or(Some(place));
+                count += 1;
+            }
+            *value = match first {
+                None => Place::Absent,
+                Some(place) if count == 1 => {
+                    in_document(kernel, documents.bytes, &document, place, key_bytes)
+                }
+                Some(_) => Place::Unsure,
+            };
+        }
+    }
+}
+
+/// The values of some documents, in which the key is searched for.
+pub(super) fn of_some(
+    isa: Isa,
+    needle: &Needle,
+    documents: Documents<'_>,
+    indices: &[u32],
+    values: &mut [Place],
+) {
+    run(isa, OfSome { needle, documents, indices, values });
+}
+
+struct OfSome<'t> {
+    needle: &'t Needle,
+    documents: Documents<'t>,
+    indices: &'t [u32],
+    values: &'t mut [Place],
+}
+
+impl Task for OfSome<'_> {
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) {
+        let OfSome { needle, documents, indices, values } = self;
+        for &index in indices {
+            let Some(value) = values.get_mut(index as usize) else { continue };
+            *value = search(kernel, needle, documents.bytes, &documents.range(index as usize));
+        }
+    }
+}
+
+/// Searches a document for a key.
+#[inline(always)]
+#[expect(unsafe_code, reason = "vectors are read without checks in the innermost loop")]
+fn search<K: Kernel>(kernel: K, needle: &Needle, bytes: &[u8], document: &Range<usize>) -> Place {
+    let key_bytes = needle.bytes().len();
+    if document.end + REACH > bytes.len() {
+        return Place::Unsure;
+    }
+    let Some(last) = document.end.checked_sub(key_bytes) else { return Place::Absent };
+    let mut at = document.start;
+    let (mut found, mut count) = (0, 0);
+    while at <= last {
+        // SAFETY: `at < document.end`, behind which `REACH` bytes follow.
+        let mut pairs = unsafe { needle.pairs(kernel, bytes, at) };
+        while pairs != 0 {
+            let place = at + pairs.trailing_zeros() as usize;
+            pairs &= pairs - 1;
+            // SAFETY: `place < at + BLOCK`, and from `at` on there are `REACH` bytes.
+            if place <= last && unsafe { needle.is_at(kernel, bytes, place) } {
+                found = place;
+                count += 1;
+            }
+        }
+        at += BLOCK;
+    }
+    match count {
+        0 => Place::Absent,
+        1 => in_document(kernel, bytes, document, found, key_bytes),
+        _ => Place::Unsure,
+    }
+}
+
+/// The value of a key that a document has once, at `place`, if that lies at the document's top level.
+#[inline(always)]
+fn in_document<K: Kernel>(
+    kernel: K,
+    bytes: &[u8],
+    document: &Range<usize>,
+    place: usize,
+    key_bytes: usize,
+) -> Place {
+    // A place before the document, or at its very beginning, is no key of a valid one; and behind a backslash it ends a longer key.
+    let before = match place.checked_sub(1).and_then(|before| bytes.get(before)) {
+        Some(before) if place > document.start && document.end + REACH <= bytes.len() => *before,
+        _ => return Place::Unsure,
+    };
+    if before == b'\\' {
+        return Place::Unsure;
+    }
+    if !is_at_top(kernel, bytes, document.start, place) {
+        return Place::Absent;
+    }
+    value(kernel, bytes, place + key_bytes, document.end)
+}
+
+/// Whether a key at `place` is one of the top level. `place + REACH <= bytes.len()`
+#[inline(always)]
+#[expect(unsafe_code, reason = "vectors are read without checks in the innermost loop")]
+fn is_at_top<K: Kernel>(kernel: K, bytes: &[u8], start: usize, place: usize) -> bool {
+    // Every object that is not empty begins with this pair. If it comes once up to the key's quote, that is the document's own.
+    let mut count = 0;
+    let mut at = start;
+    while at < place {
+        // SAFETY: `at < place`, and from there on there are `REACH` bytes.
+        let (curly, quotes) = unsafe { (access::array(bytes, at), access::array(bytes, at + 1)) };
+        let mut pairs = kernel.both(curly, b'{', quotes, b'"');
+        if place - at < BLOCK {
+            pairs &= (1 << (place - at)) - 1;
+        }
+        count += pairs.count_ones();
+        at += BLOCK;
+    }
+    count == 1 || depth(kernel, bytes, start, place) == 1
+}
+
+/// How many objects and arrays are open at `place`. `place + REACH <= bytes.len()`
+#[inline(never)]
+#[expect(unsafe_code, reason = "vectors are read without checks")]
+fn depth<K: Kernel>(kernel: K, bytes: &[u8], start: usize, place: usize) -> i64 {
+    let mut carry = Carry::default();
+    let mut depth = 0;
+    let mut at = start;
+    while at < place {
+        // SAFETY: `at < place`, and from there on there are `REACH` bytes.
+        let block = unsafe { access::array(bytes, at) };
+        let marks = carry.marks(kernel, kernel.classify(block), 0);
+        let mut brackets = marks.brackets & marks.delimiters;
+        if place - at < BLOCK {
+            brackets &= (1 << (place - at)) - 1;
+        }
+        // '{' 7B and '[' 5B open; without the bit 20 they are the same.
+        let opening = kernel.equal(block, b'{') | kernel.equal(block, b'[');
+        depth += i64::from((brackets & opening).count_ones()) - i64::from((brackets & !opening).count_ones());
+        at += BLOCK;
+    }
+    depth
+}
+
+/// The value that begins at `start`, of a document up to `end`. `end + REACH <= bytes.len()`
+#[inline(always)]
+#[expect(unsafe_code, reason = "vectors are read without checks in the innermost loop")]
+fn value<K: Kernel>(kernel: K, bytes: &[u8], start: usize, end: usize) -> Place {
+    if start >= end {
+        return Place::Unsure;
+    }
+    // SAFETY: `start < end`, and from there on there are `REACH` bytes.
+    let block: &[u8; BLOCK] = unsafe { access::array(bytes, start) };
+    let stop = match block[0] {
+        b'"' => {
+            let mut carry = Carry::default();
+            let mut at = start + 1;
+            loop {
+                if at >= end {
+                    return Place::Unsure;
+                }
+                // SAFETY: `at < end`, and from there on there are `REACH` bytes.
+                let block = unsafe { access::array(bytes, at) };
+                let quotes = kernel.equal(block, b'"') & !carry.escapes(kernel.equal(block, b'\\'));
+                if quotes != 0 {
+                    break at + quotes.trailing_zeros() as usize + 1;
+                }
+                at += BLOCK;
+            }
+        }
+        b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => {
+            let stops = kernel.equal(block, b',') | kernel.equal(block, b'}');
+            // Numbers of so many digits are rare.
+            if stops == 0 {
+                return Place::Unsure;
+            }
+            start + stops.trailing_zeros() as usize
+        }
+        _ => return Place::Unsure,
+    };
+    // A scalar is followed by the bracket that closes the document, at the least.
+    if stop < end { Place::Value(start as u32, stop as u32) } else { Place::Unsure }
+}

@@ -1,0 +1,223 @@
+//! What is found is what is there: against plain searches, and against the documents scanned one by one.
+
+use super::*;
+use crate::number::{Bound, compare};
+use crate::validate::{Limits, minify_object};
+use crate::{Document, Kind};
+use proptest::prelude::*;
+use tamias_testdata::{Generator, nasty_documents};
+
+struct Block {
+    bytes: Vec<u8>,
+    ends: Vec<[u8; 4]>,
+}
+
+impl Block {
+    /// The documents as they are stored.
+    fn of<'d>(documents: impl IntoIterator<Item = &'d [u8]>) -> Block {
+        let mut block = Block { bytes: Vec::new(), ends: Vec::new() };
+        for document in documents {
+            minify_object(document, &Limits::default(), &mut block.bytes).unwrap();
+            block.ends.push((block.bytes.len() as u32).to_le_bytes());
+            block.bytes.push(b'\n');
+        }
+        block
+    }
+
+    fn documents(&self) -> Documents<'_> {
+        Documents::new(&self.bytes, &self.ends).unwrap()
+    }
+}
+
+/// Checks every answer for a key against the documents scanned; gives how many were sure.
+fn check_key(block: &Block, name: &str, isa: Isa) -> usize {
+    let Some(mut needle) = Needle::key(name) else { return 0 };
+    let documents = block.documents();
+    let (mut places, mut values) = (Vec::new(), Vec::new());
+    documents.find(isa, &needle, &mut places);
+    let plain: Vec<u32> = (0..block.bytes.len())
+        .filter(|&at| block.bytes[at..].starts_with(needle.bytes()))
+        .map(|at| at as u32)
+        .collect();
+    assert_eq!(places, plain, "{name} by {}", isa.name());
+    needle.tune(isa, &block.bytes);
+    documents.find(isa, &needle, &mut places);
+    assert_eq!(places, plain, "{name} tuned by {}", isa.name());
+    documents.values(isa, &needle, &places, &mut values);
+    let mut single = vec![Place::Value(1, 1); documents.len()];
+    let indices: Vec<u32> = (0..documents.len() as u32).collect();
+    documents.values_of(isa, &needle, &indices, &mut single);
+    let mut sure = 0;
+    for (index, place) in values.iter().enumerate() {
+        let text = &block.bytes[documents.range(index)];
+        let document = Document::scan_trusted(text).unwrap();
+        let there: Vec<_> = document.root().entries().filter(|(key, _)| key.text() == name).collect();
+        for place in [place, &single[index]] {
+            match *place {
+                Place::Absent => assert!(there.is_empty(), "{name} in {}", String::from_utf8_lossy(text)),
+                Place::Unsure => {}
+                Place::Value(start, end) => {
+                    assert_eq!(there.len(), 1);
+                    assert!(!matches!(there[0].1.kind(), Kind::Array | Kind::Map));
+                    assert_eq!(there[0].1.raw(), &block.bytes[start as usize..end as usize]);
+                }
+            }
+        }
+        sure += usize::from(*place != Place::Unsure && single[index] != Place::Unsure);
+    }
+    sure
+}
+
+const NAMES: [&str; 16] = [
+    "Elapsed",
+    "Message",
+    "a",
+    "b",
+    "",
+    ",",
+    ":",
+    "]x",
+    "}",
+    "@t",
+    "é",
+    "a\"b",
+    "a\\b",
+    "Application",
+    "\"",
+    "x\\",
+];
+
+#[test]
+fn keys_of_nasty_documents() {
+    let nasty = nasty_documents();
+    for isa in Isa::available() {
+        let valid = nasty
+            .iter()
+            .filter(|document| minify_object(document, &Limits::default(), &mut Vec::new()).is_ok());
+        let block = Block::of(valid.map(Vec::as_slice));
+        for name in NAMES {
+            check_key(&block, name, isa);
+        }
+    }
+}
+
+#[test]
+fn most_generated_documents_have_a_sure_answer() {
+    let mut generator = Generator::new(7, 2000);
+    let mut events = Vec::new();
+    while generator.write_next(&mut events) {}
+    let block = Block::of(events.trim_ascii_end().split(|byte| *byte == b'\n'));
+    for isa in Isa::available() {
+        for name in ["Elapsed", "Message", "Application", "RequestId", "@t", "@x", "none"] {
+            let sure = check_key(&block, name, isa);
+            assert!(sure >= 1950, "{name}: {sure} of 2000 by {}", isa.name());
+        }
+    }
+}
+
+#[test]
+fn a_part_of_the_documents_is_searched_alone() {
+    let block = Block::of([&br#"{"a":1}"#[..], br#"{"a":2}"#, br#"{"b":3}"#, br#"{"a":4}"#]);
+    let needle = Needle::key("a").unwrap();
+    for isa in Isa::available() {
+        let mut places = Vec::new();
+        block.documents().part(1..3).find(isa, &needle, &mut places);
+        assert_eq!(places, [9]);
+        block.documents().part(3..9).find(isa, &needle, &mut places);
+        assert_eq!(places, [25]);
+        block.documents().part(4..9).find(isa, &needle, &mut places);
+        assert!(places.is_empty());
+    }
+}
+
+#[test]
+fn numbers_where_they_stand() {
+    let numbers = [
+        "0",
+        "-0",
+        "0.0",
+        "-0.0",
+        "1",
+        "9",
+        "10",
+        "199",
+        "200",
+        "200.0",
+        "200.00000000000000000001",
+        "201.5e-3",
+        "2e2",
+        "2E+2",
+        "1999e-3",
+        "199.9999",
+        "200.5",
+        "1772.452",
+        "99999999",
+        "100000000",
+        "123456789012345678",
+        "1234567.12345678",
+        "12345678.1",
+        "-200",
+        "-200.5",
+        "0.5",
+        "-1e9",
+        "1e-9",
+        "20000e-2",
+        "0e5",
+    ];
+    for bound in ["0", "-0", "1", "200", "200.5", "-200", "99999999", "100000000", "2e2", "0.001", "12345678"]
+    {
+        let prepared = Bound::new(bound);
+        for number in numbers {
+            for behind in [",\"next\":1}", "}", "}\n{\"Elapsed\":12345678}", ",\"b\":[1,2,3,4,5,6]}"] {
+                let text = format!("{number}{behind}");
+                let order = prepared.compare_beginning(text.as_bytes());
+                assert_eq!(order, Some(compare(number, bound)), "{text} to {bound}");
+            }
+            assert_eq!(prepared.compare_beginning(number.as_bytes()), Some(compare(number, bound)));
+        }
+        for other in ["\"200\",", "null,\"a\":1", "true}", "[1]", "{}", "", "x"] {
+            assert_eq!(prepared.compare_beginning(other.as_bytes()), None, "{other}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_safe(
+        bytes in proptest::collection::vec(prop_oneof![Just(b'"'), Just(b'a'), Just(b':'), Just(b'{'), Just(b'\\'), any::<u8>()], 0..400),
+        ends in proptest::collection::vec(0u32..500, 0..8),
+    ) {
+        let ends: Vec<[u8; 4]> = ends.iter().map(|end| end.to_le_bytes()).collect();
+        let documents = Documents::new(&bytes, &ends).unwrap();
+        let needle = Needle::key("a").unwrap();
+        let indices: Vec<u32> = (0..10).collect();
+        let mut answers = Vec::new();
+        for isa in Isa::available() {
+            let (mut places, mut values, mut orders) = (Vec::new(), Vec::new(), Vec::new());
+            documents.find(isa, &needle, &mut places);
+            documents.values(isa, &needle, &places, &mut values);
+            documents.values_of(isa, &needle, &indices, &mut values);
+            documents.compare(&needle, &places, &Bound::new("2"), &mut orders);
+            answers.push((places, values, orders));
+        }
+        prop_assert!(answers.windows(2).all(|two| two[0] == two[1]));
+    }
+
+    #[test]
+    fn needles_are_found_wherever_they_stand(
+        text in "[ab]{0,300}",
+        needle in "[ab]{2,80}",
+    ) {
+        let needle = Needle::new(needle.as_bytes()).unwrap();
+        let plain: Vec<u32> = (0..text.len())
+            .filter(|&at| text.as_bytes()[at..].starts_with(needle.bytes()))
+            .map(|at| at as u32)
+            .collect();
+        let ends = [(text.len() as u32).to_le_bytes()];
+        for isa in Isa::available() {
+            let mut places = Vec::new();
+            Documents::new(text.as_bytes(), &ends).unwrap().find(isa, &needle, &mut places);
+            prop_assert_eq!(&places, &plain);
+        }
+    }
+}

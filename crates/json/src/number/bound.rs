@@ -61,10 +61,10 @@ impl Bound {
     /// ```
     #[inline]
     pub fn compare_beginning(&self, text: &[u8]) -> Option<Ordering> {
-        if let (Some(whole), Some(start)) = (self.whole, text.first_chunk()) {
-            if let Some(order) = compare_whole(start, whole) {
-                return Some(order);
-            }
+        if let (Some(whole), Some(start)) = (self.whole, text.first_chunk())
+            && let Some(order) = compare_whole(start, whole)
+        {
+            return Some(order);
         }
         self.compare_any_beginning(text)
     }

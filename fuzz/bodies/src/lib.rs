@@ -6,15 +6,19 @@
 //! *Invariant*: a body returns for every input that shows no bug. What a body leaves out (inputs too large to be worth
 //! the time, an oracle's known differences) is said in its documentation.
 
+mod evaluate;
 mod kernels;
 mod number;
+mod query;
 mod reference;
 mod scan;
 mod unescape;
 mod validate;
 
+pub use evaluate::evaluate;
 pub use kernels::kernels;
 pub use number::number;
+pub use query::query;
 pub use scan::scan;
 pub use unescape::unescape;
 pub use validate::validate;
@@ -37,4 +41,6 @@ pub const TARGETS: &[Target] = &[
     Target { name: "validate", corpus: "json", body: validate },
     Target { name: "unescape", corpus: "string", body: unescape },
     Target { name: "number", corpus: "number", body: number },
+    Target { name: "query", corpus: "query", body: query },
+    Target { name: "evaluate", corpus: "choices", body: evaluate },
 ];

@@ -212,3 +212,33 @@ fn numbers_of_every_length_around_a_point() {
         }
     }
 }
+
+#[test]
+fn queries_cut_at_every_byte() {
+    for target in targets("query") {
+        for (name, input) in corpus("query") {
+            for end in 0..input.len() {
+                run(target, &input[..end], &name);
+                run(target, &input[end..], &name);
+            }
+        }
+    }
+}
+
+#[test]
+fn choices_at_random() {
+    // A generator of its own: the same choices in every run.
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    for target in targets("choices") {
+        for length in (0..64).cycle().take(10_000) {
+            let choices: Vec<u8> = (0..length).map(|_| next() as u8).collect();
+            run(target, &choices, "choices at random");
+        }
+    }
+}

@@ -113,7 +113,7 @@ fn check(query: &Query, store: &Store) -> Result<(), TestCaseError> {
         return Err(fail(format!("{count} rows of {hits} hits, but it counts {stats:?}")));
     }
     // Some are run once more, unoptimized, for rows that are owned.
-    if text.len() % 8 == 0 {
+    if text.len().is_multiple_of(8) {
         let plain = prepared.unoptimized();
         let again: Result<Vec<OwnedRow>, _> = plain.run(store.source(prepared.direction())).collect();
         let again = again.map_err(|error| fail(format!("not run again: {error}")))?;

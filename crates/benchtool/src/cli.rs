@@ -92,6 +92,13 @@ pub(crate) struct GenerateArgs {
 /// `stored: 10, rejected: 2, lines: 12, bytes: 4310, seconds: 0.012`;
 /// stored and rejected together are the lines, always but where storing failed. Events are stored in batches; what the
 /// line counts as stored is safe on disk. Ctrl-C stops at once, in good order.
+///
+/// The same command goes on where it stopped, after Ctrl-C, an error, a crash or loss of power: no event is missing and
+/// none is stored twice. For that, the store keeps how far each file was read, under its full path and a checksum of its
+/// first event. So a file that has grown gives its new lines, one that has not gives nothing, and one that was replaced by
+/// another is read from the beginning; one that was moved counts as new. It is read over from the beginning to get there,
+/// unpacked where it is packed. Nothing is kept of a file of which no line was stored, nor of the standard input and other
+/// pipes. The last line then also tells `earlier lines: 7`, those that earlier runs had stored or rejected.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -100,6 +107,7 @@ Examples:
   benchtool ingest logs - < events.clef
   benchtool ingest edits --time-key time wiki.ndjson.zst
   benchtool ingest logs --rejects bad.clef events.clef
+  benchtool ingest logs '/var/log/shop/**/*.clef.gz'
 
 The exit code is 4 where a line was rejected; the other lines are stored.")]
 pub(crate) struct IngestArgs {
@@ -107,6 +115,9 @@ pub(crate) struct IngestArgs {
     pub(crate) store: PathBuf,
 
     /// Files with an event a line; `-` or none is the standard input
+    ///
+    /// Where there is no such file, `*`, `?`, `[a-z]` and `**` (any folders) fit names, as in a shell; they are read in the
+    /// order of their names.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
@@ -128,10 +139,15 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_enum, default_value_t = OnInvalid::Skip)]
     pub(crate) on_invalid: OnInvalid,
 
-    /// Keep rejected lines in this file, which is made anew
+    /// Read files from their beginning, whatever of them is stored already
+    #[arg(long)]
+    pub(crate) again: bool,
+
+    /// Keep rejected lines in this file
     ///
     /// Each stands there whole, after a line with its place and the reason that begins with `# rejected: `; a line over
-    /// 16 MiB is only named. The file can be mended and ingested as it is.
+    /// 16 MiB is only named. The file can be mended and ingested as it is. It is made anew, unless ingest goes on where it
+    /// stopped: then it is added to, and holds each rejected line once, as if there had been no stop.
     #[arg(long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
 }

@@ -13,6 +13,34 @@ pub(crate) struct Entry<'a> {
     pub(crate) content: Content<'a>,
 }
 
+impl<'a> Entry<'a> {
+    /// Where it ends in the source.
+    pub(crate) fn end(&self) -> u64 {
+        let bytes = match self.content {
+            Content::Bytes(bytes) => bytes.len() as u64,
+            Content::TooLong { bytes } => bytes,
+        };
+        self.offset + bytes
+    }
+
+    /// What should be an event; `None` for a line that only keeps others apart, or is a comment of a file of rejects.
+    pub(crate) fn event(&self) -> Option<Content<'a>> {
+        let Content::Bytes(bytes) = self.content else { return Some(self.content) };
+        // A byte order mark is no part of the first event.
+        let bytes = match self.offset {
+            0 => bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes),
+            _ => bytes,
+        };
+        let is_event =
+            self.unit == Unit::Element || !(bytes.trim_ascii().is_empty() || bytes.starts_with(COMMENT));
+        is_event.then_some(Content::Bytes(bytes))
+    }
+}
+
+/// How the line begins that stands before each line in a file of rejects. Ingest takes it for a comment, so that the file
+/// can be mended and ingested as it is.
+pub(crate) const COMMENT: &[u8] = b"# rejected: ";
+
 /// How entries are parted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
@@ -20,7 +48,7 @@ pub(crate) enum Unit {
     Element,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content<'a> {
     Bytes(&'a [u8]),
     /// Longer than the limit; its bytes were not kept.

@@ -11,6 +11,7 @@ mod failure;
 mod interrupt;
 mod lines;
 mod measure;
+mod origin;
 mod output;
 mod progress;
 mod rejects;

@@ -1,19 +1,16 @@
 //! Lines that were rejected: told on standard error, and kept in a file if there is one for them.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use same_file::Handle;
 
-use crate::entries::{Content, Entry, Unit};
+use crate::entries::{COMMENT, Content, Entry, Unit};
 use crate::failure::Failure;
+use crate::source::Source;
 use crate::units::printable_line;
-
-/// How the line begins that stands before each line in the file. Ingest takes it for a comment, so that the file can be
-/// mended and ingested as it is.
-pub(crate) const COMMENT: &[u8] = b"# rejected: ";
 
 /// So many rejected lines are told one by one.
 const TOLD_MAX: u64 = 20;
@@ -21,22 +18,38 @@ const TOLD_MAX: u64 = 20;
 #[derive(Debug)]
 pub(crate) struct Rejects {
     count: u64,
-    file: Option<(PathBuf, BufWriter<File>)>,
+    file: Option<Kept>,
+}
+
+/// The file that keeps them.
+#[derive(Debug)]
+struct Kept {
+    path: PathBuf,
+    file: BufWriter<File>,
+    /// Whether something was written that a loss of power could take.
+    is_dirty: bool,
+}
+
+/// Where the reading of a source begins.
+#[derive(Debug)]
+pub(crate) struct Start<'a> {
+    pub(crate) source: &'a Source,
+    /// `None` where nothing of it was stored before.
+    pub(crate) position: Option<u64>,
 }
 
 impl Rejects {
-    /// Keeps rejected lines in the file, which is made anew and must be none of the sources.
-    ///
-    /// It must not lie in the store either: it would take the place of a file there.
-    pub(crate) fn new(path: Option<&Path>, sources: &[PathBuf], store: &Path) -> Result<Rejects, Failure> {
-        let Some(path) = path else { return Ok(Rejects { count: 0, file: None }) };
+    /// Whether rejected lines can be kept there: in none of the sources, and not in the store, where they would take the place
+    /// of a file.
+    pub(crate) fn check(path: &Path, sources: &[Source], store: &Path) -> Result<(), Failure> {
         if let Ok(there) = Handle::from_path(path) {
-            let same = |source: &PathBuf| match source.to_str() {
-                Some("-") => Handle::stdin().is_ok_and(|source| source == there),
-                _ => Handle::from_path(source).is_ok_and(|source| source == there),
+            let same = |source: &Source| match source {
+                Source::Stdin => Handle::stdin().is_ok_and(|source| source == there),
+                // Opening a pipe may have to wait; it has nothing to lose.
+                Source::Pipe(_) => false,
+                Source::File { path, .. } => Handle::from_path(path).is_ok_and(|source| source == there),
             };
-            let from_stdin = sources.is_empty() && Handle::stdin().is_ok_and(|source| source == there);
-            if from_stdin || sources.iter().any(same) {
+            if sources.iter().any(same) {
                 let path = path.display();
                 return Err(Failure::Usage(format!(
                     "{path} cannot be read from and keep the rejected lines at once"
@@ -52,8 +65,37 @@ impl Rejects {
                 path.display()
             )));
         }
-        let file = File::create(path).map_err(|error| Failure::file(path, &error))?;
-        Ok(Rejects { count: 0, file: Some((path.to_owned(), BufWriter::new(file))) })
+        Ok(())
+    }
+
+    /// Keeps rejected lines in the file, if there is one for them. It is made anew where every source is read from its start.
+    /// Otherwise it is added to, and what it has of lines that are about to be read again is taken out first.
+    pub(crate) fn open(path: Option<&Path>, starts: &[Start<'_>]) -> Result<Rejects, Failure> {
+        let Some(path) = path else { return Ok(Rejects { count: 0, file: None }) };
+        let failed = |error| Failure::file(path, &error);
+        let goes_on = starts.iter().any(|start| start.position.is_some());
+        let file = if goes_on && fs::metadata(path).is_ok_and(|data| data.is_file()) {
+            take_out(path, starts)?;
+            File::options().append(true).open(path).map_err(failed)?
+        } else {
+            File::create(path).map_err(failed)?
+        };
+        let kept = Kept { path: path.to_owned(), file: BufWriter::new(file), is_dirty: false };
+        Ok(Rejects { count: 0, file: Some(kept) })
+    }
+
+    /// Makes sure that everything rejected so far is on disk, before a position behind it is.
+    pub(crate) fn sync(&mut self) -> Result<(), Failure> {
+        let Some(kept) = self.file.as_mut().filter(|kept| kept.is_dirty) else { return Ok(()) };
+        let failed = |error| Failure::file(&kept.path, &error);
+        kept.file.flush().map_err(failed)?;
+        let file = kept.file.get_ref();
+        // A pipe or a device has no disk.
+        if file.metadata().is_ok_and(|data| data.is_file()) {
+            file.sync_data().map_err(failed)?;
+        }
+        kept.is_dirty = false;
+        Ok(())
     }
 
     /// Tells and keeps one.
@@ -65,33 +107,162 @@ impl Rejects {
         if self.count <= TOLD_MAX {
             eprintln!("rejected: {told}");
         }
-        let Some((path, file)) = &mut self.file else { return Ok(()) };
+        let Some(kept) = &mut self.file else { return Ok(()) };
+        kept.is_dirty = true;
+        let file = &mut kept.file;
         let text = match (content, unit) {
             (Content::TooLong { .. }, _) => Cow::Borrowed(&b""[..]),
             (Content::Bytes(bytes), Unit::Line) => Cow::Owned([bytes, &b"\n"[..]].concat()),
             // A line feed in there is white space, or what is wrong with it.
             (Content::Bytes(bytes), Unit::Element) => {
                 let line = bytes.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte });
-                Cow::Owned(line.chain([b'\n']).collect())
+                // Nothing but our own line looks like one.
+                let indent = bytes.starts_with(COMMENT).then_some(b' ');
+                Cow::Owned(indent.into_iter().chain(line).chain([b'\n']).collect())
             }
         };
         let written = file
             .write_all(COMMENT)
             .and_then(|()| writeln!(file, "{told}"))
             .and_then(|()| file.write_all(&text));
-        written.map_err(|error| Failure::file(path, &error))
+        written.map_err(|error| Failure::file(&kept.path, &error))
     }
 
     /// Tells how many more there were, and how many they are in all.
     pub(crate) fn finish(mut self) -> Result<u64, Failure> {
-        match self.count.saturating_sub(TOLD_MAX) {
-            0 => {}
-            1 => eprintln!("rejected: 1 more line"),
-            more => eprintln!("rejected: {more} more lines"),
+        let more = self.count.saturating_sub(TOLD_MAX);
+        let lines = if more == 1 { "line" } else { "lines" };
+        match &self.file {
+            _ if more == 0 => {}
+            Some(kept) => eprintln!("rejected: {more} more {lines}, in {}", kept.path.display()),
+            None => {
+                eprintln!("rejected: {more} more {lines}; --rejects FILE keeps them all, with the reasons")
+            }
         }
-        if let Some((path, file)) = &mut self.file {
-            file.flush().map_err(|error| Failure::file(path, &error))?;
-        }
+        self.sync()?;
         Ok(self.count)
+    }
+}
+
+/// Takes out of a file of rejects what it holds of lines behind the starts: these are read again. A kill may also have cut its
+/// end. Until the new file stands in its place the old one stays as it is.
+fn take_out(path: &Path, starts: &[Start<'_>]) -> Result<(), Failure> {
+    let failed = |error| Failure::file(path, &error);
+    // Not a link to it, which would be replaced.
+    let path_itself = path.canonicalize().map_err(failed)?;
+    let folder = path_itself.parent().unwrap_or(Path::new("."));
+    let starts: Vec<(String, u64)> = starts
+        .iter()
+        // What cannot be read again is something new each time.
+        .filter(|start| start.source.origin().is_some())
+        .map(|start| (printable_line(&start.source.name()).into_owned(), start.position.unwrap_or(0)))
+        .collect();
+    let before = File::open(path).map_err(failed)?;
+    let permissions = before.metadata().map_err(failed)?.permissions();
+    let mut before = BufReader::new(before);
+    let mut after = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let mut to = BufWriter::new(after.as_file_mut());
+    let (mut line, mut is_out, mut is_changed, mut is_first) = (Vec::new(), false, false, true);
+    while before.read_until(b'\n', &mut line).map_err(failed)? > 0 {
+        let whole = line.ends_with(b"\n");
+        if line.starts_with(COMMENT) {
+            is_out = !whole || is_behind(&line, &starts);
+        } else if !whole && COMMENT.starts_with(&line) {
+            is_out = true;
+        } else if is_first {
+            let path = path.display();
+            return Err(Failure::Usage(format!(
+                "{path} is no file of rejected lines, and would be added to; name another one, or remove it"
+            )));
+        }
+        is_first = false;
+        if is_out {
+            is_changed = true;
+        } else {
+            if !whole {
+                line.push(b'\n');
+                is_changed = true;
+            }
+            to.write_all(&line).map_err(failed)?;
+        }
+        line.clear();
+    }
+    if !is_changed {
+        return Ok(());
+    }
+    to.flush().map_err(failed)?;
+    drop(to);
+    after.as_file().set_permissions(permissions).map_err(failed)?;
+    after.as_file().sync_all().map_err(failed)?;
+    after.persist(&path_itself).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Whether a line before a rejected one, `# rejected: NAME, line 3, from byte 77: …`, tells of a place at or behind the start of
+/// its source.
+fn is_behind(comment: &[u8], starts: &[(String, u64)]) -> bool {
+    let text = String::from_utf8_lossy(comment.get(COMMENT.len()..).unwrap_or_default());
+    starts.iter().any(|(name, start)| {
+        let place = text.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix(", "));
+        let offset = place.and_then(|place| place.split_once(", from byte ")).and_then(|(_, offset)| {
+            let digits = offset.bytes().take_while(u8::is_ascii_digit).count();
+            offset[..digits].parse::<u64>().ok()
+        });
+        offset.is_some_and(|offset| offset >= *start)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str) -> Source {
+        Source::File { path: path.into(), bytes: 0, origin: Some("file".to_owned()) }
+    }
+
+    #[test]
+    fn what_is_read_again_is_taken_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bad");
+        let text = "# rejected: a, line 1, from byte 0: no\nx\n\
+            # rejected: a, line 9, from byte 100: the line has 9 bytes, too many\n\
+            # rejected: b, line 1, from byte 0: no\ny\n\
+            # rejected: a, element 9, from byte 101: no, from byte 7: x\nz\n\
+            # rejected: a, from byte 200, line 9, from byte 3: no\nz\n\
+            # rejected: standard input, line 9, from byte 101: no\nz\n";
+        let mended = "{\"a\":1}\n";
+        let check = |text: &str, expected: &str| {
+            fs::write(&path, text).unwrap();
+            let (a, b, stdin) = (file("a"), file("b"), Source::Stdin);
+            let starts = [
+                Start { source: &a, position: Some(100) },
+                Start { source: &b, position: None },
+                Start { source: &stdin, position: None },
+            ];
+            Rejects::open(Some(&path), &starts).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+        };
+        let kept: String =
+            [0, 1, 7, 8, 9, 10].map(|at| text.lines().nth(at).unwrap().to_owned() + "\n").concat();
+        check(text, &kept);
+        check(&kept, &kept);
+        // Cut by a kill, in the comment or in the line.
+        let cut = |end: usize| format!("{kept}{}", &text[..end]);
+        check(&cut(3), &kept);
+        check(&cut(20), &kept);
+        let whole = format!("{kept}{mended}");
+        check(whole.trim_end(), &whole);
+        check("", "");
+    }
+
+    #[test]
+    fn what_is_no_file_of_rejects_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("letter");
+        fs::write(&path, "Dear Sirs\n").unwrap();
+        let source = file("a");
+        let starts = [Start { source: &source, position: Some(1) }];
+        assert!(matches!(Rejects::open(Some(&path), &starts), Err(Failure::Usage(_))));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "Dear Sirs\n");
     }
 }

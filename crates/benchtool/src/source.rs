@@ -1,6 +1,7 @@
-//! Where lines come from: files and the standard input, packed or not.
+//! Where lines come from: files, pipes and the standard input, packed or not.
 
-use std::fs::File;
+use std::collections::HashSet;
+use std::fs::{self, File};
 use std::io::{self, BufReader, Chain, Cursor, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,32 +10,60 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::failure::Failure;
+use crate::origin;
 
-/// A file or the standard input, opened.
+/// Something that events come from. It is opened when it is read.
 #[derive(Debug)]
 pub(crate) enum Source {
     Stdin,
-    File(PathBuf, File),
+    /// A named pipe or a device: what was read of it does not come again.
+    Pipe(PathBuf),
+    File {
+        path: PathBuf,
+        /// Packed as it may be.
+        bytes: u64,
+        /// What the store keeps its position under.
+        origin: Option<String>,
+    },
 }
 
 impl Source {
-    /// Opens all of them, so that a wrong name shows before anything is done. None is the standard input.
-    pub(crate) fn open_all(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+    /// Looks at all of them, so that a wrong name shows before anything is done. None is the standard input; a file that is
+    /// named twice is read once.
+    pub(crate) fn all(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
         if paths.is_empty() {
             return Ok(vec![Source::stdin()]);
         }
-        paths.iter().map(|path| Source::open(path)).collect()
+        let mut sources = Vec::new();
+        for path in paths {
+            if path == Path::new("-") {
+                sources.push(Source::stdin());
+                continue;
+            }
+            match fs::metadata(path) {
+                Ok(data) => sources.push(Source::of(path.clone(), &data)?),
+                // The shell leaves a pattern that fits nothing, or is quoted, as it is.
+                Err(error) => sources.extend(matching(path).ok_or_else(|| Failure::file(path, &error))??),
+            }
+        }
+        let mut origins = HashSet::new();
+        sources.retain(|source| source.origin().is_none_or(|origin| origins.insert(origin.to_owned())));
+        Ok(sources)
     }
 
-    fn open(path: &Path) -> Result<Source, Failure> {
-        if path == Path::new("-") {
-            return Ok(Source::stdin());
+    fn of(path: PathBuf, data: &fs::Metadata) -> Result<Source, Failure> {
+        if data.is_dir() {
+            let path = path.display();
+            return Err(Failure::Io(format!(
+                "{path} is a folder; name the files in it, or write a pattern such as '{path}/*.clef'"
+            )));
         }
-        let file = File::open(path).map_err(|error| Failure::file(path, &error))?;
-        if file.metadata().is_ok_and(|data| data.is_dir()) {
-            return Err(Failure::Io(format!("{} is a folder; name the files in it", path.display())));
+        if !data.is_file() {
+            return Ok(Source::Pipe(path));
         }
-        Ok(Source::File(path.to_owned(), file))
+        let file = File::open(&path).map_err(|error| Failure::file(&path, &error))?;
+        let origin = origin::name(&path, unpacked(file, Arc::default()));
+        Ok(Source::File { path, bytes: data.len(), origin })
     }
 
     fn stdin() -> Source {
@@ -48,17 +77,28 @@ impl Source {
     pub(crate) fn name(&self) -> String {
         match self {
             Source::Stdin => "standard input".to_owned(),
-            Source::File(path, _) => path.display().to_string(),
+            Source::Pipe(path) | Source::File { path, .. } => path.display().to_string(),
         }
+    }
+
+    /// What the store keeps its position under; `None` for what cannot be read again.
+    pub(crate) fn origin(&self) -> Option<&str> {
+        match self {
+            Source::Stdin | Source::Pipe(_) => None,
+            Source::File { origin, .. } => origin.as_deref(),
+        }
+    }
+
+    /// Whether somebody may be writing into it right now, and take his time.
+    pub(crate) fn may_wait(&self) -> bool {
+        !matches!(self, Source::File { .. })
     }
 
     /// How many bytes it has, packed as it may be, where that is known.
     pub(crate) fn bytes(&self) -> Option<u64> {
         match self {
-            Source::Stdin => None,
-            Source::File(_, file) => {
-                file.metadata().ok().filter(|data| data.is_file()).map(|data| data.len())
-            }
+            Source::Stdin | Source::Pipe(_) => None,
+            Source::File { bytes, .. } => Some(*bytes),
         }
     }
 
@@ -67,10 +107,63 @@ impl Source {
     pub(crate) fn into_reader(self, counter: Arc<AtomicU64>) -> impl Read + Send + 'static {
         let input: Box<dyn Read + Send> = match self {
             Source::Stdin => Box::new(io::stdin()),
-            Source::File(_, file) => Box::new(file),
+            Source::Pipe(path) | Source::File { path, .. } => Box::new(Unopened { path, file: None }),
         };
-        Unpacked::Unknown(Counted { input, counter })
+        unpacked(input, counter)
     }
+}
+
+/// The files that a pattern fits, in the order of their names; `None` where it is no pattern.
+fn matching(pattern: &Path) -> Option<Result<Vec<Source>, Failure>> {
+    let text = pattern.to_str()?;
+    if !text.contains(['*', '?', '[']) {
+        return None;
+    }
+    let options = glob::MatchOptions {
+        // As shells do it.
+        require_literal_leading_dot: true,
+        require_literal_separator: true,
+        case_sensitive: true,
+    };
+    // What has a bracket may be a plain name.
+    let paths = glob::glob_with(text, options).ok()?;
+    let sources = paths.filter_map(|path| {
+        let (path, data) = match path {
+            Ok(path) => (path.clone(), fs::metadata(&path)),
+            Err(error) => (error.path().to_owned(), Err(error.into())),
+        };
+        match data {
+            Ok(data) if data.is_dir() => None,
+            Ok(data) => Some(Source::of(path, &data)),
+            Err(error) => Some(Err(Failure::file(&path, &error))),
+        }
+    });
+    match sources.collect::<Result<Vec<Source>, Failure>>() {
+        Ok(sources) if sources.is_empty() => Some(Err(Failure::Io(format!("no file fits {text}")))),
+        sources => Some(sources),
+    }
+}
+
+/// A file that is opened with the first read: opening a named pipe may have to wait, and too many files at a time cannot be
+/// open.
+struct Unopened {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Read for Unopened {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => File::open(&self.path)?,
+        };
+        self.file.insert(file).read(buffer)
+    }
+}
+
+/// The text of an input, packed as it may be.
+fn unpacked(input: impl Read + Send + 'static, counter: Arc<AtomicU64>) -> Unpacked {
+    Unpacked::Unknown(Counted { input: Box::new(input), counter })
 }
 
 const BUFFER_BYTES: usize = 256 << 10;
@@ -153,8 +246,7 @@ mod tests {
 
     fn unpack(input: impl Read + Send + 'static) -> io::Result<Vec<u8>> {
         let mut unpacked = Vec::new();
-        Unpacked::Unknown(Counted { input: Box::new(input), counter: Arc::default() })
-            .read_to_end(&mut unpacked)?;
+        super::unpacked(input, Arc::default()).read_to_end(&mut unpacked)?;
         Ok(unpacked)
     }
 

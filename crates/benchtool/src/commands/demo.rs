@@ -95,7 +95,7 @@ fn fill(store: &Store, events: u64) -> Result<(), Failure> {
                 return Err(Failure::Interrupted("interrupted".to_owned()));
             }
             bar.inc(batch.len() as u64);
-            writer.store(&mut batch)?;
+            writer.store(&mut batch, None)?;
         }
     }
     writer.settle()?;

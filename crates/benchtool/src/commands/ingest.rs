@@ -11,28 +11,43 @@ use tamias::{Batch, EventFormat, Store};
 
 use crate::chunks::{Chunks, Waited};
 use crate::cli::{IngestArgs, OnInvalid};
-use crate::entries::{Content, Entry, Unit};
+use crate::entries::{Content, Entry};
 use crate::failure::Failure;
-use crate::rejects::{COMMENT, Rejects};
+use crate::rejects::{Rejects, Start};
 use crate::source::Source;
 use crate::splitter::Splitter;
-use crate::writer::Writer;
+use crate::writer::{Place, Writer};
 use crate::{interrupt, output, progress};
 
 /// The longest line that is taken; longer ones are rejected without being held in memory.
-const LINE_BYTES_MAX: usize = 16 << 20;
+pub(crate) const LINE_BYTES_MAX: usize = 16 << 20;
 
-/// How often it looks for Ctrl-C while it waits for input, and how long events from the standard input wait for those
-/// that may follow before they are stored.
+/// How often it looks for Ctrl-C while it waits for input, and how long events from a pipe wait for those that may follow
+/// before they are stored.
 const PATIENCE: Duration = Duration::from_millis(250);
+
+/// How often events from a pipe are stored that never rests.
+const FLOW: Duration = Duration::from_secs(1);
 
 /// Ingesting so many bytes of events seals them in the end.
 const SEAL_BYTES_MIN: usize = 1 << 20;
 
 pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
-    let sources = Source::open_all(&args.files)?;
-    let mut rejects = Rejects::new(args.rejects.as_deref(), &args.files, &args.store)?;
+    let sources = Source::all(&args.files)?;
+    if let Some(path) = &args.rejects {
+        Rejects::check(path, &sources, &args.store)?;
+    }
     let store = Store::open(&args.store)?;
+    let starts = sources.iter().map(|source| {
+        let position = match source.origin() {
+            Some(name) if !args.again => store.source_position(name)?,
+            _ => None,
+        };
+        Ok(Start { source, position })
+    });
+    let starts = starts.collect::<Result<Vec<Start<'_>>, Failure>>()?;
+    let mut rejects = Rejects::open(args.rejects.as_deref(), &starts)?;
+    let positions: Vec<Option<u64>> = starts.into_iter().map(|start| start.position).collect();
     interrupt::catch()?;
 
     let progress = progress::bytes("ingesting", sources.iter().map(Source::bytes).sum());
@@ -43,24 +58,31 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
         batch_bytes: args.batch_bytes as usize,
         batch: Batch::new(),
         stored_bytes: 0,
-        tally: Tally { rejected: 0, lines: 0, bytes: 0, started: Instant::now() },
+        tally: Tally::default(),
+        started: Instant::now(),
         progress,
         bytes_read: Arc::default(),
         rejects: &mut rejects,
     };
     // Whatever ends it: what has come is stored, and what was stored is told.
-    let mut sources = sources.into_iter();
-    let done = sources.try_for_each(|source| ingest.source(source)).and(ingest.finish());
+    let mut sources = sources.into_iter().zip(positions);
+    let done = sources.try_for_each(|(source, position)| ingest.source(source, position));
+    let done = done.and(ingest.writer.settle());
     // Sealed events are read faster, and each block of them has its checksum. A few may wait for more.
     let done = match ingest.stored_bytes {
         0..SEAL_BYTES_MIN => done,
         _ => done.and_then(|()| Ok(store.seal()?)),
     };
     ingest.progress.finish_and_clear();
-    output::write_line(&mut io::stdout(), &ingest.tally.line(ingest.writer.stored()))?;
+    match ingest.tally.unchanged {
+        0 => {}
+        1 => eprintln!("nothing new in 1 file; with --again it is stored once more"),
+        files => eprintln!("nothing new in {files} files; with --again they are stored once more"),
+    }
+    output::write_line(&mut io::stdout(), &ingest.tally.line(ingest.writer.stored(), ingest.started))?;
     let rejected = rejects.finish()?;
     if done.is_err() {
-        for source in sources {
+        for (source, _) in sources {
             eprintln!("not read: {}", source.name());
         }
     }
@@ -73,19 +95,27 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
 }
 
 /// What became of the lines.
+#[derive(Default)]
 struct Tally {
     rejected: u64,
     lines: u64,
     bytes: u64,
-    started: Instant,
+    /// Lines that earlier runs have stored or rejected.
+    earlier: u64,
+    /// Files that held no others.
+    unchanged: u64,
 }
 
 impl Tally {
-    fn line(&self, stored: u64) -> String {
-        let Tally { rejected, lines, bytes, started } = self;
+    fn line(&self, stored: u64, started: Instant) -> String {
+        let Tally { rejected, lines, bytes, earlier, .. } = self;
         let seconds = started.elapsed().as_secs_f64();
+        let earlier = match earlier {
+            0 => String::new(),
+            lines => format!(", earlier lines: {lines}"),
+        };
         format!(
-            "stored: {stored}, rejected: {rejected}, lines: {lines}, bytes: {bytes}, seconds: {seconds:.3}"
+            "stored: {stored}, rejected: {rejected}, lines: {lines}, bytes: {bytes}, seconds: {seconds:.3}{earlier}"
         )
     }
 }
@@ -99,81 +129,166 @@ struct Ingest<'a> {
     /// Of the documents handed over to be stored.
     stored_bytes: usize,
     tally: Tally,
+    started: Instant,
     progress: ProgressBar,
     /// Of all sources, packed as they may be.
     bytes_read: Arc<AtomicU64>,
     rejects: &'a mut Rejects,
 }
 
+/// How far a source has come.
+struct Reading {
+    name: String,
+    /// What the store keeps its position under, if it can be read again.
+    origin: Option<String>,
+    /// What lies before was stored or rejected by an earlier run.
+    start: u64,
+    /// The end of the last entry before the start.
+    earlier_end: u64,
+    /// The end of the last entry that was stored or rejected.
+    position: u64,
+    /// The position that the store has been told. It knows of none where nothing of the source is stored, so that another
+    /// attempt, with another --time-key perhaps, begins at the beginning.
+    recorded: Option<u64>,
+    has_new: bool,
+}
+
+impl Reading {
+    fn new(source: &Source, position: Option<u64>) -> Reading {
+        Reading {
+            name: source.name(),
+            origin: source.origin().map(str::to_owned),
+            start: position.unwrap_or(0),
+            earlier_end: 0,
+            position: position.unwrap_or(0),
+            recorded: position,
+            has_new: false,
+        }
+    }
+
+    /// The source must have an entry's end where an earlier run has stopped.
+    fn check_start(&self) -> Result<(), Failure> {
+        if self.start == self.earlier_end {
+            return Ok(());
+        }
+        let Reading { name, start, .. } = self;
+        Err(Failure::Input(format!(
+            "{name} is not what was stored of it: no line ends at byte {start}, where reading stopped; \
+             with --again all of it is stored, beside what is stored already"
+        )))
+    }
+}
+
 impl Ingest<'_> {
-    fn source(&mut self, source: Source) -> Result<(), Failure> {
-        let name = source.name();
-        // A file has its next lines ready; another program may take its time.
-        let may_wait = matches!(source, Source::Stdin);
+    /// Reads a source, and hands all that came of it over to be stored, whatever ends it.
+    fn source(&mut self, source: Source, position: Option<u64>) -> Result<(), Failure> {
+        let mut reading = Reading::new(&source, position);
+        let read = self.read(source, &mut reading);
+        if reading.recorded.is_some() && !reading.has_new && read.is_ok() {
+            self.tally.unchanged += 1;
+        }
+        // What stopped it comes first, but what could not be stored was not stored because of that.
+        let stored = self.store_batch(&mut reading);
+        read.and(stored)
+    }
+
+    fn read(&mut self, source: Source, reading: &mut Reading) -> Result<(), Failure> {
+        let may_wait = source.may_wait();
         let chunks = Chunks::read(source.into_reader(Arc::clone(&self.bytes_read)));
         let mut splitter = Splitter::new(LINE_BYTES_MAX);
+        let mut skipped = 0;
+        let (mut stored_at, mut patience) = (Instant::now(), FLOW);
         loop {
             let waited = chunks.next(PATIENCE);
             if interrupt::requested() {
                 let (unit, number) = splitter.next();
+                let (name, goes_on) = (&reading.name, if reading.origin.is_some() { GOES_ON } else { "" });
                 return Err(Failure::Interrupted(format!(
-                    "interrupted in {name} before {unit} {number}; what came before is stored"
+                    "interrupted in {name} before {unit} {number}; what came before is stored{goes_on}"
                 )));
             }
             match waited {
                 Ok(Waited::Chunk(chunk)) => {
-                    self.tally.bytes += chunk.len() as u64;
+                    let bytes = chunk.len() as u64;
+                    let earlier = bytes.min(reading.start - skipped);
+                    skipped += earlier;
+                    self.tally.bytes += bytes - earlier;
                     self.progress.set_position(self.bytes_read.load(Ordering::Relaxed));
-                    splitter.feed(&chunk, |entry| self.entry(&name, &entry))?;
+                    splitter.feed(&chunk, |entry| self.entry(reading, &entry, true))?;
                 }
-                Ok(Waited::Nothing) if may_wait => self.store_batch()?,
-                Ok(Waited::Nothing) => {}
+                Ok(Waited::Nothing) => patience = Duration::ZERO,
                 Ok(Waited::End) => {
-                    return match splitter.finish(|entry| self.entry(&name, &entry))? {
+                    let is_whole = splitter.finish(|entry| self.entry(reading, &entry, false))?;
+                    reading.check_start()?;
+                    return match is_whole {
                         true => Ok(()),
                         false => Err(Failure::Input(format!(
-                            "{name}: the JSON array has no end; the input may be cut"
+                            "{}: the JSON array has no end; the input may be cut",
+                            reading.name
                         ))),
                     };
                 }
                 Err(error) => {
+                    let name = &reading.name;
                     return Err(match error.kind() {
                         io::ErrorKind::InvalidData => Failure::Input(format!("{name}: {error}")),
-                        _ => Failure::file(Path::new(&name), &error),
+                        _ => Failure::file(Path::new(name), &error),
                     });
                 }
             }
+            // A file has its next lines ready; another program may take its time.
+            if may_wait && stored_at.elapsed() >= patience {
+                self.store_batch(reading)?;
+                (stored_at, patience) = (Instant::now(), FLOW);
+            }
         }
     }
 
-    fn entry(&mut self, source: &str, entry: &Entry<'_>) -> Result<(), Failure> {
-        let bytes = match entry.content {
-            Content::Bytes(bytes) => bytes,
-            Content::TooLong { bytes } => {
-                self.tally.lines += 1;
-                let unit = entry.unit;
-                let reason =
-                    format!("the {unit} has {bytes} bytes, more than the {LINE_BYTES_MAX} it may have");
-                return self.reject(source, entry, &reason);
-            }
-        };
-        // A byte order mark is no part of the first event.
-        let bytes =
-            if entry.offset == 0 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
-        if entry.unit == Unit::Line && (bytes.trim_ascii().is_empty() || bytes.starts_with(COMMENT)) {
+    /// Takes an entry; its end may not have come where the source ended instead.
+    fn entry(&mut self, reading: &mut Reading, entry: &Entry<'_>, has_end: bool) -> Result<(), Failure> {
+        let Some(content) = entry.event() else { return Ok(()) };
+        if entry.offset < reading.start {
+            self.tally.earlier += 1;
+            reading.earlier_end = entry.end();
             return Ok(());
         }
-        self.tally.lines += 1;
-        match self.batch.push(bytes, &self.format) {
-            Err(rejection) => self.reject(source, entry, &rejection.to_string()),
-            Ok(()) if self.batch.bytes() >= self.batch_bytes => self.store_batch(),
-            Ok(()) => Ok(()),
+        if !reading.has_new {
+            reading.has_new = true;
+            reading.check_start()?;
+            if reading.recorded.is_some() {
+                let (name, Entry { unit, number, offset, .. }) = (&reading.name, entry);
+                self.progress.suspend(|| eprintln!("{name}: goes on at {unit} {number}, byte {offset}"));
+            }
         }
+        self.tally.lines += 1;
+        let reason = match content {
+            Content::Bytes(bytes) => match self.batch.push(bytes, &self.format) {
+                Ok(()) => {
+                    reading.position = entry.end();
+                    return match self.batch.bytes() {
+                        bytes if bytes >= self.batch_bytes => self.store_batch(reading),
+                        _ => Ok(()),
+                    };
+                }
+                Err(rejection) => rejection.to_string(),
+            },
+            Content::TooLong { bytes } => {
+                let unit = entry.unit;
+                format!("the {unit} has {bytes} bytes, more than the {LINE_BYTES_MAX} it may have")
+            }
+        };
+        self.reject(reading, entry, &reason)?;
+        // What has no end yet may get one, and is read again then.
+        if has_end {
+            reading.position = entry.end();
+        }
+        Ok(())
     }
 
-    fn reject(&mut self, source: &str, entry: &Entry<'_>, reason: &str) -> Result<(), Failure> {
+    fn reject(&mut self, reading: &Reading, entry: &Entry<'_>, reason: &str) -> Result<(), Failure> {
         self.tally.rejected += 1;
         let rejects = &mut self.rejects;
+        let source = &reading.name;
         self.progress.suspend(|| rejects.add(source, entry, reason))?;
         match self.on_invalid {
             OnInvalid::Skip => Ok(()),
@@ -186,14 +301,22 @@ impl Ingest<'_> {
         }
     }
 
-    /// Hands the batch over to be stored.
-    fn store_batch(&mut self) -> Result<(), Failure> {
+    /// Hands the batch over to be stored, with the place that its source has come to. What was rejected before that place is
+    /// on disk by then.
+    fn store_batch(&mut self, reading: &mut Reading) -> Result<(), Failure> {
+        let position = reading.position;
+        let is_known =
+            !self.batch.is_empty() || reading.recorded.is_some_and(|recorded| recorded != position);
+        let place = reading.origin.as_ref().filter(|_| is_known).map(|origin| {
+            reading.recorded = Some(position);
+            Place { source: origin.clone(), position }
+        });
+        if place.is_some() {
+            self.rejects.sync()?;
+        }
         self.stored_bytes = self.stored_bytes.saturating_add(self.batch.bytes());
-        self.writer.store(&mut self.batch)
-    }
-
-    /// Stores the batch, and waits until it is.
-    fn finish(&mut self) -> Result<(), Failure> {
-        self.store_batch().and_then(|()| self.writer.settle())
+        self.writer.store(&mut self.batch, place)
     }
 }
+
+const GOES_ON: &str = ", and the same command goes on there";

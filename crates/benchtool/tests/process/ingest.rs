@@ -33,7 +33,9 @@ fn files_and_standard_input_go_in() {
     assert_eq!(run.err, "");
     assert_eq!(run.out.lines().count(), 1);
 
-    let run = tool_with_input(folder.path(), &["ingest", "new/store", "second", "-", "first"], &third).well();
+    let run =
+        tool_with_input(folder.path(), &["ingest", "new/store", "second", "-", "first", "--again"], &third)
+            .well();
     assert_eq!(figures(&run.out), (1520, 0, 1520, (first.len() + second.len() + third.len()) as u64));
     let run = tool_with_input(folder.path(), &["ingest", "new/store"], b"").well();
     assert_eq!(figures(&run.out), (0, 0, 0, 0));
@@ -102,7 +104,7 @@ fn many_rejections_are_told_in_part_and_counted_in_full() {
     assert_eq!(figures(&run.out), (0, 50, 50, 100));
     let told = run.err.lines().filter(|line| line.starts_with("rejected: standard input, line ")).count();
     assert_eq!(told, 20);
-    assert!(run.err.contains("rejected: 30 more lines"), "{}", run.err);
+    assert!(run.err.contains("rejected: 30 more lines; --rejects FILE keeps them all"), "{}", run.err);
     assert!(run.err.contains("50 lines were rejected"), "{}", run.err);
 }
 
@@ -300,9 +302,37 @@ fn files_after_one_that_fails_are_named() {
     let folder = folder();
     std::fs::write(folder.path().join("e"), THREE_LINES).unwrap();
     std::fs::write(folder.path().join("cut.gz"), b"\x1f\x8b\x08\x00").unwrap();
-    let run = tool(folder.path(), &["ingest", "s", "e", "cut.gz", "e"]).with(4);
-    assert!(run.err.contains("not read: e\n"), "{}", run.err);
+    std::fs::write(folder.path().join("f"), THREE_LINES).unwrap();
+    let run = tool(folder.path(), &["ingest", "s", "e", "cut.gz", "f"]).with(4);
+    assert!(run.err.contains("not read: f\n"), "{}", run.err);
     assert_eq!(figures(&run.out).0, 3);
+}
+
+#[test]
+fn patterns_fit_files_as_in_a_shell() {
+    let folder = folder();
+    let path = folder.path();
+    fs::create_dir_all(path.join("logs/old")).unwrap();
+    for (name, line) in
+        [("b.clef", 2), ("a.clef", 1), ("old/c.clef", 3), (".hidden.clef", 4), ("[x].clef", 5)]
+    {
+        let line = format!("{{\"@t\":\"2024-05-29T10:56:01Z\",\"N\":{line}}}\n");
+        fs::write(path.join("logs").join(name), line).unwrap();
+    }
+    let stored = |store: &str, pattern: &str| {
+        tool(path, &["ingest", store, pattern]).well();
+        let rows = rows(path, store, "select N from stream");
+        rows.iter().map(|row| row["N"].as_u64().unwrap()).collect::<Vec<u64>>()
+    };
+    assert_eq!(stored("one", "logs/[ab].clef"), [1, 2]);
+    assert_eq!(stored("all", "logs/*.clef"), [5, 1, 2]);
+    assert_eq!(stored("deep", "logs/**/*.clef"), [5, 1, 2, 3]);
+    assert_eq!(stored("folders", "logs/*"), [5, 1, 2]);
+    // A file of that very name goes before.
+    assert_eq!(stored("literal", "logs/[x].clef"), [5]);
+    let run = tool(path, &["ingest", "none", "logs/*.json"]).with(5);
+    assert!(run.err.contains("no file fits logs/*.json") && run.err.lines().count() == 1, "{}", run.err);
+    assert!(!path.join("none").exists());
 }
 
 #[test]

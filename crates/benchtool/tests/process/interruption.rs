@@ -44,7 +44,11 @@ fn ctrl_c_stores_what_was_read_and_says_so() {
     drop(stdin);
     assert_eq!(run.0, Some(130));
     assert_eq!(figures(&run.1).0, 2000);
-    assert!(run.2.contains("interrupted in standard input before line 2001"), "{}", run.2);
+    assert!(
+        run.2.contains("interrupted in standard input before line 2001; what came before is stored\n"),
+        "{}",
+        run.2
+    );
     assert_eq!(count(folder.path(), "s"), 2000);
     // It goes on.
     tool_with_input(folder.path(), &["ingest", "s", "-"], &events(2, 10)).well();
@@ -80,10 +84,14 @@ fn ctrl_c_in_the_middle_of_a_file_leaves_whole_lines() {
     assert_eq!(rejected, 0);
     assert_eq!(count(folder.path(), "s"), stored);
     match code {
-        Some(130) => assert!(err.contains(&format!("before line {}", stored + 1)), "{err}"),
+        Some(130) => assert!(err.contains(&format!("before line {}; ", stored + 1)), "{err}"),
         // It may have been quicker than the signal.
         code => assert_eq!((code, stored), (Some(0), 200_000)),
     }
+    // It goes on.
+    let run = tool(folder.path(), &["ingest", "s", "events"]).well();
+    assert_eq!(figures(&run.out).0, 200_000 - stored);
+    assert_eq!(count(folder.path(), "s"), 200_000);
 }
 
 #[test]
@@ -179,7 +187,7 @@ fn kill_again_and_again(folder: &Path, store: u32) -> Vec<usize> {
     let mut stored = Vec::new();
     let mut total = 0;
     let batch_bytes = BATCH_BYTES.to_string();
-    let ingest = |store| ["ingest", store, "events", "--batch-bytes", &batch_bytes];
+    let ingest = |store| ["ingest", store, "events", "--again", "--batch-bytes", &batch_bytes];
     let started = Instant::now();
     tool(folder, &ingest("whole")).well();
     let whole = started.elapsed();

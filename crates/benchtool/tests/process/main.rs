@@ -12,4 +12,5 @@ mod interruption;
 mod order;
 mod query;
 mod real;
+mod resume;
 mod tool;

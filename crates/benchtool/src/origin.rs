@@ -1,0 +1,83 @@
+//! What a file is known by, so that it is not stored twice.
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::entries::{Content, Entry};
+use crate::splitter::Splitter;
+
+/// The longest name that the store keeps a position under.
+const NAME_BYTES_MAX: usize = 4096;
+
+/// The name under which the store keeps how far a file has come: its canonical path, and a checksum of its first line that
+/// should be an event. A file that grows stays what it is; another one in its place is hardly ever taken for it.
+///
+/// `None` where there is no such line yet, or the path is too long to be kept.
+pub(crate) fn name(path: &Path, text: impl Read) -> Option<String> {
+    let path = path.canonicalize().ok()?;
+    let path = match path.to_str() {
+        Some(path) => path.to_owned(),
+        None => path.as_os_str().as_encoded_bytes().escape_ascii().to_string(),
+    };
+    let name = format!("file:{path}#{}", first_event(text)?);
+    (name.len() <= NAME_BYTES_MAX).then_some(name)
+}
+
+/// Checksum and length of the first entry that should be an event. What cannot be read counts as no entry: whoever reads on
+/// will tell of it.
+fn first_event(mut text: impl Read) -> Option<String> {
+    let mut splitter = Splitter::new(super::commands::ingest::LINE_BYTES_MAX);
+    let mut chunk = vec![0; 64 << 10];
+    let found = |entry: Entry<'_>| match entry.event() {
+        Some(Content::Bytes(bytes)) => {
+            let bytes = bytes.trim_ascii();
+            Err(format!("{:08x}-{}", crc32fast::hash(bytes), bytes.len()))
+        }
+        Some(Content::TooLong { bytes }) => Err(format!("-{bytes}")),
+        None => Ok(()),
+    };
+    loop {
+        match text.read(&mut chunk) {
+            Ok(0) => return splitter.finish(found).err(),
+            Ok(read) => match splitter.feed(&chunk[..read], found) {
+                Ok(()) => {}
+                Err(first) => return Some(first),
+            },
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn first(text: &str) -> Option<String> {
+        first_event(Cursor::new(text.to_owned()))
+    }
+
+    #[test]
+    fn a_file_that_grows_stays_what_it_is() {
+        let begun = first("\n# rejected: x\n{\"a\":1}");
+        assert!(begun.is_some());
+        assert_eq!(first("{\"a\":1}\n"), begun);
+        assert_eq!(first("\u{feff}{\"a\":1}\n{\"a\":2}\n"), begun);
+        assert_eq!(first("[{\"a\":1}, {\"a\":2}]"), begun);
+        assert_ne!(first("{\"a\":2}\n{\"a\":1}\n"), begun);
+        assert_eq!(first(" \n\n"), None);
+        assert_eq!(first(""), None);
+    }
+
+    #[test]
+    fn paths_are_those_of_the_file_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("e");
+        std::fs::write(&file, "{}").unwrap();
+        let name = |path: &Path| super::name(path, Cursor::new("{}")).unwrap();
+        assert_eq!(name(&folder.path().join("./e")), name(&file));
+        std::fs::copy(&file, folder.path().join("f")).unwrap();
+        assert_ne!(name(&folder.path().join("f")), name(&file));
+    }
+}

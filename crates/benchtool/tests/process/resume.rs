@@ -1,0 +1,265 @@
+//! Ingest that goes on where it stopped: nothing is stored twice, nothing is missing, and every rejected line is kept once.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::tool::{command, count, events, figures, folder, rows, tool, tool_with_input};
+
+/// `earlier lines` of the last line; 0 where there are none.
+#[track_caller]
+fn earlier(out: &str) -> u64 {
+    let line = out.lines().last().unwrap();
+    line.split_once(", earlier lines: ").map_or(0, |(_, number)| number.parse().unwrap())
+}
+
+/// The documents of a store, in the order in which they came.
+fn documents(folder: &Path, store: &str) -> Vec<String> {
+    let run =
+        tool(folder, &["query", store, "select @Arrived as a, @Data as d from stream", "--format", "ndjson"]);
+    let mut found: Vec<(u64, String)> = run.well().out.lines().map(arrival_and_document).collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, document)| document).collect()
+}
+
+fn arrival_and_document(row: &str) -> (u64, String) {
+    let (arrived, document) = row["{\"a\":".len()..].split_once(",\"d\":").unwrap();
+    (arrived.parse().unwrap(), document.strip_suffix('}').unwrap().to_owned())
+}
+
+/// Generated events with a line that is none after every seventh.
+fn mixed(seed: u64, count: u64) -> (Vec<String>, Vec<u8>) {
+    let text = String::from_utf8(events(seed, count)).unwrap();
+    let good: Vec<String> = text.lines().map(str::to_owned).collect();
+    let mut lines = Vec::new();
+    for (index, line) in good.iter().enumerate() {
+        writeln!(lines, "{line}").unwrap();
+        if index % 7 == 6 {
+            writeln!(lines, "{{\"no time\":{index}}}").unwrap();
+        }
+    }
+    (good, lines)
+}
+
+const ROUNDS: u32 = 12;
+
+/// Kills the same command again and again, lets it come to its end at last, and compares with a run that nobody killed.
+#[track_caller]
+fn check_killed(name: &str, inputs: &[(&str, Vec<u8>)], good: &[String]) {
+    let folder = folder();
+    let path = folder.path();
+    for (input, bytes) in inputs {
+        fs::write(path.join(input), bytes).unwrap();
+    }
+    let ingest = |store: &'static str, rejects: &'static str| {
+        let mut arguments = vec!["ingest", store, "--batch-bytes", "300000", "--rejects", rejects];
+        arguments.extend(inputs.iter().map(|(name, _)| *name));
+        arguments
+    };
+    let started = Instant::now();
+    let whole = tool(path, &ingest("whole", "expected")).with(4);
+    let takes = started.elapsed();
+    let (mut stops, mut before) = (0, 0);
+    for turn in 0..ROUNDS {
+        let mut child =
+            command(path, &ingest("s", "bad")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        sleep(takes * (turn % 4 + 1) / 8 + Duration::from_millis(u64::from(turn)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if path.join("s").exists() {
+            let now = count(path, "s");
+            stops += u32::from(now > before && now < good.len() as u64);
+            before = now;
+        }
+    }
+    assert!(stops > 0, "{name}: no kill came in the middle");
+    let run = tool(path, &ingest("s", "bad"));
+    assert!(run.code == Some(4) || run.code == Some(0), "{run:?}");
+    let (stored, rejected, ..) = figures(&run.out);
+    let (all_stored, all_rejected, ..) = figures(&whole.out);
+    assert_eq!(stored + before, all_stored, "{name}");
+    assert_eq!(stored + rejected + earlier(&run.out), all_stored + all_rejected, "{name}");
+    assert!(documents(path, "s") == good, "{name}: the events are others");
+    assert_eq!(
+        fs::read_to_string(path.join("bad")).unwrap(),
+        fs::read_to_string(path.join("expected")).unwrap(),
+        "{name}"
+    );
+    let run = tool(path, &ingest("s", "bad")).well();
+    assert_eq!((figures(&run.out).2, earlier(&run.out)), (0, all_stored + all_rejected), "{name}");
+    assert!(run.err.contains("nothing new in "), "{}", run.err);
+}
+
+#[test]
+fn after_kill_9_lines_go_on_where_they_stopped() {
+    let (good, lines) = mixed(31, 20_000);
+    check_killed("lines", &[("events", lines)], &good);
+}
+
+#[test]
+fn after_kill_9_packed_lines_go_on_where_they_stopped() {
+    let (good, lines) = mixed(32, 10_000);
+    check_killed("zstd", &[("events", zstd::encode_all(&lines[..], 1).unwrap())], &good);
+}
+
+#[test]
+fn after_kill_9_several_files_and_an_array_go_on_where_they_stopped() {
+    let (mut good, first) = mixed(33, 6000);
+    let (second_good, second) = mixed(34, 6000);
+    let text = String::from_utf8(second).unwrap();
+    let array = format!("[{}]", text.trim_end().replace('\n', ",\n"));
+    good.extend(second_good);
+    check_killed("files", &[("events", first), ("array", array.into_bytes())], &good);
+}
+
+#[test]
+fn a_file_that_grows_gives_its_new_lines() {
+    let folder = folder();
+    let path = folder.path();
+    let (good, lines) = mixed(5, 70);
+    let line = |number: usize| lines.split_inclusive(|byte| *byte == b'\n').nth(number).unwrap();
+    let ends: Vec<usize> = line_ends(&lines);
+    let mut taken = 0;
+    for (index, end) in [ends[9], ends[10], ends[10], ends[79]].into_iter().enumerate() {
+        fs::write(path.join("log"), &lines[..end]).unwrap();
+        let run = tool(path, &["ingest", "s", "log", "--rejects", "bad"]);
+        let (stored, rejected, came, bytes) = figures(&run.out);
+        assert_eq!(earlier(&run.out), taken, "{}", run.out);
+        assert_eq!(run.code, Some(if rejected > 0 { 4 } else { 0 }));
+        if index > 0 && came > 0 {
+            let place = format!("log: goes on at line {}, byte ", taken + 1);
+            assert!(run.err.starts_with(&place), "{}", run.err);
+        }
+        if index == 1 {
+            assert_eq!((stored, bytes), (1, line(10).len() as u64 + 1));
+        }
+        taken += came;
+    }
+    assert_eq!(taken, 80);
+    assert!(documents(path, "s") == good);
+    let kept = fs::read_to_string(path.join("bad")).unwrap();
+    assert_eq!(kept.lines().filter(|line| line.starts_with("{\"no time\"")).count(), 10);
+    assert_eq!(kept.lines().count(), 20);
+}
+
+/// Where each line ends, with its line feed.
+fn line_ends(lines: &[u8]) -> Vec<usize> {
+    lines.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect()
+}
+
+const FIRST: &str = "{\"@t\":\"2024-05-29T10:56:01Z\",\"N\":1}";
+const SECOND: &str = "{\"@t\":\"2024-05-29T10:56:02Z\",\"N\":2}";
+
+#[test]
+fn a_line_that_has_no_end_yet_is_read_again() {
+    let folder = folder();
+    let path = folder.path();
+    let ingest = |text: &str| {
+        fs::write(path.join("log"), text).unwrap();
+        tool(path, &["ingest", "s", "log", "--rejects", "bad"])
+    };
+    let half = format!("{FIRST}\n{}", &SECOND[..20]);
+    for _ in 0..2 {
+        assert_eq!(figures(&ingest(&half).with(4).out).1, 1);
+        assert_eq!(fs::read_to_string(path.join("bad")).unwrap().lines().count(), 2);
+    }
+    assert_eq!(figures(&ingest(&format!("{FIRST}\n{SECOND}")).well().out).0, 1);
+    assert_eq!(fs::read_to_string(path.join("bad")).unwrap(), "", "it was none in the end");
+    assert_eq!(figures(&ingest(&format!("{FIRST}\n{SECOND}\n")).well().out).2, 0);
+    assert_eq!(count(path, "s"), 2);
+    // A line that was whole, and then went on, is no line that was stored.
+    let run = ingest(&format!("{FIRST}\n{SECOND}, no\n")).with(4);
+    assert!(
+        run.err.contains("log is not what was stored of it") && run.err.contains("--again"),
+        "{}",
+        run.err
+    );
+    assert_eq!(count(path, "s"), 2);
+}
+
+#[test]
+fn a_file_in_the_place_of_another_is_another() {
+    let folder = folder();
+    let path = folder.path();
+    let ingest = |text: &str, more: &[&str]| {
+        fs::write(path.join("log"), text).unwrap();
+        tool(path, &[&["ingest", "s", "log"], more].concat())
+    };
+    ingest(&format!("{FIRST}\n{SECOND}\n"), &[]).well();
+    // It begins with another event.
+    assert_eq!(figures(&ingest(&format!("{SECOND}\n{FIRST}\n"), &[]).well().out).0, 2);
+    // It begins with the same one, and is shorter.
+    let run = ingest(&format!("{FIRST}\n"), &[]).with(4);
+    assert!(run.err.contains("log is not what was stored of it"), "{}", run.err);
+    assert_eq!(count(path, "s"), 4);
+    assert_eq!(figures(&ingest(&format!("{FIRST}\n"), &["--again"]).well().out).0, 1);
+    assert_eq!(figures(&ingest(&format!("{FIRST}\n"), &[]).well().out).0, 0);
+    assert_eq!(count(path, "s"), 5);
+}
+
+#[test]
+fn a_file_of_which_nothing_was_stored_is_tried_again() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("log"), "{\"when\":1,\"N\":1}\n{\"when\":2,\"N\":2}\n").unwrap();
+    assert_eq!(figures(&tool(path, &["ingest", "s", "log"]).with(4).out).1, 2);
+    let run = tool(path, &["ingest", "s", "log", "--time-key", "when"]).well();
+    assert_eq!((figures(&run.out).0, earlier(&run.out)), (2, 0));
+}
+
+#[test]
+fn a_run_that_ended_at_an_invalid_line_goes_on_with_it() {
+    let folder = folder();
+    let path = folder.path();
+    let ingest = |text: &str| {
+        fs::write(path.join("log"), text).unwrap();
+        tool(path, &["ingest", "s", "log", "--on-invalid", "fail"])
+    };
+    for earlier_lines in [0, 1] {
+        let run = ingest(&format!("{FIRST}\nno\n{SECOND}\n")).with(4);
+        assert_eq!((figures(&run.out).1, earlier(&run.out)), (1, earlier_lines));
+    }
+    assert_eq!(figures(&ingest(&format!("{FIRST}\n\n{SECOND}\n")).well().out).0, 1);
+    assert_eq!(count(path, "s"), 2);
+}
+
+#[test]
+fn a_file_that_is_named_twice_is_read_once() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("log"), format!("{FIRST}\n")).unwrap();
+    assert_eq!(figures(&tool(path, &["ingest", "s", "log", "./log", "lo*"]).well().out).0, 1);
+    // The standard input is never known.
+    for _ in 0..2 {
+        tool_with_input(path, &["ingest", "t", "-"], FIRST.as_bytes()).well();
+    }
+    assert_eq!(count(path, "t"), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_is_stored_while_it_is_open() {
+    let folder = folder();
+    let path = folder.path();
+    let made = std::process::Command::new("mkfifo").arg(path.join("pipe")).status().unwrap();
+    assert!(made.success());
+    let mut child = command(path, &["ingest", "s", "pipe"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut pipe = fs::File::options().write(true).open(path.join("pipe")).unwrap();
+    let patient_until = Instant::now() + Duration::from_secs(20);
+    let mut written = 0;
+    // A line every few moments: it never rests.
+    while !path.join("s").exists()
+        || !tool(path, &["query", "s", "select count(*) as n from stream where N = 1"]).out.contains("n\":1")
+    {
+        assert!(Instant::now() < patient_until, "nothing is stored while the pipe is open");
+        writeln!(pipe, "{}", FIRST.replace(":1}", &format!(":{written}}}"))).unwrap();
+        written += 1;
+        sleep(Duration::from_millis(60));
+    }
+    drop(pipe);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(rows(path, "s", "select N from stream").len(), written);
+}

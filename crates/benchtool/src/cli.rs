@@ -54,6 +54,7 @@ pub(crate) enum Command {
     Eval(EvalArgs),
     Info(InfoArgs),
     Verify(VerifyArgs),
+    Repair(RepairArgs),
     Bench(BenchArgs),
     Demo(DemoArgs),
     GenerateCompletions(CompletionsArgs),
@@ -245,6 +246,30 @@ pub(crate) struct InfoArgs {
 pub(crate) struct VerifyArgs {
     /// The store, a folder
     pub(crate) store: PathBuf,
+}
+
+/// Take what is damaged out of a store
+///
+/// Reads the whole store. Each damaged file is copied whole into the folder `quarantine` in the store, and what is whole in it
+/// is written into a new file; then the damaged one leaves the store. Nothing is deleted that was not copied, and a repair
+/// that is interrupted may be run again. No other process may write to the store meanwhile; others may read it.
+///
+/// Each damaged part is listed with its file, place, times and number of events, each file with what is kept of it and where its
+/// bytes are.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool repair logs --dry-run
+  benchtool repair logs
+
+The exit code is 0 where the store is sound in the end, and 6 where a dry run found damage.")]
+pub(crate) struct RepairArgs {
+    /// The store, a folder
+    pub(crate) store: PathBuf,
+
+    /// Change nothing, and tell what would be done
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// The value of a `$name` in a query.

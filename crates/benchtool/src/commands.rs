@@ -8,4 +8,5 @@ pub(crate) mod help_files;
 pub(crate) mod info;
 pub(crate) mod ingest;
 pub(crate) mod query;
+pub(crate) mod repair;
 pub(crate) mod verify;

@@ -1,4 +1,4 @@
-//! `benchtool`, the command line of Tamias: generate, ingest, query, eval, info, verify, bench, demo.
+//! `benchtool`, the command line of Tamias: generate, ingest, query, eval, info, verify, repair, bench, demo.
 //!
 //! Data goes to standard output, everything else to standard error. The exit codes are in [`failure`].
 
@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::Eval(args) => commands::eval::run(&args),
         Command::Info(args) => commands::info::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
+        Command::Repair(args) => commands::repair::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::GenerateCompletions(args) => commands::help_files::completions(&args),

@@ -125,6 +125,9 @@ pub const LOCK_NAME: &str = "lock";
 /// The file that tells who the writer is; for messages only.
 pub const WRITER_NAME: &str = "writer";
 
+/// The folder within the store that keeps the bytes of damaged files.
+pub const QUARANTINE_NAME: &str = "quarantine";
+
 /// What a file says of itself at its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {

@@ -1,7 +1,7 @@
 //! The one door to the medium: every byte that the store reads or writes goes through these two traits.
 //!
 //! [`Disk`] is a folder of a real file system, [`Simulated`] one in memory that can fail any call and can be asked
-//! what a crash would leave behind. A store uses a flat folder: names hold no separators.
+//! what a crash would leave behind. Names hold no separators; the one folder within a store's is a directory of its own.
 
 mod disk;
 mod medium;
@@ -35,6 +35,8 @@ pub trait Directory: Send + Sync + Debug {
     /// Locks a file until the returned value is dropped or the process ends; `None` if another holder excludes it.
     /// An exclusive lock creates the file where it is missing.
     fn lock(&self, name: &str, kind: LockKind) -> io::Result<Option<Box<dyn Lock>>>;
+    /// The folder of this name within this one, created where it is missing: it is durable once this one is flushed.
+    fn folder(&self, name: &str) -> io::Result<Arc<dyn Directory>>;
     /// Where a file lies, for messages.
     fn path(&self, name: &str) -> PathBuf;
 }

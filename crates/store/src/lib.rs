@@ -35,8 +35,10 @@ pub mod io;
 mod log;
 mod manifest;
 mod options;
+mod quarantine;
 mod reader;
 mod recovery;
+mod repair;
 mod run;
 mod segment;
 mod snapshot;
@@ -49,6 +51,7 @@ pub use format::Key;
 pub use log::SourcePosition;
 pub use options::{Durability, FlushStats, Options, ReadMode};
 pub use reader::Reader;
+pub use repair::{Repair, RepairedFile};
 pub use snapshot::{Direction, Groups, SegmentInfo, Snapshot};
 pub use store::Store;
 

@@ -10,7 +10,7 @@ use crate::Event;
 use crate::error::{Failure, Operation};
 use crate::format::{
     ALIGNMENT, DOCUMENT_BYTES_MAX, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, HeaderFault,
-    SOURCE_NAME_BYTES_MAX, checksum,
+    SOURCE_NAME_BYTES_MAX, aligned, checksum,
 };
 use crate::io::{Directory, File, read_full_at, write_all_at};
 use crate::run;
@@ -309,13 +309,44 @@ impl LogReader {
         self.read_inner(&mut take).map_err(Failure::during(directory, &self.name, Operation::Read))
     }
 
+    /// What follows the last batch that was taken, if it is more than zeros.
+    pub(crate) fn rest(&self, directory: &dyn Directory) -> Result<Option<Range<u64>>, Failure> {
+        self.rest_inner().map_err(Failure::during(directory, &self.name, Operation::Read))
+    }
+
+    fn rest_inner(&self) -> std::io::Result<Option<Range<u64>>> {
+        let length = self.file.length()?;
+        let mut window = vec![0; WINDOW_BYTES];
+        let mut at = self.offset;
+        while at < length {
+            let read = read_full_at(&*self.file, at, &mut window)?;
+            if read == 0 {
+                break;
+            }
+            if window.iter().take(read).any(|byte| *byte != 0) {
+                return Ok(Some(self.offset..length));
+            }
+            at += read as u64;
+        }
+        Ok(None)
+    }
+
     fn read_inner(&mut self, take: &mut impl FnMut(&StoredBatch<'_>)) -> std::io::Result<()> {
         let mut window = Window::default();
         loop {
             if self.take_batch(&mut window, take)? {
                 continue;
             }
-            let Some(next) = self.find_witness()? else { return Ok(()) };
+            let next = match self.find_witness()? {
+                Witness::Found { next, arrival } => (next, arrival),
+                Witness::None => return Ok(()),
+                Witness::Unclear { end } => {
+                    let found = "what follows looks like so many batches that it cannot be told whether it was flushed";
+                    self.damage.push(LogDamage { bytes: self.offset..end, events: None, found });
+                    self.offset = end;
+                    return Ok(());
+                }
+            };
             // A writer may have completed the batch since it was tried: what was flushed is whole by now.
             window = Window::default();
             if self.take_batch(&mut window, take)? {
@@ -367,9 +398,8 @@ impl LogReader {
         Ok(if whole { StoredBatch::parse(frame, body) } else { None })
     }
 
-    /// Whether a later whole batch says that the log had been flushed beyond the current offset; if so, the place and first
-    /// arrival number of the next whole batch.
-    fn find_witness(&self) -> std::io::Result<Option<(u64, u64)>> {
+    /// Whether a later whole batch says that the log had been flushed beyond the current offset.
+    fn find_witness(&self) -> std::io::Result<Witness> {
         let length = self.file.length()?;
         // A crafted file could have a long body read for each of many frames; twice the file is enough for an honest one.
         let mut budget = length.saturating_mul(2);
@@ -388,21 +418,33 @@ impl LogReader {
                     continue;
                 }
                 let Some(frame) = Frame::decode(self.header.seed(), head) else { continue };
-                let Some(left) = budget.checked_sub(frame.body_bytes()) else { return Ok(None) };
+                let Some(left) = budget.checked_sub(frame.body_bytes()) else {
+                    return Ok(Witness::Unclear { end: aligned(length) });
+                };
                 budget = left;
                 let offset = start + at as u64;
                 if self.batch_at(offset, frame, &mut body)?.is_none() {
                     continue;
                 }
-                let next = *next.get_or_insert((offset, frame.first_arrival));
+                let (next, arrival) = *next.get_or_insert((offset, frame.first_arrival));
                 if frame.flushed > self.offset {
-                    return Ok(Some(next));
+                    return Ok(Witness::Found { next, arrival });
                 }
             }
             start += WINDOW_BYTES as u64;
         }
-        Ok(None)
+        Ok(Witness::None)
     }
+}
+
+/// What a later part of a log says of the place where no whole batch is.
+enum Witness {
+    /// It had been flushed: the next whole batch begins at `next`, with the event of this arrival number.
+    Found { next: u64, arrival: u64 },
+    /// Nothing.
+    None,
+    /// There is more to look at than an honest log holds.
+    Unclear { end: u64 },
 }
 
 /// A stretch of a file in memory.

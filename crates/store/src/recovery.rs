@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::format::{self, FileKind, HEADER_BYTES, Header, LOCK_NAME, VERSION, WRITER_NAME, is_unfinished};
-use crate::io::{Directory, LockKind, read_full_at};
+use crate::io::{Directory, Lock, LockKind, read_full_at, write_all_at};
 use crate::log::{LogCopy, LogReader, LogWriter, StoredBatch};
 use crate::manifest::{Manifest, ManifestFault, SourceMark};
+use crate::quarantine;
 use crate::run::Run;
 use crate::tail::Tail;
 
@@ -68,6 +69,21 @@ pub(crate) struct Recovered {
 /// The folder, for messages.
 pub(crate) fn folder(directory: &dyn Directory) -> PathBuf {
     directory.path("").components().collect()
+}
+
+/// Makes this process the writer, until the lock is dropped.
+pub(crate) fn lock_writer(directory: &dyn Directory) -> Result<Box<dyn Lock>, OpenError> {
+    let lock = directory.lock(LOCK_NAME, LockKind::Exclusive).map_err(Failure::during(
+        directory,
+        LOCK_NAME,
+        Operation::Lock,
+    ))?;
+    let Some(lock) = lock else {
+        let writer = read_writer(directory).unwrap_or_else(|| "another process".to_owned());
+        return Err(OpenError::Locked { folder: folder(directory), writer });
+    };
+    tell_writer(directory);
+    Ok(lock)
 }
 
 /// The names in the folder.
@@ -146,6 +162,22 @@ pub(crate) fn open_log(
     }
 }
 
+/// The number for the next log or segment. Those of files that a crash left unnamed are not used again, so that a reader cannot take
+/// one file for another.
+pub(crate) fn next_file(directory: &dyn Directory, manifest: &Manifest) -> Result<u64, Failure> {
+    let used = list(directory)?
+        .iter()
+        .filter_map(|name| FileKind::parse(name))
+        .fold(0, |used, (kind, number)| if kind == FileKind::Manifest { used } else { used.max(number) });
+    Ok(manifest.next_file.max(used.saturating_add(1)))
+}
+
+/// An arrival number that none of the events has which were lost behind this one, however many they were: it stays theirs.
+pub(crate) fn beyond_lost(next_arrival: u64) -> u64 {
+    // More events than a log ever holds, and few enough for four million such losses.
+    next_arrival.saturating_add(1 << 40).min(format::NUMBER_MAX - 1)
+}
+
 /// Opens a store for writing, creating it where there is none. The caller holds the writer's lock.
 pub(crate) fn recover(directory: &dyn Directory, block_bytes: usize) -> Result<Recovered, OpenError> {
     let old = match find_manifest(directory, true)? {
@@ -160,12 +192,7 @@ pub(crate) fn recover(directory: &dyn Directory, block_bytes: usize) -> Result<R
             sources: BTreeMap::new(),
         },
     };
-    // Numbers of files that a crash left unnamed are not used again, so that a reader cannot take one file for another.
-    let used = list(directory)?
-        .iter()
-        .filter_map(|name| FileKind::parse(name))
-        .fold(0, |used, (kind, number)| if kind == FileKind::Manifest { used } else { used.max(number) });
-    let mut next_file = old.next_file.max(used.saturating_add(1));
+    let mut next_file = next_file(directory, &old)?;
     let mut replayed = Replayed::begin(&old);
     let (mut salvaged, mut damage) = (Vec::new(), Vec::new());
     let mut kept = Vec::new();
@@ -177,6 +204,7 @@ pub(crate) fn recover(directory: &dyn Directory, block_bytes: usize) -> Result<R
             Err(missing) => {
                 damage.push(missing);
                 kept.push(number);
+                replayed.next_arrival = beyond_lost(replayed.next_arrival);
                 continue;
             }
         };
@@ -188,12 +216,21 @@ pub(crate) fn recover(directory: &dyn Directory, block_bytes: usize) -> Result<R
         least_arrival = reader.least_arrival;
         if !reader.damage.is_empty() {
             salvaged.extend(tail.runs);
+            if reader.damage.iter().any(|part| part.events.is_none()) {
+                replayed.next_arrival = beyond_lost(replayed.next_arrival);
+            }
             // It stays as evidence, and for whoever repairs it.
             damage.extend(log_damage(directory, number, &reader));
             kept.push(number);
             continue;
         }
         replayed.tail.extend(tail);
+        if let Some(rest) = reader.rest(directory)? {
+            // Perhaps it never was acknowledged; perhaps it was, and is damaged. Nobody can tell, so it is kept.
+            let name = FileKind::Log.name(number);
+            let kept = format!("{name}.{}-{}", rest.start, rest.end);
+            quarantine::keep(directory, &name, rest, &kept)?;
+        }
         let mut failed = Ok(());
         intact.read(directory, |batch| {
             if failed.is_ok() {
@@ -280,6 +317,36 @@ fn random_identity() -> u128 {
     use std::hash::{BuildHasher, RandomState};
     let half = || u128::from(RandomState::new().hash_one(std::process::id()));
     (half() << 64) | half()
+}
+
+/// Who holds the lock, as far as the advisory file tells.
+fn read_writer(directory: &dyn Directory) -> Option<String> {
+    let file = directory.open(WRITER_NAME).ok()?;
+    let mut bytes = [0; 200];
+    let read = read_full_at(&*file, 0, &mut bytes).ok()?;
+    let text = std::str::from_utf8(bytes.get(..read)?).ok()?.trim();
+    let plain = !text.is_empty() && !text.contains(char::is_control);
+    plain.then(|| text.to_owned())
+}
+
+/// Says who the writer is. Nothing depends on it, so it may fail.
+fn tell_writer(directory: &dyn Directory) {
+    let text = format!("process {} on host {}\n", std::process::id(), host());
+    if let Ok(file) = directory.create(WRITER_NAME) {
+        let _ = write_all_at(&*file, 0, text.as_bytes());
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn host() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map_or_else(|_| "unknown".into(), |name| name.trim().into())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn host() -> String {
+    let name = std::env::var("COMPUTERNAME").or_else(|_| std::env::var("HOSTNAME"));
+    name.unwrap_or_else(|_| "unknown".into())
 }
 
 const _: () = assert!(format::VERSION == 1, "older versions have to be read as well");

@@ -1,7 +1,9 @@
 //! Immutable files of events in order of time: checksummed blocks, then their columns, then an index.
 
 mod reader;
+mod salvage;
 mod writer;
 
 pub(crate) use reader::{Environment, Loaded, Segment};
+pub(crate) use salvage::Salvaged;
 pub(crate) use writer::{Sealed, write_sorted};

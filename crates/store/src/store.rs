@@ -7,8 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, mpsc};
 use std::time::{Duration, Instant};
 
 use crate::error::{AppendError, Failure, OpenError, Operation, SealError};
-use crate::format::{FileKind, Key, LOCK_NAME, SOURCE_NAME_BYTES_MAX, WRITER_NAME};
-use crate::io::{Directory, Disk, Lock, LockKind, read_full_at, write_all_at};
+use crate::format::{FileKind, Key, SOURCE_NAME_BYTES_MAX};
+use crate::io::{Directory, Disk, Lock};
 use crate::log::{EncodedBatch, LogWriter, SourcePosition};
 use crate::manifest::{Manifest, SourceMark};
 use crate::options::{Durability, FlushStats, Options};
@@ -117,16 +117,7 @@ impl Store {
         options.check()?;
         // Before the lock file is made in what may be somebody else's folder.
         recovery::find_manifest(&*directory, true)?;
-        let lock = directory.lock(LOCK_NAME, LockKind::Exclusive).map_err(Failure::during(
-            &*directory,
-            LOCK_NAME,
-            Operation::Lock,
-        ))?;
-        let Some(lock) = lock else {
-            let writer = read_writer(&*directory).unwrap_or_else(|| "another process".to_owned());
-            return Err(OpenError::Locked { folder: recovery::folder(&*directory), writer });
-        };
-        tell_writer(&*directory);
+        let lock = recovery::lock_writer(&*directory)?;
         let recovered = recovery::recover(&*directory, options.block_bytes)?;
         let environment =
             Arc::new(Environment::new(Arc::clone(&directory), recovered.manifest.store, &options));
@@ -575,34 +566,4 @@ fn flush_at_intervals(inner: Arc<Inner>, interval: Duration) -> Closing {
         }
     });
     Closing { end: Some(end), thread: Some(thread) }
-}
-
-/// Who holds the lock, as far as the advisory file tells.
-fn read_writer(directory: &dyn Directory) -> Option<String> {
-    let file = directory.open(WRITER_NAME).ok()?;
-    let mut bytes = [0; 200];
-    let read = read_full_at(&*file, 0, &mut bytes).ok()?;
-    let text = std::str::from_utf8(bytes.get(..read)?).ok()?.trim();
-    let plain = !text.is_empty() && !text.contains(char::is_control);
-    plain.then(|| text.to_owned())
-}
-
-/// Says who the writer is. Nothing depends on it, so it may fail.
-fn tell_writer(directory: &dyn Directory) {
-    let text = format!("process {} on host {}\n", std::process::id(), host());
-    if let Ok(file) = directory.create(WRITER_NAME) {
-        let _ = write_all_at(&*file, 0, text.as_bytes());
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn host() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname")
-        .map_or_else(|_| "unknown".into(), |name| name.trim().into())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn host() -> String {
-    let name = std::env::var("COMPUTERNAME").or_else(|_| std::env::var("HOSTNAME"));
-    name.unwrap_or_else(|_| "unknown".into())
 }

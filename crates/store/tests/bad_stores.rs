@@ -164,6 +164,9 @@ impl Directory for ReadOnly {
             LockKind::Shared => self.0.lock(name, kind),
         }
     }
+    fn folder(&self, _: &str) -> io::Result<Arc<dyn Directory>> {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
     fn path(&self, name: &str) -> PathBuf {
         self.0.path(name)
     }

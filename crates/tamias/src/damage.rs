@@ -1,6 +1,7 @@
 //! Damaged data, in the words of those who look after it.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tamias_query::Instant;
@@ -40,6 +41,40 @@ impl fmt::Display for Damage {
             Some((first, last)) => write!(f, "from {first} to {last}"),
             None => f.write_str("of unknown times"),
         }
+    }
+}
+
+/// What a repair has found and done, or would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// The damaged files; none if the store is sound.
+    pub files: Vec<RepairedFile>,
+    /// How many events the store holds afterwards.
+    pub events: u64,
+}
+
+/// A damaged file, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepairedFile {
+    /// Where it was.
+    pub file: PathBuf,
+    /// Where its bytes are kept, all of them as they were found; `None` if the file was missing.
+    pub quarantined: Option<PathBuf>,
+    /// How many of its events stay in the store.
+    pub kept: u64,
+    /// Its damaged parts, with the events lost in each and their times.
+    pub damage: Vec<Damage>,
+}
+
+impl From<tamias_store::Repair> for Repair {
+    fn from(repair: tamias_store::Repair) -> Repair {
+        let file = |file: tamias_store::RepairedFile| RepairedFile {
+            file: file.file,
+            quarantined: file.quarantined,
+            kept: file.kept,
+            damage: file.damage.into_iter().map(Damage).collect(),
+        };
+        Repair { files: repair.files.into_iter().map(file).collect(), events: repair.events }
     }
 }
 

@@ -38,7 +38,7 @@ mod ingest;
 mod source;
 mod store;
 
-pub use damage::{Damage, LeftOut, ReadError};
+pub use damage::{Damage, LeftOut, ReadError, Repair, RepairedFile};
 pub use ingest::{Batch, EventFormat, Rejection};
 pub use store::{AppendError, Appended, Info, Segment, StartError, Store};
 pub use tamias_query::{

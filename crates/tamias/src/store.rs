@@ -8,7 +8,7 @@ use tamias_store::{Groups, OpenError, Options, SealError, Snapshot, SourcePositi
 
 use crate::damage::instant;
 use crate::source::SnapshotSource;
-use crate::{Batch, Damage, EventFormat, LeftOut, Rejection};
+use crate::{Batch, Damage, EventFormat, LeftOut, Rejection, Repair};
 
 /// A store of events: a folder of plain files. A handle, cheap to clone, for any number of threads.
 ///
@@ -242,6 +242,36 @@ impl Store {
     /// Where the store cannot be opened, or the operating system refuses to read it.
     pub fn verify(&self) -> Result<Vec<Damage>, OpenError> {
         Ok(self.snapshot()?.verify()?.into_iter().map(Damage).collect())
+    }
+
+    /// Repairs the store in the folder `path`, which no process may be writing to. Each damaged file is copied whole into the
+    /// folder `quarantine` in the store, what is whole in it is written into a new file, and only then is it taken out of
+    /// the store; nothing is ever deleted that was not copied. Interrupted at any point it leaves the store as it was or
+    /// repaired, and may be run again. With `dry_run` nothing is changed, and the result tells what would be.
+    ///
+    /// `progress` hears now and then how many bytes of how many were read. Takes as long as reading the store does.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # drop(tamias::Store::open(folder.path())?);
+    /// let repair = tamias::Store::repair(folder.path(), false, |_read, _of| ())?;
+    /// for file in &repair.files {
+    ///     println!("{}: {} events kept", file.file.display(), file.kept);
+    /// }
+    /// # assert!(repair.files.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where there is no store, another process writes to it, or it cannot be read or written. A store whose list of files
+    /// (the manifest) is damaged cannot be repaired.
+    pub fn repair(
+        path: impl AsRef<Path>,
+        dry_run: bool,
+        mut progress: impl FnMut(u64, u64),
+    ) -> Result<Repair, OpenError> {
+        tamias_store::Repair::run(path.as_ref(), &Options::default(), &(), dry_run, &mut progress)
+            .map(Repair::from)
     }
 
     /// What the store holds now.

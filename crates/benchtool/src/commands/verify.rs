@@ -23,15 +23,27 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
 
 /// How much is lost, in a sentence.
 fn lost(damage: &[Damage]) -> String {
-    let events: u64 = damage.iter().filter_map(Damage::events).sum();
     let parts = match damage.len() {
         1 => "1 part of the store is damaged".to_owned(),
         parts => format!("{parts} parts of the store are damaged"),
     };
-    let unknown = if damage.iter().any(|part| part.events().is_none()) {
-        " and an unknown number of others"
-    } else {
-        ""
-    };
-    format!("{parts}: {events} events{unknown} are lost; `query --on-damage skip` answers from the rest")
+    format!(
+        "{parts}: {} lost; `query --on-damage skip` answers from the rest, `repair` takes out what is damaged",
+        events_lost(damage)
+    )
+}
+
+/// `3 events and an unknown number of others are`
+pub(crate) fn events_lost<'a>(damage: impl IntoIterator<Item = &'a Damage>) -> String {
+    let (mut events, mut unknown) = (0u64, false);
+    for part in damage {
+        events = events.saturating_add(part.events().unwrap_or(0));
+        unknown |= part.events().is_none();
+    }
+    match (events, unknown) {
+        (0, true) => "an unknown number of events is".to_owned(),
+        (events, true) => format!("{events} events and an unknown number of others are"),
+        (1, false) => "1 event is".to_owned(),
+        (events, false) => format!("{events} events are"),
+    }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::tool::{folder, tool};
+use crate::tool::{count, folder, tool};
 
 /// The largest file of the store: the segment with the events.
 fn largest_file(store: &Path) -> PathBuf {
@@ -90,4 +90,40 @@ fn info_lists_the_files() {
     let rows: Vec<&str> = run.out.lines().filter(|line| line.starts_with('|')).collect();
     assert_eq!(rows.len(), 3, "a head, a rule and one file: {}", run.out);
     assert!(rows[2].contains(" 2000 ") && rows[2].contains("2024-"), "{}", run.out);
+}
+
+#[test]
+fn repair_takes_out_what_is_damaged_and_keeps_its_bytes() {
+    let folder = folder();
+    let file = damaged_store(folder.path());
+    let bytes = fs::read(&file).unwrap();
+    let name = file.file_name().unwrap().to_str().unwrap();
+
+    let planned = tool(folder.path(), &["repair", "s", "--dry-run"]).with(6);
+    assert!(planned.err.contains("1 file of the store would be repaired: "), "{planned:?}");
+    assert!(planned.err.contains("nothing was changed"), "{planned:?}");
+    assert_eq!(fs::read(&file).unwrap(), bytes);
+    tool(folder.path(), &["verify", "s"]).with(6);
+
+    let done = tool(folder.path(), &["repair", "s"]).well();
+    let lines: Vec<&str> = done.out.lines().collect();
+    assert_eq!((lines.len(), done.err.as_str()), (3, ""), "{done:?}");
+    assert!(
+        lines[0].starts_with(&format!("s/{name} is damaged at bytes ")) && lines[0].contains(", from 2024-")
+    );
+    assert!(lines[1].contains(&format!(" events kept, its bytes are in s/quarantine/{name}")), "{done:?}");
+    assert_eq!(fs::read(folder.path().join("s/quarantine").join(name)).unwrap(), bytes);
+    assert!(!file.exists());
+    let figure = |line: &str, behind: &str| -> u64 {
+        line.split(behind).next().unwrap().rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    let (lost, stay) = (figure(lines[2], " events are lost"), figure(lines[2], " stay"));
+    assert_eq!((lost + stay, figure(lines[1], " events kept")), (5000, stay));
+
+    let sound = tool(folder.path(), &["verify", "s"]).well().out;
+    assert_eq!(sound, format!("sound: {stay} events in 1 segments\n"));
+    assert_eq!(count(folder.path(), "s"), stay);
+    let again = tool(folder.path(), &["repair", "s"]).well().out;
+    assert_eq!(again, format!("sound: {stay} events, nothing to repair\n"));
+    tool(folder.path(), &["repair", "missing"]).with(5);
 }

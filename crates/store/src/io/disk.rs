@@ -112,6 +112,14 @@ impl Directory for Disk {
         }
     }
 
+    fn folder(&self, name: &str) -> io::Result<Arc<dyn Directory>> {
+        let folder = self.path(name);
+        match fs::create_dir(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(Arc::new(Disk { folder })),
+        }
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }

@@ -9,7 +9,7 @@ const SECTOR_BYTES: usize = 512;
 /// One call that changes files or folder, as the simulation records it.
 #[derive(Debug, Clone)]
 pub enum Change {
-    /// A new file under a name; another that was there is gone.
+    /// A new file under a name; another that was there is gone. The name of a folder ends in a slash, those in it begin with its name.
     Create(String),
     /// Bytes written to a file, counted in order of creation, at an offset.
     Write(usize, u64, Arc<[u8]>),
@@ -21,8 +21,8 @@ pub enum Change {
     Rename(String, String),
     /// A file removed.
     Remove(String),
-    /// The folder flushed, or a flush that failed.
-    FlushFolder(bool),
+    /// A folder flushed, by the beginning of the names in it, or a flush that failed.
+    FlushFolder(String, bool),
 }
 
 /// What a loss of power leaves of the changes that were not flushed.
@@ -107,6 +107,14 @@ impl Pending {
             _ => None,
         }
     }
+
+    /// Whether it is about a name in the folder whose names begin like this.
+    fn names_in(&self, folder: &str) -> bool {
+        let (Pending::Link(name, _) | Pending::Rename(_, name, _) | Pending::Unlink(name)) = self else {
+            return false;
+        };
+        name.strip_prefix(folder).is_some_and(|name| !name.trim_end_matches('/').contains('/'))
+    }
 }
 
 impl Medium {
@@ -157,7 +165,7 @@ impl Medium {
                 self.pending.push(Pending::Unlink(name.clone()));
             }
             Change::Flush(file, kept) => self.settle(|change| change.file() == Some(*file), *kept),
-            Change::FlushFolder(kept) => self.settle(|change| change.file().is_none(), *kept),
+            Change::FlushFolder(folder, kept) => self.settle(|change| change.names_in(folder), *kept),
         }
     }
 
@@ -244,6 +252,12 @@ impl Medium {
                 _ => {}
             }
         }
+        // Without its folder a name is lost.
+        let folders = left.durable_names.clone();
+        let reached = |name: &str| {
+            name.split_once('/').is_none_or(|(folder, _)| folders.contains_key(&format!("{folder}/")))
+        };
+        left.durable_names.retain(|name, _| reached(name));
         left.names = left.durable_names.clone();
         for contents in &mut left.files {
             contents.seen = contents.durable.clone();

@@ -11,6 +11,8 @@ use super::{Directory, File, Lock, LockKind, Mapping};
 #[derive(Clone, Default)]
 pub struct Simulated {
     shared: Arc<Mutex<Shared>>,
+    /// What the names of its files begin with: nothing, or the name of the folder within the first one.
+    prefix: String,
 }
 
 #[derive(Default)]
@@ -123,7 +125,10 @@ impl Simulated {
 
     /// A folder with what a medium holds.
     pub fn with(medium: Medium) -> Simulated {
-        Simulated { shared: Arc::new(Mutex::new(Shared { medium, ..Shared::default() })) }
+        Simulated {
+            shared: Arc::new(Mutex::new(Shared { medium, ..Shared::default() })),
+            prefix: String::new(),
+        }
     }
 
     fn shared(&self) -> MutexGuard<'_, Shared> {
@@ -160,6 +165,10 @@ impl Simulated {
         self.shared().before_flush = Some(Arc::new(hook));
     }
 
+    fn full(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
     fn file(&self, number: usize) -> Arc<dyn File> {
         Arc::new(SimulatedFile { folder: self.clone(), number })
     }
@@ -169,22 +178,25 @@ impl Directory for Simulated {
     fn list(&self) -> io::Result<Vec<String>> {
         let mut shared = self.shared();
         shared.pass(Call::Look)?;
-        Ok(shared.medium.names().cloned().collect())
+        let names = shared.medium.names().filter_map(|name| name.strip_prefix(&self.prefix));
+        Ok(names.filter(|name| !name.is_empty() && !name.contains('/')).map(str::to_owned).collect())
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        let name = self.full(name);
         let mut shared = self.shared();
         shared.pass(Call::Name)?;
-        shared.change(Change::Create(name.to_owned()));
-        let number = shared.find(name)?;
+        shared.change(Change::Create(name.clone()));
+        let number = shared.find(&name)?;
         drop(shared);
         Ok(self.file(number))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        let name = self.full(name);
         let mut shared = self.shared();
         shared.pass(Call::Look)?;
-        let number = shared.find(name)?;
+        let number = shared.find(&name)?;
         drop(shared);
         Ok(self.file(number))
     }
@@ -192,39 +204,40 @@ impl Directory for Simulated {
     fn exists(&self, name: &str) -> io::Result<bool> {
         let mut shared = self.shared();
         shared.pass(Call::Look)?;
-        Ok(shared.find(name).is_ok())
+        Ok(shared.find(&self.full(name)).is_ok())
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let mut shared = self.shared();
         shared.pass(Call::Name)?;
-        shared.find(from)?;
-        shared.change(Change::Rename(from.to_owned(), to.to_owned()));
+        shared.find(&self.full(from))?;
+        shared.change(Change::Rename(self.full(from), self.full(to)));
         Ok(())
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
         let mut shared = self.shared();
         shared.pass(Call::Look)?;
-        shared.find(name)?;
-        shared.change(Change::Remove(name.to_owned()));
+        shared.find(&self.full(name))?;
+        shared.change(Change::Remove(self.full(name)));
         Ok(())
     }
 
     fn flush(&self) -> io::Result<()> {
         let mut shared = self.shared();
         let passed = shared.pass(Call::Flush);
-        shared.change(Change::FlushFolder(passed.is_ok()));
+        shared.change(Change::FlushFolder(self.prefix.clone(), passed.is_ok()));
         passed
     }
 
     fn lock(&self, name: &str, kind: LockKind) -> io::Result<Option<Box<dyn Lock>>> {
         let mut shared = self.shared();
         shared.pass(Call::Look)?;
-        if kind == LockKind::Exclusive && shared.find(name).is_err() {
-            shared.change(Change::Create(name.to_owned()));
+        let name = self.full(name);
+        if kind == LockKind::Exclusive && shared.find(&name).is_err() {
+            shared.change(Change::Create(name.clone()));
         }
-        let file = shared.find(name)?;
+        let file = shared.find(&name)?;
         let held = shared.locks.entry(file).or_default();
         match kind {
             LockKind::Exclusive if held.exclusive || held.shared > 0 => return Ok(None),
@@ -235,8 +248,18 @@ impl Directory for Simulated {
         Ok(Some(Box::new(SimulatedLock { folder: self.clone(), file, kind })))
     }
 
+    fn folder(&self, name: &str) -> io::Result<Arc<dyn Directory>> {
+        let name = self.full(&format!("{name}/"));
+        let mut shared = self.shared();
+        shared.pass(Call::Name)?;
+        if shared.find(&name).is_err() {
+            shared.change(Change::Create(name.clone()));
+        }
+        Ok(Arc::new(Simulated { shared: Arc::clone(&self.shared), prefix: name }))
+    }
+
     fn path(&self, name: &str) -> PathBuf {
-        PathBuf::from("simulated").join(name)
+        PathBuf::from("simulated").join(self.full(name))
     }
 }
 
@@ -322,7 +345,7 @@ impl File for SimulatedFile {
 
     fn map(&self, length: u64) -> io::Result<Mapping> {
         let mut shared = self.folder.shared();
-        shared.pass(Call::Read)?;
+        shared.pass(Call::Look)?;
         let contents = shared.medium.contents(self.number);
         match usize::try_from(length).ok().and_then(|length| contents.get(..length)) {
             Some(bytes) => Ok(Box::new(bytes.to_vec())),

@@ -40,11 +40,20 @@ impl Environment {
     }
 }
 
+/// What has to be as it was written for a segment to be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Demand {
+    /// Header, length, index and trailer.
+    Everything,
+    /// The index: it is enough to find the blocks.
+    Index,
+}
+
 /// A segment that the manifest names; its file is opened when it is needed.
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) entry: SegmentEntry,
-    environment: Arc<Environment>,
+    pub(super) environment: Arc<Environment>,
     loaded: Mutex<Weak<Loaded>>,
 }
 
@@ -111,7 +120,7 @@ impl Segment {
             }
             ReadError::Failure(failure) => Err(failure),
         };
-        match self.open() {
+        match self.open(Demand::Everything) {
             Ok(opened) => {
                 for number in 0..opened.index.len() {
                     if let Err(error) = opened.verify(number) {
@@ -130,7 +139,7 @@ impl Segment {
         if let Some(open) = loaded.upgrade() {
             return Ok(open);
         }
-        let opened = Arc::new(self.open()?);
+        let opened = Arc::new(self.open(Demand::Everything)?);
         *loaded = Arc::downgrade(&opened);
         let mut open = self.environment.open.lock().unwrap_or_else(PoisonError::into_inner);
         while open.len() >= self.environment.open_max {
@@ -140,7 +149,14 @@ impl Segment {
         Ok(opened)
     }
 
-    fn open(&self) -> Result<Loaded, ReadError> {
+    /// The segment opened although something is wrong with it, if its index is whole.
+    pub(super) fn load_despite_damage(&self) -> Result<Arc<Loaded>, ReadError> {
+        let opened = Arc::new(self.open(Demand::Index)?);
+        *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&opened);
+        Ok(opened)
+    }
+
+    fn open(&self, demand: Demand) -> Result<Loaded, ReadError> {
         let directory = &*self.environment.directory;
         let name = self.name();
         let fail = |operation| Failure::during(directory, &name, operation);
@@ -154,16 +170,18 @@ impl Segment {
         if length < self.entry.file_bytes {
             return Err(self.damage("the file was cut short"));
         }
-        if length > self.entry.file_bytes {
+        if length > self.entry.file_bytes && demand == Demand::Everything {
             return Err(self.damage("the file has grown"));
         }
         let header =
             Header { kind: FileKind::Segment, store: self.environment.store, number: self.entry.number };
-        let index = self.read_index(&*file, header).map_err(fail(Operation::Read))?;
+        let index = self.read_index(&*file, header, demand).map_err(fail(Operation::Read))?;
         let index = index.map_err(|found| self.damage(found))?;
         let verified = index.iter().map(|_| Verified::default()).collect();
         let bytes = match self.environment.mode {
-            ReadMode::Map => SegmentBytes::Mapped(file.map(length).map_err(fail(Operation::Map))?),
+            ReadMode::Map => {
+                SegmentBytes::Mapped(file.map(self.entry.file_bytes).map_err(fail(Operation::Map))?)
+            }
             ReadMode::Plain => SegmentBytes::Read(file),
         };
         Ok(Loaded {
@@ -181,11 +199,13 @@ impl Segment {
         &self,
         file: &dyn File,
         header: Header,
+        demand: Demand,
     ) -> io::Result<Result<Vec<BlockEntry>, &'static str>> {
         let entry = &self.entry;
         let mut head = [0; HEADER_BYTES];
         let read = read_full_at(file, 0, &mut head)?;
-        if header.expect(head.get(..read).unwrap_or_default()).is_err() {
+        let expected = header.expect(head.get(..read).unwrap_or_default()).is_ok();
+        if !expected && demand == Demand::Everything {
             return Ok(Err("its header is not the one that was written"));
         }
         let index_bytes = u64::from(entry.blocks) * BLOCK_ENTRY_BYTES as u64;
@@ -198,14 +218,21 @@ impl Segment {
         if read_full_at(file, start, &mut end)? < end.len() {
             return Ok(Err("it is too short for its index"));
         }
-        Ok(decode_index(entry, header.seed(), start, &end).ok_or("its index is not the one that was written"))
+        Ok(decode_index(entry, header.seed(), start, &end, demand)
+            .ok_or("its index is not the one that was written"))
     }
 }
 
 /// Takes the index and the trailer apart, and holds every figure against the layout that the others demand.
-fn decode_index(entry: &SegmentEntry, seed: u32, start: u64, end: &[u8]) -> Option<Vec<BlockEntry>> {
+fn decode_index(
+    entry: &SegmentEntry,
+    seed: u32,
+    start: u64,
+    end: &[u8],
+    demand: Demand,
+) -> Option<Vec<BlockEntry>> {
     let (index, trailer) = end.split_last_chunk::<TRAILER_BYTES>()?;
-    let trailer = Trailer::decode(seed, trailer)?;
+    let trailer = Trailer::decode(seed, trailer);
     let expected = Trailer {
         blocks: entry.blocks,
         index_checksum: entry.index_checksum,
@@ -214,7 +241,8 @@ fn decode_index(entry: &SegmentEntry, seed: u32, start: u64, end: &[u8]) -> Opti
         first: entry.first,
         last: entry.last,
     };
-    if trailer != expected || checksum(seed, &[index]) != trailer.index_checksum {
+    let complete = trailer == Some(expected) || demand == Demand::Index;
+    if !complete || checksum(seed, &[index]) != entry.index_checksum {
         return None;
     }
     let blocks: Vec<BlockEntry> =
@@ -258,7 +286,11 @@ impl Loaded {
 
     /// The block at a place in the index, its columns verified: at the first use in this process if the file is mapped, at each
     /// use if it is read.
-    fn block(self: &Arc<Loaded>, segment: &Arc<Segment>, number: usize) -> Result<Block, ReadError> {
+    pub(super) fn block(
+        self: &Arc<Loaded>,
+        segment: &Arc<Segment>,
+        number: usize,
+    ) -> Result<Block, ReadError> {
         let (entry, verified) = self.place(number)?;
         let events = entry.events as usize;
         match &self.bytes {

@@ -1,0 +1,340 @@
+//! Repair: what is damaged is kept in quarantine, what is whole stays in the store, whatever interrupts it.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod support;
+
+use std::sync::Arc;
+
+use support::{Row, open, rows, tiny};
+use tamias_store::io::{Chance, Change, Crash, Directory, Fault, FaultKind, Medium, Simulated};
+use tamias_store::{Damage, Direction, Event, OpenError, Options, ReadMode, Reader, Repair, Snapshot};
+
+/// A file's name and what it holds.
+type Bytes = (String, Vec<u8>);
+
+/// Three segments of several blocks, and a log of three batches.
+fn store() -> (Medium, Vec<Row>) {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    let append = |first: u64, count: u64| {
+        let documents: Vec<String> = (first..first + count).map(|n| format!("{{\"n\":{n:03}}}")).collect();
+        let events: Vec<Event<'_>> = documents
+            .iter()
+            .zip(first..)
+            .map(|(document, n)| Event { instant: 100 + (n * 7) % 40, bytes: document.as_bytes() })
+            .collect();
+        store.append(&events).unwrap();
+    };
+    for first in [0, 30, 60] {
+        append(first, 30);
+        store.seal().unwrap();
+    }
+    append(90, 2);
+    append(92, 3);
+    append(95, 1);
+    let expected = rows(&store.snapshot());
+    drop(store);
+    drop(open(&folder, &tiny()).unwrap());
+    (folder.medium(), expected)
+}
+
+fn alter(medium: &mut Medium, name: &str, alter: impl FnOnce(&mut Vec<u8>)) {
+    let file = medium.find(name).unwrap();
+    let mut bytes = medium.contents(file).to_vec();
+    alter(&mut bytes);
+    medium.apply(&Change::SetLength(file, 0));
+    medium.apply(&Change::Write(file, 0, bytes.into()));
+    medium.apply(&Change::Flush(file, true));
+}
+
+fn names(medium: &Medium, ending: &str) -> Vec<String> {
+    medium.names().filter(|name| name.ends_with(ending)).cloned().collect()
+}
+
+fn flip(medium: &mut Medium, name: &str, what: &[u8]) {
+    alter(medium, name, |bytes| {
+        let at = bytes.windows(what.len()).position(|window| window == what).unwrap();
+        bytes[at + what.len() - 1] ^= 1;
+    });
+}
+
+/// A store with damage of each kind, how it was before, and the damaged files.
+fn damaged() -> (Medium, Vec<Row>, Vec<Bytes>) {
+    let (mut medium, expected) = store();
+    let (segments, logs) = (names(&medium, ".segment"), names(&medium, ".log"));
+    flip(&mut medium, &segments[0], b"\"n\":007");
+    alter(&mut medium, &segments[1], |bytes| bytes[17] ^= 1);
+    alter(&mut medium, &segments[2], |bytes| bytes.truncate(bytes.len() - 100));
+    flip(&mut medium, &logs[0], b"\"n\":093");
+    let files: Vec<Bytes> = segments
+        .into_iter()
+        .chain(logs)
+        .map(|name| (name.clone(), medium.contents(medium.find(&name).unwrap()).to_vec()))
+        .collect();
+    (medium, expected, files)
+}
+
+fn repair(folder: &Simulated, dry_run: bool) -> Result<Repair, OpenError> {
+    repair_with(folder, ReadMode::Map, dry_run)
+}
+
+fn repair_with(folder: &Simulated, read_mode: ReadMode, dry_run: bool) -> Result<Repair, OpenError> {
+    let options = Options { read_mode, ..tiny() };
+    Repair::run_on(Arc::new(folder.clone()), &options, &(), dry_run, &mut |_, _| ())
+}
+
+fn skipping(snapshot: &Snapshot) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for group in snapshot.groups(0..=u64::MAX, Direction::Ascending).skip_damaged() {
+        for block in group.unwrap() {
+            if block.documents().is_err() {
+                continue;
+            }
+            for index in 0..block.len() {
+                let key = block.key(index).unwrap();
+                rows.push((key.arrival, key.instant, block.document(index).unwrap().unwrap().to_vec()));
+            }
+        }
+    }
+    rows.sort();
+    rows
+}
+
+/// That the damaged files are in the store or in quarantine, as they were.
+fn check_kept(medium: &Medium, files: &[Bytes]) {
+    for (name, bytes) in files {
+        let holds = |name: &str| medium.find(name).is_some_and(|file| medium.contents(file) == bytes);
+        assert!(holds(name) || holds(&format!("quarantine/{name}")), "{name} is lost");
+    }
+}
+
+#[test]
+fn what_is_whole_stays_and_the_rest_is_kept() {
+    let (medium, expected, files) = damaged();
+    let folder = Simulated::with(medium);
+    let before = skipping(&open(&folder, &tiny()).unwrap().snapshot());
+    let changes = folder.change_count();
+    let planned = repair(&folder, true).unwrap();
+    // The lock, and who holds it.
+    let names_of_changes: Vec<Change> = folder.changes()[changes..].to_vec();
+    assert!(
+        names_of_changes.iter().all(|change| matches!(change, Change::Create(name) if name == "writer")
+            || matches!(change, Change::Write(..))),
+        "a dry run changes nothing: {names_of_changes:?}"
+    );
+    let done = repair(&folder, false).unwrap();
+    assert_eq!(planned, done, "a dry run tells what would be done");
+    let plain = Simulated::with(damaged().0);
+    assert_eq!(repair_with(&plain, ReadMode::Plain, false).unwrap(), done);
+    assert_eq!(
+        rows(&open(&plain, &tiny()).unwrap().snapshot()),
+        rows(&open(&folder, &tiny()).unwrap().snapshot())
+    );
+
+    let store = open(&folder, &tiny()).unwrap();
+    assert_eq!(store.snapshot().verify().unwrap(), []);
+    let after = rows(&store.snapshot());
+    assert_eq!(after.len() as u64, done.events);
+    assert!(before.iter().all(|row| after.contains(row)));
+    assert!(after.iter().all(|row| expected.contains(row)));
+    check_kept(&folder.medium(), &files);
+    let lost: u64 = done.files.iter().flat_map(|file| &file.damage).filter_map(|part| part.events).sum();
+    assert_eq!(after.len() as u64 + lost, expected.len() as u64);
+    // One block of the first, none of the second, of which only the header is wrong, all of the third, one batch.
+    let kept: Vec<u64> = done.files.iter().map(|file| file.kept).collect();
+    let block = done.files[0].damage[0].events.unwrap();
+    assert_eq!(kept, [30 - block, 30, 0, 3]);
+    for file in &done.files {
+        assert_eq!(
+            file.quarantined.as_deref(),
+            file.file
+                .parent()
+                .map(|folder| folder.join("quarantine").join(file.file.file_name().unwrap()))
+                .as_deref()
+        );
+    }
+    let numbers: Vec<u64> = store.append(&[Event { instant: 1, bytes: b"new" }]).unwrap().collect();
+    assert!(!expected.iter().any(|row| numbers.contains(&row.0)), "no number is given twice");
+    store.seal().unwrap();
+    drop(store);
+    // Once more there is nothing to do.
+    let changes = folder.change_count();
+    let again = repair(&folder, false).unwrap();
+    assert_eq!((again.files, again.events), (vec![], after.len() as u64 + 1));
+    assert_eq!(folder.change_count(), changes + 2);
+    check_kept(&folder.medium(), &files);
+}
+
+#[test]
+fn a_repair_may_be_interrupted_at_any_point() {
+    let (medium, _, files) = damaged();
+    let whole = |folder: &Simulated| {
+        repair(folder, false).unwrap();
+        let store = open(folder, &tiny()).unwrap();
+        assert_eq!(store.snapshot().verify().unwrap(), []);
+        check_kept(&folder.medium(), &files);
+        rows(&store.snapshot())
+    };
+    let repaired = whole(&Simulated::with(medium.clone()));
+    let unrepaired = skipping(&open(&Simulated::with(medium.clone()), &tiny()).unwrap().snapshot());
+    let folder = Simulated::with(medium.clone());
+    repair(&folder, false).unwrap();
+    let changes = folder.changes();
+    let mut chance = Chance(1);
+    let mut at_each = medium;
+    let mut images = 0;
+    for change in changes.iter().map(Some).chain([None]) {
+        for crash in Crash::ALL {
+            let left = at_each.after(crash, &mut chance);
+            check_kept(&left, &files);
+            // Opened as it is, or repaired again, with another interruption on the way.
+            let folder = Simulated::with(left.clone());
+            let shown = skipping(&open(&folder, &tiny()).unwrap().snapshot());
+            assert!(shown == unrepaired || shown == repaired);
+            let folder = Simulated::with(left);
+            assert_eq!(whole(&folder), repaired);
+            images += 1;
+            let mut again = folder.changes();
+            again.truncate(chance.below(again.len() + 1));
+            let mut medium = at_each.after(Crash::Everything, &mut chance);
+            if crash == Crash::Everything {
+                again.iter().for_each(|change| medium.apply(change));
+                let left = medium.after(Crash::ALL[chance.below(8)], &mut chance);
+                check_kept(&left, &files);
+                assert_eq!(whole(&Simulated::with(left)), repaired);
+            }
+        }
+        if let Some(change) = change {
+            at_each.apply(change);
+        }
+    }
+    assert!(images > 200, "{images}");
+}
+
+#[test]
+fn any_call_of_a_repair_may_fail() {
+    let (medium, _, files) = damaged();
+    let repaired = {
+        let folder = Simulated::with(medium.clone());
+        repair(&folder, false).unwrap();
+        rows(&open(&folder, &tiny()).unwrap().snapshot())
+    };
+    for kind in [FaultKind::Device, FaultKind::NoSpace, FaultKind::Short, FaultKind::Interrupted] {
+        for at in 0..200 {
+            let folder = Simulated::with(medium.clone());
+            folder.fail(Some(Fault { at, forever: false, kind }));
+            let first = repair(&folder, false);
+            folder.fail(None);
+            if matches!(kind, FaultKind::Short | FaultKind::Interrupted) {
+                first.unwrap();
+            }
+            check_kept(&folder.medium(), &files);
+            repair(&folder, false).unwrap();
+            let store = open(&folder, &tiny()).unwrap();
+            assert_eq!(store.snapshot().verify().unwrap(), []);
+            assert_eq!(rows(&store.snapshot()), repaired);
+            check_kept(&folder.medium(), &files);
+        }
+    }
+}
+
+#[test]
+fn a_reader_goes_on_beside_a_repair() {
+    let (medium, _, _) = damaged();
+    let folder = Simulated::with(medium);
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny()).unwrap();
+    let snapshot = reader.snapshot().unwrap();
+    let before = skipping(&snapshot);
+    let repaired = repair(&folder, false).unwrap();
+    assert_eq!(skipping(&snapshot), before);
+    assert_eq!(reader.snapshot().unwrap().events(), repaired.events);
+}
+
+#[test]
+fn what_is_no_store_or_in_use_is_not_repaired() {
+    let folder = Simulated::new();
+    assert!(matches!(repair(&folder, false), Err(OpenError::Missing { .. })));
+    assert_eq!(folder.change_count(), 0);
+    let store = open(&folder, &tiny()).unwrap();
+    assert!(matches!(repair(&folder, false), Err(OpenError::Locked { .. })));
+    drop(store);
+    assert_eq!(repair(&folder, false).unwrap(), Repair { files: Vec::new(), events: 0 });
+    let missing = tempfile::tempdir().unwrap().path().join("missing");
+    let refused = Repair::run(&missing, &Options::default(), &(), false, &mut |_, _| ());
+    assert!(matches!(refused, Err(OpenError::Missing { .. })));
+    assert!(!missing.exists());
+}
+
+#[test]
+fn files_that_are_missing_are_given_up() {
+    let (medium, expected) = store();
+    let folder = Simulated::with(medium.clone());
+    folder.remove(&names(&medium, ".segment")[1]).unwrap();
+    folder.remove(&names(&medium, ".log")[0]).unwrap();
+    let done = repair(&folder, false).unwrap();
+    assert_eq!(
+        done.files.iter().map(|file| (&file.quarantined, file.kept)).collect::<Vec<_>>(),
+        [(&None, 0); 2]
+    );
+    let store = open(&folder, &tiny()).unwrap();
+    assert_eq!(store.snapshot().verify().unwrap(), []);
+    let left: Vec<Row> = expected.into_iter().filter(|row| row.0 < 30 || (60..90).contains(&row.0)).collect();
+    assert_eq!(rows(&store.snapshot()), left);
+    // The numbers of the events that were in the log are not given again, however many there were.
+    let arrival = store.append(&[Event { instant: 1, bytes: b"new" }]).unwrap().start;
+    assert!(arrival > 96 && arrival < 1 << 62, "{arrival}");
+}
+
+#[test]
+fn another_file_in_quarantine_is_not_replaced() {
+    let (mut medium, _) = store();
+    let segment = names(&medium, ".segment")[0].clone();
+    let sound = medium.clone();
+    flip(&mut medium, &segment, b"\"n\":007");
+    let folder = Simulated::with(medium);
+    repair(&folder, false).unwrap();
+    // Somebody puts the old files back, and they are damaged again in another place.
+    let mut medium = folder.medium();
+    for name in names(&medium, "").into_iter().filter(|name| !name.contains('/')) {
+        medium.apply(&Change::Remove(name));
+    }
+    for name in names(&sound, "") {
+        medium.apply(&Change::Create(name.clone()));
+        let bytes = sound.contents(sound.find(&name).unwrap());
+        medium.apply(&Change::Write(medium.find(&name).unwrap(), 0, bytes.into()));
+    }
+    flip(&mut medium, &segment, b"\"n\":009");
+    let folder = Simulated::with(medium);
+    let done = repair(&folder, false).unwrap();
+    let kept = done.files[0].quarantined.as_ref().unwrap();
+    assert!(kept.ends_with(format!("quarantine/{segment}.2")), "{kept:?}");
+    let kept = names(&folder.medium(), "").into_iter().filter(|name| name.contains(&segment)).count();
+    assert_eq!(kept, 2, "the store's own is gone");
+}
+
+#[test]
+fn the_end_of_a_log_that_cannot_be_read_is_kept_when_opening() {
+    let (mut medium, expected) = store();
+    let log = names(&medium, ".log")[0].clone();
+    flip(&mut medium, &log, b"\"n\":095");
+    let bytes = medium.contents(medium.find(&log).unwrap()).to_vec();
+    let folder = Simulated::with(medium);
+    // Whether that batch was acknowledged nobody can tell.
+    let store = open(&folder, &tiny()).unwrap();
+    assert_eq!(rows(&store.snapshot()), expected[..95]);
+    assert_eq!(store.snapshot().verify().unwrap(), Vec::<Damage>::new());
+    let medium = folder.medium();
+    let kept =
+        names(&medium, "").into_iter().find(|name| name.starts_with("quarantine/") && !name.ends_with('/'));
+    let kept = kept.unwrap();
+    let range = kept.strip_prefix(&format!("quarantine/{log}.")).unwrap().split_once('-').unwrap();
+    let (start, end): (usize, usize) = (range.0.parse().unwrap(), range.1.parse().unwrap());
+    assert_eq!(medium.contents(medium.find(&kept).unwrap()), &bytes[start..end]);
+    assert_eq!(end, bytes.len());
+    assert!(medium.find(&log).is_none(), "the log itself was copied and removed");
+    // Opening again finds nothing of the kind.
+    drop(store);
+    drop(open(&folder, &tiny()).unwrap());
+    assert_eq!(names(&folder.medium(), "").iter().filter(|name| name.starts_with("quarantine/")).count(), 2);
+}

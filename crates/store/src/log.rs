@@ -418,11 +418,15 @@ impl LogReader {
                     continue;
                 }
                 let Some(frame) = Frame::decode(self.header.seed(), head) else { continue };
+                let offset = start + at as u64;
+                let Some(rest) = length.checked_sub(offset + FRAME_BYTES as u64) else { continue };
+                if frame.body_bytes() > rest {
+                    continue;
+                }
                 let Some(left) = budget.checked_sub(frame.body_bytes()) else {
                     return Ok(Witness::Unclear { end: aligned(length) });
                 };
                 budget = left;
-                let offset = start + at as u64;
                 if self.batch_at(offset, frame, &mut body)?.is_none() {
                     continue;
                 }

@@ -12,7 +12,7 @@ use tamias_store::format::{
     TRAILER_BYTES, Trailer, checksum,
 };
 use tamias_store::io::{Chance, Change, Medium, Simulated};
-use tamias_store::{Direction, Event, Options, ReadMode, Reader, Snapshot, SourcePosition};
+use tamias_store::{Direction, Event, Options, ReadMode, Reader, Repair, Snapshot, SourcePosition};
 
 const ROUNDS: usize = 10_000;
 
@@ -181,4 +181,46 @@ fn forged_files_do_no_harm_to_the_process() {
             }
         }
     }
+}
+
+#[test]
+fn a_log_too_long_to_search_for_a_witness_is_reported() {
+    let mut medium = small_store();
+    let name = name(&medium, ".log");
+    let mut bytes = contents(&medium, &name);
+    let seed = seed(FileKind::Log, &bytes);
+    // The first batch is damaged; behind the last come frames, each of which claims everything behind it.
+    bytes[HEADER_BYTES] ^= 1;
+    let honest = bytes.len();
+    let frames = 16;
+    for left in (0..frames).rev() {
+        let frame = Frame {
+            body_checksum: 1,
+            document_bytes: (left * FRAME_BYTES + 4000) as u32,
+            events: 0,
+            flushed: 0,
+            first_arrival: 0,
+            source_position: 0,
+            source_name_bytes: 0,
+        };
+        bytes.extend_from_slice(&frame.encode(seed));
+    }
+    bytes.resize(bytes.len() + 4000, b'x');
+    // Without a witness before them, there is no telling.
+    bytes.drain(HEADER_BYTES + 8..honest);
+    bytes.splice(HEADER_BYTES + 8..HEADER_BYTES + 8, [0; 8]);
+    let end = bytes.len();
+    replace(&mut medium, &name, bytes.clone());
+    let folder = Simulated::with(medium);
+    let store = open(&folder, &tiny()).unwrap();
+    let damage = store.snapshot().damage().to_vec();
+    assert_eq!(damage.len(), 1);
+    assert_eq!((damage[0].bytes.clone(), damage[0].events), (48..end as u64, None));
+    assert!(damage[0].found.contains("it cannot be told whether it was flushed"), "{}", damage[0].found);
+    drop(store);
+    assert_eq!(contents(&folder.medium(), &name), bytes, "it stays for whoever repairs it");
+    let done = Repair::run_on(Arc::new(folder.clone()), &tiny(), &(), false, &mut |_, _| ()).unwrap();
+    assert_eq!((done.files.len(), done.events), (1, 18));
+    assert_eq!(contents(&folder.medium(), &format!("quarantine/{name}")), bytes);
+    assert_eq!(open(&folder, &tiny()).unwrap().snapshot().verify().unwrap(), []);
 }

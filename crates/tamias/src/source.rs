@@ -38,6 +38,15 @@ impl Source for SnapshotSource {
     }
 }
 
+/// What sealed blocks say of themselves is for the query engine to tell.
+pub(crate) struct Summaries;
+
+impl tamias_store::Summarize for Summaries {
+    fn summarize(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
+        tamias_query::summarize(documents, ends, summary);
+    }
+}
+
 /// A block of the store, as the query engine sees it.
 struct StoredBlock {
     block: tamias_store::Block,

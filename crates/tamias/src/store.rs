@@ -7,7 +7,7 @@ use tamias_query::{Instant, Query, QueryError, Rows, RunOptions};
 use tamias_store::{Groups, OpenError, Options, SealError, Snapshot, SourcePosition};
 
 use crate::damage::instant;
-use crate::source::SnapshotSource;
+use crate::source::{SnapshotSource, Summaries};
 use crate::{Batch, Damage, EventFormat, LeftOut, Rejection, Repair};
 
 /// A store of events: a folder of plain files. A handle, cheap to clone, for any number of threads.
@@ -71,7 +71,7 @@ impl Store {
     /// # Errors
     /// Where another process writes to it, the folder cannot be read or written, or is no store of this version.
     pub fn open(path: impl AsRef<Path>) -> Result<Store, OpenError> {
-        let store = tamias_store::Store::open(path.as_ref(), Options::default(), Arc::new(()))?;
+        let store = tamias_store::Store::open(path.as_ref(), Options::default(), Arc::new(Summaries))?;
         Ok(Store(Access::Writer(store)))
     }
 

@@ -1,0 +1,298 @@
+//! A summary's bytes → what is known of a block.
+
+use super::hash::hash;
+use super::{FILTERED_BYTES_MAX, HEADER_BYTES, VERSION, filter, flags, key_flags};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use tamias_json::write_json_string;
+
+/// What is known of a block's documents.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Summary<'b> {
+    bytes: &'b [u8],
+    flags: u8,
+    events: u32,
+    /// Per key listed, in order of their names, where its record begins.
+    offsets: &'b [[u8; 4]],
+    filter: &'b [u8],
+}
+
+/// What is known of a key of the top level.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Key<'b> {
+    /// No event of the block has it.
+    Absent,
+    /// Nothing.
+    Unknown,
+    Present(KeyFacts<'b>),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyFacts<'b> {
+    /// How many events of the block have the key.
+    pub(crate) events: u32,
+    /// The bytes `"key":` occur nowhere in the block but as this key, once in each of those events: not nested, not in a text,
+    /// not behind a backslash.
+    pub(crate) is_simple: bool,
+    /// None where an event has the key more than once.
+    pub(crate) values: Option<Values<'b>>,
+}
+
+/// The values of a key, one an event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Values<'b> {
+    /// Events that do not have the key.
+    pub(crate) missing: Tally,
+    pub(crate) null: Tally,
+    pub(crate) falsehood: Tally,
+    pub(crate) truth: Tally,
+    pub(crate) maps: u32,
+    pub(crate) arrays: u32,
+    pub(crate) strings: u32,
+    pub(crate) numbers: u32,
+    /// All distinct strings as they are stored, without their quotes.
+    pub(crate) listed_strings: Option<Listed<'b>>,
+    /// All distinct spellings of numbers.
+    pub(crate) listed_numbers: Option<Listed<'b>>,
+    /// The least and the greatest number.
+    pub(crate) range: Option<(Extreme<'b>, Extreme<'b>)>,
+    pub(crate) sum: Option<Sum<'b>>,
+    filter: Option<Filter<'b>>,
+}
+
+/// How many events have a value, and the number of the first in the block if there is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) count: u32,
+    pub(crate) first: u32,
+}
+
+/// The least or the greatest number, in the spelling of the first event that has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extreme<'b> {
+    pub(crate) text: &'b str,
+    pub(crate) event: u32,
+}
+
+/// Distinct values, each with the events that have it, in the order in which they first came.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed<'b>(Bytes<'b>);
+
+/// The exact sum of the numbers: by scale, the sum of the significands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sum<'b>(Bytes<'b>);
+
+#[derive(Clone, Copy, Debug)]
+struct Filter<'b> {
+    bytes: &'b [u8],
+    seed: u64,
+}
+
+/// The largest scale of a decimal.
+const SCALE_MAX: u32 = 28;
+
+impl<'b> Summary<'b> {
+    /// Reads what [`summarize`](super::summarize) wrote. None where it was another version, or something else.
+    pub(crate) fn parse(bytes: &'b [u8]) -> Option<Summary<'b>> {
+        let (head, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
+        let [version, flags, keys @ .., e0, e1, e2, e3, f0, f1, f2, f3] = *head;
+        if version != VERSION {
+            return None;
+        }
+        let (offsets, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(keys)) * 4)?;
+        let filter = rest.len().checked_sub(u32::from_le_bytes([f0, f1, f2, f3]) as usize)?;
+        Some(Summary {
+            bytes,
+            flags,
+            events: u32::from_le_bytes([e0, e1, e2, e3]),
+            offsets: offsets.as_chunks().0,
+            filter: rest.get(filter..)?,
+        })
+    }
+
+    /// How many events the block had when it was summarised.
+    pub(crate) fn events(&self) -> u32 {
+        self.events
+    }
+
+    /// Whether no document holds an object or array.
+    pub(crate) fn never_nested(&self) -> bool {
+        self.flags & flags::NESTED == 0
+    }
+
+    /// What is known of a key, given as text. Takes time logarithmic in the number of keys.
+    pub(crate) fn key(&self, name: &str) -> Key<'b> {
+        let Some(name) = spelled(name) else { return Key::Unknown };
+        let (mut low, mut high) = (0, self.offsets.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let Some((found, record)) = self.record(middle) else { return Key::Unknown };
+            match found.cmp(&*name) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+                Ordering::Equal => return self.facts(found, record).map_or(Key::Unknown, Key::Present),
+            }
+        }
+        match self.flags & flags::INCOMPLETE {
+            0 => Key::Absent,
+            _ => Key::Unknown,
+        }
+    }
+
+    /// The name of a key, and what follows it.
+    fn record(&self, number: usize) -> Option<(&'b [u8], Bytes<'b>)> {
+        let offset = u32::from_le_bytes(*self.offsets.get(number)?);
+        let mut record = Bytes(self.bytes.get(offset as usize..)?);
+        Some((record.text()?, record))
+    }
+
+    fn facts(&self, name: &[u8], mut record: Bytes<'b>) -> Option<KeyFacts<'b>> {
+        let flags = record.byte()?;
+        let events = record.number()?;
+        let values = match flags & key_flags::REPEATED {
+            0 => Some(self.values(name, flags, events, record)?),
+            _ => None,
+        };
+        Some(KeyFacts { events, is_simple: flags & key_flags::SIMPLE != 0, values })
+    }
+
+    fn values(&self, name: &[u8], flags: u8, events: u32, mut record: Bytes<'b>) -> Option<Values<'b>> {
+        let missing = self.events.checked_sub(events)?;
+        let missing = Tally { count: missing, first: if missing > 0 { record.number()? } else { 0 } };
+        let (maps, arrays) = (record.number()?, record.number()?);
+        let (null, falsehood, truth) = (record.tally()?, record.tally()?, record.tally()?);
+        let (strings, numbers) = (record.number()?, record.number()?);
+        let mut part = |flag| match flags & flag {
+            0 => Some(None),
+            _ => Some(Some(Bytes(record.text()?))),
+        };
+        let listed_strings = part(key_flags::STRINGS)?.map(Listed);
+        let listed_numbers = part(key_flags::NUMBERS)?.map(Listed);
+        let range = match part(key_flags::RANGE)? {
+            Some(mut range) => Some((range.extreme()?, range.extreme()?)),
+            None => None,
+        };
+        let sum = part(key_flags::SUM)?.map(Sum);
+        let filter =
+            (flags & key_flags::FILTER != 0).then(|| Filter { bytes: self.filter, seed: hash(0, name) });
+        Some(Values {
+            missing,
+            null,
+            falsehood,
+            truth,
+            maps,
+            arrays,
+            strings,
+            numbers,
+            // No list is needed to say that there are none.
+            listed_strings: listed_strings.or((strings == 0).then_some(Listed(Bytes(&[])))),
+            listed_numbers: listed_numbers.or((numbers == 0).then_some(Listed(Bytes(&[])))),
+            range,
+            sum: sum.or((numbers == 0).then_some(Sum(Bytes(&[])))),
+            filter,
+        })
+    }
+}
+
+impl<'b> Values<'b> {
+    /// Whether the string may be among the values; false where it surely is not. It is told as it is stored, without its
+    /// quotes, and must have one spelling ([`spelled`]).
+    pub(crate) fn may_hold(&self, spelled: &[u8]) -> bool {
+        match (self.listed_strings, self.filter) {
+            (Some(mut listed), _) => listed.any(|(text, _)| text == spelled),
+            (None, Some(Filter { bytes, seed })) if spelled.len() <= FILTERED_BYTES_MAX => {
+                filter::may_contain(bytes, hash(seed, spelled))
+            }
+            _ => true,
+        }
+    }
+}
+
+/// The one spelling that a string has where it is stored, without its quotes; none for U+FFFD, which lone surrogates read as.
+pub(crate) fn spelled(text: &str) -> Option<Cow<'_, [u8]>> {
+    if text.contains('\u{FFFD}') {
+        return None;
+    }
+    if !text.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
+        return Some(Cow::Borrowed(text.as_bytes()));
+    }
+    let mut quoted = Vec::new();
+    write_json_string(text, &mut quoted);
+    let spelled = quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    Some(Cow::Owned(spelled.to_vec()))
+}
+
+impl<'b> Iterator for Listed<'b> {
+    type Item = (&'b [u8], Tally);
+
+    fn next(&mut self) -> Option<(&'b [u8], Tally)> {
+        let text = self.0.text()?;
+        Some((text, Tally { count: self.0.number()?, first: self.0.number()? }))
+    }
+}
+
+impl Iterator for Sum<'_> {
+    /// A scale, from 0 to 28, and a sum of significands.
+    type Item = (u32, i128);
+
+    fn next(&mut self) -> Option<(u32, i128)> {
+        let scale = self.0.number().filter(|scale| *scale <= SCALE_MAX)?;
+        let folded = self.0.wide()?;
+        Some((scale, (folded >> 1) as i128 ^ -((folded & 1) as i128)))
+    }
+}
+
+/// Bytes that are read from the front.
+#[derive(Clone, Copy, Debug)]
+struct Bytes<'b>(&'b [u8]);
+
+impl<'b> Bytes<'b> {
+    #[inline]
+    fn byte(&mut self) -> Option<u8> {
+        let (byte, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*byte)
+    }
+
+    /// Seven bits a byte, the lowest first.
+    fn wide(&mut self) -> Option<u128> {
+        let mut number = 0;
+        for shift in (0..128).step_by(7) {
+            let byte = self.byte()?;
+            number |= u128::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn number(&mut self) -> Option<u32> {
+        match self.0 {
+            [byte @ 0..0x80, rest @ ..] => {
+                self.0 = rest;
+                Some(u32::from(*byte))
+            }
+            _ => self.wide()?.try_into().ok(),
+        }
+    }
+
+    #[inline]
+    fn text(&mut self) -> Option<&'b [u8]> {
+        let length = self.number()? as usize;
+        let (text, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(text)
+    }
+
+    fn tally(&mut self) -> Option<Tally> {
+        let count = self.number()?;
+        Some(Tally { count, first: if count > 0 { self.number()? } else { 0 } })
+    }
+
+    fn extreme(&mut self) -> Option<Extreme<'b>> {
+        let text = std::str::from_utf8(self.text()?).ok()?;
+        Some(Extreme { text, event: self.number()? })
+    }
+}

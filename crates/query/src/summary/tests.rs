@@ -1,0 +1,402 @@
+//! Summaries against a plain reading of the same documents with serde_json.
+
+use super::read::{Extreme, Tally, spelled};
+use super::*;
+use crate::value::Number;
+use proptest::prelude::*;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, BTreeSet};
+use tamias_json::validate::{Limits, minify_object};
+
+/// The members of a document in their order, duplicates included; each value keeps its text.
+struct Members(Vec<(String, Box<RawValue>)>);
+
+impl<'de> serde::Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members, D::Error> {
+        struct All;
+        impl<'de> Visitor<'de> for All {
+            type Value = Members;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(All)
+    }
+}
+
+/// A block of documents, in the spelling that is stored.
+pub(super) fn block(documents: &[impl AsRef<[u8]>]) -> (Vec<u8>, Vec<u32>) {
+    let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+    for document in documents {
+        minify_object(document.as_ref(), &Limits::default(), &mut bytes).unwrap();
+        ends.push(bytes.len() as u32);
+        bytes.push(b'\n');
+    }
+    (bytes, ends)
+}
+
+fn summary_of(documents: &[impl AsRef<[u8]>]) -> Vec<u8> {
+    let (bytes, ends) = block(documents);
+    let mut out = Vec::new();
+    summarize(&bytes, &ends, &mut out);
+    out
+}
+
+fn facts<'b>(summary: &Summary<'b>, name: &str) -> KeyFacts<'b> {
+    match summary.key(name) {
+        Key::Present(facts) => facts,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+/// What the events of a block say of a key, read plainly.
+#[derive(Default)]
+struct Plain {
+    events: BTreeSet<u32>,
+    is_repeated: bool,
+    /// By its text: the events that have the value.
+    values: BTreeMap<String, Vec<u32>>,
+}
+
+fn plain(documents: &[u8]) -> (u32, BTreeMap<String, Plain>) {
+    let mut keys: BTreeMap<String, Plain> = BTreeMap::new();
+    let mut events = 0;
+    for (event, document) in (0..).zip(documents.split(|&byte| byte == b'\n').filter(|d| !d.is_empty())) {
+        events += 1;
+        for (key, value) in serde_json::from_slice::<Members>(document).unwrap().0 {
+            let plain = keys.entry(key).or_default();
+            plain.is_repeated |= !plain.events.insert(event);
+            plain.values.entry(value.get().to_owned()).or_default().push(event);
+        }
+    }
+    (events, keys)
+}
+
+fn occurrences(documents: &[u8], key: &[u8]) -> usize {
+    documents.windows(key.len()).filter(|window| *window == key).count()
+}
+
+fn tally(events: &[u32]) -> Tally {
+    Tally { count: events.len() as u32, first: events.first().copied().unwrap_or(0) }
+}
+
+/// Holds every fact of a summary against the documents.
+fn check(documents: &[u8], ends: &[u32]) {
+    let mut bytes = Vec::new();
+    summarize(documents, ends, &mut bytes);
+    assert!(bytes.len() <= (documents.len() / 40).max(2048), "{} bytes", bytes.len());
+    let summary = Summary::parse(&bytes).unwrap();
+    let (events, keys) = plain(documents);
+    assert_eq!(summary.events(), events);
+    let is_nested = keys.values().any(|plain| plain.values.keys().any(|text| text.starts_with(['{', '['])));
+    assert_eq!(summary.never_nested(), !is_nested);
+    for (name, plain) in &keys {
+        let facts = match summary.key(name) {
+            Key::Absent => panic!("{name:?} is there"),
+            Key::Unknown => continue,
+            Key::Present(facts) => facts,
+        };
+        assert_eq!(facts.events as usize, plain.events.len(), "{name:?}");
+        if facts.is_simple {
+            let mut key = Vec::new();
+            tamias_json::write_json_string(name, &mut key);
+            key.push(b':');
+            assert_eq!(occurrences(documents, &key), plain.events.len(), "{name:?} is not simple");
+        }
+        assert_eq!(facts.values.is_none(), plain.is_repeated, "{name:?}");
+        let Some(values) = facts.values else { continue };
+        let of = |first: &[char]| -> Vec<(&String, &Vec<u32>)> {
+            plain.values.iter().filter(|(text, _)| text.starts_with(first)).collect()
+        };
+        let count = |first: &[char]| of(first).iter().map(|(_, events)| events.len()).sum::<usize>();
+        let missing: Vec<u32> = (0..events).filter(|event| !plain.events.contains(event)).collect();
+        assert_eq!(values.missing, tally(&missing), "{name:?}");
+        for (told, text) in [(values.null, "null"), (values.truth, "true"), (values.falsehood, "false")] {
+            assert_eq!(
+                told,
+                plain.values.get(text).map_or(Tally::default(), |events| tally(events)),
+                "{name:?}"
+            );
+        }
+        let numbers = ['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
+        assert_eq!(values.strings as usize, count(&['"']), "{name:?}");
+        assert_eq!(values.numbers as usize, count(&numbers), "{name:?}");
+        assert_eq!(values.maps as usize, count(&['{']), "{name:?}");
+        assert_eq!(values.arrays as usize, count(&['[']), "{name:?}");
+        for (listed, quote, all) in
+            [(values.listed_strings, "\"", of(&['"'])), (values.listed_numbers, "", of(&numbers))]
+        {
+            let Some(listed) = listed else { continue };
+            let told: BTreeMap<String, Tally> = listed
+                .map(|(text, tally)| (format!("{quote}{}{quote}", std::str::from_utf8(text).unwrap()), tally))
+                .collect();
+            let expected: BTreeMap<String, Tally> =
+                all.iter().map(|(text, events)| ((*text).clone(), tally(events))).collect();
+            assert_eq!(told, expected, "{name:?}");
+        }
+        for (text, _) in of(&['"']) {
+            assert!(values.may_hold(&text.as_bytes()[1..text.len() - 1]), "{name:?} has {text}");
+        }
+        if let Some((least, greatest)) = values.range {
+            let first_of = |extreme: Extreme<'_>, beyond: std::cmp::Ordering| {
+                let mut events = Vec::new();
+                for (text, of) in of(&numbers) {
+                    let order = Number::Stored(text).compare(&Number::Stored(extreme.text));
+                    assert_ne!(order, beyond, "{name:?}: {text} and {}", extreme.text);
+                    if order.is_eq() {
+                        events.extend(of);
+                    }
+                }
+                assert_eq!(events.iter().min(), Some(&extreme.event));
+                assert!(plain.values[extreme.text].contains(&extreme.event));
+            };
+            first_of(least, std::cmp::Ordering::Less);
+            first_of(greatest, std::cmp::Ordering::Greater);
+        }
+        if let Some(sum) = values.sum {
+            let told: rust_decimal::Decimal =
+                sum.map(|(scale, part)| rust_decimal::Decimal::from_i128_with_scale(part, scale)).sum();
+            let each = of(&numbers).into_iter().map(|(text, events)| {
+                tamias_json::number::to_decimal(text).unwrap() * rust_decimal::Decimal::from(events.len())
+            });
+            // Decimals round where the digits do not suffice.
+            assert!((told - each.sum::<rust_decimal::Decimal>()).abs() < 1.into(), "{name:?}");
+        }
+    }
+    for name in ["", "no such key", "Elapsed", ",", "\"", "a\\"] {
+        if !keys.contains_key(name) {
+            assert!(!matches!(summary.key(name), Key::Present(_)), "{name:?} is not there");
+        }
+    }
+}
+
+/// Pieces that are unkind when they stand beside each other.
+fn key() -> impl Strategy<Value = String> {
+    let names = [
+        "Elapsed",
+        "a",
+        "b",
+        "",
+        ",",
+        ":",
+        "]",
+        "}",
+        ",a",
+        ":Elapsed",
+        "x\"Elapsed",
+        "\"a",
+        "a\"",
+        "\\",
+        "a\\",
+        "\\\"b",
+        "é",
+        "\n",
+    ];
+    prop_oneof![prop::sample::select(names.to_vec()).prop_map(str::to_owned), "[ab]{1,2}"]
+}
+
+fn scalar() -> impl Strategy<Value = String> {
+    let texts = [
+        "null",
+        "true",
+        "false",
+        "0",
+        "-0",
+        "200",
+        "200.0",
+        "2e2",
+        "-1.50",
+        "1999e-3",
+        "12345678901234567890",
+        "1e20",
+        "0.1",
+        "\"\"",
+        "\"a\"",
+        "\"Elapsed\"",
+        "\"\\\"Elapsed\\\":1\"",
+        "\"\\\\\"",
+        "\":\"",
+        "\"\\n\"",
+    ];
+    prop_oneof![
+        3 => prop::sample::select(texts.to_vec()).prop_map(str::to_owned),
+        1 => (-1000i32..1000).prop_map(|n| n.to_string()),
+        1 => (-1000i32..1000, 0usize..6).prop_map(|(n, zeros)| format!("{n}.{}5", "0".repeat(zeros))),
+        1 => (0u32..1000).prop_map(|n| format!("\"text {n}\"")),
+    ]
+}
+
+fn value() -> impl Strategy<Value = String> {
+    scalar().prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec((key(), inner.clone()), 0..3).prop_map(|members| object(&members)),
+            prop::collection::vec(inner, 0..3).prop_map(|elements| format!("[{}]", elements.join(","))),
+        ]
+    })
+}
+
+fn object(members: &[(String, String)]) -> String {
+    let members: Vec<String> = members
+        .iter()
+        .map(|(key, value)| format!("{}:{value}", serde_json::to_string(key).unwrap()))
+        .collect();
+    format!("{{{}}}", members.join(","))
+}
+
+proptest! {
+    #[test]
+    fn facts_are_those_of_a_plain_reading(
+        documents in prop::collection::vec(prop::collection::vec((key(), value()), 0..5), 0..120)
+    ) {
+        let documents: Vec<String> = documents.iter().map(|members| object(members)).collect();
+        let (documents, ends) = block(&documents);
+        check(&documents, &ends);
+    }
+
+    #[test]
+    fn any_bytes_may_be_read(bytes in prop::collection::vec(any::<u8>(), 0..200), names in prop::collection::vec(key(), 3)) {
+        read_all(&bytes, &names);
+    }
+
+    #[test]
+    fn altered_summaries_may_be_read(
+        documents in prop::collection::vec(prop::collection::vec((key(), value()), 0..5), 0..60),
+        alterations in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let documents: Vec<String> = documents.iter().map(|members| object(members)).collect();
+        let mut bytes = summary_of(&documents);
+        for (at, byte) in alterations {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let names = ["Elapsed", "a", "b", "", "ab"].map(str::to_owned);
+        read_all(&bytes, &names);
+        read_all(&bytes[..cut.index(bytes.len())], &names);
+    }
+}
+
+/// Reads everything that can be asked for; the answers may be anything.
+fn read_all(bytes: &[u8], names: &[String]) {
+    let Some(summary) = Summary::parse(bytes) else { return };
+    let _ = (summary.events(), summary.never_nested());
+    for name in names {
+        let Key::Present(KeyFacts { values: Some(values), .. }) = summary.key(name) else { continue };
+        let listed = values.listed_strings.into_iter().chain(values.listed_numbers).flatten().count();
+        assert!(listed <= bytes.len());
+        assert!(values.sum.into_iter().flatten().all(|(scale, _)| scale <= 28));
+        values.may_hold(b"text 1");
+    }
+}
+
+#[test]
+fn facts_of_nasty_documents() {
+    let documents: Vec<Vec<u8>> = tamias_testdata::nasty_documents()
+        .into_iter()
+        .filter(|document| serde_json::from_slice::<Members>(document).is_ok())
+        .collect();
+    assert!(documents.len() > 100);
+    let (all, ends) = block(&documents);
+    check(&all, &ends);
+    for document in &documents {
+        let (one, ends) = block(&[document]);
+        check(&one, &ends);
+    }
+}
+
+#[test]
+fn facts_of_generated_events() {
+    let mut generator = tamias_testdata::Generator::new(5, 2000);
+    let mut bytes = Vec::new();
+    while generator.write_next(&mut bytes) {}
+    let documents: Vec<&[u8]> = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let (documents, ends) = block(&documents);
+    check(&documents, &ends);
+    let mut bytes = Vec::new();
+    summarize(&documents, &ends, &mut bytes);
+    let summary = Summary::parse(&bytes).unwrap();
+    for name in ["@mt", "@tr", "Application"] {
+        assert!(facts(&summary, name).is_simple, "{name}");
+    }
+    assert!(facts(&summary, "Application").values.unwrap().listed_strings.is_some());
+    assert!(facts(&summary, "Elapsed").values.unwrap().range.is_some());
+    let ids = facts(&summary, "@tr").values.unwrap();
+    let found = (0..1000).filter(|n| ids.may_hold(format!("{n:032x}").as_bytes())).count();
+    assert!(found < 30, "{found} of 1000 that are not there may be");
+}
+
+#[test]
+fn simple_keys() {
+    let is_simple = |documents: &[&str], name: &str| {
+        facts(&Summary::parse(&summary_of(documents)).unwrap(), name).is_simple
+    };
+    assert!(is_simple(&[r#"{"a":1}"#, r#"{"a":2,"b":3}"#], "a"));
+    assert!(is_simple(&[r#"{"a":1,"b":"a"}"#, r#"{"b":["a","\"a\":"]}"#], "a"));
+    assert!(is_simple(&[r#"{"a":{"b":1}}"#], "a"));
+    assert!(!is_simple(&[r#"{"a":1}"#, r#"{"b":{"a":2}}"#], "a"), "nested");
+    assert!(!is_simple(&[r#"{"a":1}"#, r#"{"b":[[{"a":2}]]}"#], "a"), "nested in an array");
+    assert!(!is_simple(&[r#"{"b":[{"a":1}]}"#, r#"{"a":1}"#], "a"), "nested before");
+    assert!(!is_simple(&[r#"{"a":{"a":1}}"#], "a"), "nested in itself");
+    assert!(!is_simple(&[r#"{"a":1,"a":2}"#], "a"), "repeated");
+    assert!(!is_simple(&[r#"{"a":1,"x\"a":2}"#], "a"), "behind a backslash");
+    assert!(!is_simple(&[r#"{"b":{"x\"a":2}}"#, r#"{"a":1}"#], "a"), "nested behind a backslash");
+    assert!(!is_simple(&[r#"{",a":1}"#], ",a"), "begins as what follows a quote");
+    assert!(!is_simple(&[r#"{"a\"b":1}"#], "a\"b"), "has a backslash");
+}
+
+#[test]
+fn what_is_not_listed_is_unknown() {
+    let many: Vec<String> = (0..600).map(|n| format!("\"key{n}\":{n}")).collect();
+    let many = format!("{{{}}}", many.join(","));
+    let bytes = summary_of(&[many.as_str(), r#"{"key1":1,"key2":2}"#]);
+    let summary = Summary::parse(&bytes).unwrap();
+    assert_eq!(facts(&summary, "key1").events, 2);
+    let listed = (0..600).filter(|n| matches!(summary.key(&format!("key{n}")), Key::Present(_))).count();
+    assert!((10..=KEYS_MAX).contains(&listed), "{listed}");
+    assert!(matches!(summary.key("other"), Key::Unknown));
+
+    let long = format!("{{\"{}\":1,\"a\":2}}", "x".repeat(NAME_BYTES_MAX + 1));
+    let bytes = summary_of(&[long]);
+    let summary = Summary::parse(&bytes).unwrap();
+    assert!(facts(&summary, "a").is_simple);
+    assert!(matches!(summary.key("b"), Key::Unknown));
+}
+
+#[test]
+fn more_names_than_are_told_apart_leave_no_key_simple() {
+    let many: Vec<String> = (0..5000).map(|n| format!("\"key{n}\":{n}")).collect();
+    let bytes = summary_of(&[format!("{{\"a\":1,\"b\":{{{}}}}}", many.join(","))]);
+    let summary = Summary::parse(&bytes).unwrap();
+    let facts = facts(&summary, "a");
+    assert!(!facts.is_simple && facts.events == 1);
+    assert!(matches!(summary.key("c"), Key::Unknown));
+}
+
+#[test]
+fn lone_surrogates_have_no_one_spelling() {
+    let bytes = summary_of(&[r#"{"\ud800":"\udfff","a":"\udfff"}"#]);
+    let summary = Summary::parse(&bytes).unwrap();
+    assert!(matches!(summary.key("\u{FFFD}"), Key::Unknown));
+    assert!(spelled("\u{FFFD}").is_none());
+    assert_eq!(&*spelled("a\"\n").unwrap(), br#"a\"\n"#);
+}
+
+#[test]
+fn of_what_is_no_block_nothing_is_known() {
+    let mut out = vec![7];
+    summarize(b"{\"a\":1}\n{\"a\"\n", &[7, 12], &mut out);
+    summarize(b"{\"a\":1}\n", &[100], &mut out);
+    assert_eq!(out, [7]);
+    let mut bytes = summary_of(&[r#"{"a":1}"#]);
+    bytes[0] = VERSION + 1;
+    assert!(Summary::parse(&bytes).is_none());
+    assert!(Summary::parse(&[]).is_none());
+}

@@ -1,0 +1,215 @@
+//! A block's documents → its summary.
+
+use super::collect::{Facts, Keys, Tally};
+use super::list::Entry;
+use super::{HEADER_BYTES, KEYS_MAX, NAME_BYTES_MAX, VERSION, filter, flags, key_flags};
+use tamias_json::Offsets;
+
+/// A summary takes at most this part of its documents' bytes, or [`BYTES_ALWAYS`].
+const SHARE: usize = 40;
+/// What a summary may take in any case: a small block has as many keys as a large one.
+const BYTES_ALWAYS: usize = 2048;
+
+/// Appends what a block says of itself: `documents` are its documents, each ended by a line feed where `ends` tells.
+///
+/// Takes time linear in the bytes, and appends at most a fortieth of them, or 2 KiB where the documents are few. Nothing is
+/// appended where they are no minified JSON objects.
+pub fn summarize(documents: &[u8], ends: &[u32], out: &mut Vec<u8>) {
+    let mut offsets = Offsets::new();
+    let mut keys = Keys::new(documents);
+    let mut start = 0;
+    for (event, &end) in (0..).zip(ends) {
+        let document = documents.get(start..end as usize);
+        let Some(Ok(document)) = document.map(|bytes| offsets.scan_trusted(bytes)) else { return };
+        keys.add(document, event);
+        start = end as usize + 1;
+    }
+    write(keys, ends.len() as u32, (documents.len() / SHARE).max(BYTES_ALWAYS), out);
+}
+
+/// What will be written of a key.
+struct Record<'d> {
+    name: &'d [u8],
+    facts: Box<Facts<'d>>,
+    flags: u8,
+    head: Vec<u8>,
+    /// In the order in which they are written: each with its flag, which says whether it is.
+    parts: [(u8, Vec<u8>); 4],
+}
+
+fn write(keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
+    let mut summary_flags = if keys.is_nested { flags::NESTED } else { 0 };
+    let mut is_incomplete = keys.has_others;
+    let mut records: Vec<Record<'_>> = keys
+        .into_facts()
+        .map(|(name, is_simple, facts)| Record::new(name, is_simple, facts, events))
+        .collect();
+    // Where there is no room for all, the keys that most events have are those that count.
+    records.sort_by(|a, b| b.facts.events.cmp(&a.facts.events).then_with(|| a.name.cmp(b.name)));
+    let (all, mut bytes) = (records.len(), HEADER_BYTES);
+    records.retain(|record| record.name.len() <= NAME_BYTES_MAX);
+    records.truncate(KEYS_MAX);
+    let fitting = records.iter().take_while(|record| {
+        bytes += OFFSET_BYTES + record.head.len() + record.name.len() + NAME_HEAD_BYTES;
+        bytes <= budget
+    });
+    records.truncate(fitting.count());
+    is_incomplete |= records.len() < all;
+    if is_incomplete {
+        summary_flags |= flags::INCOMPLETE;
+    }
+    let mut left = budget.saturating_sub(bytes);
+    choose_parts(&mut records, &mut left);
+    let filter = choose_filter(&mut records, left);
+
+    records.sort_by_key(|record| record.name);
+    let begin = out.len();
+    out.extend_from_slice(&[VERSION, summary_flags]);
+    out.extend_from_slice(&(records.len() as u16).to_le_bytes());
+    out.extend_from_slice(&events.to_le_bytes());
+    out.extend_from_slice(&(filter.len() as u32).to_le_bytes());
+    let offsets = out.len();
+    out.resize(offsets + OFFSET_BYTES * records.len(), 0);
+    for (number, record) in records.iter().enumerate() {
+        let place = (out.len() - begin) as u32;
+        if let Some(offset) =
+            out.get_mut(offsets + OFFSET_BYTES * number..).and_then(|rest| rest.first_chunk_mut())
+        {
+            *offset = place.to_le_bytes();
+        }
+        put_text(record.name, out);
+        out.push(record.flags);
+        out.extend_from_slice(&record.head);
+        for (flag, part) in &record.parts {
+            if record.flags & flag != 0 {
+                put_text(part, out);
+            }
+        }
+    }
+    out.extend_from_slice(&filter);
+}
+
+/// Each key's place is told by so many bytes.
+const OFFSET_BYTES: usize = 4;
+/// At most: the length of the name, and the flags.
+const NAME_HEAD_BYTES: usize = 3;
+/// At most: the length of a part. Of a part longer than 2 MiB there is none.
+const LENGTH_BYTES: usize = 3;
+
+impl<'d> Record<'d> {
+    fn new(name: &'d [u8], is_simple: bool, facts: Box<Facts<'d>>, events: u32) -> Record<'d> {
+        let mut head = Vec::new();
+        put(facts.events.into(), &mut head);
+        if facts.is_repeated {
+            return Record { name, facts, flags: key_flags::REPEATED, head, parts: Default::default() };
+        }
+        if facts.events < events {
+            put(facts.first_missing.unwrap_or(facts.next).into(), &mut head);
+        }
+        put(facts.maps.into(), &mut head);
+        put(facts.arrays.into(), &mut head);
+        for Tally { count, first } in [facts.null, facts.falsehood, facts.truth] {
+            put(count.into(), &mut head);
+            if count > 0 {
+                put(first.into(), &mut head);
+            }
+        }
+        put(facts.strings.count.into(), &mut head);
+        put(facts.numbers.count.into(), &mut head);
+
+        let mut parts = [const { (0, Vec::new()) }; 4];
+        let [strings, numbers, range, sum] = &mut parts;
+        if let (Some(list), 1..) = (&facts.strings.list, facts.strings.count) {
+            *strings = (key_flags::STRINGS, listed(&list.entries));
+        }
+        if facts.numbers.count > 0 {
+            if let Some(list) = &facts.numbers.list {
+                *numbers = (key_flags::NUMBERS, listed(&list.entries));
+            }
+            if let Some((least, greatest)) = facts.numbers.range {
+                range.0 = key_flags::RANGE;
+                for extreme in [least, greatest] {
+                    put_text(extreme.text.as_bytes(), &mut range.1);
+                    put(extreme.event.into(), &mut range.1);
+                }
+            }
+            if let Some(parts) = &facts.numbers.sum {
+                sum.0 = key_flags::SUM;
+                for (scale, significand) in parts {
+                    put((*scale).into(), &mut sum.1);
+                    put((significand << 1 ^ significand >> 127) as u128, &mut sum.1);
+                }
+            }
+        }
+        Record { name, facts, flags: if is_simple { key_flags::SIMPLE } else { 0 }, head, parts }
+    }
+}
+
+/// Sets the flags of as many parts as there is room for, the small ones first.
+fn choose_parts(records: &mut [Record<'_>], left: &mut usize) {
+    let mut parts: Vec<(usize, usize, u8)> = Vec::new();
+    for (number, record) in records.iter().enumerate() {
+        let wanted = record.parts.iter().filter(|(flag, _)| *flag != 0);
+        parts.extend(wanted.map(|(flag, part)| (part.len(), number, *flag)));
+    }
+    parts.sort_unstable();
+    for (bytes, number, flag) in parts {
+        let Some(after) = left.checked_sub(bytes + LENGTH_BYTES) else { return };
+        *left = after;
+        if let Some(record) = records.get_mut(number) {
+            record.flags |= flag;
+        }
+    }
+}
+
+/// Makes the filter, of the strings of as many keys as there is room for: those of short strings first, which are more often
+/// asked for than prose.
+fn choose_filter(records: &mut [Record<'_>], left: usize) -> Vec<u8> {
+    let mut keys: Vec<(usize, usize)> = Vec::new();
+    for (number, record) in records.iter().enumerate() {
+        let strings = &record.facts.strings;
+        if strings.list.is_none() && record.flags & key_flags::REPEATED == 0 {
+            keys.push((strings.bytes / strings.hashes.len().max(1), number));
+        }
+    }
+    keys.sort_unstable();
+    let mut chosen = Vec::new();
+    let mut entries = 0;
+    for (_, number) in keys {
+        if let Some(record) = records.get_mut(number) {
+            let count = record.facts.strings.hashes.len();
+            if filter::bytes_for(entries + count) <= left {
+                entries += count;
+                record.flags |= key_flags::FILTER;
+                chosen.append(&mut record.facts.strings.hashes);
+            }
+        }
+    }
+    let mut bytes = vec![0; filter::bytes_for(entries)];
+    chosen.iter().for_each(|hash| filter::insert(&mut bytes, *hash));
+    bytes
+}
+
+fn listed(entries: &[Entry<'_>]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for entry in entries {
+        put_text(entry.text, &mut out);
+        put(entry.count.into(), &mut out);
+        put(entry.first.into(), &mut out);
+    }
+    out
+}
+
+fn put_text(text: &[u8], out: &mut Vec<u8>) {
+    put(text.len() as u128, out);
+    out.extend_from_slice(text);
+}
+
+/// Seven bits a byte, the lowest first; the high bit says that more follow.
+fn put(mut number: u128, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tamias_query::Instant;
-use tamias_store::Failure;
+use tamias_store::{Failure, OpenError};
 
 /// A part of the store whose bytes are not what was written: the file, the bytes, the events lost and their times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,6 +93,9 @@ pub enum ReadError {
     /// The bytes are not what was written.
     #[error("{0}")]
     Damaged(Damage),
+    /// The store could not be looked at.
+    #[error(transparent)]
+    Open(#[from] OpenError),
 }
 
 impl From<tamias_store::ReadError> for ReadError {

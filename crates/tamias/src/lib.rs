@@ -29,23 +29,26 @@
 //!   wrong with it; [`EventFormat`] says where their time stands.
 //! - What comes from a file or a queue can go on after a crash where it stopped: see
 //!   [`append_batch_from`](Store::append_batch_from).
+//! - Each event has an [`EventId`], by which it and its neighbours are found; [`page`](Store::page) goes through all of them.
 //! - [`Store`] and [`Query`] are `Send`, `Sync` and cheap to clone; [`Rows`] are `Send`. Any number of threads may
 //!   append and query at once, and other processes may [read](Store::open_read_only) while one writes.
 //! - The language is described in `docs/query-language.md` of the project.
 
 mod damage;
+mod event;
 mod ingest;
 mod source;
 mod store;
 
 pub use damage::{Damage, LeftOut, ReadError, Repair, RepairedFile};
+pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
 pub use ingest::{Batch, EventFormat, Rejection};
 pub use store::{AppendError, Appended, Info, Segment, StartError, Store};
 pub use tamias_query::{
     CancelHandle, Cell, EvalError, ExecError, Expression, Instant, InstantError, Kind, OwnedRow, Parameters,
     Query, QueryError, Row, Rows, RunOptions, Statement, Stats, eval,
 };
-pub use tamias_store::{OpenError, SourcePosition};
+pub use tamias_store::{Durability, OpenError, Options, ReadMode, SourcePosition};
 
 /// The README's program compiles.
 #[cfg(doctest)]

@@ -13,10 +13,10 @@ use crate::{Batch, Damage, EventFormat, LeftOut, Rejection, Repair};
 /// A store of events: a folder of plain files. A handle, cheap to clone, for any number of threads.
 ///
 /// One process may write to a store at a time; any number may read it meanwhile.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Store(Access);
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 enum Access {
     Writer(tamias_store::Store),
     Reader(Arc<tamias_store::Reader>),
@@ -71,7 +71,25 @@ impl Store {
     /// # Errors
     /// Where another process writes to it, the folder cannot be read or written, or is no store of this version.
     pub fn open(path: impl AsRef<Path>) -> Result<Store, OpenError> {
-        let store = tamias_store::Store::open(path.as_ref(), Options::default(), Arc::new(Summaries))?;
+        Store::open_with(path, Options::default())
+    }
+
+    /// [Opens](Store::open) a store that behaves otherwise than usual: how durable what it acknowledges is, how it reads, how
+    /// large its parts may be. The files do not depend on it: each time a store may be opened with other options.
+    ///
+    /// ```
+    /// use tamias::{Durability, Options, Store};
+    /// # let folder = tempfile::tempdir()?;
+    /// let second = std::time::Duration::from_secs(1);
+    /// let options = Options { durability: Durability::Interval(second), ..Options::default() };
+    /// let store = Store::open_with(folder.path(), options)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`open`](Store::open), and where an option lies outside its range.
+    pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Store, OpenError> {
+        let store = tamias_store::Store::open(path.as_ref(), options, Arc::new(Summaries))?;
         Ok(Store(Access::Writer(store)))
     }
 
@@ -81,12 +99,21 @@ impl Store {
     /// # Errors
     /// Where there is no store, or it cannot be read.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, OpenError> {
-        let reader = tamias_store::Reader::open(path.as_ref(), Options::default())?;
+        Store::open_read_only_with(path, Options::default())
+    }
+
+    /// [Opens](Store::open_read_only) a store for reading only, with other options than the usual ones.
+    ///
+    /// # Errors
+    /// As [`open_read_only`](Store::open_read_only), and where an option lies outside its range.
+    pub fn open_read_only_with(path: impl AsRef<Path>, options: Options) -> Result<Store, OpenError> {
+        let reader = tamias_store::Reader::open(path.as_ref(), options)?;
         Ok(Store(Access::Reader(Arc::new(reader))))
     }
 
     /// Stores events in the compact log event format (CLEF): JSON objects with their time in `@t`. All of them or none;
-    /// once it returns they are on disk. The order in which they come is kept among events of one instant.
+    /// once it returns they are on disk, unless
+    /// the store was opened with another [durability](crate::Durability). The order in which they come is kept among events of one instant.
     ///
     /// # Errors
     /// Where one of them is no event, the store is open for reading only, or it cannot be written.
@@ -189,6 +216,14 @@ impl Store {
         Ok(self.writer()?.seal()?)
     }
 
+    /// Makes everything durable that was appended before, where the [durability](crate::Durability) asks for less than that.
+    ///
+    /// # Errors
+    /// Where the store is open for reading only, or it cannot be written.
+    pub fn flush(&self) -> Result<(), AppendError> {
+        Ok(self.writer()?.flush()?)
+    }
+
     /// Runs a query over the events that are stored now. Rows are made as they are asked for.
     ///
     /// ```
@@ -270,7 +305,7 @@ impl Store {
         dry_run: bool,
         mut progress: impl FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
-        tamias_store::Repair::run(path.as_ref(), &Options::default(), &(), dry_run, &mut progress)
+        tamias_store::Repair::run(path.as_ref(), &Options::default(), &Summaries, dry_run, &mut progress)
             .map(Repair::from)
     }
 
@@ -311,7 +346,7 @@ impl Store {
         }
     }
 
-    fn snapshot(&self) -> Result<Snapshot, OpenError> {
+    pub(crate) fn snapshot(&self) -> Result<Snapshot, OpenError> {
         match &self.0 {
             Access::Writer(store) => Ok(store.snapshot()),
             Access::Reader(reader) => reader.snapshot(),

@@ -1,0 +1,284 @@
+//! Single events: what names them, what stands around them, and going through all of them a page at a time.
+
+use std::fmt;
+use std::str::FromStr;
+
+use tamias_query::Instant;
+use tamias_store::{Block, Direction, Key, Snapshot};
+
+use crate::damage::instant;
+use crate::{ReadError, Store};
+
+/// What names an event for ever: its instant and its arrival number. Ids order as rows do.
+///
+/// As text it is what queries give as `@Id`: 32 hexadecimal digits, the ticks of the instant and then the arrival number.
+///
+/// ```
+/// use tamias::{EventId, Instant};
+///
+/// let id: EventId = "08dc7fc93a25fc000000000000000007".parse()?;
+/// assert_eq!(id.arrival(), 7);
+/// assert_eq!(id, EventId::new(id.instant(), 7));
+/// assert_eq!(id.to_string(), "08dc7fc93a25fc000000000000000007");
+/// # Ok::<(), tamias::IdError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId(Key);
+
+impl EventId {
+    /// The id of the event with this instant and this arrival number.
+    pub fn new(instant: Instant, arrival: u64) -> EventId {
+        EventId(Key { instant: instant.ticks(), arrival })
+    }
+
+    /// When the event happened.
+    pub fn instant(self) -> Instant {
+        instant(self.0.instant)
+    }
+
+    /// The event's arrival number, `@Arrived` in queries.
+    pub fn arrival(self) -> u64 {
+        self.0.arrival
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}{:016x}", self.0.instant, self.0.arrival)
+    }
+}
+
+/// A text that is no id of an event, or no continuation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct IdError(&'static str);
+
+impl FromStr for EventId {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<EventId, IdError> {
+        let number = |digits: Option<&str>| {
+            let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
+            u64::from_str_radix(digits, 16).ok()
+        };
+        (text.len() == 32)
+            .then(|| {
+                Some(EventId(Key { instant: number(text.get(..16))?, arrival: number(text.get(16..))? }))
+            })
+            .flatten()
+            .ok_or(IdError("an event's id has 32 hexadecimal digits"))
+    }
+}
+
+/// An event as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// What names it.
+    pub id: EventId,
+    /// Its document: minified JSON.
+    pub json: String,
+}
+
+/// Where a page begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At the earliest event, going on towards the latest.
+    Earliest,
+    /// At the latest event, going back.
+    Latest,
+    /// Where another page ended, in its direction.
+    Continue(Continuation),
+}
+
+/// The place where a page ended. It can be kept as text and used at any time: the next page begins with the event that then
+/// follows in the order of ids, whatever was appended, merged or removed meanwhile.
+///
+/// What the text looks like may change; a text that was given out stays good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Continuation {
+    direction: Direction,
+    from: Key,
+}
+
+impl Continuation {
+    /// Goes on with the events that come after this one, which need not exist.
+    pub fn after(id: EventId) -> Continuation {
+        Continuation { direction: Direction::Ascending, from: id.0 }
+    }
+
+    /// Goes on with the events that come before this one, which need not exist, the nearest first.
+    pub fn before(id: EventId) -> Continuation {
+        Continuation { direction: Direction::Descending, from: id.0 }
+    }
+}
+
+impl fmt::Display for Continuation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let direction = match self.direction {
+            Direction::Ascending => 'a',
+            Direction::Descending => 'b',
+        };
+        write!(f, "{direction}{}", EventId(self.from))
+    }
+}
+
+impl FromStr for Continuation {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Continuation, IdError> {
+        let continuation = match text.split_at_checked(1) {
+            Some(("a", id)) => id.parse().map(Continuation::after),
+            Some(("b", id)) => id.parse().map(Continuation::before),
+            _ => Err(IdError("")),
+        };
+        continuation.map_err(|_| IdError("this is no continuation that a page of events gave"))
+    }
+}
+
+/// Some events, one after another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// In order of time and arrival, or the other way round, as the page was asked for.
+    pub events: Vec<StoredEvent>,
+    /// Where the next page begins; `None` if no event follows now. To wait for later ones keep
+    /// [`Continuation::after`] the last.
+    pub next: Option<Continuation>,
+}
+
+impl Store {
+    /// The event with this id; `None` if there is none, or no longer. Reads the blocks that hold events of its instant.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = tamias::Store::open(folder.path())?;
+    /// store.append([r#"{"@t":"2024-05-29T10:56:01Z","n":1}"#])?;
+    /// let row = store.query("select @Id from stream")?.next().expect("a row")?;
+    /// let id = row.get(0).and_then(|cell| cell.text().map(|text| text.parse())).expect("a string")?;
+    /// let event = store.get(id)?.expect("it was stored just now");
+    /// assert_eq!(event.json, r#"{"@t":"2024-05-29T10:56:01Z","n":1}"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where the store cannot be read, or is damaged there.
+    pub fn get(&self, id: EventId) -> Result<Option<StoredEvent>, ReadError> {
+        match self.snapshot()?.get(id.0)? {
+            Some((block, index)) => Ok(Some(event(&block, index, id.0)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The event with this id among its neighbours, in order of time and arrival: so many before it, and so many after it. An
+    /// event that does not exist, or no longer, has neighbours too. Reads only the blocks that hold them.
+    ///
+    /// # Errors
+    /// Where the store cannot be read, or is damaged there.
+    pub fn around(&self, id: EventId, before: usize, after: usize) -> Result<Vec<StoredEvent>, ReadError> {
+        let snapshot = self.snapshot()?;
+        let mut events = walk(&snapshot, Direction::Descending, Some(id.0), before)?;
+        events.reverse();
+        if let Some((block, index)) = snapshot.get(id.0)? {
+            events.push(event(&block, index, id.0)?);
+        }
+        events.extend(walk(&snapshot, Direction::Ascending, Some(id.0), after)?);
+        Ok(events)
+    }
+
+    /// At most `events_max` events in the order of their ids, and at least one where there is one. Page after page, each event that was
+    /// stored when the first one was asked for, and not removed since, comes once; one that is stored meanwhile comes
+    /// if its place lies ahead.
+    ///
+    /// ```
+    /// use tamias::Start;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = tamias::Store::open(folder.path())?;
+    /// store.append([1, 2, 3].map(|n| format!(r#"{{"@t":"2024-05-29T10:56:0{n}Z"}}"#)))?;
+    /// let page = store.page(Start::Latest, 2)?;
+    /// assert!(page.events[0].id > page.events[1].id);
+    /// let next = page.next.expect("there is a third").to_string(); // to be kept, or sent
+    /// let page = store.page(Start::Continue(next.parse()?), 2)?;
+    /// assert_eq!((page.events.len(), page.next), (1, None));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where the store cannot be read, or is damaged there.
+    pub fn page(&self, start: Start, events_max: usize) -> Result<Page, ReadError> {
+        let (direction, from) = match start {
+            Start::Earliest => (Direction::Ascending, None),
+            Start::Latest => (Direction::Descending, None),
+            Start::Continue(Continuation { direction, from }) => (direction, Some(from)),
+        };
+        let events_max = events_max.max(1);
+        // One more tells whether there is another page.
+        let mut events = walk(&self.snapshot()?, direction, from, events_max.saturating_add(1))?;
+        let more = events.len() > events_max;
+        events.truncate(events_max);
+        let last = events.last().filter(|_| more);
+        let next = last.map(|event| Continuation { direction, from: event.id.0 });
+        Ok(Page { events, next })
+    }
+}
+
+fn event(block: &Block, index: usize, key: Key) -> Result<StoredEvent, ReadError> {
+    let document = block.document(index)?.unwrap_or_default();
+    Ok(StoredEvent { id: EventId(key), json: String::from_utf8_lossy(document).into_owned() })
+}
+
+/// The nearest events beyond a key, or from the beginning. Of each block no more keys are looked at than events are wanted.
+fn walk(
+    snapshot: &Snapshot,
+    direction: Direction,
+    from: Option<Key>,
+    wanted: usize,
+) -> Result<Vec<StoredEvent>, ReadError> {
+    let mut found = Vec::new();
+    if wanted == 0 {
+        return Ok(found);
+    }
+    let instants = match (direction, from) {
+        (_, None) => 0..=u64::MAX,
+        (Direction::Ascending, Some(from)) => from.instant..=u64::MAX,
+        (Direction::Descending, Some(from)) => 0..=from.instant,
+    };
+    for group in snapshot.groups(instants, direction) {
+        let group = group?;
+        let mut nearest: Vec<(Key, usize, usize)> = Vec::new();
+        for (number, block) in group.iter().enumerate() {
+            let places = match direction {
+                Direction::Ascending => {
+                    let start = from.map_or(0, |from| count(block, |key| key <= from));
+                    start..block.len().min(start.saturating_add(wanted - found.len()))
+                }
+                Direction::Descending => {
+                    let end = from.map_or(block.len(), |from| count(block, |key| key < from));
+                    end.saturating_sub(wanted - found.len())..end
+                }
+            };
+            nearest.extend(places.filter_map(|index| Some((block.key(index)?, number, index))));
+        }
+        match direction {
+            Direction::Ascending => nearest.sort_unstable(),
+            Direction::Descending => nearest.sort_unstable_by(|a, b| b.cmp(a)),
+        }
+        for (key, number, index) in nearest.into_iter().take(wanted - found.len()) {
+            if let Some(block) = group.get(number) {
+                found.push(event(block, index, key)?);
+            }
+        }
+        if found.len() == wanted {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// How many keys at the beginning of a block are like this; those behind are not.
+fn count(block: &Block, like: impl Fn(Key) -> bool) -> usize {
+    let (mut low, mut high) = (0, block.len());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if block.key(middle).is_some_and(&like) { low = middle + 1 } else { high = middle }
+    }
+    low
+}

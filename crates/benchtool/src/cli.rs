@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use tamias::TimeFormat;
 
 /// The number of events of the demo, and of the published figures.
 pub(crate) const DEMO_EVENTS: u64 = 1_369_670;
@@ -107,12 +108,14 @@ Examples:
   benchtool ingest logs monday.clef tuesday.clef
   benchtool ingest logs - < events.clef
   benchtool ingest edits --time-key time wiki.ndjson.zst
+  benchtool ingest web --time-key time --time-format '%d/%b/%Y:%H:%M:%S %z' --level-key severity access.json
   benchtool ingest logs --rejects bad.clef events.clef
   benchtool ingest logs '/var/log/shop/**/*.clef.gz'
 
 The exit code is 4 where a line was rejected; the other lines are stored.")]
 pub(crate) struct IngestArgs {
     /// The store, a folder; made where there is none
+    #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
     /// Files with an event a line; `-` or none is the standard input
@@ -124,10 +127,38 @@ pub(crate) struct IngestArgs {
 
     /// The top-level key that holds an event's time
     ///
-    /// ISO 8601 text with T or a space between date and time, with or without a zone (then it is UTC), or a Unix time:
-    /// seconds below 10^11, milliseconds below 10^14, microseconds below 10^17, nanoseconds from there.
+    /// The document keeps it as it is. A time is kept in ticks of 100 nanoseconds beside the document; finer digits are
+    /// dropped there.
     #[arg(long, value_name = "KEY", default_value = "@t")]
     pub(crate) time_key: String,
+
+    /// How the time is written: auto, iso, unix, unix-ms, unix-us, unix-ns, or a pattern such as '%d/%b/%Y:%H:%M:%S %z'
+    ///
+    /// `auto` takes ISO 8601 text with T or a space between date and time, with or without a zone (then it is UTC), or a
+    /// Unix time: seconds below 10^11, milliseconds below 10^14, microseconds below 10^17, nanoseconds from there. `iso`
+    /// takes the text only, the others the number, or its text, in seconds, milliseconds, microseconds or nanoseconds. A
+    /// pattern has strptime's % letters and fits the whole text; without %z or %Q the time is UTC.
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    pub(crate) time_format: TimeFormat,
+
+    /// Give events that have no time the time at which they are read
+    ///
+    /// One whose time cannot be read is rejected all the same.
+    #[arg(long)]
+    pub(crate) now: bool,
+
+    /// The top-level key that holds an event's level
+    ///
+    /// It is stored under the name `@l`, as CLEF has it, so that @Level is it; its value stays as it is. An event that has an
+    /// `@l` already stays as it is.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) level_key: Option<String>,
+
+    /// The top-level key that holds an event's message
+    ///
+    /// It is stored under the name `@m`, so that @Message is it, in the same manner.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) message_key: Option<String>,
 
     /// Store events whenever so many bytes of them have come together
     ///
@@ -153,6 +184,14 @@ pub(crate) struct IngestArgs {
     pub(crate) rejects: Option<PathBuf>,
 }
 
+/// The folder of a store. `-` is none: it was meant for an input.
+fn store_folder(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => Err("the store comes first, a folder; write ./- for one of that name".to_owned()),
+        text => Ok(PathBuf::from(text)),
+    }
+}
+
 /// What a rejected line does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnInvalid {
@@ -176,6 +215,7 @@ Examples:
   benchtool query logs \"explain select Message from stream where Elapsed > 200\"")]
 pub(crate) struct QueryArgs {
     /// The store, a folder
+    #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
     /// The query's text, or `-` to read it from the standard input
@@ -236,6 +276,7 @@ pub(crate) struct EvalArgs {
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
     /// The store, a folder
+    #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 }
 
@@ -245,6 +286,7 @@ pub(crate) struct InfoArgs {
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
     /// The store, a folder
+    #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 }
 
@@ -341,6 +383,7 @@ pub(crate) struct BenchArgs {
     pub(crate) runs: NonZeroU32,
 
     /// The store, a folder
+    #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 }
 

@@ -5,6 +5,7 @@ use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::DateTimeParser;
 use rust_decimal::Decimal;
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -91,7 +92,7 @@ impl FromStr for Instant {
     type Err = InstantError;
 
     /// Reads ISO 8601 with `T` or a space between date and time; UTC where the text names no offset. Digits beyond a
-    /// tick are dropped. Takes some 20 ns for the usual forms, and twice to thrice that for the rarer ones.
+    /// tick are dropped, however many they are. Takes some 20 ns for the usual forms, and twice to thrice that for the rarer ones.
     fn from_str(text: &str) -> Result<Instant, InstantError> {
         match parse_usual(text.as_bytes()) {
             Some(instant) => Ok(instant),
@@ -100,7 +101,7 @@ impl FromStr for Instant {
     }
 }
 
-/// Reads `2024-05-29T10:56:01`, with one to nine digits of fraction or without, with `Z`, `+02:00` or nothing after it.
+/// Reads `2024-05-29T10:56:01`, with any number of digits of fraction or without, with `Z`, `+02:00` or nothing after it.
 /// `None` for everything else, valid or not.
 fn parse_usual(text: &[u8]) -> Option<Instant> {
     let (
@@ -122,7 +123,7 @@ fn parse_usual(text: &[u8]) -> Option<Instant> {
         [b'.', rest @ ..] => {
             let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
             let (digits, rest) = rest.split_at(digits);
-            if digits.is_empty() || digits.len() > 9 {
+            if digits.is_empty() {
                 return None;
             }
             let ticks = (0..7)
@@ -152,9 +153,20 @@ fn two(tens: u8, ones: u8) -> u32 {
     if tens > 9 || ones > 9 { 100 } else { tens * 10 + ones }
 }
 
+/// The text without the digits of its fraction beyond the ninth, which the parser does not take.
+fn cut_fraction(text: &str) -> Cow<'_, str> {
+    let Some(point) = text.find(['.', ',']) else { return Cow::Borrowed(text) };
+    let digits = text[point + 1..].bytes().take_while(u8::is_ascii_digit).count();
+    match digits {
+        0..=9 => Cow::Borrowed(text),
+        _ => Cow::Owned(text[..point + 10].to_owned() + &text[point + 1 + digits..]),
+    }
+}
+
 /// Reads every form of ISO 8601 that there is a use for, and says what is wrong with the others.
 fn parse_any(text: &str) -> Result<Instant, InstantError> {
-    let pieces = PARSER.parse_pieces(text).map_err(|_| InstantError::Text)?;
+    let text = cut_fraction(text);
+    let pieces = PARSER.parse_pieces(text.as_bytes()).map_err(|_| InstantError::Text)?;
     let time = pieces.time().ok_or(InstantError::Text)?;
     let offset = match (pieces.to_numeric_offset(), pieces.time_zone_annotation()) {
         (Some(offset), _) => offset.seconds(),
@@ -306,6 +318,7 @@ mod tests {
             ("2024-05-29 10:56:01", "2024-05-29T10:56:01Z"),
             ("2024-05-29T10:56:01.1234567Z", "2024-05-29T10:56:01.1234567Z"),
             ("2024-05-29T10:56:01.123456789Z", "2024-05-29T10:56:01.1234567Z"),
+            ("2024-05-29T10:56:01.12345678987654321+00:00", "2024-05-29T10:56:01.1234567Z"),
             ("2024-05-29T10:56:01.100+02:30", "2024-05-29T08:26:01.1Z"),
             ("2024-02-29T23:56:01-00:30", "2024-03-01T00:26:01Z"),
         ] {
@@ -323,6 +336,7 @@ mod tests {
             ("20240529T105601Z", "2024-05-29T10:56:01Z"),
             ("2024-05-29T10:56Z", "2024-05-29T10:56:00Z"),
             ("2024-05-29t10:56:01,5z", "2024-05-29T10:56:01.5Z"),
+            ("2024-05-29t10:56:01,00000009999999999z", "2024-05-29T10:56:01Z"),
             ("2024-05-29T10:56:01+02", "2024-05-29T08:56:01Z"),
             ("2024-05-29T12:56:01+02:00[Europe/Berlin]", "2024-05-29T10:56:01Z"),
             ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59Z"),
@@ -348,7 +362,7 @@ mod tests {
 
         #[test]
         fn the_quick_way_reads_what_the_thorough_one_reads(
-            text in "[0-2][09][0-9]{2}-[01][0-9]-[0-3][0-9][T ][0-2][0-9]:[0-6][0-9]:[0-6][0-9](\\.[0-9]{0,10})?(Z|[+-][0-2][0-9]:[0-6][0-9]|)",
+            text in "[0-2][09][0-9]{2}-[01][0-9]-[0-3][0-9][T ][0-2][0-9]:[0-6][0-9]:[0-6][0-9](\\.[0-9]{0,14})?(Z|[+-][0-2][0-9]:[0-6][0-9]|)",
             at in 0usize..40,
             byte in proptest::option::of(b' '..b'~'),
         ) {

@@ -1,11 +1,13 @@
 //! The trust boundary: text becomes a checked, minified event with an instant, or is refused with a reason.
 
 use tamias_json::validate::{Limits, ValidateError, minify_object};
-use tamias_json::{Offsets, Value};
-use tamias_query::{Instant, InstantError};
+use tamias_json::{Map, Offsets, Value};
+use tamias_query::Instant;
 use tamias_store::Event;
 
-/// What an event has to look like to be taken in: where its time stands, and how large it may be.
+use crate::{TimeError, TimeFormat};
+
+/// What an event has to look like to be taken in: where its time, level and message stand, and how large it may be.
 ///
 /// CLEF, the compact log event format, has the time in `@t`. Any other JSON object is as welcome, its time in a key
 /// of its own:
@@ -22,6 +24,10 @@ use tamias_store::Event;
 #[derive(Clone, Debug)]
 pub struct EventFormat {
     time_key: String,
+    time_format: TimeFormat,
+    is_now_without_time: bool,
+    /// Keys of other people's, and CLEF's own for the same.
+    renames: Vec<(String, &'static str)>,
     limits: Limits,
 }
 
@@ -34,7 +40,59 @@ impl EventFormat {
     /// Events whose time is in the top-level key `key`: ISO 8601 text with `T` or a space, UTC where it names no
     /// offset, or a Unix time ([`Instant::from_unix_text`] tells the units).
     pub fn time_key(key: impl Into<String>) -> EventFormat {
-        EventFormat { time_key: key.into(), limits: Limits::default() }
+        EventFormat {
+            time_key: key.into(),
+            time_format: TimeFormat::default(),
+            is_now_without_time: false,
+            renames: Vec::new(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// How the time is written; by itself ISO 8601 text and Unix times are known.
+    pub fn time_format(mut self, format: TimeFormat) -> EventFormat {
+        self.time_format = format;
+        self
+    }
+
+    /// Events without the time's key get the time at which they are pushed. It is not written into the document. One whose
+    /// time cannot be read is refused all the same.
+    pub fn now_without_time(mut self) -> EventFormat {
+        self.is_now_without_time = true;
+        self
+    }
+
+    /// The top-level key `key` is an event's level: it is stored under CLEF's `@l` instead, and asked for as `@Level`. The
+    /// value, and the member's place in the document, stay as they are; so does an event that has an `@l` already.
+    ///
+    /// ```
+    /// use tamias::{Batch, EventFormat, Store};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = Store::open(folder.path())?;
+    /// let format = EventFormat::time_key("ts").level_key("severity").message_key("msg");
+    /// let mut batch = Batch::new();
+    /// batch.push(br#"{"ts":1700000000,"severity":"warn","msg":"low on acorns"}"#, &format)?;
+    /// store.append_batch(&mut batch)?;
+    /// let row = store.query("select @Data, @Level, @Message from stream")?.next().transpose()?;
+    /// let json = row.as_ref().and_then(|row| row.get(0)?.json());
+    /// assert_eq!(json, Some(&br#"{"ts":1700000000,"@l":"warn","@m":"low on acorns"}"#[..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn level_key(self, key: impl Into<String>) -> EventFormat {
+        self.rename(key.into(), "@l")
+    }
+
+    /// The top-level key `key` is an event's message: it is stored under CLEF's `@m` instead, and asked for as `@Message`,
+    /// as [`level_key`](EventFormat::level_key) does it.
+    pub fn message_key(self, key: impl Into<String>) -> EventFormat {
+        self.rename(key.into(), "@m")
+    }
+
+    fn rename(mut self, from: String, to: &'static str) -> EventFormat {
+        self.renames.retain(|(_, known)| *known != to);
+        self.renames.push((from, to));
+        self
     }
 
     /// The longest event that is taken, in bytes as it comes in; 16 MiB unless set, and never more.
@@ -74,7 +132,7 @@ impl Batch {
     pub fn push(&mut self, document: &[u8], format: &EventFormat) -> Result<(), Rejection> {
         let start = self.documents.len();
         minify_object(document, &format.limits, &mut self.documents)?;
-        match instant_of(&self.documents[start..], &mut self.offsets, &format.time_key) {
+        match self.finish(start, format) {
             Ok(instant) => {
                 self.events.push((self.documents.len(), instant));
                 Ok(())
@@ -84,6 +142,26 @@ impl Batch {
                 Err(rejection)
             }
         }
+    }
+
+    /// Reads the instant of the document that begins at `start`, and gives its keys CLEF's names.
+    fn finish(&mut self, start: usize, format: &EventFormat) -> Result<Instant, Rejection> {
+        let document = &self.documents[start..];
+        let missing = || Rejection::NoTime { key: format.time_key.clone() };
+        let map = self.offsets.scan_trusted(document).map_err(|_| missing())?;
+        let instant = match map.get(&format.time_key) {
+            Some(value) => read_time(value, format)?,
+            None if format.is_now_without_time => Instant::now(),
+            None => return Err(missing()),
+        };
+        if let Some(renamed) = rename(&map, &format.renames) {
+            if renamed.len() > format.limits.bytes_max.max(document.len()) {
+                return Err(Rejection::TooLong { bytes: renamed.len(), most: format.limits.bytes_max });
+            }
+            self.documents.truncate(start);
+            self.documents.extend_from_slice(&renamed);
+        }
+        Ok(instant)
     }
 
     /// The number of events.
@@ -118,28 +196,42 @@ impl Batch {
     }
 }
 
-/// The instant in the key `time_key` of a document that has been checked.
-fn instant_of(document: &[u8], offsets: &mut Offsets, time_key: &str) -> Result<Instant, Rejection> {
-    let missing = || Rejection::NoTime { key: time_key.to_owned() };
-    let bad = |text: &str, reason| {
+fn read_time(value: Value<'_>, format: &EventFormat) -> Result<Instant, Rejection> {
+    format.time_format.read(value).map_err(|reason| {
+        let text = match value {
+            Value::String(text) => text.text(),
+            other => String::from_utf8_lossy(other.raw()),
+        };
         let text = match text.char_indices().nth(TIME_TEXT_CHARS_MAX) {
             Some((cut, _)) => format!("{}…", &text[..cut]),
-            None => text.to_owned(),
+            None => text.into_owned(),
         };
-        Rejection::BadTime { key: time_key.to_owned(), text, reason }
-    };
-    let map = offsets.scan_trusted(document).map_err(|_| missing())?;
-    match map.get(time_key) {
-        None => Err(missing()),
-        Some(Value::String(text)) => {
-            let text = text.text();
-            text.parse().map_err(|reason| bad(&text, reason))
-        }
-        Some(Value::Number(number)) => {
-            Instant::from_unix_text(number.text()).map_err(|reason| bad(number.text(), reason))
-        }
-        Some(other) => Err(bad(&String::from_utf8_lossy(other.raw()), InstantError::Text)),
+        Rejection::BadTime { key: format.time_key.clone(), text, reason }
+    })
+}
+
+/// The document with keys that have other names in CLEF; `None` where it has none of them, or CLEF's as well.
+fn rename(map: &Map<'_>, renames: &[(String, &str)]) -> Option<Vec<u8>> {
+    let renames: Vec<&(String, &str)> =
+        renames.iter().filter(|(from, to)| map.get(from).is_some() && map.get(to).is_none()).collect();
+    if renames.is_empty() {
+        return None;
     }
+    let mut document = Vec::with_capacity(map.raw().len() + 8);
+    for (key, value) in map.entries() {
+        document.push(if document.is_empty() { b'{' } else { b',' });
+        match renames.iter().find(|(from, _)| *from == *key.text()) {
+            // CLEF's names need no escapes.
+            Some((_, to)) => {
+                [&b"\""[..], to.as_bytes(), b"\""].iter().for_each(|part| document.extend_from_slice(part))
+            }
+            None => document.extend_from_slice(key.raw_quoted()),
+        }
+        document.push(b':');
+        document.extend_from_slice(value.raw());
+    }
+    document.push(b'}');
+    Some(document)
 }
 
 /// How much of a bad time's text a message repeats.
@@ -166,7 +258,15 @@ pub enum Rejection {
         /// What stands there, cut after some 40 characters.
         text: String,
         /// What is wrong with it.
-        reason: InstantError,
+        reason: TimeError,
+    },
+    /// With CLEF's keys for its own it is longer than an event may be.
+    #[error("with the keys of CLEF the event has {bytes} bytes, more than the {most} it may have")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+        /// The limit.
+        most: usize,
     },
 }
 

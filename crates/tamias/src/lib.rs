@@ -39,6 +39,7 @@ mod event;
 mod ingest;
 mod source;
 mod store;
+mod time_format;
 
 pub use damage::{Damage, LeftOut, ReadError, Repair, RepairedFile};
 pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
@@ -49,6 +50,7 @@ pub use tamias_query::{
     Query, QueryError, Row, Rows, RunOptions, Statement, Stats, eval,
 };
 pub use tamias_store::{Durability, OpenError, Options, ReadMode, SourcePosition};
+pub use time_format::{TimeError, TimeFormat, TimeFormatError};
 
 /// The README's program compiles.
 #[cfg(doctest)]

@@ -1,7 +1,7 @@
 //! What the trust boundary takes, and what it says of the rest.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use tamias::{Batch, EventFormat, Store};
+use tamias::{Batch, EventFormat, Store, TimeFormat};
 
 /// The reason for which a line is refused, and the byte that it names.
 #[track_caller]
@@ -72,6 +72,96 @@ fn the_time_is_read_in_each_of_its_forms() {
         whole,
         "of equal keys the last counts"
     );
+}
+
+#[test]
+fn the_time_is_read_in_the_form_that_is_asked_for() {
+    let check = |form: &str, time: &str, expected: Result<&str, &str>| {
+        let format = EventFormat::time_key("t").time_format(form.parse().unwrap());
+        let line = format!("{{\"t\":{time}}}");
+        match expected {
+            Ok(expected) => assert_eq!(instant(&line, &format), expected, "{form}: {time}"),
+            Err(reason) => {
+                let pushed = Batch::new().push(line.as_bytes(), &format);
+                assert!(pushed.is_err(), "{form}: {time}");
+                let refused = pushed.unwrap_err().to_string();
+                assert!(refused.contains(reason), "{form}: {refused}");
+            }
+        }
+    };
+    let whole = Ok("2020-10-09T18:27:49Z");
+    check("auto", "1602268069", whole);
+    check("iso", "\"2020-10-09 18:27:49\"", whole);
+    check("iso", "1602268069", Err("not a time in the form"));
+    check("unix", "1602268069", whole);
+    check("unix", "\"1602268069\"", whole);
+    check("unix", "1602268069.1234567891", Ok("2020-10-09T18:27:49.1234567Z"));
+    check("unix", "100000000000", Ok("5138-11-16T09:46:40Z"));
+    check("unix-ms", "1602268069000", whole);
+    check("unix-ms", "1000", Ok("1970-01-01T00:00:01Z"));
+    check("unix-us", "-1", Ok("1969-12-31T23:59:59.999999Z"));
+    check("unix-ns", "1602268069000000199", Ok("2020-10-09T18:27:49.0000001Z"));
+    check("unix-ns", "-1", Ok("1969-12-31T23:59:59.9999999Z"));
+    check("unix", "1e27", Err("outside the years"));
+    check("unix", "\"soon\"", Err("not a number"));
+    check("unix", "null", Err("null"));
+    let log = "%d/%b/%Y:%H:%M:%S %z";
+    check(log, "\"09/Oct/2020:20:27:49 +0200\"", whole);
+    check(log, "\"09/Oct/2020:20:27:49\"", Err("not in the form %d/%b/%Y:%H:%M:%S %z"));
+    check(log, "\"09/Oct/2020:20:27:49 +0200 \"", Err("not in the form"));
+    check(log, "\"31/Feb/2020:20:27:49 +0200\"", Err("no such time"));
+    check("%Y-%m-%d", "\"2020-10-09\"", Ok("2020-10-09T00:00:00Z"));
+    check("%Y%m%d%H%M%S", "20201009182749", whole);
+    check("%Y-%m-%d %H:%M:%S%.f", "\"2020-10-09 18:27:49.25\"", Ok("2020-10-09T18:27:49.25Z"));
+    check("%Y-%m-%d %H:%M:%S %Q", "\"2020-10-09 20:27:49 Europe/Berlin\"", whole);
+    check("%s", "\"1602268069\"", whole);
+    check("%b %d %H:%M:%S", "\"Oct 09 18:27:49\"", Err("no such time"));
+    for wrong in ["", "rfc", "unix-s", "%", "%é", "%J"] {
+        let error = wrong.parse::<TimeFormat>().unwrap_err().to_string();
+        assert!(error.contains(wrong), "{error}");
+    }
+}
+
+#[test]
+fn other_people_s_keys_get_clef_s_names() {
+    let format = EventFormat::time_key("t").level_key("log.level").message_key("msg");
+    let check = |line: &str, expected: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let mut batch = Batch::new();
+        batch.push(line.as_bytes(), &format).unwrap();
+        store.append_batch(&mut batch).unwrap();
+        let row = store.query("select @Data from stream").unwrap().next().unwrap().unwrap();
+        assert_eq!(String::from_utf8_lossy(row.get(0).unwrap().json().unwrap()), expected, "{line}");
+    };
+    check(r#"{"t":1,"log.level":30,"a":[1.0],"msg":"hi"}"#, r#"{"t":1,"@l":30,"a":[1.0],"@m":"hi"}"#);
+    check(r#"{"t":1,"ms\u0067":"\"h\\i\""}"#, r#"{"t":1,"@m":"\"h\\i\""}"#);
+    check(r#"{"t":1,"msg":{"msg":1},"x":{"log.level":2}}"#, r#"{"t":1,"@m":{"msg":1},"x":{"log.level":2}}"#);
+    check(r#"{"t":1,"msg":1,"msg":2}"#, r#"{"t":1,"@m":1,"@m":2}"#);
+    // CLEF's own come first.
+    check(r#"{"t":1,"@l":"a","log.level":"b","msg":1}"#, r#"{"t":1,"@l":"a","log.level":"b","@m":1}"#);
+    check(r#"{"t":1,"@m":"a","msg":"b"}"#, r#"{"t":1,"@m":"a","msg":"b"}"#);
+    check(r#"{"t":1}"#, r#"{"t":1}"#);
+
+    let short = EventFormat::time_key("t").message_key("m").event_bytes_max(20);
+    Batch::new().push(br#"{"t":1,"x":"1234567"}"#.get(..).unwrap(), &short).unwrap_err();
+    let (reason, _) = {
+        let mut batch = Batch::new();
+        let rejection = batch.push(br#"{"t":1,"m":"123456"}"#, &short).unwrap_err();
+        assert!(batch.is_empty() && batch.bytes() == 0);
+        (rejection.to_string(), rejection.offset())
+    };
+    assert_eq!(reason, "with the keys of CLEF the event has 21 bytes, more than the 20 it may have");
+}
+
+#[test]
+fn events_without_a_time_may_have_that_of_their_coming() {
+    let format = EventFormat::clef().now_without_time();
+    let before = tamias::Instant::now();
+    let stored = instant(r#"{"a":1}"#, &format).parse::<tamias::Instant>().unwrap();
+    assert!((before..=tamias::Instant::now()).contains(&stored));
+    assert_eq!(instant(r#"{"@t":"2020-10-09T18:27:49Z"}"#, &format), "2020-10-09T18:27:49Z");
+    assert_eq!(refused(r#"{"@t":"soon"}"#, &format.event_bytes_max(99)).1, 0);
 }
 
 #[test]

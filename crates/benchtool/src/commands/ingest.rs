@@ -53,7 +53,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     let progress = progress::bytes("ingesting", sources.iter().map(Source::bytes).sum());
     let mut ingest = Ingest {
         writer: Writer::new(store.clone()),
-        format: EventFormat::time_key(&args.time_key).event_bytes_max(LINE_BYTES_MAX),
+        format: event_format(args),
         on_invalid: args.on_invalid,
         batch_bytes: args.batch_bytes as usize,
         batch: Batch::new(),
@@ -91,6 +91,22 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
         0 => Ok(()),
         1 => Err(Failure::Input("1 line was rejected; all others are stored".to_owned())),
         more => Err(Failure::Input(format!("{more} lines were rejected; all others are stored"))),
+    }
+}
+
+fn event_format(args: &IngestArgs) -> EventFormat {
+    let mut format = EventFormat::time_key(&args.time_key)
+        .time_format(args.time_format.clone())
+        .event_bytes_max(LINE_BYTES_MAX);
+    if args.now {
+        format = format.now_without_time();
+    }
+    if let Some(key) = &args.level_key {
+        format = format.level_key(key);
+    }
+    match &args.message_key {
+        Some(key) => format.message_key(key),
+        None => format,
     }
 }
 

@@ -153,6 +153,7 @@ fn times_in_every_form() {
         (r#""2024-05-29 12:56:01.1234567+02:00""#, 1_234_567),
         (r#""2024-05-29T04:56:01.123456789-06:00""#, 1_234_567),
         (r#""2024-05-29t10:56:01.1z""#, 1_000_000),
+        (r#""2024-05-29T10:56:01.12345678901234Z""#, 1_234_567),
         ("1716980161", 0),
         ("1716980161.5", 5_000_000),
         ("1716980161123", 1_230_000),
@@ -172,6 +173,48 @@ fn times_in_every_form() {
         let (time, beyond) = cases[row["n"].as_u64().unwrap() as usize];
         assert_eq!(row["ticks"].as_u64(), Some(TICKS + beyond), "{time}");
     }
+}
+
+#[test]
+fn other_people_s_forms_are_told_on_the_command_line() {
+    let folder = folder();
+    let lines = b"{\"ts\":\"29/May/2024:12:56:01 +0200\",\"severity\":\"warn\",\"msg\":\"low on acorns\"}\n{\"msg\":2}\n{\"ts\":1}\n";
+    let options = ["ingest", "s", "--time-key", "ts", "--time-format", "%d/%b/%Y:%H:%M:%S %z", "--now"];
+    let keys = ["--level-key", "severity", "--message-key", "msg"];
+    let run = tool_with_input(folder.path(), &[&options[..], &keys].concat(), lines).with(4);
+    assert_eq!(figures(&run.out), (2, 1, 3, lines.len() as u64));
+    assert!(
+        run.err.contains("not in the form %d/%b/%Y:%H:%M:%S %z, or there is no such time: 1"),
+        "{}",
+        run.err
+    );
+    let rows = rows(
+        folder.path(),
+        "s",
+        "select @Timestamp as t, @Level as l, @Message as m, @Data as d from stream",
+    );
+    assert_eq!(rows[0]["t"].as_u64(), Some(TICKS));
+    assert_eq!((rows[0]["l"].as_str(), rows[0]["m"].as_str()), (Some("warn"), Some("low on acorns")));
+    assert_eq!(
+        rows[0]["d"].to_string(),
+        r#"{"@l":"warn","@m":"low on acorns","ts":"29/May/2024:12:56:01 +0200"}"#
+    );
+    assert!(rows[1]["t"].as_u64() > Some(TICKS));
+
+    let run = tool(folder.path(), &["ingest", "s", "--time-format", "local"]).with(2);
+    assert!(run.err.contains("local is none of auto, iso, unix"), "{}", run.err);
+}
+
+#[test]
+fn a_dash_is_no_store() {
+    let folder = folder();
+    for command in ["ingest", "query", "info"] {
+        let arguments: &[&str] =
+            if command == "query" { &["query", "-", "select 1"] } else { &[command, "-"] };
+        let run = tool(folder.path(), arguments).with(2);
+        assert!(run.err.contains("the store comes first"), "{}", run.err);
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]

@@ -1,0 +1,134 @@
+//! How a time is written.
+
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use jiff::fmt::strtime::BrokenDownTime;
+use jiff::tz::TimeZone;
+use rust_decimal::Decimal;
+use tamias_json::Value;
+use tamias_query::{Instant, InstantError};
+
+/// How an event's time is written, where it is not plain enough to be known by itself.
+///
+/// ```
+/// use tamias::{Batch, EventFormat, TimeFormat};
+///
+/// let access_log: TimeFormat = "%d/%b/%Y:%H:%M:%S %z".parse()?;
+/// let format = EventFormat::time_key("time").time_format(access_log);
+/// Batch::new().push(br#"{"time":"29/May/2024:12:56:01 +0200","status":200}"#, &format)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct TimeFormat(Form);
+
+#[derive(Clone, Debug, Default)]
+enum Form {
+    /// Text in ISO 8601, or a number that is a Unix time of some unit.
+    #[default]
+    Any,
+    Iso,
+    /// The ticks that one unit has; a hundredth of a tick for nanoseconds.
+    Unix(Decimal),
+    Pattern(String),
+}
+
+/// Of 1970-01-01T00:00:00Z.
+const UNIX_TICKS: u64 = 621_355_968_000_000_000;
+
+impl TimeFormat {
+    pub(crate) fn read(&self, value: Value<'_>) -> Result<Instant, TimeError> {
+        match (&self.0, value) {
+            (Form::Any | Form::Iso, Value::String(text)) => Ok(text.text().parse()?),
+            (Form::Any, Value::Number(number)) => Ok(Instant::from_unix_text(number.text())?),
+            (Form::Unix(ticks), Value::Number(number)) => unix(number.text(), *ticks),
+            (Form::Unix(ticks), Value::String(text)) if is_number(&text.text()) => unix(&text.text(), *ticks),
+            (Form::Unix(_), Value::String(_)) => Err(InstantError::Number.into()),
+            (Form::Pattern(pattern), Value::String(text)) => by_pattern(pattern, &text.text()),
+            (Form::Pattern(pattern), Value::Number(number)) => by_pattern(pattern, number.text()),
+            _ => Err(TimeError::Instant(InstantError::Text)),
+        }
+    }
+}
+
+impl FromStr for TimeFormat {
+    type Err = TimeFormatError;
+
+    /// Reads the name of a form, or a pattern:
+    ///
+    /// - `auto`: ISO 8601 text, or a number whose size tells which unit of Unix time it is ([`Instant::from_unix_text`])
+    /// - `iso`: ISO 8601 text only
+    /// - `unix`, `unix-ms`, `unix-us`, `unix-ns`: seconds, milliseconds, microseconds or nanoseconds since 1970, a number or
+    ///   its text, also with a fraction
+    /// - a pattern with `%`, as strptime has it: `%d/%b/%Y:%H:%M:%S %z`. It has to fit the whole text. `%f` is a fraction
+    ///   of a second without its point, `%.f` one with it, `%Q` the name of a time zone. What names no zone is UTC.
+    fn from_str(text: &str) -> Result<TimeFormat, TimeFormatError> {
+        let unix = |ticks, scale| Form::Unix(Decimal::new(ticks, scale));
+        Ok(TimeFormat(match text {
+            "auto" => Form::Any,
+            "iso" => Form::Iso,
+            "unix" => unix(10_000_000, 0),
+            "unix-ms" => unix(10_000, 0),
+            "unix-us" => unix(10, 0),
+            "unix-ns" => unix(1, 2),
+            _ if text.contains('%') => {
+                // What can be written can be read.
+                let sample = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
+                BrokenDownTime::from(&sample)
+                    .to_string(text)
+                    .map_err(|error| TimeFormatError(format!("{text} is no pattern of a time: {error}")))?;
+                Form::Pattern(text.to_owned())
+            }
+            _ => {
+                let names = "auto, iso, unix, unix-ms, unix-us, unix-ns";
+                return Err(TimeFormatError(format!("{text} is none of {names}, nor a pattern with %")));
+            }
+        }))
+    }
+}
+
+/// Whether a text is one that a number may have in JSON, or nearly so.
+fn is_number(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
+    text.bytes().all(is_part) && text.parse::<f64>().is_ok()
+}
+
+/// The instant of a number of units of so many ticks.
+fn unix(text: &str, ticks: Decimal) -> Result<Instant, TimeError> {
+    let number = tamias_json::number::to_decimal(text).ok_or(InstantError::Number)?;
+    let since_1970 = number.checked_mul(ticks).ok_or(InstantError::Range)?.floor();
+    let ticks = since_1970.checked_add(Decimal::from(UNIX_TICKS)).ok_or(InstantError::Range)?;
+    Ok(u64::try_from(ticks).ok().and_then(Instant::from_ticks).ok_or(InstantError::Range)?)
+}
+
+fn by_pattern(pattern: &str, text: &str) -> Result<Instant, TimeError> {
+    let unfit = || TimeError::Pattern { pattern: pattern.to_owned() };
+    let time = BrokenDownTime::parse(pattern, text).map_err(|_| unfit())?;
+    let timestamp = match time.to_timestamp() {
+        Ok(timestamp) => Ok(timestamp),
+        Err(_) if time.iana_time_zone().is_some() => time.to_zoned().map(|zoned| zoned.timestamp()),
+        Err(_) => time.to_datetime().and_then(|time| TimeZone::UTC.to_timestamp(time)),
+    };
+    let ticks = timestamp.map_err(|_| unfit())?.as_nanosecond().div_euclid(100) + i128::from(UNIX_TICKS);
+    Ok(u64::try_from(ticks).ok().and_then(Instant::from_ticks).ok_or(InstantError::Range)?)
+}
+
+/// Why a value is no time in the format that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TimeError {
+    /// It is no time, or none that there is.
+    #[error(transparent)]
+    Instant(#[from] InstantError),
+    /// It does not fit the pattern.
+    #[error("not in the form {pattern}, or there is no such time")]
+    Pattern {
+        /// The pattern, as strptime has it.
+        pattern: String,
+    },
+}
+
+/// Why a text is no [`TimeFormat`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TimeFormatError(String);

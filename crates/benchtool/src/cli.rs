@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tamias::TimeFormat;
@@ -19,7 +20,7 @@ Exit codes:
     0  all went well
     1  there were no rows (query --exit-status only)
     2  the command line is wrong
-    3  a query is malformed
+    3  a query is malformed, or needs more time or memory than it may take
     4  some input was rejected, or is not what it should be
     5  a file or a folder could not be found, read or written
     6  stored data is damaged
@@ -212,7 +213,8 @@ Examples:
   benchtool query logs \"select count(*), max(Elapsed) as Slowest from stream\"
   benchtool query logs \"select * from stream where @Level = 'Error' order by time desc limit 5\" --format csv
   benchtool query logs \"select Message from stream where CustomerId = $id\" --param id=4711
-  benchtool query logs \"explain select Message from stream where Elapsed > 200\"")]
+  benchtool query logs \"select mean(Elapsed) from stream group by Path\" --stats --deadline 10s
+  benchtool query logs \"explain analyze select Message from stream where Elapsed > 200\"")]
 pub(crate) struct QueryArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
@@ -220,7 +222,7 @@ pub(crate) struct QueryArgs {
 
     /// The query's text, or `-` to read it from the standard input
     ///
-    /// `explain` before it shows its plan, `explain analyze` also what running it counts.
+    /// `explain` before it shows its plan, `explain analyze` also what running it counts and takes, step by step.
     pub(crate) query: String,
 
     /// The value of `$NAME` in the query, as often as needed
@@ -240,6 +242,23 @@ pub(crate) struct QueryArgs {
     /// End with exit code 1 where there are no rows
     #[arg(long)]
     pub(crate) exit_status: bool,
+
+    /// Count of what kinds the values are that the query's names have
+    ///
+    /// After the rows the standard error gets a table: for each name how many values were numbers, strings and so on,
+    /// and how many were missing; and how many values each aggregate passed over. The query is slower so.
+    #[arg(long)]
+    pub(crate) stats: bool,
+
+    /// End the query with an error if it takes longer, as in 5s, 200ms or 2m
+    #[arg(long, value_name = "TIME", value_parser = crate::budget::time)]
+    pub(crate) deadline: Option<Duration>,
+
+    /// What groups, distinct values and rows to be sorted may take together, as in 256MB or 1GiB; 256MiB unless given
+    ///
+    /// A query that needs more ends with an error. Nothing is put on disk, and rows that are not sorted take none of it.
+    #[arg(long, value_name = "SIZE", value_parser = crate::budget::bytes)]
+    pub(crate) memory: Option<usize>,
 }
 
 /// What stored data that is damaged does.

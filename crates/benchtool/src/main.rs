@@ -2,6 +2,7 @@
 //!
 //! Data goes to standard output, everything else to standard error. The exit codes are in [`failure`].
 
+mod budget;
 mod chunks;
 mod cli;
 mod commands;

@@ -1,7 +1,9 @@
 //! What may end a query early: its caller, its deadline, its memory.
 
 use crate::error::ExecError;
+use crate::exec::Watch;
 use crate::expr::Failure;
+use crate::plan::Plan;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -16,11 +18,25 @@ pub struct RunOptions {
     pub deadline: Option<Instant>,
     /// What groups, distinct values and rows to be sorted may take together, in bytes. Rows that stream take none of it.
     pub memory_bytes: usize,
+    /// Whether each event is looked at by itself, none found by searching in its block, none passed over with it: the same
+    /// rows, more slowly. To find out whether a short cut is at fault.
+    pub plain: bool,
+    /// Whether it is counted of what kinds the values of the query's paths are, for
+    /// [`Rows::kinds`](crate::Rows::kinds). It takes the plain path.
+    pub count_kinds: bool,
+    /// Whether the steps are timed, for [`Rows::analysis`](crate::Rows::analysis).
+    pub measure: bool,
 }
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { deadline: None, memory_bytes: MEMORY_BYTES }
+        RunOptions {
+            deadline: None,
+            memory_bytes: MEMORY_BYTES,
+            plain: false,
+            count_kinds: false,
+            measure: false,
+        }
     }
 }
 
@@ -38,9 +54,16 @@ impl CancelHandle {
 pub(crate) struct Control {
     pub(crate) options: RunOptions,
     pub(crate) handle: CancelHandle,
+    pub(crate) watch: Watch,
 }
 
 impl Control {
+    pub(crate) fn new(plan: &Plan, mut options: RunOptions) -> Control {
+        // Counting needs to see every event.
+        options.plain |= options.count_kinds;
+        Control { watch: Watch::new(plan, &options), options, handle: CancelHandle::default() }
+    }
+
     pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.handle.0.load(Ordering::Relaxed) {
             return Err(Failure::Cancelled);

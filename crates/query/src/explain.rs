@@ -1,47 +1,186 @@
-//! A plan as text: a tree with a step a line, what comes last standing first.
+//! A plan as text: a tree with a step a line, what comes last standing first; and what its steps did.
 
+use crate::exec::{Stats, StepTimes, Watch};
 use crate::expr::{Expr, Printed, property};
-use crate::plan::{Function, Grouping, Input, Key, Output, Plan, Sort};
+use crate::plan::{Grouping, Input, Key, Output, Plan, Sort};
 use crate::source::Direction;
-use std::fmt;
+use std::fmt::{self, Write};
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (depth, step) in steps(self).iter().enumerate() {
-            match depth {
-                0 => writeln!(f, "{step}")?,
-                _ => writeln!(f, "{}└ {step}", "  ".repeat(depth - 1))?,
-            }
+        write_tree(f, steps(self).into_iter().map(|step| step.text))
+    }
+}
+
+fn write_tree(f: &mut impl Write, steps: impl Iterator<Item = String>) -> fmt::Result {
+    for (depth, step) in steps.enumerate() {
+        match depth {
+            0 => writeln!(f, "{step}")?,
+            _ => writeln!(f, "{}└ {step}", "  ".repeat(depth - 1))?,
         }
-        Ok(())
+    }
+    Ok(())
+}
+
+/// What kind of step it is, for what is counted of it.
+#[derive(Clone, Copy)]
+enum Kind {
+    Limit,
+    Sort,
+    Project,
+    ProjectGroups,
+    Having,
+    Group,
+    Filter,
+    /// Of the innermost collection, and of one around it.
+    Unnest,
+    OuterUnnest,
+    Scan,
+}
+
+struct Step {
+    kind: Kind,
+    text: String,
+}
+
+/// The tree with what each step has counted and taken, and all counts below it.
+pub(crate) fn analysis(plan: &Plan, stats: &Stats, watch: &Watch) -> String {
+    let times = watch.times.as_ref().map(|times| times.steps(stats.hits));
+    let mut text = String::new();
+    let steps = steps(plan).into_iter().map(|step| {
+        let mut notes = counted(step.kind, plan, stats, watch);
+        notes.extend(times.as_ref().and_then(|times| taken(step.kind, times)));
+        if notes.is_empty() { step.text } else { format!("{} [{}]", step.text, notes.join("; ")) }
+    });
+    // Writing to a string does not fail.
+    let _ = write_tree(&mut text, steps);
+    let Stats { events, bytes, blocks, blocks_skipped, events_skipped, hits, rows, technique, .. } = stats;
+    let _ = writeln!(
+        text,
+        "events: {events} read, {events_skipped} skipped; blocks: {blocks} read, {blocks_skipped} skipped"
+    );
+    if !technique.is_empty() {
+        let _ = writeln!(text, "hits found by: {technique}");
+    }
+    if let Some(StepTimes { source, all, .. }) = &times {
+        let _ = writeln!(
+            text,
+            "time: {}, of which reading and checking blocks {}; that of a step is that of all its events, but for what is \
+             done with a hit: of those every 16th is timed",
+            shown(*all),
+            shown(*source)
+        );
+    }
+    let _ = writeln!(text, "bytes: {bytes}, hits: {hits}, rows: {rows}");
+    text
+}
+
+/// What a step has counted.
+fn counted(kind: Kind, plan: &Plan, stats: &Stats, watch: &Watch) -> Vec<String> {
+    let unnests = matches!(&plan.input, Input::Events(events) if !events.unnest.is_empty());
+    let tested = if unnests { count(stats.elements, "element") } else { count(stats.events, "event") };
+    let held = watch.held.load(Relaxed);
+    let groups = watch.groups.load(Relaxed);
+    let has_sort = match &plan.output {
+        Output::Rows { sort, .. } => !sort.is_empty(),
+        Output::Groups(_) => true,
+    };
+    let notes = match kind {
+        Kind::Limit if has_sort => format!("{} in, {} out", count(held, "row"), stats.rows),
+        Kind::Limit => format!("{} out", count(stats.rows, "row")),
+        Kind::Sort | Kind::ProjectGroups => count(held, "row"),
+        Kind::Project => match plan.input {
+            Input::Events(_) => count(stats.hits, "row"),
+            Input::Nothing => return Vec::new(),
+        },
+        Kind::Having => format!("{} in, {} out", count(groups, "group"), held),
+        Kind::Group => format!("{} in, {} out", count(stats.hits, "hit"), count(groups, "group")),
+        Kind::Filter => format!("{tested} in, {} out", stats.hits),
+        Kind::Unnest => {
+            format!("{} in, {} out", count(stats.events, "event"), count(stats.elements, "element"))
+        }
+        Kind::OuterUnnest => return Vec::new(),
+        Kind::Scan => format!("{} of {} out", count(stats.events, "event"), count(stats.blocks, "block")),
+    };
+    vec![notes]
+}
+
+/// What a step has taken; what goes on together stands at the first of the steps.
+fn taken(kind: Kind, times: &StepTimes) -> Option<String> {
+    match kind {
+        Kind::Scan => Some(format!("{} with unnest and filter", shown(times.scan))),
+        Kind::Project | Kind::Group => Some(format!("about {}", shown(times.output))),
+        Kind::Sort | Kind::ProjectGroups if !times.held.is_zero() => Some(match kind {
+            Kind::Sort => format!("{} in all that is held", shown(times.held)),
+            _ => format!("{} with having and sort", shown(times.held)),
+        }),
+        _ => None,
+    }
+}
+
+fn count(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn shown(time: Duration) -> String {
+    let nanoseconds = time.as_nanos() as f64;
+    match time.as_nanos() {
+        0..1_000 => format!("{nanoseconds:.0} ns"),
+        1_000..1_000_000 => format!("{:.1} µs", nanoseconds / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", nanoseconds / 1e6),
+        _ => format!("{:.2} s", nanoseconds / 1e9),
+    }
+}
+
+/// The names that an expression's numbers stand for.
+#[derive(Clone, Copy)]
+struct Names<'p> {
+    slots: &'p [String],
+    locals: &'p [String],
+}
+
+impl<'p> Names<'p> {
+    fn print(self, expr: &'p Expr) -> String {
+        Printed { expr, slots: self.slots, locals: self.locals }.to_string()
+    }
+
+    fn list(self, exprs: &'p [Expr]) -> String {
+        exprs.iter().map(|expr| self.print(expr)).collect::<Vec<_>>().join(", ")
     }
 }
 
 /// The steps, the last one first.
-fn steps(plan: &Plan) -> Vec<String> {
-    let slots: Vec<String> = match &plan.input {
-        Input::Events(events) => events.names.iter().map(|name| property(name)).collect(),
-        Input::Nothing => Vec::new(),
+fn steps(plan: &Plan) -> Vec<Step> {
+    let (slots, locals): (Vec<String>, &[String]) = match &plan.input {
+        Input::Events(events) => {
+            (events.names.iter().map(|name| property(name)).collect(), &events.unnest_names)
+        }
+        Input::Nothing => (Vec::new(), &[]),
     };
+    let names = Names { slots: &slots, locals };
     let mut steps = Vec::new();
+    let step = |kind, text| Step { kind, text };
     if let Some(limit) = plan.limit {
-        steps.push(format!("limit to {limit}"));
+        steps.push(step(Kind::Limit, format!("limit to {limit}")));
     }
     match &plan.output {
         Output::Rows { cells, sort } => {
             steps.extend(sorted(sort, &plan.columns));
-            steps.push(format!("project {}", list(cells, &slots)));
+            steps.push(step(Kind::Project, format!("project {}", names.list(cells))));
         }
-        Output::Groups(grouping) => grouped(grouping, &plan.columns, &slots, &mut steps),
+        Output::Groups(grouping) => grouped(grouping, &plan.columns, names, &mut steps),
     }
     if let Some(filter) = &plan.filter {
-        steps.push(format!("filter {}", Printed { expr: filter, slots: &slots }));
+        steps.push(step(Kind::Filter, format!("filter {}", names.print(filter))));
     }
     let Input::Events(events) = &plan.input else {
         return steps;
     };
-    for collection in events.unnest.iter().rev() {
-        steps.push(format!("unnest {}", Printed { expr: collection, slots: &slots }));
+    for (index, collection) in events.unnest.iter().enumerate().rev() {
+        let kind = if index + 1 == events.unnest.len() { Kind::Unnest } else { Kind::OuterUnnest };
+        steps.push(step(kind, format!("unnest {}", names.print(collection))));
     }
     let direction = match events.direction {
         Direction::Ascending => "ascending",
@@ -50,22 +189,19 @@ fn steps(plan: &Plan) -> Vec<String> {
     let (first, then) = slots.split_at(events.filter_names.min(slots.len()));
     let keys = |names: &[String]| if names.is_empty() { "no key".to_owned() } else { names.join(", ") };
     if !events.reads_documents {
-        steps.push(format!("walk the stream, time {direction}, without looking into documents"));
+        let text = format!("walk the stream, time {direction}, without looking into documents");
+        steps.push(step(Kind::Scan, text));
         return steps;
     }
     let mut scan = format!("scan the stream, time {direction}: read {} of each event", keys(first));
     if !then.is_empty() {
         scan.push_str(&format!(", {} of each hit", keys(then)));
     }
-    steps.push(scan);
+    steps.push(step(Kind::Scan, scan));
     steps
 }
 
-fn list(exprs: &[Expr], slots: &[String]) -> String {
-    exprs.iter().map(|expr| Printed { expr, slots }.to_string()).collect::<Vec<_>>().join(", ")
-}
-
-fn sorted(sort: &[Sort], columns: &[String]) -> Option<String> {
+fn sorted(sort: &[Sort], columns: &[String]) -> Option<Step> {
     let items: Vec<String> = sort
         .iter()
         .map(|item| {
@@ -74,49 +210,31 @@ fn sorted(sort: &[Sort], columns: &[String]) -> Option<String> {
             format!("{column}{} {direction}", if item.ci { " ci" } else { "" })
         })
         .collect();
-    (!items.is_empty()).then(|| format!("sort by {}", items.join(", ")))
+    (!items.is_empty()).then(|| Step { kind: Kind::Sort, text: format!("sort by {}", items.join(", ")) })
 }
 
-fn grouped(grouping: &Grouping, columns: &[String], slots: &[String], steps: &mut Vec<String>) {
+fn grouped(grouping: &Grouping, columns: &[String], names: Names<'_>, steps: &mut Vec<Step>) {
     let keys: Vec<String> = grouping
         .keys
         .iter()
         .map(|key| match key {
             Key::Time(interval) => format!("time in intervals of {interval} ticks"),
-            Key::Expr { expr, ci } => format!("{}{}", Printed { expr, slots }, if *ci { " ci" } else { "" }),
+            Key::Expr { expr, ci } => format!("{}{}", names.print(expr), if *ci { " ci" } else { "" }),
         })
         .collect();
-    let aggregates: Vec<String> = grouping
-        .aggregates
-        .iter()
-        .map(|aggregate| {
-            let argument = Printed { expr: &aggregate.argument, slots };
-            match aggregate.function {
-                Function::Count if matches!(aggregate.argument, Expr::Constant(_)) => "count(*)".to_owned(),
-                Function::Count => format!("count({argument})"),
-                Function::CountDistinct => format!("count(distinct({argument}))"),
-                Function::Sum => format!("sum({argument})"),
-                Function::Min => format!("min({argument})"),
-                Function::Max => format!("max({argument})"),
-                Function::Mean => format!("mean({argument})"),
-                Function::Percentile { p, error } => format!("percentile({argument}, {p}, {error})"),
-                Function::First => format!("first({argument})"),
-                Function::Last => format!("last({argument})"),
-                Function::Any => format!("any({argument})"),
-                Function::All => format!("all({argument})"),
-                Function::Distinct => format!("distinct({argument})"),
-                Function::Top(count) => format!("top({argument}, {count})"),
-                Function::Bottom(count) => format!("bottom({argument}, {count})"),
-            }
-        })
-        .collect();
+    let aggregates: Vec<String> =
+        grouping.aggregates.iter().map(|aggregate| aggregate.text(names.slots, names.locals)).collect();
     let behind: Vec<String> =
         columns.iter().take(keys.len()).cloned().chain(aggregates.iter().cloned()).collect();
-    steps.extend(sorted(&grouping.sort, columns));
-    steps.push(format!("project {}", list(&grouping.cells, &behind)));
+    let behind = Names { slots: &behind, locals: &[] };
+    let mut push = |kind, text| steps.push(Step { kind, text });
+    if let Some(Step { kind, text }) = sorted(&grouping.sort, columns) {
+        push(kind, text);
+    }
+    push(Kind::ProjectGroups, format!("project {}", behind.list(&grouping.cells)));
     if let Some(having) = &grouping.having {
-        steps.push(format!("having {}", Printed { expr: having, slots: &behind }));
+        push(Kind::Having, format!("having {}", behind.print(having)));
     }
     let by = if keys.is_empty() { String::new() } else { format!(" by {}", keys.join(", ")) };
-    steps.push(format!("group{by}: {}", aggregates.join(", ")));
+    push(Kind::Group, format!("group{by}: {}", aggregates.join(", ")));
 }

@@ -44,7 +44,7 @@ mod value;
 
 pub use control::{CancelHandle, MEMORY_BYTES, RunOptions};
 pub use error::{ExecError, QueryError};
-pub use exec::{Rows, Stats};
+pub use exec::{AggregateKinds, KindCounts, KindReport, PathKinds, Rows, Stats};
 pub use instant::{Instant, InstantError};
 pub use parameters::Parameters;
 pub use parser::{EXPRESSION_DEPTH_MAX, QUERY_BYTES_MAX};

@@ -1,8 +1,9 @@
 //! What a query does, step by step: what the planner makes, the optimizer rewrites and the executor runs.
 
 use crate::ast::{Comparison, Explain};
-use crate::expr::{Computed, Expr};
+use crate::expr::{Computed, Expr, Printed};
 use crate::source::Direction;
+use crate::value::Kind;
 use rust_decimal::Decimal;
 use std::ops::RangeInclusive;
 
@@ -34,6 +35,8 @@ pub(crate) struct Events {
     pub(crate) filter_names: usize,
     /// Each makes a row of each element of an array, which becomes the next local.
     pub(crate) unnest: Vec<Expr>,
+    /// The names of those locals.
+    pub(crate) unnest_names: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -130,7 +133,42 @@ impl Plan {
     }
 }
 
+impl Aggregate {
+    /// The aggregate as the language writes it.
+    pub(crate) fn text(&self, slots: &[String], locals: &[String]) -> String {
+        let argument = Printed { expr: &self.argument, slots, locals };
+        match self.function {
+            Function::Count if matches!(self.argument, Expr::Constant(_)) => "count(*)".to_owned(),
+            Function::Count => format!("count({argument})"),
+            Function::CountDistinct => format!("count(distinct({argument}))"),
+            Function::Sum => format!("sum({argument})"),
+            Function::Min => format!("min({argument})"),
+            Function::Max => format!("max({argument})"),
+            Function::Mean => format!("mean({argument})"),
+            Function::Percentile { p, error } => format!("percentile({argument}, {p}, {error})"),
+            Function::First => format!("first({argument})"),
+            Function::Last => format!("last({argument})"),
+            Function::Any => format!("any({argument})"),
+            Function::All => format!("all({argument})"),
+            Function::Distinct => format!("distinct({argument})"),
+            Function::Top(count) => format!("top({argument}, {count})"),
+            Function::Bottom(count) => format!("bottom({argument}, {count})"),
+        }
+    }
+}
+
 impl Function {
+    /// Whether the aggregate takes values of this kind, or passes over them.
+    pub(crate) fn takes(self, kind: Kind) -> bool {
+        match self {
+            Function::Count => !matches!(kind, Kind::Undefined | Kind::Null),
+            Function::Sum | Function::Min | Function::Max | Function::Mean | Function::Percentile { .. } => {
+                kind == Kind::Number
+            }
+            _ => kind != Kind::Undefined,
+        }
+    }
+
     /// Whether the aggregate gives several rows.
     pub(crate) fn has_rows(self) -> bool {
         matches!(self, Function::Distinct | Function::Top(_) | Function::Bottom(_))

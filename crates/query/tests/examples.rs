@@ -4,7 +4,7 @@ mod memory;
 
 use memory::{Event, Memory};
 use std::collections::BTreeSet;
-use tamias_query::{Instant, eval};
+use tamias_query::{Instant, Query, eval};
 
 const PAGE: &str = include_str!("../../../docs/query-language.md");
 
@@ -93,6 +93,17 @@ fn queries_give_the_rows_that_the_page_shows() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn plans_are_those_that_the_page_shows() {
+    for fence in fences("plan") {
+        let (query, shown) = fence.text.split_once("\n---\n").expect("a query and its plan");
+        let query = Query::prepare(query).expect("a query");
+        assert_eq!(query.is_explain(), Some(false));
+        assert_eq!(query.explain().trim_end(), shown, "line {}", fence.line);
+    }
+    assert!(fences("plan").next().is_some());
 }
 
 #[test]

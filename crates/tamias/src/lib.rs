@@ -46,8 +46,9 @@ pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
 pub use ingest::{Batch, EventFormat, Rejection};
 pub use store::{AppendError, Appended, Info, Segment, StartError, Store};
 pub use tamias_query::{
-    CancelHandle, Cell, EvalError, ExecError, Expression, Instant, InstantError, Kind, OwnedRow, Parameters,
-    Query, QueryError, Row, Rows, RunOptions, Statement, Stats, eval,
+    AggregateKinds, CancelHandle, Cell, EvalError, ExecError, Expression, Instant, InstantError, Kind,
+    KindCounts, KindReport, OwnedRow, Parameters, PathKinds, Query, QueryError, Row, Rows, RunOptions,
+    Statement, Stats, eval,
 };
 pub use tamias_store::{Durability, OpenError, Options, ReadMode, SourcePosition};
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};

@@ -1,20 +1,24 @@
 //! `benchtool query`
 
 use std::io::{self, IsTerminal, Read};
+use std::time::Instant;
 
-use tamias::{LeftOut, Parameters, Query, Rows, RunOptions, Stats, Store};
+use comfy_table::{ContentArrangement, Table, presets};
+use tamias::{Kind, KindCounts, KindReport, LeftOut, Parameters, Query, RunOptions, Store};
 
 use crate::cli::{Format, OnDamage, Parameter, QueryArgs};
 use crate::failure::Failure;
 use crate::output;
-use crate::units::printable;
+use crate::units::{printable, printable_line};
 
 pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     let text = match args.query.as_str() {
         "-" => read_query()?,
         text => text.to_owned(),
     };
-    let query = Query::prepare_with(&text, &parameters(&args.params))?;
+    let parameters = parameters(&args.params);
+    let query = Query::prepare_with(&text, &parameters)?;
+    check_used(&args.params, &query)?;
     let store = Store::open_read_only(&args.store)?;
     let mut out = output::stdout();
     let analyze = match query.is_explain() {
@@ -22,25 +26,76 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         Some(true) => true,
         None => false,
     };
-    let options = RunOptions::default();
+    let mut options = RunOptions { count_kinds: args.stats, measure: analyze, ..RunOptions::default() };
+    options.deadline = args.deadline.and_then(|time| Instant::now().checked_add(time));
+    options.memory_bytes = args.memory.unwrap_or(options.memory_bytes);
     let (mut rows, left_out) = match args.on_damage {
         OnDamage::Fail => (store.run_with(&query, options)?, LeftOut::default()),
         OnDamage::Skip => store.run_past_damage(&query, options)?,
     };
-    if analyze {
-        let Stats { events, bytes, blocks, hits, rows, .. } = read_all(&mut rows)?;
-        let plan = query.explain();
-        let counts =
-            format!("events: {events}, bytes: {bytes}, blocks: {blocks}, hits: {hits}, rows: {rows}");
-        output::write_line(&mut out, &format!("{}\n{counts}", plan.trim_end()))?;
-        tell_left_out(&left_out);
-        return Ok(());
+    let count = if analyze {
+        while rows.next_row()?.is_some() {}
+        output::write_line(&mut out, rows.analysis().trim_end())?;
+        rows.stats().rows
+    } else {
+        let usual = if io::stdout().is_terminal() { Format::Table } else { Format::Ndjson };
+        output::write_rows(&mut rows, args.format.unwrap_or(usual), &mut out)?
+    };
+    if let Some(report) = rows.kinds() {
+        anstream::eprintln!("{}", kind_table(&report));
     }
-    let usual = if io::stdout().is_terminal() { Format::Table } else { Format::Ndjson };
-    let count = output::write_rows(&mut rows, args.format.unwrap_or(usual), &mut out)?;
     tell_left_out(&left_out);
     if count == 0 && args.exit_status { Err(Failure::NoRows) } else { Ok(()) }
 }
+
+/// A parameter that the query does not have is a mistake, most likely a misspelt one.
+fn check_used(given: &[Parameter], query: &Query) -> Result<(), Failure> {
+    match given.iter().find(|parameter| !query.parameters().contains(&parameter.name)) {
+        None => Ok(()),
+        Some(Parameter { name, .. }) => {
+            let there = match query.parameters() {
+                [] => "it has no parameters".to_owned(),
+                names => format!("its parameters are ${}", names.join(", $")),
+            };
+            Err(Failure::Usage(format!("--param {name}: there is no ${name} in the query; {there}")))
+        }
+    }
+}
+
+/// The kinds of values that the query met, as a table.
+fn kind_table(report: &KindReport) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    let mut header = vec!["values of", "in", "all"];
+    header.extend(KINDS.map(|(_, name)| name));
+    header.push("passed over");
+    table.set_header(header);
+    let mut add = |of: &str, place: &str, counts: KindCounts, passed_over: String| {
+        let kinds = KINDS.map(|(kind, _)| counts.of(kind).to_string());
+        let row = [printable_line(of).into_owned(), place.to_owned(), counts.all().to_string()];
+        table.add_row(row.into_iter().chain(kinds).chain([passed_over]));
+    };
+    for path in &report.paths {
+        let place = if path.is_tested { "events tested" } else { "events that passed" };
+        add(&path.path, place, path.counts, String::new());
+    }
+    for aggregate in &report.aggregates {
+        let passed_over = aggregate.passed_over.to_string();
+        add(&aggregate.aggregate, "events that passed", aggregate.counts, passed_over);
+    }
+    table
+}
+
+/// The kinds in the order of the table's columns.
+const KINDS: [(Kind, &str); 7] = [
+    (Kind::Number, "numbers"),
+    (Kind::String, "strings"),
+    (Kind::Boolean, "Booleans"),
+    (Kind::Null, "null"),
+    (Kind::Undefined, "missing"),
+    (Kind::Array, "arrays"),
+    (Kind::Object, "objects"),
+];
 
 /// Reads the query from the standard input, no more of it than a query may have and a little.
 fn read_query() -> Result<String, Failure> {
@@ -59,11 +114,6 @@ fn tell_left_out(left_out: &LeftOut) {
     for damage in left_out.damage() {
         anstream::eprintln!("\x1b[1;33mleft out:\x1b[0m {}", printable(&damage.to_string()));
     }
-}
-
-fn read_all(rows: &mut Rows) -> Result<Stats, Failure> {
-    while rows.next_row()?.is_some() {}
-    Ok(*rows.stats())
 }
 
 /// What reads as JSON is that, everything else is text.

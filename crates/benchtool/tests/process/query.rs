@@ -188,6 +188,9 @@ fn parameters_are_values_never_text_of_the_query() {
     assert_eq!(select("N = $n and $yes", &["$n=1.5", "yes=true"]).well().out.lines().count(), 1);
     assert_eq!(select("N = $n", &["n=\"1.5\""]).well().out, "", "a string in quotes is a string");
     assert!(select("N = $n", &[]).with(3).err.contains("$n"));
+    let unused = select("N = $n", &["n=1.5", "m=2"]).with(2);
+    assert!(unused.err.contains("there is no $m in the query; its parameters are $n"), "{}", unused.err);
+    assert!(select("N = 1", &["m=2"]).with(2).err.contains("it has no parameters"));
     select("N = $n", &["1.5"]).with(2);
     select("N = $n", &["=1.5"]).with(2);
 }
@@ -200,8 +203,95 @@ fn explain_shows_the_plan_and_analyze_what_it_counted() {
     assert!(plan.contains("filter") && !plan.contains("{\"Text\""), "{plan}");
     let run =
         tool(folder.path(), &["query", "s", "explain analyze select Text from stream where N > 1"]).well();
-    assert!(run.out.starts_with(&plan) && run.out.contains("events: 3, bytes: "), "{}", run.out);
-    assert!(run.out.ends_with("hits: 1, rows: 1\n"), "{}", run.out);
+    // Each step as it is in the plan, and behind it what it counted and took.
+    for (step, analyzed) in plan.lines().zip(run.out.lines()) {
+        assert!(analyzed.starts_with(&format!("{step} [")) && analyzed.ends_with(']'), "{}", run.out);
+    }
+    assert!(run.out.contains("[1 row; about ") && run.out.contains("[3 events in, 1 out]"), "{}", run.out);
+    assert!(run.out.contains("\nevents: 3 read, 0 skipped; blocks: 1 read, 0 skipped\n"), "{}", run.out);
+    assert!(run.out.contains("\nhits found by: ") && run.out.contains("\ntime: "), "{}", run.out);
+    assert!(run.out.ends_with(", hits: 1, rows: 1\n"), "{}", run.out);
+}
+
+#[test]
+fn groups_are_analyzed_step_by_step() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], THREE.as_bytes()).well();
+    let query = "explain analyze select count(*) as n from stream lateral unnest([1, N, Text]) as x \
+                 where x is not null group by x having n > 1 order by n limit 5";
+    let out = tool(folder.path(), &["query", "s", query]).well().out;
+    for part in [
+        "[1 row in, 1 out]",
+        "[5 groups in, 1 out]",
+        "[7 hits in, 5 groups out; about ",
+        "[8 elements in, 7 out]",
+        "[3 events in, 8 elements out]",
+    ] {
+        assert!(out.contains(part), "{part}\n{out}");
+    }
+}
+
+#[test]
+fn stats_tell_of_what_kinds_the_values_are() {
+    let folder = folder();
+    let input = br#"{"@t":"2024-05-29T10:56:01Z","E":1,"A":{"N":"x"}}
+{"@t":"2024-05-29T10:56:02Z","E":"2","A":{"N":null}}
+{"@t":"2024-05-29T10:56:03Z","E":[3],"A":true}
+{"@t":"2024-05-29T10:56:04Z","A":{"N":{}}}
+{"@t":"2024-05-29T10:56:05Z","E":5,"Off":true}
+"#;
+    tool_with_input(folder.path(), &["ingest", "s", "-"], input).well();
+    let query = "select sum(E) as s, count(A.N) from stream where not (Off = true)";
+    let plain = tool(folder.path(), &["query", "s", query]).well();
+    let run = tool(folder.path(), &["query", "s", query, "--stats"]).well();
+    assert_eq!((run.out.as_str(), plain.err.as_str()), ("{\"s\":1,\"count(A.N)\":2}\n", ""));
+    assert_eq!(run.out, plain.out);
+    let lines: Vec<Vec<&str>> = run
+        .err
+        .lines()
+        .filter(|line| line.starts_with('│'))
+        .map(|line| line.split(['│', '┆']).map(str::trim).filter(|cell| !cell.is_empty()).collect())
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            vec![
+                "values of",
+                "in",
+                "all",
+                "numbers",
+                "strings",
+                "Booleans",
+                "null",
+                "missing",
+                "arrays",
+                "objects",
+                "passed over"
+            ],
+            vec!["Off", "events tested", "5", "0", "0", "1", "0", "4", "0", "0"],
+            vec!["E", "events that passed", "4", "1", "1", "0", "0", "1", "1", "0"],
+            vec!["A.N", "events that passed", "4", "0", "1", "0", "1", "1", "0", "1"],
+            vec!["sum(E)", "events that passed", "4", "1", "1", "0", "0", "1", "1", "0", "3"],
+            vec!["count(A.N)", "events that passed", "4", "0", "1", "0", "1", "1", "0", "1", "2"],
+        ],
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn a_query_has_no_more_time_and_memory_than_it_is_given() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 20_000)).well();
+    let query = "select RequestId, Message from stream order by Message";
+    tool(folder.path(), &["query", "s", query, "--memory", "1GiB", "--deadline", "10m"]).well();
+    let run = tool(folder.path(), &["query", "s", query, "--memory", "100kB"]).with(3);
+    assert!(run.err.contains("more than 100000 bytes") && run.out.is_empty(), "{}", run.err);
+    let run = tool(folder.path(), &["query", "s", query, "--deadline", "0.001ms"]).with(3);
+    assert!(run.err.contains("deadline"), "{}", run.err);
+    for wrong in [["--deadline", "5"], ["--memory", "much"]] {
+        tool(folder.path(), &["query", "s", query, wrong[0], wrong[1]]).with(2);
+    }
 }
 
 #[test]

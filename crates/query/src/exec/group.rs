@@ -12,6 +12,7 @@ use crate::time;
 use crate::value::{Value, canonical};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// An event's (instant, arrival): its place in time.
 pub(super) type Order = (u64, u64);
@@ -127,6 +128,7 @@ impl<'p> Groups<'p> {
 
     /// The rows of the groups, the last one first.
     pub(super) fn finish(mut self, plan: &Plan, control: &Control) -> Result<Vec<Held>, ExecError> {
+        control.watch.groups.store(self.groups.len() as u64, Relaxed);
         let has_time = self.grouping.keys.iter().position(|key| matches!(key, Key::Time(_)));
         self.groups.sort_by_key(|group| group.first);
         if let Some(time) = has_time {
@@ -166,6 +168,7 @@ impl<'p> Groups<'p> {
                 }
             }
         }
+        control.watch.held.store(rows.len() as u64, Relaxed);
         sort_rows(&self.grouping.sort, &mut rows);
         if let Some(limit) = plan.limit.and_then(|limit| usize::try_from(limit).ok()) {
             rows.truncate(limit);

@@ -15,11 +15,15 @@ mod scan;
 mod sketch;
 mod sort;
 mod stats;
+mod watch;
 
 pub use stats::Stats;
+pub use watch::{AggregateKinds, KindCounts, KindReport, PathKinds};
+pub(crate) use watch::{StepTimes, Watch};
 
 use crate::control::{CancelHandle, Control, RunOptions};
 use crate::error::ExecError;
+use crate::explain;
 use crate::expr::Scope;
 use crate::plan::{Input, Output, Plan};
 use crate::row::{Batch, OwnedRow, Row};
@@ -28,6 +32,7 @@ use crate::{time, value::Value};
 use merge::Merge;
 use scan::{Run, Worker};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The rows of a query. They stream: a row is made when it is asked for, or shortly before; dropping `Rows` ends the query.
 pub struct Rows {
@@ -58,7 +63,8 @@ enum Found {
 
 impl Rows {
     pub(crate) fn new(plan: Arc<Plan>, source: Option<Box<dyn Source>>, options: RunOptions) -> Rows {
-        let control = Control { options, handle: CancelHandle::default() };
+        let control = Control::new(&plan, options);
+        let source = source.map(|source| control.watch.source(source));
         let worker = Worker::new(time::now());
         Rows { plan, source, state: State::Ready, worker, stats: Stats::default(), control }
     }
@@ -73,6 +79,36 @@ impl Rows {
         &self.stats
     }
 
+    /// Of what kinds the values of the query's paths have been so far; none unless
+    /// [`RunOptions::count_kinds`] asks for it, and for a query that reads no events.
+    ///
+    /// ```
+    /// use tamias_query::{Kind, Query, RunOptions};
+    /// # use tamias_query::{Source, SourceError};
+    /// # struct NoEvents;
+    /// # impl Source for NoEvents {
+    /// #     fn next_group(&mut self) -> Result<Option<Vec<std::sync::Arc<dyn tamias_query::Block>>>, SourceError> { Ok(None) }
+    /// # }
+    /// # let source = Box::new(NoEvents);
+    /// let query = Query::prepare("select sum(Elapsed) from stream where StatusCode = 500")?;
+    /// let mut rows = query.run_with(source, RunOptions { count_kinds: true, ..RunOptions::default() });
+    /// while rows.next_row()?.is_some() {}
+    /// let report = rows.kinds().unwrap_or_default();
+    /// assert_eq!(report.paths[0].path, "StatusCode");
+    /// assert_eq!(report.aggregates[0].aggregate, "sum(Elapsed)");
+    /// assert_eq!(report.aggregates[0].counts.of(Kind::String), 0); // those that it passed over
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn kinds(&self) -> Option<KindReport> {
+        self.control.watch.kind_report()
+    }
+
+    /// The plan as [`Query::explain`](crate::Query::explain) gives it, and what each of its steps has counted and, with
+    /// [`RunOptions::measure`], taken so far.
+    pub fn analysis(&self) -> String {
+        explain::analysis(&self.plan, &self.stats, &self.control.watch)
+    }
+
     /// A handle that ends the query from another thread.
     pub fn cancel_handle(&self) -> CancelHandle {
         self.control.handle.clone()
@@ -85,7 +121,10 @@ impl Rows {
     /// # Errors
     /// If the source fails, an event is damaged, or a limit of the query is exceeded.
     pub fn next_row(&mut self) -> Result<Option<Row<'_>>, ExecError> {
-        match self.advance() {
+        let started = self.control.watch.times.is_some().then(Instant::now);
+        let found = self.advance();
+        self.control.watch.took(started);
+        match found {
             Ok(Found::None) => {
                 self.end();
                 Ok(None)
@@ -171,7 +210,7 @@ impl Rows {
                         sorted.push(row.values(), &self.control)?;
                     }
                 }
-                Ok(held(sorted.finish()))
+                Ok(held(self.control.watch.held(|| sorted.finish())))
             }
             (Input::Events(events), Output::Groups(grouping)) => {
                 let mut groups = group::Groups::new(grouping);
@@ -185,7 +224,7 @@ impl Rows {
                         }
                     }
                 }
-                Ok(held(groups.finish(plan, &self.control)?))
+                Ok(held(self.control.watch.held(|| groups.finish(plan, &self.control))?))
             }
         }
     }

@@ -146,6 +146,9 @@ fn unnested<'a>(
         }
         return Ok(ControlFlow::Continue(()));
     }
+    if let Some(kinds) = &run.control.watch.kinds {
+        kinds.tested(scope);
+    }
     let passes = run.plan.filter.as_ref().is_none_or(|filter| filter.test(scope));
     if !passes || scope.failure.is_some() {
         return Ok(ControlFlow::Continue(()));
@@ -158,5 +161,8 @@ fn unnested<'a>(
             run.events.filter_names,
         );
     }
-    sink.hit(run.plan, scope, documents)
+    if let Some(kinds) = &run.control.watch.kinds {
+        kinds.passed(scope);
+    }
+    run.control.watch.hit(stats.hits, || sink.hit(run.plan, scope, documents))
 }

@@ -5,6 +5,7 @@ use crate::error::ExecError;
 use crate::plan::Sort;
 use crate::value::{Value, order};
 use std::cmp::Ordering;
+use std::sync::atomic::Ordering::Relaxed;
 
 pub(super) type Held = Vec<Value<'static>>;
 
@@ -27,6 +28,7 @@ impl<'p> Sorted<'p> {
     pub(super) fn push(&mut self, row: Held, control: &Control) -> Result<(), ExecError> {
         self.bytes += held_bytes(&row);
         self.rows.push(row);
+        control.watch.held.fetch_add(1, Relaxed);
         // Sorting twice what is kept costs a constant for each row.
         if self.limit.is_some_and(|limit| self.rows.len() >= limit.saturating_mul(2).max(4096)) {
             self.cut();

@@ -133,6 +133,40 @@ impl Expr {
     }
 
     /// The expressions directly inside this one.
+    pub(crate) fn children(&self) -> Vec<&Expr> {
+        match self {
+            Expr::Constant(_) | Expr::Slot(_) | Expr::Group(_) | Expr::Local(_) | Expr::BuiltIn(_) => {
+                Vec::new()
+            }
+            Expr::Member(of, _) | Expr::Negate(of) | Expr::Not(of) | Expr::IsNull(of, _) => vec![of],
+            Expr::CompareNumber { left, .. }
+            | Expr::Like { left, .. }
+            | Expr::MatchWhole { left, .. }
+            | Expr::Match { left, .. }
+            | Expr::IndexOfMatch { left, .. }
+            | Expr::ReplaceMatch { left, .. } => vec![left],
+            Expr::Element(a, b)
+            | Expr::Arithmetic(_, a, b)
+            | Expr::Compare { left: a, right: b, .. }
+            | Expr::In { left: a, right: b, .. }
+            | Expr::Quantified { collection: a, body: b, .. } => vec![a, b],
+            Expr::And(list) | Expr::Or(list) | Expr::Coalesce(list) | Expr::Concat(list) => {
+                list.iter().collect()
+            }
+            Expr::Call { arguments, .. } => arguments.iter().collect(),
+            Expr::Array(items) => items.iter().map(|(Item::One(e) | Item::Spread(e))| e).collect(),
+            Expr::Object(members) => {
+                members.iter().map(|(Member::Named(_, e) | Member::Spread(e))| e).collect()
+            }
+            Expr::If(parts) => {
+                let (condition, then, otherwise) = &**parts;
+                vec![condition, then, otherwise]
+            }
+            Expr::Let(values, body) => values.iter().chain([&**body]).collect(),
+        }
+    }
+
+    /// The same, to be changed.
     pub(crate) fn children_mut(&mut self) -> Vec<&mut Expr> {
         match self {
             Expr::Constant(_) | Expr::Slot(_) | Expr::Group(_) | Expr::Local(_) | Expr::BuiltIn(_) => {

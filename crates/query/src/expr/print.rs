@@ -2,6 +2,7 @@
 
 use super::{Computed, Expr, Item, Member};
 use crate::ast::{Comparison, Quantifier};
+use crate::lexer::is_name;
 use crate::value::{Value, json};
 use std::fmt::{self, Write};
 
@@ -9,11 +10,13 @@ use std::fmt::{self, Write};
 pub(crate) struct Printed<'e> {
     pub(crate) expr: &'e Expr,
     pub(crate) slots: &'e [String],
+    /// The names of the outermost locals: of what is unnested.
+    pub(crate) locals: &'e [String],
 }
 
 impl<'e> Printed<'e> {
     fn of(&self, expr: &'e Expr) -> Printed<'e> {
-        Printed { expr, slots: self.slots }
+        Printed { expr, ..*self }
     }
 
     fn list(&self, f: &mut fmt::Formatter<'_>, list: &'e [Expr], between: &str) -> fmt::Result {
@@ -27,9 +30,7 @@ impl<'e> Printed<'e> {
 
 /// A property's name as the language writes it.
 pub(crate) fn property(key: &str) -> String {
-    let is_plain =
-        key.chars().all(|c| c == '_' || c.is_alphanumeric()) && !key.starts_with(|c: char| c.is_numeric());
-    match (is_plain && !key.is_empty(), key.starts_with('@')) {
+    match (is_name(key), key.starts_with('@')) {
         (true, _) => key.to_owned(),
         (_, true) => format!("@Data['{key}']"),
         _ => format!("@Properties['{}']", key.replace('\'', "''")),
@@ -46,7 +47,10 @@ impl fmt::Display for Printed<'_> {
             Expr::Slot(slot) | Expr::Group(slot) => {
                 f.write_str(self.slots.get(*slot).map_or("?", String::as_str))
             }
-            Expr::Local(local) => write!(f, "local{local}"),
+            Expr::Local(local) => match self.locals.get(*local) {
+                Some(name) => f.write_str(name),
+                None => write!(f, "local{local}"),
+            },
             Expr::BuiltIn(computed) => f.write_str(match computed {
                 Computed::Timestamp => "@Timestamp",
                 Computed::Level { .. } => "@Level",
@@ -59,6 +63,7 @@ impl fmt::Display for Printed<'_> {
                 Computed::Properties => "@Properties",
                 Computed::Data => "@Data",
             }),
+            Expr::Member(of, name) if is_name(name) => write!(f, "{}.{name}", self.of(of)),
             Expr::Member(of, name) => write!(f, "{}['{}']", self.of(of), name.replace('\'', "''")),
             Expr::Element(of, index) => write!(f, "{}[{}]", self.of(of), self.of(index)),
             Expr::Negate(of) => write!(f, "(-{})", self.of(of)),

@@ -80,8 +80,17 @@ impl<'q> Planner<'q> {
         let input = match query.from {
             Some(_) => {
                 let names = std::mem::take(&mut self.resolver.names);
+                let unnested = query.from.iter().flatten();
+                let unnest_names = unnested.map(|unnest| unnest.name.text.clone()).collect();
                 let reads_documents = self.resolver.uses_document || !names.is_empty();
-                Input::Events(Events { direction, names, reads_documents, filter_names, unnest })
+                Input::Events(Events {
+                    direction,
+                    names,
+                    reads_documents,
+                    filter_names,
+                    unnest,
+                    unnest_names,
+                })
             }
             None => Input::Nothing,
         };

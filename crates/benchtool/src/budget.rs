@@ -1,0 +1,66 @@
+//! What a query may take, as it is written on the command line: `5s`, `256MB`.
+
+use std::time::Duration;
+
+/// Units of time; a longer name before what it begins with.
+const TIMES: [(&str, f64); 6] =
+    [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("min", 60.0), ("m", 60.0), ("h", 3600.0)];
+
+/// Units of memory, those of ten and those of two.
+const SIZES: [(&str, f64); 8] = [
+    ("kB", 1e3),
+    ("KB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1048576.0),
+    ("GiB", 1073741824.0),
+    ("B", 1.0),
+];
+
+/// The longest time and the largest memory that can be asked for: a year, and a petabyte.
+const SECONDS_MAX: f64 = 366.0 * 86400.0;
+const BYTES_MAX: f64 = 1e15;
+
+/// A time as `5s`, `1.5m` or `200ms`.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
+    let seconds = amount(text, &TIMES, SECONDS_MAX).ok_or("write a time, as in 5s, 200ms or 2m")?;
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// A number of bytes as `256MB` or `1GiB`.
+pub(crate) fn bytes(text: &str) -> Result<usize, String> {
+    let bytes = amount(text, &SIZES, BYTES_MAX).ok_or("write a size, as in 256MB, 1.5GiB or 4096B")?;
+    Ok(bytes as usize)
+}
+
+/// A positive number with one of the units, in the smallest of them.
+fn amount(text: &str, units: &[(&str, f64)], most: f64) -> Option<f64> {
+    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic())?);
+    let (_, size) = units.iter().find(|(name, _)| *name == unit)?;
+    let number = number.trim_end();
+    let is_plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let amount = number.parse::<f64>().ok().filter(|_| is_plain)? * size;
+    (amount > 0.0 && amount <= most).then_some(amount)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_sizes() {
+        assert_eq!(time("5s"), Ok(Duration::from_secs(5)));
+        assert_eq!(time("200ms"), Ok(Duration::from_millis(200)));
+        assert_eq!(time("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(bytes("256MB"), Ok(256_000_000));
+        assert_eq!(bytes("1 GiB"), Ok(1 << 30));
+        assert_eq!(bytes("4096B"), Ok(4096));
+        for wrong in ["", "5", "s", "-5s", "0s", "5 days", "1e3s", "nans", "infs", "9999999999h", "5S"] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["256", "MB", "256mb", "-1MB", "1e9GB", "99999999GB", "0B"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

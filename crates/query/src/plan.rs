@@ -1,7 +1,7 @@
 //! What a query does, step by step: what the planner makes, the optimizer rewrites and the executor runs.
 
 use crate::ast::{Comparison, Explain};
-use crate::expr::{Computed, Expr, Printed};
+use crate::expr::{Certain, Computed, Expr, Printed};
 use crate::source::Direction;
 use crate::value::Kind;
 use rust_decimal::Decimal;
@@ -101,6 +101,23 @@ pub(crate) enum Function {
 }
 
 impl Plan {
+    /// Of what kind each column's values are, where that is certain.
+    pub(crate) fn column_kinds(&self) -> Vec<Certain> {
+        match &self.output {
+            Output::Rows { cells, .. } => cells.iter().map(|cell| cell.kind(&[])).collect(),
+            Output::Groups(grouping) => {
+                let keys = grouping.keys.iter().map(|key| match key {
+                    Key::Time(_) => Some(Kind::Number),
+                    Key::Expr { expr, .. } => expr.kind(&[]),
+                });
+                let aggregates = grouping.aggregates.iter().map(Aggregate::kind);
+                let groups: Vec<Certain> = keys.chain(aggregates).collect();
+                let cells = grouping.cells.iter().map(|cell| cell.kind(&groups));
+                groups.iter().take(grouping.keys.len()).copied().chain(cells).collect()
+            }
+        }
+    }
+
     /// Whether no event can pass.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(&self.filter, Some(Expr::Constant(value)) if !value.is_true())
@@ -134,6 +151,25 @@ impl Plan {
 }
 
 impl Aggregate {
+    /// Of what kind its values are, where that is certain.
+    fn kind(&self) -> Certain {
+        match self.function {
+            Function::Count
+            | Function::CountDistinct
+            | Function::Sum
+            | Function::Min
+            | Function::Max
+            | Function::Mean
+            | Function::Percentile { .. } => Some(Kind::Number),
+            Function::Any | Function::All => Some(Kind::Boolean),
+            Function::First
+            | Function::Last
+            | Function::Distinct
+            | Function::Top(_)
+            | Function::Bottom(_) => self.argument.kind(&[]),
+        }
+    }
+
     /// The aggregate as the language writes it.
     pub(crate) fn text(&self, slots: &[String], locals: &[String]) -> String {
         let argument = Printed { expr: &self.argument, slots, locals };

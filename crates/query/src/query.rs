@@ -12,7 +12,7 @@ use crate::plan::{Input, Plan};
 use crate::planner;
 use crate::source::{Direction, NoEvents, Source};
 use crate::time;
-use crate::value::json;
+use crate::value::{Kind, json};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -166,6 +166,19 @@ impl Query {
     /// The names of the columns, known before the first row.
     pub fn columns(&self) -> &[String] {
         &self.plan.columns
+    }
+
+    /// Of what kind the values of each column are, where that is certain before any is read: a value is of that kind, or
+    /// null, or undefined. None where it depends on the events, as it does for a stored property.
+    ///
+    /// ```
+    /// use tamias_query::{Kind, Query};
+    /// let query = Query::prepare("select Path, Elapsed > 200 as slow, ToUpper(@Level) from stream")?;
+    /// assert_eq!(query.column_kinds(), [None, Some(Kind::Boolean), Some(Kind::String)]);
+    /// # Ok::<(), tamias_query::QueryError>(())
+    /// ```
+    pub fn column_kinds(&self) -> Vec<Option<Kind>> {
+        self.plan.column_kinds()
     }
 
     /// The plan as text, a step a line.

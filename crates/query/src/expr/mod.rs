@@ -2,12 +2,14 @@
 
 mod arithmetic;
 mod eval;
+mod kind;
 mod pattern;
 mod print;
 mod scope;
 
 pub(crate) use arithmetic::calculate;
 pub(crate) use eval::element;
+pub(crate) use kind::Certain;
 pub(crate) use pattern::{Like, Pattern, Replacement};
 pub(crate) use print::{Printed, property};
 pub(crate) use scope::{Event, Failure, Scope, Spare};

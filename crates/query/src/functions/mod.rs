@@ -5,7 +5,7 @@ mod number;
 mod text;
 mod time;
 
-use crate::value::{Text, Value};
+use crate::value::{Kind, Text, Value};
 
 /// A function of the language.
 pub(crate) struct Function {
@@ -18,6 +18,8 @@ pub(crate) struct Function {
     pub(crate) is_strict: bool,
     /// Equal arguments give equal answers, at any time.
     pub(crate) is_pure: bool,
+    /// Of what kind its value is, where it has one; none if that depends.
+    pub(crate) gives: Option<Kind>,
     pub(crate) body: Body,
 }
 
@@ -68,9 +70,20 @@ impl<'s, 'a> Call<'s, 'a> {
     }
 }
 
-const fn function(name: &'static str, least: usize, most: usize, body: Body) -> Function {
-    Function { name, least, most, takes_ci: false, is_strict: true, is_pure: true, body }
+const fn function(
+    name: &'static str,
+    least: usize,
+    most: usize,
+    gives: Option<Kind>,
+    body: Body,
+) -> Function {
+    Function { name, least, most, takes_ci: false, is_strict: true, is_pure: true, gives, body }
 }
+
+const TRUTH: Option<Kind> = Some(Kind::Boolean);
+const NUMBER: Option<Kind> = Some(Kind::Number);
+const TEXT: Option<Kind> = Some(Kind::String);
+const LIST: Option<Kind> = Some(Kind::Array);
 
 const fn with_ci(function: Function) -> Function {
     Function { takes_ci: true, ..function }
@@ -86,44 +99,44 @@ fn planned<'a>(_: &Call<'_, 'a>) -> Value<'a> {
 }
 
 static FUNCTIONS: [Function; 38] = [
-    lenient(function("Coalesce", 0, usize::MAX, planned)),
-    function("Concat", 1, usize::MAX, planned),
-    with_ci(function("Contains", 2, 2, text::contains)),
-    function("DatePart", 2, 3, time::date_part),
-    function("DateTime", 1, 1, time::date_time),
-    with_ci(function("ElementAt", 2, 2, collection::element_at)),
-    with_ci(function("EndsWith", 2, 2, text::ends_with)),
-    function("Every", 2, 2, planned),
-    function("FromJson", 1, 1, collection::from_json),
-    lenient(function("Has", 1, 1, collection::has)),
-    with_ci(function("IndexOf", 2, 2, text::index_of)),
-    with_ci(function("IndexOfMatch", 2, 2, planned)),
-    with_ci(function("IsMatch", 2, 2, planned)),
-    function("Keys", 1, 1, collection::keys),
-    with_ci(function("LastIndexOf", 2, 2, text::last_index_of)),
-    function("Length", 1, 1, collection::length),
-    with_ci(function("match", 2, 2, planned)),
-    Function { is_pure: false, ..function("Now", 0, 0, time::now) },
-    function("OffsetIn", 2, 2, time::offset_in),
-    with_ci(function("Replace", 3, 3, text::replace)),
-    function("Round", 1, 2, number::round),
-    function("Some", 2, 2, planned),
-    with_ci(function("StartsWith", 2, 2, text::starts_with)),
-    function("Substring", 2, 3, text::substring),
-    function("TimeOfDay", 1, 2, time::time_of_day),
-    function("TimeSpan", 1, 1, time::time_span),
-    function("ToHexString", 1, 1, number::to_hex_string),
-    function("ToIsoString", 1, 2, time::to_iso_string),
-    function("ToJson", 1, 1, collection::to_json),
-    function("ToLower", 1, 1, text::to_lower),
-    function("ToNumber", 1, 1, number::to_number),
-    function("ToString", 1, 1, number::to_string),
-    function("TotalMilliseconds", 1, 1, time::total_milliseconds),
-    function("ToTimeString", 1, 1, time::to_time_string),
-    function("ToUpper", 1, 1, text::to_upper),
-    lenient(function("TypeOf", 1, 1, collection::type_of)),
-    lenient(function("Undefined", 0, 0, collection::undefined)),
-    function("Values", 1, 1, collection::values),
+    lenient(function("Coalesce", 0, usize::MAX, None, planned)),
+    function("Concat", 1, usize::MAX, TEXT, planned),
+    with_ci(function("Contains", 2, 2, TRUTH, text::contains)),
+    function("DatePart", 2, 3, NUMBER, time::date_part),
+    function("DateTime", 1, 1, NUMBER, time::date_time),
+    with_ci(function("ElementAt", 2, 2, None, collection::element_at)),
+    with_ci(function("EndsWith", 2, 2, TRUTH, text::ends_with)),
+    function("Every", 2, 2, TRUTH, planned),
+    function("FromJson", 1, 1, None, collection::from_json),
+    lenient(function("Has", 1, 1, TRUTH, collection::has)),
+    with_ci(function("IndexOf", 2, 2, NUMBER, text::index_of)),
+    with_ci(function("IndexOfMatch", 2, 2, NUMBER, planned)),
+    with_ci(function("IsMatch", 2, 2, TRUTH, planned)),
+    function("Keys", 1, 1, LIST, collection::keys),
+    with_ci(function("LastIndexOf", 2, 2, NUMBER, text::last_index_of)),
+    function("Length", 1, 1, NUMBER, collection::length),
+    with_ci(function("match", 2, 2, TRUTH, planned)),
+    Function { is_pure: false, ..function("Now", 0, 0, NUMBER, time::now) },
+    function("OffsetIn", 2, 2, NUMBER, time::offset_in),
+    with_ci(function("Replace", 3, 3, TEXT, text::replace)),
+    function("Round", 1, 2, NUMBER, number::round),
+    function("Some", 2, 2, TRUTH, planned),
+    with_ci(function("StartsWith", 2, 2, TRUTH, text::starts_with)),
+    function("Substring", 2, 3, TEXT, text::substring),
+    function("TimeOfDay", 1, 2, NUMBER, time::time_of_day),
+    function("TimeSpan", 1, 1, NUMBER, time::time_span),
+    function("ToHexString", 1, 1, TEXT, number::to_hex_string),
+    function("ToIsoString", 1, 2, TEXT, time::to_iso_string),
+    function("ToJson", 1, 1, TEXT, collection::to_json),
+    function("ToLower", 1, 1, TEXT, text::to_lower),
+    function("ToNumber", 1, 1, NUMBER, number::to_number),
+    function("ToString", 1, 1, TEXT, number::to_string),
+    function("TotalMilliseconds", 1, 1, NUMBER, time::total_milliseconds),
+    function("ToTimeString", 1, 1, TEXT, time::to_time_string),
+    function("ToUpper", 1, 1, TEXT, text::to_upper),
+    lenient(function("TypeOf", 1, 1, TEXT, collection::type_of)),
+    lenient(function("Undefined", 0, 0, Some(Kind::Undefined), collection::undefined)),
+    function("Values", 1, 1, LIST, collection::values),
 ];
 
 /// The function called `name`, in any case.

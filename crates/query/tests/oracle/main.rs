@@ -29,7 +29,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 use serde_json::value::RawValue;
-use tamias_query::{OwnedRow, Row, Statement};
+use tamias_query::{Kind, OwnedRow, Row, Statement};
 use value::{Value, entries};
 
 /// How many queries one of the tests makes: its share, in percent, of all.
@@ -80,11 +80,18 @@ fn check(query: &Query, store: &Store) -> Result<(), TestCaseError> {
     }
     let rows::Answer { rows: expected, hits } = rows::answer(query, &store.events);
     let mut rows = prepared.run(store.source(prepared.direction()));
+    let kinds = prepared.column_kinds();
     let mut count = 0;
     let mut given = Vec::new();
     while let Some(row) = rows.next_row().map_err(|error| fail(format!("not run: {error}")))? {
         given.push(row.cells().map(|cell| cell.json().map(<[u8]>::to_vec)).collect::<Vec<_>>());
         let shown = cells(&row, &names).map_err(&fail)?;
+        for (cell, kind) in row.cells().zip(&kinds) {
+            let nothing = matches!(cell.kind(), Kind::Undefined | Kind::Null);
+            if !nothing && kind.is_some_and(|kind| kind != cell.kind()) {
+                return Err(fail(format!("{cell:?} is in a column of {kinds:?}")));
+            }
+        }
         let show = |values: &[Value]| values.iter().map(Value::json).collect::<Vec<_>>().join(" | ");
         match expected.get(count) {
             None => return Err(fail(format!("a row too many, {count}: {}", show(&shown)))),

@@ -1,7 +1,7 @@
 //! What is learnt of a block's keys in one walk over its documents.
 
 use super::FILTERED_BYTES_MAX;
-use super::hash::hash;
+use super::hash::{hash, same};
 use super::list::List;
 use super::names::Names;
 use super::numbers::Numbers;
@@ -28,6 +28,8 @@ struct State<'d> {
     /// The bytes `"name":` are found in other places than as this key, or may be.
     is_elsewhere: bool,
     facts: Option<Box<Facts<'d>>>,
+    /// The number of the key that came after it last.
+    successor: usize,
 }
 
 /// A key of the top level.
@@ -91,13 +93,28 @@ impl<'d> Keys<'d> {
     /// Takes in the members of a document, which is a part of the documents.
     #[inline]
     pub(super) fn add(&mut self, document: Map<'_>, event: u32) {
+        let documents = self.documents;
+        // The first key stands behind itself: few documents begin in different ways.
+        let mut before = 0;
+        let mut expected = 0;
         for (key, value) in document.entries() {
             let name = self.part(key.raw());
-            let Some(number) = self.number(name) else {
-                self.add_others(&value);
-                continue;
+            // Events from one place in a program have the same keys in the same order.
+            let number = match self.names.names.get(expected) {
+                Some(known) if same(known, name) => expected,
+                _ => {
+                    let Some(number) = self.number(name) else {
+                        self.add_others(&value);
+                        continue;
+                    };
+                    if let Some(state) = self.states.get_mut(before) {
+                        state.successor = number;
+                    }
+                    number
+                }
             };
-            let documents = self.documents;
+            before = number;
+            expected = self.states.get(number).map_or(0, |state| state.successor);
             let Some(state) = self.states.get_mut(number) else { continue };
             let facts = state.facts.get_or_insert_with(|| Facts::new(name));
             if facts.next == event + 1 {
@@ -112,10 +129,7 @@ impl<'d> Keys<'d> {
                     Value::String(text) => {
                         facts.strings.add(part(documents, text.raw()), event, &mut self.recent)
                     }
-                    Value::Number(number) => {
-                        let text = part(documents, number.text().as_bytes());
-                        facts.numbers.add(std::str::from_utf8(text).unwrap_or_default(), event);
-                    }
+                    Value::Number(_) => facts.numbers.add(part(documents, value.raw()), event),
                     Value::Bool(true) => facts.truth.add(event),
                     Value::Bool(false) => facts.falsehood.add(event),
                     Value::Null => facts.null.add(event),
@@ -164,7 +178,8 @@ impl<'d> Keys<'d> {
         // After a closing quote stands one of these, so `"` and the name might be one that closes and what follows it.
         let is_doubtful = matches!(name.first(), None | Some(b',' | b':' | b']' | b'}'));
         let is_escaped = memchr::memchr(b'\\', name).is_some();
-        self.states.push(State { is_elsewhere: is_doubtful || is_escaped, facts: None });
+        let is_elsewhere = is_doubtful || is_escaped;
+        self.states.push(State { is_elsewhere, facts: None, successor: 0 });
         if is_escaped && let Some(quote) = memchr::memrchr(b'"', name) {
             // What follows an escaped quote looks like a key as well.
             self.mark(name.get(quote + 1..).unwrap_or_default());

@@ -44,8 +44,26 @@ fn mix(sum: u64, first: u64, second: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
+/// Whether two texts are the same, without a call where they are short.
+#[inline(always)]
+pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    match a.len() {
+        33.. => a == b,
+        16.. => {
+            a.first_chunk::<16>() == b.first_chunk::<16>() && a.last_chunk::<16>() == b.last_chunk::<16>()
+        }
+        8.. => a.first_chunk::<8>() == b.first_chunk::<8>() && a.last_chunk::<8>() == b.last_chunk::<8>(),
+        4.. => a.first_chunk::<4>() == b.first_chunk::<4>() && a.last_chunk::<4>() == b.last_chunk::<4>(),
+        2.. => a.first_chunk::<2>() == b.first_chunk::<2>() && a.last_chunk::<2>() == b.last_chunk::<2>(),
+        _ => a.first() == b.first(),
+    }
+}
+
 /// A cheap hash for tables in memory: of the length and the bytes at both ends.
-#[inline]
+#[inline(always)]
 pub(super) fn quick(bytes: &[u8]) -> u64 {
     let (first, last) = match bytes.len() {
         8.. => (word(bytes.first_chunk()), word(bytes.last_chunk())),

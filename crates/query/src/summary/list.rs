@@ -1,6 +1,6 @@
 //! The distinct values of a key, as long as they are few.
 
-use super::hash::quick;
+use super::hash::{quick, same};
 use super::{LISTED_BYTES_MAX, LISTED_MAX};
 
 /// A value in its spelling, how many events have it, and which is the first.
@@ -14,34 +14,25 @@ pub(super) struct List<'d> {
     pub(super) entries: Vec<Entry<'d>>,
     /// By the hash of its text, the number of an entry, from 1.
     table: [u8; TABLE],
-    /// The entry found last.
-    recent: usize,
 }
 
 const TABLE: usize = 128;
 
 impl<'d> List<'d> {
     pub(super) fn new() -> List<'d> {
-        List { entries: Vec::new(), table: [0; TABLE], recent: 0 }
+        List { entries: Vec::new(), table: [0; TABLE] }
     }
 
     /// Counts a value: whether the list has room for it.
     #[inline]
     pub(super) fn add(&mut self, text: &'d [u8], event: u32) -> bool {
-        if let Some(entry) = self.entries.get_mut(self.recent)
-            && entry.text == text
-        {
-            entry.count += 1;
-            return true;
-        }
         let mut place = quick(text) as usize % TABLE;
         // More than half of the places are empty.
         while let Some(&number @ 1..) = self.table.get(place) {
             if let Some(entry) = self.entries.get_mut(usize::from(number) - 1)
-                && entry.text == text
+                && same(entry.text, text)
             {
                 entry.count += 1;
-                self.recent = usize::from(number) - 1;
                 return true;
             }
             place = (place + 1) % TABLE;
@@ -49,7 +40,6 @@ impl<'d> List<'d> {
         if self.entries.len() >= LISTED_MAX || text.len() > LISTED_BYTES_MAX {
             return false;
         }
-        self.recent = self.entries.len();
         self.entries.push(Entry { text, count: 1, first: event });
         if let Some(number) = self.table.get_mut(place) {
             *number = self.entries.len() as u8;

@@ -1,6 +1,6 @@
 //! The keys of a block's documents, found by their bytes.
 
-use super::hash::hash;
+use super::hash::{quick, same};
 
 /// More names than this are not told apart.
 const NAMES_MAX: usize = 2048;
@@ -23,7 +23,7 @@ impl<'d> Names<'d> {
     /// The number of a name, new or known; none where there is no room for it.
     #[inline]
     pub(super) fn number(&mut self, name: &'d [u8]) -> Option<usize> {
-        let hash = hash(0, name);
+        let hash = quick(name);
         let tag = (hash >> 32) as u32;
         for probe in 0..PROBES_MAX {
             let place = self.table.get_mut((hash as usize).wrapping_add(probe) % TABLE)?;
@@ -36,7 +36,7 @@ impl<'d> Names<'d> {
                 }
                 (known, number) if known == tag => {
                     let number = number as usize - 1;
-                    if self.names.get(number).is_some_and(|known| *known == name) {
+                    if self.names.get(number).is_some_and(|known| same(known, name)) {
                         return Some(number);
                     }
                 }

@@ -129,7 +129,7 @@ impl<'d> Record<'d> {
             if let Some((least, greatest)) = facts.numbers.range {
                 range.0 = key_flags::RANGE;
                 for extreme in [least, greatest] {
-                    put_text(extreme.text.as_bytes(), &mut range.1);
+                    put_text(extreme.text, &mut range.1);
                     put(extreme.event.into(), &mut range.1);
                 }
             }

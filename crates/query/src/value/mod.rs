@@ -5,7 +5,7 @@ mod order;
 mod text;
 mod write;
 
-pub(crate) use number::Number;
+pub(crate) use number::{Number, few_digits};
 pub(crate) use order::{canonical, compare, equal, order};
 pub(crate) use text::{Text, upper};
 pub(crate) use write::{json, parse, write_json};

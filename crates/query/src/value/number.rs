@@ -63,28 +63,7 @@ impl Number<'_> {
 
     /// The significand and scale of a number of few digits, not normalised; none for what takes more work.
     pub(crate) fn few_digits(&self) -> Option<(i64, u32)> {
-        let text = self.as_text()?.as_bytes();
-        let (digits, is_negative) = match text {
-            [b'-', digits @ ..] => (digits, true),
-            digits => (digits, false),
-        };
-        if digits.len() > 18 {
-            return None;
-        }
-        let mut value = 0i64;
-        let mut point = digits.len();
-        for (at, &byte) in digits.iter().enumerate() {
-            let digit = byte.wrapping_sub(b'0');
-            if digit <= 9 {
-                value = value * 10 + i64::from(digit);
-            } else if byte == b'.' && point == digits.len() {
-                point = at + 1;
-            } else {
-                return None;
-            }
-        }
-        let scale = u32::try_from(digits.len() - point).ok()?;
-        Some((if is_negative { -value } else { value }, scale))
+        few_digits(self.as_text()?.as_bytes())
     }
 
     /// The number as JSON text.
@@ -162,6 +141,32 @@ impl Number<'_> {
         }
         out.extend_from_slice(format!("e{power}").as_bytes());
     }
+}
+
+/// The significand and scale of a number of at most 18 characters, the minus not counted, and no exponent.
+#[inline]
+pub(crate) fn few_digits(text: &[u8]) -> Option<(i64, u32)> {
+    let (digits, is_negative) = match text {
+        [b'-', digits @ ..] => (digits, true),
+        digits => (digits, false),
+    };
+    if digits.len() > 18 {
+        return None;
+    }
+    let mut value = 0i64;
+    let mut point = digits.len();
+    for (at, &byte) in digits.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit <= 9 {
+            value = value * 10 + i64::from(digit);
+        } else if byte == b'.' && point == digits.len() {
+            point = at + 1;
+        } else {
+            return None;
+        }
+    }
+    let scale = u32::try_from(digits.len() - point).ok()?;
+    Some((if is_negative { -value } else { value }, scale))
 }
 
 /// A decimal without trailing zeros, and without the sign of a zero.

@@ -1,5 +1,6 @@
 //! Immutable files of events in order of time: checksummed blocks, then their columns, then an index.
 
+mod columns;
 mod reader;
 mod salvage;
 mod writer;

@@ -1,12 +1,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::columns::Columns;
 use crate::Summarize;
 use crate::error::{Failure, Operation};
-use crate::format::{
-    BLOCK_ENTRY_BYTES, BlockEntry, FileKind, HEADER_BYTES, Header, Key, TRAILER_BYTES, Trailer, aligned,
-    checksum,
-};
+use crate::format::{BlockEntry, FileKind, HEADER_BYTES, Header, Key, Trailer, aligned, checksum};
 use crate::io::{Directory, File, write_all_at};
 use crate::manifest::SegmentEntry;
 use crate::options::FlushStats;
@@ -15,8 +13,8 @@ use crate::run::Run;
 /// HEURISTIC: at most this many extra blocks in a segment begin at gaps in time.
 const GAPS_MAX: usize = 64;
 
-/// A longer summary is not kept.
-const SUMMARY_BYTES_MAX: usize = 16 << 20;
+/// HEURISTIC: with so many bytes of documents, a thread of its own makes the summaries meanwhile.
+const HELPED_BYTES_MIN: usize = 8 << 20;
 
 /// Where and how segments are written.
 pub(crate) struct Sealed<'a> {
@@ -97,9 +95,9 @@ struct SegmentWriter<'a> {
     seed: u32,
     offset: u64,
     run: Run,
+    /// Per block; what concerns its columns is filled in at the end.
     blocks: Vec<BlockEntry>,
-    /// Per block its columns and summary, aligned, as they will follow the documents.
-    columns: Vec<u8>,
+    columns: Columns<'a>,
 }
 
 impl<'a> SegmentWriter<'a> {
@@ -109,8 +107,29 @@ impl<'a> SegmentWriter<'a> {
         number: u64,
         stats: &mut FlushStats,
     ) -> Result<SegmentEntry, Failure> {
-        let unfinished = FileKind::Segment.unfinished_name(number);
         let header = Header { kind: FileKind::Segment, store: to.store, number };
+        let bytes: usize = events.iter().map(|(_, document)| document.len() + 1).sum();
+        if bytes < HELPED_BYTES_MIN {
+            let columns = Columns::new(to.summarize, header.seed());
+            return SegmentWriter::write_with(to, events, header, columns, stats);
+        }
+        let (columns, helper) = Columns::with_helper(to.summarize, header.seed());
+        std::thread::scope(|scope| {
+            let helped = std::thread::Builder::new().spawn_scoped(scope, || helper.run()).is_ok();
+            let columns = if helped { columns } else { Columns::new(to.summarize, header.seed()) };
+            SegmentWriter::write_with(to, events, header, columns, stats)
+        })
+    }
+
+    fn write_with(
+        to: &'a Sealed<'a>,
+        events: &[(Key, &[u8])],
+        header: Header,
+        columns: Columns<'a>,
+        stats: &mut FlushStats,
+    ) -> Result<SegmentEntry, Failure> {
+        let number = header.number;
+        let unfinished = FileKind::Segment.unfinished_name(number);
         let file = to.directory.create(&unfinished).map_err(Failure::during(
             to.directory,
             &unfinished,
@@ -124,7 +143,7 @@ impl<'a> SegmentWriter<'a> {
             offset: 0,
             run: Run::default(),
             blocks: Vec::new(),
-            columns: Vec::new(),
+            columns,
         };
         writer.put(&header.encode())?;
         let breaks = instants_after_gaps(events, to.block_bytes);
@@ -154,32 +173,19 @@ impl<'a> SegmentWriter<'a> {
     fn end_block(&mut self) -> Result<(), Failure> {
         let run = std::mem::take(&mut self.run);
         let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(()) };
-        let start = self.columns.len();
-        self.columns.extend_from_slice(run.instants.as_flattened());
-        self.columns.extend_from_slice(run.arrivals.as_flattened());
-        self.columns.extend_from_slice(run.ends.as_flattened());
-        let before = self.columns.len();
-        let ends: Vec<u32> = run.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
-        self.to.summarize.summarize(&run.documents, &ends, &mut self.columns);
-        if self.columns.len() - before > SUMMARY_BYTES_MAX {
-            self.columns.truncate(before);
-        }
-        let columns = self.columns.get(start..).unwrap_or_default();
         self.blocks.push(BlockEntry {
             document_offset: self.offset,
             document_bytes: run.documents.len() as u32,
             events: run.len() as u32,
-            // Counted from the first column until it is known where that stands.
-            column_offset: start as u64,
-            summary_bytes: (self.columns.len() - before) as u32,
+            column_offset: 0,
+            summary_bytes: 0,
             document_checksum: checksum(self.seed, &[&run.documents]),
-            column_checksum: checksum(self.seed, &[columns]),
+            column_checksum: 0,
             first,
             last,
         });
-        self.columns.resize(aligned(self.columns.len() as u64) as usize, 0);
         self.put(&run.documents)?;
-        self.run = run.emptied();
+        self.run = self.columns.add(run);
         Ok(())
     }
 
@@ -187,15 +193,19 @@ impl<'a> SegmentWriter<'a> {
         let column_offset = aligned(self.offset);
         let padding = [0; 8];
         self.put(padding.get(..(column_offset - self.offset) as usize).unwrap_or_default())?;
-        let mut end = std::mem::take(&mut self.columns);
-        let columns = end.len();
-        end.reserve(self.blocks.len() * BLOCK_ENTRY_BYTES + TRAILER_BYTES);
-        for block in &mut self.blocks {
-            block.column_offset += column_offset;
-            block.encode(&mut end);
+        let columns =
+            std::mem::replace(&mut self.columns, Columns::new(self.to.summarize, self.seed)).finish();
+        assert_eq!(columns.len(), self.blocks.len(), "each block has its columns");
+        let (mut end, mut index) = (Vec::new(), Vec::new());
+        for (block, made) in self.blocks.iter_mut().zip(columns) {
+            block.column_offset = column_offset + end.len() as u64;
+            block.summary_bytes = made.summary_bytes;
+            block.column_checksum = made.checksum;
+            block.encode(&mut index);
+            end.extend_from_slice(&made.bytes);
         }
-        let index = end.get(columns..).unwrap_or_default();
-        let index_checksum = checksum(self.seed, &[index]);
+        let index_checksum = checksum(self.seed, &[&index]);
+        end.extend_from_slice(&index);
         let (Some(head), Some(tail)) = (self.blocks.first(), self.blocks.last()) else {
             unreachable!("a segment is written for at least one event")
         };

@@ -1,0 +1,115 @@
+//! Columns and summaries of blocks, made while the documents of the next ones are written.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+
+use crate::Summarize;
+use crate::format::{aligned, checksum};
+use crate::run::Run;
+
+/// A longer summary is not kept.
+const SUMMARY_BYTES_MAX: usize = 16 << 20;
+
+/// So many blocks may wait for their columns: each keeps its documents in memory.
+const BLOCKS_AHEAD: usize = 2;
+
+/// A block's columns, as they will follow the documents.
+pub(super) struct Made {
+    /// Columns and summary, and zeros up to a multiple of 8.
+    pub(super) bytes: Vec<u8>,
+    pub(super) summary_bytes: u32,
+    pub(super) checksum: u32,
+}
+
+impl Made {
+    fn of(run: &Run, seed: u32, summarize: &dyn Summarize) -> Made {
+        let columns = [&run.instants, &run.arrivals].map(|column| column.as_flattened());
+        let mut bytes = [columns[0], columns[1], run.ends.as_flattened()].concat();
+        let before = bytes.len();
+        let ends: Vec<u32> = run.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
+        summarize.summarize(&run.documents, &ends, &mut bytes);
+        if bytes.len() - before > SUMMARY_BYTES_MAX {
+            bytes.truncate(before);
+        }
+        let summary_bytes = (bytes.len() - before) as u32;
+        let checksum = checksum(seed, &[&bytes]);
+        bytes.resize(aligned(bytes.len() as u64) as usize, 0);
+        Made { bytes, summary_bytes, checksum }
+    }
+}
+
+/// Takes blocks, and gives what is made of them in the same order.
+pub(super) struct Columns<'a> {
+    summarize: &'a dyn Summarize,
+    seed: u32,
+    made: VecDeque<Made>,
+    /// Where the work is left to a [`Helper`].
+    helper: Option<Line>,
+}
+
+/// Blocks on their way to a helper, and back from it, emptied.
+struct Line {
+    to_do: SyncSender<Run>,
+    done: Receiver<(Run, Made)>,
+}
+
+/// The other end of a [`Columns`]'s helper: to be run in a thread of its own.
+pub(super) struct Helper<'a> {
+    summarize: &'a dyn Summarize,
+    seed: u32,
+    runs: Receiver<Run>,
+    made: Sender<(Run, Made)>,
+}
+
+impl Helper<'_> {
+    /// Works until the other end is done.
+    pub(super) fn run(self) {
+        for run in self.runs {
+            let made = Made::of(&run, self.seed, self.summarize);
+            if self.made.send((run.emptied(), made)).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+impl<'a> Columns<'a> {
+    /// Does the work itself.
+    pub(super) fn new(summarize: &'a dyn Summarize, seed: u32) -> Columns<'a> {
+        Columns { summarize, seed, made: VecDeque::new(), helper: None }
+    }
+
+    /// Leaves the work to a helper, which somebody has to run.
+    pub(super) fn with_helper(summarize: &'a dyn Summarize, seed: u32) -> (Columns<'a>, Helper<'a>) {
+        let (to_do, runs) = sync_channel(BLOCKS_AHEAD);
+        let (made, done) = channel();
+        let columns = Columns { helper: Some(Line { to_do, done }), ..Columns::new(summarize, seed) };
+        (columns, Helper { summarize, seed, runs, made })
+    }
+
+    /// Takes a block; gives an empty run, with the room that another had if there is one.
+    pub(super) fn add(&mut self, run: Run) -> Run {
+        let Some(Line { to_do, done }) = &self.helper else {
+            self.made.push_back(Made::of(&run, self.seed, self.summarize));
+            return run.emptied();
+        };
+        // If the helper is gone it panicked, and its panic will be passed on.
+        let _ = to_do.send(run);
+        match done.try_recv() {
+            Ok((spare, made)) => {
+                self.made.push_back(made);
+                spare
+            }
+            Err(_) => Run::default(),
+        }
+    }
+
+    /// What was made of all blocks.
+    pub(super) fn finish(mut self) -> VecDeque<Made> {
+        if let Some(Line { to_do, done }) = self.helper.take() {
+            drop(to_do);
+            self.made.extend(done.into_iter().map(|(_, made)| made));
+        }
+        self.made
+    }
+}

@@ -64,6 +64,19 @@ impl<'d> Value<'d> {
         offsets.scan_value(bytes)
     }
 
+    /// The value of minified JSON text that is neither an object nor an array, as [`search`](crate::search) finds it. Nothing is
+    /// scanned.
+    ///
+    /// ```
+    /// use tamias_json::Value;
+    /// assert!(matches!(Value::of_scalar(br#""a\"b""#), Value::String(text) if text.text() == "a\"b"));
+    /// assert!(matches!(Value::of_scalar(b"1.50"), Value::Number(_)));
+    /// ```
+    #[inline]
+    pub fn of_scalar(text: &'d [u8]) -> Value<'d> {
+        Value::scalar(text, false)
+    }
+
     /// The value of text that is neither object nor array.
     #[inline]
     pub(crate) fn scalar(text: &'d [u8], utf8: bool) -> Value<'d> {

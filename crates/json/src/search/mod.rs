@@ -94,7 +94,28 @@ impl<'d> Documents<'d> {
         places::of_all(isa, needle, *self, places, values);
     }
 
-    /// The same for single documents: `values` has the place of the document `index` at `index`, for each of `indices`; the others
+    /// For each document whether the key stands at its top level at a place that is kept, from the places of its needle and as many
+    /// decisions. It replaces what `matches` holds.
+    ///
+    /// Of a key that is repeated the last one counts, which takes a scan to know: such a document is [`Match::Maybe`] one
+    /// if any of its places is kept.
+    pub fn matches(
+        &self,
+        isa: Isa,
+        needle: &Needle,
+        places: &[u32],
+        kept: &[bool],
+        matches: &mut Vec<Match>,
+    ) {
+        places::matches(isa, needle, *self, places, kept, matches);
+    }
+
+    /// The bytes of the whole block.
+    pub fn bytes(&self) -> &'d [u8] {
+        self.bytes
+    }
+
+    /// What [`values`](Documents::values) gives for single documents: `values` has the place of the document `index` at `index`, for each of `indices`; the others
     /// are left as they are.
     pub fn values_of(&self, isa: Isa, needle: &Needle, indices: &[u32], values: &mut [Place]) {
         places::of_some(isa, needle, *self, indices, values);
@@ -111,4 +132,29 @@ pub enum Place {
     /// A string, number, `true`, `false` or `null`: from the first offset in the block's bytes up to the second, that one
     /// excluded.
     Value(u32, u32),
+}
+
+/// Whether a document is one that is looked for. In the order of their certainty: the lesser of two answers is that to both
+/// questions at once, the greater that to either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Match {
+    /// It is not.
+    No,
+    /// It takes a scan of the document to know.
+    Maybe,
+    /// It is.
+    Yes,
+}
+
+impl std::ops::Not for Match {
+    type Output = Match;
+
+    #[inline(always)]
+    fn not(self) -> Match {
+        match self {
+            Match::No => Match::Yes,
+            Match::Maybe => Match::Maybe,
+            Match::Yes => Match::No,
+        }
+    }
 }

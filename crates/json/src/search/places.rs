@@ -2,7 +2,7 @@
 
 use super::find::{Needle, REACH};
 use super::kernel::{Task, run};
-use super::{Documents, Place};
+use super::{Documents, Match, Place};
 use crate::access;
 use crate::classify::{BLOCK, Kernel};
 use crate::isa::Isa;
@@ -48,6 +48,56 @@ impl Task for OfAll<'_> {
                     in_document(kernel, documents.bytes, &document, place, key_bytes)
                 }
                 Some(_) => Place::Unsure,
+            };
+        }
+    }
+}
+
+/// Which documents have the key at a place that is kept.
+pub(super) fn matches(
+    isa: Isa,
+    needle: &Needle,
+    documents: Documents<'_>,
+    places: &[u32],
+    kept: &[bool],
+    matches: &mut Vec<Match>,
+) {
+    matches.clear();
+    matches.resize(documents.len(), Match::No);
+    run(isa, Matches { key_bytes: needle.bytes().len(), documents, places, kept, matches });
+}
+
+struct Matches<'t> {
+    key_bytes: usize,
+    documents: Documents<'t>,
+    places: &'t [u32],
+    kept: &'t [bool],
+    matches: &'t mut [Match],
+}
+
+impl Task for Matches<'_> {
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) {
+        let Matches { key_bytes, documents, places, kept, matches } = self;
+        let mut places = places.iter().map(|&place| place as usize).zip(kept).peekable();
+        for (index, found) in matches.iter_mut().enumerate() {
+            let document = documents.range(index);
+            let (mut first, mut count, mut any_kept) = (0, 0, false);
+            while let Some((place, kept)) = places.next_if(|(place, _)| *place < document.end) {
+                first = place;
+                count += 1;
+                any_kept |= kept;
+            }
+            if !any_kept {
+                continue;
+            }
+            *found = match count {
+                1 => match top_level(kernel, documents.bytes, &document, first, key_bytes) {
+                    Some(true) => Match::Yes,
+                    Some(false) => Match::No,
+                    None => Match::Maybe,
+                },
+                _ => Match::Maybe,
             };
         }
     }
@@ -123,18 +173,31 @@ fn in_document<K: Kernel>(
     place: usize,
     key_bytes: usize,
 ) -> Place {
-    // A place before the document, or at its very beginning, is no key of a valid one; and behind a backslash it ends a longer key.
-    let before = match place.checked_sub(1).and_then(|before| bytes.get(before)) {
-        Some(before) if place > document.start && document.end + REACH <= bytes.len() => *before,
-        _ => return Place::Unsure,
-    };
-    if before == b'\\' {
-        return Place::Unsure;
+    match top_level(kernel, bytes, document, place, key_bytes) {
+        Some(true) => value(kernel, bytes, place + key_bytes, document.end),
+        Some(false) => Place::Absent,
+        None => Place::Unsure,
     }
-    if !is_at_top(kernel, bytes, document.start, place) {
-        return Place::Absent;
+}
+
+/// Whether a key that a document has once, at `place`, lies at the document's top level; none where that takes a scan.
+#[inline(always)]
+fn top_level<K: Kernel>(
+    kernel: K,
+    bytes: &[u8],
+    document: &Range<usize>,
+    place: usize,
+    key_bytes: usize,
+) -> Option<bool> {
+    // No key of a valid document begins before it, or with its first byte, or reaches to its end.
+    if place <= document.start || place + key_bytes >= document.end || document.end + REACH > bytes.len() {
+        return None;
     }
-    value(kernel, bytes, place + key_bytes, document.end)
+    // Behind a backslash it ends a longer key.
+    if bytes.get(place - 1) == Some(&b'\\') {
+        return None;
+    }
+    Some(is_at_top(kernel, bytes, document.start, place))
 }
 
 /// Whether a key at `place` is one of the top level. `place + REACH <= bytes.len()`

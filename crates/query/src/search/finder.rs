@@ -1,0 +1,384 @@
+//! A search at work: window by window.
+
+use super::Search;
+use super::condition::Condition;
+use crate::ast::Comparison;
+use std::cmp::Ordering;
+use std::ops::Range;
+use tamias_json::search::{Documents, Match, Needle, Place};
+use tamias_json::{Isa, Value};
+
+/// Bytes of documents that are searched at a time: they stay in the processor's second cache from one condition to the next.
+const WINDOW_BYTES: u32 = 256 * 1024;
+const WINDOW_EVENTS: usize = 4096;
+
+/// The events from `next` on that are searched together, of `count`, going up or down. `next` counts in the direction.
+pub(crate) fn window(ends: &[[u8; 4]], next: usize, count: usize, is_ascending: bool) -> Range<usize> {
+    let end_of = |index: usize| ends.get(index).map_or(0, |end| u32::from_le_bytes(*end));
+    let most = WINDOW_EVENTS.min(count - next);
+    if is_ascending {
+        let bytes = next.checked_sub(1).map_or(0, end_of).saturating_add(WINDOW_BYTES);
+        let window = ends.get(next..next + most).unwrap_or_default();
+        let events = window.partition_point(|end| u32::from_le_bytes(*end) <= bytes);
+        next..next + events.clamp(1, most)
+    } else {
+        let last = count - next;
+        let bytes = end_of(last - 1).saturating_sub(WINDOW_BYTES);
+        let window = ends.get(last - most..last).unwrap_or_default();
+        let before = window.partition_point(|end| u32::from_le_bytes(*end) < bytes);
+        last - (most - before).clamp(1, most)..last
+    }
+}
+
+/// Does a search, and keeps what it needs for that from one window to the next.
+pub(crate) struct Finder {
+    search: Search,
+    isa: Isa,
+    is_tuned: bool,
+    /// For each name.
+    keys: Vec<Key>,
+    scratch: Scratch,
+    matches: Vec<Match>,
+    /// How many windows are evaluated one by one before searching is tried again.
+    pub(crate) pause: usize,
+}
+
+/// What is known of a key in the present window.
+#[derive(Default)]
+struct Key {
+    is_found: bool,
+    places: Vec<u32>,
+    values: Vec<Place>,
+}
+
+/// Allocations that stay.
+#[derive(Default)]
+struct Scratch {
+    matches: Vec<Vec<Match>>,
+    places: Vec<u32>,
+    orders: Vec<Option<Ordering>>,
+    kept: Vec<bool>,
+    indices: Vec<u32>,
+    values: Vec<Place>,
+    /// Which of the places lie in each of the documents.
+    ranges: Vec<Range<usize>>,
+}
+
+impl Finder {
+    pub(crate) fn new(search: &Search) -> Finder {
+        Finder {
+            keys: search.keys.iter().map(|_| Key::default()).collect(),
+            search: search.clone(),
+            isa: Isa::best(),
+            is_tuned: false,
+            scratch: Scratch::default(),
+            matches: Vec::new(),
+            pause: 0,
+        }
+    }
+
+    /// Finds the events of a window: of each whether it passes.
+    pub(crate) fn find(&mut self, documents: Documents<'_>) -> &[Match] {
+        if !self.is_tuned {
+            self.is_tuned = true;
+            self.tune(documents.bytes());
+        }
+        for key in &mut self.keys {
+            key.is_found = false;
+            key.values.clear();
+            key.values.resize(documents.len(), Place::Unsure);
+        }
+        let mut matches = std::mem::take(&mut self.matches);
+        match &self.search.condition {
+            Some(condition) => {
+                let mut search =
+                    Window { search: &self.search, isa: self.isa, documents, keys: &mut self.keys, scratch: &mut self.scratch };
+                search.evaluate(condition, &mut matches);
+            }
+            None => {
+                matches.clear();
+                matches.resize(documents.len(), Match::Yes);
+            }
+        }
+        self.matches = matches;
+        &self.matches
+    }
+
+    /// Finds the values of some slots for some events of the window.
+    pub(crate) fn fill(&mut self, slots: Range<usize>, documents: Documents<'_>, indices: &[u32]) {
+        for slot in slots {
+            let (Some(needle), Some(key)) = (self.search.keys.get(slot), self.keys.get_mut(slot)) else { continue };
+            // Searching through all is quicker than beginning anew for each of many.
+            if key.is_found || indices.len() * 2 > documents.len() {
+                key.find(self.isa, needle, documents);
+                documents.values(self.isa, needle, &key.places, &mut key.values);
+            } else {
+                documents.values_of(self.isa, needle, indices, &mut key.values);
+            }
+        }
+    }
+
+    /// The value of a slot, once it is filled: none where that takes a scan.
+    #[inline]
+    pub(crate) fn value<'d>(&self, slot: usize, index: usize, documents: Documents<'d>) -> Option<Option<Value<'d>>> {
+        match self.place(slot, index) {
+            Place::Absent => Some(None),
+            Place::Unsure => None,
+            Place::Value(start, end) => {
+                Some(documents.bytes().get(start as usize..end as usize).map(Value::of_scalar))
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn place(&self, slot: usize, index: usize) -> Place {
+        self.keys.get(slot).and_then(|key| key.values.get(index)).copied().unwrap_or(Place::Unsure)
+    }
+
+    pub(crate) fn search(&self) -> &Search {
+        &self.search
+    }
+
+    fn tune(&mut self, bytes: &[u8]) {
+        let sample = bytes.get(bytes.len() / 2..).unwrap_or_default();
+        let isa = self.isa;
+        self.search.keys.iter_mut().for_each(|needle| needle.tune(isa, sample));
+        if let Some(condition) = &mut self.search.condition {
+            condition.needles(&mut |needle| needle.tune(isa, sample));
+        }
+    }
+}
+
+impl Key {
+    /// All places of the key in the window.
+    fn find(&mut self, isa: Isa, needle: &Needle, documents: Documents<'_>) {
+        if !self.is_found {
+            self.is_found = true;
+            documents.find(isa, needle, &mut self.places);
+        }
+    }
+}
+
+impl Condition {
+    fn needles(&mut self, each: &mut impl FnMut(&mut Needle)) {
+        match self {
+            Condition::All(conditions) | Condition::Any(conditions) => {
+                conditions.iter_mut().for_each(|condition| condition.needles(each));
+            }
+            Condition::Not(condition) => condition.needles(each),
+            Condition::Value { needle, .. } | Condition::Contains { needle, .. } => each(needle),
+            Condition::Mentions { needles } => needles.iter_mut().for_each(each),
+            _ => {}
+        }
+    }
+}
+
+/// The window that is searched.
+struct Window<'w> {
+    search: &'w Search,
+    isa: Isa,
+    documents: Documents<'w>,
+    keys: &'w mut Vec<Key>,
+    scratch: &'w mut Scratch,
+}
+
+/// Where fewer events than one in so many are left, what else must hold of them is evaluated one by one.
+const FEW: usize = 16;
+
+impl Window<'_> {
+    fn evaluate(&mut self, condition: &Condition, matches: &mut Vec<Match>) {
+        match condition {
+            Condition::All(conditions) => self.all(conditions, matches),
+            Condition::Any(conditions) => {
+                matches.clear();
+                matches.resize(self.documents.len(), Match::No);
+                for condition in conditions {
+                    let mut others = self.scratch.matches.pop().unwrap_or_default();
+                    self.evaluate(condition, &mut others);
+                    matches.iter_mut().zip(&others).for_each(|(a, b)| *a = (*a).max(*b));
+                    self.scratch.matches.push(others);
+                }
+            }
+            Condition::Not(condition) => {
+                self.evaluate(condition, matches);
+                matches.iter_mut().for_each(|found| *found = !*found);
+            }
+            Condition::Number { slot, op, bound, .. } => {
+                let Some((needle, key)) = self.key(*slot) else { return self.unknown(matches) };
+                self.documents.compare(needle, &key.places, bound, &mut self.scratch.orders);
+                let kept = self.scratch.orders.iter().map(|order| accepts(*op, *order));
+                self.scratch.kept.clear();
+                self.scratch.kept.extend(kept);
+                self.keep(*slot, matches);
+            }
+            Condition::Defined { slot } => self.compare(*slot, |_| true, matches),
+            Condition::NotNull { slot } => {
+                self.compare(*slot, |value| value.first() != Some(&b'n'), matches);
+            }
+            Condition::OneOf { slot, values } => {
+                self.compare(*slot, |text| values.iter().any(|value| text.starts_with(value)), matches);
+            }
+            Condition::Value { slot, needle, value, is_whole } => {
+                self.mark(needle, matches);
+                let bytes = self.documents.bytes();
+                self.verify(*slot, matches, |start, end, _| {
+                    let text = bytes.get(start..end).unwrap_or_default();
+                    let holds = if *is_whole { *text == **value } else { text.starts_with(value) };
+                    if holds { Match::Yes } else { Match::No }
+                });
+            }
+            Condition::Contains { slot, needle } => {
+                self.mark(needle, matches);
+                let bytes = self.documents.bytes();
+                let length = needle.bytes().len();
+                self.verify(*slot, matches, |start, end, places| {
+                    let text = bytes.get(start..end).unwrap_or_default();
+                    let lies_within = |place: &u32| {
+                        let place = *place as usize;
+                        place > start && place + length < end
+                    };
+                    match text.first() {
+                        // Where nothing is escaped, the text is its bytes.
+                        Some(b'"') if places.iter().any(lies_within) => match memchr::memchr(b'\\', text) {
+                            None => Match::Yes,
+                            Some(_) => Match::Maybe,
+                        },
+                        _ => Match::No,
+                    }
+                });
+            }
+            Condition::Mentions { needles } => {
+                matches.clear();
+                matches.resize(self.documents.len(), Match::No);
+                for needle in needles {
+                    let mut others = self.scratch.matches.pop().unwrap_or_default();
+                    self.mark(needle, &mut others);
+                    matches.iter_mut().zip(&others).for_each(|(a, b)| *a = (*a).max(*b));
+                    self.scratch.matches.push(others);
+                }
+            }
+            Condition::Unknown => self.unknown(matches),
+        }
+    }
+
+    fn unknown(&mut self, matches: &mut Vec<Match>) {
+        matches.clear();
+        matches.resize(self.documents.len(), Match::Maybe);
+    }
+
+    fn all(&mut self, conditions: &[Condition], matches: &mut Vec<Match>) {
+        matches.clear();
+        matches.resize(self.documents.len(), Match::Yes);
+        let mut left = self.documents.len();
+        for condition in conditions {
+            if left == 0 {
+                return;
+            }
+            let mut others = self.scratch.matches.pop().unwrap_or_default();
+            if left * FEW < self.documents.len() {
+                self.unknown(&mut others);
+            } else {
+                self.evaluate(condition, &mut others);
+            }
+            matches.iter_mut().zip(&others).for_each(|(a, b)| *a = (*a).min(*b));
+            self.scratch.matches.push(others);
+            left = matches.iter().filter(|found| **found != Match::No).count();
+        }
+    }
+
+    /// A key with all its places in the window.
+    fn key(&mut self, slot: usize) -> Option<(&Needle, &Key)> {
+        let (needle, key) = (self.search.keys.get(slot)?, self.keys.get_mut(slot)?);
+        key.find(self.isa, needle, self.documents);
+        Some((needle, key))
+    }
+
+    /// The events with a key at whose places the decisions in the scratch say so.
+    fn keep(&mut self, slot: usize, matches: &mut Vec<Match>) {
+        if let (Some(needle), Some(key)) = (self.search.keys.get(slot), self.keys.get(slot)) {
+            self.documents.matches(self.isa, needle, &key.places, &self.scratch.kept, matches);
+        }
+    }
+
+    /// The events of which a key's value begins as it should.
+    fn compare(&mut self, slot: usize, holds: impl Fn(&[u8]) -> bool, matches: &mut Vec<Match>) {
+        let bytes = self.documents.bytes();
+        let mut kept = std::mem::take(&mut self.scratch.kept);
+        kept.clear();
+        let Some((needle, key)) = self.key(slot) else { return self.unknown(matches) };
+        let length = needle.bytes().len();
+        kept.extend(
+            key.places.iter().map(|place| bytes.get(*place as usize + length..).is_some_and(&holds)),
+        );
+        self.scratch.kept = kept;
+        self.keep(slot, matches);
+    }
+
+    /// The events that have the needle: maybe. Their indices, and their parts of its places, stay in the scratch.
+    fn mark(&mut self, needle: &Needle, matches: &mut Vec<Match>) {
+        matches.clear();
+        matches.resize(self.documents.len(), Match::No);
+        let Scratch { places, indices, ranges, .. } = &mut *self.scratch;
+        self.documents.find(self.isa, needle, places);
+        indices.clear();
+        ranges.clear();
+        let mut next = 0;
+        for (index, found) in matches.iter_mut().enumerate() {
+            let Some(place) = places.get(next) else { break };
+            let end = self.documents.range(index).end;
+            if *place as usize >= end {
+                continue;
+            }
+            let first = next;
+            while places.get(next).is_some_and(|place| (*place as usize) < end) {
+                next += 1;
+            }
+            *found = Match::Maybe;
+            indices.push(index as u32);
+            ranges.push(first..next);
+        }
+    }
+
+    /// Looks up the key's value in the marked events, and asks `holds` of it and the marks.
+    fn verify(
+        &mut self,
+        slot: usize,
+        matches: &mut [Match],
+        holds: impl Fn(usize, usize, &[u32]) -> Match,
+    ) {
+        let Some(needle) = self.search.keys.get(slot) else { return };
+        let Scratch { places, indices, ranges, values, .. } = &mut *self.scratch;
+        values.clear();
+        values.resize(self.documents.len(), Place::Unsure);
+        self.documents.values_of(self.isa, needle, indices, values);
+        for (index, range) in indices.iter().zip(ranges) {
+            let index = *index as usize;
+            let (Some(found), Some(value)) = (matches.get_mut(index), values.get(index)) else { continue };
+            *found = match *value {
+                Place::Absent => Match::No,
+                Place::Unsure => Match::Maybe,
+                Place::Value(start, end) => {
+                    let places = places.get(range.clone()).unwrap_or_default();
+                    holds(start as usize, end as usize, places)
+                }
+            };
+        }
+    }
+}
+
+/// Whether a value passes that stands to the bound in this way, or is no number.
+#[inline(always)]
+fn accepts(op: Comparison, order: Option<Ordering>) -> bool {
+    match order {
+        None => op == Comparison::NotEqual,
+        Some(Ordering::Less) => {
+            matches!(op, Comparison::Less | Comparison::LessOrEqual | Comparison::NotEqual)
+        }
+        Some(Ordering::Equal) => {
+            matches!(op, Comparison::Equal | Comparison::LessOrEqual | Comparison::GreaterOrEqual)
+        }
+        Some(Ordering::Greater) => {
+            matches!(op, Comparison::Greater | Comparison::GreaterOrEqual | Comparison::NotEqual)
+        }
+    }
+}

@@ -35,6 +35,7 @@ mod plan;
 mod planner;
 mod query;
 mod row;
+mod search;
 mod source;
 mod span;
 mod summary;

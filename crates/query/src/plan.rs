@@ -2,10 +2,12 @@
 
 use crate::ast::{Comparison, Explain};
 use crate::expr::{Certain, Computed, Expr, Printed};
+use crate::search::Search;
 use crate::source::Direction;
 use crate::value::Kind;
 use rust_decimal::Decimal;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
@@ -15,6 +17,8 @@ pub(crate) struct Plan {
     pub(crate) filter: Option<Expr>,
     pub(crate) output: Output,
     pub(crate) limit: Option<u64>,
+    /// How hits are found without scanning every event, if that is possible.
+    pub(crate) search: Option<Arc<Search>>,
 }
 
 #[derive(Clone, Debug)]
@@ -31,6 +35,8 @@ pub(crate) struct Events {
     pub(crate) names: Vec<Box<str>>,
     /// Whether the documents are looked into at all.
     pub(crate) reads_documents: bool,
+    /// Whether more of them is read than the names: `@Properties`, or a message to be rendered.
+    pub(crate) reads_whole: bool,
     /// So many of them are read before `where`, the others for hits only.
     pub(crate) filter_names: usize,
     /// Each makes a row of each element of an array, which becomes the next local.

@@ -55,7 +55,12 @@ impl Batch {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.orders.len() >= BATCH_ROWS || self.text.len() >= BATCH_BYTES
+        self.orders.len() >= BATCH_ROWS || self.has_much_text()
+    }
+
+    /// Whether it is full for its text, whatever its rows.
+    pub(crate) fn has_much_text(&self) -> bool {
+        self.text.len() >= BATCH_BYTES
     }
 
     pub(crate) fn order(&self, row: usize) -> Option<(u64, u64)> {

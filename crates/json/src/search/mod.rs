@@ -70,6 +70,13 @@ impl<'d> Documents<'d> {
         start.min(end)..end
     }
 
+    /// Bytes of the first or of the last `count` of them, what stands between them included.
+    pub fn bytes_of(&self, count: usize, first: bool) -> u64 {
+        let count = count.min(self.len());
+        let part = if first { self.first..self.first + count } else { self.last - count..self.last };
+        self.part(part).all().len() as u64
+    }
+
     /// Where they stand together.
     fn all(&self) -> Range<usize> {
         match self.len() {

@@ -221,7 +221,7 @@ fn is_at_top<K: Kernel>(kernel: K, bytes: &[u8], start: usize, place: usize) -> 
 }
 
 /// How many objects and arrays are open at `place`. `place + REACH <= bytes.len()`
-#[inline(never)]
+#[inline(always)]
 #[expect(unsafe_code, reason = "vectors are read without checks")]
 fn depth<K: Kernel>(kernel: K, bytes: &[u8], start: usize, place: usize) -> i64 {
     let mut carry = Carry::default();

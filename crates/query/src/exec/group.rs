@@ -279,6 +279,12 @@ impl Sink for GroupSink<'_, '_> {
             group.keys = shown(&grouping.keys, scope, event.instant);
         }
         for (aggregate, aggregator) in grouping.aggregates.iter().zip(&mut group.aggregators) {
+            if let (Aggregator::Count(count), Expr::Constant(Value::Bool(true))) =
+                (&mut *aggregator, &aggregate.argument)
+            {
+                *count += 1;
+                continue;
+            }
             let value = aggregate.argument.eval(scope);
             self.groups.bytes += aggregator.add(value, order, &mut self.groups.key);
         }

@@ -65,7 +65,9 @@ impl Rows {
     pub(crate) fn new(plan: Arc<Plan>, source: Option<Box<dyn Source>>, options: RunOptions) -> Rows {
         let control = Control::new(&plan, options);
         let source = source.map(|source| control.watch.source(source));
-        let worker = Worker::new(time::now());
+        let is_plain = control.options.plain || control.options.count_kinds;
+        let search = plan.search.as_deref().filter(|_| !is_plain);
+        let worker = Worker::new(time::now(), search);
         Rows { plan, source, state: State::Ready, worker, stats: Stats::default(), control }
     }
 

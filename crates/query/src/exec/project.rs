@@ -84,8 +84,12 @@ impl Sink for Project<'_> {
             check_row(self.batch.text_len() - before)?;
         }
         self.batch.end_row((event.instant, event.arrival));
-        let enough = self.batch.is_full() || self.batch.len() as u64 >= self.wanted;
+        let enough = self.batch.has_much_text() || self.batch.len() as u64 >= self.wanted;
         Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    fn is_full(&self) -> bool {
+        self.batch.is_full()
     }
 }
 

@@ -5,10 +5,12 @@ use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope, Spare};
 use crate::plan::{Events, Plan};
+use crate::search::{Finder, Search, window};
 use crate::source::{Block, Direction};
 use crate::value::Value;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use tamias_json::Offsets;
+use tamias_json::search::{Documents, Match};
 
 /// Takes the events that pass.
 pub(super) trait Sink {
@@ -19,6 +21,11 @@ pub(super) trait Sink {
         scope: &mut Scope<'a>,
         documents: &'a [u8],
     ) -> Result<ControlFlow<()>, ExecError>;
+
+    /// Whether it has enough for the time being: asked now and then, when it is convenient to stop.
+    fn is_full(&self) -> bool {
+        false
+    }
 }
 
 /// Allocations that are used again for each event.
@@ -26,6 +33,8 @@ pub(super) struct Worker {
     offsets: Offsets,
     spare: Spare,
     now: u64,
+    finder: Option<Box<Finder>>,
+    hits: Hits,
 }
 
 /// What is run.
@@ -36,15 +45,24 @@ pub(super) struct Run<'r> {
     pub(super) control: &'r Control,
 }
 
-/// So many events are evaluated before it is asked whether the query shall go on.
-const EVENTS_UNCHECKED: usize = 256;
+/// The parts of a block.
+#[derive(Clone, Copy)]
+struct Parts<'b> {
+    documents: &'b [u8],
+    ends: &'b [[u8; 4]],
+    instants: &'b [[u8; 8]],
+    arrivals: &'b [[u8; 8]],
+}
 
-/// The name of this way of finding hits.
+/// The names of the ways of finding hits.
 const PLAIN: &str = "each event scanned and evaluated";
+const SEARCHED: &str = "blocks searched, what is found evaluated";
 
 impl Worker {
-    pub(super) fn new(now: u64) -> Worker {
-        Worker { offsets: Offsets::new(), spare: Spare::default(), now }
+    /// A worker that searches, if there is something to search for.
+    pub(super) fn new(now: u64, search: Option<&Search>) -> Worker {
+        let finder = search.map(|search| Box::new(Finder::new(search)));
+        Worker { offsets: Offsets::new(), spare: Spare::default(), now, finder, hits: Hits::default() }
     }
 
     /// Evaluates the events of a block in the plan's direction, from the `from`th on, until the sink has enough.
@@ -68,42 +86,215 @@ impl Worker {
             false => &[],
         };
         let (ends, instants, arrivals) = (block.ends(), block.instants(), block.arrivals());
-        let filter_names = events.names.get(..events.filter_names).unwrap_or_default();
+        let ends = ends.get(..count).unwrap_or_default();
+        let parts = Parts { documents, ends, instants, arrivals };
+        let is_ascending = events.direction == Direction::Ascending;
+        // Taken for the while, so that it can be used beside what is left.
+        let mut finder = self.finder.take();
         let mut next = from;
-        stats.technique = PLAIN;
+        let mut result = Ok(());
         while next < count {
-            if (next - from).is_multiple_of(EVENTS_UNCHECKED) {
-                control.check()?;
+            if let Err(failure) = control.check() {
+                result = Err(failure.into());
+                break;
             }
-            let index = if events.direction == Direction::Ascending { next } else { count - 1 - next };
-            next += 1;
-            let number =
-                |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-            let (instant, arrival) = (number(instants), number(arrivals));
-            let damaged = |reason: String| ExecError::Document { arrival, reason };
-            let document = match events.reads_documents {
-                true => {
-                    let bytes = document(documents, ends, index)
-                        .ok_or_else(|| damaged("its end lies outside its block".to_owned()))?;
-                    stats.bytes += bytes.len() as u64;
-                    Some(self.offsets.scan_trusted(bytes).map_err(|error| damaged(error.to_string()))?)
+            let window = window(ends, next, count, is_ascending);
+            let searches = finder.as_deref_mut().is_some_and(Finder::is_worth_it);
+            let done = match finder.as_deref_mut().filter(|_| searches) {
+                Some(finder) => self.search(finder, run, parts, window, sink, stats),
+                None => self.each(run, parts, window, sink, stats),
+            };
+            match done {
+                Ok((done, flow)) => {
+                    next += done;
+                    if flow.is_break() || sink.is_full() {
+                        break;
+                    }
                 }
-                false => None,
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
+        }
+        self.finder = finder;
+        result.map(|()| next)
+    }
+
+    /// Evaluates the events of a window one by one: how many were, and whether to go on.
+    fn each(
+        &mut self,
+        run: Run<'_>,
+        parts: Parts<'_>,
+        window: Range<usize>,
+        sink: &mut impl Sink,
+        stats: &mut Stats,
+    ) -> Result<(usize, ControlFlow<()>), ExecError> {
+        stats.technique = if stats.technique.is_empty() { PLAIN } else { stats.technique };
+        let events = window.len();
+        for done in 1..=events {
+            let index = match run.events.direction {
+                Direction::Ascending => window.start + done - 1,
+                Direction::Descending => window.end - done,
             };
             stats.events += 1;
+            if run.events.reads_documents {
+                stats.bytes += document(parts.documents, parts.ends, index).map_or(0, <[u8]>::len) as u64;
+            }
+            if self.event(run, parts, index, sink, stats)?.is_break() {
+                return Ok((done, ControlFlow::Break(())));
+            }
+        }
+        Ok((events, ControlFlow::Continue(())))
+    }
 
-            let event = Event { document, instant, arrival };
-            let mut scope = Scope::of(event, &events.names, self.now, Some(control), &mut self.spare);
-            scope.read(filter_names, 0);
-            let mut is_read = false;
-            let flow = unnested(&events.unnest, run, &mut is_read, &mut scope, documents, sink, stats);
-            scope.take_failure()?;
-            scope.end(&mut self.spare);
-            if flow?.is_break() {
+    /// Scans and evaluates one event.
+    fn event(
+        &mut self,
+        run: Run<'_>,
+        parts: Parts<'_>,
+        index: usize,
+        sink: &mut impl Sink,
+        stats: &mut Stats,
+    ) -> Result<ControlFlow<()>, ExecError> {
+        let Run { events, control, .. } = run;
+        let (instant, arrival) = parts.order(index);
+        let damaged = |reason: String| ExecError::Document { arrival, reason };
+        let document = match events.reads_documents {
+            true => {
+                let bytes = document(parts.documents, parts.ends, index)
+                    .ok_or_else(|| damaged("its end lies outside its block".to_owned()))?;
+                Some(self.offsets.scan_trusted(bytes).map_err(|error| damaged(error.to_string()))?)
+            }
+            false => None,
+        };
+        let event = Event { document, instant, arrival };
+        let mut scope = Scope::of(event, &events.names, self.now, Some(control), &mut self.spare);
+        scope.read(events.names.get(..events.filter_names).unwrap_or_default(), 0);
+        let mut is_read = false;
+        let flow = unnested(&events.unnest, run, &mut is_read, &mut scope, parts.documents, sink, stats);
+        scope.take_failure()?;
+        scope.end(&mut self.spare);
+        flow
+    }
+
+    /// Searches the documents of a window, and evaluates what is found: how many events were done, and whether to go on.
+    fn search(
+        &mut self,
+        finder: &mut Finder,
+        run: Run<'_>,
+        parts: Parts<'_>,
+        window: Range<usize>,
+        sink: &mut impl Sink,
+        stats: &mut Stats,
+    ) -> Result<(usize, ControlFlow<()>), ExecError> {
+        let Run { plan, events, control } = run;
+        let Some(documents) = Documents::new(parts.documents, parts.ends) else {
+            return self.each(run, parts, window, sink, stats);
+        };
+        stats.technique = SEARCHED;
+        let documents = documents.part(window.clone());
+        let mut hits = std::mem::take(&mut self.hits);
+        hits.collect(finder.find(documents));
+        finder.fill_condition(documents, &hits.unsure);
+        // What the search could not tell is evaluated from the values that it found, or else scanned.
+        hits.unsure.clear();
+        for hit in &mut hits.found {
+            if !hit.is_certain {
+                let event = parts.event(window.start + hit.index as usize);
+                let mut scope = Scope::of(event, &events.names, self.now, Some(control), &mut self.spare);
+                if !events.reads_whole && finder.read_condition(hit.index, documents, &mut scope) {
+                    hit.is_certain = true;
+                    hit.is_out = !plan.filter.as_ref().is_none_or(|filter| filter.test(&mut scope));
+                }
+                scope.take_failure()?;
+                scope.end(&mut self.spare);
+            }
+        }
+        hits.found.retain(|hit| !hit.is_out);
+        hits.unsure.extend(hits.found.iter().map(|hit| hit.index));
+        if !events.reads_whole {
+            finder.fill_output(documents, &hits.unsure);
+        }
+        let count = window.len();
+        let mut done = (count, ControlFlow::Continue(()));
+        let mut scanned = 0;
+        let mut scope =
+            Scope::of(parts.event(window.start), &events.names, self.now, Some(control), &mut self.spare);
+        for at in 0..hits.found.len() {
+            let at = if events.direction == Direction::Ascending { at } else { hits.found.len() - 1 - at };
+            let Some(hit) = hits.found.get(at) else { break };
+            let index = window.start + hit.index as usize;
+            let is_read =
+                hit.is_certain && !events.reads_whole && finder.read_output(hit.index, documents, &mut scope);
+            let flow = if is_read {
+                stats.hits += 1;
+                scope.event = Some(parts.event(index));
+                let flow = control.watch.hit(stats.hits, || sink.hit(plan, &mut scope, parts.documents));
+                scope.take_failure()?;
+                flow?
+            } else {
+                scanned += 1;
+                self.event(run, parts, index, sink, stats)?
+            };
+            if flow.is_break() {
+                let last = hit.index as usize;
+                let before = if events.direction == Direction::Ascending { last } else { count - 1 - last };
+                done = (before + 1, flow);
                 break;
             }
         }
-        Ok(next)
+        scope.end(&mut self.spare);
+        finder.note(count, scanned);
+        stats.events += done.0 as u64;
+        stats.bytes += documents.bytes_of(done.0, events.direction == Direction::Ascending);
+        self.hits = hits;
+        Ok(done)
+    }
+}
+
+impl<'b> Parts<'b> {
+    /// An event of which no more is known than its place in time.
+    fn event(&self, index: usize) -> Event<'b> {
+        let (instant, arrival) = self.order(index);
+        Event { document: None, instant, arrival }
+    }
+
+    /// The (instant, arrival) of an event.
+    fn order(&self, index: usize) -> (u64, u64) {
+        let number = |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        (number(self.instants), number(self.arrivals))
+    }
+}
+
+/// The events of a window that pass, or may.
+#[derive(Default)]
+struct Hits {
+    found: Vec<Hit>,
+    /// The numbers of some of them.
+    unsure: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Hit {
+    index: u32,
+    is_certain: bool,
+    is_out: bool,
+}
+
+impl Hits {
+    fn collect(&mut self, matches: &[Match]) {
+        self.found.clear();
+        self.unsure.clear();
+        for (index, found) in matches.iter().enumerate() {
+            let index = index as u32;
+            if *found != Match::No {
+                self.found.push(Hit { index, is_certain: *found == Match::Yes, is_out: false });
+            }
+            if *found == Match::Maybe {
+                self.unsure.push(index);
+            }
+        }
     }
 }
 

@@ -10,7 +10,7 @@ mod scope;
 pub(crate) use arithmetic::calculate;
 pub(crate) use eval::element;
 pub(crate) use kind::Certain;
-pub(crate) use pattern::{Like, Pattern, Replacement};
+pub(crate) use pattern::{Like, LikeForm, Pattern, Replacement};
 pub(crate) use print::{Printed, property};
 pub(crate) use scope::{Event, Failure, Scope, Spare};
 
@@ -127,6 +127,23 @@ pub(crate) enum Computed {
     Arrived,
     Properties,
     Data,
+}
+
+impl Computed {
+    /// The slots that it is computed from.
+    pub(crate) fn slots(self) -> Vec<usize> {
+        match self {
+            Computed::Level { level } => vec![level],
+            Computed::Message { message, template, renderings } => vec![message, template, renderings],
+            Computed::EventType { event_type, template } => vec![event_type, template],
+            Computed::Start { start } | Computed::Elapsed { start } => vec![start],
+            Computed::Timestamp
+            | Computed::Id
+            | Computed::Arrived
+            | Computed::Properties
+            | Computed::Data => Vec::new(),
+        }
+    }
 }
 
 impl Expr {

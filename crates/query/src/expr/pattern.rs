@@ -3,6 +3,7 @@
 use crate::value::{Text, upper};
 use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
+use regex_syntax::hir::literal::{ExtractKind, Extractor, Literal};
 use regex_syntax::hir::{Hir, HirKind};
 use std::borrow::Cow;
 use tamias_json::Str;
@@ -43,6 +44,28 @@ impl Pattern {
     /// Whether the pattern is a plain text that is searched for as it is stored.
     pub(crate) fn is_literal(&self) -> bool {
         self.literal.is_some()
+    }
+
+    /// The pattern's plain text, if it is nothing else: strings that match have it in their stored bytes.
+    pub(crate) fn literal_bytes(&self) -> Option<&[u8]> {
+        self.literal.as_ref().map(|finder| finder.needle())
+    }
+
+    /// Texts of which a string needs one to match, as they stand in its stored bytes; none if there may be others.
+    pub(crate) fn required(&self) -> Vec<Box<[u8]>> {
+        let Ok(hir) = regex_syntax::parse(&self.source) else { return Vec::new() };
+        if self.ci {
+            return Vec::new();
+        }
+        for kind in [ExtractKind::Prefix, ExtractKind::Suffix] {
+            let found = Extractor::new().kind(kind).extract(&hir);
+            let Some(literals) = found.literals().filter(|literals| !literals.is_empty()) else { continue };
+            let is_spelt_so = |literal: &Literal| std::str::from_utf8(literal.as_bytes()).is_ok_and(is_plain);
+            if literals.iter().all(|literal| !literal.is_empty() && is_spelt_so(literal)) {
+                return literals.iter().map(|literal| literal.as_bytes().into()).collect();
+            }
+        }
+        Vec::new()
     }
 
     pub(crate) fn is_match(&self, text: &Text<'_>) -> bool {
@@ -170,6 +193,19 @@ pub(crate) struct Like {
     form: Form,
 }
 
+/// What a pattern of `like` asks for, where that can be searched for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LikeForm<'p> {
+    /// The string is this text.
+    Exact(&'p str),
+    /// It begins with it.
+    Prefix(&'p str),
+    /// It has it in its stored bytes.
+    Contains(&'p [u8]),
+    /// Anything else.
+    Other,
+}
+
 #[derive(Clone, Debug)]
 enum Form {
     Exact(String),
@@ -214,6 +250,19 @@ impl Like {
 
     pub(crate) fn ci(&self) -> bool {
         self.ci
+    }
+
+    /// What is to be searched for.
+    pub(crate) fn form(&self) -> LikeForm<'_> {
+        match &self.form {
+            _ if self.ci => LikeForm::Other,
+            Form::Exact(text) => LikeForm::Exact(text),
+            Form::Prefix(text) => LikeForm::Prefix(text),
+            Form::Contains(finder) if std::str::from_utf8(finder.needle()).is_ok_and(is_plain) => {
+                LikeForm::Contains(finder.needle())
+            }
+            _ => LikeForm::Other,
+        }
     }
 
     pub(crate) fn is_match(&self, text: &Text<'_>) -> bool {

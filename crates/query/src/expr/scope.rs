@@ -123,6 +123,18 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// Gives a slot its value.
+    #[inline]
+    pub(crate) fn set(&mut self, slot: usize, value: Option<stored::Value<'a>>) {
+        let place = match &mut self.slots {
+            Slots::Few(slots) => slots.get_mut(slot),
+            Slots::Many(slots) => slots.get_mut(slot),
+        };
+        if let Some(place) = place {
+            *place = value;
+        }
+    }
+
     /// Reads the values of `names` from the document into the slots from `from` on, all in one walk: the last of each name
     /// counts.
     #[inline]

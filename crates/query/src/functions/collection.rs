@@ -34,7 +34,7 @@ pub(super) fn values<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 /// The scalars of a string, the elements of an array.
 pub(super) fn length<'a>(call: &Call<'_, 'a>) -> Value<'a> {
     match call.argument(0) {
-        Value::Text(text) => Value::from(text.text().chars().count()),
+        Value::Text(text) => Value::from(text.characters()),
         Value::Array(array) => Value::from(array.len()),
         _ => Value::Undefined,
     }

@@ -82,11 +82,13 @@ impl<'q> Planner<'q> {
                 let names = std::mem::take(&mut self.resolver.names);
                 let unnested = query.from.iter().flatten();
                 let unnest_names = unnested.map(|unnest| unnest.name.text.clone()).collect();
-                let reads_documents = self.resolver.uses_document || !names.is_empty();
+                let reads_whole = self.resolver.uses_document;
+                let reads_documents = reads_whole || !names.is_empty();
                 Input::Events(Events {
                     direction,
                     names,
                     reads_documents,
+                    reads_whole,
                     filter_names,
                     unnest,
                     unnest_names,
@@ -94,7 +96,7 @@ impl<'q> Planner<'q> {
             }
             None => Input::Nothing,
         };
-        Ok(Plan { explain: query.explain, columns, input, filter, output, limit: query.limit })
+        Ok(Plan { explain: query.explain, columns, input, filter, output, limit: query.limit, search: None })
     }
 
     fn unnest(&mut self, query: &'q ast::Query) -> Result<Vec<Expr>, Flaw> {

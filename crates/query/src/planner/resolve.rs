@@ -314,11 +314,13 @@ impl<'q> Resolver<'q> {
         Expr::BuiltIn(match built_in {
             BuiltIn::Timestamp => Computed::Timestamp,
             BuiltIn::Level => Computed::Level { level: self.stored(built_in) },
-            BuiltIn::Message => Computed::Message {
-                message: self.stored(built_in),
-                template: self.stored(BuiltIn::MessageTemplate),
-                renderings: self.stored(BuiltIn::Renderings),
-            },
+            BuiltIn::Message => {
+                let message = self.stored(built_in);
+                let template = self.stored(BuiltIn::MessageTemplate);
+                let renderings = self.stored(BuiltIn::Renderings);
+                // The template's holes may name any property.
+                self.whole(Computed::Message { message, template, renderings })
+            }
             BuiltIn::EventType => Computed::EventType {
                 event_type: self.stored(built_in),
                 template: self.stored(BuiltIn::MessageTemplate),

@@ -1,7 +1,7 @@
 //! Conditions as something to search for.
 
 use crate::ast::Comparison;
-use crate::expr::{Computed, Expr, Like, LikeForm};
+use crate::expr::{Computed, Expr, Like, LikeForm, Pattern};
 use crate::value::{Number, Value};
 use std::fmt;
 use tamias_json::number::Bound;
@@ -15,19 +15,41 @@ pub(super) enum Condition {
     Any(Vec<Condition>),
     Not(Box<Condition>),
     /// A key's value is a number that compares so; for `<>` also where it is something else.
-    Number { slot: usize, op: Comparison, bound: Box<Bound>, shown: String },
+    Number {
+        slot: usize,
+        op: Comparison,
+        bound: Box<Bound>,
+        shown: String,
+    },
     /// A key's value is there.
-    Defined { slot: usize },
+    Defined {
+        slot: usize,
+    },
     /// It is there, and not null.
-    NotNull { slot: usize },
+    NotNull {
+        slot: usize,
+    },
     /// It begins with one of these bytes, which end a value where it has to end.
-    OneOf { slot: usize, values: Vec<Box<[u8]>> },
+    OneOf {
+        slot: usize,
+        values: Vec<Box<[u8]>>,
+    },
     /// It is rare, and found together with its key.
-    Value { slot: usize, needle: Box<Needle>, value: Box<[u8]>, is_whole: bool },
+    Value {
+        slot: usize,
+        needle: Box<Needle>,
+        value: Box<[u8]>,
+        is_whole: bool,
+    },
     /// It is a string with this text in it, which is spelt in one way only.
-    Contains { slot: usize, needle: Box<Needle> },
+    Contains {
+        slot: usize,
+        needle: Box<Needle>,
+    },
     /// Any of these texts stands somewhere in the document: or else the event is none.
-    Mentions { needles: Vec<Needle> },
+    Mentions {
+        needles: Vec<Needle>,
+    },
     /// Nothing to be searched for.
     Unknown,
 }
@@ -78,9 +100,9 @@ impl Condition {
             Expr::Like { left, pattern, negated: false } => like(left, pattern, names),
             Expr::Match { left, pattern } => match (&**left, pattern.literal_bytes()) {
                 (Expr::Slot(slot), Some(literal)) => contains(*slot, literal),
-                _ => mentions(pattern.required()),
+                _ => mentions(left, pattern),
             },
-            Expr::MatchWhole { pattern, negated: false, .. } => mentions(pattern.required()),
+            Expr::MatchWhole { left, pattern, negated: false } => mentions(left, pattern),
             _ => Condition::Unknown,
         }
     }
@@ -175,7 +197,8 @@ fn number_is(slot: usize, number: &Number<'_>) -> Condition {
 fn any(conditions: Vec<Condition>, names: &[Box<str>]) -> Condition {
     let mut joined = Vec::with_capacity(conditions.len());
     for slot in 0..names.len() {
-        let values: Vec<Box<[u8]>> = conditions.iter().filter_map(|condition| whole_value(condition, slot)).collect();
+        let values: Vec<Box<[u8]>> =
+            conditions.iter().filter_map(|condition| whole_value(condition, slot)).collect();
         if (VALUES_SEARCHED + 1..=VALUES_COMPARED).contains(&values.len()) {
             joined.push(Condition::OneOf { slot, values });
         } else if values.len() > VALUES_COMPARED {
@@ -217,11 +240,14 @@ fn contains(slot: usize, literal: &[u8]) -> Condition {
     }
 }
 
-/// The document has one of these texts in it.
-fn mentions(literals: &[Box<[u8]>]) -> Condition {
-    let is_rare = |literal: &&Box<[u8]>| literal.len() >= MENTION_BYTES_MIN;
-    let needles: Vec<Needle> =
-        literals.iter().filter(is_rare).filter_map(|literal| Needle::new(literal)).collect();
+/// The document has one of the texts in it that a stored string needs in order to match.
+fn mentions(of: &Expr, pattern: &Pattern) -> Condition {
+    let literals = match of {
+        Expr::Slot(_) => pattern.required(),
+        _ => Vec::new(),
+    };
+    let rare = literals.iter().filter(|literal| literal.len() >= MENTION_BYTES_MIN);
+    let needles: Vec<Needle> = rare.filter_map(|literal| Needle::new(literal)).collect();
     if needles.is_empty() || needles.len() < literals.len() || needles.len() > MENTIONS_MAX {
         return Condition::Unknown;
     }

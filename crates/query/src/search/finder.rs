@@ -3,6 +3,7 @@
 use super::Search;
 use super::condition::Condition;
 use crate::ast::Comparison;
+use crate::expr::Scope;
 use std::cmp::Ordering;
 use std::ops::Range;
 use tamias_json::search::{Documents, Match, Needle, Place};
@@ -11,6 +12,12 @@ use tamias_json::{Isa, Value};
 /// Bytes of documents that are searched at a time: they stay in the processor's second cache from one condition to the next.
 const WINDOW_BYTES: u32 = 256 * 1024;
 const WINDOW_EVENTS: usize = 4096;
+
+/// Where more than one event in so many has to be scanned, searching gains too little.
+const SCANNED_MOST: usize = 3;
+const SCANNED_FEW: usize = 32;
+/// So many windows are not searched then.
+const PAUSE_WINDOWS: usize = 15;
 
 /// The events from `next` on that are searched together, of `count`, going up or down. `next` counts in the direction.
 pub(crate) fn window(ends: &[[u8; 4]], next: usize, count: usize, is_ascending: bool) -> Range<usize> {
@@ -40,7 +47,7 @@ pub(crate) struct Finder {
     scratch: Scratch,
     matches: Vec<Match>,
     /// How many windows are evaluated one by one before searching is tried again.
-    pub(crate) pause: usize,
+    pause: usize,
 }
 
 /// What is known of a key in the present window.
@@ -91,8 +98,13 @@ impl Finder {
         let mut matches = std::mem::take(&mut self.matches);
         match &self.search.condition {
             Some(condition) => {
-                let mut search =
-                    Window { search: &self.search, isa: self.isa, documents, keys: &mut self.keys, scratch: &mut self.scratch };
+                let mut search = Window {
+                    search: &self.search,
+                    isa: self.isa,
+                    documents,
+                    keys: &mut self.keys,
+                    scratch: &mut self.scratch,
+                };
                 search.evaluate(condition, &mut matches);
             }
             None => {
@@ -104,39 +116,82 @@ impl Finder {
         &self.matches
     }
 
-    /// Finds the values of some slots for some events of the window.
-    pub(crate) fn fill(&mut self, slots: Range<usize>, documents: Documents<'_>, indices: &[u32]) {
-        for slot in slots {
-            let (Some(needle), Some(key)) = (self.search.keys.get(slot), self.keys.get_mut(slot)) else { continue };
-            // Searching through all is quicker than beginning anew for each of many.
-            if key.is_found || indices.len() * 2 > documents.len() {
-                key.find(self.isa, needle, documents);
-                documents.values(self.isa, needle, &key.places, &mut key.values);
-            } else {
-                documents.values_of(self.isa, needle, indices, &mut key.values);
+    /// Finds the values that the condition is made of, for some events of the window.
+    pub(crate) fn fill_condition(&mut self, documents: Documents<'_>, indices: &[u32]) {
+        if !indices.is_empty() {
+            (0..self.search.condition_names).for_each(|slot| self.fill(slot, documents, indices));
+        }
+    }
+
+    /// Finds the values that rows are made of, for some events of the window.
+    pub(crate) fn fill_output(&mut self, documents: Documents<'_>, indices: &[u32]) {
+        if !indices.is_empty() {
+            for at in 0..self.search.output_slots.len() {
+                self.fill(self.search.output_slots[at], documents, indices);
             }
         }
     }
 
-    /// The value of a slot, once it is filled: none where that takes a scan.
+    fn fill(&mut self, slot: usize, documents: Documents<'_>, indices: &[u32]) {
+        let (Some(needle), Some(key)) = (self.search.keys.get(slot), self.keys.get_mut(slot)) else { return };
+        // Searching through all is quicker than beginning anew for each of many.
+        if indices.len() * 2 > documents.len() {
+            key.find(self.isa, needle, documents);
+            documents.values(self.isa, needle, &key.places, &mut key.values);
+        } else {
+            documents.values_of(self.isa, needle, indices, &mut key.values);
+        }
+    }
+
+    /// Gives the scope the values that the condition is made of: false where that takes a scan of the document.
     #[inline]
-    pub(crate) fn value<'d>(&self, slot: usize, index: usize, documents: Documents<'d>) -> Option<Option<Value<'d>>> {
-        match self.place(slot, index) {
-            Place::Absent => Some(None),
-            Place::Unsure => None,
+    pub(crate) fn read_condition<'d>(
+        &self,
+        index: u32,
+        documents: Documents<'d>,
+        scope: &mut Scope<'d>,
+    ) -> bool {
+        (0..self.search.condition_names).all(|slot| self.read(slot, index, documents, scope))
+    }
+
+    /// Gives the scope the values that a row is made of: false where that takes a scan of the document.
+    #[inline]
+    pub(crate) fn read_output<'d>(
+        &self,
+        index: u32,
+        documents: Documents<'d>,
+        scope: &mut Scope<'d>,
+    ) -> bool {
+        self.search.output_slots.iter().all(|slot| self.read(*slot, index, documents, scope))
+    }
+
+    #[inline]
+    fn read<'d>(&self, slot: usize, index: u32, documents: Documents<'d>, scope: &mut Scope<'d>) -> bool {
+        let place = self.keys.get(slot).and_then(|key| key.values.get(index as usize));
+        match place.copied().unwrap_or(Place::Unsure) {
+            Place::Absent => scope.set(slot, None),
+            Place::Unsure => return false,
             Place::Value(start, end) => {
-                Some(documents.bytes().get(start as usize..end as usize).map(Value::of_scalar))
+                let text = documents.bytes().get(start as usize..end as usize);
+                scope.set(slot, text.map(Value::of_scalar));
             }
         }
+        true
     }
 
-    #[inline]
-    pub(crate) fn place(&self, slot: usize, index: usize) -> Place {
-        self.keys.get(slot).and_then(|key| key.values.get(index)).copied().unwrap_or(Place::Unsure)
+    /// Whether to search, or else to evaluate the next window event by event.
+    pub(crate) fn is_worth_it(&mut self) -> bool {
+        let is_worth_it = self.pause == 0;
+        self.pause = self.pause.saturating_sub(1);
+        is_worth_it
     }
 
-    pub(crate) fn search(&self) -> &Search {
-        &self.search
+    /// Tells how many of the events of the last window had to be scanned in the end. Where they are many, searching is in vain,
+    /// and rests for a while.
+    pub(crate) fn note(&mut self, events: usize, scanned: usize) {
+        if scanned > SCANNED_FEW && scanned * SCANNED_MOST > events {
+            self.pause = PAUSE_WINDOWS;
+        }
     }
 
     fn tune(&mut self, bytes: &[u8]) {
@@ -204,11 +259,13 @@ impl Window<'_> {
                 matches.iter_mut().for_each(|found| *found = !*found);
             }
             Condition::Number { slot, op, bound, .. } => {
+                let documents = self.documents;
+                let mut orders = std::mem::take(&mut self.scratch.orders);
                 let Some((needle, key)) = self.key(*slot) else { return self.unknown(matches) };
-                self.documents.compare(needle, &key.places, bound, &mut self.scratch.orders);
-                let kept = self.scratch.orders.iter().map(|order| accepts(*op, *order));
+                documents.compare(needle, &key.places, bound, &mut orders);
                 self.scratch.kept.clear();
-                self.scratch.kept.extend(kept);
+                self.scratch.kept.extend(orders.iter().map(|order| accepts(*op, *order)));
+                self.scratch.orders = orders;
                 self.keep(*slot, matches);
             }
             Condition::Defined { slot } => self.compare(*slot, |_| true, matches),
@@ -307,9 +364,7 @@ impl Window<'_> {
         kept.clear();
         let Some((needle, key)) = self.key(slot) else { return self.unknown(matches) };
         let length = needle.bytes().len();
-        kept.extend(
-            key.places.iter().map(|place| bytes.get(*place as usize + length..).is_some_and(&holds)),
-        );
+        kept.extend(key.places.iter().map(|place| bytes.get(*place as usize + length..).is_some_and(&holds)));
         self.scratch.kept = kept;
         self.keep(slot, matches);
     }
@@ -340,12 +395,7 @@ impl Window<'_> {
     }
 
     /// Looks up the key's value in the marked events, and asks `holds` of it and the marks.
-    fn verify(
-        &mut self,
-        slot: usize,
-        matches: &mut [Match],
-        holds: impl Fn(usize, usize, &[u32]) -> Match,
-    ) {
+    fn verify(&mut self, slot: usize, matches: &mut [Match], holds: impl Fn(usize, usize, &[u32]) -> Match) {
         let Some(needle) = self.search.keys.get(slot) else { return };
         let Scratch { places, indices, ranges, values, .. } = &mut *self.scratch;
         values.clear();

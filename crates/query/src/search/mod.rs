@@ -11,7 +11,7 @@ mod finder;
 pub(crate) use finder::{Finder, window};
 
 use crate::expr::Expr;
-use crate::plan::{Events, Input, Output, Plan};
+use crate::plan::{Events, Input, Key, Output, Plan};
 use condition::Condition;
 use std::fmt;
 use tamias_json::search::Needle;
@@ -25,8 +25,8 @@ pub(crate) struct Search {
     condition: Option<Condition>,
     /// So many of the names are read by the condition.
     condition_names: usize,
-    /// Whether the plan needs each hit's document whole.
-    pub(crate) reads_whole: bool,
+    /// The slots that the rows are made of.
+    output_slots: Vec<usize>,
 }
 
 /// Where nothing is filtered, more names than these are quicker found by scanning each document once.
@@ -48,12 +48,38 @@ impl Search {
         if !narrows && (*reads_whole || wanted > NAMES_UNFILTERED) {
             return None;
         }
-        Some(Search { keys, condition, condition_names: *filter_names, reads_whole: *reads_whole })
+        let output_slots = output_slots(plan);
+        Some(Search { keys, condition, condition_names: *filter_names, output_slots })
     }
+}
 
-    /// Whether every event is a hit.
-    pub(crate) fn finds_all(&self) -> bool {
-        self.condition.is_none()
+/// The slots that the rows are made of.
+fn output_slots(plan: &Plan) -> Vec<usize> {
+    let mut output = plan.output.clone();
+    let mut slots = Vec::new();
+    match &mut output {
+        Output::Rows { cells, .. } => cells.iter_mut().for_each(|cell| collect_slots(cell, &mut slots)),
+        Output::Groups(grouping) => {
+            for key in &mut grouping.keys {
+                if let Key::Expr { expr, .. } = key {
+                    collect_slots(expr, &mut slots);
+                }
+            }
+            for aggregate in &mut grouping.aggregates {
+                collect_slots(&mut aggregate.argument, &mut slots);
+            }
+        }
+    }
+    slots.sort_unstable();
+    slots.dedup();
+    slots
+}
+
+fn collect_slots(expr: &mut Expr, slots: &mut Vec<usize>) {
+    match expr {
+        Expr::Slot(slot) => slots.push(*slot),
+        Expr::BuiltIn(computed) => slots.extend(computed.slots()),
+        other => other.children_mut().into_iter().for_each(|child| collect_slots(child, slots)),
     }
 }
 
@@ -65,9 +91,4 @@ impl fmt::Display for Search {
             _ => f.write_str("search blocks for the keys"),
         }
     }
-}
-
-/// Whether a plan's rows are nothing but stored values.
-pub(crate) fn only_slots(output: &Output) -> bool {
-    matches!(output, Output::Rows { cells, .. } if cells.iter().all(|cell| matches!(cell, Expr::Slot(_))))
 }

@@ -189,13 +189,15 @@ impl Source for Once {
     }
 }
 
+/// Only where it is scanned: a search passes over what it does not look for.
 #[test]
-fn a_damaged_event_is_named() {
+fn a_malformed_event_is_named_by_who_scans_it() {
     for damaged in
         [Damaged(b"[1]\n".to_vec(), 0), Damaged(b"{}\n".to_vec(), 1), Damaged(b"xyz\n".to_vec(), 0)]
     {
         let query = Query::prepare("select a from stream").unwrap();
-        let mut rows = query.run(Box::new(Once(Some(Arc::new(damaged)))));
+        let options = RunOptions { plain: true, ..RunOptions::default() };
+        let mut rows = query.run_with(Box::new(Once(Some(Arc::new(damaged)))), options);
         let error = rows.next().unwrap().unwrap_err();
         assert!(error.to_string().starts_with("the event with arrival number 7 "), "{error}");
     }

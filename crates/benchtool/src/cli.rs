@@ -8,6 +8,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tamias::TimeFormat;
 
+use crate::instants::Zone;
+
 /// The number of events of the demo, and of the published figures.
 pub(crate) const DEMO_EVENTS: u64 = 1_369_670;
 
@@ -214,6 +216,8 @@ Examples:
   benchtool query logs \"select * from stream where @Level = 'Error' order by time desc limit 5\" --format csv
   benchtool query logs \"select Message from stream where CustomerId = $id\" --param id=4711
   benchtool query logs \"select mean(Elapsed) from stream group by Path\" --stats --deadline 10s
+  benchtool query logs \"select count(*) from stream group by @Level\" --since 15m
+  benchtool query logs \"select @Timestamp, Message from stream\" --from 2024-05-29 --to 2024-05-30 --time-zone local
   benchtool query logs \"explain analyze select Message from stream where Elapsed > 200\"")]
 pub(crate) struct QueryArgs {
     /// The store, a folder
@@ -230,6 +234,9 @@ pub(crate) struct QueryArgs {
     /// What reads as JSON (12.5, true, null, "text", {"a":1}) is that, everything else is a string.
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<Parameter>,
+
+    #[command(flatten)]
+    pub(crate) period: Period,
 
     /// How rows are written
     #[arg(long, value_enum)]
@@ -259,6 +266,35 @@ pub(crate) struct QueryArgs {
     /// A query that needs more ends with an error. Nothing is put on disk, and rows that are not sorted take none of it.
     #[arg(long, value_name = "SIZE", value_parser = crate::budget::bytes)]
     pub(crate) memory: Option<usize>,
+}
+
+/// Whose events a query is about, and how instants are shown.
+#[derive(Debug, Args)]
+pub(crate) struct Period {
+    /// Only events from this time on
+    ///
+    /// As if `@Timestamp >= TIME` were added to the query's `where`: 2024-05-29, 2024-05-29T10:56:01, or with an offset,
+    /// 2024-05-29T10:56:01.5+02:00; without one it is a time of --time-zone.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<String>,
+
+    /// Only events before this time
+    ///
+    /// As if `@Timestamp < TIME` were added to the query's `where`.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) to: Option<String>,
+
+    /// Only events that are no older than this: 15m, 1d12h
+    #[arg(long, value_name = "DURATION", conflicts_with = "from", value_parser = crate::instants::duration)]
+    pub(crate) since: Option<u64>,
+
+    /// The time zone of --from and --to, and of instants in tables: UTC, local, +02:00, Europe/Berlin
+    ///
+    /// The formats table and markdown show columns of instants (@Timestamp, the beginnings of `group by time(…)`, their
+    /// least and greatest) as ISO 8601. All other formats have the exact number, ticks of 100 ns since the year 1;
+    /// `ToIsoString(@Timestamp)` is text everywhere.
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    pub(crate) time_zone: Zone,
 }
 
 /// What stored data that is damaged does.

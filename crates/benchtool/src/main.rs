@@ -9,6 +9,7 @@ mod commands;
 mod elements;
 mod entries;
 mod failure;
+mod instants;
 mod interrupt;
 mod lines;
 mod measure;

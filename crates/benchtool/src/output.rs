@@ -8,6 +8,7 @@ use tamias::{Cell, Row, Rows};
 
 use crate::cli::Format;
 use crate::failure::Failure;
+use crate::instants::Shown;
 use crate::units::printable_line;
 
 /// Output is handed on whenever so many bytes have come together.
@@ -17,13 +18,18 @@ const OUTPUT_BYTES: usize = 64 << 10;
 const TABLE_ROWS: usize = 1000;
 
 /// Writes all rows, and tells how many there were.
-pub(crate) fn write_rows(rows: &mut Rows, format: Format, out: &mut impl Write) -> Result<u64, Failure> {
+pub(crate) fn write_rows(
+    rows: &mut Rows,
+    format: Format,
+    shown: &Shown,
+    out: &mut impl Write,
+) -> Result<u64, Failure> {
     let columns = rows.columns().iter().map(|name| Cow::Borrowed(name.as_str()));
     let text = match format {
-        Format::Table => return write_tables(rows, out),
-        Format::Ndjson => TextFormat { head: Vec::new(), between: b"", write_row: write_object, tail: b"" },
+        Format::Table => return write_tables(rows, shown, out),
+        Format::Ndjson => TextFormat { head: Vec::new(), between: b"", write_row: &write_object, tail: b"" },
         Format::Json => {
-            TextFormat { head: b"[\n".to_vec(), between: b",", write_row: write_object, tail: b"]\n" }
+            TextFormat { head: b"[\n".to_vec(), between: b",", write_row: &write_object, tail: b"]\n" }
         }
         Format::Csv => {
             let mut head = Vec::new();
@@ -31,7 +37,7 @@ pub(crate) fn write_rows(rows: &mut Rows, format: Format, out: &mut impl Write) 
             TextFormat {
                 head,
                 between: b"",
-                write_row: |row, out| write_csv(cell_texts(row), out),
+                write_row: &|row, out| write_csv(row.cells().map(cell_text), out),
                 tail: b"",
             }
         }
@@ -43,25 +49,25 @@ pub(crate) fn write_rows(rows: &mut Rows, format: Format, out: &mut impl Write) 
             TextFormat {
                 head,
                 between: b"",
-                write_row: |row, out| write_markdown(cell_texts(row), out),
+                write_row: &|row, out| write_markdown(shown_texts(row, shown), out),
                 tail: b"",
             }
         }
-        Format::Raw => TextFormat { head: Vec::new(), between: b"", write_row: write_raw, tail: b"" },
+        Format::Raw => TextFormat { head: Vec::new(), between: b"", write_row: &write_raw, tail: b"" },
     };
     text.write(rows, out)
 }
 
 /// A format that needs to know no more than the row in hand.
-struct TextFormat {
+struct TextFormat<'a> {
     head: Vec<u8>,
     between: &'static [u8],
     /// Appends a row with its line feed.
-    write_row: fn(&Row<'_>, &mut Vec<u8>),
+    write_row: &'a dyn Fn(&Row<'_>, &mut Vec<u8>),
     tail: &'static [u8],
 }
 
-impl TextFormat {
+impl TextFormat<'_> {
     fn write(self, rows: &mut Rows, out: &mut impl Write) -> Result<u64, Failure> {
         let failed = |error: io::Error| Failure::output(&error);
         let mut text = self.head;
@@ -88,8 +94,12 @@ fn cell_text<'r>(cell: Cell<'r>) -> Cow<'r, str> {
     cell.text().unwrap_or_else(|| String::from_utf8_lossy(cell.json().unwrap_or_default()))
 }
 
-fn cell_texts<'r>(row: &Row<'r>) -> impl Iterator<Item = Cow<'r, str>> {
-    row.cells().map(cell_text)
+/// The cells as people want to read them.
+fn shown_texts<'r>(row: &Row<'r>, shown: &Shown) -> impl Iterator<Item = Cow<'r, str>> {
+    row.cells().enumerate().map(|(column, cell)| {
+        let instant = cell.json().and_then(|json| shown.text(column, json));
+        instant.map_or_else(|| cell_text(cell), Cow::Owned)
+    })
 }
 
 /// As RFC 4180 has it, with line feeds between the rows.
@@ -123,13 +133,13 @@ fn write_object(row: &Row<'_>, out: &mut Vec<u8>) {
 }
 
 fn write_raw(row: &Row<'_>, out: &mut Vec<u8>) {
-    if let Some(text) = cell_texts(row).next() {
+    if let Some(text) = row.cells().map(cell_text).next() {
         out.extend_from_slice(text.as_bytes());
     }
     out.push(b'\n');
 }
 
-fn write_tables(rows: &mut Rows, out: &mut impl Write) -> Result<u64, Failure> {
+fn write_tables(rows: &mut Rows, shown: &Shown, out: &mut impl Write) -> Result<u64, Failure> {
     let mut count = 0;
     loop {
         let mut table = Table::new();
@@ -138,7 +148,7 @@ fn write_tables(rows: &mut Rows, out: &mut impl Write) -> Result<u64, Failure> {
         let mut rows_here = 0;
         while rows_here < TABLE_ROWS {
             let Some(row) = rows.next_row()? else { break };
-            table.add_row(cell_texts(&row).map(|text| printable_line(&text).into_owned()));
+            table.add_row(shown_texts(&row, shown).map(|text| printable_line(&text).into_owned()));
             rows_here += 1;
         }
         // The header alone says that there are no rows at all.

@@ -27,6 +27,7 @@ mod explain;
 mod expr;
 mod functions;
 mod instant;
+mod instants;
 mod lexer;
 mod optimizer;
 mod parameters;

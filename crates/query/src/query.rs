@@ -1,10 +1,12 @@
 //! Prepared queries and expressions: the library's face.
 
+use crate::Instant;
 use crate::ast::{self, Explain};
 use crate::control::RunOptions;
 use crate::error::{ExecError, QueryError};
 use crate::exec::Rows;
 use crate::expr::{Event, Expr, Scope, Spare};
+use crate::instants;
 use crate::optimizer;
 use crate::parameters::Parameters;
 use crate::parser::{parse_expression, parse_query};
@@ -61,6 +63,24 @@ impl Statement {
     /// The names of the query's parameters, without their `$`, each once, in the order of the text.
     pub fn parameters(&self) -> &[String] {
         &self.parameters
+    }
+
+    /// The same query for the events from one instant on and before another: as if `@Timestamp >= from and @Timestamp < to`
+    /// were added to its `where`. A query without `from stream` stays as it is, and so does the text that errors show.
+    ///
+    /// ```
+    /// use tamias_query::Statement;
+    /// let statement = Statement::parse("select count(*) from stream where a = 1 or b = 2")?;
+    /// let may = statement.between(Some("2024-05-01T00:00:00Z".parse()?), Some("2024-06-01T00:00:00Z".parse()?));
+    /// assert_eq!(
+    ///     may.to_string(),
+    ///     "select count(*) from stream where (a = 1 or b = 2) \
+    ///      and @Timestamp >= 638501184000000000 and @Timestamp < 638527968000000000"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn between(&self, from: Option<Instant>, to: Option<Instant>) -> Statement {
+        Statement { syntax: Arc::new(instants::between(&self.syntax, from, to)), ..self.clone() }
     }
 
     /// Prepares the query with these values for its parameters. Others than its own are not looked at.
@@ -179,6 +199,20 @@ impl Query {
     /// ```
     pub fn column_kinds(&self) -> Vec<Option<Kind>> {
         self.plan.column_kinds()
+    }
+
+    /// For each column whether it is known to hold instants, [ticks](Instant::ticks) that people will want to read as a time:
+    /// `@Timestamp`, the beginnings of `group by time(…)`, and what some functions make of an instant.
+    ///
+    /// ```
+    /// use tamias_query::Query;
+    /// let query = Query::prepare("select max(@Timestamp) as latest, count(*) from stream group by time(1h)")?;
+    /// assert_eq!(query.columns(), ["time", "latest", "count(*)"]);
+    /// assert_eq!(query.instant_columns(), [true, true, false]);
+    /// # Ok::<(), tamias_query::QueryError>(())
+    /// ```
+    pub fn instant_columns(&self) -> Vec<bool> {
+        instants::columns(&self.statement.syntax)
     }
 
     /// The plan as text, a step a line.

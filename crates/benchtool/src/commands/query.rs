@@ -4,10 +4,11 @@ use std::io::{self, IsTerminal, Read};
 use std::time::Instant;
 
 use comfy_table::{ContentArrangement, Table, presets};
-use tamias::{Kind, KindCounts, KindReport, LeftOut, Parameters, Query, RunOptions, Store};
+use tamias::{Kind, KindCounts, KindReport, LeftOut, Parameters, Query, RunOptions, Statement, Store};
 
-use crate::cli::{Format, OnDamage, Parameter, QueryArgs};
+use crate::cli::{Format, OnDamage, Parameter, Period, QueryArgs};
 use crate::failure::Failure;
+use crate::instants::Shown;
 use crate::output;
 use crate::units::{printable, printable_line};
 
@@ -17,7 +18,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         text => text.to_owned(),
     };
     let parameters = parameters(&args.params);
-    let query = Query::prepare_with(&text, &parameters)?;
+    let query = within(&Statement::parse(&text)?, &args.period)?.bind(&parameters)?;
     check_used(&args.params, &query)?;
     let store = Store::open_read_only(&args.store)?;
     let mut out = output::stdout();
@@ -39,7 +40,8 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         rows.stats().rows
     } else {
         let usual = if io::stdout().is_terminal() { Format::Table } else { Format::Ndjson };
-        output::write_rows(&mut rows, args.format.unwrap_or(usual), &mut out)?
+        let shown = Shown::new(&query, &args.period.time_zone);
+        output::write_rows(&mut rows, args.format.unwrap_or(usual), &shown, &mut out)?
     };
     if let Some(report) = rows.kinds() {
         anstream::eprintln!("{}", kind_table(&report));
@@ -96,6 +98,20 @@ const KINDS: [(Kind, &str); 7] = [
     (Kind::Array, "arrays"),
     (Kind::Object, "objects"),
 ];
+
+/// The query for the events of a period.
+fn within(statement: &Statement, period: &Period) -> Result<Statement, Failure> {
+    let Period { from, to, since, time_zone } = period;
+    let read = |text: &Option<String>| match text {
+        Some(text) => time_zone.read(text).map(Some).map_err(Failure::Usage),
+        None => Ok(None),
+    };
+    let from = match since {
+        Some(ticks) => tamias::Instant::from_ticks(tamias::Instant::now().ticks().saturating_sub(*ticks)),
+        None => read(from)?,
+    };
+    Ok(statement.between(from, read(to)?))
+}
 
 /// Reads the query from the standard input, no more of it than a query may have and a little.
 fn read_query() -> Result<String, Failure> {

@@ -10,6 +10,7 @@ mod generate;
 mod ingest;
 mod interruption;
 mod order;
+mod period;
 mod query;
 mod real;
 mod resume;

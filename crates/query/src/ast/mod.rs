@@ -7,7 +7,7 @@ mod print;
 use crate::builtin::BuiltIn;
 use crate::span::Span;
 
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Query {
     pub(crate) explain: Option<Explain>,
     pub(crate) columns: Vec<Column>,
@@ -26,7 +26,7 @@ pub(crate) enum Explain {
     Analyze,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Column {
     All(Span),
     Expr { expr: Expr, alias: Option<Name> },
@@ -38,13 +38,13 @@ pub(crate) struct Name {
     pub(crate) span: Span,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Unnest {
     pub(crate) collection: Expr,
     pub(crate) name: Name,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Group {
     /// `time(duration)`, the duration in ticks.
     Time {
@@ -58,7 +58,7 @@ pub(crate) enum Group {
     },
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Order {
     pub(crate) by: OrderBy,
     pub(crate) ci: bool,
@@ -66,7 +66,7 @@ pub(crate) struct Order {
     pub(crate) span: Span,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum OrderBy {
     Time,
     Expr(Expr),

@@ -1,0 +1,111 @@
+//! `--from`, `--to`, `--since`, `--time-zone`: the same as a condition, and instants that people can read.
+
+use crate::tool::{events, folder, tool, tool_with_input};
+
+/// With the options the query gives what it gives with the condition.
+#[track_caller]
+fn check_same(folder: &std::path::Path, query: [&str; 2], options: &[&str], condition: &str) -> usize {
+    let [head, tail] = query;
+    let plain = format!("{head} where StatusCode < 500 or Elapsed > 1 {tail}");
+    let with = format!("{head} where (StatusCode < 500 or Elapsed > 1) and {condition} {tail}");
+    let found = tool(folder, &[&["query", "s", &plain][..], options].concat()).well().out;
+    assert_eq!(found, tool(folder, &["query", "s", &with]).well().out, "{options:?}");
+    // The plan has it as well, so that no more is read than needed.
+    let plan = |query: &str, options: &[&str]| {
+        tool(folder, &[&["query", "s", &format!("explain {query}")][..], options].concat()).well().out
+    };
+    assert_eq!(plan(&plain, options), plan(&with, &[]));
+    found.lines().count()
+}
+
+#[test]
+fn a_period_is_a_condition_on_the_time() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(2, 5000)).well();
+    let run = tool(
+        folder.path(),
+        &["query", "s", "select @Timestamp as t from stream limit 2500", "--format", "raw"],
+    );
+    let middle: u64 = run.well().out.lines().last().unwrap().parse().unwrap();
+    let iso = |ticks: u64| {
+        let query = "select ToIsoString($t) as iso";
+        let param = format!("t={ticks}");
+        tool(folder.path(), &["query", "s", query, "--format", "raw", "--param", &param])
+            .well()
+            .out
+            .trim()
+            .to_owned()
+    };
+    let at = iso(middle);
+    let rows = ["select Message from stream", ""];
+    let counts = ["select count(*) from stream", "group by @Level having true"];
+    for query in [rows, counts] {
+        check_same(folder.path(), query, &["--from", &at], &format!("@Timestamp >= {middle}"));
+        check_same(folder.path(), query, &["--to", &at], &format!("@Timestamp < {middle}"));
+    }
+    let both = ["--from", &at, "--to", &iso(middle + 1)];
+    let found = check_same(
+        folder.path(),
+        rows,
+        &both,
+        &format!("@Timestamp >= {middle} and @Timestamp < {}", middle + 1),
+    );
+    assert_eq!(found, 1, "from is within, to is not");
+    // In another zone the same text is another time.
+    let (text, ticks) = (at.trim_end_matches('Z'), middle - 2 * 36_000_000_000);
+    let zone = ["--from", text, "--time-zone", "+02:00"];
+    check_same(folder.path(), rows, &zone, &format!("@Timestamp >= {ticks}"));
+    // The generated events are of 2024.
+    assert_eq!(
+        tool(folder.path(), &["query", "s", "select @Id from stream", "--since", "15m"]).well().out,
+        ""
+    );
+    let all = tool(folder.path(), &["query", "s", "select @Id from stream", "--since", "36500d"]).well().out;
+    assert_eq!(all.lines().count(), 5000);
+    // Without events there is nothing that a time could mean.
+    assert_eq!(
+        tool(folder.path(), &["query", "s", "select 1 as a", "--from", &at]).well().out,
+        "{\"a\":1}\n"
+    );
+}
+
+#[test]
+fn what_is_no_time_is_a_mistake_of_usage() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(2, 1)).well();
+    let query = |options: &[&str]| {
+        tool(folder.path(), &[&["query", "s", "select @Id from stream"][..], options].concat()).with(2).err
+    };
+    assert!(query(&["--from", "yesterday"]).contains("'yesterday' is no time: write 2024-05-29"));
+    assert!(query(&["--since", "15"]).contains("'15' is no duration: write 15m"));
+    assert!(query(&["--time-zone", "Atlantis"]).contains("'Atlantis' is no time zone"));
+    query(&["--since", "15m", "--from", "2024-05-29"]);
+}
+
+#[test]
+fn instants_can_be_read_in_tables_and_are_exact_elsewhere() {
+    let folder = folder();
+    let event = b"{\"@t\":\"2024-05-29T10:56:01.1234567Z\",\"@st\":\"2024-05-29T10:56:00Z\",\"N\":638525769610000000}\n";
+    tool_with_input(folder.path(), &["ingest", "s", "-"], event).well();
+    let show = |query: &str, format: &str, zone: &str| {
+        let arguments = ["query", "s", query, "--format", format, "--time-zone", zone];
+        tool(folder.path(), &arguments).well().out
+    };
+    assert_eq!(
+        show("select @t, @Start, N from stream", "markdown", "UTC"),
+        "| @t | @Start | N |\n|---|---|---|\n| 2024-05-29T10:56:01.1234567Z | 2024-05-29T10:56:00Z | 638525769610000000 |\n"
+    );
+    let table = show("select max(@Timestamp) as m from stream group by time(1h)", "table", "Europe/Berlin");
+    assert!(
+        table.contains("2024-05-29T12:00:00+02:00") && table.contains("2024-05-29T12:56:01.1234567+02:00"),
+        "{table}"
+    );
+    for (format, expected) in [
+        ("ndjson", "{\"@t\":638525769611234567}\n"),
+        ("json", "[\n{\"@t\":638525769611234567}\n]\n"),
+        ("csv", "@t\n638525769611234567\n"),
+        ("raw", "638525769611234567\n"),
+    ] {
+        assert_eq!(show("select @t from stream", format, "Europe/Berlin"), expected);
+    }
+}

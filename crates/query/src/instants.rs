@@ -1,0 +1,64 @@
+//! What can be said of a query's instants from its text alone: which columns hold some, and the same query for some of them.
+
+use crate::Instant;
+use crate::ast::{Arguments, Column, Comparison, Expr, Group, Node, Query};
+use crate::builtin::BuiltIn;
+use crate::span::Span;
+
+/// The query with the condition `@Timestamp >= from and @Timestamp < to` added, where it reads events.
+pub(crate) fn between(query: &Query, from: Option<Instant>, to: Option<Instant>) -> Query {
+    let mut query = query.clone();
+    if query.from.is_none() {
+        return query;
+    }
+    let bound = |op, instant: Option<Instant>| instant.map(|instant| compare(op, instant));
+    let bounds = bound(Comparison::GreaterOrEqual, from).into_iter().chain(bound(Comparison::Less, to));
+    let mut terms = match query.filter.take() {
+        Some(Expr { node: Node::And(terms), .. }) => terms,
+        filter => filter.into_iter().collect(),
+    };
+    terms.extend(bounds);
+    query.filter = match terms.len() {
+        0 | 1 => terms.pop(),
+        _ => {
+            let depth = terms.iter().map(|term| term.depth).max().unwrap_or(0) + 1;
+            Some(Expr { node: Node::And(terms), span: Span::default(), depth })
+        }
+    };
+    query
+}
+
+fn compare(op: Comparison, instant: Instant) -> Expr {
+    let leaf = |node| Box::new(Expr { node, span: Span::default(), depth: 1 });
+    let left = leaf(Node::BuiltIn(BuiltIn::Timestamp));
+    let right = leaf(Node::Number(instant.ticks().to_string()));
+    Expr { node: Node::Compare { op, left, right, ci: false }, span: Span::default(), depth: 2 }
+}
+
+/// For each column whether its numbers are instants.
+pub(crate) fn columns(query: &Query) -> Vec<bool> {
+    let group = |group: &Group| match group {
+        Group::Time { .. } => true,
+        Group::Expr { expr, .. } => is_instant(expr),
+    };
+    let columns = query.columns.iter().flat_map(|column| match column {
+        Column::All(_) => vec![true, false, false],
+        Column::Expr { expr, .. } => vec![is_instant(expr)],
+    });
+    query.groups.iter().map(group).chain(columns).collect()
+}
+
+fn is_instant(expr: &Expr) -> bool {
+    match &expr.node {
+        Node::BuiltIn(BuiltIn::Timestamp | BuiltIn::Start) => true,
+        Node::If(_, one, other) => is_instant(one) && is_instant(other),
+        Node::Call { name, arguments: Arguments::List(arguments), .. } => {
+            let is_one_of = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(&name.text));
+            is_one_of(&["DateTime", "Now"])
+                || (is_one_of(&["min", "max", "first", "last", "distinct", "top", "bottom"])
+                    && arguments.first().is_some_and(is_instant))
+                || (is_one_of(&["Coalesce"]) && arguments.iter().all(is_instant))
+        }
+        _ => false,
+    }
+}

@@ -38,6 +38,8 @@ pub(crate) struct Batch {
 /// A batch is full when it holds so many bytes of its own text, or so many rows.
 const BATCH_BYTES: usize = 1 << 20;
 const BATCH_ROWS: usize = 1024;
+/// What a batch may take in memory where a single event gives all of its rows.
+const BATCH_BYTES_MAX: usize = 16 << 20;
 
 impl Batch {
     pub(crate) fn new(block: Option<Arc<dyn Block>>, width: usize) -> Batch {
@@ -61,6 +63,13 @@ impl Batch {
     /// Whether it is full for its text, whatever its rows.
     pub(crate) fn has_much_text(&self) -> bool {
         self.text.len() >= BATCH_BYTES
+    }
+
+    /// Whether the batch takes so much memory that not even the event in hand is gone on with.
+    pub(crate) fn is_overfull(&self) -> bool {
+        let rows =
+            self.orders.len().saturating_mul(size_of::<(u64, u64)>() + self.width * size_of::<Place>());
+        rows.saturating_add(self.text.len()) >= BATCH_BYTES_MAX
     }
 
     pub(crate) fn order(&self, row: usize) -> Option<(u64, u64)> {

@@ -216,3 +216,81 @@ fn queries_and_rows_go_to_other_threads() {
     let rows: Vec<OwnedRow> = std::thread::spawn(move || rows.map(Result::unwrap).collect()).join().unwrap();
     assert_eq!(shared(sent(rows)).len(), 10);
 }
+
+/// Rows are made some thousand at a time; an event may have more elements than that.
+#[test]
+fn every_element_of_a_long_list_is_a_row() {
+    let list =
+        |from: u64, count: u64| (from..from + count).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    let event = |n: u64, count: u64| Event {
+        instant: n / 2,
+        arrival: n,
+        document: format!(r#"{{"n":{n},"list":[{}],"pair":[1,2]}}"#, list(n * 1_000_000, count)),
+    };
+    // Two blocks that overlap, with events of all lengths.
+    let lengths = [5000, 0, 1, 1023, 1024, 1025, 3, 2500, 1500];
+    let events: Vec<Event> = (0..).zip(lengths).map(|(n, count)| event(n, count)).collect();
+    let (even, odd): (Vec<Event>, Vec<Event>) = events.into_iter().partition(|event| event.arrival % 2 == 0);
+    let memory = Memory::blocks(&[&[&even, &odd]]);
+    let run = |text: &str| {
+        let query = Query::prepare(text).unwrap();
+        let mut rows = query.run(memory.source(query.direction()));
+        let found: Vec<String> = rows.by_ref().map(|row| format!("{:?}", row.unwrap())).collect();
+        (found, *rows.stats())
+    };
+    let of = |lengths: &mut dyn Iterator<Item = (u64, u64)>| -> Vec<String> {
+        let all = lengths.flat_map(|(n, count)| (0..count).map(move |i| format!("[{}]", n * 1_000_000 + i)));
+        all.collect()
+    };
+    let all = (0..).zip(lengths);
+    let (found, stats) = run("select x from stream lateral unnest(list) as x");
+    assert_eq!(found, of(&mut all.clone()));
+    assert_eq!((stats.events, stats.elements, stats.hits, stats.rows), (9, 12_076, 12_076, 12_076));
+    let (found, _) = run("select x from stream lateral unnest(list) as x order by time desc");
+    assert_eq!(found, of(&mut all.clone().collect::<Vec<_>>().into_iter().rev()));
+    let (found, stats) =
+        run("select x, p from stream lateral unnest(list) as x lateral unnest(pair) as p where p = 2");
+    assert_eq!((found.len(), stats.events, stats.elements, stats.hits), (12_076, 9, 24_152, 12_076));
+    let (found, stats) = run("select x from stream lateral unnest(list) as x limit 1500");
+    assert_eq!(found, of(&mut all.clone())[..1500]);
+    assert_eq!((stats.events, stats.hits), (1, 1500));
+    assert_eq!(run("select count(*) from stream lateral unnest(list) as x").0, ["[12076]"]);
+}
+
+/// A row is text beside the others of its batch, which a single event must not make as large as it likes.
+#[test]
+fn a_million_elements_stay_within_bounds() {
+    let list = vec!["1"; 1_000_000].join(",");
+    let document = format!(r#"{{"list":[{list}],"text":"{}"}}"#, "x".repeat(500));
+    let memory = Memory::new(&[&document]);
+    let query =
+        Query::prepare("select Concat(text, 'y') as long, x from stream lateral unnest(list) as x").unwrap();
+    let mut rows = query.run(memory.source(query.direction()));
+    let (mut count, mut bytes) = (0, 0);
+    while let Some(row) = rows.next_row().unwrap() {
+        bytes += row.get(0).and_then(|cell| cell.json()).map_or(0, <[u8]>::len);
+        count += 1;
+    }
+    assert_eq!((count, bytes), (1_000_000, 503_000_000));
+    let options = RunOptions { memory_bytes: 1 << 20, ..RunOptions::default() };
+    for text in [
+        "select Concat(text, 'y') as long from stream lateral unnest(list) as x order by long",
+        "select list as l from stream lateral unnest(list) as x order by l",
+        "select distinct([list, x]) from stream lateral unnest(list) as x",
+        "select top(list, 10) from stream lateral unnest(list) as x",
+        "select count(*) from stream lateral unnest(list) as x group by list",
+    ] {
+        let query = Query::prepare(text).unwrap();
+        let mut rows = query.run_with(memory.source(query.direction()), options.clone());
+        assert!(matches!(rows.next(), Some(Err(ExecError::MemoryExceeded { .. }))), "{text}");
+    }
+    for text in [
+        "select count(*), sum(x), first(x) from stream lateral unnest(list) as x group by x",
+        "select distinct(x) from stream lateral unnest(list) as x",
+        "select x from stream lateral unnest(list) as x order by x limit 3",
+    ] {
+        let query = Query::prepare(text).unwrap();
+        let rows = query.run_with(memory.source(query.direction()), options.clone());
+        assert!(rows.map(Result::unwrap).count() <= 3, "{text}");
+    }
+}

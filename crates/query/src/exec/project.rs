@@ -16,14 +16,25 @@ pub(super) struct Cursor {
     block: Arc<dyn Block>,
     /// The events that have been evaluated.
     evaluated: usize,
+    /// An event of which the batch took some elements and had no room for the others: it is evaluated once more.
+    cut: Option<Cut>,
     pub(super) batch: Batch,
     /// The next row of the batch.
     pub(super) at: usize,
 }
 
+/// An event that is evaluated again.
+#[derive(Clone, Copy)]
+struct Cut {
+    /// The hits that were made into rows.
+    hits: u64,
+    /// What was counted of it, which will be counted again.
+    counted: Stats,
+}
+
 impl Cursor {
     pub(super) fn new(block: Arc<dyn Block>, width: usize) -> Cursor {
-        Cursor { batch: Batch::new(Some(block.clone()), width), block, evaluated: 0, at: 0 }
+        Cursor { batch: Batch::new(Some(block.clone()), width), block, evaluated: 0, cut: None, at: 0 }
     }
 
     /// The place in time of what comes next: of the next row, or of the next event that is not evaluated yet. None at the
@@ -49,11 +60,27 @@ impl Cursor {
         worker: &mut Worker,
         stats: &mut Stats,
     ) -> Result<(), ExecError> {
-        stats.blocks += u64::from(self.evaluated == 0);
+        stats.blocks += u64::from(self.evaluated == 0 && self.cut.is_none());
         self.batch.clear();
         self.at = 0;
-        let mut sink = Project { batch: &mut self.batch, wanted };
+        let mut sink = Project {
+            batch: &mut self.batch,
+            wanted,
+            unnests: !run.events.unnest.is_empty(),
+            skipped: 0,
+            event: None,
+            hits: 0,
+            is_cut: false,
+        };
+        if let Some(cut) = self.cut.take() {
+            sink.skipped = cut.hits;
+            stats.uncount(&cut.counted);
+        }
         self.evaluated = worker.scan(run, &*self.block, self.evaluated, &mut sink, stats)?;
+        if sink.is_cut {
+            self.evaluated = self.evaluated.saturating_sub(1);
+            self.cut = Some(Cut { hits: sink.hits, counted: stats.since(&worker.begun) });
+        }
         Ok(())
     }
 }
@@ -61,6 +88,15 @@ impl Cursor {
 struct Project<'b> {
     batch: &'b mut Batch,
     wanted: u64,
+    /// Whether an event may give several rows.
+    unnests: bool,
+    /// So many hits of the first event have become rows before.
+    skipped: u64,
+    /// The present event, if it may give several rows, and its hits up to now.
+    event: Option<(u64, u64)>,
+    hits: u64,
+    /// Whether the last event was left before its end.
+    is_cut: bool,
 }
 
 impl Sink for Project<'_> {
@@ -73,6 +109,21 @@ impl Sink for Project<'_> {
         let (Output::Rows { cells, .. }, Some(event)) = (&plan.output, scope.event) else {
             return Ok(ControlFlow::Continue(()));
         };
+        let order = (event.instant, event.arrival);
+        if self.unnests {
+            if self.event != Some(order) {
+                (self.event, self.hits) = (Some(order), 0);
+                if self.batch.is_full() {
+                    self.is_cut = true;
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            self.hits += 1;
+            if self.skipped > 0 {
+                self.skipped -= 1;
+                return Ok(ControlFlow::Continue(()));
+            }
+        }
         let before = self.batch.text_len();
         for cell in cells {
             if let Expr::Slot(slot) = cell {
@@ -83,9 +134,14 @@ impl Sink for Project<'_> {
             self.batch.push(&value, documents);
             check_row(self.batch.text_len() - before)?;
         }
-        self.batch.end_row((event.instant, event.arrival));
-        let enough = self.batch.has_much_text() || self.batch.len() as u64 >= self.wanted;
-        Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        self.batch.end_row(order);
+        // An event is not left for a small batch, since what is left is evaluated again.
+        let is_full = if self.unnests { self.batch.is_overfull() } else { self.batch.has_much_text() };
+        if !is_full && (self.batch.len() as u64) < self.wanted {
+            return Ok(ControlFlow::Continue(()));
+        }
+        self.is_cut = self.unnests;
+        Ok(ControlFlow::Break(()))
     }
 
     fn is_full(&self) -> bool {

@@ -35,6 +35,8 @@ pub(super) struct Worker {
     now: u64,
     finder: Option<Box<Finder>>,
     hits: Hits,
+    /// What was counted before the last event with elements was begun.
+    pub(super) begun: Stats,
 }
 
 /// What is run.
@@ -62,12 +64,20 @@ impl Worker {
     /// A worker that searches, if there is something to search for.
     pub(super) fn new(now: u64, search: Option<&Search>) -> Worker {
         let finder = search.map(|search| Box::new(Finder::new(search)));
-        Worker { offsets: Offsets::new(), spare: Spare::default(), now, finder, hits: Hits::default() }
+        Worker {
+            offsets: Offsets::new(),
+            spare: Spare::default(),
+            now,
+            finder,
+            hits: Hits::default(),
+            begun: Stats::default(),
+        }
     }
 
     /// Evaluates the events of a block in the plan's direction, from the `from`th on, until the sink has enough.
     ///
-    /// Gives the number of the event to go on with.
+    /// Gives the number of the event to go on with. An event with several elements may have more of them than the sink
+    /// took: it is for the sink to have it begun again.
     pub(super) fn scan(
         &mut self,
         run: Run<'_>,
@@ -137,6 +147,9 @@ impl Worker {
                 Direction::Ascending => window.start + done - 1,
                 Direction::Descending => window.end - done,
             };
+            if !run.events.unnest.is_empty() {
+                self.begun = *stats;
+            }
             stats.events += 1;
             if run.events.reads_documents {
                 stats.bytes += document(parts.documents, parts.ends, index).map_or(0, <[u8]>::len) as u64;

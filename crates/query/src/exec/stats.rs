@@ -23,3 +23,24 @@ pub struct Stats {
     /// How hits were looked for, in a few words; empty before anything was read.
     pub technique: &'static str,
 }
+
+impl Stats {
+    /// What was counted of events since `before`.
+    pub(super) fn since(&self, before: &Stats) -> Stats {
+        Stats {
+            events: self.events - before.events,
+            bytes: self.bytes - before.bytes,
+            elements: self.elements - before.elements,
+            hits: self.hits - before.hits,
+            ..Stats::default()
+        }
+    }
+
+    /// Takes back what was counted of an event that is evaluated again.
+    pub(super) fn uncount(&mut self, counted: &Stats) {
+        self.events -= counted.events;
+        self.bytes -= counted.bytes;
+        self.elements -= counted.elements;
+        self.hits -= counted.hits;
+    }
+}

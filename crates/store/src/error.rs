@@ -25,6 +25,7 @@ pub enum Operation {
     List,
     Lock,
     CreateFolder,
+    StartThread,
 }
 
 impl Operation {
@@ -42,6 +43,7 @@ impl Operation {
             Operation::List => "list",
             Operation::Lock => "lock",
             Operation::CreateFolder => "create the folder",
+            Operation::StartThread => "start a thread for",
         }
     }
 }

@@ -4,13 +4,14 @@
 //! one is removed when no reader holds a lock on it, and a file only when no manifest names it any more.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::error::{Failure, Operation};
 use crate::format::{
     self, FileKind, HEADER_BYTES, Header, HeaderFault, Key, MANIFEST_BYTES_MAX, NUMBER_MAX,
     SEGMENT_ENTRY_BYTES, SOURCE_NAME_BYTES_MAX, checksum,
 };
-use crate::io::{Directory, read_full_at, write_all_at};
+use crate::io::{Directory, Lock, LockKind, read_full_at, write_all_at};
 
 /// A segment as the manifest names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,16 +184,21 @@ impl Manifest {
         Manifest::decode(number, &bytes)
     }
 
-    /// Writes this manifest and makes it the current one. When this fails nobody can tell which one is current after a crash.
-    pub(crate) fn publish(&self, directory: &dyn Directory) -> Result<(), Failure> {
+    /// Writes this manifest and makes it the current one. What it names is kept as long as the lock is held. When flushing or renaming fails
+    /// nobody can tell which one is current after a crash.
+    pub(crate) fn publish(&self, directory: &dyn Directory) -> Result<Arc<dyn Lock>, Failure> {
         let name = FileKind::Manifest.name(self.number);
         let unfinished = FileKind::Manifest.unfinished_name(self.number);
         let fail = |operation| Failure::during(directory, &name, operation);
         let file = directory.create(&unfinished).map_err(fail(Operation::Create))?;
         write_all_at(&*file, 0, &self.encode()).map_err(fail(Operation::Write))?;
         file.flush().map_err(fail(Operation::Flush))?;
+        // Before it can be seen, so that nobody comes first, and a refusal changes nothing.
+        let lock = directory.lock(&unfinished, LockKind::Shared).map_err(fail(Operation::Lock))?;
+        let lock = lock.ok_or(std::io::ErrorKind::WouldBlock.into()).map_err(fail(Operation::Lock))?;
         directory.rename(&unfinished, &name).map_err(fail(Operation::Rename))?;
-        directory.flush().map_err(fail(Operation::FlushFolder))
+        directory.flush().map_err(fail(Operation::FlushFolder))?;
+        Ok(Arc::from(lock))
     }
 
     /// The names of all files that this manifest keeps alive.

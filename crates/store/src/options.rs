@@ -16,12 +16,18 @@ pub struct Options {
     pub event_bytes_max: usize,
     /// Most bytes of events in a batch, line feeds included, 2 to 4 GiB − 2; 256 MiB unless set.
     pub batch_bytes_max: usize,
+    /// How old the first event of the tail may get before the tail is sealed; 5 minutes unless set. Until then it is in memory, is read from the log again
+    /// at opening and by each other process, and has no summaries; more often would make more small segments.
+    pub seal_age: Duration,
+    /// Whether a thread of the store's own seals and merges, so that no append waits for it; it does unless set. Otherwise the append
+    /// that finds the tail large or old enough seals it, and nothing is merged but by [`merge`](crate::Store::merge).
+    pub background: bool,
     /// What an append waits for.
     pub durability: Durability,
     /// How sealed segments are read.
     pub read_mode: ReadMode,
     /// Most segments kept open with [`ReadMode::Plain`], 1 to 65,536; 256 unless set. Beside them each reading thread may have one file open,
-    /// the writer three. A mapped segment is no open file; up to 16,384 stay mapped.
+    /// the writer four. A mapped segment is no open file; up to 16,384 stay mapped.
     pub open_files_max: usize,
 }
 
@@ -32,6 +38,8 @@ impl Default for Options {
             segment_bytes: 64 << 20,
             event_bytes_max: 16 << 20,
             batch_bytes_max: 256 << 20,
+            seal_age: Duration::from_secs(300),
+            background: true,
             durability: Durability::Sync,
             read_mode: ReadMode::Map,
             open_files_max: 256,
@@ -91,4 +99,14 @@ pub struct FlushStats {
     pub segment_time: Duration,
     /// Of that, the time spent on flushing their contents.
     pub segment_flush_time: Duration,
+}
+
+impl FlushStats {
+    pub(crate) fn add(&mut self, more: &FlushStats) {
+        self.log_flushes += more.log_flushes;
+        self.log_time += more.log_time;
+        self.segments += more.segments;
+        self.segment_time += more.segment_time;
+        self.segment_flush_time += more.segment_flush_time;
+    }
 }

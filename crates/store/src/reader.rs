@@ -156,6 +156,9 @@ impl Held {
                 Err(damage) => missing.push(damage),
             }
         }
+        if before.is_some() {
+            environment.close_all_but(&manifest.segments);
+        }
         let replayed = Replayed::begin(&manifest);
         Ok(Held { manifest, environment, segments, logs, missing, replayed, lock })
     }
@@ -194,7 +197,7 @@ impl Held {
                 segments: Arc::clone(&self.segments),
                 tail: self.replayed.tail.runs.clone(),
                 damage: self.missing.iter().cloned().chain(damage).collect(),
-                lock: Some(Arc::clone(&self.lock)),
+                lock: Arc::clone(&self.lock),
             }),
         }
     }

@@ -48,10 +48,15 @@ impl Replayed {
     }
 
     /// Notes where a source stood, unless a later batch is known.
-    pub(crate) fn mark(&mut self, name: &str, mark: SourceMark) {
-        if self.sources.get(name).is_none_or(|known| known.next_arrival <= mark.next_arrival) {
-            self.sources.insert(name.to_owned(), mark);
-        }
+    pub(crate) fn mark(&mut self, name: &str, position: SourceMark) {
+        mark(&mut self.sources, name, position);
+    }
+}
+
+/// Notes where a source stood, unless a later batch is known.
+pub(crate) fn mark(sources: &mut BTreeMap<String, SourceMark>, name: &str, mark: SourceMark) {
+    if sources.get(name).is_none_or(|known| known.next_arrival <= mark.next_arrival) {
+        sources.insert(name.to_owned(), mark);
     }
 }
 
@@ -59,6 +64,8 @@ impl Replayed {
 #[derive(Debug)]
 pub(crate) struct Recovered {
     pub(crate) manifest: Manifest,
+    /// Keeps what the manifest names for snapshots.
+    pub(crate) generation: Arc<dyn Lock>,
     pub(crate) log: Option<LogWriter>,
     pub(crate) replayed: Replayed,
     /// What damaged logs still hold.
@@ -246,9 +253,9 @@ pub(crate) fn recover(directory: &dyn Directory, block_bytes: usize) -> Result<R
         logs: kept.into_iter().chain(log.as_ref().map(|log| log.number)).collect(),
         ..old
     };
-    manifest.publish(directory)?;
-    sweep(directory, &manifest);
-    Ok(Recovered { manifest, log, replayed, salvaged, damage })
+    let generation = manifest.publish(directory)?;
+    sweep(directory, &manifest, |_| false);
+    Ok(Recovered { manifest, generation, log, replayed, salvaged, damage })
 }
 
 fn copy_batch(
@@ -268,9 +275,9 @@ fn copy_batch(
     log.push(directory, batch)
 }
 
-/// Removes older manifests that no reader holds, and the store's files that no remaining manifest names. What cannot be
-/// removed now is removed another time.
-pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) {
+/// Removes older manifests that no reader holds, and the store's files that no remaining manifest names and that are not in the making. What
+/// cannot be removed now is removed another time.
+pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest, in_the_making: impl Fn(&str) -> bool) {
     let Ok(names) = directory.list() else { return };
     let mut live: BTreeSet<String> = manifest.names().collect();
     for name in &names {
@@ -295,7 +302,7 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) {
             Some((kind, _)) => !live.contains(name) && !is_foreign(directory, name, kind, manifest.store),
             None => is_unfinished(name),
         };
-        if orphan {
+        if orphan && !in_the_making(name) {
             let _ = directory.remove(name);
         }
     }

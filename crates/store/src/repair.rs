@@ -10,7 +10,7 @@ use crate::io::{Directory, Disk};
 use crate::log::{LogCopy, LogReader};
 use crate::manifest::{Manifest, SegmentEntry};
 use crate::options::{FlushStats, Options};
-use crate::segment::{Environment, Salvaged, Sealed, Segment, write_sorted};
+use crate::segment::{Environment, Numbers, Salvaged, Sealed, Segment, write_sorted};
 use crate::{quarantine, recovery};
 
 /// What a repair has found and done.
@@ -78,13 +78,14 @@ impl Repair {
         find()?;
         let _lock = recovery::lock_writer(&*directory)?;
         let old = find()?;
+        let numbers = Numbers::new(recovery::next_file(&*directory, &old)?);
         let mut work = Work {
             directory: &*directory,
             options,
             summarize,
             dry_run,
             store: old.store,
-            next_file: recovery::next_file(&*directory, &old)?,
+            numbers: &numbers,
             files: Vec::new(),
         };
         let (segments, sealed) = work.segments(&old, &directory, progress)?;
@@ -95,14 +96,14 @@ impl Repair {
         }
         let manifest = Manifest {
             number: old.number + 1,
-            next_file: work.next_file,
+            next_file: numbers.next(),
             next_arrival: logs.next_arrival,
             logs: logs.live,
             segments,
             ..old
         };
         manifest.publish(&*directory)?;
-        recovery::sweep(&*directory, &manifest);
+        recovery::sweep(&*directory, &manifest, |_| false);
         Ok(repair)
     }
 }
@@ -113,7 +114,7 @@ struct Work<'a> {
     summarize: &'a dyn Summarize,
     dry_run: bool,
     store: u128,
-    next_file: u64,
+    numbers: &'a Numbers,
     files: Vec<RepairedFile>,
 }
 
@@ -189,10 +190,10 @@ impl Work<'_> {
             block_bytes: self.options.block_bytes,
             segment_bytes: self.options.segment_bytes,
             summarize: self.summarize,
+            numbers: self.numbers,
         };
-        let entries = write_sorted(&to, &events, self.next_file, &mut FlushStats::default())?;
+        let entries = write_sorted(&to, &events, &mut FlushStats::default())?.entries;
         self.directory.flush().map_err(Failure::during(self.directory, "", Operation::FlushFolder))?;
-        self.next_file += entries.len() as u64;
         Ok(entries)
     }
 
@@ -229,8 +230,7 @@ impl Work<'_> {
         if self.files.len() == before || self.dry_run {
             return Ok(logs);
         }
-        let mut copy = LogCopy::begin(self.directory, old.store, self.next_file)?;
-        self.next_file += 1;
+        let mut copy = LogCopy::begin(self.directory, old.store, self.numbers.take())?;
         let mut least_arrival = 0;
         for number in readers {
             let mut log = LogReader::open(self.directory, old.store, number)?;

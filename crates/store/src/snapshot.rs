@@ -48,9 +48,9 @@ pub(crate) struct State {
     pub(crate) tail: Vec<Arc<Run>>,
     /// Of logs: nobody knows of which times the lost events were.
     pub(crate) damage: Arc<[Damage]>,
-    /// In another process than the writer's: keeps the files that the snapshot may still open.
+    /// Keeps the files that the snapshot may still open.
     #[expect(dead_code, reason = "held for its lock")]
-    pub(crate) lock: Option<Arc<dyn Lock>>,
+    pub(crate) lock: Arc<dyn Lock>,
 }
 
 /// The store at one moment: whole batches in order of their arrival numbers, none missing before the last one. What happens to the store

@@ -1,4 +1,4 @@
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,6 +37,13 @@ impl Environment {
         };
         let open = Mutex::new(VecDeque::new());
         Environment { directory, store, mode: options.read_mode, open_max, open }
+    }
+
+    /// Closes the segments that are no longer live, once nobody reads them: a file that is still mapped takes room though it was removed.
+    pub(crate) fn close_all_but(&self, live: &[SegmentEntry]) {
+        let live: HashSet<String> = live.iter().map(|entry| FileKind::Segment.name(entry.number)).collect();
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|loaded| live.contains(&loaded.name));
     }
 }
 

@@ -9,6 +9,7 @@ use crate::io::{Directory, File, write_all_at};
 use crate::manifest::SegmentEntry;
 use crate::options::FlushStats;
 use crate::run::Run;
+use crate::segment::{Making, Numbers};
 
 /// HEURISTIC: at most this many extra blocks in a segment begin at gaps in time.
 const GAPS_MAX: usize = 64;
@@ -23,17 +24,33 @@ pub(crate) struct Sealed<'a> {
     pub(crate) block_bytes: usize,
     pub(crate) segment_bytes: usize,
     pub(crate) summarize: &'a dyn Summarize,
+    pub(crate) numbers: &'a Numbers,
 }
 
-/// Writes events, sorted by key, into as many segments as they need, the first under `number`. When this returns the files are durable
-/// under their final names, the folder excepted: the caller flushes it, and a manifest has to name them. On failure what was written is removed again.
-pub(crate) fn write_sorted(
-    to: &Sealed<'_>,
+/// New segments that no manifest names yet.
+#[derive(Default)]
+pub(crate) struct Written<'a> {
+    pub(crate) entries: Vec<SegmentEntry>,
+    making: Vec<Making<'a>>,
+}
+
+impl Written<'_> {
+    /// Removes the files. What cannot be removed is cleared away at the next opening.
+    pub(crate) fn remove(self, directory: &dyn Directory) {
+        for making in &self.making {
+            let _ = directory.remove(&FileKind::Segment.name(making.number));
+        }
+    }
+}
+
+/// Writes events, sorted by key, into as many segments as they need. When this returns the files are durable under their final
+/// names, the folder excepted: the caller flushes it, and a manifest has to name them. On failure what was written is removed again.
+pub(crate) fn write_sorted<'a>(
+    to: &Sealed<'a>,
     events: &[(Key, &[u8])],
-    mut number: u64,
     stats: &mut FlushStats,
-) -> Result<Vec<SegmentEntry>, Failure> {
-    let mut entries = Vec::new();
+) -> Result<Written<'a>, Failure> {
+    let mut written = Written::default();
     // Segments of about the same size, rather than a small one at the end.
     let total: usize = events.iter().map(|(_, document)| document.len() + 1).sum();
     let segment_bytes = total.div_ceil(total.div_ceil(to.segment_bytes).max(1));
@@ -45,21 +62,19 @@ pub(crate) fn write_sorted(
             bytes <= segment_bytes
         });
         let (now, later) = rest.split_at(fitting.count().max(1));
-        match SegmentWriter::write(to, now, number, stats) {
-            Ok(entry) => entries.push(entry),
+        let making = to.numbers.make();
+        match SegmentWriter::write(to, now, making.number, stats) {
+            Ok(entry) => written.entries.push(entry),
             Err(failure) => {
-                // What cannot be removed is cleared away at the next opening.
-                let _ = to.directory.remove(&FileKind::Segment.unfinished_name(number));
-                for entry in &entries {
-                    let _ = to.directory.remove(&FileKind::Segment.name(entry.number));
-                }
+                let _ = to.directory.remove(&FileKind::Segment.unfinished_name(making.number));
+                written.remove(to.directory);
                 return Err(failure);
             }
         }
-        number += 1;
+        written.making.push(making);
         rest = later;
     }
-    Ok(entries)
+    Ok(written)
 }
 
 /// Instants before which a new block begins: behind the largest gaps, so that a late event does not stretch a block, and with it a

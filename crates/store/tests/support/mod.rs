@@ -55,7 +55,7 @@ pub(crate) struct History {
 }
 
 pub(crate) fn tiny() -> Options {
-    Options { block_bytes: 100, segment_bytes: 3000, ..Options::default() }
+    Options { block_bytes: 100, segment_bytes: 3000, background: false, ..Options::default() }
 }
 
 pub(crate) fn open(folder: &Simulated, options: &Options) -> Result<Store, OpenError> {
@@ -98,6 +98,7 @@ impl History {
             match chance.below(20) {
                 0 => store = None,
                 1 | 2 => drop(open.seal()),
+                4 => drop(open.merge()),
                 3 => history.append(open, chance, 12, true),
                 _ => history.append(open, chance, 4, false),
             }
@@ -117,10 +118,10 @@ impl History {
         Some(store)
     }
 
-    /// Several threads append at the same time, and seal now and then. What they do is the same each time, in which order is not.
+    /// Several threads append at the same time, seal now and then, and merge; another one does so in the background. What they do is the same each time, in which order is not.
     pub(crate) fn run_threads(options: &Options, threads: u64, steps: usize, seed: u64) -> History {
         let folder = Simulated::new();
-        let store = open(&folder, options).unwrap();
+        let store = open(&folder, &Options { background: true, ..options.clone() }).unwrap();
         // Long enough for others to write meanwhile.
         folder.before_flush(|| std::thread::sleep(std::time::Duration::from_micros(200)));
         let attempts: Mutex<Vec<Attempt>> = Mutex::default();
@@ -133,6 +134,10 @@ impl History {
                         let kind = chance.below(10);
                         if kind == 0 {
                             store.seal().unwrap();
+                            continue;
+                        }
+                        if kind == 2 {
+                            store.merge().unwrap();
                             continue;
                         }
                         let mut list = attempts.lock().unwrap();

@@ -1,0 +1,189 @@
+//! Merging: several small segments become a larger one.
+//!
+//! In the background this happens by tiers of size: eight segments of about a size become one of eight times that, so that an
+//! event is written anew a number of times that grows with the logarithm of a full segment's size over its first one's. One
+//! step reads and writes no more documents than a full segment holds.
+
+use std::sync::{Arc, PoisonError};
+
+use crate::block::Block;
+use crate::error::{Failure, ReadError, SealError};
+use crate::format::Key;
+use crate::manifest::SegmentEntry;
+use crate::options::FlushStats;
+use crate::segment::Segment;
+use crate::writer::Inner;
+
+/// HEURISTIC: so many segments of a tier are merged at once. More would leave more small ones, fewer would write events more often.
+const TIER_SEGMENTS: usize = 8;
+
+/// A tier holds segments of up to so many times the bytes of its smallest, as a power of two.
+const TIER_BITS: u32 = 2;
+
+/// Which segments to merge, by number: neighbours in time that fit into one together.
+fn tier(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>> {
+    let small = small(segments, segment_bytes);
+    let tier_of = |entry: &SegmentEntry| entry.document_bytes.max(1).ilog2() / TIER_BITS;
+    let lowest_first = 0..u64::BITS / TIER_BITS;
+    lowest_first.into_iter().find_map(|tier| {
+        let members: Vec<SegmentEntry> =
+            small.iter().filter(|entry| tier_of(entry) == tier).copied().collect();
+        let full = members.chunks_exact(TIER_SEGMENTS);
+        full.into_iter().find_map(|members| fitting(members, segment_bytes))
+    })
+}
+
+/// Which segments to merge so that few are left.
+fn neighbours(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>> {
+    let small = small(segments, segment_bytes);
+    (0..small.len()).find_map(|start| fitting(small.get(start..)?, segment_bytes))
+}
+
+/// Those that fill at most half a segment, in order of time.
+fn small(segments: &[SegmentEntry], segment_bytes: u64) -> Vec<SegmentEntry> {
+    let mut small: Vec<SegmentEntry> =
+        segments.iter().filter(|entry| entry.document_bytes <= segment_bytes / 2).copied().collect();
+    small.sort_unstable_by_key(|entry| entry.first);
+    small
+}
+
+/// The first of these segments that fit into one, if that is more than one.
+fn fitting(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>> {
+    let mut bytes = 0u64;
+    let fitting = segments.iter().take_while(|entry| {
+        bytes = bytes.saturating_add(entry.document_bytes);
+        bytes <= segment_bytes
+    });
+    let numbers: Vec<u64> = fitting.map(|entry| entry.number).collect();
+    (numbers.len() > 1).then_some(numbers)
+}
+
+impl Inner {
+    /// Merges one group of small segments of a tier; false if there is none.
+    pub(crate) fn merge_tier(&self) -> Result<bool, SealError> {
+        self.merge(tier)
+    }
+
+    /// Merges one group of small segments that are neighbours; false if there is none.
+    pub(crate) fn merge_neighbours(&self) -> Result<bool, SealError> {
+        self.merge(neighbours)
+    }
+
+    fn merge(&self, plan: fn(&[SegmentEntry], u64) -> Option<Vec<u64>>) -> Result<bool, SealError> {
+        let mut unreadable = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
+        let segments = Arc::clone(&self.state().segments);
+        let candidates: Vec<SegmentEntry> = segments
+            .list
+            .iter()
+            .map(|segment| segment.entry)
+            .filter(|entry| !unreadable.contains(&entry.number))
+            .collect();
+        let Some(chosen) = plan(&candidates, self.options.segment_bytes as u64) else { return Ok(false) };
+        let mut blocks = Vec::new();
+        for segment in segments.list.iter().filter(|segment| chosen.contains(&segment.entry.number)) {
+            match all_blocks(segment) {
+                Ok(more) => blocks.extend(more),
+                Err(ReadError::Failure(failure)) => return Err(failure.into()),
+                // It stays as it is, and as it can be read; another group may do.
+                Err(ReadError::Damaged(_)) => {
+                    unreadable.push(segment.entry.number);
+                    return Ok(true);
+                }
+            }
+        }
+        let mut events: Vec<(Key, &[u8])> = Vec::new();
+        for block in &blocks {
+            for index in 0..block.len() {
+                // All was verified, so all is there.
+                if let (Some(key), Ok(Some(document))) = (block.key(index), block.document(index)) {
+                    events.push((key, document));
+                }
+            }
+        }
+        events.sort_by_key(|(key, _)| *key);
+        let mut stats = FlushStats::default();
+        let written = self.write_segments(&events, &mut stats);
+        let mut writer = self.lock();
+        writer.stats.add(&stats);
+        let written = written.map_err(|failure: Failure| writer.fail(failure))?;
+        let manifest = writer.manifest.clone();
+        self.replace_segments(&mut writer, manifest, &chosen, written, |_| ())?;
+        Ok(true)
+    }
+}
+
+/// All blocks of a segment, each verified whole.
+fn all_blocks(segment: &Arc<Segment>) -> Result<Vec<Block>, ReadError> {
+    let blocks = 0..segment.load()?.index().len();
+    let whole = |number| {
+        let block = segment.block(number)?;
+        block.documents()?;
+        Ok(block)
+    };
+    blocks.map(whole).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(bytes: &[u64]) -> Vec<SegmentEntry> {
+        let key = |instant| Key { instant, arrival: 0 };
+        let entry = |(number, &document_bytes): (usize, &u64)| SegmentEntry {
+            number: number as u64,
+            file_bytes: 0,
+            events: 1,
+            document_bytes,
+            first: key(1000 - number as u64),
+            last: key(1000),
+            blocks: 1,
+            index_checksum: 0,
+        };
+        bytes.iter().enumerate().map(entry).collect()
+    }
+
+    #[test]
+    fn eight_of_a_size_are_merged_and_large_ones_left() {
+        assert_eq!(tier(&entries(&[20; 7]), 1000), None);
+        assert_eq!(tier(&entries(&[20; 9]), 1000), Some(vec![8, 7, 6, 5, 4, 3, 2, 1]), "in order of time");
+        assert_eq!(tier(&entries(&[501; 20]), 1000), None);
+        assert_eq!(tier(&entries(&[300; 8]), 1000), Some(vec![7, 6, 5]), "as many as fit");
+        assert_eq!(tier(&entries(&[1, 5, 20, 70, 1, 5, 20, 70, 1, 5, 20, 70]), 1000), None);
+    }
+
+    #[test]
+    fn neighbours_are_merged_until_all_but_one_are_half_full() {
+        assert_eq!(neighbours(&entries(&[100]), 1000), None);
+        assert_eq!(neighbours(&entries(&[100, 700, 900]), 1000), None);
+        assert_eq!(neighbours(&entries(&[100, 700, 200]), 1000), Some(vec![2, 0]));
+        assert_eq!(neighbours(&entries(&[400, 400, 400]), 1000), Some(vec![2, 1]));
+    }
+
+    #[test]
+    fn an_event_is_written_anew_a_few_times_only() {
+        let segment_bytes = 64 << 20;
+        let (mut segments, mut written, mut number) = (Vec::new(), 0u64, 0);
+        let sealed = 4096u64;
+        for _ in 0..40_000 {
+            segments.extend(entries(&[sealed]));
+            if let Some(last) = segments.last_mut() {
+                (last.number, last.first.instant) = (number, number);
+            }
+            number += 1;
+            while let Some(chosen) = tier(&segments, segment_bytes) {
+                let bytes = segments.iter().filter(|entry| chosen.contains(&entry.number));
+                let bytes: u64 = bytes.map(|entry| entry.document_bytes).sum();
+                let first = chosen[0];
+                segments.retain(|entry| entry.number == first || !chosen.contains(&entry.number));
+                segments
+                    .iter_mut()
+                    .filter(|entry| entry.number == first)
+                    .for_each(|entry| entry.document_bytes = bytes);
+                written += bytes;
+            }
+        }
+        assert!(segments.len() < 60, "{}", segments.len());
+        let anew = written as f64 / (40_000 * sealed) as f64;
+        assert!(anew < 6.0, "{anew}");
+    }
+}

@@ -1,0 +1,183 @@
+//! Sealing: the tail, or a large batch, becomes segments.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+use crate::error::{Failure, Operation, SealError};
+use crate::format::Key;
+use crate::manifest::{Manifest, SourceMark};
+use crate::options::FlushStats;
+use crate::recovery::mark;
+use crate::segment::{Sealed, Segment, Written, write_sorted};
+use crate::snapshot::Segments;
+use crate::tail::Tail;
+use crate::writer::{Frozen, Inner, Writer};
+
+impl Writer {
+    /// Takes the tail and its log aside, behind what could not be sealed before. All of it is durable.
+    fn freeze(&mut self) {
+        let Tail { runs, document_bytes } = std::mem::take(&mut self.replayed.tail);
+        let frozen = self.frozen.get_or_insert_default();
+        frozen.runs.extend(runs);
+        frozen.document_bytes += document_bytes;
+        frozen.logs.extend(self.log.take().map(|log| log.number));
+        frozen.next_arrival = self.replayed.next_arrival;
+        frozen.sources.clone_from(&self.replayed.sources);
+        self.seal_time = None;
+    }
+}
+
+impl Inner {
+    /// Seals the tail. Others append meanwhile; on failure nothing has changed for them, and the next attempt takes the same events
+    /// with those that came since.
+    pub(crate) fn seal(&self) -> Result<(), SealError> {
+        let _one_at_a_time = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is sealed was durable before, so that a failure on the way takes nothing back; and nothing is left in the log.
+        let mut writer = self.settle(self.lock())?;
+        if !writer.replayed.tail.runs.is_empty() {
+            writer.freeze();
+        }
+        let Some(Frozen { runs, .. }) = &writer.frozen else {
+            writer.seal_time = None;
+            return Ok(());
+        };
+        let runs = runs.clone();
+        drop(writer);
+        let mut events: Vec<(Key, &[u8])> = Vec::with_capacity(runs.iter().map(|run| run.len()).sum());
+        for run in &runs {
+            events.extend((0..run.len()).filter_map(|index| Some((run.key(index)?, run.document(index)))));
+        }
+        // The runs are in order each: this sort finds and merges them.
+        events.sort_by_key(|(key, _)| *key);
+        let mut stats = FlushStats::default();
+        let written = self.write_segments(&events, &mut stats);
+        let mut writer = self.lock();
+        writer.stats.add(&stats);
+        let written = written.map_err(|failure| writer.fail(failure))?;
+        let mut manifest = writer.manifest.clone();
+        if let Some(frozen) = &writer.frozen {
+            manifest.logs.retain(|number| !frozen.logs.contains(number));
+            manifest.next_arrival = manifest.next_arrival.max(frozen.next_arrival);
+            for (name, position) in &frozen.sources {
+                mark(&mut manifest.sources, name, *position);
+            }
+        }
+        self.replace_segments(&mut writer, manifest, &[], written, |writer| {
+            writer.frozen = None;
+            writer.seal_at = self.options.segment_bytes;
+            if writer.replayed.tail.runs.is_empty() {
+                writer.seal_time = None;
+            }
+        })
+    }
+
+    /// Seals the tail if it is large or old enough. A failure that is not final is no harm: it is tried again when more has come, or
+    /// as much time has passed.
+    pub(crate) fn seal_if_due(&self) {
+        if !self.lock().is_due() {
+            return;
+        }
+        if self.seal().is_err() {
+            let mut writer = self.lock();
+            let more = self.options.segment_bytes / 4;
+            writer.seal_at = writer.replayed.tail.document_bytes.saturating_add(more);
+            writer.seal_time = Instant::now().checked_add(self.options.seal_age);
+        }
+    }
+
+    /// Writes the events of a batch, sorted by key, straight into segments.
+    pub(crate) fn seal_batch(
+        &self,
+        writer: &mut Writer,
+        events: &[(Key, &[u8])],
+        next_arrival: u64,
+        source: Option<(&str, SourceMark)>,
+    ) -> Result<(), SealError> {
+        let mut stats = FlushStats::default();
+        let written = self.write_segments(events, &mut stats);
+        writer.stats.add(&stats);
+        let written = written.map_err(|failure| writer.fail(failure))?;
+        let mut manifest = writer.manifest.clone();
+        manifest.next_arrival = next_arrival;
+        if let Some((name, position)) = source {
+            manifest.sources.insert(name.to_owned(), position);
+        }
+        self.replace_segments(writer, manifest, &[], written, |writer| {
+            writer.replayed.next_arrival = next_arrival;
+            if let Some((name, position)) = source {
+                writer.replayed.sources.insert(name.to_owned(), position);
+            }
+        })
+    }
+
+    /// Writes events, sorted by key, into segments that are durable with their names, and that no manifest names yet.
+    pub(crate) fn write_segments(
+        &self,
+        events: &[(Key, &[u8])],
+        stats: &mut FlushStats,
+    ) -> Result<Written<'_>, Failure> {
+        let directory = &*self.directory;
+        let to = Sealed {
+            directory,
+            store: self.environment.store,
+            block_bytes: self.options.block_bytes,
+            segment_bytes: self.options.segment_bytes,
+            summarize: &*self.summarize,
+            numbers: &self.numbers,
+        };
+        let begun = Instant::now();
+        let written = write_sorted(&to, events, stats)?;
+        let flushed = directory.flush().map_err(Failure::during(directory, "", Operation::FlushFolder));
+        stats.segment_time += begun.elapsed();
+        flushed.map(|()| written)
+    }
+
+    /// Publishes a manifest in which new segments stand for others, or for none, and shows them after `then` has told the writer. On
+    /// failure nothing has changed, or it is final.
+    pub(crate) fn replace_segments(
+        &self,
+        writer: &mut Writer,
+        manifest: Manifest,
+        replaced: &[u64],
+        written: Written<'_>,
+        then: impl FnOnce(&mut Writer),
+    ) -> Result<(), SealError> {
+        let begun = Instant::now();
+        let mut manifest = manifest;
+        let place = manifest.segments.iter().position(|entry| replaced.contains(&entry.number));
+        manifest.segments.retain(|entry| !replaced.contains(&entry.number));
+        let place = place.unwrap_or(manifest.segments.len());
+        manifest.segments.splice(place..place, written.entries.iter().copied());
+        let replaced_by = writer.check().and_then(|()| {
+            self.replace_manifest(writer, manifest).map_err(|failure| writer.fail(failure).into())
+        });
+        if let Err(error) = replaced_by {
+            if !matches!(&error, SealError::Failure(failure) if failure.is_final()) {
+                // No manifest will ever name them.
+                written.remove(&*self.directory);
+            }
+            return Err(error);
+        }
+        then(writer);
+        let mut list = self.state().segments.list.clone();
+        list.retain(|segment| !replaced.contains(&segment.entry.number));
+        let new = written.entries.iter();
+        let new = new.map(|entry| Arc::new(Segment::new(*entry, Arc::clone(&self.environment))));
+        list.splice(place..place, new);
+        self.publish(Arc::new(Segments::new(list)), writer);
+        if !replaced.is_empty() {
+            self.environment.close_all_but(&writer.manifest.segments);
+        }
+        self.sweep(writer);
+        writer.stats.segment_time += begun.elapsed();
+        Ok(())
+    }
+}
+
+impl Writer {
+    /// Whether the tail is to be sealed.
+    pub(crate) fn is_due(&self) -> bool {
+        let old = self.seal_time.is_some_and(|time| time <= Instant::now());
+        self.check().is_ok() && (old || self.replayed.tail.document_bytes >= self.seal_at)
+    }
+}

@@ -1,0 +1,124 @@
+//! The threads of a store opened for writing: they flush at intervals, seal what is due, and merge small segments.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::options::Durability;
+use crate::writer::Inner;
+
+/// What a thread waits for.
+#[derive(Debug, Default)]
+pub(crate) struct Signal {
+    flags: Mutex<Flags>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Flags {
+    work: bool,
+    stop: bool,
+}
+
+impl Signal {
+    /// Tells the thread that there may be something to do.
+    pub(crate) fn wake(&self) {
+        self.flags.lock().unwrap_or_else(PoisonError::into_inner).work = true;
+        self.changed.notify_all();
+    }
+
+    fn stop(&self) {
+        self.flags.lock().unwrap_or_else(PoisonError::into_inner).stop = true;
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.flags.lock().unwrap_or_else(PoisonError::into_inner).stop
+    }
+
+    /// Waits until it is woken, or that time; false if the thread has to end.
+    fn wait_until(&self, time: Option<Instant>) -> bool {
+        let mut flags = self.flags.lock().unwrap_or_else(PoisonError::into_inner);
+        while !flags.stop && !flags.work {
+            flags = match time.map(|time| time.saturating_duration_since(Instant::now())) {
+                Some(Duration::ZERO) => break,
+                Some(left) => {
+                    self.changed.wait_timeout(flags, left).unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => self.changed.wait(flags).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+        flags.work = false;
+        !flags.stop
+    }
+}
+
+/// The running threads: they end, and give the store back, when this is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Threads(Vec<(Arc<Signal>, JoinHandle<()>)>);
+
+impl Threads {
+    /// Starts those that the options ask for. Where the system allows no thread, appends seal what is due themselves.
+    pub(crate) fn start(inner: &Arc<Inner>) -> std::io::Result<Threads> {
+        let mut threads = Threads::default();
+        if let Durability::Interval(interval) = inner.options.durability {
+            let signal = Arc::new(Signal::default());
+            threads.spawn("flush", &signal, inner, move |inner, signal| flush(inner, signal, interval))?;
+        }
+        if inner.options.background {
+            threads.spawn("upkeep", &inner.signal, inner, keep_up)?;
+        }
+        Ok(threads)
+    }
+
+    fn spawn(
+        &mut self,
+        name: &str,
+        signal: &Arc<Signal>,
+        inner: &Arc<Inner>,
+        body: impl FnOnce(&Inner, &Signal) + Send + 'static,
+    ) -> std::io::Result<()> {
+        let (inner, own) = (Arc::clone(inner), Arc::clone(signal));
+        let thread = std::thread::Builder::new().name(format!("tamias-{name}"));
+        self.0.push((Arc::clone(signal), thread.spawn(move || body(&inner, &own))?));
+        Ok(())
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        for (signal, thread) in self.0.drain(..) {
+            signal.stop();
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Flushes again and again. After a failure nothing is flushed any more.
+fn flush(inner: &Inner, signal: &Signal, interval: Duration) {
+    let next = || Instant::now().checked_add(interval);
+    while signal.wait_until(next()) {
+        if inner.flush_log(inner.lock()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Seals what is due, and merges small segments, step by step.
+fn keep_up(inner: &Inner, signal: &Signal) {
+    loop {
+        let time = {
+            let writer = inner.lock();
+            if writer.check().is_err() {
+                return;
+            }
+            writer.seal_time
+        };
+        if !signal.wait_until(time) {
+            return;
+        }
+        inner.seal_if_due();
+        // What cannot be merged now is tried again after the next sealing.
+        while !signal.is_stopped() && inner.merge_tier().is_ok_and(|merged| merged) {}
+    }
+}

@@ -1,0 +1,365 @@
+//! The log, the tail and the manifest, which one thread at a time touches; flushes are shared between those that wait.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Instant;
+
+use crate::error::{AppendError, Failure, Operation, SealError};
+use crate::format::{FileKind, SOURCE_NAME_BYTES_MAX, is_unfinished};
+use crate::io::{Directory, Lock};
+use crate::log::{LogWriter, SourcePosition};
+use crate::manifest::{Manifest, SourceMark};
+use crate::options::{FlushStats, Options};
+use crate::recovery::{self, Recovered, Replayed};
+use crate::run::Run;
+use crate::segment::{Environment, Numbers, Segment};
+use crate::snapshot::{Segments, State};
+use crate::upkeep::Signal;
+use crate::{Event, Summarize};
+
+/// What all handles of a store share.
+pub(crate) struct Inner {
+    pub(crate) directory: Arc<dyn Directory>,
+    pub(crate) options: Options,
+    pub(crate) summarize: Arc<dyn Summarize>,
+    pub(crate) environment: Arc<Environment>,
+    /// Numbers of files, and which of them are being written.
+    pub(crate) numbers: Numbers,
+    /// Held by the one that seals; taken before `writer`.
+    pub(crate) sealing: Mutex<()>,
+    /// Held by the one that merges or removes segments, with the numbers of those that could not be merged; taken before `writer`.
+    pub(crate) merging: Mutex<Vec<u64>>,
+    writer: Mutex<Writer>,
+    /// A flush has ended.
+    flushed: Condvar,
+    state: RwLock<Arc<State>>,
+    /// What damaged logs still hold. It stays there, so it is never sealed.
+    salvaged: Vec<Arc<Run>>,
+    /// Wakes the thread that seals and merges.
+    pub(crate) signal: Arc<Signal>,
+    _lock: Box<dyn Lock>,
+}
+
+/// What only one thread at a time touches.
+pub(crate) struct Writer {
+    pub(crate) manifest: Manifest,
+    /// Keeps what the manifest names for the snapshots taken from it.
+    generation: Arc<dyn Lock>,
+    pub(crate) log: Option<LogWriter>,
+    pub(crate) replayed: Replayed,
+    /// What is being sealed, or could not be.
+    pub(crate) frozen: Option<Frozen>,
+    /// Written to the log, not yet known to be durable, so not shown.
+    pub(crate) pending: VecDeque<Pending>,
+    /// Counts batches; those up to `done` are durable, or as durable as was asked for.
+    pub(crate) ticket: u64,
+    done: u64,
+    flushing: bool,
+    poison: Option<Failure>,
+    /// The tail is sealed when it has as many bytes; more after a failed attempt.
+    pub(crate) seal_at: usize,
+    /// When the tail is sealed for its age, once it holds something.
+    pub(crate) seal_time: Option<Instant>,
+    pub(crate) stats: FlushStats,
+}
+
+/// A tail whose log takes no more batches.
+#[derive(Default)]
+pub(crate) struct Frozen {
+    pub(crate) runs: Vec<Arc<Run>>,
+    pub(crate) document_bytes: usize,
+    pub(crate) logs: Vec<u64>,
+    pub(crate) next_arrival: u64,
+    pub(crate) sources: BTreeMap<String, SourceMark>,
+}
+
+pub(crate) struct Pending {
+    pub(crate) runs: Vec<Run>,
+    pub(crate) source: Option<(String, SourceMark)>,
+}
+
+impl Writer {
+    pub(crate) fn check(&self) -> Result<(), SealError> {
+        match &self.poison {
+            Some(failure) => Err(SealError::Poisoned(failure.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Remembers a failure after which nobody knows what the medium holds.
+    pub(crate) fn fail(&mut self, failure: Failure) -> Failure {
+        if failure.is_final() {
+            self.poison.get_or_insert_with(|| failure.clone());
+        }
+        failure
+    }
+
+    /// Bytes of documents that are in logs only.
+    pub(crate) fn unsealed_bytes(&self) -> usize {
+        self.replayed.tail.document_bytes + self.frozen.as_ref().map_or(0, |frozen| frozen.document_bytes)
+    }
+}
+
+impl Inner {
+    pub(crate) fn new(
+        directory: Arc<dyn Directory>,
+        options: Options,
+        summarize: Arc<dyn Summarize>,
+        recovered: Recovered,
+        lock: Box<dyn Lock>,
+    ) -> Inner {
+        let Recovered { manifest, generation, log, replayed, salvaged, damage } = recovered;
+        let environment = Arc::new(Environment::new(Arc::clone(&directory), manifest.store, &options));
+        let segments = manifest.segments.iter();
+        let segments = segments.map(|entry| Arc::new(Segment::new(*entry, Arc::clone(&environment))));
+        let state = State {
+            environment: Arc::clone(&environment),
+            segments: Arc::new(Segments::new(segments.collect())),
+            tail: [&*salvaged, &*replayed.tail.runs].concat(),
+            damage: damage.into(),
+            lock: Arc::clone(&generation),
+        };
+        let mut writer = Writer {
+            generation,
+            log,
+            replayed,
+            frozen: None,
+            pending: VecDeque::new(),
+            ticket: 0,
+            done: 0,
+            flushing: false,
+            poison: None,
+            seal_at: options.segment_bytes,
+            seal_time: None,
+            stats: FlushStats::default(),
+            manifest,
+        };
+        if !writer.replayed.tail.runs.is_empty() {
+            writer.seal_time = Instant::now().checked_add(options.seal_age);
+        }
+        Inner {
+            directory,
+            options,
+            summarize,
+            environment,
+            numbers: Numbers::new(writer.manifest.next_file),
+            sealing: Mutex::default(),
+            merging: Mutex::default(),
+            writer: Mutex::new(writer),
+            flushed: Condvar::new(),
+            state: RwLock::new(Arc::new(state)),
+            salvaged,
+            signal: Arc::default(),
+            _lock: lock,
+        }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a batch may be stored.
+    pub(crate) fn check(
+        &self,
+        events: &[Event<'_>],
+        source: Option<SourcePosition<'_>>,
+    ) -> Result<(), AppendError> {
+        let mut bytes = 0usize;
+        for (index, event) in events.iter().enumerate() {
+            let most = self.options.event_bytes_max;
+            if event.bytes.len() > most {
+                return Err(AppendError::EventTooLong { index, bytes: event.bytes.len(), most });
+            }
+            if event.bytes.is_empty() {
+                return Err(AppendError::EventMalformed { index, found: "empty" });
+            }
+            if event.bytes.contains(&b'\n') {
+                return Err(AppendError::EventMalformed { index, found: "more than one line" });
+            }
+            bytes = bytes.saturating_add(event.bytes.len() + 1);
+        }
+        if bytes > self.options.batch_bytes_max {
+            return Err(AppendError::BatchTooLarge { bytes, most: self.options.batch_bytes_max });
+        }
+        match source.map(|source| source.name.len()) {
+            Some(bytes) if bytes > SOURCE_NAME_BYTES_MAX => {
+                Err(AppendError::SourceNameTooLong { bytes, most: SOURCE_NAME_BYTES_MAX })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The log to append to, created and named by a manifest if there is none.
+    pub(crate) fn log<'w>(&self, writer: &'w mut Writer) -> Result<&'w mut LogWriter, Failure> {
+        if writer.log.is_none() {
+            let created = self.create_log(writer).map_err(|failure| writer.fail(failure))?;
+            writer.log = Some(created);
+        }
+        match &mut writer.log {
+            Some(log) => Ok(log),
+            None => unreachable!("it was created just now"),
+        }
+    }
+
+    fn create_log(&self, writer: &mut Writer) -> Result<LogWriter, Failure> {
+        let number = self.numbers.take();
+        let log = LogWriter::create(&*self.directory, writer.manifest.store, number)?;
+        let mut manifest = writer.manifest.clone();
+        manifest.next_arrival = writer.replayed.next_arrival;
+        manifest.logs.push(number);
+        self.replace_manifest(writer, manifest)?;
+        let segments = Arc::clone(&self.state().segments);
+        self.publish(segments, writer);
+        self.sweep(writer);
+        Ok(log)
+    }
+
+    /// Publishes a manifest under the next number. Its generation is held for the snapshots that will be taken from it.
+    pub(crate) fn replace_manifest(&self, writer: &mut Writer, manifest: Manifest) -> Result<(), Failure> {
+        let manifest =
+            Manifest { number: writer.manifest.number + 1, next_file: self.numbers.next(), ..manifest };
+        writer.generation = manifest.publish(&*self.directory)?;
+        writer.manifest = manifest;
+        Ok(())
+    }
+
+    /// Removes what no manifest names any more that a reader holds, this process's snapshots among them.
+    pub(crate) fn sweep(&self, writer: &Writer) {
+        let in_the_making = |name: &str| {
+            let name = if is_unfinished(name) { name.strip_suffix(".tmp") } else { Some(name) };
+            let kind = name.and_then(FileKind::parse);
+            matches!(kind, Some((FileKind::Segment, number)) if self.numbers.in_the_making(number))
+        };
+        recovery::sweep(&*self.directory, &writer.manifest, in_the_making);
+    }
+
+    /// Returns when the batch with this ticket is durable. One of the waiting threads flushes for all that have written by then.
+    pub(crate) fn wait_until_durable<'w>(
+        &'w self,
+        mut writer: MutexGuard<'w, Writer>,
+        ticket: u64,
+    ) -> Result<MutexGuard<'w, Writer>, AppendError> {
+        loop {
+            if writer.done >= ticket {
+                return Ok(writer);
+            }
+            writer.check()?;
+            if writer.flushing {
+                writer = self.flushed.wait(writer).unwrap_or_else(PoisonError::into_inner);
+            } else {
+                writer = self.flush_log(writer)?;
+            }
+        }
+    }
+
+    /// Flushes what the log has now, and shows it. Other threads can write meanwhile.
+    pub(crate) fn flush_log<'w>(
+        &'w self,
+        mut writer: MutexGuard<'w, Writer>,
+    ) -> Result<MutexGuard<'w, Writer>, SealError> {
+        while writer.flushing {
+            writer = self.flushed.wait(writer).unwrap_or_else(PoisonError::into_inner);
+        }
+        writer.check()?;
+        let ticket = writer.ticket;
+        let Some(log) = writer.log.as_ref().filter(|log| log.flushed < log.written) else {
+            return Ok(writer);
+        };
+        let (file, written) = (Arc::clone(&log.file), log.written);
+        let name = log.name().to_owned();
+        writer.flushing = true;
+        drop(writer);
+        let begun = Instant::now();
+        let result = file.flush().map_err(Failure::during(&*self.directory, &name, Operation::Flush));
+        let mut writer = self.lock();
+        writer.flushing = false;
+        writer.stats.log_flushes += 1;
+        writer.stats.log_time += begun.elapsed();
+        self.flushed.notify_all();
+        if let Err(failure) = result {
+            let failure = writer.fail(failure);
+            // Nobody will ever be told that these are stored.
+            writer.pending.clear();
+            return Err(failure.into());
+        }
+        if let Some(log) = &mut writer.log {
+            log.flushed = written;
+        }
+        self.show(&mut writer, ticket);
+        Ok(writer)
+    }
+
+    /// Flushes and shows everything, while no other thread can write.
+    pub(crate) fn settle<'w>(
+        &'w self,
+        mut writer: MutexGuard<'w, Writer>,
+    ) -> Result<MutexGuard<'w, Writer>, SealError> {
+        while writer.flushing {
+            writer = self.flushed.wait(writer).unwrap_or_else(PoisonError::into_inner);
+        }
+        writer.check()?;
+        let Writer { log, stats, .. } = &mut *writer;
+        if let Some(log) = log.as_mut().filter(|log| log.flushed < log.written) {
+            let begun = Instant::now();
+            let result = log.flush(&*self.directory);
+            stats.log_flushes += 1;
+            stats.log_time += begun.elapsed();
+            if let Err(failure) = result {
+                writer.pending.clear();
+                self.flushed.notify_all();
+                return Err(writer.fail(failure).into());
+            }
+        }
+        let ticket = writer.ticket;
+        self.show(&mut writer, ticket);
+        self.flushed.notify_all();
+        Ok(writer)
+    }
+
+    /// Takes the batches up to a ticket into the tail, and lets snapshots see them.
+    pub(crate) fn show(&self, writer: &mut Writer, ticket: u64) {
+        while writer.done < ticket {
+            writer.done += 1;
+            let Some(Pending { runs, source }) = writer.pending.pop_front() else { continue };
+            for run in runs {
+                writer.replayed.tail.push(run, self.options.block_bytes);
+            }
+            if let Some((name, mark)) = source {
+                writer.replayed.sources.insert(name, mark);
+            }
+            if writer.seal_time.is_none() {
+                writer.seal_time = Instant::now().checked_add(self.options.seal_age);
+                self.signal.wake();
+            }
+        }
+        let segments = Arc::clone(&self.state().segments);
+        self.publish(segments, writer);
+    }
+
+    pub(crate) fn state(&self) -> Arc<State> {
+        Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Lets snapshots see these segments and the writer's tail.
+    pub(crate) fn publish(&self, segments: Arc<Segments>, writer: &Writer) {
+        let damage = Arc::clone(&self.state().damage);
+        let frozen = writer.frozen.as_ref().map_or(&[][..], |frozen| &frozen.runs);
+        let tail = [&*self.salvaged, frozen, &*writer.replayed.tail.runs].concat();
+        let environment = Arc::clone(&self.environment);
+        let lock = Arc::clone(&writer.generation);
+        let state = Arc::new(State { environment, segments, tail, damage, lock });
+        *self.state.write().unwrap_or_else(PoisonError::into_inner) = state;
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let (None, Some(log)) = (&writer.poison, &mut writer.log)
+            && log.flushed < log.written
+        {
+            // With a weaker durability; nobody is left to be told of a failure.
+            let _ = log.flush(&*self.directory);
+        }
+    }
+}

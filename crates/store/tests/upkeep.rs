@@ -1,0 +1,404 @@
+//! What a store does beside appending: sealing in the background, merging, removing what is old.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod support;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use support::{Row, open, rows, tiny};
+use tamias_store::io::{Chance, Change, Crash, Directory, File, Lock, LockKind, Medium, Simulated};
+use tamias_store::{
+    AppendError, Damage, Durability, Event, Options, ReadMode, Reader, Removed, Retention, SourcePosition,
+    Store, Summarize,
+};
+
+fn append(store: &Store, documents: &[(u64, String)]) {
+    let events: Vec<Event<'_>> = documents
+        .iter()
+        .map(|(instant, document)| Event { instant: *instant, bytes: document.as_bytes() })
+        .collect();
+    store.append(&events).unwrap();
+}
+
+/// A document of a hundred bytes.
+fn document(n: u64) -> (u64, String) {
+    (n, format!("{n:0>100}"))
+}
+
+fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn sealed(store: &Store) -> usize {
+    store.snapshot().segments().iter().filter(|segment| segment.file.is_some()).count()
+}
+
+/// Summaries that wait for a gate to be opened.
+#[derive(Default)]
+struct Gate {
+    open: Mutex<bool>,
+    changed: Condvar,
+    reached: AtomicBool,
+}
+
+impl Summarize for Gate {
+    fn summarize(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
+        self.reached.store(true, SeqCst);
+        let mut open = self.open.lock().unwrap();
+        while !*open {
+            open = self.changed.wait(open).unwrap();
+        }
+    }
+}
+
+#[test]
+fn appends_go_on_while_the_tail_is_being_sealed() {
+    let folder = Simulated::new();
+    let gate = Arc::new(Gate::default());
+    let options = Options { segment_bytes: 1000, ..Options::default() };
+    let store = Store::open_on(Arc::new(folder.clone()), options.clone(), gate.clone()).unwrap();
+    for n in 0..12 {
+        append(&store, &[document(n)]);
+    }
+    wait_until("sealing begins", || gate.reached.load(SeqCst));
+    // The sealing stands still; appends, snapshots, other processes and losses of power do not mind.
+    for n in 12..30 {
+        append(&store, &[document(n)]);
+    }
+    assert_eq!(sealed(&store), 0);
+    let expected: Vec<Row> =
+        (0..30).map(document).map(|(n, document)| (n, n, document.into_bytes())).collect();
+    assert_eq!(rows(&store.snapshot()), expected);
+    let reader = Reader::open_on(Arc::new(folder.clone()), options.clone()).unwrap();
+    assert_eq!(rows(&reader.snapshot().unwrap()), expected);
+    let left = Simulated::with(folder.medium().after(Crash::Nothing, &mut Chance(1)));
+    assert_eq!(rows(&open(&left, &tiny()).unwrap().snapshot()), expected);
+    *gate.open.lock().unwrap() = true;
+    gate.changed.notify_all();
+    wait_until("sealing ends", || sealed(&store) > 0);
+    assert_eq!(rows(&store.snapshot()), expected);
+    assert_eq!(rows(&reader.snapshot().unwrap()), expected);
+    store.seal().unwrap();
+    assert_eq!(sealed(&store), store.snapshot().segments().len());
+    assert_eq!(rows(&store.snapshot()), expected);
+    drop(store);
+    assert_eq!(rows(&open(&folder, &tiny()).unwrap().snapshot()), expected);
+}
+
+#[test]
+fn what_is_old_enough_is_sealed() {
+    for background in [true, false] {
+        let folder = Simulated::new();
+        let options = Options { seal_age: Duration::from_millis(30), background, ..Options::default() };
+        let store = open(&folder, &options).unwrap();
+        append(&store, &[document(1)]);
+        if !background {
+            std::thread::sleep(Duration::from_millis(40));
+            append(&store, &[document(2)]);
+            assert_eq!(sealed(&store), 1);
+        }
+        wait_until("its age seals it", || sealed(&store) == 1);
+        let young = Options { seal_age: Duration::MAX, ..options };
+        drop(store);
+        let store = open(&folder, &young).unwrap();
+        append(&store, &[document(3)]);
+        std::thread::sleep(Duration::from_millis(40));
+        append(&store, &[document(4)]);
+        assert_eq!(sealed(&store), 1);
+    }
+}
+
+/// A folder in which no segment can be made, for a while.
+#[derive(Debug)]
+struct NoSegments(Simulated, Arc<AtomicBool>);
+
+impl Directory for NoSegments {
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.0.list()
+    }
+    fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        if name.contains(".segment") && self.1.load(SeqCst) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.0.create(name)
+    }
+    fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        self.0.open(name)
+    }
+    fn exists(&self, name: &str) -> io::Result<bool> {
+        self.0.exists(name)
+    }
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.0.rename(from, to)
+    }
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.0.remove(name)
+    }
+    fn flush(&self) -> io::Result<()> {
+        self.0.flush()
+    }
+    fn lock(&self, name: &str, kind: LockKind) -> io::Result<Option<Box<dyn Lock>>> {
+        self.0.lock(name, kind)
+    }
+    fn folder(&self, name: &str) -> io::Result<Arc<dyn Directory>> {
+        self.0.folder(name)
+    }
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path(name)
+    }
+}
+
+#[test]
+fn while_sealing_fails_nothing_is_lost_and_at_last_an_append_says_so() {
+    for background in [true, false] {
+        let full = Arc::new(AtomicBool::new(true));
+        let folder = Simulated::new();
+        let options = Options { segment_bytes: 1000, background, ..Options::default() };
+        let directory = Arc::new(NoSegments(folder.clone(), Arc::clone(&full)));
+        let store = Store::open_on(directory, options, Arc::new(())).unwrap();
+        let mut stored = 0;
+        let error = loop {
+            let (instant, document) = document(stored);
+            match store.append(&[Event { instant, bytes: document.as_bytes() }]) {
+                Ok(_) => stored += 1,
+                Err(error) => break error,
+            }
+            assert!(stored < 100);
+        };
+        assert!(matches!(&error, AppendError::Failure(failure) if failure.to_string().contains("space")));
+        assert!((39..=50).contains(&stored), "four segments and a little: {stored}");
+        assert!(store.seal().is_err());
+        let all = |store: &Store, stored: u64| {
+            let rows = rows(&store.snapshot());
+            assert!(rows.iter().map(|row| row.0).eq(0..stored), "all is there, once");
+        };
+        all(&store, stored);
+        let left = Simulated::with(folder.medium().after(Crash::Nothing, &mut Chance(1)));
+        all(&open(&left, &tiny()).unwrap(), stored);
+        full.store(false, SeqCst);
+        append(&store, &[document(stored)]);
+        stored += 1;
+        store.seal().unwrap();
+        all(&store, stored);
+        assert_eq!(sealed(&store), store.snapshot().segments().len());
+        drop(store);
+        all(&open(&folder, &tiny()).unwrap(), stored);
+    }
+}
+
+#[test]
+fn in_the_background_small_segments_become_few() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { segment_bytes: 20_000, ..Options::default() };
+    let store = Store::open(folder.path(), options, Arc::new(())).unwrap();
+    let early = store.snapshot();
+    for n in 0..200 {
+        append(&store, &[document(n)]);
+        store.seal().unwrap();
+    }
+    wait_until("they are merged", || sealed(&store) < 30);
+    assert!(rows(&store.snapshot()).iter().map(|row| row.0).eq(0..200));
+    assert_eq!(early.events(), 0);
+    drop(early);
+    // The next change of the manifest removes what nobody reads any more.
+    store.merge().unwrap();
+    append(&store, &[document(200)]);
+    store.seal().unwrap();
+    let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let files = names.filter(|name| name.to_str().unwrap().ends_with(".segment")).count();
+    assert!(files <= 12 && sealed(&store) <= 12, "{files} files, {} segments", sealed(&store));
+}
+
+/// Twelve small segments that overlap, a log, and a source's position.
+fn small_segments() -> (Simulated, Vec<Row>) {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    for round in 0..12 {
+        let documents: Vec<(u64, String)> =
+            (0..5).map(|n| (round * 10 + n * 3, format!("{round}/{n}"))).collect();
+        append(&store, &documents);
+        store.seal().unwrap();
+    }
+    let source = SourcePosition { name: "web", position: 60 };
+    store.append_from(&[Event { instant: 7, bytes: b"tail" }], Some(source)).unwrap();
+    let expected = rows(&store.snapshot());
+    (folder, expected)
+}
+
+/// The changes that some work on a store makes, and the medium before.
+fn changes(folder: &Simulated, work: impl FnOnce(&Store)) -> (Medium, Vec<Change>) {
+    let store = open(folder, &tiny()).unwrap();
+    let before = folder.medium();
+    let from = folder.change_count();
+    work(&store);
+    (before, folder.changes().split_off(from))
+}
+
+/// All losses of power after each change.
+fn images(before: Medium, changes: &[Change], mut check: impl FnMut(usize, Simulated)) -> usize {
+    let mut medium = before;
+    let mut chance = Chance(7);
+    let mut images = 0;
+    for at in 0..=changes.len() {
+        for _ in 0..6 {
+            for crash in Crash::ALL {
+                check(at, Simulated::with(medium.after(crash, &mut chance)));
+                images += 1;
+            }
+        }
+        if let Some(change) = changes.get(at) {
+            medium.apply(change);
+        }
+    }
+    images
+}
+
+#[test]
+fn merging_changes_no_answer_whatever_interrupts_it() {
+    let (folder, expected) = small_segments();
+    let (before, changes) = changes(&folder, |store| {
+        store.merge().unwrap();
+        assert_eq!(sealed(store), 1);
+        assert_eq!(rows(&store.snapshot()), expected);
+        assert_eq!(store.snapshot().verify().unwrap(), []);
+    });
+    let images = images(before, &changes, |_, folder| {
+        let store = open(&folder, &tiny()).unwrap();
+        assert_eq!(rows(&store.snapshot()), expected);
+        assert_eq!(store.source_position("web"), Some(60));
+        store.merge().unwrap();
+        assert_eq!((sealed(&store), rows(&store.snapshot())), (1, expected.clone()));
+        drop(store);
+        let left = folder.medium().names().filter(|name| name.ends_with(".segment")).count();
+        assert_eq!(left, 1, "the merged ones are removed");
+    });
+    assert!(images > 500, "{images}");
+}
+
+#[test]
+fn removal_takes_all_or_nothing_whatever_interrupts_it() {
+    let (folder, all) = small_segments();
+    // The segments whose last instant is before 62: those that begin at 0 to 40.
+    let kept: Vec<Row> = all.iter().filter(|row| row.0 >= 25).cloned().collect();
+    let retention = Retention { before: Some(62), file_bytes_max: None };
+    let mut planned = Removed::default();
+    let (before, changes) = changes(&folder, |store| {
+        planned = store.remove(retention, true).unwrap();
+        assert_eq!(rows(&store.snapshot()), all, "only told");
+        assert_eq!(store.remove(retention, false).unwrap(), planned);
+        assert_eq!(rows(&store.snapshot()), kept);
+        assert_eq!(store.remove(retention, false).unwrap(), Removed::default());
+    });
+    assert_eq!((planned.files.len(), planned.events, planned.instants), (5, 25, Some((0, 52))));
+    images(before, &changes, |at, folder| {
+        let store = open(&folder, &tiny()).unwrap();
+        let shown = rows(&store.snapshot());
+        assert!(shown == kept || (at < changes.len() && shown == all), "after {at} changes");
+        assert_eq!(store.source_position("web"), Some(60));
+        assert_eq!(store.append(&[Event { instant: 1, bytes: b"new" }]).unwrap(), 61..62);
+        store.remove(retention, false).unwrap();
+        assert_eq!(rows(&store.snapshot()).len(), kept.len() + 1);
+    });
+    let store = open(&folder, &tiny()).unwrap();
+    let size = |store: &Store| {
+        store
+            .snapshot()
+            .segments()
+            .iter()
+            .filter(|segment| segment.file.is_some())
+            .map(|segment| segment.file_bytes)
+            .sum::<u64>()
+    };
+    let most = size(&store) / 2;
+    store.remove(Retention { before: None, file_bytes_max: Some(most) }, false).unwrap();
+    assert!(size(&store) <= most && sealed(&store) == 3);
+    store.remove(Retention { before: None, file_bytes_max: Some(0) }, false).unwrap();
+    assert_eq!(sealed(&store), 0);
+    assert_eq!(rows(&store.snapshot()).len(), 1, "what is not sealed stays");
+}
+
+#[test]
+fn snapshots_hold_what_was_merged_or_removed_since() {
+    for read_mode in [ReadMode::Map, ReadMode::Plain] {
+        let (folder, all) = small_segments();
+        let options = Options { read_mode, ..tiny() };
+        let store = open(&folder, &options).unwrap();
+        let reader = Reader::open_on(Arc::new(folder.clone()), options.clone()).unwrap();
+        let files = || folder.medium().names().filter(|name| name.ends_with(".segment")).count();
+        // None of their segments has been opened yet.
+        let (own, others) = (store.snapshot(), reader.snapshot().unwrap());
+        store.merge().unwrap();
+        let merged = store.snapshot();
+        store.remove(Retention { before: Some(u64::MAX), file_bytes_max: None }, false).unwrap();
+        assert_eq!(files(), 13);
+        assert_eq!(rows(&store.snapshot()).len(), 1);
+        assert_eq!(rows(&reader.snapshot().unwrap()).len(), 1);
+        for snapshot in [&own, &others, &merged] {
+            assert_eq!(rows(snapshot), all);
+        }
+        // A snapshot outlives its store, and the next one respects it as well.
+        drop(store);
+        let store = open(&folder, &options).unwrap();
+        assert_eq!(files(), 13);
+        assert_eq!(rows(&own), all);
+        drop((own, others));
+        // What nobody holds goes with the next change of the manifest.
+        store.seal().unwrap();
+        assert_eq!((files(), sealed(&store)), (2, 1), "the merged one is still held");
+        drop(merged);
+        append(&store, &[document(1)]);
+        store.seal().unwrap();
+        assert_eq!((files(), sealed(&store)), (2, 2));
+    }
+}
+
+#[test]
+fn what_is_damaged_is_not_merged_and_loses_nothing_more() {
+    let (folder, all) = small_segments();
+    let mut medium = folder.medium();
+    let segment = medium.names().find(|name| name.ends_with(".segment")).unwrap().clone();
+    let file = medium.find(&segment).unwrap();
+    let mut bytes = medium.contents(file).to_vec();
+    bytes[50] ^= 1;
+    medium.apply(&Change::Write(file, 0, bytes.into()));
+    let folder = Simulated::with(medium);
+    let store = open(&folder, &tiny()).unwrap();
+    let damage: Vec<Damage> = store.snapshot().verify().unwrap();
+    assert_eq!(damage.len(), 1);
+    store.merge().unwrap();
+    assert_eq!(sealed(&store), 2);
+    assert_eq!(store.snapshot().verify().unwrap(), damage);
+    assert_eq!(store.snapshot().events(), all.len() as u64);
+}
+
+#[test]
+fn a_position_that_is_not_durable_is_not_sealed_before_its_events() {
+    let folder = Simulated::new();
+    let gate = Arc::new(Gate::default());
+    let options = Options { durability: Durability::None, ..Options::default() };
+    let store = Store::open_on(Arc::new(folder.clone()), options, gate.clone()).unwrap();
+    let event = [Event { instant: 1, bytes: b"event" }];
+    store.append_from(&event, Some(SourcePosition { name: "web", position: 1 })).unwrap();
+    std::thread::scope(|scope| {
+        let sealing = scope.spawn(|| store.seal());
+        wait_until("sealing begins", || gate.reached.load(SeqCst));
+        // Shown, and not flushed: a loss of power may take both, but never the event alone.
+        store.append_from(&event, Some(SourcePosition { name: "web", position: 2 })).unwrap();
+        *gate.open.lock().unwrap() = true;
+        gate.changed.notify_all();
+        sealing.join().unwrap().unwrap();
+    });
+    let left = Simulated::with(folder.medium().after(Crash::Nothing, &mut Chance(1)));
+    let left = open(&left, &tiny()).unwrap();
+    assert_eq!((left.snapshot().events(), left.source_position("web")), (1, Some(1)));
+    assert_eq!((store.snapshot().events(), store.source_position("web")), (2, Some(2)));
+}

@@ -1,6 +1,6 @@
 //! What may end a query early: its caller, its deadline, its memory.
 
-use crate::error::ExecError;
+use crate::error::{ExecError, Held};
 use crate::exec::Watch;
 use crate::expr::Failure;
 use crate::plan::Plan;
@@ -74,9 +74,14 @@ impl Control {
         }
     }
 
-    /// Errs if `used_bytes` are more than the query may hold.
+    /// Errs if the `used_bytes` of groups are more than the query may hold.
     pub(crate) fn check_memory(&self, used_bytes: usize) -> Result<(), ExecError> {
+        self.check_held(used_bytes, Held::Groups)
+    }
+
+    /// Errs if the `used_bytes` are more than the query may hold.
+    pub(crate) fn check_held(&self, used_bytes: usize, held: Held) -> Result<(), ExecError> {
         let limit_bytes = self.options.memory_bytes;
-        if used_bytes <= limit_bytes { Ok(()) } else { Err(ExecError::MemoryExceeded { limit_bytes }) }
+        if used_bytes <= limit_bytes { Ok(()) } else { Err(ExecError::MemoryExceeded { limit_bytes, held }) }
     }
 }

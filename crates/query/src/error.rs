@@ -165,7 +165,8 @@ fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&
     known
         .into_iter()
         .map(|candidate| (distance(&wanted, &candidate.to_lowercase()), candidate))
-        .filter(|&(distance, _)| (1..=allowed).contains(&distance))
+        // The same in another case is a mistake too, where case counts.
+        .filter(|&(distance, candidate)| distance <= allowed && candidate != name)
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, candidate)| candidate)
 }
@@ -191,6 +192,39 @@ fn distance(a: &str, b: &str) -> usize {
     last[b.len()]
 }
 
+/// What a query holds in memory until it has read all events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Held {
+    /// Groups and their aggregates, among them the different values of `distinct`.
+    Groups,
+    /// Rows to be sorted, all of them.
+    Rows,
+    /// Rows to be sorted, no more than a limit asks for.
+    FirstRows,
+}
+
+impl Held {
+    fn name(self) -> &'static str {
+        match self {
+            Held::Groups => "groups and values",
+            Held::Rows | Held::FirstRows => "rows to be sorted",
+        }
+    }
+
+    fn remedy(self) -> &'static str {
+        match self {
+            Held::Groups => "narrow it with `where`, group by something that has fewer values",
+            Held::Rows => "narrow it with `where`, select smaller columns, add a `limit`",
+            Held::FirstRows => "ask for fewer rows after `limit`, select smaller columns",
+        }
+    }
+}
+
+fn of_event(arrival: Option<u64>) -> String {
+    arrival.map_or_else(String::new, |arrival| format!(" over the event with arrival number {arrival}"))
+}
+
 /// Why a running query cannot go on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -208,20 +242,29 @@ pub enum ExecError {
     },
     /// A computed value grew past what one value may hold.
     #[error(
-        "a computed value takes more than {limit_bytes} bytes; build smaller strings, arrays or objects in the query"
+        "`{by}` made more than {limit_bytes} bytes{}, the limit of a computed value; build smaller strings, arrays or \
+         objects in the query",
+        of_event(*arrival)
     )]
     ValueTooLarge {
         /// The limit that was exceeded, in bytes of JSON text.
         limit_bytes: usize,
+        /// What made the value: the name of a function, `@Message`, `[…]`, `{…}`, or `select` where it is a row's cells together.
+        by: &'static str,
+        /// The arrival number of the event over which it was made.
+        arrival: Option<u64>,
     },
     /// The rows that must be held together, to sort or to group them, need more memory than the query may use.
     #[error(
-        "the query has to hold more than {limit_bytes} bytes of groups or rows in memory; narrow it with `where`, group by \
-         fewer values, add a `limit`, or allow it more memory"
+        "the query has to hold more than {limit_bytes} bytes of {} in memory; {}, or allow it more memory",
+        held.name(),
+        held.remedy()
     )]
     MemoryExceeded {
         /// The limit that was exceeded, in bytes.
         limit_bytes: usize,
+        /// What had to be held.
+        held: Held,
     },
     /// The query was cancelled from another thread.
     #[error("the query was cancelled")]
@@ -242,6 +285,8 @@ mod tests {
         let known = ["@Timestamp", "@Level", "@Exception"];
         assert_eq!(nearest("@Levle", known), Some("@Level"));
         assert_eq!(nearest("@timestmp", known), Some("@Timestamp"));
+        assert_eq!(nearest("@timestamp", known), Some("@Timestamp"));
+        assert_eq!(nearest("@Level", known), None);
         assert_eq!(nearest("@Foo", known), None);
     }
 

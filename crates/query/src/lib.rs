@@ -45,7 +45,7 @@ mod time;
 mod value;
 
 pub use control::{CancelHandle, MEMORY_BYTES, RunOptions};
-pub use error::{ExecError, QueryError};
+pub use error::{ExecError, Held, QueryError};
 pub use exec::{AggregateKinds, KindCounts, KindReport, PathKinds, Rows, Stats};
 pub use instant::{Instant, InstantError};
 pub use parameters::Parameters;

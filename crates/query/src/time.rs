@@ -219,7 +219,8 @@ static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundl
 pub(crate) fn offset_in(zone: &str, instant: u64) -> Option<i64> {
     let zone = ZONES.get(zone).ok()?;
     let since_epoch = i64::try_from(instant).ok()?.checked_sub(UNIX_EPOCH)?;
-    let timestamp = Timestamp::from_second(since_epoch.div_euclid(SECOND as i64)).ok()?;
+    // The last hours of the year 9999 lie beyond its range: no zone changes its offset in them.
+    let timestamp = Timestamp::from_second(since_epoch.div_euclid(SECOND as i64)).unwrap_or(Timestamp::MAX);
     Some(i64::from(zone.to_offset(timestamp).seconds()) * SECOND as i64)
 }
 
@@ -345,6 +346,8 @@ mod tests {
         assert_eq!(offset("UTC", "2024-01-01"), "0:00");
         assert_eq!(offset("Europe/Berlin", "9999-07-01"), "2:00");
         assert_eq!(offset("Europe/Berlin", "0001-01-01"), "0:53:28");
+        assert_eq!(offset("Europe/Berlin", "9999-12-31T23:59:59.9999999Z"), "1:00");
+        assert_eq!(offset("Australia/Sydney", "9999-12-31T23:59:59Z"), "11:00");
         assert_eq!(offset("Middle/Earth", "2024-01-01"), "");
         assert_eq!(offset("", "2024-01-01"), "");
     }

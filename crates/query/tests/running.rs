@@ -102,7 +102,10 @@ fn a_query_holds_no_more_than_its_memory() {
         let query = Query::prepare(query).unwrap();
         let mut rows = query.run_with(numbered(10_000).source(query.direction()), options.clone());
         let error = rows.next().unwrap().unwrap_err();
-        assert!(matches!(error, ExecError::MemoryExceeded { limit_bytes: 100_000 }), "{query:?}: {error}");
+        assert!(
+            matches!(error, ExecError::MemoryExceeded { limit_bytes: 100_000, .. }),
+            "{query:?}: {error}"
+        );
         assert!(rows.next().is_none());
     }
     // With a limit few rows are held.
@@ -133,7 +136,13 @@ fn values_do_not_grow_without_bound() {
     ] {
         let query = Query::prepare(&query).unwrap();
         let mut rows = query.run(numbered(1).source(query.direction()));
-        assert!(matches!(rows.next(), Some(Err(ExecError::ValueTooLarge { .. }))), "{query:?}");
+        let Some(Err(error)) = rows.next() else { panic!("{query:?} has a row") };
+        let ExecError::ValueTooLarge { by, arrival, .. } = error else { panic!("{query:?}: {error}") };
+        assert!(
+            query.text().contains(by.trim_end_matches(['…', ']', '}'])) && arrival == Some(0),
+            "{query:?}"
+        );
+        assert!(error.to_string().contains(" over the event with arrival number 0, the limit"), "{error}");
     }
 }
 
@@ -215,6 +224,77 @@ fn queries_and_rows_go_to_other_threads() {
     let rows = sent(query.run(numbered(10).source(query.direction())));
     let rows: Vec<OwnedRow> = std::thread::spawn(move || rows.map(Result::unwrap).collect()).join().unwrap();
     assert_eq!(shared(sent(rows)).len(), 10);
+}
+
+/// Rows to be sorted count by their bytes: few large ones are held where few are wanted.
+#[test]
+fn a_limit_holds_no_more_rows_than_it_gives() {
+    let event = |n: u64| Event {
+        instant: n,
+        arrival: n,
+        document: format!(r#"{{"n":{},"text":"{}"}}"#, n * 7 % 200, "x".repeat(100_000)),
+    };
+    let events: Vec<Event> = (0..200).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    let options = RunOptions { memory_bytes: 1_000_000, ..RunOptions::default() };
+    let run = |text: &str| {
+        let query = Query::prepare(text).unwrap();
+        query.run_with(memory.source(query.direction()), options.clone())
+    };
+    let rows: Vec<String> = run("select n, Length(text) as l, text from stream order by n desc limit 3")
+        .map(|row| format!("{:?}", row.unwrap().get(0)))
+        .collect();
+    assert_eq!(rows, ["Some(199)", "Some(198)", "Some(197)"]);
+    for (text, remedy) in [
+        ("select n, text from stream order by n limit 20", "ask for fewer rows after `limit`"),
+        ("select n, text from stream order by n", "add a `limit`"),
+        ("select distinct([n, text]) from stream limit 1000", "group by something that has fewer values"),
+        ("select count(*) as c from stream group by [n, text] order by c limit 1", "narrow it with `where`"),
+    ] {
+        let error = run(text).next().unwrap().unwrap_err();
+        assert!(error.to_string().contains(remedy), "{text}: {error}");
+    }
+}
+
+/// Equal rows stay in the order of time, and the first of them are those that a limit keeps.
+#[test]
+fn a_limit_keeps_the_rows_that_sorting_all_would_put_first() {
+    let event =
+        |n: u64| Event { instant: n, arrival: n, document: format!(r#"{{"n":{n},"k":{}}}"#, n * 7 % 5) };
+    let events: Vec<Event> = (0..500).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    for order in ["k", "k desc", "k, n desc", "n"] {
+        let all = memory.query(&format!("select k, n from stream order by {order}"));
+        for limit in [1, 2, 99, 100, 101, 499, 500, 1000] {
+            let some = memory.query(&format!("select k, n from stream order by {order} limit {limit}"));
+            let wanted: Vec<&str> = all.lines().take(limit).collect();
+            assert_eq!(some.lines().collect::<Vec<_>>(), wanted, "{order} limit {limit}");
+        }
+    }
+}
+
+/// What is asked for is there before the last event is.
+#[test]
+fn a_limit_on_different_values_stops_the_reading() {
+    for (text, found, groups) in [
+        ("select distinct(n) from stream limit 150", 150, 2),
+        ("select top(n, 250) from stream", 250, 3),
+        ("select top(n, 250) from stream limit 10", 10, 1),
+        ("select distinct(text) from stream limit 1", 1, 1),
+    ] {
+        let query = Query::prepare(text).unwrap();
+        let read = Arc::new(AtomicUsize::new(0));
+        let source = Counted(numbered(10_000).source(query.direction()), read.clone());
+        assert_eq!(query.run(Box::new(source)).map(Result::unwrap).count(), found, "{text}");
+        assert_eq!(read.load(Ordering::Relaxed), groups, "{text}");
+    }
+    // These need all events.
+    let memory = numbered(1_000);
+    assert_eq!(
+        memory.query("select distinct(n) from stream order by distinct(n) desc limit 1"),
+        "{\"distinct(n)\":999}\n"
+    );
+    assert_eq!(memory.query("select bottom(n, 1) from stream"), "{\"bottom(n, 1)\":999}\n");
 }
 
 /// Rows are made some thousand at a time; an event may have more elements than that.

@@ -46,7 +46,7 @@ pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
 pub use ingest::{Batch, EventFormat, Rejection};
 pub use store::{AppendError, Appended, Info, Segment, StartError, Store};
 pub use tamias_query::{
-    AggregateKinds, CancelHandle, Cell, EvalError, ExecError, Expression, Instant, InstantError, Kind,
+    AggregateKinds, CancelHandle, Cell, EvalError, ExecError, Expression, Held, Instant, InstantError, Kind,
     KindCounts, KindReport, OwnedRow, Parameters, PathKinds, Query, QueryError, Row, Rows, RunOptions,
     Statement, Stats, eval,
 };

@@ -125,8 +125,10 @@ impl Aggregator {
                         }
                     }
                     None => {
+                        // Owned, a stored value takes more than its text.
+                        let value = value.into_static();
                         let bytes = key.len() + value.weight() + 2 * ENTRY_BYTES;
-                        seen.insert(key.into(), (order, value.into_static()));
+                        seen.insert(key.into(), (order, value));
                         return bytes;
                     }
                 }
@@ -141,8 +143,9 @@ impl Aggregator {
                 if is_late {
                     return 0;
                 }
+                let value = value.into_static();
                 let bytes = value.weight() + 2 * ENTRY_BYTES;
-                kept.insert((order, *added), value.into_static());
+                kept.insert((order, *added), value);
                 *added += 1;
                 if kept.len() > *most {
                     if *is_first {
@@ -156,6 +159,15 @@ impl Aggregator {
             }
         }
         0
+    }
+
+    /// Whether no event that comes later in time can change the first `wanted` values that the aggregate gives.
+    pub(super) fn is_settled(&self, wanted: usize) -> bool {
+        match self {
+            Aggregator::Distinct(seen) => seen.len() >= wanted,
+            Aggregator::Ends { is_first: true, most, kept, .. } => kept.len() >= wanted.min(*most),
+            _ => false,
+        }
     }
 
     pub(super) fn value(self) -> Value<'static> {

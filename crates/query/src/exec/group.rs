@@ -126,6 +126,24 @@ impl<'p> Groups<'p> {
         self.groups.len() - 1
     }
 
+    /// Whether no event that comes later in time can change the rows that are wanted: those of a `distinct` or `top`
+    /// with nothing behind it that would have to see all values.
+    pub(super) fn is_settled(&self, plan: &Plan) -> bool {
+        let Grouping { keys, having, sort, .. } = self.grouping;
+        let wanted = match plan.limit {
+            Some(limit) if having.is_none() && sort.is_empty() => {
+                usize::try_from(limit).unwrap_or(usize::MAX)
+            }
+            _ => usize::MAX,
+        };
+        match self.groups.as_slice() {
+            [group] if keys.is_empty() => {
+                group.aggregators.iter().all(|aggregator| aggregator.is_settled(wanted))
+            }
+            _ => false,
+        }
+    }
+
     /// The rows of the groups, the last one first.
     pub(super) fn finish(mut self, plan: &Plan, control: &Control) -> Result<Vec<Held>, ExecError> {
         control.watch.groups.store(self.groups.len() as u64, Relaxed);
@@ -197,7 +215,7 @@ fn row(
         let value = cell.eval(&mut scope);
         scope.take_failure()?;
         bytes += value.weight();
-        check_row(bytes)?;
+        check_row(bytes, None)?;
         row.push(value.into_static());
     }
     Ok(Some(row))

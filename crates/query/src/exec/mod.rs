@@ -224,6 +224,9 @@ impl Rows {
                             let run = Run { plan, events, control: &self.control };
                             self.worker.scan(run, &*block, 0, &mut sink, &mut self.stats)?;
                         }
+                        if groups.is_settled(plan) {
+                            break;
+                        }
                     }
                 }
                 Ok(held(self.control.watch.held(|| groups.finish(plan, &self.control))?))

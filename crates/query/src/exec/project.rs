@@ -132,7 +132,7 @@ impl Sink for Project<'_> {
             }
             let value = cell.eval(scope);
             self.batch.push(&value, documents);
-            check_row(self.batch.text_len() - before)?;
+            check_row(self.batch.text_len() - before, Some(event.arrival))?;
         }
         self.batch.end_row(order);
         // An event is not left for a small batch, since what is left is evaluated again.
@@ -150,11 +150,11 @@ impl Sink for Project<'_> {
 }
 
 /// A row's computed cells together are limited as one value is.
-pub(super) fn check_row(bytes: usize) -> Result<(), ExecError> {
+pub(super) fn check_row(bytes: usize, arrival: Option<u64>) -> Result<(), ExecError> {
     if bytes <= VALUE_BYTES_MAX {
         Ok(())
     } else {
-        Err(ExecError::ValueTooLarge { limit_bytes: VALUE_BYTES_MAX })
+        Err(ExecError::ValueTooLarge { limit_bytes: VALUE_BYTES_MAX, by: "select", arrival })
     }
 }
 
@@ -166,7 +166,7 @@ pub(super) fn single<'v>(
     batch.clear();
     for value in values {
         batch.push(value, &[]);
-        check_row(batch.text_len())?;
+        check_row(batch.text_len(), None)?;
     }
     batch.end_row((0, 0));
     Ok(())

@@ -1,19 +1,37 @@
 //! Rows to be sorted, held in memory: no more than a limit needs.
 
 use crate::control::Control;
-use crate::error::ExecError;
+use crate::error::{self, ExecError};
 use crate::plan::Sort;
 use crate::value::{Value, order};
 use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use std::sync::atomic::Ordering::Relaxed;
 
 pub(super) type Held = Vec<Value<'static>>;
 
 pub(super) struct Sorted<'p> {
     sort: &'p [Sort],
-    limit: Option<usize>,
-    rows: Vec<Held>,
+    rows: Rows<'p>,
     bytes: usize,
+}
+
+enum Rows<'p> {
+    All(Vec<Held>),
+    /// The first so many, of which the last is the greatest.
+    First {
+        limit: usize,
+        rows: BinaryHeap<Ranked<'p>>,
+        /// The number of the next row.
+        next: u64,
+    },
+}
+
+/// A row in the order of its query; equal rows stay in the order of their numbers.
+struct Ranked<'p> {
+    sort: &'p [Sort],
+    number: u64,
+    row: Held,
 }
 
 /// What a held row costs beside its values, about.
@@ -21,37 +39,73 @@ const ROW_BYTES: usize = 64;
 
 impl<'p> Sorted<'p> {
     pub(super) fn new(sort: &'p [Sort], limit: Option<u64>) -> Sorted<'p> {
-        let limit = limit.and_then(|limit| usize::try_from(limit).ok());
-        Sorted { sort, limit, rows: Vec::new(), bytes: 0 }
+        let rows = match limit.and_then(|limit| usize::try_from(limit).ok()) {
+            Some(limit) => Rows::First { limit, rows: BinaryHeap::new(), next: 0 },
+            None => Rows::All(Vec::new()),
+        };
+        Sorted { sort, rows, bytes: 0 }
     }
 
     pub(super) fn push(&mut self, row: Held, control: &Control) -> Result<(), ExecError> {
-        self.bytes += held_bytes(&row);
-        self.rows.push(row);
         control.watch.held.fetch_add(1, Relaxed);
-        // Sorting twice what is kept costs a constant for each row.
-        if self.limit.is_some_and(|limit| self.rows.len() >= limit.saturating_mul(2).max(4096)) {
-            self.cut();
+        match &mut self.rows {
+            Rows::All(rows) => {
+                self.bytes += held_bytes(&row);
+                rows.push(row);
+                control.check_held(self.bytes, error::Held::Rows)
+            }
+            Rows::First { limit, rows, next } => {
+                let row = Ranked { sort: self.sort, number: *next, row };
+                *next += 1;
+                // A row that comes behind all that are wanted is not held at all.
+                if rows.len() >= *limit && rows.peek().is_none_or(|last| row >= *last) {
+                    return Ok(());
+                }
+                self.bytes += held_bytes(&row.row);
+                rows.push(row);
+                if rows.len() > *limit
+                    && let Some(last) = rows.pop()
+                {
+                    self.bytes = self.bytes.saturating_sub(held_bytes(&last.row));
+                }
+                control.check_held(self.bytes, error::Held::FirstRows)
+            }
         }
-        control.check_memory(self.bytes)
-    }
-
-    fn cut(&mut self) {
-        let sort = self.sort;
-        self.rows.sort_by(|a, b| compare(sort, a, b));
-        if let Some(limit) = self.limit {
-            self.rows.truncate(limit);
-        }
-        self.bytes = self.rows.iter().map(|row| held_bytes(row)).sum();
     }
 
     /// The rows, the last one first.
-    pub(super) fn finish(mut self) -> Vec<Held> {
-        self.cut();
-        self.rows.reverse();
-        self.rows
+    pub(super) fn finish(self) -> Vec<Held> {
+        let mut rows = match self.rows {
+            Rows::All(mut rows) => {
+                sort_rows(self.sort, &mut rows);
+                rows
+            }
+            Rows::First { rows, .. } => rows.into_sorted_vec().into_iter().map(|ranked| ranked.row).collect(),
+        };
+        rows.reverse();
+        rows
     }
 }
+
+impl Ord for Ranked<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        compare(self.sort, &self.row, &other.row).then(self.number.cmp(&other.number))
+    }
+}
+
+impl PartialOrd for Ranked<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ranked<'_> {}
 
 pub(super) fn held_bytes(values: &[Value<'static>]) -> usize {
     values.iter().map(|value| size_of::<Value<'static>>() + value.weight()).sum::<usize>() + ROW_BYTES

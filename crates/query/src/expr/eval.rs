@@ -118,8 +118,8 @@ impl Expr {
             },
             Expr::ReplaceMatch { left, pattern, replacement } => match left.eval(scope) {
                 Value::Text(text) => match pattern.replace(&text.text(), replacement, VALUE_BYTES_MAX) {
-                    Some(replaced) => scope.limit(Value::from(replaced)),
-                    None => scope.too_large(),
+                    Some(replaced) => scope.limit(Value::from(replaced), "Replace"),
+                    None => scope.too_large("Replace"),
                 },
                 _ => Value::Undefined,
             },
@@ -239,7 +239,7 @@ fn call<'a>(
         return Value::Undefined;
     }
     let result = (function.body)(&Call { arguments: values, ci, now: scope.now });
-    scope.limit(result)
+    scope.limit(result, function.name)
 }
 
 fn concat<'a>(arguments: &'a [Expr], scope: &mut Scope<'a>) -> Value<'a> {
@@ -249,7 +249,7 @@ fn concat<'a>(arguments: &'a [Expr], scope: &mut Scope<'a>) -> Value<'a> {
             return Value::Undefined;
         };
         if joined.len() + text.weight() > VALUE_BYTES_MAX {
-            return scope.too_large();
+            return scope.too_large("Concat");
         }
         joined.push_str(&text.text());
     }
@@ -266,7 +266,7 @@ fn array<'a>(items: &'a [Item], scope: &mut Scope<'a>) -> Value<'a> {
                 if let Value::Array(array) = expr.eval(scope) {
                     weight = weight.saturating_add(Value::Array(array.clone()).weight());
                     if weight > VALUE_BYTES_MAX {
-                        return scope.too_large();
+                        return scope.too_large("[…]");
                     }
                     values.extend(array.iter());
                 }
@@ -274,7 +274,7 @@ fn array<'a>(items: &'a [Item], scope: &mut Scope<'a>) -> Value<'a> {
         }
     }
     values.retain(|value| !value.is_undefined());
-    scope.limit(Value::array(values))
+    scope.limit(Value::array(values), "[…]")
 }
 
 fn object<'a>(members: &'a [Member], scope: &mut Scope<'a>) -> Value<'a> {
@@ -287,14 +287,14 @@ fn object<'a>(members: &'a [Member], scope: &mut Scope<'a>) -> Value<'a> {
                 if let Value::Object(object) = expr.eval(scope) {
                     weight = weight.saturating_add(Value::Object(object.clone()).weight());
                     if weight > VALUE_BYTES_MAX {
-                        return scope.too_large();
+                        return scope.too_large("{…}");
                     }
                     pairs.extend(object.iter());
                 }
             }
         }
     }
-    scope.limit(Value::object(pairs))
+    scope.limit(Value::object(pairs), "{…}")
 }
 
 impl Computed {
@@ -331,7 +331,7 @@ impl Computed {
                         match template::render(&text.text(), &properties, &slot(renderings), VALUE_BYTES_MAX)
                         {
                             Some(rendered) => Value::from(rendered),
-                            None => scope.too_large(),
+                            None => scope.too_large("@Message"),
                         }
                     }
                     (message, ..) => message,

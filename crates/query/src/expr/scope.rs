@@ -16,7 +16,8 @@ pub(crate) struct Event<'a> {
 /// What stops a query in the middle of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    ValueTooLarge,
+    /// What made the value.
+    ValueTooLarge(&'static str),
     Cancelled,
     DeadlineExceeded,
 }
@@ -24,7 +25,9 @@ pub(crate) enum Failure {
 impl From<Failure> for ExecError {
     fn from(failure: Failure) -> ExecError {
         match failure {
-            Failure::ValueTooLarge => ExecError::ValueTooLarge { limit_bytes: VALUE_BYTES_MAX },
+            Failure::ValueTooLarge(by) => {
+                ExecError::ValueTooLarge { limit_bytes: VALUE_BYTES_MAX, by, arrival: None }
+            }
             Failure::Cancelled => ExecError::Cancelled,
             Failure::DeadlineExceeded => ExecError::DeadlineExceeded,
         }
@@ -162,22 +165,25 @@ impl<'a> Scope<'a> {
         self.failure.is_none()
     }
 
-    /// The value, unless it is too large to be one.
-    pub(crate) fn limit(&mut self, value: Value<'a>) -> Value<'a> {
-        if value.weight() <= VALUE_BYTES_MAX {
-            return value;
-        }
-        self.failure = Some(Failure::ValueTooLarge);
-        Value::Undefined
+    /// The value that `by` made, unless it is too large to be one.
+    pub(crate) fn limit(&mut self, value: Value<'a>, by: &'static str) -> Value<'a> {
+        if value.weight() <= VALUE_BYTES_MAX { value } else { self.too_large(by) }
     }
 
-    pub(crate) fn too_large(&mut self) -> Value<'a> {
-        self.failure = Some(Failure::ValueTooLarge);
+    pub(crate) fn too_large(&mut self, by: &'static str) -> Value<'a> {
+        self.failure = Some(Failure::ValueTooLarge(by));
         Value::Undefined
     }
 
     pub(crate) fn take_failure(&mut self) -> Result<(), ExecError> {
-        self.failure.take().map_or(Ok(()), |failure| Err(failure.into()))
+        let Some(failure) = self.failure.take() else { return Ok(()) };
+        Err(match failure.into() {
+            ExecError::ValueTooLarge { limit_bytes, by, .. } => {
+                let arrival = self.event.map(|event| event.arrival);
+                ExecError::ValueTooLarge { limit_bytes, by, arrival }
+            }
+            other => other,
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Expressions: precedence climbing over operands.
 
+use super::habits::foreign_comment;
 use super::{EXPRESSION_DEPTH_MAX, Parser, too_deep};
 use crate::ast::{Arguments, Arithmetic, Comparison, Expr, Item, Member, Name, Node, Quantifier};
 use crate::builtin::BuiltIn;
@@ -190,6 +191,9 @@ impl Parser<'_> {
             },
             Kind::Parameter => Node::Parameter(text[1..].to_owned()),
             Kind::Name => return self.named(),
+            Kind::Symbol("/") if self.query.get(span.start..).is_some_and(|rest| rest.starts_with("/*")) => {
+                return Err(foreign_comment(Span::new(span.start, span.start + 2)));
+            }
             Kind::Symbol("/") => {
                 let (pattern, span) = self.lexer.regex(span.start)?;
                 self.taken = span.end;
@@ -290,7 +294,7 @@ impl Parser<'_> {
             return Err(Flaw::new(open, "this `(` is never closed").expected("`)`"));
         }
         if !self.at_symbol(")") {
-            return Err(self.unexpected("an operator, `,` or `)`"));
+            return Err(self.unexpected_argument(&name.text, &arguments));
         }
         let mut span = name.span.to(self.advance()?);
         let mut ci = false;

@@ -1,12 +1,13 @@
 //! What people write who come from other languages, and the answer that helps them on.
 
 use super::Parser;
+use crate::ast::{Arguments, Expr, Node};
 use crate::error::Flaw;
 use crate::lexer::{Kind, foreign_advice};
 use crate::span::Span;
 
 /// Words that mean something elsewhere, where an operator or the next clause may stand here.
-const WORDS: [(&str, &str); 16] = [
+const WORDS: [(&str, &str); 17] = [
     ("between", "write `x >= a and x <= b`"),
     ("ilike", "write `x like 'a%' ci`"),
     ("rlike", "write `IsMatch(x, /…/)`, or `x = /…/` for the whole text"),
@@ -26,6 +27,7 @@ const WORDS: [(&str, &str); 16] = [
     ("mod", "write `a % b`"),
     ("xor", "write `a <> b`"),
     ("fetch", "write `limit 10`"),
+    ("nulls", "undefined and null come first in ascending order, and last in descending"),
 ];
 
 impl Parser<'_> {
@@ -118,8 +120,32 @@ impl Parser<'_> {
         flaw
     }
 
+    /// Behind an argument stands something else than `,` or `)`: `cast(x as int)`, `count(distinct x)`.
+    pub(super) fn unexpected_argument(&self, function: &str, arguments: &Arguments) -> Flaw {
+        let flaw = self.unexpected("an operator, `,` or `)`");
+        let is_call = |name: &str| function.eq_ignore_ascii_case(name);
+        if self.at_keyword("as") && (is_call("cast") || is_call("convert") || is_call("try_cast")) {
+            return flaw.hint("write `ToNumber(x)`, `ToString(x)` or `DateTime(x)`");
+        }
+        match arguments {
+            Arguments::List(list) if is_call("count") && self.token.kind != Kind::End => {
+                match list.as_slice() {
+                    [Expr { node: Node::Name(name), .. }] if name.eq_ignore_ascii_case("distinct") => {
+                        flaw.hint(format!("write `count(distinct({}))`", shorten(self.text())))
+                    }
+                    _ => flaw,
+                }
+            }
+            _ => flaw,
+        }
+    }
+
     /// A keyword where an operand should begin.
     pub(super) fn unexpected_operand(&self) -> Flaw {
+        let start = self.token.span.start;
+        if self.at_symbol("*") && self.query.get(..start).is_some_and(|before| before.ends_with('/')) {
+            return foreign_comment(Span::new(start - 1, start + 1));
+        }
         let flaw = self.unexpected("an expression");
         if flaw.hint.is_some() {
             return flaw;
@@ -160,6 +186,12 @@ pub(crate) fn function_advice(name: &str) -> Option<&'static str> {
         "in" => "write `x in [1, 2]`",
         _ => return None,
     })
+}
+
+/// `/* … */` where it can be nothing else: no operand begins with `*`, and no regular expression.
+pub(super) fn foreign_comment(span: Span) -> Flaw {
+    Flaw::new(span, "`/*` begins no comment in this language")
+        .hint("a comment begins with `--` and ends with its line")
 }
 
 fn shorten(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! The command line: every command with its arguments and help.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -55,6 +55,7 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
     Ingest(IngestArgs),
     Query(QueryArgs),
+    Keys(KeysArgs),
     Eval(EvalArgs),
     Info(InfoArgs),
     Verify(VerifyArgs),
@@ -304,6 +305,52 @@ pub(crate) enum OnDamage {
     Fail,
     /// It is left out, and what is missing is told on the standard error
     Skip,
+}
+
+/// List the keys that events have: how many values, of what kinds, with examples
+///
+/// Each key stands there as a query names it: `Elapsed`, `Actor.Name`, `Tags[?]` for the elements of an array,
+/// `@Properties['odd name']`. A table on a terminal, a JSON object a line elsewhere. At most 20,000 keys are told apart. How
+/// many events were looked at, and which, goes to the standard error.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool keys logs
+  benchtool keys logs --depth 1 --since 1d
+  benchtool keys logs --every 100
+  benchtool keys logs --format ndjson | grep StatusCode")]
+pub(crate) struct KeysArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// How many levels deep; 1 is the top level only, and the elements of an array are a level
+    #[arg(long, value_name = "N", default_value = "3")]
+    pub(crate) depth: NonZeroU32,
+
+    /// Look at so many events at most, the earliest
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+
+    /// Look at one event of so many
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(crate) every: NonZeroU64,
+
+    #[command(flatten)]
+    pub(crate) period: Period,
+
+    /// How keys are written
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<KeysFormat>,
+}
+
+/// How keys are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeysFormat {
+    /// A table
+    Table,
+    /// A JSON object a line
+    Ndjson,
 }
 
 /// Evaluate expressions

@@ -7,6 +7,7 @@ pub(crate) mod generate;
 pub(crate) mod help_files;
 pub(crate) mod info;
 pub(crate) mod ingest;
+pub(crate) mod keys;
 pub(crate) mod query;
 pub(crate) mod repair;
 pub(crate) mod verify;

@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Command::Generate(args) => commands::generate::run(&args),
         Command::Ingest(args) => commands::ingest::run(&args),
         Command::Query(args) => commands::query::run(&args),
+        Command::Keys(args) => commands::keys::run(&args),
         Command::Eval(args) => commands::eval::run(&args),
         Command::Info(args) => commands::info::run(&args),
         Command::Verify(args) => commands::verify::run(&args),

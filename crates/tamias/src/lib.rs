@@ -37,6 +37,7 @@
 mod damage;
 mod event;
 mod ingest;
+mod keys;
 mod source;
 mod store;
 mod time_format;
@@ -44,6 +45,7 @@ mod time_format;
 pub use damage::{Damage, LeftOut, ReadError, Repair, RepairedFile};
 pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
 pub use ingest::{Batch, EventFormat, Rejection};
+pub use keys::{Key, Keys};
 pub use store::{AppendError, Appended, Info, Segment, StartError, Store};
 pub use tamias_query::{
     AggregateKinds, CancelHandle, Cell, EvalError, ExecError, Expression, Held, Instant, InstantError, Kind,

@@ -100,7 +100,7 @@ const KINDS: [(Kind, &str); 7] = [
 ];
 
 /// The query for the events of a period.
-fn within(statement: &Statement, period: &Period) -> Result<Statement, Failure> {
+pub(crate) fn within(statement: &Statement, period: &Period) -> Result<Statement, Failure> {
     let Period { from, to, since, time_zone } = period;
     let read = |text: &Option<String>| match text {
         Some(text) => time_zone.read(text).map(Some).map_err(Failure::Usage),

@@ -9,6 +9,7 @@ mod fixtures;
 mod generate;
 mod ingest;
 mod interruption;
+mod keys;
 mod order;
 mod period;
 mod query;

@@ -1,0 +1,152 @@
+//! `benchtool keys`
+
+use std::io::{self, IsTerminal};
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use tamias::{Key, Keys, Kind, RunOptions, Statement, Store};
+
+use crate::cli::{KeysArgs, KeysFormat};
+use crate::failure::Failure;
+use crate::units::{percent, printable_line};
+use crate::{interrupt, output, progress};
+
+/// How often it looks for Ctrl-C.
+const EVENTS_BETWEEN_LOOKS: u64 = 1000;
+
+pub(crate) fn run(args: &KeysArgs) -> Result<(), Failure> {
+    let store = Store::open_read_only(&args.store)?;
+    let statement = crate::commands::query::within(&Statement::parse(ALL)?, &args.period)?;
+    let query = statement.bind(&tamias::Parameters::new())?;
+    interrupt::catch()?;
+    let of_all = store.info()?.events;
+    let bar = progress::events("reading", of_all);
+    let mut keys = Keys::new(args.depth.get() as usize);
+    let (every, limit) = (args.every.get(), args.limit.unwrap_or(u64::MAX));
+    let mut rows = store.run_with(&query, RunOptions::default())?;
+    let (mut read, mut end) = (0, End::All);
+    while let Some(row) = rows.next_row()? {
+        if keys.documents() >= limit {
+            end = End::Limit;
+            break;
+        }
+        if read % every == 0 {
+            keys.add(row.get(0).and_then(|cell| cell.json()).unwrap_or_default());
+        }
+        read += 1;
+        if read % EVENTS_BETWEEN_LOOKS == 0 {
+            bar.set_position(read);
+            if interrupt::requested() {
+                end = End::Interrupted;
+                break;
+            }
+        }
+    }
+    bar.finish_and_clear();
+
+    let format = args.format.unwrap_or(match io::stdout().is_terminal() {
+        true => KeysFormat::Table,
+        false => KeysFormat::Ndjson,
+    });
+    let text = match format {
+        KeysFormat::Table => table(&keys).to_string(),
+        KeysFormat::Ndjson => keys.found().map(|key| object(&key)).collect::<Vec<String>>().join("\n"),
+    };
+    if !text.is_empty() {
+        output::write_line(&mut output::stdout(), &text)?;
+    }
+    tell(&keys, read, of_all, every, end);
+    match end {
+        End::Interrupted => {
+            Err(Failure::Interrupted("interrupted; the keys are those found so far".to_owned()))
+        }
+        End::All | End::Limit => Ok(()),
+    }
+}
+
+const ALL: &str = "select @Data from stream";
+
+/// What ended the reading.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    All,
+    Limit,
+    Interrupted,
+}
+
+/// Says how far the answer reaches.
+fn tell(keys: &Keys, read: u64, of_all: u64, every: u64, end: End) {
+    let documents = keys.documents();
+    let events = if documents == 1 { "event" } else { "events" };
+    let which = match (every, end) {
+        (1, End::All) if documents == of_all => "all there are".to_owned(),
+        (1, End::All) => format!("all of that time, of {of_all} in the store"),
+        (1, _) => format!("the first, of {of_all} in the store; keys that only others have are missing"),
+        _ => format!("one of {every} among {read}; keys that only others have are missing"),
+    };
+    eprintln!("looked at {documents} {events}: {which}");
+    if keys.left_out() > 0 {
+        eprintln!("not shown: {} values under too many or too long keys", keys.left_out());
+    }
+}
+
+fn table(keys: &Keys) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(["key", "values", "of events", "kinds", "examples"]);
+    for column in 1..=2 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for key in keys.found() {
+        let kinds: Vec<String> = match key.kinds().collect::<Vec<_>>()[..] {
+            [(kind, _)] => vec![name(kind).to_owned()],
+            ref kinds => kinds.iter().map(|(kind, count)| format!("{} {count}", name(*kind))).collect(),
+        };
+        let path = key.path();
+        // Of an array's elements there are more than events.
+        let share =
+            if path.contains("[?]") { String::new() } else { percent(key.values(), keys.documents()) };
+        table.add_row([
+            printable_line(&path).into_owned(),
+            key.values().to_string(),
+            share,
+            kinds.join(", "),
+            printable_line(&key.examples().join("  ")).into_owned(),
+        ]);
+    }
+    table
+}
+
+/// A key as a JSON object.
+fn object(key: &Key<'_>) -> String {
+    let kinds: Vec<String> = key.kinds().map(|(kind, count)| format!("\"{}\":{count}", name(kind))).collect();
+    let examples: Vec<String> = key.examples().iter().map(|example| json(example)).collect();
+    format!(
+        "{{\"key\":{},\"values\":{},\"kinds\":{{{}}},\"examples\":[{}]}}",
+        json(&key.path()),
+        key.values(),
+        kinds.join(","),
+        examples.join(",")
+    )
+}
+
+/// A text as a JSON string.
+fn json(text: &str) -> String {
+    let mut parameters = tamias::Parameters::new();
+    parameters.set_text("text", text);
+    let string = tamias::Expression::prepare("$text", &parameters).map(|text| text.eval("{}"));
+    string.ok().and_then(Result::ok).flatten().unwrap_or_default()
+}
+
+fn name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::String => "string",
+        Kind::Number => "number",
+        Kind::Boolean => "boolean",
+        Kind::Null => "null",
+        Kind::Object => "object",
+        Kind::Array => "array",
+        _ => "undefined",
+    }
+}

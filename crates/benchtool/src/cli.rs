@@ -60,6 +60,8 @@ pub(crate) enum Command {
     Info(InfoArgs),
     Verify(VerifyArgs),
     Repair(RepairArgs),
+    Compact(CompactArgs),
+    Remove(RemoveArgs),
     Bench(BenchArgs),
     Demo(DemoArgs),
     GenerateCompletions(CompletionsArgs),
@@ -412,6 +414,48 @@ pub(crate) struct RepairArgs {
     pub(crate) store: PathBuf,
 
     /// Change nothing, and tell what would be done
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Merge the small files of a store into few
+///
+/// What is in the log only is sealed before. A store that is written to merges in the background too, but leaves some small
+/// files; after this all but one here and there are more than half full (64 MiB). Others may read the store meanwhile.
+#[derive(Debug, Args)]
+pub(crate) struct CompactArgs {
+    /// The store, a folder
+    pub(crate) store: PathBuf,
+}
+
+/// Remove the oldest events of a store, whole files of them
+///
+/// A file goes if all of its events are older than asked for, or, with --max-bytes, until the others are small enough, the
+/// oldest first. What is in the log only is sealed before. Other processes that read the store at this moment go on with
+/// what they began with; the files are deleted when nobody reads them any more. Removed events are gone for good.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("which").required(true).multiple(true), after_long_help = "\
+Examples:
+  benchtool remove logs --older-than 30d --dry-run
+  benchtool remove logs --older-than 30d --max-bytes 100000000000
+  benchtool remove logs --before 2024-05-01")]
+pub(crate) struct RemoveArgs {
+    /// The store, a folder
+    pub(crate) store: PathBuf,
+
+    /// Files with events before this time only: ISO 8601 text, UTC unless it names an offset
+    #[arg(long, value_name = "TIME", group = "which", conflicts_with = "older_than")]
+    pub(crate) before: Option<String>,
+
+    /// Files with events only that are older than this: 30d, 12h
+    #[arg(long, value_name = "DURATION", group = "which")]
+    pub(crate) older_than: Option<String>,
+
+    /// The oldest files, until the others have at most so many bytes
+    #[arg(long, value_name = "N", group = "which")]
+    pub(crate) max_bytes: Option<u64>,
+
+    /// Change nothing, and tell what would be removed
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

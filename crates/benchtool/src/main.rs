@@ -1,4 +1,4 @@
-//! `benchtool`, the command line of Tamias: generate, ingest, query, eval, info, verify, repair, bench, demo.
+//! `benchtool`, the command line of Tamias: generate, ingest, query, eval, info, verify, repair, compact, remove, bench, demo.
 //!
 //! Data goes to standard output, everything else to standard error. The exit codes are in [`failure`].
 
@@ -48,6 +48,8 @@ fn main() -> ExitCode {
         Command::Info(args) => commands::info::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Repair(args) => commands::repair::run(&args),
+        Command::Compact(args) => commands::compact::run(&args),
+        Command::Remove(args) => commands::remove::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::GenerateCompletions(args) => commands::help_files::completions(&args),

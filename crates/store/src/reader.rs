@@ -196,6 +196,7 @@ impl Held {
                 environment: Arc::clone(&self.environment),
                 segments: Arc::clone(&self.segments),
                 tail: self.replayed.tail.runs.clone(),
+                log_bytes: self.logs.iter().map(|(_, log)| log.offset).sum(),
                 damage: self.missing.iter().cloned().chain(damage).collect(),
                 lock: Arc::clone(&self.lock),
             }),

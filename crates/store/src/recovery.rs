@@ -70,6 +70,8 @@ pub(crate) struct Recovered {
     pub(crate) replayed: Replayed,
     /// What damaged logs still hold.
     pub(crate) salvaged: Vec<Arc<Run>>,
+    /// Bytes of these logs.
+    pub(crate) salvaged_bytes: u64,
     pub(crate) damage: Vec<Damage>,
 }
 
@@ -201,7 +203,7 @@ pub(crate) fn recover(directory: &dyn Directory, block_bytes: usize) -> Result<R
     };
     let mut next_file = next_file(directory, &old)?;
     let mut replayed = Replayed::begin(&old);
-    let (mut salvaged, mut damage) = (Vec::new(), Vec::new());
+    let (mut salvaged, mut salvaged_bytes, mut damage) = (Vec::new(), 0, Vec::new());
     let mut kept = Vec::new();
     let mut least_arrival = 0;
     let mut copy: Option<LogCopy> = None;
@@ -223,6 +225,7 @@ pub(crate) fn recover(directory: &dyn Directory, block_bytes: usize) -> Result<R
         least_arrival = reader.least_arrival;
         if !reader.damage.is_empty() {
             salvaged.extend(tail.runs);
+            salvaged_bytes += reader.offset;
             if reader.damage.iter().any(|part| part.events.is_none()) {
                 replayed.next_arrival = beyond_lost(replayed.next_arrival);
             }
@@ -255,7 +258,7 @@ pub(crate) fn recover(directory: &dyn Directory, block_bytes: usize) -> Result<R
     };
     let generation = manifest.publish(directory)?;
     sweep(directory, &manifest, |_| false);
-    Ok(Recovered { manifest, generation, log, replayed, salvaged, damage })
+    Ok(Recovered { manifest, generation, log, replayed, salvaged, salvaged_bytes, damage })
 }
 
 fn copy_batch(

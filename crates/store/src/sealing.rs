@@ -20,7 +20,10 @@ impl Writer {
         let frozen = self.frozen.get_or_insert_default();
         frozen.runs.extend(runs);
         frozen.document_bytes += document_bytes;
-        frozen.logs.extend(self.log.take().map(|log| log.number));
+        if let Some(log) = self.log.take() {
+            frozen.logs.push(log.number);
+            frozen.log_bytes += log.written;
+        }
         frozen.next_arrival = self.replayed.next_arrival;
         frozen.sources.clone_from(&self.replayed.sources);
         self.seal_time = None;

@@ -46,6 +46,8 @@ pub(crate) struct State {
     pub(crate) environment: Arc<Environment>,
     pub(crate) segments: Arc<Segments>,
     pub(crate) tail: Vec<Arc<Run>>,
+    /// Bytes of the logs that hold the tail.
+    pub(crate) log_bytes: u64,
     /// Of logs: nobody knows of which times the lost events were.
     pub(crate) damage: Arc<[Damage]>,
     /// Keeps the files that the snapshot may still open.
@@ -65,7 +67,7 @@ pub struct Snapshot {
 pub struct SegmentInfo {
     /// The file; `None` for the tail, which is not sealed yet.
     pub file: Option<PathBuf>,
-    /// Bytes of the file; for the tail of its documents.
+    /// Bytes of the file; for the tail those of its logs.
     pub file_bytes: u64,
     /// How many events.
     pub events: u64,
@@ -128,13 +130,12 @@ impl Snapshot {
             let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
             let info = tail.get_or_insert(SegmentInfo {
                 file: None,
-                file_bytes: 0,
+                file_bytes: self.state.log_bytes,
                 events: 0,
                 document_bytes: 0,
                 blocks: 0,
                 instants: (first.instant, last.instant),
             });
-            info.file_bytes += run.documents.len() as u64;
             info.events += run.len() as u64;
             info.document_bytes += (run.documents.len() - run.len()) as u64;
             info.blocks += 1;

@@ -35,6 +35,8 @@ pub(crate) struct Inner {
     state: RwLock<Arc<State>>,
     /// What damaged logs still hold. It stays there, so it is never sealed.
     salvaged: Vec<Arc<Run>>,
+    /// Bytes of these logs.
+    salvaged_bytes: u64,
     /// Wakes the thread that seals and merges.
     pub(crate) signal: Arc<Signal>,
     _lock: Box<dyn Lock>,
@@ -69,6 +71,7 @@ pub(crate) struct Frozen {
     pub(crate) runs: Vec<Arc<Run>>,
     pub(crate) document_bytes: usize,
     pub(crate) logs: Vec<u64>,
+    pub(crate) log_bytes: u64,
     pub(crate) next_arrival: u64,
     pub(crate) sources: BTreeMap<String, SourceMark>,
 }
@@ -108,7 +111,7 @@ impl Inner {
         recovered: Recovered,
         lock: Box<dyn Lock>,
     ) -> Inner {
-        let Recovered { manifest, generation, log, replayed, salvaged, damage } = recovered;
+        let Recovered { manifest, generation, log, replayed, salvaged, salvaged_bytes, damage } = recovered;
         let environment = Arc::new(Environment::new(Arc::clone(&directory), manifest.store, &options));
         let segments = manifest.segments.iter();
         let segments = segments.map(|entry| Arc::new(Segment::new(*entry, Arc::clone(&environment))));
@@ -116,6 +119,7 @@ impl Inner {
             environment: Arc::clone(&environment),
             segments: Arc::new(Segments::new(segments.collect())),
             tail: [&*salvaged, &*replayed.tail.runs].concat(),
+            log_bytes: salvaged_bytes + log.as_ref().map_or(0, |log| log.written),
             damage: damage.into(),
             lock: Arc::clone(&generation),
         };
@@ -149,6 +153,7 @@ impl Inner {
             flushed: Condvar::new(),
             state: RwLock::new(Arc::new(state)),
             salvaged,
+            salvaged_bytes,
             signal: Arc::default(),
             _lock: lock,
         }
@@ -347,7 +352,10 @@ impl Inner {
         let tail = [&*self.salvaged, frozen, &*writer.replayed.tail.runs].concat();
         let environment = Arc::clone(&self.environment);
         let lock = Arc::clone(&writer.generation);
-        let state = Arc::new(State { environment, segments, tail, damage, lock });
+        let log_bytes = self.salvaged_bytes
+            + writer.frozen.as_ref().map_or(0, |frozen| frozen.log_bytes)
+            + writer.log.as_ref().map_or(0, |log| log.written);
+        let state = Arc::new(State { environment, segments, tail, log_bytes, damage, lock });
         *self.state.write().unwrap_or_else(PoisonError::into_inner) = state;
     }
 }

@@ -402,3 +402,22 @@ fn a_position_that_is_not_durable_is_not_sealed_before_its_events() {
     assert_eq!((left.snapshot().events(), left.source_position("web")), (1, Some(1)));
     assert_eq!((store.snapshot().events(), store.source_position("web")), (2, Some(2)));
 }
+
+#[test]
+fn the_tail_has_the_bytes_of_its_logs() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny()).unwrap();
+    append(&store, &[document(1), document(2)]);
+    append(&store, &[document(3)]);
+    let medium = folder.medium();
+    let log = medium.names().find(|name| name.ends_with(".log")).unwrap();
+    let bytes = medium.contents(medium.find(log).unwrap()).len() as u64;
+    for snapshot in [store.snapshot(), reader.snapshot().unwrap()] {
+        let tail = snapshot.segments();
+        assert_eq!((tail.len(), tail[0].file_bytes, tail[0].document_bytes), (1, bytes, 300));
+    }
+    drop(store);
+    // The copy is as long.
+    assert_eq!(open(&folder, &tiny()).unwrap().snapshot().segments()[0].file_bytes, bytes);
+}

@@ -41,6 +41,7 @@ mod keys;
 mod source;
 mod store;
 mod time_format;
+mod upkeep;
 
 pub use damage::{Damage, LeftOut, ReadError, Repair, RepairedFile};
 pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
@@ -54,6 +55,7 @@ pub use tamias_query::{
 };
 pub use tamias_store::{Durability, OpenError, Options, ReadMode, SourcePosition};
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
+pub use upkeep::{Removed, Retention};
 
 /// The README's program compiles.
 #[cfg(doctest)]

@@ -8,7 +8,7 @@ use tamias_store::{Groups, OpenError, Options, SealError, Snapshot, SourcePositi
 
 use crate::damage::instant;
 use crate::source::{SnapshotSource, Summaries};
-use crate::{Batch, Damage, EventFormat, LeftOut, Rejection, Repair};
+use crate::{Batch, EventFormat, LeftOut, Rejection};
 
 /// A store of events: a folder of plain files. A handle, cheap to clone, for any number of threads.
 ///
@@ -52,7 +52,7 @@ pub struct Info {
 pub struct Segment {
     /// The file; `None` for the events that are in the log only.
     pub file: Option<PathBuf>,
-    /// The bytes of the file; of events in the log, those of their documents.
+    /// The bytes of the file, or of the logs.
     pub file_bytes: u64,
     /// The number of events.
     pub events: u64,
@@ -270,45 +270,6 @@ impl Store {
         Ok((query.run_with(Box::new(source), options), left_out))
     }
 
-    /// Reads the whole store again, every checksum and the order of all events, and lists what is damaged. Takes as long
-    /// as reading its files does.
-    ///
-    /// # Errors
-    /// Where the store cannot be opened, or the operating system refuses to read it.
-    pub fn verify(&self) -> Result<Vec<Damage>, OpenError> {
-        Ok(self.snapshot()?.verify()?.into_iter().map(Damage).collect())
-    }
-
-    /// Repairs the store in the folder `path`, which no process may be writing to. Each damaged file is copied whole into the
-    /// folder `quarantine` in the store, what is whole in it is written into a new file, and only then is it taken out of
-    /// the store; nothing is ever deleted that was not copied. Interrupted at any point it leaves the store as it was or
-    /// repaired, and may be run again. With `dry_run` nothing is changed, and the result tells what would be.
-    ///
-    /// `progress` hears now and then how many bytes of how many were read. Takes as long as reading the store does.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # drop(tamias::Store::open(folder.path())?);
-    /// let repair = tamias::Store::repair(folder.path(), false, |_read, _of| ())?;
-    /// for file in &repair.files {
-    ///     println!("{}: {} events kept", file.file.display(), file.kept);
-    /// }
-    /// # assert!(repair.files.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Where there is no store, another process writes to it, or it cannot be read or written. A store whose list of files
-    /// (the manifest) is damaged cannot be repaired.
-    pub fn repair(
-        path: impl AsRef<Path>,
-        dry_run: bool,
-        mut progress: impl FnMut(u64, u64),
-    ) -> Result<Repair, OpenError> {
-        tamias_store::Repair::run(path.as_ref(), &Options::default(), &Summaries, dry_run, &mut progress)
-            .map(Repair::from)
-    }
-
     /// What the store holds now.
     ///
     /// # Errors
@@ -339,7 +300,7 @@ impl Store {
         Ok(self.snapshot()?.groups(query.instants(), direction))
     }
 
-    fn writer(&self) -> Result<&tamias_store::Store, AppendError> {
+    pub(crate) fn writer(&self) -> Result<&tamias_store::Store, AppendError> {
         match &self.0 {
             Access::Writer(store) => Ok(store),
             Access::Reader(_) => Err(AppendError::ReadOnly),

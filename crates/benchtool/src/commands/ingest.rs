@@ -38,6 +38,9 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
         Rejects::check(path, &sources, &args.store)?;
     }
     let store = Store::open(&args.store)?;
+    for part in store.known_damage()? {
+        eprintln!("warning: {part}; `repair` takes it out");
+    }
     let starts = sources.iter().map(|source| {
         let position = match source.origin() {
             Some(name) if !args.again => store.source_position(name)?,

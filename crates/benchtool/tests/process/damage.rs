@@ -127,3 +127,32 @@ fn repair_takes_out_what_is_damaged_and_keeps_its_bytes() {
     assert_eq!(again, format!("sound: {stay} events, nothing to repair\n"));
     tool(folder.path(), &["repair", "missing"]).with(5);
 }
+
+#[test]
+fn ingesting_into_a_damaged_store_says_so() {
+    let folder = folder();
+    let event = |n: u32| format!("{{\"@t\":\"2024-05-29T10:56:01Z\",\"n\":{n}}}\n");
+    for n in 0..3 {
+        fs::write(folder.path().join("events"), event(n)).unwrap();
+        tool(folder.path(), &["ingest", "s", "events"]).well();
+        fs::remove_file(folder.path().join("events")).unwrap();
+    }
+    let log = largest_log(&folder.path().join("s"));
+    let mut bytes = fs::read(&log).unwrap();
+    let place = bytes.windows(5).position(|window| window == b"\"n\":1").unwrap();
+    bytes[place + 4] = b'7';
+    fs::write(&log, bytes).unwrap();
+    fs::write(folder.path().join("more"), event(3)).unwrap();
+    let run = tool(folder.path(), &["ingest", "s", "more"]).well();
+    assert!(run.err.starts_with("warning: s/") && run.err.contains("; `repair` takes it out"), "{run:?}");
+    assert_eq!(run.err.lines().count(), 1, "{run:?}");
+    let done = tool(folder.path(), &["repair", "s"]).well();
+    assert!(done.out.ends_with("repaired: 1 file, 1 event is lost, 3 stay\n"), "{done:?}");
+    tool(folder.path(), &["verify", "s"]).well();
+}
+
+fn largest_log(store: &Path) -> PathBuf {
+    let files = fs::read_dir(store).unwrap().map(|entry| entry.unwrap().path());
+    let logs = files.filter(|file| file.extension().is_some_and(|extension| extension == "log"));
+    logs.max_by_key(|log| fs::metadata(log).unwrap().len()).unwrap()
+}

@@ -16,3 +16,4 @@ mod query;
 mod real;
 mod resume;
 mod tool;
+mod upkeep;

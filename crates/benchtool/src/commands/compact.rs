@@ -1,0 +1,16 @@
+//! `benchtool compact`
+
+use crate::cli::CompactArgs;
+use crate::commands::existing;
+use crate::failure::Failure;
+use crate::output;
+
+pub(crate) fn run(args: &CompactArgs) -> Result<(), Failure> {
+    let store = existing(&args.store)?;
+    store.seal()?;
+    let before = store.info()?.segments.len();
+    store.merge()?;
+    let info = store.info()?;
+    let line = format!("compacted: {before} files are {}, {} events", info.segments.len(), info.events);
+    output::write_line(&mut output::stdout(), &line)
+}

@@ -1,0 +1,45 @@
+//! `benchtool remove`
+
+use std::time::SystemTime;
+
+use tamias::{Instant, Retention};
+
+use crate::cli::RemoveArgs;
+use crate::commands::existing;
+use crate::failure::Failure;
+use crate::{instants, output};
+
+pub(crate) fn run(args: &RemoveArgs) -> Result<(), Failure> {
+    let before = match (&args.before, &args.older_than) {
+        (Some(text), _) => {
+            Some(instants::Zone::parse("UTC").and_then(|zone| zone.read(text)).map_err(Failure::Usage)?)
+        }
+        (None, Some(text)) => Some(ago(instants::duration(text).map_err(Failure::Usage)?)?),
+        (None, None) => None,
+    };
+    let retention = Retention { before, file_bytes_max: args.max_bytes };
+    let store = existing(&args.store)?;
+    if !args.dry_run {
+        store.seal()?;
+    }
+    let removed = store.remove(retention, args.dry_run)?;
+    let what = if args.dry_run { "would be removed" } else { "removed" };
+    let range = removed.time_range.map_or(String::new(), |(first, last)| format!(", from {first} to {last}"));
+    let line = format!(
+        "{what}: {} files of {} bytes, {} events{range}; {} events stay",
+        removed.files.len(),
+        removed.file_bytes,
+        removed.events,
+        store.info()?.events - if args.dry_run { removed.events } else { 0 }
+    );
+    output::write_line(&mut output::stdout(), &line)
+}
+
+/// The instant so many ticks ago; the first of all if there is none.
+fn ago(ticks: u64) -> Result<Instant, Failure> {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let milliseconds = since_1970.map_or(0, |since| since.as_millis());
+    let now = Instant::from_unix_text(&milliseconds.to_string());
+    let now = now.map_err(|error| Failure::Io(format!("this machine's clock is {error}")))?;
+    Ok(Instant::from_ticks(now.ticks().saturating_sub(ticks)).unwrap_or(now))
+}

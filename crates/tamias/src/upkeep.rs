@@ -1,0 +1,117 @@
+//! Looking after a store: verifying, repairing, merging small files, removing old ones.
+
+use std::path::{Path, PathBuf};
+
+use tamias_query::Instant;
+use tamias_store::{OpenError, Options};
+
+use crate::damage::instant;
+use crate::source::Summaries;
+use crate::{AppendError, Damage, Repair, Store};
+
+/// Which files of events may stay. Events that are not sealed yet always do: [`seal`](Store::seal) first where that matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// A file goes if all of its events are before this instant.
+    pub before: Option<Instant>,
+    /// Files go, those with the earliest last event first, until the others have at most so many bytes.
+    pub file_bytes_max: Option<u64>,
+}
+
+/// What was removed, or would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// The files.
+    pub files: Vec<PathBuf>,
+    /// Their bytes.
+    pub file_bytes: u64,
+    /// How many events they hold.
+    pub events: u64,
+    /// The instants of the first and the last of these.
+    pub time_range: Option<(Instant, Instant)>,
+}
+
+impl Store {
+    /// Reads the whole store again, every checksum and the order of all events, and lists what is damaged. Takes as long
+    /// as reading its files does.
+    ///
+    /// # Errors
+    /// Where the store cannot be opened, or the operating system refuses to read it.
+    pub fn verify(&self) -> Result<Vec<Damage>, OpenError> {
+        Ok(self.snapshot()?.verify()?.into_iter().map(Damage).collect())
+    }
+
+    /// Repairs the store in the folder `path`, which no process may be writing to. Each damaged file is copied whole into the
+    /// folder `quarantine` in the store, what is whole in it is written into a new file, and only then is it taken out of
+    /// the store; nothing is ever deleted that was not copied. Interrupted at any point it leaves the store as it was or
+    /// repaired, and may be run again. With `dry_run` nothing is changed, and the result tells what would be.
+    ///
+    /// `progress` hears now and then how many bytes of how many were read. Takes as long as reading the store does.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # drop(tamias::Store::open(folder.path())?);
+    /// let repair = tamias::Store::repair(folder.path(), false, |_read, _of| ())?;
+    /// for file in &repair.files {
+    ///     println!("{}: {} events kept", file.file.display(), file.kept);
+    /// }
+    /// # assert!(repair.files.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where there is no store, another process writes to it, or it cannot be read or written. A store whose list of files
+    /// (the manifest) is damaged cannot be repaired.
+    pub fn repair(
+        path: impl AsRef<Path>,
+        dry_run: bool,
+        mut progress: impl FnMut(u64, u64),
+    ) -> Result<Repair, OpenError> {
+        tamias_store::Repair::run(path.as_ref(), &Options::default(), &Summaries, dry_run, &mut progress)
+            .map(Repair::from)
+    }
+
+    /// What is known to be damaged without reading the sealed files: parts of logs. Queries fail on it, or
+    /// [leave it out](Store::run_past_damage).
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn known_damage(&self) -> Result<Vec<Damage>, OpenError> {
+        Ok(self.snapshot()?.damage().iter().cloned().map(Damage).collect())
+    }
+
+    /// Merges small files that are neighbours in time, until those left are more than half as large as they get, but for one here
+    /// and there. Reads and writes the small ones once; other threads go on meanwhile. The store merges in the background too,
+    /// but leaves some small files, so that it need not write events too often.
+    ///
+    /// # Errors
+    /// Where the store is open for reading only, or it cannot be written. What was merged before stays so.
+    pub fn merge(&self) -> Result<(), AppendError> {
+        Ok(self.writer()?.merge()?)
+    }
+
+    /// Removes whole files of events that need not be kept, all of them or none; with `dry_run` only tells which. Queries that run,
+    /// and other processes, still read what they began with: a file goes when nobody does any more. What was removed
+    /// is gone; ids of its events are not given again.
+    ///
+    /// ```
+    /// use tamias::{Retention, Store};
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = Store::open(folder.path())?;
+    /// let retention = Retention { before: Some("2024-01-01T00:00:00Z".parse()?), file_bytes_max: Some(100 << 30) };
+    /// let removed = store.remove(retention, false)?;
+    /// println!("{} events in {} files", removed.events, removed.files.len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where the store is open for reading only, or it cannot be written.
+    pub fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, AppendError> {
+        let Retention { before, file_bytes_max } = retention;
+        let retention = tamias_store::Retention { before: before.map(Instant::ticks), file_bytes_max };
+        let tamias_store::Removed { files, file_bytes, events, instants } =
+            self.writer()?.remove(retention, dry_run)?;
+        let time_range = instants.map(|(first, last)| (instant(first), instant(last)));
+        Ok(Removed { files, file_bytes, events, time_range })
+    }
+}

@@ -297,6 +297,30 @@ fn a_limit_on_different_values_stops_the_reading() {
     assert_eq!(memory.query("select bottom(n, 1) from stream"), "{\"bottom(n, 1)\":999}\n");
 }
 
+/// An event may have more properties than can be gone through in bounded memory.
+#[test]
+fn properties_beyond_the_limit_are_an_error() {
+    let event = |members: usize| {
+        let members: Vec<String> = (0..members).map(|n| format!(r#""{:x}":1"#, n % 0x10_0000)).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    let (many, too_many) = (event(100_000), event(2_200_000));
+    assert!(too_many.len() < 24 << 20);
+    let query = |document: &str, text: &str| {
+        let query = Query::prepare(text).unwrap();
+        let memory = Memory::new(&[document]);
+        query.run(memory.source(query.direction())).next().unwrap().map(|row| format!("{row:?}"))
+    };
+    let length = "select Length(Keys(@Properties)) from stream";
+    assert_eq!(query(&many, length).unwrap(), "[100000]");
+    let error = query(&too_many, length).unwrap_err().to_string();
+    assert!(error.starts_with("`@Properties` made more than 67108864 bytes"), "{error}");
+    assert_eq!(
+        query(&too_many, "select @Properties['ff'] as x, Has(@Properties.ff) from stream").unwrap(),
+        "[1, true]"
+    );
+}
+
 /// Rows are made some thousand at a time; an event may have more elements than that.
 #[test]
 fn every_element_of_a_long_list_is_a_row() {

@@ -308,7 +308,10 @@ impl Computed {
             Computed::Arrived => Value::from(event.arrival),
             Computed::Id => Value::from(format!("{:016x}{:016x}", event.instant, event.arrival)),
             Computed::Data => Value::from_option(event.document.map(Object::Stored)),
-            Computed::Properties => Value::from_option(event.document.map(Object::Properties)),
+            Computed::Properties => match event.document.map(Object::properties) {
+                Some(None) => scope.too_large("@Properties"),
+                properties => Value::from_option(properties.flatten()),
+            },
             Computed::Level { level } => match slot(level) {
                 Value::Undefined => Value::from("Information"),
                 level => level,

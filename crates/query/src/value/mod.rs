@@ -1,17 +1,17 @@
 //! The values of the language, borrowed from the document until a row owns them.
 
 mod number;
+mod object;
 mod order;
 mod text;
 mod write;
 
 pub(crate) use number::{Number, few_digits};
+pub(crate) use object::Object;
 pub(crate) use order::{canonical, compare, equal, order};
 pub(crate) use text::{Text, upper};
 pub(crate) use write::{json, parse, write_json};
 
-use crate::builtin::property_name;
-use std::borrow::Cow;
 use std::sync::Arc;
 use tamias_json as stored;
 
@@ -41,21 +41,6 @@ pub(crate) enum Array<'a> {
 #[derive(Debug)]
 pub(crate) struct Items<'a> {
     values: Vec<Value<'a>>,
-    weight: usize,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum Object<'a> {
-    Stored(stored::Map<'a>),
-    /// The user properties of a document: `@Properties`.
-    Properties(stored::Map<'a>),
-    Shared(Arc<Members<'a>>),
-}
-
-/// Keys are unique.
-#[derive(Debug)]
-pub(crate) struct Members<'a> {
-    pairs: Vec<(Text<'a>, Value<'a>)>,
     weight: usize,
 }
 
@@ -130,13 +115,7 @@ impl<'a> Value<'a> {
 
     /// An object of `pairs`, of which a repeated key keeps the last value, and an undefined one removes the key.
     pub(crate) fn object(pairs: Vec<(Text<'a>, Value<'a>)>) -> Value<'a> {
-        let mut pairs = last_of_each(pairs);
-        pairs.retain(|(_, value)| !value.is_undefined());
-        let weight = pairs.iter().fold(2usize, |sum, (key, value)| {
-            let pair = size_of::<(Text<'a>, Value<'a>)>();
-            sum.saturating_add(key.weight()).saturating_add(value.weight()).saturating_add(pair)
-        });
-        Value::Object(Object::Shared(Arc::new(Members { pairs, weight })))
+        Value::Object(Object::of(pairs))
     }
 
     pub(crate) fn kind(&self) -> Kind {
@@ -168,7 +147,7 @@ impl<'a> Value<'a> {
             Value::Array(Array::Stored(array)) => array.raw().len(),
             Value::Array(Array::Shared(items)) => items.weight,
             Value::Object(Object::Stored(map) | Object::Properties(map)) => map.raw().len(),
-            Value::Object(Object::Shared(members)) => members.weight,
+            Value::Object(Object::Shared(members)) => members.weight(),
         }
     }
 
@@ -198,12 +177,12 @@ impl<'a> Value<'a> {
             Value::Array(array) => {
                 Value::array(array.iter().map(|value| value.into_static_below(depth + 1)).collect())
             }
-            Value::Object(object) => Value::object(
+            Value::Object(object) => Value::Object(Object::of_unique(
                 object
                     .iter()
                     .map(|(key, value)| (key.into_static(), value.into_static_below(depth + 1)))
                     .collect(),
-            ),
+            )),
         }
     }
 }
@@ -246,82 +225,6 @@ impl<'a> Iterator for Elements<'_, 'a> {
             Elements::Shared(values) => values.next().cloned(),
         }
     }
-}
-
-impl<'a> Object<'a> {
-    /// The value of the last member called `name`.
-    pub(crate) fn get(&self, name: &str) -> Value<'a> {
-        match self {
-            Object::Stored(map) => Value::maybe(map.get(name)),
-            Object::Properties(map) if !name.starts_with('@') => Value::maybe(map.get(name)),
-            Object::Properties(map) => Value::maybe(
-                map.entries()
-                    .filter(|(key, _)| property_name(&key.text()) == Some(name))
-                    .last()
-                    .map(|(_, value)| value),
-            ),
-            Object::Shared(members) => members
-                .pairs
-                .iter()
-                .find(|(key, _)| key.text() == name)
-                .map_or(Value::Undefined, |(_, value)| value.clone()),
-        }
-    }
-
-    /// The members in their order, a repeated key with its last value only.
-    pub(crate) fn iter(&self) -> std::vec::IntoIter<(Text<'a>, Value<'a>)> {
-        let pairs = match self {
-            Object::Shared(members) => members.pairs.clone(),
-            Object::Stored(map) => last_of_each(
-                map.entries().map(|(key, value)| (Text::Stored(key), Value::stored(value))).collect(),
-            ),
-            Object::Properties(map) => last_of_each(
-                map.entries()
-                    .filter_map(|(key, value)| {
-                        let stored = Text::Stored(key);
-                        let name = match key.raw().first() {
-                            Some(b'@' | b'\\') => match (property_name(&key.text()), key.text()) {
-                                (None, _) => return None,
-                                (Some(name), Cow::Borrowed(text)) if name.len() == text.len() => stored,
-                                (Some(name), _) => Text::from(name.to_owned()),
-                            },
-                            _ => stored,
-                        };
-                        Some((name, Value::stored(value)))
-                    })
-                    .collect(),
-            ),
-        };
-        pairs.into_iter()
-    }
-}
-
-/// Drops what a later pair with the same key replaces; what stays keeps its place.
-fn last_of_each<'a>(mut pairs: Vec<(Text<'a>, Value<'a>)>) -> Vec<(Text<'a>, Value<'a>)> {
-    const FEW: usize = 8;
-    let repeats = if pairs.len() <= FEW {
-        pairs
-            .iter()
-            .enumerate()
-            .any(|(i, (key, _))| pairs.iter().skip(i + 1).any(|(other, _)| key.equals(other)))
-    } else {
-        let mut keys: Vec<Cow<'_, str>> = pairs.iter().map(|(key, _)| key.text()).collect();
-        keys.sort_unstable();
-        keys.windows(2).any(|two| two[0] == two[1])
-    };
-    if !repeats {
-        return pairs;
-    }
-    let mut last = std::collections::HashMap::new();
-    for (index, (key, _)) in pairs.iter().enumerate() {
-        last.insert(key.text().into_owned(), index);
-    }
-    let mut index = 0;
-    pairs.retain(|(key, _)| {
-        index += 1;
-        last.get(&*key.text()) == Some(&(index - 1))
-    });
-    pairs
 }
 
 impl From<bool> for Value<'_> {

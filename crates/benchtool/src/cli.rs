@@ -55,6 +55,7 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
     Ingest(IngestArgs),
     Query(QueryArgs),
+    Shell(ShellArgs),
     Keys(KeysArgs),
     Eval(EvalArgs),
     Info(InfoArgs),
@@ -272,7 +273,7 @@ pub(crate) struct QueryArgs {
 }
 
 /// Whose events a query is about, and how instants are shown.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Period {
     /// Only events from this time on
     ///
@@ -307,6 +308,34 @@ pub(crate) enum OnDamage {
     Fail,
     /// It is left out, and what is missing is told on the standard error
     Skip,
+}
+
+/// Ask one query after another, at a prompt
+///
+/// A query ends with a semicolon or an empty line. Tab completes words of the language and the keys of the store's first and
+/// last events; the arrow keys bring back earlier queries, also those of other days. Ctrl-C cancels a running query, Ctrl-D
+/// leaves, `.help` lists some commands. What was typed is kept in `tamias/history` under $XDG_STATE_HOME, ~/.local/state
+/// without it.
+///
+/// Where the standard input is no terminal, queries are read from it in the same form, and the first error ends it with the
+/// exit code that `query` would have.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool shell logs
+  benchtool shell logs --since 1h --time-zone local
+  benchtool shell logs --format csv < queries.txt")]
+pub(crate) struct ShellArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) period: Period,
+
+    /// How rows are written: a table on a terminal, else NDJSON
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
 }
 
 /// List the keys that events have: how many values, of what kinds, with examples

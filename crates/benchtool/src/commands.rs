@@ -12,6 +12,7 @@ pub(crate) mod keys;
 pub(crate) mod query;
 pub(crate) mod remove;
 pub(crate) mod repair;
+pub(crate) mod shell;
 pub(crate) mod verify;
 
 use std::path::Path;

@@ -6,6 +6,7 @@ mod budget;
 mod chunks;
 mod cli;
 mod commands;
+mod completion;
 mod elements;
 mod entries;
 mod failure;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Command::Generate(args) => commands::generate::run(&args),
         Command::Ingest(args) => commands::ingest::run(&args),
         Command::Query(args) => commands::query::run(&args),
+        Command::Shell(args) => commands::shell::run(&args),
         Command::Keys(args) => commands::keys::run(&args),
         Command::Eval(args) => commands::eval::run(&args),
         Command::Info(args) => commands::info::run(&args),

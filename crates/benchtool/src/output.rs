@@ -17,6 +17,10 @@ const OUTPUT_BYTES: usize = 64 << 10;
 /// A table is laid out so many rows at a time, so that it takes bounded memory however many rows there are.
 const TABLE_ROWS: usize = 1000;
 
+/// A terminal that says it is narrower than this is taken for one of the usual width.
+const TABLE_COLUMNS_MIN: u16 = 20;
+const TABLE_COLUMNS_USUAL: u16 = 80;
+
 /// Writes all rows, and tells how many there were.
 pub(crate) fn write_rows(
     rows: &mut Rows,
@@ -144,6 +148,10 @@ fn write_tables(rows: &mut Rows, shown: &Shown, out: &mut impl Write) -> Result<
     loop {
         let mut table = Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
+        // Some terminals do not know how wide they are.
+        if table.width().is_some_and(|width| width < TABLE_COLUMNS_MIN) {
+            table.set_width(TABLE_COLUMNS_USUAL);
+        }
         table.set_header(rows.columns().iter().map(|name| printable_line(name).into_owned()));
         let mut rows_here = 0;
         while rows_here < TABLE_ROWS {

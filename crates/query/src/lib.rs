@@ -43,6 +43,7 @@ mod summary;
 mod template;
 mod time;
 mod value;
+mod vocabulary;
 
 pub use control::{CancelHandle, MEMORY_BYTES, RunOptions};
 pub use error::{ExecError, Held, QueryError};
@@ -56,3 +57,4 @@ pub use source::{Block, Direction, Source, SourceError};
 pub use span::Span;
 pub use summary::summarize;
 pub use value::{Kind, VALUE_BYTES_MAX};
+pub use vocabulary::{Word, vocabulary};

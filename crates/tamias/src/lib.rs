@@ -51,7 +51,7 @@ pub use store::{AppendError, Appended, Info, Segment, StartError, Store};
 pub use tamias_query::{
     AggregateKinds, CancelHandle, Cell, EvalError, ExecError, Expression, Held, Instant, InstantError, Kind,
     KindCounts, KindReport, OwnedRow, Parameters, PathKinds, Query, QueryError, Row, Rows, RunOptions,
-    Statement, Stats, eval,
+    Statement, Stats, Word, eval, vocabulary,
 };
 pub use tamias_store::{Durability, OpenError, Options, ReadMode, SourcePosition};
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};

@@ -63,6 +63,28 @@ pub(crate) fn run(args: &KeysArgs) -> Result<(), Failure> {
     }
 }
 
+/// Shows the keys of a store's first events, for somebody who is about to ask.
+pub(crate) fn show(store: &Store) -> Result<(), Failure> {
+    let query = Statement::parse(ALL)?.bind(&tamias::Parameters::new())?;
+    let mut keys = Keys::new(SHOWN_DEPTH);
+    let mut rows = store.run_with(&query, RunOptions::default())?;
+    let mut end = End::All;
+    while let Some(row) = rows.next_row()? {
+        if keys.documents() >= SHOWN_EVENTS {
+            end = End::Limit;
+            break;
+        }
+        keys.add(row.get(0).and_then(|cell| cell.json()).unwrap_or_default());
+    }
+    output::write_line(&mut output::stdout(), &table(&keys).to_string())?;
+    tell(&keys, keys.documents(), store.info()?.events, 1, end);
+    Ok(())
+}
+
+/// What `show` looks at.
+const SHOWN_EVENTS: u64 = 10_000;
+const SHOWN_DEPTH: usize = 3;
+
 const ALL: &str = "select @Data from stream";
 
 /// What ended the reading.

@@ -15,5 +15,6 @@ mod period;
 mod query;
 mod real;
 mod resume;
+mod shell;
 mod tool;
 mod upkeep;

@@ -4,6 +4,8 @@ mod aggregate;
 mod resolve;
 mod wildcard;
 
+pub(crate) use aggregate::NAMES as AGGREGATES;
+
 use crate::ast::{self, Column, Group, Name, OrderBy};
 use crate::error::Flaw;
 use crate::expr::{Computed, Expr};

@@ -1,0 +1,164 @@
+//! What a word that somebody has begun to type may become: words of the language, and the keys of the store.
+
+use std::collections::BTreeSet;
+
+use tamias::{Keys, Parameters, RunOptions, Statement, Store, Word, vocabulary};
+
+use crate::failure::Failure;
+
+/// The words that can be completed, each once, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Words(BTreeSet<String>);
+
+/// Keys are looked for in so many events from the beginning of the store, and in as many from its end.
+const EVENTS_LOOKED_AT: usize = 500;
+
+/// Keys so many levels deep are completed.
+const DEPTH: usize = 3;
+
+impl Words {
+    /// The words of the language, and the keys of some of the store's events.
+    pub(crate) fn of(store: &Store) -> Result<Words, Failure> {
+        let mut keys = Keys::new(DEPTH);
+        for order in ["asc", "desc"] {
+            let text = format!("select @Data from stream order by time {order} limit {EVENTS_LOOKED_AT}");
+            let query = Statement::parse(&text)?.bind(&Parameters::new())?;
+            let mut rows = store.run_with(&query, RunOptions::default())?;
+            while let Some(row) = rows.next_row()? {
+                keys.add(row.get(0).and_then(|cell| cell.json()).unwrap_or_default());
+            }
+        }
+        Ok(Words::new(keys.found().map(|key| key.path())))
+    }
+
+    pub(crate) fn new(keys: impl Iterator<Item = String>) -> Words {
+        let words = vocabulary().map(|(word, what)| match what {
+            Word::Function | Word::Aggregate => format!("{word}("),
+            _ => word.to_owned(),
+        });
+        Words(words.chain(keys).collect())
+    }
+
+    /// Where the word before this place of the text begins, and what it may become, whatever the case of its letters. Nothing
+    /// within a string or a comment, where there are no words of the language.
+    pub(crate) fn complete(&self, text: &str, at: usize) -> (usize, Vec<String>) {
+        let before = text.get(..at).unwrap_or(text);
+        let start = before
+            .rfind(|c: char| !is_part(c))
+            .map_or(0, |last| last + before[last..].chars().next().map_or(1, char::len_utf8));
+        let begun = &before[start..];
+        if begun.is_empty() || state(before) != State::Plain {
+            return (at, Vec::new());
+        }
+        let lower = begun.to_lowercase();
+        let fitting = self.0.iter().filter(|word| word.to_lowercase().starts_with(&lower)).cloned();
+        (start, fitting.collect())
+    }
+}
+
+/// Whether a character can stand in a word that is completed.
+fn is_part(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '@' | '.')
+}
+
+/// Whether the end of a text ends a query: a semicolon, or an empty line behind it. A line that begins with a point is a
+/// command by itself.
+pub(crate) fn is_ended(text: &str) -> bool {
+    let is_command = text.trim_start().starts_with('.') || matches!(text.trim(), "exit" | "quit");
+    let has_empty_line =
+        text.lines().last().is_some_and(|line| line.trim().is_empty()) || text.ends_with('\n');
+    text.trim().is_empty()
+        || is_command
+        || has_empty_line
+        || (text.trim_end().ends_with(';') && state(text) == State::Plain)
+}
+
+/// Where the end of a text stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Plain,
+    String,
+    Comment,
+}
+
+fn state(text: &str) -> State {
+    let mut state = State::Plain;
+    let mut rest = text;
+    loop {
+        let end: &[&str] = match state {
+            State::Plain => &["'", "--"],
+            State::String => &["'"],
+            State::Comment => &["\n"],
+        };
+        let found = end.iter().filter_map(|end| rest.find(end).map(|at| (at, *end))).min();
+        let Some((at, end)) = found else { return state };
+        rest = &rest[at + end.len()..];
+        state = match (state, end) {
+            (State::Plain, "'") => State::String,
+            (State::Plain, _) => State::Comment,
+            _ => State::Plain,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: (usize, &[&str])) {
+        let keys = ["Elapsed", "Actor", "Actor.Name", "@Properties['a b']", "Łódź"];
+        let words = Words::new(keys.into_iter().map(str::to_owned));
+        let (start, found) = words.complete(text, text.len());
+        assert_eq!(
+            (start, found.iter().map(String::as_str).collect::<Vec<_>>()),
+            (expected.0, expected.1.to_vec())
+        );
+    }
+
+    #[test]
+    fn words_and_keys_are_completed() {
+        check("sel", (0, &["select"]));
+        check("select * from stream WHE", (21, &["where"]));
+        check("select startsw", (7, &["StartsWith("]));
+        check("select perc", (7, &["percentile("]));
+        check("select count(ela", (13, &["Elapsed"]));
+        check("select actor", (7, &["Actor", "Actor.Name"]));
+        check("select Actor.n", (7, &["Actor.Name"]));
+        check("select a=@prop", (9, &["@Properties", "@Properties['a b']"]));
+        check("select łó", (7, &["Łódź"]));
+        check("select ", (7, &[]));
+        check("select xyz", (7, &[]));
+        check("select a like 'sel", (18, &[]));
+        check("select 'it''s' lim", (15, &["limit"]));
+        check("-- sel", (6, &[]));
+        check("-- 'tis\nsel", (8, &["select"]));
+    }
+
+    #[test]
+    fn the_middle_of_a_text_is_completed_from_what_stands_before() {
+        let words = Words::new(std::iter::empty());
+        assert_eq!(words.complete("sel from stream", 3), (0, vec!["select".to_owned()]));
+        assert_eq!(words.complete("sel", 99).1.len(), 1);
+    }
+
+    #[test]
+    fn queries_end_with_a_semicolon_or_an_empty_line() {
+        for ended in [
+            "",
+            "  ",
+            "select 1;",
+            "select 1 ; ",
+            "select\n1\n",
+            "select 1\n  ",
+            ".help",
+            "exit",
+            "select 'a;'';';",
+        ] {
+            assert!(is_ended(ended), "{ended:?}");
+        }
+        for open in ["select 1", "select 'a;", "select 1\nfrom stream", "select 1 -- not here;", "exit now"] {
+            assert!(!is_ended(open), "{open:?}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `benchtool shell`: at a terminal, and fed from a pipe.
+
+use crate::tool::{events, folder, tool, tool_with_input};
+
+#[test]
+fn queries_from_a_pipe_are_answered_one_after_another() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 50)).well();
+    let shell = |input: &str, options: &[&str]| {
+        tool_with_input(folder.path(), &[&["shell", "s"][..], options].concat(), input.as_bytes())
+    };
+    let run = shell(
+        "select count(*) as n\n  from stream;\n-- not the end;\nselect 'a;' as b\n\nselect 3 as c",
+        &[],
+    );
+    let run = run.well();
+    assert_eq!((run.out.as_str(), run.err.as_str()), ("{\"n\":50}\n{\"b\":\"a;\"}\n{\"c\":3}\n", ""));
+    let run =
+        shell(".format csv\nselect 1 as a, 2 as b;\n.format raw\nselect 3;\n.exit\nselect 4;\n", &[]).well();
+    assert_eq!(run.out, "a,b\n1,2\n3\n");
+    // The first error ends it, with its exit code.
+    let run = shell("select 1 as a;\nselect ;\nselect 2;\n", &[]).with(3);
+    assert_eq!(run.out, "{\"a\":1}\n");
+    assert!(run.err.starts_with("error: line 1, column 7: "), "{}", run.err);
+    assert!(shell(".dance\n", &[]).with(2).err.contains("there is no .dance; .help"));
+    assert!(shell(".format paper\n", &[]).with(2).err.contains("'paper' is no format: table, ndjson"));
+    assert!(shell(".keys\n", &[]).well().out.contains("RequestPath"));
+    assert!(shell("explain select Message from stream;", &[]).well().out.contains("Message"));
+    assert!(shell("explain analyze select Message from stream;", &[]).well().out.contains("50"));
+    assert_eq!(shell("select count(*) as n from stream", &["--since", "1m"]).well().out, "{\"n\":0}\n");
+    assert!(tool(folder.path(), &["shell", "nowhere"]).with(5).out.is_empty());
+}
+
+#[cfg(unix)]
+mod terminal {
+    use std::path::Path;
+    use std::process::Command;
+
+    use rexpect::session::{PtySession, spawn_command};
+
+    use super::*;
+
+    const PATIENCE_MS: u64 = 20_000;
+    const CTRL_C: char = 'c';
+
+    fn start(folder: &Path) -> PtySession {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_benchtool"));
+        command.args(["shell", "s"]).current_dir(folder);
+        command.env("HOME", folder).env("TERM", "xterm").env_remove("XDG_STATE_HOME");
+        let mut session = spawn_command(command, Some(PATIENCE_MS)).unwrap();
+        session.exp_string("tamias> ").unwrap();
+        session
+    }
+
+    #[test]
+    fn somebody_asks_at_a_terminal() {
+        let folder = folder();
+        tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 50)).well();
+        let mut session = start(folder.path());
+        session.send_line("select count(*) as n from stream;").unwrap();
+        session.exp_string(" 50 ").unwrap();
+        session.exp_string("1 row in ").unwrap();
+        // A query of several lines; an error does not end the shell.
+        session.send_line("select 6 * 7 as").unwrap();
+        session.send_line("answer;").unwrap();
+        session.exp_string("42").unwrap();
+        session.send_line("select ;").unwrap();
+        session.exp_string("error:").unwrap();
+        session.exp_string("tamias> ").unwrap();
+        // Tab completes a word of the language, and a key of the store.
+        session.send("sele\t RequestPa\t from stream where false;").unwrap();
+        session.send_line("").unwrap();
+        session.exp_string("0 rows in ").unwrap();
+        session.exp_string("tamias> ").unwrap();
+        session.send_control(CTRL_C).unwrap();
+        session.exp_string("(Ctrl-D leaves)").unwrap();
+        session.send_line(".exit").unwrap();
+        session.exp_eof().unwrap();
+        let history = std::fs::read_to_string(folder.path().join(".local/state/tamias/history")).unwrap();
+        assert!(history.contains("select RequestPath from stream where false;"), "{history}");
+    }
+
+    #[test]
+    fn ctrl_c_ends_the_query_and_not_the_shell() {
+        let folder = folder();
+        tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 40_000)).well();
+        let mut session = start(folder.path());
+        // Hundreds of rows an event, each of them slow: it takes minutes.
+        let unnest = "lateral unnest(Values(@Data)) as";
+        let query = format!(
+            "select count(*) from stream {unnest} a {unnest} b where ToJson([a, b, @Data]) = /(.*[a-f].*[0-9].*){{5}}/;"
+        );
+        session.send_line(&query).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        session.send_control(CTRL_C).unwrap();
+        session.exp_string("cancelled").unwrap();
+        session.exp_string("tamias> ").unwrap();
+        session.send_line("select 6 * 7 as answer;").unwrap();
+        session.exp_string("42").unwrap();
+        session.send_control('d').unwrap();
+        session.exp_eof().unwrap();
+    }
+}

@@ -51,7 +51,7 @@ pub(crate) fn analysis(plan: &Plan, stats: &Stats, watch: &Watch) -> String {
     let mut text = String::new();
     let steps = steps(plan).into_iter().map(|step| {
         let mut notes = counted(step.kind, plan, stats, watch);
-        notes.extend(times.as_ref().and_then(|times| taken(step.kind, times)));
+        notes.extend(times.as_ref().and_then(|times| taken(step.kind, plan, times)));
         if notes.is_empty() { step.text } else { format!("{} [{}]", step.text, notes.join("; ")) }
     });
     // Writing to a string does not fail.
@@ -67,8 +67,7 @@ pub(crate) fn analysis(plan: &Plan, stats: &Stats, watch: &Watch) -> String {
     if let Some(StepTimes { source, all, .. }) = &times {
         let _ = writeln!(
             text,
-            "time: {}, of which reading and checking blocks {}; that of a step is that of all its events, but for what is \
-             done with a hit: of those every 16th is timed",
+            "time: {}, of which reading and checking blocks {}; `about` is reckoned from every 16th",
             shown(*all),
             shown(*source)
         );
@@ -108,14 +107,21 @@ fn counted(kind: Kind, plan: &Plan, stats: &Stats, watch: &Watch) -> Vec<String>
 }
 
 /// What a step has taken; what goes on together stands at the first of the steps.
-fn taken(kind: Kind, times: &StepTimes) -> Option<String> {
+fn taken(kind: Kind, plan: &Plan, times: &StepTimes) -> Option<String> {
+    let unnests = matches!(&plan.input, Input::Events(events) if !events.unnest.is_empty());
     match kind {
-        Kind::Scan => Some(format!("{} with unnest and filter", shown(times.scan))),
+        Kind::Scan => {
+            let with = match (unnests, plan.filter.is_some()) {
+                (true, true) => " with unnest and filter",
+                (true, false) => " with unnest",
+                (false, true) => " with filter",
+                (false, false) => "",
+            };
+            Some(format!("{}{with}", shown(times.scan)))
+        }
         Kind::Project | Kind::Group => Some(format!("about {}", shown(times.output))),
-        Kind::Sort | Kind::ProjectGroups if !times.held.is_zero() => Some(match kind {
-            Kind::Sort => format!("{} in all that is held", shown(times.held)),
-            _ => format!("{} with having and sort", shown(times.held)),
-        }),
+        Kind::Sort if matches!(plan.output, Output::Rows { .. }) => Some(shown(times.held)),
+        Kind::ProjectGroups => Some(format!("{} with having and sort", shown(times.held))),
         _ => None,
     }
 }

@@ -26,6 +26,16 @@ impl ExactSum {
                 }
             },
         };
+        self.add_part(scale, significand);
+    }
+
+    /// Adds so many numbers at once, whose sums are told by scale, from 0 to 28.
+    pub(super) fn add_parts(&mut self, count: u64, parts: impl Iterator<Item = (u32, i128)>) {
+        self.count += count;
+        parts.for_each(|(scale, significand)| self.add_part(scale, significand));
+    }
+
+    fn add_part(&mut self, scale: u32, significand: i128) {
         match self.parts.iter_mut().find(|(known, _)| *known == scale) {
             // 96 bits leave room for 2^31 additions of the largest; what is beyond has no sum in any case.
             Some((_, sum)) => match sum.checked_add(significand) {

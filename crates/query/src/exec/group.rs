@@ -18,24 +18,24 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) type Order = (u64, u64);
 
 pub(super) struct Groups<'p> {
-    grouping: &'p Grouping,
+    pub(super) grouping: &'p Grouping,
     /// By the canonical spelling of their keys.
     by_key: HashMap<Box<[u8]>, usize>,
-    groups: Vec<Group>,
+    pub(super) groups: Vec<Group>,
     /// What the groups take, about, in bytes.
-    bytes: usize,
+    pub(super) bytes: usize,
     /// The key of the present event, in an allocation that stays.
-    key: Vec<u8>,
+    pub(super) key: Vec<u8>,
     recent: Recent,
     /// The key before the present one, and its group.
     last: (Vec<u8>, usize),
 }
 
-struct Group {
+pub(super) struct Group {
     /// The first event.
     first: Order,
     keys: Vec<Value<'static>>,
-    aggregators: Vec<Aggregator>,
+    pub(super) aggregators: Vec<Aggregator>,
 }
 
 /// What a group costs beside its values, about.
@@ -65,6 +65,36 @@ impl<'p> Groups<'p> {
 
     pub(super) fn sink<'s>(&'s mut self, control: &'s Control) -> impl Sink + use<'s, 'p> {
         GroupSink { groups: self, control }
+    }
+
+    /// Takes in so many events that are alike in what the groups read of them, of which this is the first. Of several, only counts
+    /// and what takes a value once may be asked for.
+    pub(super) fn add<'a>(
+        &mut self,
+        grouping: &'a Grouping,
+        scope: &mut Scope<'a>,
+        order: Order,
+        count: u64,
+    ) {
+        let found = self.find(&grouping.keys, scope, order.0, order);
+        let Some(group) = self.groups.get_mut(found) else { return };
+        if order < group.first {
+            group.first = order;
+            group.keys = shown(&grouping.keys, scope, order.0);
+        }
+        for (aggregate, aggregator) in grouping.aggregates.iter().zip(&mut group.aggregators) {
+            if let (Aggregator::Count(sum), Expr::Constant(Value::Bool(true))) =
+                (&mut *aggregator, &aggregate.argument)
+            {
+                *sum += count;
+                continue;
+            }
+            let value = aggregate.argument.eval(scope);
+            if count > 1 && !matches!(value, Value::Null | Value::Undefined) {
+                aggregator.add_count(count - 1);
+            }
+            self.bytes += aggregator.add(value, order, &mut self.key);
+        }
     }
 
     /// The number of the group that the event belongs to.
@@ -287,25 +317,7 @@ impl Sink for GroupSink<'_, '_> {
         let (Output::Groups(grouping), Some(event)) = (&plan.output, scope.event) else {
             return Ok(ControlFlow::Continue(()));
         };
-        let order = (event.instant, event.arrival);
-        let found = self.groups.find(&grouping.keys, scope, event.instant, order);
-        let Some(group) = self.groups.groups.get_mut(found) else {
-            return Ok(ControlFlow::Continue(()));
-        };
-        if order < group.first {
-            group.first = order;
-            group.keys = shown(&grouping.keys, scope, event.instant);
-        }
-        for (aggregate, aggregator) in grouping.aggregates.iter().zip(&mut group.aggregators) {
-            if let (Aggregator::Count(count), Expr::Constant(Value::Bool(true))) =
-                (&mut *aggregator, &aggregate.argument)
-            {
-                *count += 1;
-                continue;
-            }
-            let value = aggregate.argument.eval(scope);
-            self.groups.bytes += aggregator.add(value, order, &mut self.groups.key);
-        }
+        self.groups.add(grouping, scope, (event.instant, event.arrival), 1);
         self.control.check_memory(self.groups.bytes)?;
         Ok(ControlFlow::Continue(()))
     }

@@ -51,7 +51,7 @@ impl Merge {
                 self.enqueue(cursor, run);
             }
             let Some((.., cursor)) = self.queue.pop() else {
-                if !self.next_group(run, source)? {
+                if !self.next_group(run, source, worker, stats)? {
                     return Ok(false);
                 }
                 continue;
@@ -91,11 +91,24 @@ impl Merge {
     }
 
     /// Whether there is another group.
-    fn next_group(&mut self, run: Run<'_>, source: &mut dyn Source) -> Result<bool, ExecError> {
+    fn next_group(
+        &mut self,
+        run: Run<'_>,
+        source: &mut dyn Source,
+        worker: &mut Worker,
+        stats: &mut Stats,
+    ) -> Result<bool, ExecError> {
+        run.control.check()?;
         let Some(blocks) = source.next_group().map_err(ExecError::Source)? else {
             return Ok(false);
         };
-        self.cursors = blocks.into_iter().map(|block| Cursor::new(block, self.width)).collect();
+        self.cursors.clear();
+        for block in blocks {
+            let part = worker.begin(run, &*block, None, stats)?;
+            if !part.events.is_empty() {
+                self.cursors.push(Cursor::new(block, part, self.width));
+            }
+        }
         for cursor in 0..self.cursors.len() {
             self.enqueue(cursor, run);
         }

@@ -1,15 +1,18 @@
 //! Plan → rows. Events stream through a block at a time; only groups, and rows to be sorted, are held.
 //!
 //! 1. The source yields a group of blocks whose times overlap.
-//! 2. Each block is scanned, its events filtered, its hits made into a batch of rows (`scan`, `project`).
+//! 2. What is known of a block is asked first: it may hold no hit, or its summary may be all that the groups need (`outlook`,
+//!    `answer`). Otherwise it is scanned, its events filtered, its hits made into a batch of rows (`scan`, `project`).
 //! 3. The batches of a group are merged by (instant, arrival); a batch that runs out is filled again (`merge`).
 //! 4. Or the hits are taken into groups, in any order: what depends on order remembers the event's (`group`, `aggregate`).
 //! 5. Rows to be sorted are held, no more than a limit needs (`sort`).
 
 mod aggregate;
+mod answer;
 mod exact;
 mod group;
 mod merge;
+mod outlook;
 mod project;
 mod scan;
 mod sketch;
@@ -66,8 +69,7 @@ impl Rows {
         let control = Control::new(&plan, options);
         let source = source.map(|source| control.watch.source(source));
         let is_plain = control.options.plain || control.options.count_kinds;
-        let search = plan.search.as_deref().filter(|_| !is_plain);
-        let worker = Worker::new(time::now(), search);
+        let worker = Worker::new(&plan, time::now(), is_plain);
         Rows { plan, source, state: State::Ready, worker, stats: Stats::default(), control }
     }
 
@@ -219,10 +221,14 @@ impl Rows {
                 if let Some(source) = &mut self.source {
                     while let Some(blocks) = source.next_group().map_err(ExecError::Source)? {
                         for block in blocks {
-                            self.stats.blocks += 1;
-                            let mut sink = groups.sink(&self.control);
+                            self.control.check()?;
                             let run = Run { plan, events, control: &self.control };
-                            self.worker.scan(run, &*block, 0, &mut sink, &mut self.stats)?;
+                            let part = self.worker.begin(run, &*block, Some(&mut groups), &mut self.stats)?;
+                            if !part.events.is_empty() {
+                                self.stats.blocks += 1;
+                                let mut sink = groups.sink(&self.control);
+                                self.worker.scan(run, &*block, &part, 0, &mut sink, &mut self.stats)?;
+                            }
                         }
                         if groups.is_settled(plan) {
                             break;

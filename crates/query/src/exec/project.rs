@@ -1,6 +1,6 @@
 //! Rows from hits, a batch at a time.
 
-use super::scan::{Run, Sink, Worker, event_count};
+use super::scan::{Part, Run, Sink, Worker, order_of};
 use super::stats::Stats;
 use crate::error::ExecError;
 use crate::expr::{Expr, Scope};
@@ -14,6 +14,8 @@ use std::sync::Arc;
 /// A block on its way to become rows.
 pub(super) struct Cursor {
     block: Arc<dyn Block>,
+    /// The events that may pass.
+    part: Part,
     /// The events that have been evaluated.
     evaluated: usize,
     /// An event of which the batch took some elements and had no room for the others: it is evaluated once more.
@@ -33,8 +35,9 @@ struct Cut {
 }
 
 impl Cursor {
-    pub(super) fn new(block: Arc<dyn Block>, width: usize) -> Cursor {
-        Cursor { batch: Batch::new(Some(block.clone()), width), block, evaluated: 0, cut: None, at: 0 }
+    pub(super) fn new(block: Arc<dyn Block>, part: Part, width: usize) -> Cursor {
+        let batch = Batch::new(Some(block.clone()), width);
+        Cursor { batch, block, part, evaluated: 0, cut: None, at: 0 }
     }
 
     /// The place in time of what comes next: of the next row, or of the next event that is not evaluated yet. None at the
@@ -43,11 +46,8 @@ impl Cursor {
         if let Some(order) = self.batch.order(self.at) {
             return Some(order);
         }
-        let (instants, arrivals) = (self.block.instants(), self.block.arrivals());
-        let count = event_count(&*self.block);
-        let left = count.checked_sub(self.evaluated + 1)?;
-        let index = if direction == Direction::Ascending { self.evaluated } else { left };
-        Some((u64::from_le_bytes(*instants.get(index)?), u64::from_le_bytes(*arrivals.get(index)?)))
+        let index = self.part.index(self.evaluated, direction)?;
+        Some(order_of(&*self.block, index))
     }
 
     /// Evaluates events until the next batch of rows is full, or the block at its end.
@@ -76,7 +76,7 @@ impl Cursor {
             sink.skipped = cut.hits;
             stats.uncount(&cut.counted);
         }
-        self.evaluated = worker.scan(run, &*self.block, self.evaluated, &mut sink, stats)?;
+        self.evaluated = worker.scan(run, &*self.block, &self.part, self.evaluated, &mut sink, stats)?;
         if sink.is_cut {
             self.evaluated = self.evaluated.saturating_sub(1);
             self.cut = Some(Cut { hits: sink.hits, counted: stats.since(&worker.begun) });

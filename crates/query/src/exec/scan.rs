@@ -1,12 +1,15 @@
 //! Events, one after another: scanned, read, filtered, and handed on if they pass.
 
+use super::group::Groups;
+use super::outlook::{Outlook, Verdict};
 use super::stats::Stats;
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope, Spare};
-use crate::plan::{Events, Plan};
-use crate::search::{Finder, Search, window};
+use crate::plan::{Events, Input, Plan};
+use crate::search::{Finder, window};
 use crate::source::{Block, Direction};
+use crate::summary::Summary;
 use crate::value::Value;
 use std::ops::{ControlFlow, Range};
 use tamias_json::Offsets;
@@ -37,6 +40,22 @@ pub(super) struct Worker {
     hits: Hits,
     /// What was counted before the last event with elements was begun.
     pub(super) begun: Stats,
+    /// None where nothing shall be concluded.
+    outlook: Option<Outlook>,
+}
+
+/// The events of a block that are to be evaluated.
+pub(super) struct Part {
+    /// By their places in the block.
+    pub(super) events: Range<usize>,
+}
+
+impl Part {
+    /// The place of the `number`th of them in a direction.
+    pub(super) fn index(&self, number: usize, direction: Direction) -> Option<usize> {
+        let left = self.events.len().checked_sub(number + 1)?;
+        Some(self.events.start + if direction == Direction::Ascending { number } else { left })
+    }
 }
 
 /// What is run.
@@ -61,20 +80,58 @@ const PLAIN: &str = "each event scanned and evaluated";
 const SEARCHED: &str = "blocks searched, what is found evaluated";
 
 impl Worker {
-    /// A worker that searches, if there is something to search for.
-    pub(super) fn new(now: u64, search: Option<&Search>) -> Worker {
-        let finder = search.map(|search| Box::new(Finder::new(search)));
+    /// A worker that, unless it shall go the plain way, concludes from what is known of blocks, and searches, if there is something
+    /// to search for.
+    pub(super) fn new(plan: &Plan, now: u64, is_plain: bool) -> Worker {
+        let search = plan.search.as_deref().filter(|_| !is_plain);
+        let outlook = match &plan.input {
+            Input::Events(events) if !is_plain => Some(Outlook::new(plan, events, now)),
+            _ => None,
+        };
         Worker {
             offsets: Offsets::new(),
             spare: Spare::default(),
             now,
-            finder,
+            finder: search.map(|search| Box::new(Finder::new(search))),
             hits: Hits::default(),
             begun: Stats::default(),
+            outlook,
         }
     }
 
-    /// Evaluates the events of a block in the plan's direction, from the `from`th on, until the sink has enough.
+    /// Which events of a block have to be evaluated: none where none passes, or where `groups` have taken them in by what is known
+    /// of them.
+    pub(super) fn begin(
+        &mut self,
+        run: Run<'_>,
+        block: &dyn Block,
+        groups: Option<&mut Groups<'_>>,
+        stats: &mut Stats,
+    ) -> Result<Part, ExecError> {
+        let count = event_count(block);
+        let Some(outlook) = &mut self.outlook else { return Ok(Part { events: 0..count }) };
+        let summary = block.summary().and_then(Summary::parse);
+        let summary = summary.as_ref().filter(|summary| summary.events() as usize == count);
+        let Verdict { events, passes } = outlook.of(block, summary, run.events);
+        if passes == Some(false) {
+            stats.blocks_skipped += 1;
+            stats.events_skipped += count as u64;
+            return Ok(Part { events: 0..0 });
+        }
+        if let Some(groups) = groups
+            && events.len() == count
+            && let Some(hits) = groups.answer(run, outlook, block, summary, passes == Some(true))?
+        {
+            stats.blocks_answered += 1;
+            stats.events_answered += count as u64;
+            stats.hits += hits;
+            return Ok(Part { events: 0..0 });
+        }
+        stats.events_skipped += (count - events.len()) as u64;
+        Ok(Part { events })
+    }
+
+    /// Evaluates a part of a block's events in the plan's direction, from the `from`th on, until the sink has enough.
     ///
     /// Gives the number of the event to go on with. An event with several elements may have more of them than the sink
     /// took: it is for the sink to have it begun again.
@@ -82,12 +139,13 @@ impl Worker {
         &mut self,
         run: Run<'_>,
         block: &dyn Block,
+        part: &Part,
         from: usize,
         sink: &mut impl Sink,
         stats: &mut Stats,
     ) -> Result<usize, ExecError> {
         let Run { events, control, .. } = run;
-        let count = event_count(block);
+        let count = part.events.len();
         let documents = match events.reads_documents {
             true => match block.documents().map_err(ExecError::Source)? {
                 Some(documents) => documents,
@@ -95,20 +153,23 @@ impl Worker {
             },
             false => &[],
         };
-        let (ends, instants, arrivals) = (block.ends(), block.instants(), block.arrivals());
-        let ends = ends.get(..count).unwrap_or_default();
-        let parts = Parts { documents, ends, instants, arrivals };
+        // The places of events are counted in the query's direction, from an end of the block.
         let is_ascending = events.direction == Direction::Ascending;
+        let Range { start, end } = part.events;
+        let ends = block.ends().get(..end).unwrap_or_default();
+        let parts = Parts { documents, ends, instants: block.instants(), arrivals: block.arrivals() };
+        let (begin, stop) = if is_ascending { (start, end) } else { (0, count) };
         // Taken for the while, so that it can be used beside what is left.
         let mut finder = self.finder.take();
-        let mut next = from;
+        let mut next = begin + from;
         let mut result = Ok(());
-        while next < count {
+        while next < stop {
             if let Err(failure) = control.check() {
                 result = Err(failure.into());
                 break;
             }
-            let window = window(ends, next, count, is_ascending);
+            let window = window(ends, next, end, is_ascending);
+            let window = window.start.max(start)..window.end;
             let searches = finder.as_deref_mut().is_some_and(Finder::is_worth_it);
             let done = match finder.as_deref_mut().filter(|_| searches) {
                 Some(finder) => self.search(finder, run, parts, window, sink, stats),
@@ -128,7 +189,7 @@ impl Worker {
             }
         }
         self.finder = finder;
-        result.map(|()| next)
+        result.map(|()| next - begin)
     }
 
     /// Evaluates the events of a window one by one: how many were, and whether to go on.
@@ -318,6 +379,13 @@ fn document<'d>(documents: &'d [u8], ends: &[[u8; 4]], index: usize) -> Option<&
         None => 0,
     };
     documents.get(start..u32::from_le_bytes(*ends.get(index)?) as usize)
+}
+
+/// The instant and arrival number of an event.
+#[inline]
+pub(super) fn order_of(block: &dyn Block, index: usize) -> (u64, u64) {
+    let number = |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    (number(block.instants()), number(block.arrivals()))
 }
 
 /// How many events a block has: as many as are told of in full.

@@ -12,8 +12,12 @@ pub struct Stats {
     pub blocks: u64,
     /// Blocks passed over, since what is known of them shows that none of their events passes.
     pub blocks_skipped: u64,
-    /// The events of those blocks.
+    /// The events of those blocks, and those of others that are outside of the query's time.
     pub events_skipped: u64,
+    /// Blocks whose summary told all that was asked of their events.
+    pub blocks_answered: u64,
+    /// The events of those blocks.
+    pub events_answered: u64,
     /// Elements of unnested collections, each tested in place of its event.
     pub elements: u64,
     /// Events, or elements of unnested ones, that passed `where`.

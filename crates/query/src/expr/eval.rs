@@ -183,7 +183,7 @@ fn compare_stored(op: Comparison, value: stored::Value<'_>, bound: &Bound) -> Op
 }
 
 /// The comparison of a number with a value of another kind.
-fn unlike(op: Comparison) -> Option<bool> {
+pub(crate) fn unlike(op: Comparison) -> Option<bool> {
     match op {
         Comparison::Equal => Some(false),
         Comparison::NotEqual => Some(true),
@@ -192,7 +192,7 @@ fn unlike(op: Comparison) -> Option<bool> {
 }
 
 #[inline]
-fn holds(op: Comparison, order: Ordering) -> bool {
+pub(crate) fn holds(op: Comparison, order: Ordering) -> bool {
     match op {
         Comparison::Equal => order.is_eq(),
         Comparison::NotEqual => order.is_ne(),

@@ -8,7 +8,7 @@ mod print;
 mod scope;
 
 pub(crate) use arithmetic::calculate;
-pub(crate) use eval::element;
+pub(crate) use eval::{element, holds, unlike};
 pub(crate) use kind::Certain;
 pub(crate) use pattern::{Like, LikeForm, Pattern, Replacement};
 pub(crate) use print::{Printed, property};

@@ -10,15 +10,13 @@ mod hash;
 mod list;
 mod names;
 mod numbers;
-#[cfg_attr(not(test), expect(dead_code, reason = "the executor does not ask yet"))]
 mod read;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-#[cfg_attr(not(test), expect(unused_imports, reason = "the executor does not ask yet"))]
-pub(crate) use read::{Key, KeyFacts, Summary};
+pub(crate) use read::{Extreme, Key, Listed, Sum, Summary, Tally, Values, spelled};
 pub use write::summarize;
 
 /// The first byte. What another version wrote is not understood, and nothing is known then.

@@ -30,9 +30,11 @@ pub(crate) enum Key<'b> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyFacts<'b> {
     /// How many events of the block have the key.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for a search"))]
     pub(crate) events: u32,
     /// The bytes `"key":` occur nowhere in the block but as this key, once in each of those events: not nested, not in a text,
     /// not behind a backslash.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for a search"))]
     pub(crate) is_simple: bool,
     /// None where an event has the key more than once.
     pub(crate) values: Option<Values<'b>>,
@@ -116,6 +118,7 @@ impl<'b> Summary<'b> {
     }
 
     /// Whether no document holds an object or array.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for a search"))]
     pub(crate) fn never_nested(&self) -> bool {
         self.flags & flags::NESTED == 0
     }

@@ -1,6 +1,6 @@
 //! Summaries against a plain reading of the same documents with serde_json.
 
-use super::read::{Extreme, Tally, spelled};
+use super::read::KeyFacts;
 use super::*;
 use crate::value::Number;
 use proptest::prelude::*;

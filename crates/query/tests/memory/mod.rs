@@ -18,6 +18,7 @@ pub(crate) struct MemoryBlock {
     ends: Vec<[u8; 4]>,
     instants: Vec<[u8; 8]>,
     arrivals: Vec<[u8; 8]>,
+    summary: Vec<u8>,
 }
 
 impl MemoryBlock {
@@ -35,6 +36,8 @@ impl MemoryBlock {
             block.instants.push(event.instant.to_le_bytes());
             block.arrivals.push(event.arrival.to_le_bytes());
         }
+        let ends: Vec<u32> = block.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
+        tamias_query::summarize(&block.documents, &ends, &mut block.summary);
         block
     }
 }
@@ -53,7 +56,7 @@ impl Block for MemoryBlock {
         &self.arrivals
     }
     fn summary(&self) -> Option<&[u8]> {
-        None
+        Some(&self.summary)
     }
 }
 

@@ -1,0 +1,249 @@
+//! Groups that take a block in by its summary, without reading a document.
+
+use super::aggregate::Aggregator;
+use super::group::Groups;
+use super::outlook::{Class, Outlook, classes, only_slot};
+use super::scan::{Run, order_of};
+use crate::error::ExecError;
+use crate::expr::Expr;
+use crate::plan::{Aggregate, Function, Key as GroupKey};
+use crate::source::Block;
+use crate::summary::{Extreme, Key, Sum, Summary, Tally, Values};
+use crate::value::{Number, Value};
+
+/// What a block adds to an aggregate.
+enum Addend<'b> {
+    Count(u64),
+    Sum(u64, Sum<'b>),
+    Extreme(Extreme<'b>),
+    /// Distinct values of a slot.
+    Each(usize, Vec<(Class<'b>, Tally)>),
+    Nothing,
+}
+
+impl Groups<'_> {
+    /// Takes in all events of a block, if its summary tells enough: how many passed, none where nothing was taken in.
+    ///
+    /// All of them are within the query's time; `all` says whether they surely pass.
+    pub(super) fn answer(
+        &mut self,
+        run: Run<'_>,
+        outlook: &mut Outlook,
+        block: &dyn Block,
+        summary: Option<&Summary<'_>>,
+        all: bool,
+    ) -> Result<Option<u64>, ExecError> {
+        if !run.events.unnest.is_empty() {
+            return Ok(None);
+        }
+        if all && self.grouping.keys.is_empty() {
+            let events = super::scan::event_count(block) as u64;
+            if self.add_totals(run, outlook, block, summary, events)? {
+                return Ok(Some(events));
+            }
+        }
+        match summary {
+            Some(summary) => self.add_classes(run, outlook, block, summary),
+            None => Ok(None),
+        }
+    }
+
+    /// Adds what the summary says of each aggregate's values, if it tells all of them.
+    fn add_totals(
+        &mut self,
+        run: Run<'_>,
+        outlook: &mut Outlook,
+        block: &dyn Block,
+        summary: Option<&Summary<'_>>,
+        events: u64,
+    ) -> Result<bool, ExecError> {
+        let names = &run.events.names;
+        let addends = self.grouping.aggregates.iter();
+        let addends = addends.map(|aggregate| addend(aggregate, names, summary, events));
+        let Some(addends) = addends.collect::<Option<Vec<Addend<'_>>>>() else { return Ok(false) };
+        let Some(group) = self.groups.first_mut() else { return Ok(false) };
+        for (addend, aggregator) in addends.into_iter().zip(&mut group.aggregators) {
+            match addend {
+                Addend::Nothing => {}
+                Addend::Count(count) => aggregator.add_count(count),
+                Addend::Sum(count, sum) => aggregator.add_sum(count, sum),
+                Addend::Extreme(extreme) => {
+                    let value = Value::Number(Number::Stored(extreme.text));
+                    let order = order_of(block, extreme.event as usize);
+                    self.bytes += aggregator.add(value, order, &mut self.key);
+                }
+                Addend::Each(slot, classes) => {
+                    for (class, tally) in classes {
+                        let order = order_of(block, tally.first as usize);
+                        let value = Expr::Slot(slot);
+                        outlook.probe().with(&class, slot, names, order, |scope| {
+                            self.bytes += aggregator.add(value.eval(scope), order, &mut self.key);
+                        });
+                    }
+                }
+            }
+        }
+        run.control.check_memory(self.bytes)?;
+        Ok(true)
+    }
+
+    /// Adds the values of the one slot that everything depends on, each with the events that have it.
+    fn add_classes(
+        &mut self,
+        run: Run<'_>,
+        outlook: &mut Outlook,
+        block: &dyn Block,
+        summary: &Summary<'_>,
+    ) -> Result<Option<u64>, ExecError> {
+        let Some(slot) = self.only_slot(outlook) else { return Ok(None) };
+        let Some(name) = run.events.names.get(slot) else { return Ok(None) };
+        let mut passing = Vec::new();
+        let mut is_certain = true;
+        let known = classes(&summary.key(name), summary.events(), |class, tally| {
+            if tally.count > 0 && is_certain {
+                match outlook.of_class(slot, &class, run.events) {
+                    Some(true) => passing.push((class, tally)),
+                    Some(false) => {}
+                    None => is_certain = false,
+                }
+            }
+        });
+        let counts_only = self.counts_only(slot);
+        if !known || !is_certain || !passing.iter().all(|(class, _)| class.is_known() || counts_only) {
+            return Ok(None);
+        }
+        let grouping = self.grouping;
+        let mut hits = 0;
+        for (class, tally) in passing {
+            let (count, order) = (u64::from(tally.count), order_of(block, tally.first as usize));
+            hits += count;
+            if !class.is_known() {
+                // Values that are neither null nor undefined.
+                let aggregators = self.groups.iter_mut().flat_map(|group| &mut group.aggregators);
+                aggregators.for_each(|aggregator| aggregator.add_count(count));
+                continue;
+            }
+            let probe = outlook.probe();
+            let added = probe.with(&class, slot, &run.events.names, order, |scope| {
+                self.add(grouping, scope, order, count);
+                scope.take_failure()
+            });
+            added.unwrap_or(Ok(()))?;
+            run.control.check_memory(self.bytes)?;
+        }
+        Ok(Some(hits))
+    }
+
+    /// The slot that the condition, the keys and the aggregates depend on, if it is one, and many events with one value can be
+    /// taken in at once.
+    fn only_slot(&self, outlook: &Outlook) -> Option<usize> {
+        let mut only = match (outlook.slot(), outlook.is_unconditional()) {
+            (None, false) => return None,
+            (slot, _) => slot,
+        };
+        let keys = self.grouping.keys.iter().map(|key| match key {
+            GroupKey::Time(_) => None,
+            GroupKey::Expr { expr, .. } => only_slot(expr),
+        });
+        let arguments = self.grouping.aggregates.iter().map(|Aggregate { function, argument }| {
+            // Further events with the same value do not matter to these, but for their number.
+            let is_apt = matches!(
+                function,
+                Function::Count
+                    | Function::CountDistinct
+                    | Function::Min
+                    | Function::Max
+                    | Function::First
+                    | Function::Any
+                    | Function::All
+                    | Function::Distinct
+            );
+            only_slot(argument).filter(|_| is_apt)
+        });
+        for slot in keys.chain(arguments) {
+            match (slot?, only) {
+                (None, _) => {}
+                (slot, None) => only = slot,
+                (Some(slot), Some(other)) if slot == other => {}
+                _ => return None,
+            }
+        }
+        only
+    }
+
+    /// Whether there is one group, in which everything that has a value in the slot is counted.
+    fn counts_only(&self, slot: usize) -> bool {
+        let counts = |aggregate: &Aggregate| {
+            aggregate.function == Function::Count
+                && match &aggregate.argument {
+                    Expr::Slot(counted) => *counted == slot,
+                    Expr::Constant(value) => !matches!(value, Value::Null | Value::Undefined),
+                    _ => false,
+                }
+        };
+        self.grouping.keys.is_empty() && self.grouping.aggregates.iter().all(counts)
+    }
+}
+
+/// What all events of a block add to an aggregate; none where the summary does not tell.
+fn addend<'b>(
+    aggregate: &Aggregate,
+    names: &[Box<str>],
+    summary: Option<&Summary<'b>>,
+    events: u64,
+) -> Option<Addend<'b>> {
+    let slot = match &aggregate.argument {
+        Expr::Constant(value) if aggregate.function == Function::Count => {
+            let counts = !matches!(value, Value::Null | Value::Undefined);
+            return Some(Addend::Count(if counts { events } else { 0 }));
+        }
+        Expr::Slot(slot) => *slot,
+        _ => return None,
+    };
+    let summary = summary?;
+    let key = summary.key(names.get(slot)?);
+    let values = match &key {
+        Key::Unknown => return None,
+        Key::Absent => return Some(Addend::Nothing),
+        Key::Present(facts) => facts.values?,
+    };
+    let Values { missing, null, numbers, range, sum, .. } = values;
+    match aggregate.function {
+        Function::Count => {
+            Some(Addend::Count(events.checked_sub(u64::from(missing.count) + u64::from(null.count))?))
+        }
+        Function::Sum | Function::Mean | Function::Min | Function::Max if numbers == 0 => {
+            Some(Addend::Nothing)
+        }
+        Function::Sum | Function::Mean => Some(Addend::Sum(numbers.into(), sum?)),
+        Function::Min => Some(Addend::Extreme(range?.0)),
+        Function::Max => Some(Addend::Extreme(range?.1)),
+        Function::CountDistinct | Function::Distinct | Function::First | Function::Any | Function::All => {
+            let mut each = Vec::new();
+            let known = classes(&key, summary.events(), |class, tally| {
+                if tally.count > 0 {
+                    each.push((class, tally));
+                }
+            });
+            let known = known && each.iter().all(|(class, _)| class.is_known());
+            known.then_some(Addend::Each(slot, each))
+        }
+        _ => None,
+    }
+}
+
+impl Aggregator {
+    /// Adds to a count.
+    pub(super) fn add_count(&mut self, added: u64) {
+        if let Aggregator::Count(count) = self {
+            *count += added;
+        }
+    }
+
+    /// Adds so many numbers, whose sum is known.
+    fn add_sum(&mut self, count: u64, parts: Sum<'_>) {
+        if let Aggregator::Sum(sum) | Aggregator::Mean(sum) = self {
+            sum.add_parts(count, parts);
+        }
+    }
+}

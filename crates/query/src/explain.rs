@@ -57,10 +57,19 @@ pub(crate) fn analysis(plan: &Plan, stats: &Stats, watch: &Watch) -> String {
     // Writing to a string does not fail.
     let _ = write_tree(&mut text, steps);
     let Stats { events, bytes, blocks, blocks_skipped, events_skipped, hits, rows, technique, .. } = stats;
+    let Stats { blocks_answered, events_answered, .. } = stats;
     let _ = writeln!(
         text,
         "events: {events} read, {events_skipped} skipped; blocks: {blocks} read, {blocks_skipped} skipped"
     );
+    if *blocks_answered > 0 {
+        let _ = writeln!(
+            text,
+            "answered by summaries, without reading: {} in {}",
+            count(*events_answered, "event"),
+            count(*blocks_answered, "block")
+        );
+    }
     if !technique.is_empty() {
         let _ = writeln!(text, "hits found by: {technique}");
     }

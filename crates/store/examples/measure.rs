@@ -15,7 +15,6 @@ const MINUTE: u64 = 600_000_000;
 fn main() -> Result<(), Box<dyn Error>> {
     let parent = std::env::args_os().nth(1).unwrap_or_else(|| std::env::temp_dir().into());
     let folder = tempfile::tempdir_in(parent)?;
-    bare_flush(folder.path())?;
     single_appends(&folder.path().join("single"))?;
     bulk(&folder.path().join("bulk"))?;
     many_segments(&folder.path().join("many"))?;
@@ -33,30 +32,27 @@ fn processor() -> Option<Duration> {
     Some(Duration::from_nanos(text.split(' ').next()?.parse().ok()?))
 }
 
-/// What the disk takes for a small write at the end of a file and its flush.
-fn bare_flush(folder: &Path) -> Result<(), Box<dyn Error>> {
-    let mut file = std::fs::File::create(folder.join("bare"))?;
-    let mut times = Vec::new();
-    for _ in 0..300 {
-        let begun = Instant::now();
-        file.write_all(&[b'x'; 440])?;
-        file.sync_data()?;
-        times.push(begun.elapsed());
-    }
-    println!("write and flush of 440 bytes, bare: median {:?}", median(times));
-    Ok(())
-}
-
+/// One durable append after another, by turns with what the disk takes for a write of as many bytes at the end of a file and its
+/// flush.
 fn single_appends(folder: &Path) -> Result<(), Box<dyn Error>> {
     let store = Store::open(folder, Options::default(), Arc::new(()))?;
     let document = [b'x'; EVENT_BYTES];
-    let mut times = Vec::new();
-    for instant in 0..300 {
+    let mut file = std::fs::File::create(folder.join("bare"))?;
+    let (mut bare, mut appended) = (Vec::new(), Vec::new());
+    for instant in 0..500 {
+        let begun = Instant::now();
+        file.write_all(&[b'x'; 432])?;
+        file.sync_data()?;
+        bare.push(begun.elapsed());
         let begun = Instant::now();
         store.append(&[Event { instant, bytes: &document }])?;
-        times.push(begun.elapsed());
+        appended.push(begun.elapsed());
     }
-    println!("append of one event, durable: median {:?}", median(times));
+    let (bare, appended) = (median(bare), median(appended));
+    println!(
+        "append of one event, durable: median {appended:?}; bare write and flush of as many bytes: {bare:?}; ratio {:.2}",
+        appended.as_secs_f64() / bare.as_secs_f64()
+    );
     let before = store.flush_stats().log_flushes;
     let begun = Instant::now();
     std::thread::scope(|scope| {

@@ -1,12 +1,14 @@
 //! Immutable files of events in order of time: checksummed blocks, then their columns, then an index.
 
 mod columns;
+mod loaded;
 mod numbers;
 mod reader;
 mod salvage;
 mod writer;
 
+pub(crate) use loaded::Loaded;
 pub(crate) use numbers::{Making, Numbers};
-pub(crate) use reader::{Environment, Loaded, Segment};
+pub(crate) use reader::{Environment, Segment};
 pub(crate) use salvage::Salvaged;
 pub(crate) use writer::{Sealed, Written, write_sorted};

@@ -60,7 +60,7 @@ const KEYS_MAX: usize = 20_000;
 const KEY_BYTES_MAX: usize = 256;
 /// Examples of each key, none longer than so many characters.
 const EXAMPLES_MAX: usize = 3;
-const EXAMPLE_CHARS_MAX: usize = 60;
+const EXAMPLE_CHARS_MAX: usize = 32;
 
 impl Keys {
     /// Counts keys that lie at most so many levels deep: 1 is the top level only. The elements of an array are a level.

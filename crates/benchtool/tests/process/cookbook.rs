@@ -1,0 +1,115 @@
+//! `docs/cookbook.md`: its queries are well-formed, and where the data sets are at hand its commands give its output.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tamias_testdata::{DATA_SETS, data_set};
+
+use crate::tool::{folder, tool};
+
+/// A command with the output that the page shows.
+#[derive(Debug)]
+struct Step {
+    command: String,
+    output: String,
+}
+
+fn page() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cookbook.md")
+}
+
+/// The text of the page, cut into what is no command, and the commands.
+fn parts(text: &str) -> Vec<Result<Step, String>> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("```console\n$ ") {
+        let (step, behind) = behind.split_once("```\n").expect("the block has an end");
+        let (command, output) = step.split_once('\n').expect("the command has an end");
+        parts.push(Err(before.to_owned()));
+        parts.push(Ok(Step { command: command.to_owned(), output: output.to_owned() }));
+        rest = behind;
+    }
+    parts.push(Err(rest.to_owned()));
+    parts
+}
+
+/// The words of a command, as a shell parts them.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for character in command.chars() {
+        match (quote, character) {
+            (Some(open), _) if open == character => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (None, ' ') => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(character),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[test]
+fn the_queries_of_the_cookbook_are_well_formed() {
+    let mut queries = 0;
+    for step in parts(&fs::read_to_string(page()).unwrap()).into_iter().flatten() {
+        let words = words(&step.command);
+        if words[1] == "query" {
+            queries += 1;
+            assert!(
+                tamias::Query::prepare(&words[3]).is_ok(),
+                "{:?}",
+                tamias::Query::prepare(&words[3]).err()
+            );
+        }
+    }
+    assert!(queries >= 3 * DATA_SETS.len(), "three useful queries for each kind of data");
+}
+
+/// Times differ from run to run.
+fn without_times(output: &str) -> String {
+    output
+        .lines()
+        .map(|line| line.split(", seconds: ").next().unwrap_or_default().to_owned() + "\n")
+        .collect()
+}
+
+#[test]
+fn the_cookbook_shows_what_its_commands_give() {
+    let folder = folder();
+    for name in DATA_SETS {
+        let Some(bytes) = data_set(name) else { return };
+        fs::write(folder.path().join(format!("{name}.ndjson.zst")), zstd::encode_all(&bytes[..], 1).unwrap())
+            .unwrap();
+    }
+    let text = fs::read_to_string(page()).unwrap();
+    let mut found = String::new();
+    for part in parts(&text) {
+        let step = match part {
+            Ok(step) => step,
+            Err(text) => {
+                found.push_str(&text);
+                continue;
+            }
+        };
+        let words = words(&step.command);
+        let mut arguments: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+        if matches!(arguments[0], "query" | "keys") {
+            arguments.extend(["--format", "table"]);
+        }
+        let mut output = tool(folder.path(), &arguments).well().out;
+        if without_times(&output) == without_times(&step.output) {
+            output = step.output;
+        }
+        found.push_str(&format!("```console\n$ {}\n{output}```\n", step.command));
+    }
+    // To write what it gives now: TAMIAS_COOKBOOK=write cargo test -p benchtool cookbook
+    if std::env::var_os("TAMIAS_COOKBOOK").is_some_and(|what| what == "write") {
+        fs::write(page(), &found).unwrap();
+    } else {
+        let wrong = text.lines().zip(found.lines()).find(|(shown, given)| shown != given);
+        assert!(text == found, "the page shows, and the commands give: {wrong:#?}");
+    }
+}

@@ -5,6 +5,7 @@
 mod memory;
 
 use memory::{Event, Memory};
+use tamias_query::{Parameters, Query, Statement};
 
 /// The event whose properties the expressions name.
 const EVENT: &str = r#"{
@@ -894,4 +895,33 @@ fn errors_name_the_place_and_suggest() {
     refused("select Lenght(g) from stream", "Length");
     refused("select n\nfrom stream where", "line 2");
     refused("select n from stream where n == 1", "^^");
+}
+
+/// A prepared query takes other values for its parameters, also where they are compiled into it.
+#[test]
+fn queries_are_bound_again() {
+    let events = Memory::new(&[r#"{"a":"ab","n":1}"#, r#"{"a":"b","n":2}"#]);
+    let statement = Statement::parse(
+        "select a, $p as p from stream where a like $p and n < $most or IsMatch(a, $p) limit 5",
+    )
+    .unwrap();
+    assert_eq!(statement.parameters(), ["p", "most"]);
+    let mut parameters = Parameters::new();
+    parameters.set_text("p", "a%");
+    let unbound = statement.bind(&parameters).unwrap_err();
+    assert!(unbound.to_string().contains("the parameter `$most` has no value"), "{unbound}");
+    parameters.set_json("most", "9").unwrap();
+    parameters.set_text("another", "is not looked at");
+    let query = statement.bind(&parameters).unwrap();
+    let rows = |query: &Query| -> Vec<String> {
+        query.run(events.source(query.direction())).map(|row| format!("{:?}", row.unwrap())).collect()
+    };
+    assert_eq!(rows(&query), [r#"["ab", "a%"]"#]);
+    parameters.set_text("p", "%b");
+    let again = query.bind(&parameters).unwrap();
+    assert_eq!(rows(&again), [r#"["ab", "%b"]"#, r#"["b", "%b"]"#]);
+    assert_eq!(rows(&query), [r#"["ab", "a%"]"#], "the first is as it was");
+    parameters.set_json("p", "1").unwrap();
+    let error = query.bind(&parameters).unwrap_err();
+    assert_eq!((error.line(), error.column()), (1, 44), "{error}");
 }

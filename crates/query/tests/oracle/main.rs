@@ -29,7 +29,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 use serde_json::value::RawValue;
-use tamias_query::{Kind, OwnedRow, Row, Statement};
+use tamias_query::{Kind, OwnedRow, Row, RunOptions, Statement};
 use value::{Value, entries};
 
 /// How many queries one of the tests makes: its share, in percent, of all.
@@ -120,16 +120,32 @@ fn check(query: &Query, store: &Store) -> Result<(), TestCaseError> {
     if stats.rows != count as u64 || (counts_hits && stats.hits != hits as u64) {
         return Err(fail(format!("{count} rows of {hits} hits, but it counts {stats:?}")));
     }
-    // Some are run once more, unoptimized, for rows that are owned.
-    if text.len().is_multiple_of(8) {
-        let plain = prepared.unoptimized();
-        let again: Result<Vec<OwnedRow>, _> = plain.run(store.source(prepared.direction())).collect();
-        let again = again.map_err(|error| fail(format!("not run again: {error}")))?;
-        let texts =
-            |row: &OwnedRow| row.cells().map(|cell| cell.json().map(<[u8]>::to_vec)).collect::<Vec<_>>();
-        if again.iter().map(texts).collect::<Vec<_>>() != given {
-            return Err(fail(format!("unoptimized and owned, the rows are {again:?}")));
+    // Some are run once more for rows that are owned: unoptimized, or with everything counted.
+    let texts = |row: &OwnedRow| row.cells().map(|cell| cell.json().map(<[u8]>::to_vec)).collect::<Vec<_>>();
+    let (again, how) = match text.len() % 16 {
+        0 | 8 => (prepared.unoptimized().run(store.source(prepared.direction())), "unoptimized"),
+        1 => {
+            let options = RunOptions { count_kinds: true, measure: true, ..RunOptions::default() };
+            (prepared.run_with(store.source(prepared.direction()), options), "counted")
         }
+        _ => return Ok(()),
+    };
+    let mut again = again;
+    let found: Result<Vec<OwnedRow>, _> = again.by_ref().collect();
+    let found = found.map_err(|error| fail(format!("not run again: {error}")))?;
+    if found.iter().map(texts).collect::<Vec<_>>() != given {
+        return Err(fail(format!("{how} and owned, the rows are {found:?}")));
+    }
+    // Each path has one value for each event, or element, that was tested or has passed.
+    let stats = again.stats();
+    let unnests = query.from.as_ref().is_some_and(|from| !from.is_empty());
+    let tested = if unnests { stats.elements } else { stats.events };
+    let report = again.kinds().unwrap_or_default();
+    let wrong = report.paths.iter().find(|path| {
+        path.counts.all() != if path.is_tested { tested } else { stats.hits } || path.path.is_empty()
+    });
+    if query.limit.is_none() && wrong.is_some() {
+        return Err(fail(format!("of {stats:?} {wrong:?}")));
     }
     Ok(())
 }

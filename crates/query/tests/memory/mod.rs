@@ -119,6 +119,23 @@ impl Memory {
     }
 }
 
+/// The documents, a line each, with their places in time.
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (group, blocks) in self.groups.iter().enumerate() {
+            for (number, block) in blocks.iter().enumerate() {
+                writeln!(f, "group {group}, block {number}:")?;
+                let documents = block.documents.split(|&byte| byte == b'\n');
+                for ((document, instant), arrival) in documents.zip(&block.instants).zip(&block.arrivals) {
+                    let (instant, arrival) = (u64::from_le_bytes(*instant), u64::from_le_bytes(*arrival));
+                    writeln!(f, "  {instant} #{arrival} {}", String::from_utf8_lossy(document))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The next group is the last.
 struct MemorySource(Vec<Vec<Arc<MemoryBlock>>>);
 

@@ -53,7 +53,13 @@ fn parse_cases(file: &Path, bytes: &[u8]) -> Result<Vec<Case>, Failure> {
         }
         match Query::prepare(line) {
             Ok(query) => cases.push(Case { text: line.to_owned(), query }),
-            Err(error) => return Err(Failure::Query(format!("{place}: {error}"))),
+            Err(error) => {
+                // The query is one line, and which it is has been said.
+                let error = error.to_string();
+                let error =
+                    error.strip_prefix("line 1, ").map_or(format!(": {error}"), |rest| format!(", {rest}"));
+                return Err(Failure::Query(format!("{place}{error}")));
+            }
         }
     }
     if cases.is_empty() {

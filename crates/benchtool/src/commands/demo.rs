@@ -63,17 +63,25 @@ fn suggestions(tool: &str, store: &Path) -> String {
 }
 
 fn demo(folder: &Path, events: u64, out: &mut impl Write) -> Result<(), Failure> {
-    let store = Store::open(folder)?;
-    match store.info()?.events {
-        0 => fill(&store, events)?,
-        present if present == events => eprintln!("The store has these events already: measuring those."),
-        present => {
+    // To measure what is there it need not be written, and somebody else may be writing it.
+    let present = Store::open_read_only(folder).and_then(|store| Ok((store.info()?.events, store)));
+    let store = match present {
+        Ok((present, store)) if present == events && events > 0 => {
+            eprintln!("The store has these events already: measuring those.");
+            store
+        }
+        Ok((present, _)) if present > 0 => {
             return Err(Failure::Usage(format!(
                 "{} holds {present} events, not {events}: give another folder, or --events {present} to measure those",
                 folder.display()
             )));
         }
-    }
+        _ => {
+            let store = Store::open(folder)?;
+            fill(&store, events)?;
+            store
+        }
+    };
     let cases = QUERIES.iter().map(|text| Case::new(text)).collect::<Result<Vec<Case>, Failure>>()?;
     Bench { store: &store, name: folder, runs: RUNS, percentile: PERCENTILE }.run(&cases, out)
 }

@@ -92,7 +92,7 @@ fn a_malformed_case_file_is_told_before_anything_runs() {
         assert!(run.err.starts_with(message), "{}", run.err);
         assert_eq!(run.out, "");
     };
-    check(b"select a from stream\n\n-- x\nselect from\n", 3, "error: cases, line 4: line 1, column ");
+    check(b"select a from stream\n\n-- x\nselect from\n", 3, "error: cases, line 4, column ");
     check(b"select a from stream\nselect \xff from stream\n", 4, "error: cases, line 2: not UTF-8");
     check(b"-- nothing to do\n", 4, "error: cases holds no query");
     fs::remove_file(folder.path().join("cases")).unwrap();
@@ -166,4 +166,23 @@ fn a_demo_that_was_kept_half_made_is_not_measured_as_a_whole_one() {
     tool(folder.path(), &["demo", "--events", "100", "--keep", "s"]).well();
     let run = tool(folder.path(), &["demo", "--events", "200", "--keep", "s"]).with(2);
     assert!(run.err.contains("s holds 100 events, not 200"), "{}", run.err);
+}
+
+#[test]
+fn a_kept_demo_is_measured_while_another_process_writes() {
+    let folder = folder();
+    tool(folder.path(), &["demo", "--events", "100", "--keep", "s"]).well();
+    let mut writer = crate::tool::command(folder.path(), &["ingest", "s", "-"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    // It has the store as soon as nobody else can have it.
+    let patient_until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while tool(folder.path(), &["ingest", "s"]).code != Some(5) {
+        assert!(std::time::Instant::now() < patient_until);
+    }
+    tool(folder.path(), &["demo", "--events", "100", "--keep", "s"]).well();
+    drop(writer.stdin.take());
+    assert!(writer.wait().unwrap().success());
 }

@@ -211,7 +211,7 @@ impl Rows {
                 let run = Run { plan, events, control: &self.control };
                 while merge.advance(run, u64::MAX, &mut **source, &mut self.worker, &mut self.stats)? {
                     if let Some(row) = merge.row(&plan.columns) {
-                        self.control.watch.held(|| sorted.push(row.values(), &self.control))?;
+                        self.control.watch.held(|| sorted.push(&row, &self.control))?;
                     }
                 }
                 Ok(held(self.control.watch.held(|| sorted.finish())))

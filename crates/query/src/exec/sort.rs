@@ -3,10 +3,12 @@
 use crate::control::Control;
 use crate::error::{self, ExecError};
 use crate::plan::Sort;
+use crate::row::Row;
 use crate::value::{Value, order};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::atomic::Ordering::Relaxed;
+use tamias_json::Offsets;
 
 pub(super) type Held = Vec<Value<'static>>;
 
@@ -14,6 +16,7 @@ pub(super) struct Sorted<'p> {
     sort: &'p [Sort],
     rows: Rows<'p>,
     bytes: usize,
+    offsets: Offsets,
 }
 
 enum Rows<'p> {
@@ -43,11 +46,16 @@ impl<'p> Sorted<'p> {
             Some(limit) => Rows::First { limit, rows: BinaryHeap::new(), next: 0 },
             None => Rows::All(Vec::new()),
         };
-        Sorted { sort, rows, bytes: 0 }
+        Sorted { sort, rows, bytes: 0, offsets: Offsets::new() }
     }
 
-    pub(super) fn push(&mut self, row: Held, control: &Control) -> Result<(), ExecError> {
+    /// Takes in a row.
+    pub(super) fn push(&mut self, row: &Row<'_>, control: &Control) -> Result<(), ExecError> {
         control.watch.held.fetch_add(1, Relaxed);
+        if self.is_behind(row) {
+            return Ok(());
+        }
+        let row = row.values();
         match &mut self.rows {
             Rows::All(rows) => {
                 self.bytes += held_bytes(&row);
@@ -57,10 +65,6 @@ impl<'p> Sorted<'p> {
             Rows::First { limit, rows, next } => {
                 let row = Ranked { sort: self.sort, number: *next, row };
                 *next += 1;
-                // A row that comes behind all that are wanted is not held at all.
-                if rows.len() >= *limit && rows.peek().is_none_or(|last| row >= *last) {
-                    return Ok(());
-                }
                 self.bytes += held_bytes(&row.row);
                 rows.push(row);
                 if rows.len() > *limit
@@ -71,6 +75,35 @@ impl<'p> Sorted<'p> {
                 control.check_held(self.bytes, error::Held::FirstRows)
             }
         }
+    }
+
+    /// Whether the row comes behind all that are wanted, so that it is not held at all.
+    ///
+    /// Most rows of a query with a small limit are; it is told from the cells that they are sorted by, as they are stored.
+    fn is_behind(&mut self, row: &Row<'_>) -> bool {
+        let Rows::First { limit, rows, .. } = &self.rows else {
+            return false;
+        };
+        if rows.len() < *limit {
+            return false;
+        }
+        let Some(last) = rows.peek() else {
+            return true;
+        };
+        for item in self.sort {
+            let json = row.get(item.column).and_then(|cell| cell.json());
+            let value = match json.map(|json| tamias_json::Value::scan_trusted(json, &mut self.offsets)) {
+                Some(Ok(value)) => Value::stored(value),
+                _ => Value::Undefined,
+            };
+            let unequal =
+                last.row.get(item.column).map_or(Ordering::Equal, |last| order(&value, last, item.ci));
+            if unequal.is_ne() {
+                return unequal.is_gt() != item.descending;
+            }
+        }
+        // It came later.
+        true
     }
 
     /// The rows, the last one first.

@@ -18,6 +18,7 @@ mod places;
 mod tests;
 
 pub use find::Needle;
+pub use numbers::Wanted;
 
 use crate::isa::Isa;
 use crate::scan::BYTES_MAX;
@@ -28,6 +29,7 @@ use std::ops::Range;
 pub struct Documents<'d> {
     bytes: &'d [u8],
     ends: &'d [[u8; 4]],
+    flat: &'d [u8],
     first: usize,
     last: usize,
 }
@@ -38,7 +40,21 @@ impl<'d> Documents<'d> {
     ///
     /// Ends that do not rise, or lie outside the bytes, are safe; such documents count as empty.
     pub fn new(bytes: &'d [u8], ends: &'d [[u8; 4]]) -> Option<Documents<'d>> {
-        (bytes.len() <= BYTES_MAX).then_some(Documents { bytes, ends, first: 0, last: ends.len() })
+        (bytes.len() <= BYTES_MAX).then_some(Documents { bytes, ends, flat: &[], first: 0, last: ends.len() })
+    }
+
+    /// The same, with what is known of them: a bit for each of the block, the lowest of a byte first, that says whether the document
+    /// is *flat*. It holds no object, no key more than once, and no key with a backslash, so that no key of it can be mistaken.
+    /// Answers then take less work. Bits that are missing say no.
+    pub fn with_flat(&self, flat: &'d [u8]) -> Documents<'d> {
+        Documents { flat, ..*self }
+    }
+
+    /// Whether a document is known to be flat.
+    #[inline(always)]
+    fn is_flat(&self, index: usize) -> bool {
+        let number = self.first + index;
+        self.flat.get(number / 8).is_some_and(|bits| bits >> (number % 8) & 1 == 1)
     }
 
     /// Those with the numbers of `range`, counted from the first of the block.
@@ -75,6 +91,13 @@ impl<'d> Documents<'d> {
         let count = count.min(self.len());
         let part = if first { self.first..self.first + count } else { self.last - count..self.last };
         self.part(part).all().len() as u64
+    }
+
+    /// Where the `index`th of them ends.
+    #[inline(always)]
+    fn end(&self, index: usize) -> usize {
+        let end = self.ends.get(self.first + index).map_or(0, |end| u32::from_le_bytes(*end) as usize);
+        end.min(self.bytes.len())
     }
 
     /// Where they stand together.

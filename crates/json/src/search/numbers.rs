@@ -4,21 +4,45 @@ use super::{Documents, Needle};
 use crate::number::Bound;
 use std::cmp::Ordering;
 
+/// Which values are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Numbers less than the bound.
+    pub less: bool,
+    /// Numbers equal to it, whatever their spelling.
+    pub equal: bool,
+    /// Numbers greater than it.
+    pub greater: bool,
+    /// What is no number.
+    pub others: bool,
+}
+
+impl Wanted {
+    #[inline(always)]
+    fn is(self, order: Option<Ordering>) -> bool {
+        match order {
+            Some(Ordering::Less) => self.less,
+            Some(Ordering::Equal) => self.equal,
+            Some(Ordering::Greater) => self.greater,
+            None => self.others,
+        }
+    }
+}
+
 impl Documents<'_> {
-    /// For each place of a key's needle how the number behind the key stands to the bound; none where the value is
-    /// no number. It replaces what `orders` holds.
+    /// For each place of a key's needle whether the value behind the key is wanted, as it stands to the bound. It replaces what
+    /// `kept` holds.
     pub fn compare(
         &self,
         needle: &Needle,
         places: &[u32],
         bound: &Bound,
-        orders: &mut Vec<Option<Ordering>>,
+        wanted: Wanted,
+        kept: &mut Vec<bool>,
     ) {
         let key_bytes = needle.bytes().len();
-        orders.clear();
-        orders.extend(places.iter().map(|&place| {
-            let value = self.bytes.get(place as usize + key_bytes..).unwrap_or_default();
-            bound.compare_beginning(value)
-        }));
+        let text = |place: &u32| self.bytes.get(*place as usize + key_bytes..).unwrap_or_default();
+        kept.clear();
+        kept.extend(places.iter().map(|place| wanted.is(bound.compare_beginning(text(place)))));
     }
 }

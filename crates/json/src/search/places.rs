@@ -7,7 +7,6 @@ use crate::access;
 use crate::classify::{BLOCK, Kernel};
 use crate::isa::Isa;
 use crate::scan::Carry;
-use std::ops::Range;
 
 /// The values of all documents, from all places of the key.
 pub(super) fn of_all(
@@ -33,24 +32,27 @@ impl Task for OfAll<'_> {
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
         let OfAll { key_bytes, documents, places, values } = self;
-        let mut places = places.iter().map(|&place| place as usize).peekable();
+        let mut next = 0;
         for (index, value) in values.iter_mut().enumerate() {
-            let document = documents.range(index);
-            let mut first = None;
-            let mut count = 0;
-            while let Some(place) = places.next_if(|&place| place < document.end) {
-                first = first.or(Some(place));
-                count += 1;
-            }
-            *value = match first {
-                None => Place::Absent,
-                Some(place) if count == 1 => {
-                    in_document(kernel, documents.bytes, &document, place, key_bytes)
-                }
-                Some(_) => Place::Unsure,
+            let first = next;
+            next = skip(places, next, documents.end(index));
+            let Some(&place) = places.get(first).filter(|_| next > first) else { continue };
+            *value = if next - first == 1 {
+                in_document(kernel, documents, index, place as usize, key_bytes)
+            } else {
+                Place::Unsure
             };
         }
     }
+}
+
+/// The first place at or past `end`, from the one numbered `next` on.
+#[inline(always)]
+fn skip(places: &[u32], mut next: usize, end: usize) -> usize {
+    while places.get(next).is_some_and(|place| (*place as usize) < end) {
+        next += 1;
+    }
+    next
 }
 
 /// Which documents have the key at a place that is kept.
@@ -79,26 +81,27 @@ impl Task for Matches<'_> {
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
         let Matches { key_bytes, documents, places, kept, matches } = self;
-        let mut places = places.iter().map(|&place| place as usize).zip(kept).peekable();
+        let mut next = 0;
         for (index, found) in matches.iter_mut().enumerate() {
-            let document = documents.range(index);
-            let (mut first, mut count, mut any_kept) = (0, 0, false);
-            while let Some((place, kept)) = places.next_if(|(place, _)| *place < document.end) {
-                first = place;
-                count += 1;
-                any_kept |= kept;
-            }
-            if !any_kept {
+            let first = next;
+            next = skip(places, next, documents.end(index));
+            let Some(&is_kept) = kept.get(first).filter(|_| next > first) else { continue };
+            if next - first == 1 && documents.is_flat(index) {
+                // Whether it is kept is not to be guessed: no branch.
+                *found = if is_kept { Match::Yes } else { Match::No };
                 continue;
             }
-            *found = match count {
-                1 => match top_level(kernel, documents.bytes, &document, first, key_bytes) {
+            let all = first..next;
+            if kept.get(all.clone()).is_some_and(|kept| kept.contains(&true)) {
+                let place = places.get(first).filter(|_| all.len() == 1);
+                *found = match place
+                    .and_then(|place| top_level(kernel, documents, index, *place as usize, key_bytes))
+                {
                     Some(true) => Match::Yes,
                     Some(false) => Match::No,
                     None => Match::Maybe,
-                },
-                _ => Match::Maybe,
-            };
+                };
+            }
         }
     }
 }
@@ -127,7 +130,7 @@ impl Task for OfSome<'_> {
         let OfSome { needle, documents, indices, values } = self;
         for &index in indices {
             let Some(value) = values.get_mut(index as usize) else { continue };
-            *value = search(kernel, needle, documents.bytes, &documents.range(index as usize));
+            *value = search(kernel, needle, documents, index as usize);
         }
     }
 }
@@ -135,12 +138,14 @@ impl Task for OfSome<'_> {
 /// Searches a document for a key.
 #[inline(always)]
 #[expect(unsafe_code, reason = "vectors are read without checks in the innermost loop")]
-fn search<K: Kernel>(kernel: K, needle: &Needle, bytes: &[u8], document: &Range<usize>) -> Place {
+fn search<K: Kernel>(kernel: K, needle: &Needle, documents: Documents<'_>, index: usize) -> Place {
+    let (bytes, document) = (documents.bytes, documents.range(index));
     let key_bytes = needle.bytes().len();
     if document.end + REACH > bytes.len() {
         return Place::Unsure;
     }
     let Some(last) = document.end.checked_sub(key_bytes) else { return Place::Absent };
+    let is_flat = documents.is_flat(index);
     let mut at = document.start;
     let (mut found, mut count) = (0, 0);
     while at <= last {
@@ -151,6 +156,9 @@ fn search<K: Kernel>(kernel: K, needle: &Needle, bytes: &[u8], document: &Range<
             pairs &= pairs - 1;
             // SAFETY: `place < at + BLOCK`, and from `at` on there are `REACH` bytes.
             if place <= last && unsafe { needle.is_at(kernel, bytes, place) } {
+                if is_flat {
+                    return value(kernel, bytes, place + key_bytes, document.end);
+                }
                 found = place;
                 count += 1;
             }
@@ -159,7 +167,7 @@ fn search<K: Kernel>(kernel: K, needle: &Needle, bytes: &[u8], document: &Range<
     }
     match count {
         0 => Place::Absent,
-        1 => in_document(kernel, bytes, document, found, key_bytes),
+        1 => in_document(kernel, documents, index, found, key_bytes),
         _ => Place::Unsure,
     }
 }
@@ -168,13 +176,13 @@ fn search<K: Kernel>(kernel: K, needle: &Needle, bytes: &[u8], document: &Range<
 #[inline(always)]
 fn in_document<K: Kernel>(
     kernel: K,
-    bytes: &[u8],
-    document: &Range<usize>,
+    documents: Documents<'_>,
+    index: usize,
     place: usize,
     key_bytes: usize,
 ) -> Place {
-    match top_level(kernel, bytes, document, place, key_bytes) {
-        Some(true) => value(kernel, bytes, place + key_bytes, document.end),
+    match top_level(kernel, documents, index, place, key_bytes) {
+        Some(true) => value(kernel, documents.bytes, place + key_bytes, documents.end(index)),
         Some(false) => Place::Absent,
         None => Place::Unsure,
     }
@@ -184,14 +192,18 @@ fn in_document<K: Kernel>(
 #[inline(always)]
 fn top_level<K: Kernel>(
     kernel: K,
-    bytes: &[u8],
-    document: &Range<usize>,
+    documents: Documents<'_>,
+    index: usize,
     place: usize,
     key_bytes: usize,
 ) -> Option<bool> {
+    let (bytes, document) = (documents.bytes, documents.range(index));
     // No key of a valid document begins before it, or with its first byte, or reaches to its end.
     if place <= document.start || place + key_bytes >= document.end || document.end + REACH > bytes.len() {
         return None;
+    }
+    if documents.is_flat(index) {
+        return Some(true);
     }
     // Behind a backslash it ends a longer key.
     if bytes.get(place - 1) == Some(&b'\\') {

@@ -3,21 +3,29 @@
 use super::*;
 use crate::number::{Bound, compare};
 use crate::validate::{Limits, minify_object};
-use crate::{Document, Kind};
+use crate::{Document, Kind, Value};
 use proptest::prelude::*;
 use tamias_testdata::{Generator, nasty_documents};
 
 struct Block {
     bytes: Vec<u8>,
     ends: Vec<[u8; 4]>,
+    /// A bit for each document that no shortcut can mistake.
+    flat: Vec<u8>,
 }
 
 impl Block {
     /// The documents as they are stored.
     fn of<'d>(documents: impl IntoIterator<Item = &'d [u8]>) -> Block {
-        let mut block = Block { bytes: Vec::new(), ends: Vec::new() };
+        let mut block = Block { bytes: Vec::new(), ends: Vec::new(), flat: Vec::new() };
         for document in documents {
+            let start = block.bytes.len();
             minify_object(document, &Limits::default(), &mut block.bytes).unwrap();
+            if block.ends.len().is_multiple_of(8) {
+                block.flat.push(0);
+            }
+            *block.flat.last_mut().unwrap() |=
+                u8::from(is_flat(&block.bytes[start..])) << (block.ends.len() % 8);
             block.ends.push((block.bytes.len() as u32).to_le_bytes());
             block.bytes.push(b'\n');
         }
@@ -29,10 +37,30 @@ impl Block {
     }
 }
 
+/// Whether a document holds no object, no key more than once, and none with a backslash.
+fn is_flat(text: &[u8]) -> bool {
+    fn holds_map(value: Value<'_>) -> bool {
+        match value {
+            Value::Map(_) => true,
+            Value::Array(array) => array.iter().any(holds_map),
+            _ => false,
+        }
+    }
+    let document = Document::scan_trusted(text).unwrap();
+    let keys: Vec<&[u8]> = document.root().entries().map(|(key, _)| key.raw()).collect();
+    let is_repeated = keys.iter().enumerate().any(|(at, key)| keys[..at].contains(key));
+    let is_escaped = keys.iter().any(|key| key.contains(&b'\\'));
+    !is_repeated && !is_escaped && !document.root().entries().any(|(_, value)| holds_map(value))
+}
+
 /// Checks every answer for a key against the documents scanned; gives how many were sure.
 fn check_key(block: &Block, name: &str, isa: Isa) -> usize {
+    check_documents(block, block.documents().with_flat(&block.flat), name, isa);
+    check_documents(block, block.documents(), name, isa)
+}
+
+fn check_documents(block: &Block, documents: Documents<'_>, name: &str, isa: Isa) -> usize {
     let Some(mut needle) = Needle::key(name) else { return 0 };
-    let documents = block.documents();
     let (mut places, mut values) = (Vec::new(), Vec::new());
     documents.find(isa, &needle, &mut places);
     let plain: Vec<u32> = (0..block.bytes.len())
@@ -47,11 +75,20 @@ fn check_key(block: &Block, name: &str, isa: Isa) -> usize {
     let mut single = vec![Place::Value(1, 1); documents.len()];
     let indices: Vec<u32> = (0..documents.len() as u32).collect();
     documents.values_of(isa, &needle, &indices, &mut single);
+    let kept: Vec<bool> =
+        places.iter().map(|place| block.bytes[*place as usize + needle.bytes().len()] != b'n').collect();
+    let mut matches = Vec::new();
+    documents.matches(isa, &needle, &places, &kept, &mut matches);
     let mut sure = 0;
     for (index, place) in values.iter().enumerate() {
         let text = &block.bytes[documents.range(index)];
         let document = Document::scan_trusted(text).unwrap();
         let there: Vec<_> = document.root().entries().filter(|(key, _)| key.text() == name).collect();
+        let is_kept = there.last().is_some_and(|(_, value)| value.kind() != Kind::Null);
+        match matches[index] {
+            Match::Maybe => {}
+            found => assert_eq!(found == Match::Yes, is_kept, "{name} in {}", String::from_utf8_lossy(text)),
+        }
         for place in [place, &single[index]] {
             match *place {
                 Place::Absent => assert!(there.is_empty(), "{name} in {}", String::from_utf8_lossy(text)),
@@ -193,12 +230,15 @@ proptest! {
         let indices: Vec<u32> = (0..10).collect();
         let mut answers = Vec::new();
         for isa in Isa::available() {
-            let (mut places, mut values, mut orders) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut places, mut values, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+            let mut matches = Vec::new();
+            let wanted = Wanted { less: true, equal: false, greater: false, others: true };
             documents.find(isa, &needle, &mut places);
             documents.values(isa, &needle, &places, &mut values);
             documents.values_of(isa, &needle, &indices, &mut values);
-            documents.compare(&needle, &places, &Bound::new("2"), &mut orders);
-            answers.push((places, values, orders));
+            documents.compare(&needle, &places, &Bound::new("2"), wanted, &mut kept);
+            documents.matches(isa, &needle, &places, &kept, &mut matches);
+            answers.push((places, values, kept, matches));
         }
         prop_assert!(answers.windows(2).all(|two| two[0] == two[1]));
     }

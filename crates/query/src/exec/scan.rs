@@ -73,6 +73,8 @@ struct Parts<'b> {
     ends: &'b [[u8; 4]],
     instants: &'b [[u8; 8]],
     arrivals: &'b [[u8; 8]],
+    /// Which of them are flat, as far as it is known.
+    flat: &'b [u8],
 }
 
 /// The names of the ways of finding hits.
@@ -157,7 +159,10 @@ impl Worker {
         let is_ascending = events.direction == Direction::Ascending;
         let Range { start, end } = part.events;
         let ends = block.ends().get(..end).unwrap_or_default();
-        let parts = Parts { documents, ends, instants: block.instants(), arrivals: block.arrivals() };
+        let summary = block.summary().filter(|_| self.finder.is_some()).and_then(Summary::parse);
+        let summary = summary.filter(|summary| summary.events() as usize == event_count(block));
+        let flat = summary.map_or(&[][..], |summary| summary.flat());
+        let parts = Parts { documents, ends, instants: block.instants(), arrivals: block.arrivals(), flat };
         let (begin, stop) = if is_ascending { (start, end) } else { (0, count) };
         // Taken for the while, so that it can be used beside what is left.
         let mut finder = self.finder.take();
@@ -267,7 +272,7 @@ impl Worker {
             return self.each(run, parts, window, sink, stats);
         };
         stats.technique = SEARCHED;
-        let documents = documents.part(window.clone());
+        let documents = documents.with_flat(parts.flat).part(window.clone());
         let mut hits = std::mem::take(&mut self.hits);
         hits.collect(finder.find(documents));
         finder.fill_condition(documents, &hits.unsure);

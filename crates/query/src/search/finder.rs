@@ -4,9 +4,8 @@ use super::Search;
 use super::condition::Condition;
 use crate::ast::Comparison;
 use crate::expr::Scope;
-use std::cmp::Ordering;
 use std::ops::Range;
-use tamias_json::search::{Documents, Match, Needle, Place};
+use tamias_json::search::{Documents, Match, Needle, Place, Wanted};
 use tamias_json::{Isa, Value};
 
 /// Bytes of documents that are searched at a time: they stay in the processor's second cache from one condition to the next.
@@ -63,7 +62,6 @@ struct Key {
 struct Scratch {
     matches: Vec<Vec<Match>>,
     places: Vec<u32>,
-    orders: Vec<Option<Ordering>>,
     kept: Vec<bool>,
     indices: Vec<u32>,
     values: Vec<Place>,
@@ -260,12 +258,10 @@ impl Window<'_> {
             }
             Condition::Number { slot, op, bound, .. } => {
                 let documents = self.documents;
-                let mut orders = std::mem::take(&mut self.scratch.orders);
+                let mut kept = std::mem::take(&mut self.scratch.kept);
                 let Some((needle, key)) = self.key(*slot) else { return self.unknown(matches) };
-                documents.compare(needle, &key.places, bound, &mut orders);
-                self.scratch.kept.clear();
-                self.scratch.kept.extend(orders.iter().map(|order| accepts(*op, *order)));
-                self.scratch.orders = orders;
+                documents.compare(needle, &key.places, bound, wanted(*op), &mut kept);
+                self.scratch.kept = kept;
                 self.keep(*slot, matches);
             }
             Condition::Defined { slot } => self.compare(*slot, |_| true, matches),
@@ -416,19 +412,13 @@ impl Window<'_> {
     }
 }
 
-/// Whether a value passes that stands to the bound in this way, or is no number.
-#[inline(always)]
-fn accepts(op: Comparison, order: Option<Ordering>) -> bool {
-    match order {
-        None => op == Comparison::NotEqual,
-        Some(Ordering::Less) => {
-            matches!(op, Comparison::Less | Comparison::LessOrEqual | Comparison::NotEqual)
-        }
-        Some(Ordering::Equal) => {
-            matches!(op, Comparison::Equal | Comparison::LessOrEqual | Comparison::GreaterOrEqual)
-        }
-        Some(Ordering::Greater) => {
-            matches!(op, Comparison::Greater | Comparison::GreaterOrEqual | Comparison::NotEqual)
-        }
+/// The values that pass, as they stand to the number that they are compared with.
+fn wanted(op: Comparison) -> Wanted {
+    use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+    Wanted {
+        less: matches!(op, Less | LessOrEqual | NotEqual),
+        equal: matches!(op, Equal | LessOrEqual | GreaterOrEqual),
+        greater: matches!(op, Greater | GreaterOrEqual | NotEqual),
+        others: op == NotEqual,
     }
 }

@@ -18,6 +18,10 @@ pub(super) struct Keys<'d> {
     pub(super) has_others: bool,
     /// A document holds an object or array.
     pub(super) is_nested: bool,
+    /// A bit for each event: whether it is flat. It holds no object, no key more than once, and none with a backslash.
+    pub(super) flat: Vec<u8>,
+    /// Whether the present event is, as far as it is read.
+    is_flat: bool,
 }
 
 /// A power of two.
@@ -27,6 +31,8 @@ const RECENT: usize = 1024;
 struct State<'d> {
     /// The bytes `"name":` are found in other places than as this key, or may be.
     is_elsewhere: bool,
+    /// There is a backslash in it.
+    is_escaped: bool,
     facts: Option<Box<Facts<'d>>>,
     /// The number of the key that came after it last.
     successor: usize,
@@ -87,6 +93,8 @@ impl<'d> Keys<'d> {
             recent: vec![0; RECENT],
             has_others: false,
             is_nested: false,
+            flat: Vec::new(),
+            is_flat: true,
         }
     }
 
@@ -97,6 +105,7 @@ impl<'d> Keys<'d> {
         // The first key stands behind itself: few documents begin in different ways.
         let mut before = 0;
         let mut expected = 0;
+        self.is_flat = true;
         for (key, value) in document.entries() {
             let name = self.part(key.raw());
             // Events from one place in a program have the same keys in the same order.
@@ -104,6 +113,7 @@ impl<'d> Keys<'d> {
                 Some(known) if same(known, name) => expected,
                 _ => {
                     let Some(number) = self.number(name) else {
+                        self.is_flat = false;
                         self.add_others(&value);
                         continue;
                     };
@@ -116,9 +126,11 @@ impl<'d> Keys<'d> {
             before = number;
             expected = self.states.get(number).map_or(0, |state| state.successor);
             let Some(state) = self.states.get_mut(number) else { continue };
+            self.is_flat &= !state.is_escaped;
             let facts = state.facts.get_or_insert_with(|| Facts::new(name));
             if facts.next == event + 1 {
                 facts.is_repeated = true;
+                self.is_flat = false;
             } else {
                 if facts.next < event && facts.first_missing.is_none() {
                     facts.first_missing = Some(facts.next);
@@ -141,6 +153,12 @@ impl<'d> Keys<'d> {
                 self.add_others(&value);
             }
         }
+        if event.is_multiple_of(8) {
+            self.flat.push(0);
+        }
+        if let Some(bits) = self.flat.last_mut() {
+            *bits |= u8::from(self.is_flat) << (event % 8);
+        }
     }
 
     /// Takes in the keys within a value. Documents are not nested deeper than the scanner allows.
@@ -148,6 +166,7 @@ impl<'d> Keys<'d> {
         match value {
             Value::Map(map) => {
                 self.is_nested = true;
+                self.is_flat = false;
                 for (key, value) in map.entries() {
                     let name = self.part(key.raw());
                     self.mark(name);
@@ -179,7 +198,7 @@ impl<'d> Keys<'d> {
         let is_doubtful = matches!(name.first(), None | Some(b',' | b':' | b']' | b'}'));
         let is_escaped = memchr::memchr(b'\\', name).is_some();
         let is_elsewhere = is_doubtful || is_escaped;
-        self.states.push(State { is_elsewhere, facts: None, successor: 0 });
+        self.states.push(State { is_elsewhere, is_escaped, facts: None, successor: 0 });
         if is_escaped && let Some(quote) = memchr::memrchr(b'"', name) {
             // What follows an escaped quote looks like a key as well.
             self.mark(name.get(quote + 1..).unwrap_or_default());

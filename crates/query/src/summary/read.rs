@@ -15,6 +15,7 @@ pub(crate) struct Summary<'b> {
     /// Per key listed, in order of their names, where its record begins.
     offsets: &'b [[u8; 4]],
     filter: &'b [u8],
+    flat: &'b [u8],
 }
 
 /// What is known of a key of the top level.
@@ -102,13 +103,16 @@ impl<'b> Summary<'b> {
             return None;
         }
         let (offsets, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(keys)) * 4)?;
+        let events = u32::from_le_bytes([e0, e1, e2, e3]);
+        let (rest, flat) = rest.split_at_checked(rest.len().checked_sub(events.div_ceil(8) as usize)?)?;
         let filter = rest.len().checked_sub(u32::from_le_bytes([f0, f1, f2, f3]) as usize)?;
         Some(Summary {
             bytes,
             flags,
-            events: u32::from_le_bytes([e0, e1, e2, e3]),
+            events,
             offsets: offsets.as_chunks().0,
             filter: rest.get(filter..)?,
+            flat,
         })
     }
 
@@ -121,6 +125,12 @@ impl<'b> Summary<'b> {
     #[cfg_attr(not(test), expect(dead_code, reason = "for a search"))]
     pub(crate) fn never_nested(&self) -> bool {
         self.flags & flags::NESTED == 0
+    }
+
+    /// A bit for each event, the lowest of a byte first: whether it is flat. It holds no object, no key more than once, and no
+    /// key with a backslash: whatever looks like a key of it is one, and there is no other of that name.
+    pub(crate) fn flat(&self) -> &'b [u8] {
+        self.flat
     }
 
     /// What is known of a key, given as text. Takes time logarithmic in the number of keys.

@@ -37,7 +37,8 @@ struct Record<'d> {
     parts: [(u8, Vec<u8>); 4],
 }
 
-fn write(keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
+fn write(mut keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
+    let flat = std::mem::take(&mut keys.flat);
     let mut summary_flags = if keys.is_nested { flags::NESTED } else { 0 };
     let mut is_incomplete = keys.has_others;
     let mut records: Vec<Record<'_>> = keys
@@ -46,7 +47,7 @@ fn write(keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
         .collect();
     // Where there is no room for all, the keys that most events have are those that count.
     records.sort_by(|a, b| b.facts.events.cmp(&a.facts.events).then_with(|| a.name.cmp(b.name)));
-    let (all, mut bytes) = (records.len(), HEADER_BYTES);
+    let (all, mut bytes) = (records.len(), HEADER_BYTES + flat.len());
     records.retain(|record| record.name.len() <= NAME_BYTES_MAX);
     records.truncate(KEYS_MAX);
     let fitting = records.iter().take_while(|record| {
@@ -87,6 +88,7 @@ fn write(keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
         }
     }
     out.extend_from_slice(&filter);
+    out.extend_from_slice(&flat);
 }
 
 /// Each key's place is told by so many bytes.

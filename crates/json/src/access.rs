@@ -44,3 +44,19 @@ pub(crate) unsafe fn range<T>(slice: &[T], from: usize, to: usize) -> &[T] {
         unsafe { slice.get_unchecked(from..to) }
     }
 }
+
+/// Asks for the bytes at `at` to be brought near, for they will be read soon. A hint: any place will do, outside the slice too.
+#[inline(always)]
+pub(crate) fn prefetch(bytes: &[u8], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        #[expect(unsafe_code, reason = "an instruction that every x86-64 has")]
+        // SAFETY: nothing is read in the sense of the language, and no address faults.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().wrapping_add(at).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (bytes, at);
+}

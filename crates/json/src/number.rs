@@ -3,6 +3,7 @@
 mod bound;
 
 pub use bound::Bound;
+pub(crate) use bound::compare_whole;
 
 use rust_decimal::Decimal;
 use std::cmp::Ordering;

@@ -237,7 +237,12 @@ pub struct Number<'d>(&'d [u8]);
 impl<'d> Number<'d> {
     /// The number's text, as stored.
     #[inline]
+    #[expect(unsafe_code, reason = "few bytes are quicker found to be ASCII than to be UTF-8")]
     pub fn text(&self) -> &'d str {
+        if !cfg!(feature = "checked") && self.0.is_ascii() {
+            // SAFETY: ASCII is UTF-8.
+            return unsafe { std::str::from_utf8_unchecked(self.0) };
+        }
         // Numbers are ASCII; of bytes that are no number, what is UTF-8.
         match std::str::from_utf8(self.0) {
             Ok(text) => text,

@@ -102,6 +102,12 @@ impl Batch {
         });
     }
 
+    /// Adds the cell of a value that stands in the block's documents.
+    #[inline]
+    pub(crate) fn push_place(&mut self, place: Option<(u32, u32)>) {
+        self.places.push(place.map_or(Place::Undefined, |(start, end)| Place::Block { start, end }));
+    }
+
     /// Adds the cell of a stored value.
     #[inline]
     pub(crate) fn push_stored(&mut self, value: Option<tamias_json::Value<'_>>, documents: &[u8]) {

@@ -1,7 +1,7 @@
 //! Many numbers compared with one, where they stand.
 
 use super::{Documents, Needle};
-use crate::number::Bound;
+use crate::number::{Bound, compare_whole};
 use std::cmp::Ordering;
 
 /// Which values are looked for.
@@ -42,7 +42,19 @@ impl Documents<'_> {
     ) {
         let key_bytes = needle.bytes().len();
         let text = |place: &u32| self.bytes.get(*place as usize + key_bytes..).unwrap_or_default();
+        let any = |text: &[u8]| wanted.is(bound.compare_any_beginning(text));
         kept.clear();
-        kept.extend(places.iter().map(|place| wanted.is(bound.compare_beginning(text(place)))));
+        let Some(whole) = bound.whole() else {
+            kept.extend(places.iter().map(|place| any(text(place))));
+            return;
+        };
+        let by_order = [wanted.less, wanted.equal, wanted.greater];
+        kept.extend(places.iter().map(|place| {
+            let text = text(place);
+            match text.first_chunk().map(|start| compare_whole(start, whole)) {
+                Some((order, true)) => by_order[order % 3],
+                _ => any(text),
+            }
+        }));
     }
 }

@@ -147,6 +147,14 @@ fn search<K: Kernel>(kernel: K, needle: &Needle, documents: Documents<'_>, index
     let Some(last) = document.end.checked_sub(key_bytes) else { return Place::Absent };
     let is_flat = documents.is_flat(index);
     let mut at = document.start;
+    if is_flat && at + AHEAD + REACH <= bytes.len() {
+        // SAFETY: the room was just looked at.
+        let place = unsafe { first_pair(kernel, needle, bytes, at) };
+        // SAFETY: a place lies less than `AHEAD` bytes from `at`, or at that distance.
+        if place <= last && unsafe { needle.is_at(kernel, bytes, place) } {
+            return value(kernel, bytes, place + key_bytes, document.end);
+        }
+    }
     let (mut found, mut count) = (0, 0);
     while at <= last {
         // SAFETY: `at < document.end`, behind which `REACH` bytes follow.
@@ -170,6 +178,27 @@ fn search<K: Kernel>(kernel: K, needle: &Needle, documents: Documents<'_>, index
         1 => in_document(kernel, documents, index, found, key_bytes),
         _ => Place::Unsure,
     }
+}
+
+/// Bytes of a document that are searched in one go.
+const AHEAD: usize = 4 * BLOCK;
+
+/// The first place of the needle's pair in the next [`AHEAD`] bytes, or their end. Without a branch: where in a document a key
+/// stands is not to be guessed.
+///
+/// # Safety
+/// `at + AHEAD + REACH <= bytes.len()`
+#[inline(always)]
+#[expect(unsafe_code, reason = "vectors are read without checks in the innermost loop")]
+unsafe fn first_pair<K: Kernel>(kernel: K, needle: &Needle, bytes: &[u8], at: usize) -> usize {
+    let mut place = at + AHEAD;
+    for block in (0..AHEAD / BLOCK).rev() {
+        let from = at + block * BLOCK;
+        // SAFETY: by the contract there are `REACH` bytes from here on.
+        let pairs = unsafe { needle.pairs(kernel, bytes, from) };
+        place = if pairs == 0 { place } else { from + pairs.trailing_zeros() as usize };
+    }
+    place
 }
 
 /// The value of a key that a document has once, at `place`, if that lies at the document's top level.
@@ -266,6 +295,20 @@ fn value<K: Kernel>(kernel: K, bytes: &[u8], start: usize, end: usize) -> Place 
     let block: &[u8; BLOCK] = unsafe { access::array(bytes, start) };
     let stop = match block[0] {
         b'"' => {
+            // SAFETY: `start < end`, behind which there are `REACH` bytes, two blocks.
+            let (near, far) =
+                unsafe { (access::array(bytes, start + 1), access::array(bytes, start + BLOCK)) };
+            let (near_quotes, far_quotes) = (kernel.equal(near, b'"'), kernel.equal(far, b'"') & !1);
+            // Most strings end in the first or the second block; in which is not to be guessed.
+            let length = match near_quotes {
+                0 => BLOCK - 1 + far_quotes.trailing_zeros() as usize,
+                quotes => quotes.trailing_zeros() as usize,
+            };
+            let escapes = kernel.equal(near, b'\\') | kernel.equal(far, b'\\');
+            let stop = start + length + 2;
+            if near_quotes | far_quotes != 0 && escapes == 0 && stop < end {
+                return Place::Value(start as u32, stop as u32);
+            }
             let mut carry = Carry::default();
             let mut at = start + 1;
             loop {

@@ -2,16 +2,16 @@
 
 use super::aggregate::Aggregator;
 use super::project::check_row;
-use super::scan::Sink;
+use super::scan::{Found, Sink};
 use super::sort::{Held, held_bytes, sort_rows};
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Expr, Scope};
-use crate::plan::{Grouping, Key, Output, Plan};
+use crate::plan::{Aggregate, Grouping, Key, Output, Plan};
 use crate::time;
-use crate::value::{Value, canonical};
+use crate::value::{Text, Value, canonical};
 use std::collections::HashMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// An event's (instant, arrival): its place in time.
@@ -29,6 +29,60 @@ pub(super) struct Groups<'p> {
     recent: Recent,
     /// The key before the present one, and its group.
     last: (Vec<u8>, usize),
+    /// What groups are made of, where that is simple enough to be taken from stored values.
+    inputs: Option<Inputs>,
+}
+
+/// Where keys and arguments come from.
+struct Inputs {
+    key: KeyInput,
+    arguments: Vec<Argument>,
+}
+
+enum KeyInput {
+    None,
+    /// The group of the events without the key is known once there is one.
+    Slot {
+        slot: usize,
+        absent: Option<usize>,
+    },
+    /// The interval of the last event, and its group.
+    Time {
+        interval: u64,
+        last: Range<u64>,
+        group: usize,
+    },
+}
+
+/// What an aggregate takes in.
+enum Argument {
+    /// True, for every event.
+    Event,
+    Slot(usize),
+    /// The number of a string's characters.
+    Length(usize),
+}
+
+impl Inputs {
+    fn of(grouping: &Grouping) -> Option<Inputs> {
+        let key = match grouping.keys.as_slice() {
+            [] => KeyInput::None,
+            [Key::Expr { expr: Expr::Slot(slot), .. }] => KeyInput::Slot { slot: *slot, absent: None },
+            [Key::Time(interval)] => KeyInput::Time { interval: *interval, last: 0..0, group: 0 },
+            _ => return None,
+        };
+        let argument = |aggregate: &Aggregate| match &aggregate.argument {
+            Expr::Constant(Value::Bool(true)) => Some(Argument::Event),
+            Expr::Slot(slot) => Some(Argument::Slot(*slot)),
+            Expr::Call { function, arguments, .. } if function.name == "Length" => match arguments.as_slice()
+            {
+                [Expr::Slot(slot)] => Some(Argument::Length(*slot)),
+                _ => None,
+            },
+            _ => None,
+        };
+        Some(Inputs { key, arguments: grouping.aggregates.iter().map(argument).collect::<Option<_>>()? })
+    }
 }
 
 pub(super) struct Group {
@@ -51,6 +105,7 @@ impl<'p> Groups<'p> {
             key: Vec::new(),
             recent: Recent::default(),
             last: (Vec::new(), 0),
+            inputs: Inputs::of(grouping),
         };
         if grouping.keys.is_empty() {
             let first = (u64::MAX, u64::MAX);
@@ -77,6 +132,14 @@ impl<'p> Groups<'p> {
         count: u64,
     ) {
         let found = self.find(&grouping.keys, scope, order.0, order);
+        match self.inputs.as_mut().map(|inputs| &mut inputs.key) {
+            Some(KeyInput::Time { interval, last, group }) => {
+                let begin = order.0 - order.0 % *interval;
+                (*last, *group) = (begin..begin.saturating_add(*interval), found);
+            }
+            Some(KeyInput::Slot { slot, absent }) if scope.slot(*slot).is_none() => *absent = Some(found),
+            _ => {}
+        }
         let Some(group) = self.groups.get_mut(found) else { return };
         if order < group.first {
             group.first = order;
@@ -320,5 +383,50 @@ impl Sink for GroupSink<'_, '_> {
         self.groups.add(grouping, scope, (event.instant, event.arrival), 1);
         self.control.check_memory(self.groups.bytes)?;
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn take(&mut self, _plan: &Plan, found: &Found<'_, '_>) -> Result<Option<ControlFlow<()>>, ExecError> {
+        let Groups { inputs: Some(inputs), groups, recent, bytes, key: scratch, .. } = &mut *self.groups
+        else {
+            return Ok(None);
+        };
+        let group = match &inputs.key {
+            KeyInput::None => Some(0),
+            KeyInput::Slot { slot, absent } => match found.text(*slot) {
+                [] => *absent,
+                text => recent.get(text),
+            },
+            KeyInput::Time { last, group, .. } => last.contains(&found.order.0).then_some(*group),
+        };
+        let Some(group) = group.and_then(|group| groups.get_mut(group)) else { return Ok(None) };
+        // A group of all events is not asked for its first.
+        if found.order < group.first && !matches!(inputs.key, KeyInput::None) {
+            return Ok(None);
+        }
+        let before = *bytes;
+        for (argument, aggregator) in inputs.arguments.iter().zip(&mut group.aggregators) {
+            let value = match argument {
+                Argument::Event => {
+                    match aggregator {
+                        Aggregator::Count(count) => *count += 1,
+                        other => *bytes += other.add(Value::Bool(true), found.order, scratch),
+                    }
+                    continue;
+                }
+                Argument::Slot(slot) => match found.text(*slot) {
+                    [] => continue,
+                    text => Value::stored(tamias_json::Value::of_scalar(text)),
+                },
+                Argument::Length(slot) => match tamias_json::Value::of_scalar(found.text(*slot)) {
+                    tamias_json::Value::String(text) => Value::from(Text::Stored(text).characters()),
+                    _ => continue,
+                },
+            };
+            *bytes += aggregator.add(value, found.order, scratch);
+        }
+        if *bytes != before {
+            self.control.check_memory(*bytes)?;
+        }
+        Ok(Some(ControlFlow::Continue(())))
     }
 }

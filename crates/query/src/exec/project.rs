@@ -1,6 +1,6 @@
 //! Rows from hits, a batch at a time.
 
-use super::scan::{Part, Run, Sink, Worker, order_of};
+use super::scan::{Found, Part, Run, Sink, Worker, order_of};
 use super::stats::Stats;
 use crate::error::ExecError;
 use crate::expr::{Expr, Scope};
@@ -63,10 +63,17 @@ impl Cursor {
         stats.blocks += u64::from(self.evaluated == 0 && self.cut.is_none());
         self.batch.clear();
         self.at = 0;
+        let unnests = !run.events.unnest.is_empty();
+        let is_slot = |cell: &Expr| matches!(cell, Expr::Slot(_));
+        let is_stored = match &run.plan.output {
+            Output::Rows { cells, .. } => !unnests && cells.iter().all(is_slot),
+            Output::Groups(_) => false,
+        };
         let mut sink = Project {
             batch: &mut self.batch,
             wanted,
-            unnests: !run.events.unnest.is_empty(),
+            unnests,
+            is_stored,
             skipped: 0,
             event: None,
             hits: 0,
@@ -90,6 +97,8 @@ struct Project<'b> {
     wanted: u64,
     /// Whether an event may give several rows.
     unnests: bool,
+    /// Whether rows are nothing but stored values.
+    is_stored: bool,
     /// So many hits of the first event have become rows before.
     skipped: u64,
     /// The present event, if it may give several rows, and its hits up to now.
@@ -142,6 +151,21 @@ impl Sink for Project<'_> {
         }
         self.is_cut = self.unnests;
         Ok(ControlFlow::Break(()))
+    }
+
+    fn take(&mut self, plan: &Plan, found: &Found<'_, '_>) -> Result<Option<ControlFlow<()>>, ExecError> {
+        let Output::Rows { cells, .. } = &plan.output else { return Ok(None) };
+        if !self.is_stored {
+            return Ok(None);
+        }
+        for cell in cells {
+            if let Expr::Slot(slot) = cell {
+                self.batch.push_place(found.place(*slot));
+            }
+        }
+        self.batch.end_row(found.order);
+        let is_enough = self.batch.len() as u64 >= self.wanted;
+        Ok(Some(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }))
     }
 
     fn is_full(&self) -> bool {

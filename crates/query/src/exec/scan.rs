@@ -25,9 +25,39 @@ pub(super) trait Sink {
         documents: &'a [u8],
     ) -> Result<ControlFlow<()>, ExecError>;
 
+    /// Takes an event whose values were all found by searching, and only needs to be looked up: none if the sink cannot, and wants
+    /// it as a [`hit`](Sink::hit).
+    fn take(&mut self, _plan: &Plan, _found: &Found<'_, '_>) -> Result<Option<ControlFlow<()>>, ExecError> {
+        Ok(None)
+    }
+
     /// Whether it has enough for the time being: asked now and then, when it is convenient to stop.
     fn is_full(&self) -> bool {
         false
+    }
+}
+
+/// An event whose values were found by searching.
+pub(super) struct Found<'f, 'd> {
+    finder: &'f Finder,
+    index: u32,
+    documents: Documents<'d>,
+    /// Its (instant, arrival).
+    pub(super) order: (u64, u64),
+}
+
+impl<'d> Found<'_, 'd> {
+    /// Where the value of a slot stands in the block's documents; none where the event has no such key.
+    #[inline]
+    pub(super) fn place(&self, slot: usize) -> Option<(u32, u32)> {
+        self.finder.place(slot, self.index)
+    }
+
+    /// The text of the value of a slot; empty where the event has no such key.
+    #[inline]
+    pub(super) fn text(&self, slot: usize) -> &'d [u8] {
+        let (start, end) = self.place(slot).unwrap_or_default();
+        self.documents.bytes().get(start as usize..end as usize).unwrap_or_default()
     }
 }
 
@@ -277,8 +307,9 @@ impl Worker {
         hits.collect(finder.find(documents));
         finder.fill_condition(documents, &hits.unsure);
         // What the search could not tell is evaluated from the values that it found, or else scanned.
+        let is_unsure = !hits.unsure.is_empty();
         hits.unsure.clear();
-        for hit in &mut hits.found {
+        for hit in hits.found.iter_mut().filter(|_| is_unsure) {
             if !hit.is_certain {
                 let event = parts.event(window.start + hit.index as usize);
                 let mut scope = Scope::of(event, &events.names, self.now, Some(control), &mut self.spare);
@@ -290,7 +321,9 @@ impl Worker {
                 scope.end(&mut self.spare);
             }
         }
-        hits.found.retain(|hit| !hit.is_out);
+        if is_unsure {
+            hits.found.retain(|hit| !hit.is_out);
+        }
         hits.unsure.extend(hits.found.iter().map(|hit| hit.index));
         if !events.reads_whole {
             finder.fill_output(documents, &hits.unsure);
@@ -304,12 +337,19 @@ impl Worker {
             let at = if events.direction == Direction::Ascending { at } else { hits.found.len() - 1 - at };
             let Some(hit) = hits.found.get(at) else { break };
             let index = window.start + hit.index as usize;
-            let is_read =
-                hit.is_certain && !events.reads_whole && finder.read_output(hit.index, documents, &mut scope);
+            let is_read = hit.is_certain && !events.reads_whole && finder.knows_output(hit.index);
             let flow = if is_read {
                 stats.hits += 1;
-                scope.event = Some(parts.event(index));
-                let flow = control.watch.hit(stats.hits, || sink.hit(plan, &mut scope, parts.documents));
+                let found = Found { finder, index: hit.index, documents, order: parts.order(index) };
+                let mut act = || {
+                    if let Some(flow) = sink.take(plan, &found)? {
+                        return Ok(flow);
+                    }
+                    finder.read_output(hit.index, documents, &mut scope);
+                    scope.event = Some(parts.event(index));
+                    sink.hit(plan, &mut scope, parts.documents)
+                };
+                let flow = control.watch.hit(stats.hits, &mut act);
                 scope.take_failure()?;
                 flow?
             } else {
@@ -354,7 +394,7 @@ struct Hits {
     unsure: Vec<u32>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Hit {
     index: u32,
     is_certain: bool,
@@ -363,17 +403,20 @@ struct Hit {
 
 impl Hits {
     fn collect(&mut self, matches: &[Match]) {
+        // Which are hits is not to be guessed: each is written, and overwritten if it is none.
         self.found.clear();
-        self.unsure.clear();
-        for (index, found) in matches.iter().enumerate() {
-            let index = index as u32;
-            if *found != Match::No {
-                self.found.push(Hit { index, is_certain: *found == Match::Yes, is_out: false });
+        self.found.resize(matches.len() + 1, Hit::default());
+        let mut count = 0;
+        for (index, found) in (0..).zip(matches) {
+            if let Some(place) = self.found.get_mut(count) {
+                *place = Hit { index, is_certain: *found == Match::Yes, is_out: false };
             }
-            if *found == Match::Maybe {
-                self.unsure.push(index);
-            }
+            count += usize::from(*found != Match::No);
         }
+        self.found.truncate(count);
+        self.unsure.clear();
+        let unsure = self.found.iter().filter(|hit| !hit.is_certain);
+        self.unsure.extend(unsure.map(|hit| hit.index));
     }
 }
 

@@ -152,15 +152,31 @@ impl Finder {
         (0..self.search.condition_names).all(|slot| self.read(slot, index, documents, scope))
     }
 
-    /// Gives the scope the values that a row is made of: false where that takes a scan of the document.
+    /// Whether the values that a row is made of were all found, or found to be missing: not where that takes a scan.
     #[inline]
-    pub(crate) fn read_output<'d>(
-        &self,
-        index: u32,
-        documents: Documents<'d>,
-        scope: &mut Scope<'d>,
-    ) -> bool {
-        self.search.output_slots.iter().all(|slot| self.read(*slot, index, documents, scope))
+    pub(crate) fn knows_output(&self, index: u32) -> bool {
+        let knows = |slot: &usize| {
+            let place = self.keys.get(*slot).and_then(|key| key.values.get(index as usize));
+            !matches!(place, None | Some(Place::Unsure))
+        };
+        self.search.output_slots.iter().all(knows)
+    }
+
+    /// Gives the scope the values that a row is made of.
+    #[inline]
+    pub(crate) fn read_output<'d>(&self, index: u32, documents: Documents<'d>, scope: &mut Scope<'d>) {
+        for slot in &self.search.output_slots {
+            self.read(*slot, index, documents, scope);
+        }
+    }
+
+    /// Where the value of a slot stands.
+    #[inline]
+    pub(crate) fn place(&self, slot: usize, index: u32) -> Option<(u32, u32)> {
+        match self.keys.get(slot)?.values.get(index as usize)? {
+            Place::Value(start, end) => Some((*start, *end)),
+            Place::Absent | Place::Unsure => None,
+        }
     }
 
     #[inline]

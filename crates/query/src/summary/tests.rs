@@ -88,6 +88,22 @@ fn tally(events: &[u32]) -> Tally {
     Tally { count: events.len() as u32, first: events.first().copied().unwrap_or(0) }
 }
 
+/// Whether a document holds no object, no key more than once, and no key that has to be escaped.
+fn is_flat(document: &[u8]) -> bool {
+    fn holds_object(value: &RawValue) -> bool {
+        let text = value.get();
+        let elements = || serde_json::from_str::<Vec<Box<RawValue>>>(text).unwrap();
+        text.starts_with('{')
+            || text.starts_with('[') && elements().iter().any(|element| holds_object(element))
+    }
+    let members = serde_json::from_slice::<Members>(document).unwrap().0;
+    let names: BTreeSet<&String> = members.iter().map(|(name, _)| name).collect();
+    let is_escaped = |name: &&String| name.contains(|c| c < ' ' || c == '"' || c == '\\');
+    names.len() == members.len()
+        && !names.iter().any(is_escaped)
+        && !members.iter().any(|(_, value)| holds_object(value))
+}
+
 /// Holds every fact of a summary against the documents.
 fn check(documents: &[u8], ends: &[u32]) {
     let mut bytes = Vec::new();
@@ -98,6 +114,14 @@ fn check(documents: &[u8], ends: &[u32]) {
     assert_eq!(summary.events(), events);
     let is_nested = keys.values().any(|plain| plain.values.keys().any(|text| text.starts_with(['{', '['])));
     assert_eq!(summary.never_nested(), !is_nested);
+    let lines = documents.split(|&byte| byte == b'\n').filter(|document| !document.is_empty());
+    for (event, document) in lines.enumerate() {
+        let is_told = summary.flat()[event / 8] >> (event % 8) & 1 == 1;
+        let is_flat = is_flat(document);
+        // Where there were too many keys to keep, their event is not told to be flat.
+        let is_complete = matches!(summary.key("no key has this name"), Key::Absent);
+        assert!(is_told == is_flat || !is_told && !is_complete, "{}", String::from_utf8_lossy(document));
+    }
     for (name, plain) in &keys {
         let facts = match summary.key(name) {
             Key::Absent => panic!("{name:?} is there"),

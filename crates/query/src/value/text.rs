@@ -26,8 +26,8 @@ impl Text<'_> {
     /// The number of Unicode scalars.
     pub(crate) fn characters(&self) -> usize {
         match self {
-            // Where nothing is escaped each begins with a byte of its own: no need to decode them.
-            Text::Stored(text) if !text.has_escapes() && std::str::from_utf8(text.raw()).is_ok() => {
+            // Each begins with a byte that continues no other: no need to decode them.
+            Text::Stored(text) if !text.has_escapes() => {
                 text.raw().iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count()
             }
             text => text.text().chars().count(),

@@ -27,7 +27,8 @@ pub struct Options {
     /// How sealed segments are read.
     pub read_mode: ReadMode,
     /// Most segments kept open with [`ReadMode::Plain`], 1 to 65,536; 256 unless set. Beside them each reading thread may have one file open,
-    /// the writer four. A mapped segment is no open file; up to 16,384 stay mapped.
+    /// the writer eight (the lock, a log, files in the making), and each older state of the store that a snapshot
+    /// holds is one. A mapped segment is no open file; up to 16,384 stay mapped.
     pub open_files_max: usize,
 }
 

@@ -227,6 +227,7 @@ fn found(attempts: &[Attempt], shown: &[Row], at: usize) -> BTreeSet<usize> {
 pub(crate) fn faulty(kind: FaultKind, at: u64, forever: bool, durability: Durability, seed: u64) -> History {
     let folder = Simulated::new();
     folder.fail(Some(Fault { at, forever, kind }));
-    let options = Options { durability, ..tiny() };
+    // Also with a thread that seals and merges meanwhile.
+    let options = Options { durability, background: seed.is_multiple_of(3), ..tiny() };
     History::run(folder, &options, 16, &mut Chance(seed))
 }

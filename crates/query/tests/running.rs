@@ -256,6 +256,27 @@ fn a_limit_holds_no_more_rows_than_it_gives() {
     }
 }
 
+/// What the last values take is counted as they come, also where larger ones take the place of small ones.
+#[test]
+fn the_last_values_may_be_the_largest() {
+    let event = |n: u64| Event {
+        instant: n,
+        arrival: n,
+        document: format!(r#"{{"text":"{}"}}"#, "x".repeat(if n < 100 { 1 } else { 100_000 })),
+    };
+    let events: Vec<Event> = (0..300).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    let run = |text: &str, memory_bytes| {
+        let query = Query::prepare(text).unwrap();
+        let options = RunOptions { memory_bytes, ..RunOptions::default() };
+        query.run_with(memory.source(query.direction()), options).next().unwrap().map(|row| row.len())
+    };
+    let error = run("select bottom(text, 50) from stream", 1_000_000).unwrap_err();
+    assert!(matches!(error, ExecError::MemoryExceeded { .. }), "{error}");
+    assert_eq!(run("select bottom(text, 50) from stream", 20_000_000).unwrap(), 1);
+    assert_eq!(run("select top(text, 50) from stream", 1_000_000).unwrap(), 1);
+}
+
 /// Equal rows stay in the order of time, and the first of them are those that a limit keeps.
 #[test]
 fn a_limit_keeps_the_rows_that_sorting_all_would_put_first() {

@@ -34,6 +34,9 @@ pub(super) enum Aggregator {
         most: usize,
         kept: BTreeMap<(Order, usize), Value<'static>>,
         added: usize,
+        /// What they take, about, in bytes; and the most they ever took.
+        bytes: usize,
+        bytes_most: usize,
     },
 }
 
@@ -57,11 +60,13 @@ impl Aggregator {
             Function::Any => Aggregator::Any(false),
             Function::All => Aggregator::All(true),
             Function::Distinct => Aggregator::Distinct(HashMap::new()),
-            Function::Top(most) => Aggregator::Ends { is_first: true, most, kept: BTreeMap::new(), added: 0 },
-            Function::Bottom(most) => {
-                Aggregator::Ends { is_first: false, most, kept: BTreeMap::new(), added: 0 }
-            }
+            Function::Top(most) => Aggregator::ends(true, most),
+            Function::Bottom(most) => Aggregator::ends(false, most),
         }
+    }
+
+    fn ends(is_first: bool, most: usize) -> Aggregator {
+        Aggregator::Ends { is_first, most, kept: BTreeMap::new(), added: 0, bytes: 0, bytes_most: 0 }
     }
 
     /// Takes in the value of an event: by how many bytes the aggregate grew, about. `scratch` is an allocation to use.
@@ -93,7 +98,10 @@ impl Aggregator {
                         },
                     };
                     if is_better {
+                        let before = found.as_ref().map_or(0, |(best, _)| best.weight());
+                        let grown = number.weight().saturating_sub(before);
                         *found = Some((number.into_static(), order));
+                        return grown;
                     }
                 }
             }
@@ -133,7 +141,7 @@ impl Aggregator {
                     }
                 }
             }
-            Aggregator::Ends { is_first, most, kept, added } => {
+            Aggregator::Ends { is_first, most, kept, added, bytes, bytes_most } => {
                 let is_late = kept.len() >= *most
                     && match (&*is_first, kept.last_key_value(), kept.first_key_value()) {
                         (true, Some(((last, _), _)), _) => order > *last,
@@ -144,18 +152,18 @@ impl Aggregator {
                     return 0;
                 }
                 let value = value.into_static();
-                let bytes = value.weight() + 2 * ENTRY_BYTES;
+                *bytes += value.weight() + 2 * ENTRY_BYTES;
                 kept.insert((order, *added), value);
                 *added += 1;
                 if kept.len() > *most {
-                    if *is_first {
-                        kept.pop_last()
-                    } else {
-                        kept.pop_first()
-                    };
-                    return 0;
+                    let dropped = if *is_first { kept.pop_last() } else { kept.pop_first() };
+                    let dropped = dropped.map_or(0, |(_, value)| value.weight() + 2 * ENTRY_BYTES);
+                    *bytes = bytes.saturating_sub(dropped);
                 }
-                return bytes;
+                // Values come and go: the aggregate grows when they take more than ever.
+                let grown = bytes.saturating_sub(*bytes_most);
+                *bytes_most += grown;
+                return grown;
             }
         }
         0

@@ -222,7 +222,7 @@ fn grouped_queries_of_nasty_documents() {
 /// More events than the engine takes in one go: the same few, over and over, in large blocks.
 fn many(of: BoxedStrategy<Query>) {
     let config = Config {
-        cases: queries(1).min(60),
+        cases: queries(1).min(30),
         failure_persistence: None,
         max_shrink_iters: 50,
         ..Config::default()

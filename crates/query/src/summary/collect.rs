@@ -75,6 +75,8 @@ impl Tally {
 
 pub(super) struct Strings<'d> {
     seed: u64,
+    /// False where nobody asks for them: of the time not the text is looked at, but the instant.
+    pub(super) is_wanted: bool,
     pub(super) count: u32,
     /// None once there are too many distinct ones.
     pub(super) list: Option<List<'d>>,
@@ -241,8 +243,9 @@ impl<'d> Facts<'d> {
             truth: Tally::default(),
             strings: Strings {
                 seed: hash(0, name),
+                is_wanted: name != b"@t",
                 count: 0,
-                list: Some(List::new()),
+                list: (name != b"@t").then(List::new),
                 hashes: Vec::new(),
                 bytes: 0,
             },
@@ -255,6 +258,9 @@ impl<'d> Strings<'d> {
     #[inline]
     fn add(&mut self, text: &'d [u8], event: u32, recent: &mut [u64]) {
         self.count += 1;
+        if !self.is_wanted {
+            return;
+        }
         if let Some(list) = &mut self.list {
             if list.add(text, event) {
                 return;

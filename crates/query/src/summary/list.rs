@@ -16,7 +16,7 @@ pub(super) struct List<'d> {
     table: [u8; TABLE],
 }
 
-const TABLE: usize = 128;
+const TABLE: usize = 2 * LISTED_MAX;
 
 impl<'d> List<'d> {
     pub(super) fn new() -> List<'d> {
@@ -27,7 +27,7 @@ impl<'d> List<'d> {
     #[inline]
     pub(super) fn add(&mut self, text: &'d [u8], event: u32) -> bool {
         let mut place = quick(text) as usize % TABLE;
-        // More than half of the places are empty.
+        // Half of the places are empty at least.
         while let Some(&number @ 1..) = self.table.get(place) {
             if let Some(entry) = self.entries.get_mut(usize::from(number) - 1)
                 && same(entry.text, text)

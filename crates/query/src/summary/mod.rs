@@ -55,7 +55,7 @@ const KEYS_MAX: usize = 512;
 /// The longest key that is listed, in bytes as it is stored.
 const NAME_BYTES_MAX: usize = 256;
 /// HEURISTIC: the most distinct values of a kind that are listed.
-const LISTED_MAX: usize = 32;
+const LISTED_MAX: usize = 64;
 /// The longest value that is listed.
 const LISTED_BYTES_MAX: usize = 256;
 /// HEURISTIC: the longest string in the filter. Longer ones are prose, which nobody asks for as a whole.

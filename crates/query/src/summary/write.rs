@@ -60,8 +60,14 @@ fn write(mut keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
         summary_flags |= flags::INCOMPLETE;
     }
     let mut left = budget.saturating_sub(bytes);
+    // Identifiers shall not be without a filter for the sake of the longest lists.
+    let reserved = left / FILTER_SHARE;
+    left -= reserved;
     choose_parts(&mut records, &mut left);
+    left += reserved;
     let filter = choose_filter(&mut records, left);
+    left -= filter.len();
+    choose_parts(&mut records, &mut left);
 
     records.sort_by_key(|record| record.name);
     let begin = out.len();
@@ -90,6 +96,9 @@ fn write(mut keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&filter);
     out.extend_from_slice(&flat);
 }
+
+/// HEURISTIC: of what keys leave, the filter may have this part before lists do.
+const FILTER_SHARE: usize = 2;
 
 /// Each key's place is told by so many bytes.
 const OFFSET_BYTES: usize = 4;
@@ -147,11 +156,11 @@ impl<'d> Record<'d> {
     }
 }
 
-/// Sets the flags of as many parts as there is room for, the small ones first.
+/// Sets the flags of as many further parts as there is room for, the small ones first.
 fn choose_parts(records: &mut [Record<'_>], left: &mut usize) {
     let mut parts: Vec<(usize, usize, u8)> = Vec::new();
     for (number, record) in records.iter().enumerate() {
-        let wanted = record.parts.iter().filter(|(flag, _)| *flag != 0);
+        let wanted = record.parts.iter().filter(|(flag, _)| flag & !record.flags != 0);
         parts.extend(wanted.map(|(flag, part)| (part.len(), number, *flag)));
     }
     parts.sort_unstable();
@@ -170,7 +179,7 @@ fn choose_filter(records: &mut [Record<'_>], left: usize) -> Vec<u8> {
     let mut keys: Vec<(usize, usize)> = Vec::new();
     for (number, record) in records.iter().enumerate() {
         let strings = &record.facts.strings;
-        if strings.list.is_none() && record.flags & key_flags::REPEATED == 0 {
+        if strings.list.is_none() && strings.is_wanted && record.flags & key_flags::REPEATED == 0 {
             keys.push((strings.bytes / strings.hashes.len().max(1), number));
         }
     }

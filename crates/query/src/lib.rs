@@ -45,7 +45,7 @@ mod time;
 mod value;
 mod vocabulary;
 
-pub use control::{CancelHandle, MEMORY_BYTES, RunOptions};
+pub use control::{CancelHandle, MEMORY_BYTES, RunOptions, THREADS_MAX};
 pub use error::{ExecError, Held, QueryError};
 pub use exec::{AggregateKinds, KindCounts, KindReport, PathKinds, Rows, Stats};
 pub use instant::{Instant, InstantError};

@@ -67,9 +67,19 @@ impl Batch {
 
     /// Whether the batch takes so much memory that not even the event in hand is gone on with.
     pub(crate) fn is_overfull(&self) -> bool {
+        self.bytes() >= BATCH_BYTES_MAX
+    }
+
+    /// What its rows take in memory.
+    pub(crate) fn bytes(&self) -> usize {
         let rows =
             self.orders.len().saturating_mul(size_of::<(u64, u64)>() + self.width * size_of::<Place>());
-        rows.saturating_add(self.text.len()) >= BATCH_BYTES_MAX
+        rows.saturating_add(self.text.len())
+    }
+
+    /// An empty batch for other rows of the same block.
+    pub(crate) fn successor(&self) -> Batch {
+        Batch::new(self.block.clone(), self.width)
     }
 
     pub(crate) fn order(&self, row: usize) -> Option<(u64, u64)> {

@@ -7,6 +7,7 @@ use crate::plan::Function;
 use crate::value::{Number, Value, canonical, parse, write_json};
 use rust_decimal::Decimal;
 use std::cmp::Ordering;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub(super) enum Aggregator {
@@ -27,7 +28,10 @@ pub(super) enum Aggregator {
     Last(Option<Order>, Vec<u8>),
     Any(bool),
     All(bool),
-    Distinct(HashMap<Box<[u8]>, (Order, Value<'static>)>),
+    Distinct {
+        seen: HashMap<Box<[u8]>, Ordered>,
+        added: usize,
+    },
     /// The first, or the last, so many values. The count tells values of one event apart.
     Ends {
         is_first: bool,
@@ -39,6 +43,9 @@ pub(super) enum Aggregator {
         bytes_most: usize,
     },
 }
+
+/// A value, the event that has it, and a count that tells values of one event apart.
+type Ordered = ((Order, usize), Value<'static>);
 
 /// What an entry of a set or map costs beside its bytes, about.
 const ENTRY_BYTES: usize = 64;
@@ -59,7 +66,7 @@ impl Aggregator {
             Function::Last => Aggregator::Last(None, Vec::new()),
             Function::Any => Aggregator::Any(false),
             Function::All => Aggregator::All(true),
-            Function::Distinct => Aggregator::Distinct(HashMap::new()),
+            Function::Distinct => Aggregator::Distinct { seen: HashMap::new(), added: 0 },
             Function::Top(most) => Aggregator::ends(true, most),
             Function::Bottom(most) => Aggregator::ends(false, most),
         }
@@ -124,19 +131,20 @@ impl Aggregator {
             }
             Aggregator::Any(any) => *any |= value.is_true(),
             Aggregator::All(all) => *all &= value.is_true(),
-            Aggregator::Distinct(seen) => {
+            Aggregator::Distinct { seen, added } => {
                 let key = key(&value, scratch);
+                *added += 1;
                 match seen.get_mut(key) {
                     Some((at, shown)) => {
-                        if order < *at {
-                            (*at, *shown) = (order, value.into_static());
+                        if order < at.0 {
+                            (*at, *shown) = ((order, *added), value.into_static());
                         }
                     }
                     None => {
                         // Owned, a stored value takes more than its text.
                         let value = value.into_static();
                         let bytes = key.len() + value.weight() + 2 * ENTRY_BYTES;
-                        seen.insert(key.into(), (order, value));
+                        seen.insert(key.into(), ((order, *added), value));
                         return bytes;
                     }
                 }
@@ -169,10 +177,67 @@ impl Aggregator {
         0
     }
 
+    /// Takes in what another aggregator of the same function has taken in, of other events.
+    pub(super) fn merge(&mut self, other: Aggregator) {
+        match (self, other) {
+            (Aggregator::Count(count), Aggregator::Count(others)) => *count += others,
+            (Aggregator::CountDistinct(seen), Aggregator::CountDistinct(others)) => seen.extend(others),
+            (Aggregator::Sum(sum), Aggregator::Sum(other))
+            | (Aggregator::Mean(sum), Aggregator::Mean(other)) => sum.merge(&other),
+            (Aggregator::Extreme { wanted, found }, Aggregator::Extreme { found: Some(other), .. }) => {
+                let is_better = found.as_ref().is_none_or(|(best, at)| match other.0.compare(best) {
+                    Ordering::Equal => other.1 < *at,
+                    unequal => unequal == *wanted,
+                });
+                if is_better {
+                    *found = Some(other);
+                }
+            }
+            (Aggregator::Percentile { sketch, .. }, Aggregator::Percentile { sketch: other, .. }) => {
+                sketch.merge(&other);
+            }
+            (Aggregator::First(first, json), Aggregator::First(Some(order), other))
+                if first.is_none_or(|at| order < at) =>
+            {
+                (*first, *json) = (Some(order), other);
+            }
+            (Aggregator::Last(last, json), Aggregator::Last(Some(order), other))
+                if last.is_none_or(|at| order > at) =>
+            {
+                (*last, *json) = (Some(order), other);
+            }
+            (Aggregator::Any(any), Aggregator::Any(other)) => *any |= other,
+            (Aggregator::All(all), Aggregator::All(other)) => *all &= other,
+            (Aggregator::Distinct { seen, .. }, Aggregator::Distinct { seen: others, .. }) => {
+                for (key, other) in others {
+                    match seen.entry(key) {
+                        Entry::Occupied(mut known) if other.0 < known.get().0 => *known.get_mut() = other,
+                        Entry::Occupied(_) => {}
+                        Entry::Vacant(vacant) => {
+                            vacant.insert(other);
+                        }
+                    }
+                }
+            }
+            (Aggregator::Ends { is_first, most, kept, .. }, Aggregator::Ends { kept: others, .. }) => {
+                kept.extend(others);
+                while kept.len() > *most {
+                    if *is_first {
+                        kept.pop_last()
+                    } else {
+                        kept.pop_first()
+                    };
+                }
+            }
+            // Nothing was found, or it is another function's.
+            _ => {}
+        }
+    }
+
     /// Whether no event that comes later in time can change the first `wanted` values that the aggregate gives.
     pub(super) fn is_settled(&self, wanted: usize) -> bool {
         match self {
-            Aggregator::Distinct(seen) => seen.len() >= wanted,
+            Aggregator::Distinct { seen, .. } => seen.len() >= wanted,
             Aggregator::Ends { is_first: true, most, kept, .. } => kept.len() >= wanted.min(*most),
             _ => false,
         }
@@ -196,14 +261,14 @@ impl Aggregator {
             Aggregator::First(None, _) | Aggregator::Last(None, _) => Value::Undefined,
             Aggregator::First(_, json) | Aggregator::Last(_, json) => parse(&json),
             Aggregator::Any(bool) | Aggregator::All(bool) => Value::Bool(bool),
-            Aggregator::Distinct(_) | Aggregator::Ends { .. } => Value::Undefined,
+            Aggregator::Distinct { .. } | Aggregator::Ends { .. } => Value::Undefined,
         }
     }
 
     /// The values of an aggregate that gives several rows, in time order.
     pub(super) fn rows(self) -> Vec<Value<'static>> {
         match self {
-            Aggregator::Distinct(seen) => {
+            Aggregator::Distinct { seen, .. } => {
                 let mut values: Vec<_> = seen.into_values().collect();
                 values.sort_by_key(|(order, _)| *order);
                 values.into_iter().map(|(_, value)| value).collect()

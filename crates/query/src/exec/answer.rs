@@ -83,7 +83,7 @@ impl Groups<'_> {
                 }
             }
         }
-        run.control.check_memory(self.bytes)?;
+        self.tell_memory(run.control)?;
         Ok(true)
     }
 
@@ -129,7 +129,7 @@ impl Groups<'_> {
                 scope.take_failure()
             });
             added.unwrap_or(Ok(()))?;
-            run.control.check_memory(self.bytes)?;
+            self.tell_memory(run.control)?;
         }
         Ok(Some(hits))
     }

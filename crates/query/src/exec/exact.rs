@@ -46,6 +46,12 @@ impl ExactSum {
         }
     }
 
+    /// Adds what another sum has added.
+    pub(super) fn merge(&mut self, other: &ExactSum) {
+        self.is_inexact |= other.is_inexact;
+        self.add_parts(other.count, other.parts.iter().copied());
+    }
+
     /// How many numbers were added.
     pub(super) fn count(&self) -> u64 {
         self.count
@@ -177,6 +183,11 @@ mod tests {
                 plain += decimal;
             }
             prop_assert_eq!(exact.total(), Some(plain));
+            let mut doubled = ExactSum::default();
+            doubled.merge(&exact);
+            doubled.merge(&exact);
+            prop_assert_eq!(doubled.total(), Some(plain + plain));
+            prop_assert_eq!(doubled.count(), 2 * exact.count());
         }
     }
 }

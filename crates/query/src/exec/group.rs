@@ -22,8 +22,11 @@ pub(super) struct Groups<'p> {
     /// By the canonical spelling of their keys.
     by_key: HashMap<Box<[u8]>, usize>,
     pub(super) groups: Vec<Group>,
-    /// What the groups take, about, in bytes.
+    /// What the groups take, about, in bytes; and how much of that is told to the query's other threads.
     pub(super) bytes: usize,
+    told: usize,
+    /// How often a group was begun, or an earlier event of it found: tells groups of one event apart.
+    begun: u64,
     /// The key of the present event, in an allocation that stays.
     pub(super) key: Vec<u8>,
     recent: Recent,
@@ -86,10 +89,20 @@ impl Inputs {
 }
 
 pub(super) struct Group {
-    /// The first event.
-    first: Order,
+    /// The first event, and when it was found to be that.
+    first: (Order, u64),
     keys: Vec<Value<'static>>,
     pub(super) aggregators: Vec<Aggregator>,
+}
+
+impl Group {
+    fn merge(&mut self, other: Group) {
+        if other.first < self.first {
+            self.first = other.first;
+            self.keys = other.keys;
+        }
+        self.aggregators.iter_mut().zip(other.aggregators).for_each(|(own, other)| own.merge(other));
+    }
 }
 
 /// What a group costs beside its values, about.
@@ -102,13 +115,16 @@ impl<'p> Groups<'p> {
             by_key: HashMap::new(),
             groups: Vec::new(),
             bytes: 0,
+            told: 0,
+            begun: 0,
             key: Vec::new(),
             recent: Recent::default(),
             last: (Vec::new(), 0),
             inputs: Inputs::of(grouping),
         };
         if grouping.keys.is_empty() {
-            let first = (u64::MAX, u64::MAX);
+            let first = ((u64::MAX, u64::MAX), 0);
+            groups.by_key.insert(Box::default(), 0);
             groups.groups.push(Group { first, keys: Vec::new(), aggregators: groups.aggregators() });
         }
         groups
@@ -141,8 +157,9 @@ impl<'p> Groups<'p> {
             _ => {}
         }
         let Some(group) = self.groups.get_mut(found) else { return };
-        if order < group.first {
-            group.first = order;
+        if order < group.first.0 {
+            self.begun += 1;
+            group.first = (order, self.begun);
             group.keys = shown(&grouping.keys, scope, order.0);
         }
         for (aggregate, aggregator) in grouping.aggregates.iter().zip(&mut group.aggregators) {
@@ -205,8 +222,9 @@ impl<'p> Groups<'p> {
         if let Some(&known) = self.by_key.get(self.key.as_slice()) {
             return known;
         }
+        self.begun += 1;
         self.groups.push(Group {
-            first: order,
+            first: (order, self.begun),
             keys: shown(keys, scope, instant),
             aggregators: self.aggregators(),
         });
@@ -217,6 +235,35 @@ impl<'p> Groups<'p> {
             .map_or(0, |group| held_bytes(&group.keys) + size_of::<Aggregator>() * group.aggregators.len());
         self.by_key.insert(self.key.as_slice().into(), self.groups.len() - 1);
         self.groups.len() - 1
+    }
+
+    /// Adds what the groups have grown by to what the whole query holds. Errs if that is more than it may.
+    pub(super) fn tell_memory(&mut self, control: &Control) -> Result<(), ExecError> {
+        if self.bytes == self.told {
+            return Ok(());
+        }
+        let grown = self.bytes - self.told;
+        self.told = self.bytes;
+        control.hold_groups(grown)
+    }
+
+    /// Takes in the groups of other events.
+    pub(super) fn merge(&mut self, other: Groups<'p>) {
+        let mut keys: Vec<Box<[u8]>> = vec![Box::default(); other.groups.len()];
+        for (key, number) in other.by_key {
+            if let Some(place) = keys.get_mut(number) {
+                *place = key;
+            }
+        }
+        for (key, group) in keys.into_iter().zip(other.groups) {
+            match self.by_key.get(&key).and_then(|known| self.groups.get_mut(*known)) {
+                Some(known) => known.merge(group),
+                None => {
+                    self.by_key.insert(key, self.groups.len());
+                    self.groups.push(group);
+                }
+            }
+        }
     }
 
     /// Whether no event that comes later in time can change the rows that are wanted: those of a `distinct` or `top`
@@ -381,7 +428,7 @@ impl Sink for GroupSink<'_, '_> {
             return Ok(ControlFlow::Continue(()));
         };
         self.groups.add(grouping, scope, (event.instant, event.arrival), 1);
-        self.control.check_memory(self.groups.bytes)?;
+        self.groups.tell_memory(self.control)?;
         Ok(ControlFlow::Continue(()))
     }
 
@@ -400,7 +447,7 @@ impl Sink for GroupSink<'_, '_> {
         };
         let Some(group) = group.and_then(|group| groups.get_mut(group)) else { return Ok(None) };
         // A group of all events is not asked for its first.
-        if found.order < group.first && !matches!(inputs.key, KeyInput::None) {
+        if found.order < group.first.0 && !matches!(inputs.key, KeyInput::None) {
             return Ok(None);
         }
         let before = *bytes;
@@ -425,7 +472,7 @@ impl Sink for GroupSink<'_, '_> {
             *bytes += aggregator.add(value, found.order, scratch);
         }
         if *bytes != before {
-            self.control.check_memory(*bytes)?;
+            self.groups.tell_memory(self.control)?;
         }
         Ok(Some(ControlFlow::Continue(())))
     }

@@ -1,17 +1,18 @@
 //! The hits of a group of blocks, merged by (instant, arrival).
 
+use super::ahead::{Ahead, Coming};
 use super::project::Cursor;
 use super::scan::{Run, Worker};
 use super::stats::Stats;
 use crate::error::ExecError;
 use crate::row::Row;
-use crate::source::{Direction, Source};
+use crate::source::Direction;
 use std::collections::BinaryHeap;
 
 pub(super) struct Merge {
-    width: usize,
+    ahead: Ahead,
     /// The blocks of the present group.
-    cursors: Vec<Cursor>,
+    blocks: Vec<Block>,
     /// The cursors that may have rows left, but for the present one, by what comes next in each: a row, or an event that is
     /// not evaluated yet. The first in the query's direction is the greatest.
     queue: BinaryHeap<(u64, u64, usize)>,
@@ -21,9 +22,25 @@ pub(super) struct Merge {
     row: usize,
 }
 
+#[expect(clippy::large_enum_variant, reason = "most groups are a single block, and it is opened")]
+enum Block {
+    Coming(Coming),
+    Open(Cursor),
+}
+
+impl Block {
+    /// The place in time of what comes next; none at the end.
+    fn next_order(&self, direction: Direction) -> Option<(u64, u64)> {
+        match self {
+            Block::Coming(coming) => Some(coming.order),
+            Block::Open(cursor) => cursor.next_order(direction),
+        }
+    }
+}
+
 impl Merge {
-    pub(super) fn new(width: usize) -> Merge {
-        Merge { width, cursors: Vec::new(), queue: BinaryHeap::new(), current: None, row: 0 }
+    pub(super) fn new(ahead: Ahead) -> Merge {
+        Merge { ahead, blocks: Vec::new(), queue: BinaryHeap::new(), current: None, row: 0 }
     }
 
     /// Goes on to the next row: whether there is one. At most `wanted` rows will be asked for.
@@ -34,7 +51,6 @@ impl Merge {
         &mut self,
         run: Run<'_>,
         wanted: u64,
-        source: &mut dyn Source,
         worker: &mut Worker,
         stats: &mut Stats,
     ) -> Result<bool, ExecError> {
@@ -51,7 +67,7 @@ impl Merge {
                 self.enqueue(cursor, run);
             }
             let Some((.., cursor)) = self.queue.pop() else {
-                if !self.next_group(run, source, worker, stats)? {
+                if !self.next_group(run, worker, stats)? {
                     return Ok(false);
                 }
                 continue;
@@ -59,17 +75,23 @@ impl Merge {
             if self.take_row(cursor) {
                 return Ok(true);
             }
-            if let Some(filled) = self.cursors.get_mut(cursor) {
-                filled.fill(run, wanted, worker, stats)?;
-                next = Some(cursor);
+            match self.blocks.get_mut(cursor) {
+                Some(Block::Open(open)) => open.fill(run, wanted, worker, stats)?,
+                Some(block) => {
+                    let Block::Coming(coming) = block else { continue };
+                    let Some(opened) = self.ahead.open(coming, run, wanted, worker, stats)? else { continue };
+                    *block = Block::Open(opened);
+                }
+                None => continue,
             }
+            next = Some(cursor);
         }
     }
 
     /// Makes the next row of a cursor the present one, if it has one made.
     fn take_row(&mut self, cursor: usize) -> bool {
-        match self.cursors.get_mut(cursor) {
-            Some(from) if from.at < from.batch.len() => {
+        match self.blocks.get_mut(cursor) {
+            Some(Block::Open(from)) if from.at < from.batch.len() => {
                 self.current = Some(cursor);
                 self.row = from.at;
                 from.at += 1;
@@ -81,7 +103,7 @@ impl Merge {
 
     fn enqueue(&mut self, cursor: usize, run: Run<'_>) {
         let direction = run.events.direction;
-        if let Some((instant, arrival)) = self.cursors.get(cursor).and_then(|from| from.next_order(direction))
+        if let Some((instant, arrival)) = self.blocks.get(cursor).and_then(|from| from.next_order(direction))
         {
             self.queue.push(match direction {
                 Direction::Ascending => (!instant, !arrival, cursor),
@@ -94,22 +116,14 @@ impl Merge {
     fn next_group(
         &mut self,
         run: Run<'_>,
-        source: &mut dyn Source,
         worker: &mut Worker,
         stats: &mut Stats,
     ) -> Result<bool, ExecError> {
-        run.control.check()?;
-        let Some(blocks) = source.next_group().map_err(ExecError::Source)? else {
+        let Some(blocks) = self.ahead.next_group(run, worker, stats)? else {
             return Ok(false);
         };
-        self.cursors.clear();
-        for block in blocks {
-            let part = worker.begin(run, &*block, None, stats)?;
-            if !part.events.is_empty() {
-                self.cursors.push(Cursor::new(block, part, self.width));
-            }
-        }
-        for cursor in 0..self.cursors.len() {
+        self.blocks = blocks.into_iter().map(Block::Coming).collect();
+        for cursor in 0..self.blocks.len() {
             self.enqueue(cursor, run);
         }
         Ok(true)
@@ -117,6 +131,9 @@ impl Merge {
 
     /// The present row.
     pub(super) fn row<'r>(&'r self, columns: &'r [String]) -> Option<Row<'r>> {
-        self.cursors.get(self.current?)?.batch.row(columns, self.row)
+        match self.blocks.get(self.current?)? {
+            Block::Open(cursor) => cursor.batch.row(columns, self.row),
+            Block::Coming(_) => None,
+        }
     }
 }

@@ -6,13 +6,17 @@
 //! 3. The batches of a group are merged by (instant, arrival); a batch that runs out is filled again (`merge`).
 //! 4. Or the hits are taken into groups, in any order: what depends on order remembers the event's (`group`, `aggregate`).
 //! 5. Rows to be sorted are held, no more than a limit needs (`sort`).
+//! 6. If the query has several threads, each takes whole blocks: into groups of its own (`parallel`), or to make their rows
+//!    before they are wanted (`ahead`).
 
 mod aggregate;
+mod ahead;
 mod answer;
 mod exact;
 mod group;
 mod merge;
 mod outlook;
+mod parallel;
 mod project;
 mod scan;
 mod sketch;
@@ -31,11 +35,11 @@ use crate::expr::Scope;
 use crate::plan::{Input, Output, Plan};
 use crate::row::{Batch, OwnedRow, Row};
 use crate::source::{NoEvents, Source};
-use crate::{time, value::Value};
+use crate::value::Value;
+use ahead::Ahead;
 use merge::Merge;
 use scan::{Run, Worker};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The rows of a query. They stream: a row is made when it is asked for, or shortly before; dropping `Rows` ends the query.
 pub struct Rows {
@@ -44,7 +48,7 @@ pub struct Rows {
     state: State,
     worker: Worker,
     stats: Stats,
-    control: Control,
+    control: Arc<Control>,
 }
 
 enum State {
@@ -66,10 +70,9 @@ enum Found {
 
 impl Rows {
     pub(crate) fn new(plan: Arc<Plan>, source: Option<Box<dyn Source>>, options: RunOptions) -> Rows {
-        let control = Control::new(&plan, options);
+        let control = Arc::new(Control::new(&plan, options));
         let source = source.map(|source| control.watch.source(source));
-        let is_plain = control.options.plain || control.options.count_kinds;
-        let worker = Worker::new(&plan, time::now(), is_plain);
+        let worker = Worker::new(&plan, &control);
         Rows { plan, source, state: State::Ready, worker, stats: Stats::default(), control }
     }
 
@@ -125,7 +128,7 @@ impl Rows {
     /// # Errors
     /// If the source fails, an event is damaged, or a limit of the query is exceeded.
     pub fn next_row(&mut self) -> Result<Option<Row<'_>>, ExecError> {
-        let started = self.control.watch.times.is_some().then(Instant::now);
+        let started = self.control.watch.start();
         let found = self.advance();
         self.control.watch.took(started);
         match found {
@@ -168,11 +171,9 @@ impl Rows {
         }
         match &mut self.state {
             State::Streaming(merge) => {
-                let (Input::Events(events), Some(source)) = (&plan.input, &mut self.source) else {
-                    return Ok(Found::None);
-                };
+                let Input::Events(events) = &plan.input else { return Ok(Found::None) };
                 let run = Run { plan: &plan, events, control: &self.control };
-                let there = merge.advance(run, left, &mut **source, &mut self.worker, &mut self.stats)?;
+                let there = merge.advance(run, left, &mut self.worker, &mut self.stats)?;
                 Ok(if there { Found::Streaming } else { Found::None })
             }
             State::Held(rows, batch) => match rows.pop() {
@@ -186,12 +187,12 @@ impl Rows {
         }
     }
 
-    fn start(&mut self, plan: &Plan) -> Result<State, ExecError> {
+    fn start(&mut self, plan: &Arc<Plan>) -> Result<State, ExecError> {
         let width = plan.columns.len();
         let held = |rows: Vec<Vec<Value<'static>>>| State::Held(rows, Batch::new(None, width));
         match (&plan.input, &plan.output) {
             (Input::Nothing, Output::Rows { cells, .. }) => {
-                let mut scope = Scope::new(time::now());
+                let mut scope = Scope::new(self.control.now);
                 let row = cells.iter().map(|cell| cell.eval(&mut scope).into_static()).collect();
                 scope.take_failure()?;
                 Ok(held(vec![row]))
@@ -200,16 +201,14 @@ impl Rows {
                 Ok(held(group::Groups::new(grouping).finish(plan, &self.control)?))
             }
             (Input::Events(events), Output::Rows { sort, .. }) => {
-                let mut merge = Merge::new(width);
+                let Some(source) = self.source.take() else { return Ok(State::Done) };
+                let mut merge = Merge::new(Ahead::new(source, plan.clone(), self.control.clone()));
                 if sort.is_empty() {
                     return Ok(State::Streaming(merge));
                 }
-                let Some(source) = &mut self.source else {
-                    return Ok(State::Done);
-                };
                 let mut sorted = sort::Sorted::new(sort, plan.limit);
                 let run = Run { plan, events, control: &self.control };
-                while merge.advance(run, u64::MAX, &mut **source, &mut self.worker, &mut self.stats)? {
+                while merge.advance(run, u64::MAX, &mut self.worker, &mut self.stats)? {
                     if let Some(row) = merge.row(&plan.columns) {
                         self.control.watch.held(|| sorted.push(&row, &self.control))?;
                     }
@@ -217,24 +216,10 @@ impl Rows {
                 Ok(held(self.control.watch.held(|| sorted.finish())))
             }
             (Input::Events(events), Output::Groups(grouping)) => {
-                let mut groups = group::Groups::new(grouping);
-                if let Some(source) = &mut self.source {
-                    while let Some(blocks) = source.next_group().map_err(ExecError::Source)? {
-                        for block in blocks {
-                            self.control.check()?;
-                            let run = Run { plan, events, control: &self.control };
-                            let part = self.worker.begin(run, &*block, Some(&mut groups), &mut self.stats)?;
-                            if !part.events.is_empty() {
-                                self.stats.blocks += 1;
-                                let mut sink = groups.sink(&self.control);
-                                self.worker.scan(run, &*block, &part, 0, &mut sink, &mut self.stats)?;
-                            }
-                        }
-                        if groups.is_settled(plan) {
-                            break;
-                        }
-                    }
-                }
+                let Some(mut source) = self.source.take() else { return Ok(State::Done) };
+                let run = Run { plan, events, control: &self.control };
+                let groups =
+                    parallel::groups(run, grouping, &mut *source, &mut self.worker, &mut self.stats)?;
                 Ok(held(self.control.watch.held(|| groups.finish(plan, &self.control))?))
             }
         }

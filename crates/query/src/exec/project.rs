@@ -8,6 +8,7 @@ use crate::plan::{Output, Plan};
 use crate::row::Batch;
 use crate::source::{Block, Direction};
 use crate::value::{VALUE_BYTES_MAX, Value};
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -23,7 +24,13 @@ pub(super) struct Cursor {
     pub(super) batch: Batch,
     /// The next row of the batch.
     pub(super) at: usize,
+    /// Batches that come after it, none of them empty, and what failed behind them.
+    ahead: VecDeque<Batch>,
+    failure: Option<ExecError>,
 }
+
+/// So many bytes of rows are made ahead of a block, or a batch more.
+const AHEAD_BYTES: usize = 4 << 20;
 
 /// An event that is evaluated again.
 #[derive(Clone, Copy)]
@@ -37,23 +44,70 @@ struct Cut {
 impl Cursor {
     pub(super) fn new(block: Arc<dyn Block>, part: Part, width: usize) -> Cursor {
         let batch = Batch::new(Some(block.clone()), width);
-        Cursor { batch, block, part, evaluated: 0, cut: None, at: 0 }
+        Cursor { batch, block, part, evaluated: 0, cut: None, at: 0, ahead: VecDeque::new(), failure: None }
     }
 
     /// The place in time of what comes next: of the next row, or of the next event that is not evaluated yet. None at the
     /// end.
     pub(super) fn next_order(&self, direction: Direction) -> Option<(u64, u64)> {
-        if let Some(order) = self.batch.order(self.at) {
-            return Some(order);
+        let made = self.batch.order(self.at).or_else(|| self.ahead.front()?.order(0));
+        if made.is_some() {
+            return made;
         }
         let index = self.part.index(self.evaluated, direction)?;
         Some(order_of(&*self.block, index))
     }
 
-    /// Evaluates events until the next batch of rows is full, or the block at its end.
+    /// The next batch of rows: one that was made ahead, or else events are evaluated until it is full, or the block at its
+    /// end.
     ///
     /// At most `wanted` rows are made ahead.
     pub(super) fn fill(
+        &mut self,
+        run: Run<'_>,
+        wanted: u64,
+        worker: &mut Worker,
+        stats: &mut Stats,
+    ) -> Result<(), ExecError> {
+        if let Some(batch) = self.ahead.pop_front() {
+            self.batch = batch;
+            self.at = 0;
+            return Ok(());
+        }
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => self.evaluate(run, wanted, worker, stats),
+        }
+    }
+
+    /// The cursor with the rows of its block made, `wanted` of them at most, or as many as memory is for; and what was
+    /// counted. A failure is told to who has asked for the rows before it.
+    pub(super) fn evaluated_ahead(
+        mut self,
+        run: Run<'_>,
+        mut wanted: u64,
+        worker: &mut Worker,
+    ) -> (Cursor, Stats) {
+        let (mut stats, mut bytes) = (Stats::default(), 0);
+        while self.evaluated < self.part.events.len() && wanted > 0 && bytes < AHEAD_BYTES {
+            if let Err(failure) = self.evaluate(run, wanted, worker, &mut stats) {
+                self.batch.clear();
+                self.failure = Some(failure);
+                break;
+            }
+            let empty = self.batch.successor();
+            let made = std::mem::replace(&mut self.batch, empty);
+            wanted = wanted.saturating_sub(made.len() as u64);
+            bytes += made.bytes();
+            if made.len() > 0 {
+                self.ahead.push_back(made);
+            }
+        }
+        (self, stats)
+    }
+
+    /// Evaluates events until a batch of rows is full, or the block at its end.
+    fn evaluate(
         &mut self,
         run: Run<'_>,
         wanted: u64,

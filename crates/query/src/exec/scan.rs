@@ -108,13 +108,14 @@ struct Parts<'b> {
 }
 
 /// The names of the ways of finding hits.
-const PLAIN: &str = "each event scanned and evaluated";
+pub(super) const PLAIN: &str = "each event scanned and evaluated";
 const SEARCHED: &str = "blocks searched, what is found evaluated";
 
 impl Worker {
     /// A worker that, unless it shall go the plain way, concludes from what is known of blocks, and searches, if there is something
     /// to search for.
-    pub(super) fn new(plan: &Plan, now: u64, is_plain: bool) -> Worker {
+    pub(super) fn new(plan: &Plan, control: &Control) -> Worker {
+        let (now, is_plain) = (control.now, control.options.plain);
         let search = plan.search.as_deref().filter(|_| !is_plain);
         let outlook = match &plan.input {
             Input::Events(events) if !is_plain => Some(Outlook::new(plan, events, now)),

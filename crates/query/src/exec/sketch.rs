@@ -87,7 +87,6 @@ impl Sketch {
     }
 
     /// Takes in what `other` has taken in. Both must have been made with the same error.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a query runs on one thread so far"))]
     pub(super) fn merge(&mut self, other: &Sketch) {
         debug_assert!(self.width == other.width, "sketches with different errors have different buckets");
         if let (Values::Exact(values), Values::Exact(others)) = (&mut self.values, &other.values)

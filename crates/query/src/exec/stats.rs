@@ -1,5 +1,7 @@
 //! What a query has read and found.
 
+use super::scan::PLAIN;
+
 /// Counts of a running query, up to the row last given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -37,6 +39,23 @@ impl Stats {
             elements: self.elements - before.elements,
             hits: self.hits - before.hits,
             ..Stats::default()
+        }
+    }
+
+    /// Adds what was counted of other blocks.
+    pub(super) fn add(&mut self, other: &Stats) {
+        self.events += other.events;
+        self.bytes += other.bytes;
+        self.blocks += other.blocks;
+        self.blocks_skipped += other.blocks_skipped;
+        self.events_skipped += other.events_skipped;
+        self.blocks_answered += other.blocks_answered;
+        self.events_answered += other.events_answered;
+        self.elements += other.elements;
+        self.hits += other.hits;
+        self.rows += other.rows;
+        if self.technique.is_empty() || !matches!(other.technique, "" | PLAIN) {
+            self.technique = other.technique;
         }
     }
 

@@ -222,8 +222,9 @@ pub(crate) struct Times {
     timed: AtomicU64,
     /// Sorting, and making rows of groups.
     held: AtomicU64,
-    /// All of it.
+    /// All of it, of all threads together, and what of that a thread waited for others.
     all: AtomicU64,
+    waited: AtomicU64,
 }
 
 /// One hit in so many is timed, since telling the time takes longer than most hits do.
@@ -264,11 +265,22 @@ impl Watch {
         }
     }
 
+    /// The present time, if that is asked for.
+    pub(crate) fn start(&self) -> Option<Instant> {
+        self.times.is_some().then(Instant::now)
+    }
+
+    /// Takes the time since `started`, in which a thread waited for others, out of that of the whole query.
+    pub(crate) fn waited(&self, started: Option<Instant>) {
+        if let (Some(times), Some(started)) = (&self.times, started) {
+            times.waited.fetch_add(nanoseconds(started), Relaxed);
+        }
+    }
+
     /// Adds the time since `started` to that of the whole query.
     pub(crate) fn took(&self, started: Option<Instant>) {
         if let (Some(times), Some(started)) = (&self.times, started) {
-            let taken = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            times.all.fetch_add(taken, Relaxed);
+            times.all.fetch_add(nanoseconds(started), Relaxed);
         }
     }
 
@@ -298,6 +310,7 @@ impl Times {
         let output = Duration::from_nanos(u64::try_from(output).unwrap_or(u64::MAX));
         let (source, held, all) =
             (nanoseconds(&self.source), nanoseconds(&self.held), nanoseconds(&self.all));
+        let all = all.saturating_sub(nanoseconds(&self.waited));
         StepTimes { source, scan: all.saturating_sub(source + output + held), output, held, all }
     }
 }
@@ -312,12 +325,16 @@ pub(crate) struct StepTimes {
     pub(crate) all: Duration,
 }
 
-fn timed<T>(nanoseconds: &AtomicU64, act: impl FnOnce() -> T) -> T {
+fn timed<T>(to: &AtomicU64, act: impl FnOnce() -> T) -> T {
     let started = Instant::now();
     let result = act();
-    let taken = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    nanoseconds.fetch_add(taken, Relaxed);
+    to.fetch_add(nanoseconds(started), Relaxed);
     result
+}
+
+/// The nanoseconds since.
+fn nanoseconds(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// A source, or a block of one, and the time that reading takes.

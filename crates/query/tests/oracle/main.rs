@@ -29,6 +29,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 use serde_json::value::RawValue;
+use std::num::NonZeroUsize;
 use tamias_query::{Kind, OwnedRow, Row, RunOptions, Statement};
 use value::{Value, entries};
 
@@ -120,13 +121,18 @@ fn check(query: &Query, store: &Store) -> Result<(), TestCaseError> {
     if stats.rows != count as u64 || (counts_hits && stats.hits != hits as u64) {
         return Err(fail(format!("{count} rows of {hits} hits, but it counts {stats:?}")));
     }
-    // Some are run once more for rows that are owned: unoptimized, or with everything counted.
+    // Some are run once more for rows that are owned: unoptimized, with everything counted, or on several threads.
     let texts = |row: &OwnedRow| row.cells().map(|cell| cell.json().map(<[u8]>::to_vec)).collect::<Vec<_>>();
     let (again, how) = match text.len() % 16 {
         0 | 8 => (prepared.unoptimized().run(store.source(prepared.direction())), "unoptimized"),
         1 => {
             let options = RunOptions { count_kinds: true, measure: true, ..RunOptions::default() };
             (prepared.run_with(store.source(prepared.direction()), options), "counted")
+        }
+        2..=7 => {
+            let threads = NonZeroUsize::new(2 + text.len() % 2).unwrap();
+            let options = RunOptions { threads, ..RunOptions::default() };
+            (prepared.run_with(store.source(prepared.direction()), options), "on several threads")
         }
         _ => return Ok(()),
     };

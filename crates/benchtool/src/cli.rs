@@ -219,6 +219,7 @@ Examples:
   benchtool query logs \"select count(*), max(Elapsed) as Slowest from stream\"
   benchtool query logs \"select * from stream where @Level = 'Error' order by time desc limit 5\" --format csv
   benchtool query logs \"select Message from stream where CustomerId = $id\" --param id=4711
+  benchtool query logs \"select * from stream\" --since 1d --format parquet --output logs.parquet
   benchtool query logs \"select mean(Elapsed) from stream group by Path\" --stats --deadline 10s
   benchtool query logs \"select count(*) from stream group by @Level\" --since 15m
   benchtool query logs \"select @Timestamp, Message from stream\" --from 2024-05-29 --to 2024-05-30 --time-zone local
@@ -245,6 +246,15 @@ pub(crate) struct QueryArgs {
     /// How rows are written
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
+
+    /// Write rows into this file, which takes its place when it is whole
+    ///
+    /// In parquet and arrow a column has one type: instants are timestamps in nanoseconds where all of the column lie in
+    /// the years 1678 to 2261, numbers 64-bit integers or binary64 (to which a fraction is rounded), Booleans are Booleans,
+    /// and everything else, also a column of several types or of longer numbers, is text as in csv. To find the types, the
+    /// query is run twice.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 
     /// What stored data that is damaged does
     #[arg(long, value_enum, default_value_t = OnDamage::Fail)]
@@ -525,6 +535,10 @@ pub(crate) enum Format {
     Raw,
     /// A table in Markdown; control characters are spelt out
     Markdown,
+    /// A Parquet file (with --output, where benchtool was built with the feature `columnar`)
+    Parquet,
+    /// An Arrow IPC file (the same)
+    Arrow,
 }
 
 /// Measure queries

@@ -48,11 +48,11 @@ impl Failure {
         Failure::Io(format!("{}: {error}", path.display()))
     }
 
-    /// Standard output could not be written.
+    /// The standard output, or the file in its place, could not be written.
     pub(crate) fn output(error: &io::Error) -> Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
-            _ => Failure::Io(format!("cannot write to the standard output: {error}")),
+            _ => Failure::Io(format!("cannot write the output: {error}")),
         }
     }
 }

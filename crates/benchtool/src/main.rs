@@ -5,6 +5,8 @@
 mod budget;
 mod chunks;
 mod cli;
+#[cfg(feature = "columnar")]
+mod columnar;
 mod commands;
 mod completion;
 mod elements;
@@ -16,6 +18,7 @@ mod lines;
 mod measure;
 mod origin;
 mod output;
+mod output_file;
 mod progress;
 mod rejects;
 mod source;

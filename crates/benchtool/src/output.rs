@@ -57,6 +57,9 @@ pub(crate) fn write_rows(
                 tail: b"",
             }
         }
+        Format::Parquet | Format::Arrow => {
+            return Err(Failure::Usage("parquet and arrow go into a file; name it with --output".to_owned()));
+        }
         Format::Raw => TextFormat { head: Vec::new(), between: b"", write_row: &write_raw, tail: b"" },
     };
     text.write(rows, out)
@@ -94,7 +97,7 @@ impl TextFormat<'_> {
 }
 
 /// A string's text without quotes, everything else as JSON; nothing for undefined.
-fn cell_text<'r>(cell: Cell<'r>) -> Cow<'r, str> {
+pub(crate) fn cell_text<'r>(cell: Cell<'r>) -> Cow<'r, str> {
     cell.text().unwrap_or_else(|| String::from_utf8_lossy(cell.json().unwrap_or_default()))
 }
 

@@ -4,12 +4,13 @@ use std::io::{self, IsTerminal, Read};
 use std::time::Instant;
 
 use comfy_table::{ContentArrangement, Table, presets};
-use tamias::{Kind, KindCounts, KindReport, LeftOut, Parameters, Query, RunOptions, Statement, Store};
+use tamias::{Kind, KindCounts, KindReport, LeftOut, Parameters, Query, Rows, RunOptions, Statement, Store};
 
 use crate::cli::{Format, OnDamage, Parameter, Period, QueryArgs};
 use crate::failure::Failure;
 use crate::instants::Shown;
 use crate::output;
+use crate::output_file::OutputFile;
 use crate::units::{printable, printable_line};
 
 pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
@@ -31,23 +32,71 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     options.deadline = args.deadline.and_then(|time| Instant::now().checked_add(time));
     options.memory_bytes = args.memory.unwrap_or(options.memory_bytes);
     let (mut rows, left_out) = match args.on_damage {
-        OnDamage::Fail => (store.run_with(&query, options)?, LeftOut::default()),
-        OnDamage::Skip => store.run_past_damage(&query, options)?,
+        OnDamage::Fail => (store.run_with(&query, options.clone())?, LeftOut::default()),
+        OnDamage::Skip => store.run_past_damage(&query, options.clone())?,
     };
     let count = if analyze {
         while rows.next_row()?.is_some() {}
         output::write_line(&mut out, rows.analysis().trim_end())?;
         rows.stats().rows
     } else {
-        let usual = if io::stdout().is_terminal() { Format::Table } else { Format::Ndjson };
+        let is_table = args.output.is_none() && io::stdout().is_terminal();
+        let format = args.format.unwrap_or(if is_table { Format::Table } else { Format::Ndjson });
         let shown = Shown::new(&query, &args.period.time_zone);
-        output::write_rows(&mut rows, args.format.unwrap_or(usual), &shown, &mut out)?
+        match &args.output {
+            None => output::write_rows(&mut rows, format, &shown, &mut out)?,
+            Some(path) => {
+                let mut file = OutputFile::create(path)?;
+                let count = match file_format(format)? {
+                    None => output::write_rows(&mut rows, format, &shown, &mut file)?,
+                    Some(write) => {
+                        let again = || match args.on_damage {
+                            OnDamage::Fail => store.run_with(&query, options.clone()),
+                            OnDamage::Skip => Ok(store.run_past_damage(&query, options.clone())?.0),
+                        };
+                        write(&mut rows, &mut again()?, &query.instant_columns(), &mut file)?
+                    }
+                };
+                file.finish()?;
+                count
+            }
+        }
     };
     if let Some(report) = rows.kinds() {
         anstream::eprintln!("{}", kind_table(&report));
     }
     tell_left_out(&left_out);
     if count == 0 && args.exit_status { Err(Failure::NoRows) } else { Ok(()) }
+}
+
+/// Writes the rows of a query that is run twice, as columns that have types.
+type WriteColumns = fn(&mut Rows, &mut Rows, &[bool], &mut OutputFile) -> Result<u64, Failure>;
+
+/// How a file of columns is written; `None` for the formats that are text.
+#[cfg(feature = "columnar")]
+fn file_format(format: Format) -> Result<Option<WriteColumns>, Failure> {
+    use crate::columnar::{Columns, FileFormat};
+    Ok(match format {
+        Format::Parquet => Some(|seen, rows, instants, file| {
+            Columns::see(seen, instants)?.write(rows, FileFormat::Parquet, file)
+        }),
+        Format::Arrow => Some(|seen, rows, instants, file| {
+            Columns::see(seen, instants)?.write(rows, FileFormat::Arrow, file)
+        }),
+        _ => None,
+    })
+}
+
+#[cfg(not(feature = "columnar"))]
+fn file_format(format: Format) -> Result<Option<WriteColumns>, Failure> {
+    match format {
+        Format::Parquet | Format::Arrow => Err(Failure::Usage(
+            "this benchtool was built without parquet and arrow: \
+             cargo install --path crates/benchtool --features columnar"
+                .to_owned(),
+        )),
+        _ => Ok(None),
+    }
 }
 
 /// A parameter that the query does not have is a mistake, most likely a misspelt one.

@@ -12,6 +12,7 @@ mod ingest;
 mod interruption;
 mod keys;
 mod order;
+mod output_file;
 mod period;
 mod query;
 mod real;

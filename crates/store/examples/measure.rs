@@ -16,6 +16,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let parent = std::env::args_os().nth(1).unwrap_or_else(|| std::env::temp_dir().into());
     let folder = tempfile::tempdir_in(parent)?;
     single_appends(&folder.path().join("single"))?;
+    for background in [true, false] {
+        beside_sealing(&folder.path().join(format!("sealing-{background}")), background)?;
+    }
     bulk(&folder.path().join("bulk"))?;
     many_segments(&folder.path().join("many"))?;
     Ok(())
@@ -81,6 +84,33 @@ fn single_appends(folder: &Path) -> Result<(), Box<dyn Error>> {
     let store = Store::open(folder, Options::default(), Arc::new(()))?;
     let bytes = store.snapshot().document_bytes();
     println!("opening with {bytes} bytes in the log: {:?}", begun.elapsed());
+    Ok(())
+}
+
+/// How long an append takes at most while the tail is sealed again and again, by a thread of the store's or by the append that finds it full.
+fn beside_sealing(folder: &Path, background: bool) -> Result<(), Box<dyn Error>> {
+    let options = Options { background, durability: Durability::None, ..Options::default() };
+    let store = Store::open(folder, options, Arc::new(()))?;
+    let document = [b'x'; EVENT_BYTES];
+    let batch: Vec<Event<'_>> = (0..100).map(|instant| Event { instant, bytes: &document }).collect();
+    let mut times = Vec::new();
+    for _ in 0..6000 {
+        let begun = Instant::now();
+        store.append(&batch)?;
+        times.push(begun.elapsed());
+        // As they come in a busy store: 36 MB in a second.
+        std::thread::sleep(Duration::from_millis(1).saturating_sub(begun.elapsed()));
+    }
+    times.sort_unstable();
+    let (last, before) = (times.last().copied(), times.get(times.len() - 10).copied());
+    println!(
+        "append of 100 events, not flushed, {} segments sealed {}: at most {:?}, but for nine {:?}, median {:?}",
+        store.flush_stats().segments,
+        if background { "in the background" } else { "by appends" },
+        last.unwrap_or_default(),
+        before.unwrap_or_default(),
+        median(times)
+    );
     Ok(())
 }
 

@@ -271,6 +271,12 @@ pub(crate) struct QueryArgs {
     #[arg(long)]
     pub(crate) stats: bool,
 
+    /// Look at each event by itself: no searching in blocks, nothing concluded from their summaries
+    ///
+    /// The rows are the same, and come more slowly: to find out whether a short cut is at fault.
+    #[arg(long)]
+    pub(crate) plain: bool,
+
     /// End the query with an error if it takes longer, as in 5s, 200ms or 2m
     #[arg(long, value_name = "TIME", value_parser = crate::budget::time)]
     pub(crate) deadline: Option<Duration>,
@@ -570,6 +576,10 @@ pub(crate) struct BenchArgs {
     /// How often each query runs
     #[arg(long, value_name = "N", default_value = "10")]
     pub(crate) runs: NonZeroU32,
+
+    /// Look at each event by itself, as that of `query` does
+    #[arg(long)]
+    pub(crate) plain: bool,
 
     /// The store, a folder
     #[arg(value_parser = store_folder)]

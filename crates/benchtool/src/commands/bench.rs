@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use comfy_table::{Table, presets};
-use tamias::{Info, Query, Store};
+use tamias::{Info, Query, RunOptions, Store};
 
 use crate::cli::BenchArgs;
 use crate::failure::Failure;
@@ -23,8 +23,14 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     // A byte order mark is no part of the first query.
     let cases = parse_cases(&args.cases, text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text))?;
     let store = Store::open_read_only(&args.store)?;
-    Bench { store: &store, name: &args.store, runs: args.runs, percentile: args.percentile }
-        .run(&cases, &mut output::stdout())
+    Bench {
+        store: &store,
+        name: &args.store,
+        runs: args.runs,
+        percentile: args.percentile,
+        plain: args.plain,
+    }
+    .run(&cases, &mut output::stdout())
 }
 
 /// A query to be measured.
@@ -75,6 +81,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) name: &'a Path,
     pub(crate) runs: NonZeroU32,
     pub(crate) percentile: u8,
+    /// Whether each event is looked at by itself.
+    pub(crate) plain: bool,
 }
 
 /// What one run came to.
@@ -139,7 +147,8 @@ impl Bench<'_> {
         }
         let mut copy = Vec::new();
         let started = Instant::now();
-        let mut rows = self.store.run(&case.query)?;
+        let options = RunOptions { plain: self.plain, ..RunOptions::default() };
+        let mut rows = self.store.run_with(&case.query, options)?;
         while let Some(row) = rows.next_row()? {
             copy.clear();
             for index in 0..row.len() {

@@ -83,7 +83,7 @@ fn demo(folder: &Path, events: u64, out: &mut impl Write) -> Result<(), Failure>
         }
     };
     let cases = QUERIES.iter().map(|text| Case::new(text)).collect::<Result<Vec<Case>, Failure>>()?;
-    Bench { store: &store, name: folder, runs: RUNS, percentile: PERCENTILE }.run(&cases, out)
+    Bench { store: &store, name: folder, runs: RUNS, percentile: PERCENTILE, plain: false }.run(&cases, out)
 }
 
 fn fill(store: &Store, events: u64) -> Result<(), Failure> {

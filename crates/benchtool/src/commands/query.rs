@@ -28,7 +28,8 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         Some(true) => true,
         None => false,
     };
-    let mut options = RunOptions { count_kinds: args.stats, measure: analyze, ..RunOptions::default() };
+    let mut options =
+        RunOptions { count_kinds: args.stats, measure: analyze, plain: args.plain, ..RunOptions::default() };
     options.deadline = args.deadline.and_then(|time| Instant::now().checked_add(time));
     options.memory_bytes = args.memory.unwrap_or(options.memory_bytes);
     let (mut rows, left_out) = match args.on_damage {

@@ -214,6 +214,26 @@ fn explain_shows_the_plan_and_analyze_what_it_counted() {
 }
 
 #[test]
+fn plain_looks_at_each_event() {
+    let folder = folder();
+    tool(folder.path(), &["demo", "--events", "2000", "--keep", "s"]).well();
+    let run = |query: &str, flags: &[&str]| {
+        tool(folder.path(), &[&["query", "s", query][..], flags].concat()).well().out
+    };
+    let analyzed = "explain analyze select Message from stream where NoSuchKey = 1";
+    assert!(run(analyzed, &[]).contains("\nevents: 0 read, 2000 skipped;"));
+    assert!(run(analyzed, &["--plain"]).contains("\nevents: 2000 read, 0 skipped;"));
+    let analyzed = "explain analyze select count(*) from stream group by Application";
+    assert!(run(analyzed, &[]).contains("\nanswered by summaries, without reading: 2000 events in "));
+    assert!(!run(analyzed, &["--plain"]).contains("answered"));
+    for query in
+        ["select count(*) from stream group by Application", "select * from stream where StatusCode = 500"]
+    {
+        assert_eq!(run(query, &[]), run(query, &["--plain"]));
+    }
+}
+
+#[test]
 fn groups_are_analyzed_step_by_step() {
     let folder = folder();
     tool_with_input(folder.path(), &["ingest", "s", "-"], THREE.as_bytes()).well();

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tamias_json::validate::{Limits, minify_object};
-use tamias_query::{Block, Query, RunOptions, Source, SourceError};
+use tamias_query::{Block, Query, RunOptions, Source, SourceError, summarize};
 
-/// Evaluation with the optimizer against evaluation without it: the same rows, for a query and documents that are made
+/// Evaluation with the optimizer, which searches blocks and goes by what is known of them, against evaluation without it: the same rows, for a query and documents that are made
 /// from the input, each byte of which is a choice.
 ///
 /// Where one of them ends at a limit nothing is compared: what is not evaluated cannot exceed one.
@@ -17,16 +17,16 @@ pub fn evaluate(input: &[u8]) {
         Err(_) => return,
     };
     let block = Arc::new(Events::new(&documents));
-    let (rows, plain) = (rows(&query, &block), rows(&query.unoptimized(), &block));
+    let (rows, plain) = (rows(&query, &block, false), rows(&query.unoptimized(), &block, true));
     if let (Some(rows), Some(plain)) = (rows, plain) {
         assert_eq!(rows, plain, "{text}\nover\n{}", documents.join("\n"));
     }
 }
 
 /// The rows as NDJSON; none if a limit is exceeded.
-fn rows(query: &Query, block: &Arc<Events>) -> Option<String> {
-    let options =
-        RunOptions { deadline: Some(Instant::now() + Duration::from_secs(1)), ..RunOptions::default() };
+fn rows(query: &Query, block: &Arc<Events>, plain: bool) -> Option<String> {
+    let deadline = Some(Instant::now() + Duration::from_secs(1));
+    let options = RunOptions { deadline, plain, ..RunOptions::default() };
     let mut rows = query.run_with(Box::new(Once(Some(block.clone()))), options);
     let mut out = Vec::new();
     while let Some(row) = rows.next_row().ok()? {
@@ -40,11 +40,13 @@ struct Events {
     documents: Vec<u8>,
     ends: Vec<[u8; 4]>,
     numbers: Vec<[u8; 8]>,
+    summary: Vec<u8>,
 }
 
 impl Events {
     fn new(documents: &[String]) -> Events {
-        let mut events = Events { documents: Vec::new(), ends: Vec::new(), numbers: Vec::new() };
+        let mut events =
+            Events { documents: Vec::new(), ends: Vec::new(), numbers: Vec::new(), summary: Vec::new() };
         for (number, document) in documents.iter().enumerate() {
             minify_object(document.as_bytes(), &Limits::default(), &mut events.documents)
                 .expect("documents that are made are valid");
@@ -52,6 +54,8 @@ impl Events {
             events.documents.push(b'\n');
             events.numbers.push((638_525_841_612_345_678 + number as u64).to_le_bytes());
         }
+        let ends: Vec<u32> = events.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
+        summarize(&events.documents, &ends, &mut events.summary);
         events
     }
 }
@@ -70,7 +74,7 @@ impl Block for Events {
         &self.numbers
     }
     fn summary(&self) -> Option<&[u8]> {
-        None
+        Some(&self.summary)
     }
 }
 

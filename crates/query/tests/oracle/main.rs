@@ -124,7 +124,11 @@ fn check(query: &Query, store: &Store) -> Result<(), TestCaseError> {
     // Some are run once more for rows that are owned: unoptimized, with everything counted, or on several threads.
     let texts = |row: &OwnedRow| row.cells().map(|cell| cell.json().map(<[u8]>::to_vec)).collect::<Vec<_>>();
     let (again, how) = match text.len() % 16 {
-        0 | 8 => (prepared.unoptimized().run(store.source(prepared.direction())), "unoptimized"),
+        0 | 8 => {
+            let options = RunOptions { plain: true, ..RunOptions::default() };
+            let source = store.source(prepared.direction());
+            (prepared.unoptimized().run_with(source, options), "unoptimized")
+        }
         1 => {
             let options = RunOptions { count_kinds: true, measure: true, ..RunOptions::default() };
             (prepared.run_with(store.source(prepared.direction()), options), "counted")

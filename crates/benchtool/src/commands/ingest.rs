@@ -170,6 +170,8 @@ struct Reading {
     /// attempt, with another --time-key perhaps, begins at the beginning.
     recorded: Option<u64>,
     has_new: bool,
+    /// Those behind the start.
+    bytes: u64,
 }
 
 impl Reading {
@@ -182,6 +184,7 @@ impl Reading {
             position: position.unwrap_or(0),
             recorded: position,
             has_new: false,
+            bytes: 0,
         }
     }
 
@@ -205,6 +208,8 @@ impl Ingest<'_> {
         let read = self.read(source, &mut reading);
         if reading.recorded.is_some() && !reading.has_new && read.is_ok() {
             self.tally.unchanged += 1;
+        } else {
+            self.tally.bytes += reading.bytes;
         }
         // What stopped it comes first, but what could not be stored was not stored because of that.
         let stored = self.store_batch(&mut reading);
@@ -231,7 +236,7 @@ impl Ingest<'_> {
                     let bytes = chunk.len() as u64;
                     let earlier = bytes.min(reading.start - skipped);
                     skipped += earlier;
-                    self.tally.bytes += bytes - earlier;
+                    reading.bytes += bytes - earlier;
                     self.progress.set_position(self.bytes_read.load(Ordering::Relaxed));
                     splitter.feed(&chunk, |entry| self.entry(reading, &entry, true))?;
                 }

@@ -90,6 +90,7 @@ fn check_killed(name: &str, inputs: &[(&str, Vec<u8>)], good: &[String]) {
     );
     let run = tool(path, &ingest("s", "bad")).well();
     assert_eq!((figures(&run.out).2, earlier(&run.out)), (0, all_stored + all_rejected), "{name}");
+    assert_eq!(figures(&run.out).3, 0, "{name}");
     assert!(run.err.contains("nothing new in "), "{}", run.err);
 }
 

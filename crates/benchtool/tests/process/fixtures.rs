@@ -36,3 +36,18 @@ fn other_people_s_events_go_in_but_for_those_that_are_none() {
     let deltas: Vec<String> = rows.iter().map(|row| row["delta"].to_string()).collect();
     assert_eq!(deltas, ["412", "201", "1000.0"]);
 }
+
+#[test]
+fn stores_of_version_1_verify_as_on_the_first_day() {
+    let folder = folder();
+    let verify =
+        |name: &str| tool(folder.path(), &["verify", fixture(&format!("v1/{name}")).to_str().unwrap()]);
+    assert_eq!(verify("clean").well().out, "sound: 60 events in 2 segments\n");
+    assert_eq!(verify("torn").well().out, "sound: 56 events in 2 segments\n");
+    let corrupt = verify("corrupt").with(6);
+    assert_eq!(corrupt.out.lines().count(), 2, "{corrupt:?}");
+    assert!(
+        corrupt.err.starts_with("error: 2 parts of the store are damaged: 13 events are lost; "),
+        "{corrupt:?}"
+    );
+}

@@ -1,0 +1,91 @@
+//! Writes the stores that freeze a version of the format: `cargo run -p tamias --example fixtures -- FOLDER`, with the repository's
+//! folder as the current one. Each has an identity of its own, so its bytes are others each time; those that are kept were
+//! written once.
+
+use std::error::Error;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use tamias::{Batch, EventFormat, Options, SourcePosition, Store};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = PathBuf::from(std::env::args_os().nth(1).ok_or("give a folder to write into")?);
+    let events = std::fs::read_to_string("store-fixtures/shop.clef")?;
+    let lines: Vec<&str> = events.lines().collect();
+    for name in ["clean", "torn", "corrupt"] {
+        write(&folder.join(name), &lines)?;
+    }
+    tear(&folder.join("torn"))?;
+    corrupt(&folder.join("corrupt"), &lines)?;
+    Ok(())
+}
+
+/// Events that came in the wrong order and were merged, some sealed after them, some in the log, with the position of their source.
+fn write(folder: &Path, lines: &[&str]) -> Result<(), Box<dyn Error>> {
+    let options =
+        Options { block_bytes: 4 << 10, segment_bytes: 16 << 10, background: false, ..Options::default() };
+    let store = Store::open_with(folder, options)?;
+    let append = |range: Range<usize>| -> Result<(), Box<dyn Error>> {
+        let mut batch = Batch::new();
+        for line in lines.get(range.clone()).ok_or("there are 60 events")? {
+            batch.push(line.as_bytes(), &EventFormat::clef())?;
+        }
+        let source = SourcePosition { name: "shop", position: range.end as u64 };
+        store.append_batch_from(&mut batch, source)?;
+        Ok(())
+    };
+    append(20..40)?;
+    store.seal()?;
+    append(0..20)?;
+    store.seal()?;
+    store.merge()?;
+    append(40..50)?;
+    store.seal()?;
+    append(50..53)?;
+    append(53..56)?;
+    append(56..60)?;
+    drop(store);
+    // What is no part of the format, and tells of the machine.
+    std::fs::remove_file(folder.join("writer"))?;
+    std::fs::remove_file(folder.join("lock"))?;
+    Ok(())
+}
+
+fn file(folder: &Path, extension: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        files.push(entry?.path());
+    }
+    files.retain(|file| file.extension().is_some_and(|found| found == extension));
+    files.sort();
+    files.into_iter().next().ok_or_else(|| format!("no {extension} in {}", folder.display()).into())
+}
+
+/// As a loss of power may leave it: half of the last batch in the log, a segment and a manifest that were being written, and a
+/// segment that no manifest names yet.
+fn tear(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let log = std::fs::OpenOptions::new().write(true).open(file(folder, "log")?)?;
+    log.set_len(log.metadata()?.len() - 700)?;
+    let segment = std::fs::read(file(folder, "segment")?)?;
+    let half = segment.get(..segment.len() / 2).unwrap_or_default();
+    std::fs::write(folder.join("00000000000000f0.segment.tmp"), half)?;
+    std::fs::write(folder.join("00000000000000f1.manifest.tmp"), [0; 100])?;
+    std::fs::write(folder.join("00000000000000f2.segment"), half)?;
+    Ok(())
+}
+
+/// One bit of a document in a segment, and one of the log, in the batch before the last.
+fn corrupt(folder: &Path, lines: &[&str]) -> Result<(), Box<dyn Error>> {
+    for (extension, number) in [("segment", 7), ("log", 54)] {
+        let file = file(folder, extension)?;
+        let mut bytes = std::fs::read(&file)?;
+        let line = lines.get(number).ok_or("there are 60 events")?.as_bytes();
+        let at =
+            bytes.windows(line.len()).position(|window| window == line).ok_or("the event is not there")?;
+        if let Some(byte) = bytes.get_mut(at + line.len() / 2) {
+            *byte ^= 1;
+        }
+        std::fs::write(&file, bytes)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! Stores of each version of the format that was ever written open, and answer as on the first day.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+
+use tamias::{Damage, Options, Query, ReadMode, RunOptions, Start, Store};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../store-fixtures")
+}
+
+/// The 60 events in order of time, with the arrival numbers that they were given: 20 to 39 came first.
+fn events() -> Vec<(u64, String)> {
+    let text = std::fs::read_to_string(fixtures().join("shop.clef")).unwrap();
+    let arrival = |line: u64| match line {
+        0..20 => line + 20,
+        20..40 => line - 20,
+        _ => line,
+    };
+    let events = text.lines().zip(0..).map(|(line, number)| (arrival(number), line.to_owned()));
+    let mut events: Vec<(u64, String)> = events.collect();
+    assert_eq!(events.len(), 60);
+    // Times of one length order as their text does.
+    events.sort_by_key(|(arrival, line)| (line[7..34].to_owned(), *arrival));
+    events
+}
+
+fn plain() -> Options {
+    Options { read_mode: ReadMode::Plain, ..Options::default() }
+}
+
+/// The events that a store gives, and what it had to leave out.
+fn read(store: &Store) -> (Vec<(u64, String)>, Vec<Damage>) {
+    let query = Query::prepare("select @Arrived, @Data from stream").unwrap();
+    let (rows, left_out) = store.run_past_damage(&query, RunOptions::default()).unwrap();
+    let text = |row: &tamias::OwnedRow, index| {
+        String::from_utf8(row.get(index).unwrap().json().unwrap().to_vec()).unwrap()
+    };
+    let rows = rows.map(|row| {
+        let row = row.unwrap();
+        (text(&row, 0).parse().unwrap(), text(&row, 1))
+    });
+    (rows.collect(), left_out.damage())
+}
+
+/// A copy to write to.
+fn copy(name: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(fixtures().join("v1").join(name)).unwrap() {
+        let file = entry.unwrap().path();
+        std::fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
+    }
+    folder
+}
+
+fn texts(damage: &[Damage], folder: &Path) -> Vec<String> {
+    damage.iter().map(|part| part.to_string().replace(folder.to_str().unwrap(), "STORE")).collect()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// What queries say of a store with the first so many of these events.
+fn check_answers(store: &Store, events: &[(u64, String)]) {
+    assert_eq!(read(store), (events.to_vec(), vec![]));
+    assert_eq!(store.verify().unwrap(), []);
+    let count = |predicate: &str| -> usize {
+        let query = format!("select count(*) from stream where {predicate}");
+        let row = store.query(&query).unwrap().next().unwrap().unwrap();
+        String::from_utf8(row.get(0).unwrap().json().unwrap().to_vec()).unwrap().parse().unwrap()
+    };
+    // What summaries can tell, and what they cannot.
+    let with = |what: &str| events.iter().filter(|(_, line)| line.contains(what)).count();
+    assert_eq!(count("Application = 'Shop.Api'"), with("\"Application\":\"Shop.Api\""));
+    assert_eq!(count("Elapsed is not null"), with("\"Elapsed\":"));
+    assert_eq!(count("NoSuchProperty = 1"), 0);
+    assert_eq!(count("Message like '%order%' ci"), {
+        let message = |line: &str| {
+            let document: serde_json::Value = serde_json::from_str(line).unwrap();
+            document["Message"].as_str().is_some_and(|text| text.to_uppercase().contains("ORDER"))
+        };
+        events.iter().filter(|(_, line)| message(line)).count()
+    });
+    let page = store.page(Start::Latest, 3).unwrap();
+    let latest: Vec<&str> = page.events.iter().map(|event| event.json.as_str()).collect();
+    assert!(latest.iter().copied().eq(events.iter().rev().take(3).map(|(_, line)| line.as_str())));
+    for event in page.events {
+        assert_eq!(store.get(event.id).unwrap().unwrap(), event);
+    }
+}
+
+#[test]
+fn a_clean_store_of_version_1_opens() {
+    let (folder, events) = (fixtures().join("v1/clean"), events());
+    for options in [Options::default(), plain()] {
+        let store = Store::open_read_only_with(&folder, options).unwrap();
+        check_answers(&store, &events);
+        assert_eq!(store.source_position("shop").unwrap(), Some(60));
+        let sizes: Vec<u64> = store.info().unwrap().segments.iter().map(|segment| segment.events).collect();
+        assert_eq!(sizes, [40, 10, 10]);
+    }
+    let folder = copy("clean");
+    let store = Store::open(folder.path()).unwrap();
+    check_answers(&store, &events);
+    let appended = store.append([r#"{"@t":"2030-01-01T00:00:00Z"}"#]).unwrap();
+    assert_eq!(appended.first_arrival, 60);
+    store.seal().unwrap();
+    store.merge().unwrap();
+    drop(store);
+    let store = Store::open(folder.path()).unwrap();
+    assert_eq!(store.source_position("shop").unwrap(), Some(60));
+    let (rows, _) = read(&store);
+    assert_eq!((rows.len(), &rows[..60]), (61, &events[..]));
+    drop(store);
+    assert!(Store::repair(folder.path(), false, |_, _| ()).unwrap().files.is_empty());
+}
+
+#[test]
+fn a_torn_store_of_version_1_opens_to_what_was_whole() {
+    let whole: Vec<_> = events().into_iter().filter(|(arrival, _)| *arrival < 56).collect();
+    for options in [Options::default(), plain()] {
+        let store = Store::open_read_only_with(fixtures().join("v1/torn"), options).unwrap();
+        check_answers(&store, &whole);
+        assert_eq!(store.source_position("shop").unwrap(), Some(56));
+    }
+    let folder = copy("torn");
+    let repair = Store::repair(folder.path(), false, |_, _| ()).unwrap();
+    assert_eq!((repair.files, repair.events), (vec![], 56));
+    let store = Store::open(folder.path()).unwrap();
+    check_answers(&store, &whole);
+    assert_eq!(store.append([r#"{"@t":"2030-01-01T00:00:00Z"}"#]).unwrap().first_arrival, 56);
+    drop(store);
+    let (names, kept) = (names(folder.path()), names(&folder.path().join("quarantine")));
+    let leftover = |name: &&String| name.ends_with(".tmp") || name.as_str() == "00000000000000f2.segment";
+    assert_eq!(names.iter().find(leftover), None, "what no manifest names is removed");
+    assert_eq!(kept, ["0000000000000008.log.2432-3348"], "the half of a batch");
+}
+
+#[test]
+fn a_corrupt_store_of_version_1_says_what_is_lost_and_is_repaired() {
+    let expected = [
+        "STORE/0000000000000008.log is damaged at bytes 1328 to 2432: a batch in it is not whole, though a later one says it was \
+         flushed; 3 events are lost, of unknown times",
+        "STORE/0000000000000005.segment is damaged at bytes 48 to 3780: the checksum of its documents does not hold; 10 events \
+         are lost, from 2024-05-27T05:22:41.7150638Z to 2024-05-27T20:18:14.4191687Z",
+    ];
+    let original = fixtures().join("v1/corrupt");
+    for options in [Options::default(), plain()] {
+        let store = Store::open_read_only_with(&original, options).unwrap();
+        assert_eq!(texts(&store.verify().unwrap(), &original), expected);
+        let failed = store.query("select Message from stream").unwrap().find_map(Result::err).unwrap();
+        let failed = failed.to_string().replace(original.to_str().unwrap(), "STORE");
+        assert!(failed.ends_with(expected[0]), "{failed}");
+        let (rows, left_out) = read(&store);
+        assert_eq!(texts(&left_out, &original), expected);
+        assert_eq!(rows, left());
+    }
+    let folder = copy("corrupt");
+    let dry = Store::repair(folder.path(), true, |_, _| ()).unwrap();
+    let repair = Store::repair(folder.path(), false, |_, _| ()).unwrap();
+    assert_eq!(dry, repair);
+    let kept: Vec<u64> = repair.files.iter().map(|file| file.kept).collect();
+    assert_eq!((kept, repair.events), (vec![30, 7], 47));
+    for file in &repair.files {
+        let (name, kept) = (file.file.file_name().unwrap(), file.quarantined.as_ref().unwrap());
+        assert_eq!(std::fs::read(kept).unwrap(), std::fs::read(original.join(name)).unwrap());
+    }
+    let store = Store::open(folder.path()).unwrap();
+    check_answers(&store, &left());
+    assert_eq!(store.source_position("shop").unwrap(), Some(60));
+}
+
+/// What is left of the corrupt store.
+fn left() -> Vec<(u64, String)> {
+    let lost = |arrival: u64| (20..30).contains(&arrival) || (53..56).contains(&arrival);
+    events().into_iter().filter(|(arrival, _)| !lost(*arrival)).collect()
+}

@@ -3,8 +3,9 @@ use std::time::{Duration, Instant};
 use tamias_json::validate::{Limits, minify_object};
 use tamias_query::{Block, Query, RunOptions, Source, SourceError, summarize};
 
-/// Evaluation with the optimizer, which searches blocks and goes by what is known of them, against evaluation without it: the same rows, for a query and documents that are made
-/// from the input, each byte of which is a choice.
+/// Evaluation with the optimizer, blocks being searched and their summaries asked, against each event looked at by itself, with the
+/// optimizer and without it: the same rows, for a query and documents that are made from the input, each byte of which is a
+/// choice.
 ///
 /// Where one of them ends at a limit nothing is compared: what is not evaluated cannot exceed one.
 pub fn evaluate(input: &[u8]) {
@@ -17,14 +18,16 @@ pub fn evaluate(input: &[u8]) {
         Err(_) => return,
     };
     let block = Arc::new(Events::new(&documents));
-    let (rows, plain) = (rows(&query, &block, false), rows(&query.unoptimized(), &block, true));
-    if let (Some(rows), Some(plain)) = (rows, plain) {
-        assert_eq!(rows, plain, "{text}\nover\n{}", documents.join("\n"));
+    let Some(short) = rows(&query, &block, false) else { return };
+    for (query, way) in [(&query, "plainly"), (&query.unoptimized(), "unoptimized")] {
+        if let Some(plain) = rows(query, &block, true) {
+            assert_eq!(short, plain, "{way}: {text}\nover\n{}", documents.join("\n"));
+        }
     }
 }
 
 /// The rows as NDJSON; none if a limit is exceeded.
-fn rows(query: &Query, block: &Arc<Events>, plain: bool) -> Option<String> {
+pub(crate) fn rows(query: &Query, block: &Arc<Events>, plain: bool) -> Option<String> {
     let deadline = Some(Instant::now() + Duration::from_secs(1));
     let options = RunOptions { deadline, plain, ..RunOptions::default() };
     let mut rows = query.run_with(Box::new(Once(Some(block.clone()))), options);
@@ -36,19 +39,19 @@ fn rows(query: &Query, block: &Arc<Events>, plain: bool) -> Option<String> {
 }
 
 /// Events of one block, a tick apart.
-struct Events {
+pub(crate) struct Events {
     documents: Vec<u8>,
     ends: Vec<[u8; 4]>,
     numbers: Vec<[u8; 8]>,
-    summary: Vec<u8>,
+    pub(crate) summary: Vec<u8>,
 }
 
 impl Events {
-    fn new(documents: &[String]) -> Events {
+    pub(crate) fn new(documents: &[impl AsRef<[u8]>]) -> Events {
         let mut events =
             Events { documents: Vec::new(), ends: Vec::new(), numbers: Vec::new(), summary: Vec::new() };
         for (number, document) in documents.iter().enumerate() {
-            minify_object(document.as_bytes(), &Limits::default(), &mut events.documents)
+            minify_object(document.as_ref(), &Limits::default(), &mut events.documents)
                 .expect("documents that are made are valid");
             events.ends.push(u32::try_from(events.documents.len()).expect("they are small").to_le_bytes());
             events.documents.push(b'\n');

@@ -12,6 +12,7 @@ mod number;
 mod query;
 mod reference;
 mod scan;
+mod summary;
 mod unescape;
 mod validate;
 
@@ -20,6 +21,7 @@ pub use kernels::kernels;
 pub use number::number;
 pub use query::query;
 pub use scan::scan;
+pub use summary::summary;
 pub use unescape::unescape;
 pub use validate::validate;
 
@@ -43,4 +45,5 @@ pub const TARGETS: &[Target] = &[
     Target { name: "number", corpus: "number", body: number },
     Target { name: "query", corpus: "query", body: query },
     Target { name: "evaluate", corpus: "choices", body: evaluate },
+    Target { name: "summary", corpus: "summary", body: summary },
 ];

@@ -109,6 +109,22 @@ fn every_byte_in_every_place_of_a_small_document() {
 }
 
 #[test]
+fn every_byte_in_every_place_of_a_summary() {
+    let (_, whole) =
+        corpus("summary").into_iter().find(|(name, _)| name == "whole").expect("the corpus has it");
+    for target in targets("summary") {
+        for at in 0..whole.len() {
+            run(target, &whole[..at], "a summary, cut");
+            let mut input = whole.clone();
+            for byte in [0, 1, 2, 4, 8, 16, 32, 64, 127, 128, 255] {
+                input[at] = byte;
+                run(target, &input, "a summary, one byte replaced");
+            }
+        }
+    }
+}
+
+#[test]
 fn nesting_of_every_depth() {
     for target in targets("json") {
         for depth in (0..=300).chain([999, 1000, 1001, 5000]) {

@@ -1,0 +1,44 @@
+use crate::evaluate::{Events, rows};
+use std::sync::{Arc, OnceLock};
+use tamias_query::Query;
+
+/// Any bytes in place of a block's summary: queries that ask it end, without a panic, whatever they answer.
+pub fn summary(input: &[u8]) {
+    static QUERIES: OnceLock<Vec<Query>> = OnceLock::new();
+    let queries = QUERIES.get_or_init(|| {
+        let prepared = |text: &&str| Query::prepare(text).expect("a query");
+        TEXTS.iter().map(prepared).collect()
+    });
+    let mut events = Events::new(&DOCUMENTS);
+    events.summary = input.to_vec();
+    let events = Arc::new(events);
+    for query in queries {
+        rows(query, &events, false);
+    }
+}
+
+/// The corpus has the summary of these.
+const DOCUMENTS: [&str; 3] =
+    [r#"{"a":1,"b":"x","c":{"a":2}}"#, r#"{"a":2.50,"b":"y","d":null}"#, r#"{"a":-3e2,"e":true}"#];
+
+const TEXTS: [&str; 8] = [
+    "select a, b from stream where a > 1",
+    "select b from stream where b = 'x' or d is not null",
+    "select count(*) from stream where not (b in ['x', 'z']) and e",
+    "select sum(a), min(a), max(a), mean(a), count(b), count(f) from stream",
+    "select count(*), max(a) from stream group by a",
+    "select distinct(b) from stream where b like '%x%'",
+    "select count(distinct(e)), any(e), first(d) from stream",
+    "select count(*) from stream where a <> 2.5 group by b ci",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_corpus_has_the_summary() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/summary/whole");
+        assert_eq!(Events::new(&DOCUMENTS).summary, std::fs::read(file).expect("a corpus"));
+    }
+}

@@ -456,6 +456,7 @@ Examples:
 The exit code is 0 where the store is sound in the end, and 6 where a dry run found damage.")]
 pub(crate) struct RepairArgs {
     /// The store, a folder
+    #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
     /// Change nothing, and tell what would be done
@@ -470,6 +471,7 @@ pub(crate) struct RepairArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CompactArgs {
     /// The store, a folder
+    #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 }
 
@@ -486,6 +488,7 @@ Examples:
   benchtool remove logs --before 2024-05-01")]
 pub(crate) struct RemoveArgs {
     /// The store, a folder
+    #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
     /// Files with events before this time only: ISO 8601 text, UTC unless it names an offset

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use comfy_table::{ContentArrangement, Table, presets};
-use tamias::{Cell, Row, Rows};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use tamias::{Cell, Kind, Row, Rows};
 
 use crate::cli::Format;
 use crate::failure::Failure;
@@ -159,7 +159,11 @@ fn write_tables(rows: &mut Rows, shown: &Shown, out: &mut impl Write) -> Result<
         let mut rows_here = 0;
         while rows_here < TABLE_ROWS {
             let Some(row) = rows.next_row()? else { break };
-            table.add_row(shown_texts(&row, shown).map(|text| printable_line(&text).into_owned()));
+            table.add_row(shown_texts(&row, shown).zip(row.cells()).map(|(text, cell)| {
+                let is_number = cell.kind() == Kind::Number;
+                let side = if is_number { CellAlignment::Right } else { CellAlignment::Left };
+                comfy_table::Cell::new(printable_line(&text)).set_alignment(side)
+            }));
             rows_here += 1;
         }
         // The header alone says that there are no rows at all.

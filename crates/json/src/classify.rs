@@ -79,6 +79,12 @@ pub(crate) trait Kernel: Copy {
         self.same(block, &[byte; BLOCK])
     }
 
+    /// Which bytes begin a character: all but those of the form 10xxxxxx.
+    #[inline(always)]
+    fn begins(self, block: &[u8; BLOCK]) -> u64 {
+        block.iter().enumerate().fold(0, |mask, (at, byte)| mask | u64::from(byte & 0xc0 != 0x80) << at)
+    }
+
     /// Where `x` stands in one block and `y` in the other.
     #[inline(always)]
     fn both(self, a: &[u8; BLOCK], x: u8, b: &[u8; BLOCK], y: u8) -> u64 {

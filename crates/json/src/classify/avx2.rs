@@ -80,6 +80,19 @@ impl Kernel for Avx2 {
     }
 
     #[inline(always)]
+    fn begins(self, block: &[u8; BLOCK]) -> u64 {
+        // SAFETY: the witness says that the CPU has these instructions; both halves lie in the block.
+        unsafe {
+            // As signed numbers, the bytes that continue a character are the least.
+            let half = |at: usize| {
+                let bytes = _mm256_loadu_si256(block.as_ptr().add(at).cast());
+                _mm256_movemask_epi8(_mm256_cmpgt_epi8(bytes, _mm256_set1_epi8(-65))) as u32
+            };
+            settled(u64::from(half(0)) | u64::from(half(32)) << 32)
+        }
+    }
+
+    #[inline(always)]
     fn both(self, a: &[u8; BLOCK], x: u8, b: &[u8; BLOCK], y: u8) -> u64 {
         // SAFETY: the witness says that the CPU has these instructions; both halves lie in the blocks.
         unsafe {

@@ -82,6 +82,15 @@ impl Kernel for Avx512 {
     }
 
     #[inline(always)]
+    fn begins(self, block: &[u8; BLOCK]) -> u64 {
+        // SAFETY: the witness says that the CPU has these instructions; 64 bytes are read from a reference to 64.
+        unsafe {
+            // As signed numbers, the bytes that continue a character are the least.
+            _mm512_cmpgt_epi8_mask(_mm512_loadu_si512(block.as_ptr().cast()), _mm512_set1_epi8(-65))
+        }
+    }
+
+    #[inline(always)]
     fn both(self, a: &[u8; BLOCK], x: u8, b: &[u8; BLOCK], y: u8) -> u64 {
         // SAFETY: the witness says that the CPU has these instructions; 64 bytes are read from references to 64.
         unsafe {

@@ -140,6 +140,16 @@ impl<'d> Documents<'d> {
         places::matches(isa, needle, *self, places, kept, matches);
     }
 
+    /// How many characters the strings at some values have: for each of `indices` that of the value at that index, none for what is no
+    /// string, has escapes or is long. It replaces what `lengths` holds.
+    ///
+    /// A character is what begins with a byte that continues no other.
+    pub fn lengths(&self, isa: Isa, values: &[Place], indices: &[u32], lengths: &mut Vec<Option<u32>>) {
+        lengths.clear();
+        lengths.resize(indices.len(), None);
+        places::lengths(isa, *self, values, indices, lengths);
+    }
+
     /// The bytes of the whole block.
     pub fn bytes(&self) -> &'d [u8] {
         self.bytes

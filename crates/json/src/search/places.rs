@@ -37,10 +37,15 @@ impl Task for OfAll<'_> {
             let first = next;
             next = skip(places, next, documents.end(index));
             let Some(&place) = places.get(first).filter(|_| next > first) else { continue };
-            *value = if next - first == 1 {
-                in_document(kernel, documents, index, place as usize, key_bytes)
-            } else {
-                Place::Unsure
+            *value = match next - first {
+                1 => in_document(kernel, documents, index, place as usize, key_bytes),
+                2..=SEVERAL => {
+                    let mut several = [0; SEVERAL];
+                    let all = places.get(first..next).unwrap_or_default();
+                    several.iter_mut().zip(all).for_each(|(to, place)| *to = *place as usize);
+                    last_of(kernel, documents, index, several.get(..all.len()).unwrap_or_default(), key_bytes)
+                }
+                _ => Place::Unsure,
             };
         }
     }
@@ -92,15 +97,21 @@ impl Task for Matches<'_> {
                 continue;
             }
             let all = first..next;
-            if kept.get(all.clone()).is_some_and(|kept| kept.contains(&true)) {
-                let place = places.get(first).filter(|_| all.len() == 1);
-                *found = match place
-                    .and_then(|place| top_level(kernel, documents, index, *place as usize, key_bytes))
-                {
-                    Some(true) => Match::Yes,
-                    Some(false) => Match::No,
-                    None => Match::Maybe,
-                };
+            let all_kept = kept.get(all.clone()).unwrap_or_default();
+            if !all_kept.contains(&true) {
+                continue;
+            }
+            *found = if all.len() > SEVERAL { Match::Maybe } else { Match::No };
+            // The last one of the top level counts.
+            for (place, is_kept) in places.get(all).unwrap_or_default().iter().zip(all_kept).rev() {
+                match top_level(kernel, documents, index, *place as usize, key_bytes) {
+                    _ if *found == Match::Maybe => break,
+                    Some(false) => continue,
+                    Some(true) if !is_kept => {}
+                    Some(true) => *found = Match::Yes,
+                    None => *found = Match::Maybe,
+                }
+                break;
             }
         }
     }
@@ -135,6 +146,53 @@ impl Task for OfSome<'_> {
     }
 }
 
+/// The characters of some strings.
+pub(super) fn lengths(
+    isa: Isa,
+    documents: Documents<'_>,
+    values: &[Place],
+    indices: &[u32],
+    lengths: &mut [Option<u32>],
+) {
+    run(isa, Lengths { bytes: documents.bytes, values, indices, lengths });
+}
+
+struct Lengths<'t> {
+    bytes: &'t [u8],
+    values: &'t [Place],
+    indices: &'t [u32],
+    lengths: &'t mut [Option<u32>],
+}
+
+impl Task for Lengths<'_> {
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) {
+        let Lengths { bytes, values, indices, lengths } = self;
+        for (index, length) in indices.iter().zip(lengths) {
+            if let Some(Place::Value(start, end)) = values.get(*index as usize) {
+                *length = characters(kernel, bytes, *start as usize, *end as usize);
+            }
+        }
+    }
+}
+
+/// The characters of a string of up to two blocks without escapes, from its quote up to behind the other.
+#[inline(always)]
+#[expect(unsafe_code, reason = "vectors are read without checks in the innermost loop")]
+fn characters<K: Kernel>(kernel: K, bytes: &[u8], start: usize, end: usize) -> Option<u32> {
+    let text = end.checked_sub(start)?.checked_sub(2)?;
+    if bytes.get(start) != Some(&b'"') || text > 2 * BLOCK || start + 1 + REACH > bytes.len() {
+        return None;
+    }
+    // SAFETY: there are `REACH` bytes, two blocks, from here on.
+    let (near, far) = unsafe { (access::array(bytes, start + 1), access::array(bytes, start + 1 + BLOCK)) };
+    let of_near = u64::MAX.checked_shr(64 - text.min(BLOCK) as u32).unwrap_or(0);
+    let of_far = u64::MAX.checked_shr(64 - text.saturating_sub(BLOCK) as u32).unwrap_or(0);
+    let escapes = kernel.equal(near, b'\\') & of_near | kernel.equal(far, b'\\') & of_far;
+    let begun = (kernel.begins(near) & of_near).count_ones() + (kernel.begins(far) & of_far).count_ones();
+    (escapes == 0).then_some(begun)
+}
+
 /// Searches a document for a key.
 #[inline(always)]
 #[expect(unsafe_code, reason = "vectors are read without checks in the innermost loop")]
@@ -155,7 +213,8 @@ fn search<K: Kernel>(kernel: K, needle: &Needle, documents: Documents<'_>, index
             return value(kernel, bytes, place + key_bytes, document.end);
         }
     }
-    let (mut found, mut count) = (0, 0);
+    let mut found = [0; SEVERAL];
+    let mut count = 0;
     while at <= last {
         // SAFETY: `at < document.end`, behind which `REACH` bytes follow.
         let mut pairs = unsafe { needle.pairs(kernel, bytes, at) };
@@ -167,17 +226,35 @@ fn search<K: Kernel>(kernel: K, needle: &Needle, documents: Documents<'_>, index
                 if is_flat {
                     return value(kernel, bytes, place + key_bytes, document.end);
                 }
-                found = place;
+                let Some(next) = found.get_mut(count) else { return Place::Unsure };
+                *next = place;
                 count += 1;
             }
         }
         at += BLOCK;
     }
-    match count {
-        0 => Place::Absent,
-        1 => in_document(kernel, documents, index, found, key_bytes),
-        _ => Place::Unsure,
+    last_of(kernel, documents, index, found.get(..count).unwrap_or_default(), key_bytes)
+}
+
+/// The most places in a document that are looked at one by one. Each takes time linear in the document.
+const SEVERAL: usize = 4;
+
+/// The value of a key from all its places in a document: the last one of the top level counts.
+#[inline(always)]
+fn last_of<K: Kernel>(
+    kernel: K,
+    documents: Documents<'_>,
+    index: usize,
+    places: &[usize],
+    key_bytes: usize,
+) -> Place {
+    for place in places.iter().rev() {
+        match in_document(kernel, documents, index, *place, key_bytes) {
+            Place::Absent => {}
+            found => return found,
+        }
     }
+    Place::Absent
 }
 
 /// Bytes of a document that are searched in one go.

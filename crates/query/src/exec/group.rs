@@ -2,7 +2,7 @@
 
 use super::aggregate::Aggregator;
 use super::project::check_row;
-use super::scan::{Found, Sink};
+use super::scan::{Found, Hit, Sink, Window};
 use super::sort::{Held, held_bytes, sort_rows};
 use crate::control::Control;
 use crate::error::ExecError;
@@ -34,6 +34,9 @@ pub(super) struct Groups<'p> {
     last: (Vec<u8>, usize),
     /// What groups are made of, where that is simple enough to be taken from stored values.
     inputs: Option<Inputs>,
+    /// Allocations that stay.
+    indices: Vec<u32>,
+    lengths: Vec<Option<u32>>,
 }
 
 /// Where keys and arguments come from.
@@ -121,6 +124,8 @@ impl<'p> Groups<'p> {
             recent: Recent::default(),
             last: (Vec::new(), 0),
             inputs: Inputs::of(grouping),
+            indices: Vec::new(),
+            lengths: Vec::new(),
         };
         if grouping.keys.is_empty() {
             let first = ((u64::MAX, u64::MAX), 0);
@@ -432,10 +437,64 @@ impl Sink for GroupSink<'_, '_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn take(&mut self, _plan: &Plan, found: &Found<'_, '_>) -> Result<Option<ControlFlow<()>>, ExecError> {
-        let Groups { inputs: Some(inputs), groups, recent, bytes, key: scratch, .. } = &mut *self.groups
-        else {
-            return Ok(None);
+    fn take_all(&mut self, window: &Window<'_, '_>, hits: &mut Vec<Hit>) -> Result<u64, ExecError> {
+        let before = hits.len();
+        let finder = window.finder;
+        let is_known = |hit: &Hit| hit.is_certain && finder.knows_output(hit.index);
+        if let Some(Inputs { key: KeyInput::None, .. }) = &self.groups.inputs {
+            let indices = &mut self.groups.indices;
+            indices.clear();
+            indices.extend(hits.iter().filter(|hit| is_known(hit)).map(|hit| hit.index));
+            hits.retain(|hit| !is_known(hit));
+            self.groups.take_together(window);
+        } else if self.groups.inputs.is_some() {
+            let groups = &mut *self.groups;
+            hits.retain(|hit| !(is_known(hit) && groups.take(&window.event(hit.index))));
+        }
+        self.groups.tell_memory(self.control)?;
+        Ok((before - hits.len()) as u64)
+    }
+}
+
+impl Groups<'_> {
+    /// Takes in the events of the present indices: they all belong to the one group.
+    fn take_together(&mut self, window: &Window<'_, '_>) {
+        let Groups { inputs: Some(inputs), groups, bytes, key: scratch, indices, lengths, .. } = self else {
+            return;
+        };
+        let Some(group) = groups.first_mut() else { return };
+        for (argument, aggregator) in inputs.arguments.iter().zip(&mut group.aggregators) {
+            match (argument, aggregator) {
+                (Argument::Event, Aggregator::Count(count)) => *count += indices.len() as u64,
+                (Argument::Length(slot), Aggregator::Sum(sum) | Aggregator::Mean(sum)) => {
+                    window.finder.lengths(*slot, window.documents, indices, lengths);
+                    let (mut total, mut count) = (0u64, 0);
+                    for (index, length) in indices.iter().zip(&*lengths) {
+                        match length {
+                            Some(length) => (total, count) = (total + u64::from(*length), count + 1),
+                            None => {
+                                if let Value::Number(number) = argument.value(&window.event(*index)) {
+                                    sum.add(&number);
+                                }
+                            }
+                        }
+                    }
+                    sum.add_integers(total, count);
+                }
+                (argument, aggregator) => {
+                    for index in &*indices {
+                        let event = window.event(*index);
+                        *bytes += aggregator.add(argument.value(&event), event.order, scratch);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes in an event, if its group is known already.
+    fn take(&mut self, found: &Found<'_, '_>) -> bool {
+        let Groups { inputs: Some(inputs), groups, recent, bytes, key: scratch, .. } = self else {
+            return false;
         };
         let group = match &inputs.key {
             KeyInput::None => Some(0),
@@ -445,35 +504,38 @@ impl Sink for GroupSink<'_, '_> {
             },
             KeyInput::Time { last, group, .. } => last.contains(&found.order.0).then_some(*group),
         };
-        let Some(group) = group.and_then(|group| groups.get_mut(group)) else { return Ok(None) };
-        // A group of all events is not asked for its first.
-        if found.order < group.first.0 && !matches!(inputs.key, KeyInput::None) {
-            return Ok(None);
+        let Some(group) = group.and_then(|group| groups.get_mut(group)) else { return false };
+        if found.order < group.first.0 {
+            return false;
         }
-        let before = *bytes;
         for (argument, aggregator) in inputs.arguments.iter().zip(&mut group.aggregators) {
-            let value = match argument {
-                Argument::Event => {
-                    match aggregator {
-                        Aggregator::Count(count) => *count += 1,
-                        other => *bytes += other.add(Value::Bool(true), found.order, scratch),
-                    }
-                    continue;
+            match (argument, aggregator) {
+                (Argument::Event, Aggregator::Count(count)) => *count += 1,
+                (argument, aggregator) => {
+                    *bytes += aggregator.add(argument.value(found), found.order, scratch);
                 }
-                Argument::Slot(slot) => match found.text(*slot) {
-                    [] => continue,
-                    text => Value::stored(tamias_json::Value::of_scalar(text)),
-                },
-                Argument::Length(slot) => match tamias_json::Value::of_scalar(found.text(*slot)) {
-                    tamias_json::Value::String(text) => Value::from(Text::Stored(text).characters()),
-                    _ => continue,
-                },
-            };
-            *bytes += aggregator.add(value, found.order, scratch);
+            }
         }
-        if *bytes != before {
-            self.groups.tell_memory(self.control)?;
+        true
+    }
+}
+
+impl Argument {
+    /// What an event gives the aggregate.
+    #[inline]
+    fn value<'d>(&self, found: &Found<'_, 'd>) -> Value<'d> {
+        use tamias_json::Value as Stored;
+        let stored = |slot| match found.text(slot) {
+            [] => None,
+            text => Some(Stored::of_scalar(text)),
+        };
+        match self {
+            Argument::Event => Value::Bool(true),
+            Argument::Slot(slot) => Value::maybe(stored(*slot)),
+            Argument::Length(slot) => match stored(*slot) {
+                Some(Stored::String(text)) => Value::from(Text::Stored(text).characters()),
+                _ => Value::Undefined,
+            },
         }
-        Ok(Some(ControlFlow::Continue(())))
     }
 }

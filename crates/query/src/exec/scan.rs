@@ -25,6 +25,12 @@ pub(super) trait Sink {
         documents: &'a [u8],
     ) -> Result<ControlFlow<()>, ExecError>;
 
+    /// Takes what it can of the events of a window whose values were all found by searching, in any order: those that are left in
+    /// `hits` come as [`hit`](Sink::hit)s. How many it took.
+    fn take_all(&mut self, _window: &Window<'_, '_>, _hits: &mut Vec<Hit>) -> Result<u64, ExecError> {
+        Ok(0)
+    }
+
     /// Takes an event whose values were all found by searching, and only needs to be looked up: none if the sink cannot, and wants
     /// it as a [`hit`](Sink::hit).
     fn take(&mut self, _plan: &Plan, _found: &Found<'_, '_>) -> Result<Option<ControlFlow<()>>, ExecError> {
@@ -34,6 +40,24 @@ pub(super) trait Sink {
     /// Whether it has enough for the time being: asked now and then, when it is convenient to stop.
     fn is_full(&self) -> bool {
         false
+    }
+}
+
+/// The events of a window whose values were found by searching.
+pub(super) struct Window<'f, 'd> {
+    pub(super) finder: &'f Finder,
+    pub(super) documents: Documents<'d>,
+    parts: Parts<'d>,
+    /// The place of its first event in the block.
+    start: usize,
+}
+
+impl<'f, 'd> Window<'f, 'd> {
+    /// An event of it, of which all is known.
+    #[inline]
+    pub(super) fn event(&self, index: u32) -> Found<'f, 'd> {
+        let order = self.parts.order(self.start + index as usize);
+        Found { finder: self.finder, index, documents: self.documents, order }
     }
 }
 
@@ -332,6 +356,10 @@ impl Worker {
         let count = window.len();
         let mut done = (count, ControlFlow::Continue(()));
         let mut scanned = 0;
+        if !control.watch.is_timed() && !events.reads_whole {
+            let found = Window { finder, documents, parts, start: window.start };
+            stats.hits += sink.take_all(&found, &mut hits.found)?;
+        }
         let mut scope =
             Scope::of(parts.event(window.start), &events.names, self.now, Some(control), &mut self.spare);
         for at in 0..hits.found.len() {
@@ -396,9 +424,10 @@ struct Hits {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Hit {
-    index: u32,
-    is_certain: bool,
+pub(super) struct Hit {
+    pub(super) index: u32,
+    /// Whether it passes for sure.
+    pub(super) is_certain: bool,
     is_out: bool,
 }
 

@@ -277,6 +277,11 @@ impl Watch {
         }
     }
 
+    /// Whether steps are timed, a hit now and then.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.times.is_some()
+    }
+
     /// Adds the time since `started` to that of the whole query.
     pub(crate) fn took(&self, started: Option<Instant>) {
         if let (Some(times), Some(started)) = (&self.times, started) {

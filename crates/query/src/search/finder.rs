@@ -170,6 +170,18 @@ impl Finder {
         }
     }
 
+    /// How many characters the strings of a slot have, for some events: none for what is no string, or takes another look.
+    pub(crate) fn lengths(
+        &self,
+        slot: usize,
+        documents: Documents<'_>,
+        indices: &[u32],
+        lengths: &mut Vec<Option<u32>>,
+    ) {
+        let values = self.keys.get(slot).map_or(&[][..], |key| &key.values);
+        documents.lengths(self.isa, values, indices, lengths);
+    }
+
     /// Where the value of a slot stands.
     #[inline]
     pub(crate) fn place(&self, slot: usize, index: u32) -> Option<(u32, u32)> {

@@ -3,7 +3,7 @@
 mod bound;
 
 pub use bound::Bound;
-pub(crate) use bound::compare_whole;
+pub(crate) use bound::{compare_whole, whole_number};
 
 use rust_decimal::Decimal;
 use std::cmp::Ordering;

@@ -128,6 +128,17 @@ pub(crate) fn compare_whole(start: &[u8; 16], whole: u64) -> (usize, bool) {
     (order, is_short & (end < 16) & is_ended & !(has_point & (order == 1)))
 }
 
+/// The digits of the whole number with which the bytes begin, a byte each, and whether it is one of at most eight digits and no
+/// fraction.
+#[inline(always)]
+pub(crate) fn whole_number(start: &[u8; 16]) -> (u64, bool) {
+    let digits = (others(start) | 1 << 16).trailing_zeros();
+    let behind = start[(digits % 16) as usize];
+    let word = start.first_chunk().map_or(0, |word| u64::from_be_bytes(*word)) ^ ZEROS;
+    let number = word >> (64u32.wrapping_sub(8 * digits) % 64);
+    (number, (digits.wrapping_sub(1) < 8) & ((behind == b',') | (behind == b'}')))
+}
+
 /// A bit for each byte that is no digit.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]

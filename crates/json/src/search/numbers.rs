@@ -1,7 +1,7 @@
 //! Many numbers compared with one, where they stand.
 
 use super::{Documents, Needle};
-use crate::number::{Bound, compare_whole};
+use crate::number::{Bound, compare_whole, whole_number};
 use std::cmp::Ordering;
 
 /// Which values are looked for.
@@ -54,6 +54,21 @@ impl Documents<'_> {
             match text.first_chunk().map(|start| compare_whole(start, whole)) {
                 Some((order, true)) => by_order[order % 3],
                 _ => any(text),
+            }
+        }));
+    }
+
+    /// For each place of a key's needle whether the number behind the key equals one of the bounds. It replaces what `kept` holds.
+    pub fn equals_any(&self, needle: &Needle, places: &[u32], bounds: &[Bound], kept: &mut Vec<bool>) {
+        let key_bytes = needle.bytes().len();
+        let wholes: Vec<u64> = bounds.iter().filter_map(Bound::whole).collect();
+        let all_whole = wholes.len() == bounds.len();
+        kept.clear();
+        kept.extend(places.iter().map(|place| {
+            let text = self.bytes.get(*place as usize + key_bytes..).unwrap_or_default();
+            match text.first_chunk().map(whole_number) {
+                Some((number, true)) if all_whole => wholes.contains(&number),
+                _ => bounds.iter().any(|bound| bound.compare_beginning(text) == Some(Ordering::Equal)),
             }
         }));
     }

@@ -237,6 +237,39 @@ fn numbers_where_they_stand() {
     }
 }
 
+#[test]
+fn numbers_among_several() {
+    let numbers = [
+        "0",
+        "-0",
+        "1",
+        "10",
+        "1.0",
+        "1e0",
+        "12",
+        "-1",
+        "100000000",
+        "99999999",
+        "\"1\"",
+        "null",
+        "0.5",
+        "2",
+    ];
+    let objects: Vec<String> = numbers.iter().map(|number| format!(r#"{{"n":{number}}}"#)).collect();
+    let block = Block::of(objects.iter().map(String::as_bytes));
+    let needle = Needle::key("n").unwrap();
+    for wanted in [&["1", "2"][..], &["0", "99999999"], &["100000000", "12"], &["0.5", "1"], &[]] {
+        let bounds: Vec<Bound> = wanted.iter().map(|text| Bound::new(text)).collect();
+        let (mut places, mut kept) = (Vec::new(), Vec::new());
+        block.documents().find(Isa::best(), &needle, &mut places);
+        block.documents().equals_any(&needle, &places, &bounds, &mut kept);
+        let is_number = |text: &str| text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+        let is_wanted =
+            |number: &&str| is_number(number) && wanted.iter().any(|wanted| compare(number, wanted).is_eq());
+        assert_eq!(kept, numbers.iter().map(|number| is_wanted(&number)).collect::<Vec<_>>(), "{wanted:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_safe(

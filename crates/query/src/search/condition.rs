@@ -34,6 +34,11 @@ pub(super) enum Condition {
         slot: usize,
         values: Vec<Box<[u8]>>,
     },
+    /// It is a number that equals one of these.
+    NumberOneOf {
+        slot: usize,
+        bounds: Vec<Bound>,
+    },
     /// It is rare, and found together with its key.
     Value {
         slot: usize,
@@ -205,9 +210,18 @@ fn any(conditions: Vec<Condition>, names: &[Box<str>]) -> Condition {
             return Condition::Unknown;
         }
     }
+    for slot in 0..names.len() {
+        let bounds: Vec<Bound> =
+            conditions.iter().filter_map(|condition| equal_number(condition, slot)).cloned().collect();
+        if (2..=VALUES_COMPARED).contains(&bounds.len()) {
+            joined.push(Condition::NumberOneOf { slot, bounds });
+        }
+    }
     let is_joined = |condition: &Condition| {
-        joined.iter().any(|joined| {
-            matches!(joined, Condition::OneOf { slot, .. } if whole_value(condition, *slot).is_some())
+        joined.iter().any(|joined| match joined {
+            Condition::OneOf { slot, .. } => whole_value(condition, *slot).is_some(),
+            Condition::NumberOneOf { slot, .. } => equal_number(condition, *slot).is_some(),
+            _ => false,
         })
     };
     let others: Vec<Condition> = conditions.into_iter().filter(|condition| !is_joined(condition)).collect();
@@ -219,6 +233,14 @@ fn any(conditions: Vec<Condition>, names: &[Box<str>]) -> Condition {
 fn whole_value(condition: &Condition, wanted: usize) -> Option<Box<[u8]>> {
     match condition {
         Condition::Value { slot, value, is_whole: true, .. } if *slot == wanted => Some(value.clone()),
+        _ => None,
+    }
+}
+
+/// The number that the condition wants a key to have.
+fn equal_number(condition: &Condition, wanted: usize) -> Option<&Bound> {
+    match condition {
+        Condition::Number { slot, op: Comparison::Equal, bound, .. } if *slot == wanted => Some(bound),
         _ => None,
     }
 }
@@ -273,6 +295,7 @@ impl fmt::Display for Condition {
             Condition::Defined { .. } => f.write_str("a key"),
             Condition::NotNull { .. } => f.write_str("a key that is not null"),
             Condition::OneOf { values, .. } => write!(f, "a key and {} values", values.len()),
+            Condition::NumberOneOf { bounds, .. } => write!(f, "a key and {} numbers", bounds.len()),
             Condition::Value { needle, .. } => f.write_str(&shown(needle.bytes())),
             Condition::Contains { needle, .. } => write!(f, "the text {:?}", shown(needle.bytes())),
             Condition::Mentions { needles } => {

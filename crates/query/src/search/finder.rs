@@ -292,6 +292,14 @@ impl Window<'_> {
                 self.scratch.kept = kept;
                 self.keep(*slot, matches);
             }
+            Condition::NumberOneOf { slot, bounds } => {
+                let documents = self.documents;
+                let mut kept = std::mem::take(&mut self.scratch.kept);
+                let Some((needle, key)) = self.key(*slot) else { return self.unknown(matches) };
+                documents.equals_any(needle, &key.places, bounds, &mut kept);
+                self.scratch.kept = kept;
+                self.keep(*slot, matches);
+            }
             Condition::Defined { slot } => self.compare(*slot, |_| true, matches),
             Condition::NotNull { slot } => {
                 self.compare(*slot, |value| value.first() != Some(&b'n'), matches);

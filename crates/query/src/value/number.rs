@@ -17,6 +17,10 @@ pub(crate) enum Number<'a> {
     Decimal(Decimal),
 }
 
+/// The powers of ten that a binary64 holds exactly, as far as a number of few digits has places.
+const POWERS: [f64; 19] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
+
 impl Number<'_> {
     /// The number, if a decimal holds it exactly.
     pub(crate) fn decimal(&self) -> Option<Decimal> {
@@ -33,9 +37,13 @@ impl Number<'_> {
     pub(crate) fn to_f64(&self) -> f64 {
         match self {
             Number::Decimal(decimal) => decimal.to_f64().unwrap_or(f64::NAN),
-            Number::Stored(text) => match small_integer(text) {
-                Some(integer) => integer as f64,
-                None => text.parse().unwrap_or(f64::NAN),
+            // A significand and a power of ten that are both exact give the nearest by one division (Clinger 1990).
+            Number::Stored(text) => match self.few_digits() {
+                Some((significand, scale)) if significand.unsigned_abs() < 1 << 53 => {
+                    let power = POWERS.get(scale as usize).copied();
+                    power.map_or_else(|| text.parse().unwrap_or(f64::NAN), |power| significand as f64 / power)
+                }
+                _ => text.parse().unwrap_or(f64::NAN),
             },
             Number::Shared(text) => text.parse().unwrap_or(f64::NAN),
         }
@@ -197,6 +205,24 @@ pub(crate) fn small_integer(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_digits_are_the_nearest_binary_number() {
+        for text in [
+            "0",
+            "-0",
+            "0.1",
+            "-12.375",
+            "9007199254740991",
+            "9007199254740993",
+            "0.000000000000001",
+            "122.4163",
+            "1e5",
+            "12345678.90123456",
+        ] {
+            assert_eq!(Number::Stored(text).to_f64(), text.parse::<f64>().unwrap(), "{text}");
+        }
+    }
 
     #[test]
     fn binary_numbers_keep_fifteen_digits() {

@@ -1,6 +1,6 @@
 //! The command line: every command with its arguments and help.
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -286,6 +286,12 @@ pub(crate) struct QueryArgs {
     /// A query that needs more ends with an error. Nothing is put on disk, and rows that are not sorted take none of it.
     #[arg(long, value_name = "SIZE", value_parser = crate::budget::bytes)]
     pub(crate) memory: Option<usize>,
+
+    /// On how many threads the query runs, 256 at most; as many as there are processors unless given
+    ///
+    /// The rows are the same, in the same order. Each thread has groups of its own until the end, which takes memory.
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
 }
 
 /// Whose events a query is about, and how instants are shown.
@@ -583,6 +589,10 @@ pub(crate) struct BenchArgs {
     /// Look at each event by itself, as that of `query` does
     #[arg(long)]
     pub(crate) plain: bool,
+
+    /// On how many threads each query runs, 256 at most; with more than one the header tells
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(crate) threads: NonZeroUsize,
 
     /// The store, a folder
     #[arg(value_parser = store_folder)]

@@ -76,8 +76,9 @@ pub(crate) fn analysis(plan: &Plan, stats: &Stats, watch: &Watch) -> String {
     if let Some(StepTimes { source, all, .. }) = &times {
         let _ = writeln!(
             text,
-            "time: {}, of which reading and checking blocks {}; `about` is reckoned from every 16th",
+            "time: {}{}, of which reading and checking blocks {}; `about` is reckoned from every 16th",
             shown(*all),
+            if watch.has_others.load(Relaxed) { " of all threads together" } else { "" },
             shown(*source)
         );
     }

@@ -3,10 +3,11 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 use rust_decimal::Decimal;
 use serde_json::value::RawValue;
-use tamias::{Batch, EventFormat, Store};
+use tamias::{Batch, EventFormat, Query, RunOptions, Store};
 
 /// An event as serde_json reads it; each value keeps its text. Of equal keys the last counts.
 type Naive = BTreeMap<String, Box<RawValue>>;
@@ -112,9 +113,19 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// The rows that a store of `lines` gives to a query, each cell as JSON text.
+/// The rows that a store of `lines` gives to a query, each cell as JSON text: the same on one thread, and on several.
 fn rows_of(store: &Store, query: &str) -> Vec<Vec<Option<String>>> {
-    let mut rows = store.query(query).unwrap();
+    let rows = rows_on(1, store, query);
+    for threads in [2, 3] {
+        assert!(rows_on(threads, store, query) == rows, "{query} on {threads} threads");
+    }
+    rows
+}
+
+fn rows_on(threads: usize, store: &Store, query: &str) -> Vec<Vec<Option<String>>> {
+    let threads = NonZeroUsize::new(threads).unwrap();
+    let options = RunOptions { threads, ..RunOptions::default() };
+    let mut rows = store.run_with(&Query::prepare(query).unwrap(), options).unwrap();
     let mut result = Vec::new();
     while let Some(row) = rows.next_row().unwrap() {
         let cell = |index| {

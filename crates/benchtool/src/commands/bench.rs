@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 use std::io::Write;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -23,14 +23,10 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     // A byte order mark is no part of the first query.
     let cases = parse_cases(&args.cases, text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text))?;
     let store = Store::open_read_only(&args.store)?;
-    Bench {
-        store: &store,
-        name: &args.store,
-        runs: args.runs,
-        percentile: args.percentile,
-        plain: args.plain,
-    }
-    .run(&cases, &mut output::stdout())
+    let BenchArgs { store: name, runs, percentile, plain, threads, .. } = args;
+    let options = RunOptions { plain: *plain, threads: *threads, ..RunOptions::default() };
+    Bench { store: &store, name, runs: *runs, percentile: *percentile, options }
+        .run(&cases, &mut output::stdout())
 }
 
 /// A query to be measured.
@@ -81,8 +77,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) name: &'a Path,
     pub(crate) runs: NonZeroU32,
     pub(crate) percentile: u8,
-    /// Whether each event is looked at by itself.
-    pub(crate) plain: bool,
+    pub(crate) options: RunOptions,
 }
 
 /// What one run came to.
@@ -109,6 +104,9 @@ impl Bench<'_> {
             self.runs,
         );
         output::write_line(out, &header)?;
+        if self.options.threads > NonZeroUsize::MIN {
+            output::write_line(out, &format!("threads: {}", self.options.threads))?;
+        }
 
         let mut table = Table::new();
         table.load_style(presets::ASCII_MARKDOWN);
@@ -147,8 +145,7 @@ impl Bench<'_> {
         }
         let mut copy = Vec::new();
         let started = Instant::now();
-        let options = RunOptions { plain: self.plain, ..RunOptions::default() };
-        let mut rows = self.store.run_with(&case.query, options)?;
+        let mut rows = self.store.run_with(&case.query, self.options.clone())?;
         while let Some(row) = rows.next_row()? {
             copy.clear();
             for index in 0..row.len() {

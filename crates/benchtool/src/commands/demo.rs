@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Instant;
 
-use tamias::{Batch, EventFormat, Store};
+use tamias::{Batch, EventFormat, RunOptions, Store};
 use tamias_testdata::Generator;
 
 use crate::cli::{BATCH_BYTES, DemoArgs};
@@ -83,7 +83,8 @@ fn demo(folder: &Path, events: u64, out: &mut impl Write) -> Result<(), Failure>
         }
     };
     let cases = QUERIES.iter().map(|text| Case::new(text)).collect::<Result<Vec<Case>, Failure>>()?;
-    Bench { store: &store, name: folder, runs: RUNS, percentile: PERCENTILE, plain: false }.run(&cases, out)
+    let options = RunOptions::default();
+    Bench { store: &store, name: folder, runs: RUNS, percentile: PERCENTILE, options }.run(&cases, out)
 }
 
 fn fill(store: &Store, events: u64) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! `benchtool query`
 
 use std::io::{self, IsTerminal, Read};
+use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use comfy_table::{ContentArrangement, Table, presets};
@@ -32,6 +33,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         RunOptions { count_kinds: args.stats, measure: analyze, plain: args.plain, ..RunOptions::default() };
     options.deadline = args.deadline.and_then(|time| Instant::now().checked_add(time));
     options.memory_bytes = args.memory.unwrap_or(options.memory_bytes);
+    options.threads = args.threads.unwrap_or_else(processors);
     let (mut rows, left_out) = match args.on_damage {
         OnDamage::Fail => (store.run_with(&query, options.clone())?, LeftOut::default()),
         OnDamage::Skip => store.run_past_damage(&query, options.clone())?,
@@ -98,6 +100,11 @@ fn file_format(format: Format) -> Result<Option<WriteColumns>, Failure> {
         )),
         _ => Ok(None),
     }
+}
+
+/// So many threads a query has that somebody waits for.
+pub(crate) fn processors() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 /// A parameter that the query does not have is a mistake, most likely a misspelt one.

@@ -179,7 +179,8 @@ impl Shell {
             Some(true) => true,
             None => false,
         };
-        let options = RunOptions { measure: is_analyzed, ..RunOptions::default() };
+        let threads = commands::query::processors();
+        let options = RunOptions { threads, measure: is_analyzed, ..RunOptions::default() };
         let mut rows = self.store.run_with(&query, options)?;
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(rows.cancel_handle());
         let written = if is_analyzed {

@@ -129,6 +129,16 @@ fn an_empty_store_can_be_measured() {
 }
 
 #[test]
+fn threads_are_told_where_there_are_several() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 10_000)).well();
+    fs::write(folder.path().join("cases"), CASES).unwrap();
+    let arguments = ["bench", "--cases", "cases", "--percentile", "50", "--runs", "1", "--threads", "2", "s"];
+    let run = tool(folder.path(), &arguments).well();
+    assert!(run.out.contains("\npercentile: p50th\nthreads: 2\n(case 001)"), "{}", run.out);
+}
+
+#[test]
 fn the_demo_makes_a_store_and_measures_it() {
     let folder = folder();
     let run = tool(folder.path(), &["demo", "--events", "3000", "--keep", "kept"]).well();

@@ -315,6 +315,25 @@ fn a_query_has_no_more_time_and_memory_than_it_is_given() {
 }
 
 #[test]
+fn a_query_has_the_same_rows_on_any_number_of_threads() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 20_000)).well();
+    for query in [
+        "select RequestId, Message from stream where Elapsed > 100",
+        "select count(*), sum(Elapsed), first(Message) from stream group by Application",
+        "select Elapsed, Message from stream order by Elapsed desc limit 50",
+    ] {
+        let of = |threads: &str| tool(folder.path(), &["query", "s", query, "--threads", threads]).well().out;
+        let rows = of("1");
+        assert!(!rows.is_empty());
+        assert_eq!(of("2"), rows, "{query}");
+        assert_eq!(of("1000000"), rows, "{query}");
+        assert_eq!(tool(folder.path(), &["query", "s", query]).well().out, rows, "{query}");
+    }
+    tool(folder.path(), &["query", "s", "select 1", "--threads", "0"]).with(2);
+}
+
+#[test]
 fn the_query_may_come_from_the_standard_input() {
     let folder = folder();
     tool_with_input(folder.path(), &["ingest", "s", "-"], THREE.as_bytes()).well();

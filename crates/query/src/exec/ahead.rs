@@ -14,6 +14,7 @@ use crate::plan::{Input, Plan};
 use crate::source::Source;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -218,6 +219,7 @@ impl Crew {
             has_work: Condvar::new(),
             has_made: Condvar::new(),
         });
+        control.watch.has_others.store(true, Relaxed);
         // A thread that the system does not give is done without.
         let threads = (1..control.options.threads.get()).map_while(|_| {
             let shared = shared.clone();

@@ -11,6 +11,7 @@ use crate::error::ExecError;
 use crate::plan::Grouping;
 use crate::source::{Block, Source};
 use std::panic::resume_unwind;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -53,6 +54,7 @@ pub(super) fn groups<'p>(
             let others: Vec<_> = (1..run.control.options.threads.get())
                 .map_while(|_| thread::Builder::new().name(NAME.to_owned()).spawn_scoped(scope, help).ok())
                 .collect();
+            run.control.watch.has_others.store(!others.is_empty(), Relaxed);
             while take_block(&feed, run, &mut groups, worker, stats) {}
             let waiting = run.control.watch.start();
             let others: Vec<_> = others.into_iter().map(thread::ScopedJoinHandle::join).collect();

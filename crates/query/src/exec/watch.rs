@@ -6,7 +6,7 @@ use crate::plan::{Function, Input, Key, Output, Plan};
 use crate::source::{Block, Source, SourceError};
 use crate::value::{Kind, Value};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// How many values of each kind there were.
@@ -211,7 +211,7 @@ impl Paths<'_> {
     }
 }
 
-/// What a query's steps took, in nanoseconds.
+/// What a query's steps took on all of its threads together, in nanoseconds.
 #[derive(Debug, Default)]
 pub(crate) struct Times {
     /// Reading blocks, and checking them.
@@ -222,7 +222,7 @@ pub(crate) struct Times {
     timed: AtomicU64,
     /// Sorting, and making rows of groups.
     held: AtomicU64,
-    /// All of it, of all threads together, and what of that a thread waited for others.
+    /// All of it, and what of that a thread waited for others.
     all: AtomicU64,
     waited: AtomicU64,
 }
@@ -239,6 +239,8 @@ pub(crate) struct Watch {
     pub(crate) groups: AtomicU64,
     /// Rows held, before the limit.
     pub(crate) held: AtomicU64,
+    /// Whether other threads were started.
+    pub(crate) has_others: AtomicBool,
 }
 
 impl Watch {

@@ -1,5 +1,7 @@
 //! The trust boundary: text becomes a checked, minified event with an instant, or is refused with a reason.
 
+use memchr::memchr2;
+use memchr::memmem::Finder;
 use tamias_json::validate::{Limits, ValidateError, minify_object};
 use tamias_json::{Map, Offsets, Value};
 use tamias_query::Instant;
@@ -24,6 +26,8 @@ use crate::{TimeError, TimeFormat};
 #[derive(Clone, Debug)]
 pub struct EventFormat {
     time_key: String,
+    /// The key as it is stored, with its colon; none where it might be stored in more than one spelling.
+    stored_key: Option<Finder<'static>>,
     time_format: TimeFormat,
     is_now_without_time: bool,
     /// Keys of other people's, and CLEF's own for the same.
@@ -40,8 +44,10 @@ impl EventFormat {
     /// Events whose time is in the top-level key `key`: ISO 8601 text with `T` or a space, UTC where it names no
     /// offset, or a Unix time ([`Instant::from_unix_text`] tells the units).
     pub fn time_key(key: impl Into<String>) -> EventFormat {
+        let time_key = key.into();
         EventFormat {
-            time_key: key.into(),
+            stored_key: stored_key(&time_key),
+            time_key,
             time_format: TimeFormat::default(),
             is_now_without_time: false,
             renames: Vec::new(),
@@ -95,6 +101,17 @@ impl EventFormat {
         self
     }
 
+    /// How much of a checked document has to be read for its time, where that is a string and stands first, as it does in most
+    /// events: the beginning and the first member.
+    fn first_member(&self, document: &[u8]) -> Option<usize> {
+        let stored_key = self.stored_key.as_ref().filter(|_| self.renames.is_empty())?;
+        let text = document.strip_prefix(b"{")?.strip_prefix(stored_key.needle())?.strip_prefix(b"\"")?;
+        let end = memchr2(b'"', b'\\', text).filter(|&end| text.get(end) == Some(&b'"'))?;
+        let length = document.len() - text.len() + end + 1;
+        // Of a key that comes twice the last counts.
+        stored_key.find(document.get(length..)?).is_none().then_some(length)
+    }
+
     /// The longest event that is taken, in bytes as it comes in; 16 MiB unless set, and never more.
     pub fn event_bytes_max(mut self, bytes: usize) -> EventFormat {
         self.limits.bytes_max = bytes.min(Limits::default().bytes_max);
@@ -117,6 +134,8 @@ pub struct Batch {
     /// Of each event: where its document ends, and when it happened.
     events: Vec<(usize, Instant)>,
     offsets: Offsets,
+    /// A document of the time alone.
+    first: Vec<u8>,
 }
 
 impl Batch {
@@ -148,6 +167,15 @@ impl Batch {
     fn finish(&mut self, start: usize, format: &EventFormat) -> Result<Instant, Rejection> {
         let document = &self.documents[start..];
         let missing = || Rejection::NoTime { key: format.time_key.clone() };
+        let document = match format.first_member(document) {
+            Some(length) => {
+                self.first.clear();
+                self.first.extend_from_slice(&document[..length]);
+                self.first.push(b'}');
+                &self.first
+            }
+            None => document,
+        };
         let map = self.offsets.scan_trusted(document).map_err(|_| missing())?;
         let instant = match map.get(&format.time_key) {
             Some(value) => read_time(value, format)?,
@@ -194,6 +222,14 @@ impl Batch {
         };
         self.events.iter().map(event).collect()
     }
+}
+
+fn stored_key(key: &str) -> Option<Finder<'static>> {
+    let mut stored = Vec::new();
+    tamias_json::write_json_string(key, &mut stored);
+    stored.push(b':');
+    // Lone surrogates read as U+FFFD.
+    (!key.contains('\u{FFFD}')).then(|| Finder::new(&stored).into_owned())
 }
 
 fn read_time(value: Value<'_>, format: &EventFormat) -> Result<Instant, Rejection> {

@@ -195,3 +195,33 @@ fn a_large_batch_goes_straight_into_segments() {
         .collect();
     assert_eq!(rows, [(31, 32), (32, 33), (100, 0)]);
 }
+
+#[test]
+fn the_time_is_the_last_of_its_name_wherever_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let events = [
+        r#"{"@t":"2024-05-29T10:56:01Z","a":1}"#,
+        r#"{"@t":"2024-05-29T10:56:00Z","a":2,"@t":"2024-05-29T10:56:02Z"}"#,
+        r#"{"\u0040t":"2024-05-29T10:56:00Z","a":3,"@\u0074":"2024-05-29T10:56:03Z"}"#,
+        r#"{"@t":"2024-05-29T10:56:04Z","a":{"@t":"2024-05-29T10:56:00Z"},"b":"\"@t\":1","c\"@t":0}"#,
+        r#"{"a":5,"@t":"2024-05-29T10:56:05Z"}"#,
+        r#"{"@t":"2024-05-29T10:56:0\u0036Z"}"#,
+        r#"{ "@t" : 1716980167 , "a" : "x" }"#,
+        r#"{"@t":8,"a":"x","@t":"2024-05-29T10:56:08Z"}"#,
+    ];
+    store.append(events).unwrap();
+    let rows = store.query("select ToIsoString(@Timestamp) from stream").unwrap();
+    let times: Vec<String> =
+        rows.map(|row| row.unwrap().get(0).unwrap().text().unwrap().into_owned()).collect();
+    let expected: Vec<String> = (1..=8).map(|n| format!("2024-05-29T10:56:0{n}.0000000Z")).collect();
+    assert_eq!(times, expected);
+    for (event, said) in [
+        (r#"{"@t":"soon","a":1}"#, "soon"),
+        (r#"{"@t":"2024-05-29T10:56:01Z","@t":null}"#, "null"),
+        (r#"{"a":{"@t":"2024-05-29T10:56:01Z"}}"#, "no key '@t'"),
+    ] {
+        let error = store.append([event]).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}

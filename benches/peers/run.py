@@ -122,8 +122,8 @@ def columns_of(events):
                 kinds[key] = kind
     columns, seen = {}, set()
     for key, kind in kinds.items():
-        # Its names are the same in either case.
-        if key.lower() not in seen:
+        # Its names are the same in either case, and some it cannot read where columns are given.
+        if key.lower() not in seen and re.fullmatch(r"[\w@$]+", key):
             seen.add(key.lower())
             columns[key] = kind
     return columns
@@ -137,6 +137,7 @@ if kind == "duckdb":
     import duckdb
     con = duckdb.connect(asked["database"])
     con.execute("set threads=1")
+    con.execute("set enable_progress_bar=false")
     ask = lambda text: con.execute(text).fetchall()
 else:
     from chdb import session
@@ -163,7 +164,8 @@ json.dump(out, sys.stdout)
 
 def peer(python, **asked):
     done = run([python, "-c", PEER], input=json.dumps(asked), stdout=subprocess.PIPE)
-    return json.loads(done.stdout)
+    # What an engine says by itself comes before.
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def tamias(tool, store, queries, extra=()):
@@ -238,7 +240,8 @@ def main():
     say("loading: DuckDB")
     for old in WORK.glob("duck.db*"):
         old.unlink()
-    columns = ", ".join(f"'{key}': '{kind}'" for key, kind in columns_of(events).items())
+    quoted = lambda text: "'" + text.replace("'", "''") + "'"
+    columns = ", ".join(f"{quoted(key)}: {quoted(kind)}" for key, kind in columns_of(events).items())
     table = (f"create table e as select * from read_json('{events}', format='newline_delimited', columns={{{columns}}}, "
              "ignore_errors=true)")
     duck = peer(python, engine="duckdb", database=str(WORK / "duck.db"), prepare=[table], queries=ducks, rounds=ROUNDS)

@@ -266,7 +266,7 @@ fn numbers_among_several() {
         let is_number = |text: &str| text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
         let is_wanted =
             |number: &&str| is_number(number) && wanted.iter().any(|wanted| compare(number, wanted).is_eq());
-        assert_eq!(kept, numbers.iter().map(|number| is_wanted(&number)).collect::<Vec<_>>(), "{wanted:?}");
+        assert_eq!(kept, numbers.iter().map(is_wanted).collect::<Vec<_>>(), "{wanted:?}");
     }
 }
 

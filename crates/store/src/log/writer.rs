@@ -15,7 +15,7 @@ pub(crate) struct EncodedBatch {
 }
 
 impl EncodedBatch {
-    /// Lays out a batch. The caller has checked that the documents fit in [`DOCUMENT_BYTES_MAX`] and the name in its limit.
+    /// Lays out a batch. The caller has checked that the documents fit in [`DOCUMENT_BYTES_MAX`](crate::format::DOCUMENT_BYTES_MAX) and the name in its limit.
     pub(crate) fn new(events: &[Event<'_>], source: Option<SourcePosition<'_>>) -> EncodedBatch {
         let document_bytes: usize = events.iter().map(|event| event.bytes.len() + 1).sum();
         let name = source.map_or("", |source| source.name).as_bytes();

@@ -187,10 +187,17 @@ fn a_kept_demo_is_measured_while_another_process_writes() {
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    // It has the store as soon as nobody else can have it.
-    let patient_until = std::time::Instant::now() + std::time::Duration::from_secs(20);
-    while tool(folder.path(), &["ingest", "s"]).code != Some(5) {
+    // It says who it is as soon as it has the store. Asking for the lock itself might keep it from the writer.
+    let id = writer.id().to_string();
+    let says_so = || {
+        let text = fs::read_to_string(folder.path().join("s/writer")).unwrap_or_default();
+        text.split_whitespace().any(|word| word.trim_matches(|c: char| !c.is_ascii_digit()) == id)
+    };
+    let patient_until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !says_so() {
+        assert!(writer.try_wait().unwrap().is_none(), "the writer has ended");
         assert!(std::time::Instant::now() < patient_until);
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
     tool(folder.path(), &["demo", "--events", "100", "--keep", "s"]).well();
     drop(writer.stdin.take());

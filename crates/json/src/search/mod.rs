@@ -93,6 +93,13 @@ impl<'d> Documents<'d> {
         self.part(part).all().len() as u64
     }
 
+    /// Where they end, as it is told: perhaps past the bytes.
+    #[inline(always)]
+    fn ends(&self) -> impl Iterator<Item = u32> + 'd {
+        let ends = self.ends.get(self.first..self.last).unwrap_or_default();
+        ends.iter().map(|end| u32::from_le_bytes(*end))
+    }
+
     /// Where the `index`th of them ends.
     #[inline(always)]
     fn end(&self, index: usize) -> usize {

@@ -33,9 +33,9 @@ impl Task for OfAll<'_> {
     fn run<K: Kernel>(self, kernel: K) {
         let OfAll { key_bytes, documents, places, values } = self;
         let mut next = 0;
-        for (index, value) in values.iter_mut().enumerate() {
+        for ((index, value), end) in values.iter_mut().enumerate().zip(documents.ends()) {
             let first = next;
-            next = skip(places, next, documents.end(index));
+            next = skip(places, next, end);
             let Some(&place) = places.get(first).filter(|_| next > first) else { continue };
             *value = match next - first {
                 1 => in_document(kernel, documents, index, place as usize, key_bytes),
@@ -53,8 +53,8 @@ impl Task for OfAll<'_> {
 
 /// The first place at or past `end`, from the one numbered `next` on.
 #[inline(always)]
-fn skip(places: &[u32], mut next: usize, end: usize) -> usize {
-    while places.get(next).is_some_and(|place| (*place as usize) < end) {
+fn skip(places: &[u32], mut next: usize, end: u32) -> usize {
+    while places.get(next).is_some_and(|place| *place < end) {
         next += 1;
     }
     next
@@ -87,9 +87,9 @@ impl Task for Matches<'_> {
     fn run<K: Kernel>(self, kernel: K) {
         let Matches { key_bytes, documents, places, kept, matches } = self;
         let mut next = 0;
-        for (index, found) in matches.iter_mut().enumerate() {
+        for ((index, found), end) in matches.iter_mut().enumerate().zip(documents.ends()) {
             let first = next;
-            next = skip(places, next, documents.end(index));
+            next = skip(places, next, end);
             let Some(&is_kept) = kept.get(first).filter(|_| next > first) else { continue };
             if next - first == 1 && documents.is_flat(index) {
                 // Whether it is kept is not to be guessed: no branch.

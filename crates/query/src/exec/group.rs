@@ -444,8 +444,13 @@ impl Sink for GroupSink<'_, '_> {
         if let Some(Inputs { key: KeyInput::None, .. }) = &self.groups.inputs {
             let indices = &mut self.groups.indices;
             indices.clear();
-            indices.extend(hits.iter().filter(|hit| is_known(hit)).map(|hit| hit.index));
-            hits.retain(|hit| !is_known(hit));
+            hits.retain(|hit| {
+                let is_taken = is_known(hit);
+                if is_taken {
+                    indices.push(hit.index);
+                }
+                !is_taken
+            });
             self.groups.take_together(window);
         } else if self.groups.inputs.is_some() {
             let groups = &mut *self.groups;

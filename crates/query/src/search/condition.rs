@@ -2,8 +2,7 @@
 
 use crate::ast::Comparison;
 use crate::expr::{Computed, Expr, Like, LikeForm, Pattern};
-use crate::value::{Number, Value};
-use std::fmt;
+use crate::value::Value;
 use tamias_json::number::Bound;
 use tamias_json::search::Needle;
 use tamias_json::write_json_string;
@@ -19,7 +18,6 @@ pub(super) enum Condition {
         slot: usize,
         op: Comparison,
         bound: Box<Bound>,
-        shown: String,
     },
     /// A key's value is there.
     Defined {
@@ -83,13 +81,8 @@ impl Condition {
                 (Expr::Slot(slot), false) => Condition::Not(Box::new(Condition::NotNull { slot: *slot })),
                 _ => Condition::Unknown,
             },
-            Expr::CompareNumber { op, left, bound, number } => match **left {
-                Expr::Slot(slot) => Condition::Number {
-                    slot,
-                    op: *op,
-                    bound: bound.clone(),
-                    shown: number.text().into_owned(),
-                },
+            Expr::CompareNumber { op, left, bound, .. } => match **left {
+                Expr::Slot(slot) => Condition::Number { slot, op: *op, bound: bound.clone() },
                 _ => Condition::Unknown,
             },
             Expr::Compare { op: Comparison::Equal, left, right, ci: false } => equal(left, right, names),
@@ -187,15 +180,13 @@ fn within(left: &Expr, right: &Expr, names: &[Box<str>]) -> Condition {
     };
     let each = |element: Value<'_>| match element {
         Value::Text(text) => value_of(*slot, &text.text(), true, names),
-        Value::Number(number) => number_is(*slot, &number),
+        Value::Number(number) => {
+            let bound = Box::new(Bound::new(&number.text()));
+            Condition::Number { slot: *slot, op: Comparison::Equal, bound }
+        }
         _ => Condition::Unknown,
     };
     any(array.iter().map(each).collect(), names)
-}
-
-fn number_is(slot: usize, number: &Number<'_>) -> Condition {
-    let shown = number.text().into_owned();
-    Condition::Number { slot, op: Comparison::Equal, bound: Box::new(Bound::new(&shown)), shown }
 }
 
 /// Joins conditions; many values of the same key are compared where the key stands.
@@ -274,36 +265,4 @@ fn mentions(of: &Expr, pattern: &Pattern) -> Condition {
         return Condition::Unknown;
     }
     Condition::Mentions { needles }
-}
-
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let list = |f: &mut fmt::Formatter<'_>, conditions: &[Condition], word: &str| {
-            let shown: Vec<String> = conditions.iter().map(Condition::to_string).collect();
-            write!(f, "{}", shown.join(word))
-        };
-        match self {
-            Condition::All(conditions) => list(f, conditions, " and "),
-            Condition::Any(conditions) => {
-                f.write_str("(")?;
-                list(f, conditions, " or ")?;
-                f.write_str(")")
-            }
-            Condition::Not(condition) => write!(f, "no {condition}"),
-            Condition::Number { shown, .. } => write!(f, "a key and its number, compared with {shown}"),
-            Condition::Defined { .. } => f.write_str("a key"),
-            Condition::NotNull { .. } => f.write_str("a key that is not null"),
-            Condition::OneOf { values, .. } => write!(f, "a key and {} values", values.len()),
-            Condition::NumberOneOf { bounds, .. } => write!(f, "a key and {} numbers", bounds.len()),
-            Condition::Value { needle, .. } => f.write_str(&shown(needle.bytes())),
-            Condition::Contains { needle, .. } => write!(f, "the text {:?}", shown(needle.bytes())),
-            Condition::Mentions { needles } => {
-                let texts: Vec<String> =
-                    needles.iter().map(|needle| format!("{:?}", shown(needle.bytes()))).collect();
-                write!(f, "the text {}", texts.join(" or "))
-            }
-            Condition::Unknown => f.write_str("what is evaluated"),
-        }
-    }
 }

@@ -271,34 +271,24 @@ impl Window<'_> {
         match condition {
             Condition::All(conditions) => self.all(conditions, matches),
             Condition::Any(conditions) => {
-                matches.clear();
-                matches.resize(self.documents.len(), Match::No);
+                self.begin(Match::No, matches);
                 for condition in conditions {
-                    let mut others = self.scratch.matches.pop().unwrap_or_default();
-                    self.evaluate(condition, &mut others);
-                    matches.iter_mut().zip(&others).for_each(|(a, b)| *a = (*a).max(*b));
-                    self.scratch.matches.push(others);
+                    self.join(matches, Match::max, |window, others| window.evaluate(condition, others));
                 }
             }
             Condition::Not(condition) => {
                 self.evaluate(condition, matches);
                 matches.iter_mut().for_each(|found| *found = !*found);
             }
-            Condition::Number { slot, op, bound, .. } => {
-                let documents = self.documents;
-                let mut kept = std::mem::take(&mut self.scratch.kept);
-                let Some((needle, key)) = self.key(*slot) else { return self.unknown(matches) };
-                documents.compare(needle, &key.places, bound, wanted(*op), &mut kept);
-                self.scratch.kept = kept;
-                self.keep(*slot, matches);
+            Condition::Number { slot, op, bound } => {
+                self.decide(*slot, matches, |documents, needle, places, kept| {
+                    documents.compare(needle, places, bound, wanted(*op), kept);
+                });
             }
             Condition::NumberOneOf { slot, bounds } => {
-                let documents = self.documents;
-                let mut kept = std::mem::take(&mut self.scratch.kept);
-                let Some((needle, key)) = self.key(*slot) else { return self.unknown(matches) };
-                documents.equals_any(needle, &key.places, bounds, &mut kept);
-                self.scratch.kept = kept;
-                self.keep(*slot, matches);
+                self.decide(*slot, matches, |documents, needle, places, kept| {
+                    documents.equals_any(needle, places, bounds, kept);
+                });
             }
             Condition::Defined { slot } => self.compare(*slot, |_| true, matches),
             Condition::NotNull { slot } => {
@@ -337,74 +327,82 @@ impl Window<'_> {
                 });
             }
             Condition::Mentions { needles } => {
-                matches.clear();
-                matches.resize(self.documents.len(), Match::No);
+                self.begin(Match::No, matches);
                 for needle in needles {
-                    let mut others = self.scratch.matches.pop().unwrap_or_default();
-                    self.mark(needle, &mut others);
-                    matches.iter_mut().zip(&others).for_each(|(a, b)| *a = (*a).max(*b));
-                    self.scratch.matches.push(others);
+                    self.join(matches, Match::max, |window, others| window.mark(needle, others));
                 }
             }
             Condition::Unknown => self.unknown(matches),
         }
     }
 
-    fn unknown(&mut self, matches: &mut Vec<Match>) {
+    /// Begins with the same answer for all events.
+    fn begin(&self, answer: Match, matches: &mut Vec<Match>) {
         matches.clear();
-        matches.resize(self.documents.len(), Match::Maybe);
+        matches.resize(self.documents.len(), answer);
+    }
+
+    fn unknown(&self, matches: &mut Vec<Match>) {
+        self.begin(Match::Maybe, matches);
+    }
+
+    /// Joins the answers with those of `evaluate`.
+    fn join(
+        &mut self,
+        matches: &mut [Match],
+        joined: impl Fn(Match, Match) -> Match,
+        evaluate: impl FnOnce(&mut Self, &mut Vec<Match>),
+    ) {
+        let mut others = self.scratch.matches.pop().unwrap_or_default();
+        evaluate(self, &mut others);
+        matches.iter_mut().zip(&others).for_each(|(own, other)| *own = joined(*own, *other));
+        self.scratch.matches.push(others);
     }
 
     fn all(&mut self, conditions: &[Condition], matches: &mut Vec<Match>) {
-        matches.clear();
-        matches.resize(self.documents.len(), Match::Yes);
+        self.begin(Match::Yes, matches);
         let mut left = self.documents.len();
         for condition in conditions {
             if left == 0 {
                 return;
             }
-            let mut others = self.scratch.matches.pop().unwrap_or_default();
-            if left * FEW < self.documents.len() {
-                self.unknown(&mut others);
-            } else {
-                self.evaluate(condition, &mut others);
-            }
-            matches.iter_mut().zip(&others).for_each(|(a, b)| *a = (*a).min(*b));
-            self.scratch.matches.push(others);
+            let are_few = left * FEW < self.documents.len();
+            self.join(matches, Match::min, |window, others| match are_few {
+                true => window.unknown(others),
+                false => window.evaluate(condition, others),
+            });
             left = matches.iter().filter(|found| **found != Match::No).count();
         }
     }
 
-    /// A key with all its places in the window.
-    fn key(&mut self, slot: usize) -> Option<(&Needle, &Key)> {
-        let (needle, key) = (self.search.keys.get(slot)?, self.keys.get_mut(slot)?);
+    /// The events that have the key at a place that is kept: `decide` tells for each of its places whether it is.
+    fn decide(
+        &mut self,
+        slot: usize,
+        matches: &mut Vec<Match>,
+        decide: impl FnOnce(Documents<'_>, &Needle, &[u32], &mut Vec<bool>),
+    ) {
+        let (Some(needle), Some(key)) = (self.search.keys.get(slot), self.keys.get_mut(slot)) else {
+            return self.unknown(matches);
+        };
         key.find(self.isa, needle, self.documents);
-        Some((needle, key))
-    }
-
-    /// The events with a key at whose places the decisions in the scratch say so.
-    fn keep(&mut self, slot: usize, matches: &mut Vec<Match>) {
-        if let (Some(needle), Some(key)) = (self.search.keys.get(slot), self.keys.get(slot)) {
-            self.documents.matches(self.isa, needle, &key.places, &self.scratch.kept, matches);
-        }
+        let kept = &mut self.scratch.kept;
+        decide(self.documents, needle, &key.places, kept);
+        self.documents.matches(self.isa, needle, &key.places, kept, matches);
     }
 
     /// The events of which a key's value begins as it should.
     fn compare(&mut self, slot: usize, holds: impl Fn(&[u8]) -> bool, matches: &mut Vec<Match>) {
-        let bytes = self.documents.bytes();
-        let mut kept = std::mem::take(&mut self.scratch.kept);
-        kept.clear();
-        let Some((needle, key)) = self.key(slot) else { return self.unknown(matches) };
-        let length = needle.bytes().len();
-        kept.extend(key.places.iter().map(|place| bytes.get(*place as usize + length..).is_some_and(&holds)));
-        self.scratch.kept = kept;
-        self.keep(slot, matches);
+        self.decide(slot, matches, |documents, needle, places, kept| {
+            let text = |place: &u32| documents.bytes().get(*place as usize + needle.bytes().len()..);
+            kept.clear();
+            kept.extend(places.iter().map(|place| text(place).is_some_and(&holds)));
+        });
     }
 
     /// The events that have the needle: maybe. Their indices, and their parts of its places, stay in the scratch.
     fn mark(&mut self, needle: &Needle, matches: &mut Vec<Match>) {
-        matches.clear();
-        matches.resize(self.documents.len(), Match::No);
+        self.begin(Match::No, matches);
         let Scratch { places, indices, ranges, .. } = &mut *self.scratch;
         self.documents.find(self.isa, needle, places);
         indices.clear();

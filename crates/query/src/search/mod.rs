@@ -13,7 +13,6 @@ pub(crate) use finder::{Finder, window};
 use crate::expr::Expr;
 use crate::plan::{Events, Input, Key, Output, Plan};
 use condition::Condition;
-use std::fmt;
 use tamias_json::search::Needle;
 
 /// What to search for.
@@ -55,18 +54,17 @@ impl Search {
 
 /// The slots that the rows are made of.
 fn output_slots(plan: &Plan) -> Vec<usize> {
-    let mut output = plan.output.clone();
     let mut slots = Vec::new();
-    match &mut output {
-        Output::Rows { cells, .. } => cells.iter_mut().for_each(|cell| collect_slots(cell, &mut slots)),
+    match &plan.output {
+        Output::Rows { cells, .. } => cells.iter().for_each(|cell| collect_slots(cell, &mut slots)),
         Output::Groups(grouping) => {
-            for key in &mut grouping.keys {
+            for key in &grouping.keys {
                 if let Key::Expr { expr, .. } = key {
                     collect_slots(expr, &mut slots);
                 }
             }
-            for aggregate in &mut grouping.aggregates {
-                collect_slots(&mut aggregate.argument, &mut slots);
+            for aggregate in &grouping.aggregates {
+                collect_slots(&aggregate.argument, &mut slots);
             }
         }
     }
@@ -75,20 +73,10 @@ fn output_slots(plan: &Plan) -> Vec<usize> {
     slots
 }
 
-fn collect_slots(expr: &mut Expr, slots: &mut Vec<usize>) {
+fn collect_slots(expr: &Expr, slots: &mut Vec<usize>) {
     match expr {
         Expr::Slot(slot) => slots.push(*slot),
         Expr::BuiltIn(computed) => slots.extend(computed.slots()),
-        other => other.children_mut().into_iter().for_each(|child| collect_slots(child, slots)),
-    }
-}
-
-/// What is searched for, in a few words, for `explain`.
-impl fmt::Display for Search {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.condition {
-            Some(condition) if condition.narrows() => write!(f, "search blocks for {condition}"),
-            _ => f.write_str("search blocks for the keys"),
-        }
+        other => other.children().into_iter().for_each(|child| collect_slots(child, slots)),
     }
 }

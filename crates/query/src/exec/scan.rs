@@ -167,8 +167,8 @@ impl Worker {
     ) -> Result<Part, ExecError> {
         let count = event_count(block);
         let Some(outlook) = &mut self.outlook else { return Ok(Part { events: 0..count }) };
-        let summary = block.summary().and_then(Summary::parse);
-        let summary = summary.as_ref().filter(|summary| summary.events() as usize == count);
+        let summary = summary_of(block);
+        let summary = summary.as_ref();
         let Verdict { events, passes } = outlook.of(block, summary, run.events);
         if passes == Some(false) {
             stats.blocks_skipped += 1;
@@ -214,9 +214,10 @@ impl Worker {
         let is_ascending = events.direction == Direction::Ascending;
         let Range { start, end } = part.events;
         let ends = block.ends().get(..end).unwrap_or_default();
-        let summary = block.summary().filter(|_| self.finder.is_some()).and_then(Summary::parse);
-        let summary = summary.filter(|summary| summary.events() as usize == event_count(block));
-        let flat = summary.map_or(&[][..], |summary| summary.flat());
+        let flat = match &self.finder {
+            Some(_) => summary_of(block).map_or(&[][..], |summary| summary.flat()),
+            None => &[],
+        };
         let parts = Parts { documents, ends, instants: block.instants(), arrivals: block.arrivals(), flat };
         let (begin, stop) = if is_ascending { (start, end) } else { (0, count) };
         // Taken for the while, so that it can be used beside what is left.
@@ -330,10 +331,10 @@ impl Worker {
         let documents = documents.with_flat(parts.flat).part(window.clone());
         let mut hits = std::mem::take(&mut self.hits);
         hits.collect(finder.find(documents));
-        finder.fill_condition(documents, &hits.unsure);
+        finder.fill_condition(documents, &hits.indices);
         // What the search could not tell is evaluated from the values that it found, or else scanned.
-        let is_unsure = !hits.unsure.is_empty();
-        hits.unsure.clear();
+        let is_unsure = !hits.indices.is_empty();
+        hits.indices.clear();
         for hit in hits.found.iter_mut().filter(|_| is_unsure) {
             if !hit.is_certain {
                 let event = parts.event(window.start + hit.index as usize);
@@ -349,9 +350,9 @@ impl Worker {
         if is_unsure {
             hits.found.retain(|hit| !hit.is_out);
         }
-        hits.unsure.extend(hits.found.iter().map(|hit| hit.index));
+        hits.indices.extend(hits.found.iter().map(|hit| hit.index));
         if !events.reads_whole {
-            finder.fill_output(documents, &hits.unsure);
+            finder.fill_output(documents, &hits.indices);
         }
         let count = window.len();
         let mut done = (count, ControlFlow::Continue(()));
@@ -410,8 +411,7 @@ impl<'b> Parts<'b> {
 
     /// The (instant, arrival) of an event.
     fn order(&self, index: usize) -> (u64, u64) {
-        let number = |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        (number(self.instants), number(self.arrivals))
+        order_at(self.instants, self.arrivals, index)
     }
 }
 
@@ -419,8 +419,8 @@ impl<'b> Parts<'b> {
 #[derive(Default)]
 struct Hits {
     found: Vec<Hit>,
-    /// The numbers of some of them.
-    unsure: Vec<u32>,
+    /// The numbers of those whose values are looked up: at first of the uncertain ones, then of all.
+    indices: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -444,9 +444,9 @@ impl Hits {
             count += usize::from(*found != Match::No);
         }
         self.found.truncate(count);
-        self.unsure.clear();
+        self.indices.clear();
         let unsure = self.found.iter().filter(|hit| !hit.is_certain);
-        self.unsure.extend(unsure.map(|hit| hit.index));
+        self.indices.extend(unsure.map(|hit| hit.index));
     }
 }
 
@@ -462,8 +462,19 @@ fn document<'d>(documents: &'d [u8], ends: &[[u8; 4]], index: usize) -> Option<&
 /// The instant and arrival number of an event.
 #[inline]
 pub(super) fn order_of(block: &dyn Block, index: usize) -> (u64, u64) {
+    order_at(block.instants(), block.arrivals(), index)
+}
+
+#[inline]
+fn order_at(instants: &[[u8; 8]], arrivals: &[[u8; 8]], index: usize) -> (u64, u64) {
     let number = |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-    (number(block.instants()), number(block.arrivals()))
+    (number(instants), number(arrivals))
+}
+
+/// What a block says of itself, if it speaks of the events that it has.
+fn summary_of(block: &dyn Block) -> Option<Summary<'_>> {
+    let summary = block.summary().and_then(Summary::parse)?;
+    (summary.events() as usize == event_count(block)).then_some(summary)
 }
 
 /// How many events a block has: as many as are told of in full.

@@ -1,9 +1,11 @@
 //! JSON numbers in their text: compared and converted without rounding.
 
 mod bound;
+mod few;
 
 pub use bound::Bound;
 pub(crate) use bound::{compare_whole, whole_number};
+pub use few::{few_digits, few_digits_at};
 
 use rust_decimal::Decimal;
 use std::cmp::Ordering;

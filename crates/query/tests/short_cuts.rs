@@ -63,7 +63,13 @@ fn numbers() -> impl Strategy<Value = String> {
             "1e30",
             "1e-30",
             "200.00000000000000000001",
-            "79228162514264337593543950335"
+            "79228162514264337593543950335",
+            "1234567890123456",
+            "12345678901234567",
+            "0.1234567890123456",
+            "-0.0",
+            "65535",
+            "65536"
         ])
         .prop_map(str::to_owned),
         (-50i32..250).prop_map(|n| n.to_string()),
@@ -229,12 +235,23 @@ fn query() -> impl Strategy<Value = String> {
         "top(K, 3)",
         "percentile(K, 50)",
     ];
+    let grouped_aggregates = [
+        "count(*)",
+        "count(*) as n, max(K)",
+        "count(K), first(K)",
+        "sum(K)",
+        "min(b), max(b), mean(b), percentile(b, 50)",
+        "count(distinct(b))",
+        "sum(Length(b)), max(Length(b))",
+        "distinct(b)",
+        "any(b), all(b), last(b)",
+    ];
     let grouped =
         ["K", "K ci", "@Level", "Length(K)", "K, b", "time(10us)", "K, time(10us)", "K = 'a'", "TypeOf(K)"];
     let selected = prop_oneof![
         2 => select(vec!["K, b", "*", "@Timestamp", "K, @Id"]).prop_map(|columns| (columns.to_owned(), String::new())),
         4 => select(aggregates.to_vec()).prop_map(|columns| (columns.to_owned(), String::new())),
-        3 => (select(vec!["count(*)", "count(*) as n, max(K)", "count(K), first(K)", "sum(K)"]), select(grouped.to_vec()))
+        3 => (select(grouped_aggregates.to_vec()), select(grouped.to_vec()))
             .prop_map(|(columns, by)| (columns.to_owned(), format!(" group by {by}"))),
     ];
     let condition = prop::option::weighted(0.7, condition());
@@ -427,6 +444,99 @@ fn nasty_events_answer_the_same_both_ways() {
                 &format!("select sum({key}), min({key}), max({key}), count({key}), mean({key}) from stream"),
             );
             agree(&memory, &format!("select distinct({key}) from stream"));
+        }
+    }
+}
+
+/// Values that look alike and are not, or do not and are.
+const SPELLINGS: [&str; 40] = [
+    "0",
+    "-0",
+    "0.0",
+    "1",
+    "1.0",
+    "1e0",
+    "10e-1",
+    "\"1\"",
+    "\"1.0\"",
+    "200",
+    "200.0",
+    "2e2",
+    "\"200\"",
+    "-200",
+    "-200.00",
+    "65535",
+    "65536",
+    "65535.0",
+    "123456789012.345",
+    "1234567890123456",
+    "1234567890123456.0",
+    "12345678901234567",
+    "9007199254740993",
+    "0.1",
+    "0.10",
+    "0.12345678901234567890",
+    "1e400",
+    "10e399",
+    "-1e-400",
+    "79228162514264337593543950335",
+    "null",
+    "true",
+    "false",
+    "\"\"",
+    "\"true\"",
+    "\"a\\\"b\"",
+    "\"\\\\\"",
+    "\"\\u0001\"",
+    "[1]",
+    "{\"V\":1}",
+];
+
+/// Events with each of the spellings several times and in several orders, some without any, in blocks that overlap: the block that
+/// comes first has the later events.
+fn spelled(rounds: u64) -> Memory {
+    let mut events = Vec::new();
+    for round in 0..rounds {
+        for at in 0..43u64 {
+            // 43 is a prime: each step goes through all.
+            let value = SPELLINGS.get((at * (round % 42 + 1) % 43) as usize);
+            let value = value.map(|value| format!("\"V\":{value},")).unwrap_or_default();
+            let arrival = round * 43 + at;
+            let document = format!("{{{value}\"Of\":\"{}\",\"N\":{}}}", arrival % 3, arrival % 100);
+            events.push(Event { instant: arrival / 2, arrival, document });
+        }
+    }
+    let (even, odd): (Vec<Event>, Vec<Event>) = events.into_iter().partition(|event| event.arrival % 2 == 0);
+    Memory::blocks(&[&[&odd, &even]])
+}
+
+#[test]
+fn values_taken_together_are_those_of_each_event() {
+    let aggregates = [
+        "count(*), count(V)",
+        "sum(V), mean(V)",
+        "min(V), max(V)",
+        "percentile(V, 0), percentile(V, 20), percentile(V, 50, 0.0001), percentile(V, 95), percentile(V, 100)",
+        "count(distinct(V))",
+        "distinct(V)",
+        "first(V), last(V), any(V), all(V)",
+        "sum(Length(V)), min(Length(V)), count(Length(V))",
+        "top(V, 5)",
+        "bottom(V, 5)",
+        "percentile(N, 33), sum(N), min(N), max(N)",
+    ];
+    let groups =
+        ["", " group by V", " group by V ci", " group by Of", " group by time(7us)", " group by time(1us)"];
+    for (rounds, conditions) in
+        [(1, &["", " where Of <> '1'"][..]), (20, &["", " where N > 3", " where V > 0"])]
+    {
+        let memory = spelled(rounds);
+        for condition in conditions {
+            for group in groups {
+                for aggregates in aggregates {
+                    agree(&memory, &format!("select {aggregates} from stream{condition}{group}"));
+                }
+            }
         }
     }
 }

@@ -214,3 +214,71 @@ proptest! {
         let _ = to_decimal(&b);
     }
 }
+
+#[test]
+fn few_digits_are_taken_as_they_stand() {
+    for (text, expected) in [
+        ("0", Some((0, 0))),
+        ("-0", Some((0, 0))),
+        ("7", Some((7, 0))),
+        ("-7", Some((-7, 0))),
+        ("1.50", Some((150, 2))),
+        ("-0.001", Some((-1, 3))),
+        ("122.4163", Some((1_224_163, 4))),
+        ("12345678", Some((12_345_678, 0))),
+        ("1234567890123456", Some((1_234_567_890_123_456, 0))),
+        ("-9999999999999999", Some((-9_999_999_999_999_999, 0))),
+        ("0.12345678901234", Some((12_345_678_901_234, 14))),
+        ("123456789012.345", Some((123_456_789_012_345, 3))),
+        ("12345678.9012345", Some((123_456_789_012_345, 7))),
+        ("12345678901234567", None),
+        ("1e2", None),
+        ("1E+2", None),
+        ("1.5e3", None),
+        ("--1", None),
+        ("1.2.3", None),
+        ("1/3", None),
+        ("1:3", None),
+        ("", None),
+        ("-", None),
+        ("\"12\"", None),
+        ("null", None),
+        ("+", None),
+    ] {
+        assert_eq!(few_digits(text.as_bytes()), expected, "{text}");
+        // The same wherever it stands, whatever stands before it.
+        for before in ["", "1", "9.9", "\"Elapsed\":", "123456789012345678901234567890"] {
+            let bytes = format!("{before}{text},1");
+            let (start, end) = (before.len(), before.len() + text.len());
+            assert_eq!(few_digits_at(bytes.as_bytes(), start, end), expected, "{bytes}");
+        }
+    }
+    assert_eq!(few_digits_at(b"12", 1, 3), None, "past the end");
+    assert_eq!(few_digits_at(b"12", 2, 1), None, "the end before the start");
+    assert_eq!(few_digits_at(b"12", 5, 6), None, "outside");
+    assert_eq!(few_digits_at(b"-", 0, 1), None);
+}
+
+proptest! {
+    #[test]
+    fn few_digits_are_the_number(significand in -9_999_999_999_999_999i64..10_000_000_000_000_000, scale in 0usize..15, digits in 1u32..17) {
+        let significand = significand / 10i64.pow(16 - digits);
+        let magnitude = format!("{:01$}", significand.unsigned_abs(), scale + 1);
+        let (integer, fraction) = magnitude.split_at(magnitude.len() - scale);
+        let sign = if significand < 0 { "-" } else { "" };
+        let text = if scale == 0 { format!("{sign}{integer}") } else { format!("{sign}{integer}.{fraction}") };
+        let is_short = text.trim_start_matches('-').len() <= 16;
+        let expected = is_short.then_some((significand, scale as u32));
+        prop_assert_eq!(few_digits(text.as_bytes()), expected, "{}", text);
+        prop_assert_eq!(few_digits_at(format!("xxxxxxxxxxxxxxxx{text}").as_bytes(), 16, 16 + text.len()), expected);
+    }
+
+    #[test]
+    fn any_bytes_have_few_digits_or_none(bytes in prop::collection::vec(any::<u8>(), 0..40), start in 0usize..50, end in 0usize..50) {
+        if let Some((significand, scale)) = few_digits_at(&bytes, start, end) {
+            prop_assert!(significand.unsigned_abs() < 10u64.pow(16) && scale < 16);
+            let text = std::str::from_utf8(&bytes[start..end]).unwrap();
+            prop_assert_eq!(to_decimal(text), Some(Decimal::new(significand, scale).normalize()));
+        }
+    }
+}

@@ -5,6 +5,7 @@ use super::group::Order;
 use super::sketch::Sketch;
 use crate::plan::Function;
 use crate::value::{Number, Value, canonical, parse, write_json};
+use foldhash::fast::RandomState;
 use rust_decimal::Decimal;
 use std::cmp::Ordering;
 use std::collections::hash_map::Entry;
@@ -12,7 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub(super) enum Aggregator {
     Count(u64),
-    CountDistinct(HashSet<Box<[u8]>>),
+    CountDistinct(HashSet<Box<[u8]>, RandomState>),
     Sum(ExactSum),
     Mean(ExactSum),
     Extreme {
@@ -29,8 +30,10 @@ pub(super) enum Aggregator {
     Any(bool),
     All(bool),
     Distinct {
-        seen: HashMap<Box<[u8]>, Ordered>,
+        seen: HashMap<Box<[u8]>, Ordered, RandomState>,
         added: usize,
+        /// No value was first seen later.
+        latest: Order,
     },
     /// The first, or the last, so many values. The count tells values of one event apart.
     Ends {
@@ -54,7 +57,7 @@ impl Aggregator {
     pub(super) fn new(function: Function) -> Aggregator {
         match function {
             Function::Count => Aggregator::Count(0),
-            Function::CountDistinct => Aggregator::CountDistinct(HashSet::new()),
+            Function::CountDistinct => Aggregator::CountDistinct(HashSet::default()),
             Function::Sum => Aggregator::Sum(ExactSum::default()),
             Function::Mean => Aggregator::Mean(ExactSum::default()),
             Function::Min => Aggregator::Extreme { wanted: Ordering::Less, found: None },
@@ -66,7 +69,7 @@ impl Aggregator {
             Function::Last => Aggregator::Last(None, Vec::new()),
             Function::Any => Aggregator::Any(false),
             Function::All => Aggregator::All(true),
-            Function::Distinct => Aggregator::Distinct { seen: HashMap::new(), added: 0 },
+            Function::Distinct => Aggregator::Distinct { seen: HashMap::default(), added: 0, latest: (0, 0) },
             Function::Top(most) => Aggregator::ends(true, most),
             Function::Bottom(most) => Aggregator::ends(false, most),
         }
@@ -131,7 +134,7 @@ impl Aggregator {
             }
             Aggregator::Any(any) => *any |= value.is_true(),
             Aggregator::All(all) => *all &= value.is_true(),
-            Aggregator::Distinct { seen, added } => {
+            Aggregator::Distinct { seen, added, latest } => {
                 let key = key(&value, scratch);
                 *added += 1;
                 match seen.get_mut(key) {
@@ -141,6 +144,7 @@ impl Aggregator {
                         }
                     }
                     None => {
+                        *latest = order.max(*latest);
                         // Owned, a stored value takes more than its text.
                         let value = value.into_static();
                         let bytes = key.len() + value.weight() + 2 * ENTRY_BYTES;
@@ -208,7 +212,11 @@ impl Aggregator {
             }
             (Aggregator::Any(any), Aggregator::Any(other)) => *any |= other,
             (Aggregator::All(all), Aggregator::All(other)) => *all &= other,
-            (Aggregator::Distinct { seen, .. }, Aggregator::Distinct { seen: others, .. }) => {
+            (
+                Aggregator::Distinct { seen, latest, .. },
+                Aggregator::Distinct { seen: others, latest: other, .. },
+            ) => {
+                *latest = other.max(*latest);
                 for (key, other) in others {
                     match seen.entry(key) {
                         Entry::Occupied(mut known) if other.0 < known.get().0 => *known.get_mut() = other,
@@ -231,6 +239,16 @@ impl Aggregator {
             }
             // Nothing was found, or it is another function's.
             _ => {}
+        }
+    }
+
+    /// Whether a value that it has taken in before changes nothing when it comes again.
+    #[inline]
+    pub(super) fn ignores_repeated(&self, order: Order) -> bool {
+        match self {
+            Aggregator::CountDistinct(_) => true,
+            Aggregator::Distinct { latest, .. } => order >= *latest,
+            _ => false,
         }
     }
 

@@ -3,11 +3,14 @@
 use crate::value::Number;
 use rust_decimal::Decimal;
 
+/// The greatest scale of a decimal.
+const SCALE_MAX: u32 = 28;
+
 /// A sum of decimals, kept apart by their scale.
 #[derive(Default)]
 pub(super) struct ExactSum {
-    /// By scale, the sum of the significands.
-    parts: Vec<(u32, i128)>,
+    /// The sum of the significands of each scale, from 0 on.
+    parts: Vec<i128>,
     count: u64,
     /// A number was added that no decimal holds: then there is no sum either.
     is_inexact: bool,
@@ -15,18 +18,21 @@ pub(super) struct ExactSum {
 
 impl ExactSum {
     pub(super) fn add(&mut self, number: &Number<'_>) {
+        if let Some(digits) = number.few_digits() {
+            return self.add_few(digits);
+        }
         self.count += 1;
-        let (significand, scale) = match (number.few_digits(), number) {
-            (Some((significand, scale)), _) => (i128::from(significand), scale),
-            (None, number) => match number.decimal() {
-                Some(decimal) => (decimal.mantissa(), decimal.scale()),
-                None => {
-                    self.is_inexact = true;
-                    return;
-                }
-            },
-        };
-        self.add_part(scale, significand);
+        match number.decimal() {
+            Some(decimal) => self.add_part(decimal.scale(), decimal.mantissa()),
+            None => self.is_inexact = true,
+        }
+    }
+
+    /// Adds a number by its significand and its scale, that from 0 to 28.
+    #[inline]
+    pub(super) fn add_few(&mut self, (significand, scale): (i64, u32)) {
+        self.count += 1;
+        self.add_part(scale, significand.into());
     }
 
     /// Adds so many numbers at once, whose sums are told by scale, from 0 to 28.
@@ -35,21 +41,25 @@ impl ExactSum {
         parts.for_each(|(scale, significand)| self.add_part(scale, significand));
     }
 
+    #[inline]
     fn add_part(&mut self, scale: u32, significand: i128) {
-        match self.parts.iter_mut().find(|(known, _)| *known == scale) {
+        let scale = scale as usize;
+        if scale >= self.parts.len() {
+            self.parts.resize(scale + 1, 0);
+        }
+        if let Some(sum) = self.parts.get_mut(scale) {
             // 96 bits leave room for 2^31 additions of the largest; what is beyond has no sum in any case.
-            Some((_, sum)) => match sum.checked_add(significand) {
+            match sum.checked_add(significand) {
                 Some(total) => *sum = total,
                 None => self.is_inexact = true,
-            },
-            None => self.parts.push((scale, significand)),
+            }
         }
     }
 
     /// Adds what another sum has added.
     pub(super) fn merge(&mut self, other: &ExactSum) {
         self.is_inexact |= other.is_inexact;
-        self.add_parts(other.count, other.parts.iter().copied());
+        self.add_parts(other.count, (0..).zip(other.parts.iter().copied()));
     }
 
     /// Adds so many integers by their sum.
@@ -71,10 +81,10 @@ impl ExactSum {
             return None;
         }
         let mut wide = Wide::default();
-        for (scale, significand) in &self.parts {
-            wide.add(*significand, 28 - scale);
+        for (scale, significand) in (0..=SCALE_MAX).zip(&self.parts) {
+            wide.add(*significand, SCALE_MAX - scale);
         }
-        wide.decimal(28)
+        wide.decimal(SCALE_MAX)
     }
 }
 

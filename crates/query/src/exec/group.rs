@@ -1,17 +1,20 @@
 //! Hits taken into groups. Events may come in any order: what depends on it remembers the event's.
 
 use super::aggregate::Aggregator;
+use super::intake::Intake;
 use super::project::check_row;
-use super::scan::{Found, Hit, Sink, Window};
+use super::scan::{Hit, Sink, Window};
 use super::sort::{Held, held_bytes, sort_rows};
+use super::spellings::{Spelling, Spellings};
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Expr, Scope};
-use crate::plan::{Aggregate, Grouping, Key, Output, Plan};
+use crate::plan::{Grouping, Key, Output, Plan};
 use crate::time;
-use crate::value::{Text, Value, canonical};
+use crate::value::{Value, canonical};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// An event's (instant, arrival): its place in time.
@@ -20,7 +23,7 @@ pub(super) type Order = (u64, u64);
 pub(super) struct Groups<'p> {
     pub(super) grouping: &'p Grouping,
     /// By the canonical spelling of their keys.
-    by_key: HashMap<Box<[u8]>, usize>,
+    by_key: HashMap<Box<[u8]>, usize, RandomState>,
     pub(super) groups: Vec<Group>,
     /// What the groups take, about, in bytes; and how much of that is told to the query's other threads.
     pub(super) bytes: usize,
@@ -29,66 +32,14 @@ pub(super) struct Groups<'p> {
     begun: u64,
     /// The key of the present event, in an allocation that stays.
     pub(super) key: Vec<u8>,
-    recent: Recent,
+    /// Groups of a single key.
+    pub(super) known: Spellings,
     /// The key before the present one, and its group.
     last: (Vec<u8>, usize),
-    /// What groups are made of, where that is simple enough to be taken from stored values.
-    inputs: Option<Inputs>,
-    /// Allocations that stay.
-    indices: Vec<u32>,
-    lengths: Vec<Option<u32>>,
-}
-
-/// Where keys and arguments come from.
-struct Inputs {
-    key: KeyInput,
-    arguments: Vec<Argument>,
-}
-
-enum KeyInput {
-    None,
-    /// The group of the events without the key is known once there is one.
-    Slot {
-        slot: usize,
-        absent: Option<usize>,
-    },
-    /// The interval of the last event, and its group.
-    Time {
-        interval: u64,
-        last: Range<u64>,
-        group: usize,
-    },
-}
-
-/// What an aggregate takes in.
-enum Argument {
-    /// True, for every event.
-    Event,
-    Slot(usize),
-    /// The number of a string's characters.
-    Length(usize),
-}
-
-impl Inputs {
-    fn of(grouping: &Grouping) -> Option<Inputs> {
-        let key = match grouping.keys.as_slice() {
-            [] => KeyInput::None,
-            [Key::Expr { expr: Expr::Slot(slot), .. }] => KeyInput::Slot { slot: *slot, absent: None },
-            [Key::Time(interval)] => KeyInput::Time { interval: *interval, last: 0..0, group: 0 },
-            _ => return None,
-        };
-        let argument = |aggregate: &Aggregate| match &aggregate.argument {
-            Expr::Constant(Value::Bool(true)) => Some(Argument::Event),
-            Expr::Slot(slot) => Some(Argument::Slot(*slot)),
-            Expr::Call { function, arguments, .. } if function.name == "Length" => match arguments.as_slice()
-            {
-                [Expr::Slot(slot)] => Some(Argument::Length(*slot)),
-                _ => None,
-            },
-            _ => None,
-        };
-        Some(Inputs { key, arguments: grouping.aggregates.iter().map(argument).collect::<Option<_>>()? })
-    }
+    /// No group's first event comes later.
+    latest: Order,
+    /// None where hits are taken one by one.
+    intake: Option<Box<Intake>>,
 }
 
 pub(super) struct Group {
@@ -115,17 +66,16 @@ impl<'p> Groups<'p> {
     pub(super) fn new(grouping: &'p Grouping) -> Groups<'p> {
         let mut groups = Groups {
             grouping,
-            by_key: HashMap::new(),
+            by_key: HashMap::default(),
             groups: Vec::new(),
             bytes: 0,
             told: 0,
             begun: 0,
             key: Vec::new(),
-            recent: Recent::default(),
+            known: Spellings::default(),
             last: (Vec::new(), 0),
-            inputs: Inputs::of(grouping),
-            indices: Vec::new(),
-            lengths: Vec::new(),
+            latest: (0, 0),
+            intake: Intake::of(grouping).map(Box::new),
         };
         if grouping.keys.is_empty() {
             let first = ((u64::MAX, u64::MAX), 0);
@@ -153,20 +103,8 @@ impl<'p> Groups<'p> {
         count: u64,
     ) {
         let found = self.find(&grouping.keys, scope, order.0, order);
-        match self.inputs.as_mut().map(|inputs| &mut inputs.key) {
-            Some(KeyInput::Time { interval, last, group }) => {
-                let begin = order.0 - order.0 % *interval;
-                (*last, *group) = (begin..begin.saturating_add(*interval), found);
-            }
-            Some(KeyInput::Slot { slot, absent }) if scope.slot(*slot).is_none() => *absent = Some(found),
-            _ => {}
-        }
+        self.meet(found, order, || shown(&grouping.keys, scope, order.0));
         let Some(group) = self.groups.get_mut(found) else { return };
-        if order < group.first.0 {
-            self.begun += 1;
-            group.first = (order, self.begun);
-            group.keys = shown(&grouping.keys, scope, order.0);
-        }
         for (aggregate, aggregator) in grouping.aggregates.iter().zip(&mut group.aggregators) {
             if let (Aggregator::Count(sum), Expr::Constant(Value::Bool(true))) =
                 (&mut *aggregator, &aggregate.argument)
@@ -192,14 +130,42 @@ impl<'p> Groups<'p> {
             [Key::Expr { expr: Expr::Slot(slot), .. }] => scope.slot(*slot).map(|value| value.raw()),
             _ => None,
         };
-        if let Some(known) = spelling.and_then(|spelling| self.recent.get(spelling)) {
+        let spelling = spelling.map(|text| Spelling::at(text, 0, text.len()));
+        if let Some(known) = spelling.and_then(|spelling| self.known.get(spelling)) {
             return known;
         }
         let found = self.evaluate(keys, scope, instant, order);
         if let Some(spelling) = spelling {
-            self.recent.put(spelling, found);
+            self.known.put(spelling, found);
         }
         found
+    }
+
+    /// The group of an interval that begins at an instant.
+    pub(super) fn at_interval(&mut self, begin: u64, order: Order) -> usize {
+        self.key.clear();
+        self.key.extend_from_slice(&begin.to_le_bytes());
+        self.look_up(order, || vec![Value::from(begin)])
+    }
+
+    /// The group of a single key's value.
+    pub(super) fn of_value(&mut self, value: &Value<'_>, ci: bool, order: Order) -> usize {
+        self.key.clear();
+        canonical(value, ci, &mut self.key);
+        self.look_up(order, || vec![value.clone().into_static()])
+    }
+
+    /// Notes an event of a group, in case it is its first.
+    #[inline]
+    pub(super) fn meet(&mut self, group: usize, order: Order, shown: impl FnOnce() -> Vec<Value<'static>>) {
+        if order >= self.latest {
+            return;
+        }
+        if let Some(group) = self.groups.get_mut(group).filter(|group| order < group.first.0) {
+            self.begun += 1;
+            group.first = (order, self.begun);
+            group.keys = shown();
+        }
     }
 
     /// The group of the event's keys.
@@ -216,21 +182,22 @@ impl<'p> Groups<'p> {
         if self.key == self.last.0 {
             return self.last.1;
         }
-        let found = self.look_up(keys, scope, instant, order);
+        let found = self.look_up(order, || shown(keys, scope, instant));
         self.last.0.clone_from(&self.key);
         self.last.1 = found;
         found
     }
 
     /// The group of the present key; a new one if there is none yet.
-    fn look_up<'a>(&mut self, keys: &'a [Key], scope: &mut Scope<'a>, instant: u64, order: Order) -> usize {
+    fn look_up(&mut self, order: Order, shown: impl FnOnce() -> Vec<Value<'static>>) -> usize {
         if let Some(&known) = self.by_key.get(self.key.as_slice()) {
             return known;
         }
         self.begun += 1;
+        self.latest = self.latest.max(order);
         self.groups.push(Group {
             first: (order, self.begun),
-            keys: shown(keys, scope, instant),
+            keys: shown(),
             aggregators: self.aggregators(),
         });
         self.bytes += self.key.len() + GROUP_BYTES;
@@ -255,6 +222,7 @@ impl<'p> Groups<'p> {
     /// Takes in the groups of other events.
     pub(super) fn merge(&mut self, other: Groups<'p>) {
         let mut keys: Vec<Box<[u8]>> = vec![Box::default(); other.groups.len()];
+        self.latest = self.latest.max(other.latest);
         for (key, number) in other.by_key {
             if let Some(place) = keys.get_mut(number) {
                 *place = key;
@@ -375,48 +343,6 @@ fn shown<'a>(keys: &'a [Key], scope: &mut Scope<'a>, instant: u64) -> Vec<Value<
     shown.collect()
 }
 
-/// The groups of some spellings of a single key. A place is taken over by who comes last.
-struct Recent {
-    places: Vec<(Box<[u8]>, usize)>,
-}
-
-/// A power of two.
-const RECENT_PLACES: usize = 256;
-const SPELLING_BYTES_MAX: usize = 64;
-
-impl Default for Recent {
-    fn default() -> Recent {
-        Recent { places: vec![Default::default(); RECENT_PLACES] }
-    }
-}
-
-impl Recent {
-    /// From the length and the bytes at both ends: what keys of a log differ in.
-    fn place(spelling: &[u8]) -> usize {
-        let word = |bytes: Option<&[u8; 8]>| bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        let ends = match spelling.len() {
-            0..8 => spelling.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
-            _ => word(spelling.first_chunk()) ^ word(spelling.last_chunk()).rotate_left(29),
-        };
-        let mixed = (ends ^ spelling.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (mixed >> 32) as usize % RECENT_PLACES
-    }
-
-    fn get(&self, spelling: &[u8]) -> Option<usize> {
-        let (known, group) = self.places.get(Recent::place(spelling))?;
-        (**known == *spelling).then_some(*group)
-    }
-
-    fn put(&mut self, spelling: &[u8], group: usize) {
-        if spelling.len() > SPELLING_BYTES_MAX {
-            return;
-        }
-        if let Some(place) = self.places.get_mut(Recent::place(spelling)) {
-            *place = (spelling.into(), group);
-        }
-    }
-}
-
 struct GroupSink<'s, 'p> {
     groups: &'s mut Groups<'p>,
     control: &'s Control,
@@ -439,108 +365,11 @@ impl Sink for GroupSink<'_, '_> {
 
     fn take_all(&mut self, window: &Window<'_, '_>, hits: &mut Vec<Hit>) -> Result<u64, ExecError> {
         let before = hits.len();
-        let finder = window.finder;
-        let is_known = |hit: &Hit| hit.is_certain && finder.knows_output(hit.index);
-        if let Some(Inputs { key: KeyInput::None, .. }) = &self.groups.inputs {
-            let indices = &mut self.groups.indices;
-            indices.clear();
-            hits.retain(|hit| {
-                let is_taken = is_known(hit);
-                if is_taken {
-                    indices.push(hit.index);
-                }
-                !is_taken
-            });
-            self.groups.take_together(window);
-        } else if self.groups.inputs.is_some() {
-            let groups = &mut *self.groups;
-            hits.retain(|hit| !(is_known(hit) && groups.take(&window.event(hit.index))));
+        if let Some(mut intake) = self.groups.intake.take() {
+            intake.take(self.groups, window, hits);
+            self.groups.intake = Some(intake);
         }
         self.groups.tell_memory(self.control)?;
         Ok((before - hits.len()) as u64)
-    }
-}
-
-impl Groups<'_> {
-    /// Takes in the events of the present indices: they all belong to the one group.
-    fn take_together(&mut self, window: &Window<'_, '_>) {
-        let Groups { inputs: Some(inputs), groups, bytes, key: scratch, indices, lengths, .. } = self else {
-            return;
-        };
-        let Some(group) = groups.first_mut() else { return };
-        for (argument, aggregator) in inputs.arguments.iter().zip(&mut group.aggregators) {
-            match (argument, aggregator) {
-                (Argument::Event, Aggregator::Count(count)) => *count += indices.len() as u64,
-                (Argument::Length(slot), Aggregator::Sum(sum) | Aggregator::Mean(sum)) => {
-                    window.finder.lengths(*slot, window.documents, indices, lengths);
-                    let (mut total, mut count) = (0u64, 0);
-                    for (index, length) in indices.iter().zip(&*lengths) {
-                        match length {
-                            Some(length) => (total, count) = (total + u64::from(*length), count + 1),
-                            None => {
-                                if let Value::Number(number) = argument.value(&window.event(*index)) {
-                                    sum.add(&number);
-                                }
-                            }
-                        }
-                    }
-                    sum.add_integers(total, count);
-                }
-                (argument, aggregator) => {
-                    for index in &*indices {
-                        let event = window.event(*index);
-                        *bytes += aggregator.add(argument.value(&event), event.order, scratch);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Takes in an event, if its group is known already.
-    fn take(&mut self, found: &Found<'_, '_>) -> bool {
-        let Groups { inputs: Some(inputs), groups, recent, bytes, key: scratch, .. } = self else {
-            return false;
-        };
-        let group = match &inputs.key {
-            KeyInput::None => Some(0),
-            KeyInput::Slot { slot, absent } => match found.text(*slot) {
-                [] => *absent,
-                text => recent.get(text),
-            },
-            KeyInput::Time { last, group, .. } => last.contains(&found.order.0).then_some(*group),
-        };
-        let Some(group) = group.and_then(|group| groups.get_mut(group)) else { return false };
-        if found.order < group.first.0 {
-            return false;
-        }
-        for (argument, aggregator) in inputs.arguments.iter().zip(&mut group.aggregators) {
-            match (argument, aggregator) {
-                (Argument::Event, Aggregator::Count(count)) => *count += 1,
-                (argument, aggregator) => {
-                    *bytes += aggregator.add(argument.value(found), found.order, scratch);
-                }
-            }
-        }
-        true
-    }
-}
-
-impl Argument {
-    /// What an event gives the aggregate.
-    #[inline]
-    fn value<'d>(&self, found: &Found<'_, 'd>) -> Value<'d> {
-        use tamias_json::Value as Stored;
-        let stored = |slot| match found.text(slot) {
-            [] => None,
-            text => Some(Stored::of_scalar(text)),
-        };
-        match self {
-            Argument::Event => Value::Bool(true),
-            Argument::Slot(slot) => Value::maybe(stored(*slot)),
-            Argument::Length(slot) => match stored(*slot) {
-                Some(Stored::String(text)) => Value::from(Text::Stored(text).characters()),
-                _ => Value::Undefined,
-            },
-        }
     }
 }

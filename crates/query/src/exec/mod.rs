@@ -4,7 +4,8 @@
 //! 2. What is known of a block is asked first: it may hold no hit, or its summary may be all that the groups need (`outlook`,
 //!    `answer`). Otherwise it is scanned, its events filtered, its hits made into a batch of rows (`scan`, `project`).
 //! 3. The batches of a group are merged by (instant, arrival); a batch that runs out is filled again (`merge`).
-//! 4. Or the hits are taken into groups, in any order: what depends on order remembers the event's (`group`, `aggregate`).
+//! 4. Or the hits are taken into groups, in any order: what depends on order remembers the event's (`group`, `intake`,
+//!    `aggregate`).
 //! 5. Rows to be sorted are held, no more than a limit needs (`sort`).
 //! 6. If the query has several threads, each takes whole blocks: into groups of its own (`parallel`), or to make their rows
 //!    before they are wanted (`ahead`).
@@ -14,6 +15,7 @@ mod ahead;
 mod answer;
 mod exact;
 mod group;
+mod intake;
 mod merge;
 mod outlook;
 mod parallel;
@@ -21,6 +23,7 @@ mod project;
 mod scan;
 mod sketch;
 mod sort;
+mod spellings;
 mod stats;
 mod watch;
 

@@ -207,7 +207,7 @@ impl Sink for Project<'_> {
         Ok(ControlFlow::Break(()))
     }
 
-    fn take(&mut self, plan: &Plan, found: &Found<'_, '_>) -> Result<Option<ControlFlow<()>>, ExecError> {
+    fn take(&mut self, plan: &Plan, found: &Found<'_>) -> Result<Option<ControlFlow<()>>, ExecError> {
         let Output::Rows { cells, .. } = &plan.output else { return Ok(None) };
         if !self.is_stored {
             return Ok(None);

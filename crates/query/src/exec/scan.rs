@@ -33,7 +33,7 @@ pub(super) trait Sink {
 
     /// Takes an event whose values were all found by searching, and only needs to be looked up: none if the sink cannot, and wants
     /// it as a [`hit`](Sink::hit).
-    fn take(&mut self, _plan: &Plan, _found: &Found<'_, '_>) -> Result<Option<ControlFlow<()>>, ExecError> {
+    fn take(&mut self, _plan: &Plan, _found: &Found<'_>) -> Result<Option<ControlFlow<()>>, ExecError> {
         Ok(None)
     }
 
@@ -52,36 +52,27 @@ pub(super) struct Window<'f, 'd> {
     start: usize,
 }
 
-impl<'f, 'd> Window<'f, 'd> {
-    /// An event of it, of which all is known.
+impl Window<'_, '_> {
+    /// The (instant, arrival) of an event.
     #[inline]
-    pub(super) fn event(&self, index: u32) -> Found<'f, 'd> {
-        let order = self.parts.order(self.start + index as usize);
-        Found { finder: self.finder, index, documents: self.documents, order }
+    pub(super) fn order(&self, index: u32) -> (u64, u64) {
+        self.parts.order(self.start + index as usize)
     }
 }
 
 /// An event whose values were found by searching.
-pub(super) struct Found<'f, 'd> {
+pub(super) struct Found<'f> {
     finder: &'f Finder,
     index: u32,
-    documents: Documents<'d>,
     /// Its (instant, arrival).
     pub(super) order: (u64, u64),
 }
 
-impl<'d> Found<'_, 'd> {
+impl Found<'_> {
     /// Where the value of a slot stands in the block's documents; none where the event has no such key.
     #[inline]
     pub(super) fn place(&self, slot: usize) -> Option<(u32, u32)> {
         self.finder.place(slot, self.index)
-    }
-
-    /// The text of the value of a slot; empty where the event has no such key.
-    #[inline]
-    pub(super) fn text(&self, slot: usize) -> &'d [u8] {
-        let (start, end) = self.place(slot).unwrap_or_default();
-        self.documents.bytes().get(start as usize..end as usize).unwrap_or_default()
     }
 }
 
@@ -370,7 +361,7 @@ impl Worker {
             let is_read = hit.is_certain && !events.reads_whole && finder.knows_output(hit.index);
             let flow = if is_read {
                 stats.hits += 1;
-                let found = Found { finder, index: hit.index, documents, order: parts.order(index) };
+                let found = Found { finder, index: hit.index, order: parts.order(index) };
                 let mut act = || {
                     if let Some(flow) = sink.take(plan, &found)? {
                         return Ok(flow);

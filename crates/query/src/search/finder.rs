@@ -178,8 +178,13 @@ impl Finder {
         indices: &[u32],
         lengths: &mut Vec<Option<u32>>,
     ) {
-        let values = self.keys.get(slot).map_or(&[][..], |key| &key.values);
-        documents.lengths(self.isa, values, indices, lengths);
+        documents.lengths(self.isa, self.values(slot), indices, lengths);
+    }
+
+    /// Where the values of a slot stand, for each event of the window.
+    #[inline]
+    pub(crate) fn values(&self, slot: usize) -> &[Place] {
+        self.keys.get(slot).map_or(&[], |key| &key.values)
     }
 
     /// Where the value of a slot stands.

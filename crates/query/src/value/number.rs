@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use tamias_json::number;
+pub(crate) use tamias_json::number::few_digits;
 
 /// A number. Its text stands as long as nothing is computed from it.
 #[derive(Clone, Debug)]
@@ -18,8 +19,27 @@ pub(crate) enum Number<'a> {
 }
 
 /// The powers of ten that a binary64 holds exactly, as far as a number of few digits has places.
-const POWERS: [f64; 19] =
-    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
+const POWERS: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// The binary64 nearest to a number of few digits; none for what takes more work.
+///
+/// A significand and a power of ten that are both exact give the nearest by one division (Clinger 1990).
+#[inline]
+pub(crate) fn nearest((significand, scale): (i64, u32)) -> Option<f64> {
+    let is_exact = significand.unsigned_abs() < 1 << 53;
+    POWERS.get(scale as usize).filter(|_| is_exact).map(|power| significand as f64 / power)
+}
+
+/// The order of two numbers of few digits, each of at most 15 after the point.
+#[inline]
+pub(crate) fn compare_few((a, scale): (i64, u32), (b, other): (i64, u32)) -> Ordering {
+    if scale == other {
+        return a.cmp(&b);
+    }
+    let raised = |significand: i64, power: u32| i128::from(significand) * 10i128.pow(power.min(15));
+    raised(a, other).cmp(&raised(b, scale))
+}
 
 impl Number<'_> {
     /// The number, if a decimal holds it exactly.
@@ -37,13 +57,9 @@ impl Number<'_> {
     pub(crate) fn to_f64(&self) -> f64 {
         match self {
             Number::Decimal(decimal) => decimal.to_f64().unwrap_or(f64::NAN),
-            // A significand and a power of ten that are both exact give the nearest by one division (Clinger 1990).
-            Number::Stored(text) => match self.few_digits() {
-                Some((significand, scale)) if significand.unsigned_abs() < 1 << 53 => {
-                    let power = POWERS.get(scale as usize).copied();
-                    power.map_or_else(|| text.parse().unwrap_or(f64::NAN), |power| significand as f64 / power)
-                }
-                _ => text.parse().unwrap_or(f64::NAN),
+            Number::Stored(text) => match self.few_digits().and_then(nearest) {
+                Some(nearest) => nearest,
+                None => text.parse().unwrap_or(f64::NAN),
             },
             Number::Shared(text) => text.parse().unwrap_or(f64::NAN),
         }
@@ -151,32 +167,6 @@ impl Number<'_> {
     }
 }
 
-/// The significand and scale of a number of at most 18 characters, the minus not counted, and no exponent.
-#[inline]
-pub(crate) fn few_digits(text: &[u8]) -> Option<(i64, u32)> {
-    let (digits, is_negative) = match text {
-        [b'-', digits @ ..] => (digits, true),
-        digits => (digits, false),
-    };
-    if digits.len() > 18 {
-        return None;
-    }
-    let mut value = 0i64;
-    let mut point = digits.len();
-    for (at, &byte) in digits.iter().enumerate() {
-        let digit = byte.wrapping_sub(b'0');
-        if digit <= 9 {
-            value = value * 10 + i64::from(digit);
-        } else if byte == b'.' && point == digits.len() {
-            point = at + 1;
-        } else {
-            return None;
-        }
-    }
-    let scale = u32::try_from(digits.len() - point).ok()?;
-    Some((if is_negative { -value } else { value }, scale))
-}
-
 /// A decimal without trailing zeros, and without the sign of a zero.
 pub(crate) fn plain(decimal: Decimal) -> Decimal {
     if decimal.is_zero() { Decimal::ZERO } else { decimal.normalize() }
@@ -205,6 +195,28 @@ pub(crate) fn small_integer(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_digits_compare_as_the_numbers_do() {
+        let texts = [
+            "-2",
+            "-1.50",
+            "-1.5",
+            "-0",
+            "0.000",
+            "0.00000000000001",
+            "1",
+            "1.0",
+            "1.01",
+            "9999999999999999",
+        ];
+        for a in texts {
+            for b in texts {
+                let [x, y] = [a, b].map(|text| few_digits(text.as_bytes()).unwrap());
+                assert_eq!(compare_few(x, y), number::compare(a, b), "{a} and {b}");
+            }
+        }
+    }
 
     #[test]
     fn few_digits_are_the_nearest_binary_number() {

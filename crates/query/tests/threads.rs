@@ -140,6 +140,35 @@ fn numbered(blocks: u64) -> Memory {
     Memory::blocks(&groups)
 }
 
+/// Rows of which a few, or a single one, are more than is copied together.
+#[test]
+fn long_rows_are_those_of_one_thread() {
+    let text =
+        |n: u64| ["short", "long, "][usize::from(n % 7 == 3)].repeat([1, 60_000][usize::from(n % 7 == 3)]);
+    let event = |n: u64| Event {
+        instant: n,
+        arrival: n,
+        document: format!(r#"{{"n":{n},"text":"{} {n}","none":null}}"#, text(n)),
+    };
+    let events: Vec<Event> = (0..400).map(event).collect();
+    let blocks: Vec<&[Event]> = events.chunks(20).collect();
+    let groups: Vec<&[&[Event]]> = blocks.chunks(1).collect();
+    let memory = Memory::blocks(&groups);
+    for text in [
+        "select n, text, missing, none, text from stream",
+        "select @Data, text, @Data from stream order by time desc",
+        "select n, Concat(text, '!'), text from stream where n % 7 = 3 or n % 2 = 0",
+    ] {
+        let query = Query::prepare(text).unwrap();
+        let run = |threads| read(query.run_with(memory.source(query.direction()), on(threads)));
+        let expected = run(1);
+        for threads in [2, 3, 5] {
+            let made = run(threads);
+            assert!(made == expected, "{text} on {threads} threads");
+        }
+    }
+}
+
 /// Whether no thread has a block any more.
 fn is_released(memory: &Memory) -> bool {
     memory.groups.iter().flatten().all(|block| Arc::strong_count(block) == 1)

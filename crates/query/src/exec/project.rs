@@ -96,7 +96,8 @@ impl Cursor {
                 break;
             }
             let empty = self.batch.successor();
-            let made = std::mem::replace(&mut self.batch, empty);
+            let mut made = std::mem::replace(&mut self.batch, empty);
+            made.gather();
             wanted = wanted.saturating_sub(made.len() as u64);
             bytes += made.bytes();
             if made.len() > 0 {

@@ -1,0 +1,103 @@
+//! A query takes the same memory, however large the store.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use tamias::{Batch, Durability, EventFormat, Options, Query, RunOptions, Store};
+use tamias_testdata::Generator;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts the bytes that all threads together hold.
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+#[expect(unsafe_code, reason = "an allocator is unsafe to write; this one hands on to the system's")]
+// SAFETY: every call goes to the system's allocator as it is; counting touches atomics only.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let live = LIVE.fetch_add(layout.size(), Relaxed) + layout.size();
+        PEAK.fetch_max(live, Relaxed);
+        // SAFETY: the caller's promise is handed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the pointer came from the system's allocator, with this layout.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// A sealed store of generated events, in small blocks so that few events make many of them.
+fn filled(events: u64) -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options {
+        block_bytes: 64 << 10,
+        segment_bytes: 4 << 20,
+        background: false,
+        durability: Durability::None,
+        ..Options::default()
+    };
+    let store = Store::open_with(folder.path(), options).unwrap();
+    let (mut generator, mut line, mut batch) = (Generator::new(1, events), Vec::new(), Batch::new());
+    while generator.write_next(&mut line) {
+        batch.push(line.trim_ascii_end(), &EventFormat::clef()).unwrap();
+        line.clear();
+        if batch.len() == 4_000 {
+            store.append_batch(&mut batch).unwrap();
+        }
+    }
+    store.append_batch(&mut batch).unwrap();
+    store.seal().unwrap();
+    (folder, store)
+}
+
+/// The most bytes that a query holds at once beside the store, and how many its rows have together.
+fn peak(store: &Store, text: &str, plain: bool, threads: usize) -> (usize, usize) {
+    let query = Query::prepare(text).unwrap();
+    let options = RunOptions { plain, threads: NonZeroUsize::new(threads).unwrap(), ..RunOptions::default() };
+    let before = LIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let (mut rows, mut bytes) = (store.run_with(&query, options).unwrap(), 0);
+    while let Some(row) = rows.next_row().unwrap() {
+        bytes += row.cells().filter_map(|cell| cell.json()).map(<[u8]>::len).sum::<usize>();
+    }
+    drop(rows);
+    (PEAK.load(Relaxed) - before, bytes)
+}
+
+/// The only test of this program: another one's memory would count too.
+#[test]
+fn a_query_over_four_times_the_events_takes_no_more_memory() {
+    let (_small_folder, small) = filled(12_000);
+    let (_large_folder, large) = filled(48_000);
+    for text in [
+        "select count(*), sum(Length(Message)) from stream where Elapsed > 200",
+        "select count(*), sum(Length(Message)) from stream where match(Message, '/api/customers')",
+        "select count(*), percentile(Elapsed, 95) from stream group by Application",
+        "select Message from stream where Elapsed > 200",
+        "select Message, Concat(Application, '!') from stream where match(Message, '/api/customers')",
+        "select @Data from stream",
+        "select Message from stream order by time desc limit 100",
+        "select Message, Elapsed from stream order by Elapsed desc limit 10",
+    ] {
+        for (plain, threads) in [(false, 1), (true, 1), (false, 3)] {
+            // The first run opens files, and fills what is made once.
+            peak(&small, text, plain, threads);
+            peak(&large, text, plain, threads);
+            let ((few, _), (many, bytes)) =
+                (peak(&small, text, plain, threads), peak(&large, text, plain, threads));
+            // How far threads get ahead of each other is chance: the most is eight blocks of rows.
+            let slack = if threads == 1 { 64 << 10 } else { 1 << 20 };
+            assert!(
+                bytes > 0 && many <= few + slack,
+                "{text}, plain: {plain}, threads: {threads}: {few} bytes, over four times the events {many}"
+            );
+        }
+    }
+}

@@ -19,6 +19,8 @@ pub(crate) use swar::Swar;
 
 use crate::access;
 use crate::scan::{Marks, Sink};
+use crate::search::put_places;
+use std::mem::MaybeUninit;
 
 /// Bytes per step.
 pub(crate) const BLOCK: usize = 64;
@@ -112,5 +114,16 @@ pub(crate) trait Kernel: Copy {
     #[inline(always)]
     fn emit(self, marks: Marks, sink: &mut Sink<'_>) {
         sink.append(marks);
+    }
+
+    /// Writes the places of a mask's bits, counted from `base`, into the room from `count` on, and gives the count with them.
+    ///
+    /// # Safety
+    /// From `count` on there is room for a block, and [`SLACK`](crate::scan::SLACK) more.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "the contract is handed on")]
+    unsafe fn put_places(self, mask: u64, base: u32, room: &mut [MaybeUninit<u32>], count: usize) -> usize {
+        // SAFETY: the contract.
+        unsafe { put_places(mask, base, room, count) }
     }
 }

@@ -4,7 +4,9 @@
 use std::arch::x86_64::*;
 
 use super::{BLOCK, Kernel, Masks};
+use crate::access;
 use crate::scan::{Marks, Sink};
+use std::mem::MaybeUninit;
 
 /// Made only where the CPU has all that [`Avx512::detect`] asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -165,6 +167,30 @@ impl Kernel for Avx512 {
                 }
             }
             sink.moved(marks, count, count_brackets);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn put_places(self, mask: u64, base: u32, room: &mut [MaybeUninit<u32>], count: usize) -> usize {
+        let found = mask.count_ones() as usize;
+        // SAFETY: the witness says that the CPU has these instructions. 16 places are written from one of the block's on, and the
+        // room is longer than the block by more.
+        unsafe {
+            let bases = _mm512_set1_epi32(base as i32);
+            let all = _mm512_loadu_si512(POSITIONS.as_ptr().cast());
+            let mut places = _mm512_mask_compress_epi8(all, mask, all);
+            let mut done = 0;
+            loop {
+                let sixteen = _mm512_add_epi32(_mm512_cvtepu8_epi32(_mm512_castsi512_si128(places)), bases);
+                let to: &mut [MaybeUninit<u32>; 16] = access::array_mut(room, count + done);
+                _mm512_storeu_si512(to.as_mut_ptr().cast(), sixteen);
+                done += 16;
+                // Most blocks of most documents have no more.
+                if done >= found {
+                    return count + found;
+                }
+                places = _mm512_alignr_epi64::<2>(places, places);
+            }
         }
     }
 }

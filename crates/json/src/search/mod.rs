@@ -13,12 +13,15 @@ mod find;
 mod kernel;
 mod numbers;
 mod places;
+mod structure;
 
 #[cfg(test)]
 mod tests;
 
 pub use find::Needle;
 pub use numbers::Wanted;
+pub use structure::Structure;
+pub(crate) use structure::put_places;
 
 use crate::isa::Isa;
 use crate::scan::BYTES_MAX;

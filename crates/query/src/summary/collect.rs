@@ -1,294 +1,247 @@
 //! What is learnt of a block's keys in one walk over its documents.
+//!
+//! The documents are gone over a window at a time. First the places of all structural bytes are found, then from place to place the members
+//! of each document, whose values are noted by key, and only then the values of each key are looked at, one after another: loops
+//! over like things, where no step waits for the one before.
 
-use super::FILTERED_BYTES_MAX;
-use super::hash::{hash, same};
-use super::list::List;
+use super::facts::{Facts, Place};
 use super::names::Names;
-use super::numbers::Numbers;
-use tamias_json::{Map, Value};
+use super::strings::Recent;
+use tamias_json::search::Structure;
+
+/// HEURISTIC: the documents of a window, their places and their values' places shall stay in the second level of the cache.
+const WINDOW_BYTES: usize = 128 << 10;
+
+/// Room for values at first.
+const PLACES: usize = 64;
 
 /// The keys of a block, in the order in which they first came.
 pub(super) struct Keys<'d> {
     documents: &'d [u8],
     names: Names<'d>,
     states: Vec<State<'d>>,
-    /// By some of their bits, hashes that were kept lately, so that a value that comes again and again is kept about once.
-    recent: Vec<u64>,
+    recent: Recent,
     /// Names were left out, for want of room.
     pub(super) has_others: bool,
     /// A document holds an object or array.
     pub(super) is_nested: bool,
     /// A bit for each event: whether it is flat. It holds no object, no key more than once, and none with a backslash.
     pub(super) flat: Vec<u8>,
-    /// Whether the present event is, as far as it is read.
-    is_flat: bool,
 }
-
-/// A power of two.
-const RECENT: usize = 1024;
 
 /// A name, as a key of the top level and elsewhere.
 struct State<'d> {
+    name: &'d [u8],
     /// The bytes `"name":` are found in other places than as this key, or may be.
     is_elsewhere: bool,
     /// There is a backslash in it.
     is_escaped: bool,
+    /// The values of the window.
+    places: Vec<Place>,
     facts: Option<Box<Facts<'d>>>,
-    /// The number of the key that came after it last.
-    successor: usize,
 }
 
-/// A key of the top level.
-pub(super) struct Facts<'d> {
-    /// How many events have it.
-    pub(super) events: u32,
-    /// Some event has it more than once: then what follows is not true of it.
-    pub(super) is_repeated: bool,
-    /// The event after the last that has it.
-    pub(super) next: u32,
-    /// The first event between others that does not have it.
-    pub(super) first_missing: Option<u32>,
-    pub(super) maps: u32,
-    pub(super) arrays: u32,
-    pub(super) null: Tally,
-    pub(super) falsehood: Tally,
-    pub(super) truth: Tally,
-    pub(super) strings: Strings<'d>,
-    pub(super) numbers: Numbers<'d>,
-}
-
-/// How many events have a value, and which is the first.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Tally {
-    pub(super) count: u32,
-    pub(super) first: u32,
-}
-
-impl Tally {
-    fn add(&mut self, event: u32) {
-        if self.count == 0 {
-            self.first = event;
-        }
-        self.count += 1;
-    }
-}
-
-pub(super) struct Strings<'d> {
-    seed: u64,
-    /// False where nobody asks for them: of the time not the text is looked at, but the instant.
-    pub(super) is_wanted: bool,
-    pub(super) count: u32,
-    /// None once there are too many distinct ones.
-    pub(super) list: Option<List<'d>>,
-    /// Then the hashes of all that are not too long for the filter, a few more than once.
-    pub(super) hashes: Vec<u64>,
-    /// The bytes of those that were hashed.
-    pub(super) bytes: usize,
+/// Neighbouring documents.
+struct Window<'d, 'p> {
+    /// The first of them, and all that follow in the block.
+    documents: &'d [u8],
+    /// Where they begin in the block.
+    base: u32,
+    /// The structural bytes.
+    places: &'p [u32],
 }
 
 impl<'d> Keys<'d> {
-    pub(super) fn new(documents: &'d [u8]) -> Keys<'d> {
-        Keys {
+    /// The keys of the documents that have these `ends`; none where they are no objects.
+    pub(super) fn of(documents: &'d [u8], ends: &[u32]) -> Option<Keys<'d>> {
+        let mut keys = Keys {
             documents,
             names: Names::new(),
             states: Vec::new(),
-            recent: vec![0; RECENT],
+            recent: Recent::new(),
             has_others: false,
             is_nested: false,
-            flat: Vec::new(),
-            is_flat: true,
+            flat: vec![u8::MAX; ends.len().div_ceil(8)],
+        };
+        if let (Some(last), 1..) = (keys.flat.last_mut(), ends.len() % 8) {
+            *last = !(u8::MAX << (ends.len() % 8));
         }
+        let mut structure = Structure::new();
+        let mut first = 0;
+        let mut base = 0;
+        while first < ends.len() {
+            let later = ends.get(first..)?;
+            let count = later.partition_point(|&end| (end as usize) < base + WINDOW_BYTES).max(1);
+            let now = later.get(..count)?;
+            let end = *now.last()? as usize;
+            let places = structure.scan_trusted(documents.get(base..end)?);
+            let window = Window { documents: documents.get(base..)?, base: base as u32, places };
+            keys.add(&window, first as u32, now)?;
+            keys.settle();
+            first += count;
+            base = end + 1;
+        }
+        Some(keys)
     }
 
-    /// Takes in the members of a document, which is a part of the documents.
-    #[inline]
-    pub(super) fn add(&mut self, document: Map<'_>, event: u32) {
-        let documents = self.documents;
-        // The first key stands behind itself: few documents begin in different ways.
+    /// Notes the members of the window's documents, the first of which is event number `first`. None where they are no objects.
+    #[inline(never)]
+    fn add(&mut self, window: &Window<'d, '_>, first: u32, ends: &[u32]) -> Option<()> {
+        let &Window { documents, base, places } = window;
+        let mut at = 0;
+        let mut start = 0;
+        for (event, &end) in (first..).zip(ends) {
+            // An object reaches from the document's first byte to its last.
+            let last = end.wrapping_sub(base + 1);
+            if *places.get(at)? != start || *documents.get(start as usize)? != b'{' {
+                return None;
+            }
+            if *places.get(at + 1)? == last {
+                at += 2;
+                start = last + 2;
+                continue;
+            }
+            loop {
+                let &[open, colon, mut next] = places.get(at..)?.first_chunk()?;
+                at += 2;
+                let number =
+                    self.names.number(documents, open as usize + 2, (colon as usize).wrapping_sub(1));
+                if next == colon + 1 {
+                    at = self.step_over(window, at, event)?;
+                    next = *places.get(at)?;
+                }
+                let value = Place { start: base + colon + 1, end: base + next, event };
+                match number.and_then(|number| self.states.get_mut(number)) {
+                    Some(state) => state.places.push(value),
+                    None => self.begin_with(number, value),
+                }
+                if next >= last {
+                    if next != last {
+                        return None;
+                    }
+                    break;
+                }
+            }
+            at += 1;
+            start = last + 2;
+        }
+        Some(())
+    }
+
+    /// Steps over the object or array that begins at the structural byte with this number, and notes the keys in it. Gives the number
+    /// of the one behind.
+    #[inline(never)]
+    fn step_over(&mut self, window: &Window<'d, '_>, at: usize, event: u32) -> Option<usize> {
+        self.is_nested = true;
+        let mut depth = 0usize;
+        let mut at = at;
         let mut before = 0;
-        let mut expected = 0;
-        self.is_flat = true;
-        for (key, value) in document.entries() {
-            let name = self.part(key.raw());
-            // Events from one place in a program have the same keys in the same order.
-            let number = match self.names.names.get(expected) {
-                Some(known) if same(known, name) => expected,
-                _ => {
-                    let Some(number) = self.number(name) else {
-                        self.is_flat = false;
-                        self.add_others(&value);
-                        continue;
-                    };
-                    if let Some(state) = self.states.get_mut(before) {
-                        state.successor = number;
-                    }
-                    number
+        loop {
+            let place = *window.places.get(at)? as usize;
+            match window.documents.get(place)? {
+                b':' => self.mark(window.documents, before + 2, place.wrapping_sub(1)),
+                b'{' => {
+                    self.set_not_flat(event);
+                    depth += 1;
                 }
-            };
-            before = number;
-            expected = self.states.get(number).map_or(0, |state| state.successor);
-            let Some(state) = self.states.get_mut(number) else { continue };
-            self.is_flat &= !state.is_escaped;
-            let facts = state.facts.get_or_insert_with(|| Facts::new(name));
-            if facts.next == event + 1 {
-                facts.is_repeated = true;
-                self.is_flat = false;
-            } else {
-                if facts.next < event && facts.first_missing.is_none() {
-                    facts.first_missing = Some(facts.next);
-                }
-                facts.next = event + 1;
-                facts.events += 1;
-                match value {
-                    Value::String(text) => {
-                        facts.strings.add(part(documents, text.raw()), event, &mut self.recent)
-                    }
-                    Value::Number(_) => facts.numbers.add(part(documents, value.raw()), event),
-                    Value::Bool(true) => facts.truth.add(event),
-                    Value::Bool(false) => facts.falsehood.add(event),
-                    Value::Null => facts.null.add(event),
-                    Value::Map(_) => facts.maps += 1,
-                    Value::Array(_) => facts.arrays += 1,
-                }
+                b'[' => depth += 1,
+                b'}' | b']' => depth = depth.checked_sub(1)?,
+                _ => {}
             }
-            if matches!(value, Value::Map(_) | Value::Array(_)) {
-                self.add_others(&value);
+            at += 1;
+            if depth == 0 {
+                return Some(at);
             }
-        }
-        if event.is_multiple_of(8) {
-            self.flat.push(0);
-        }
-        if let Some(bits) = self.flat.last_mut() {
-            *bits |= u8::from(self.is_flat) << (event % 8);
+            before = place;
         }
     }
 
-    /// Takes in the keys within a value. Documents are not nested deeper than the scanner allows.
-    fn add_others(&mut self, value: &Value<'_>) {
-        match value {
-            Value::Map(map) => {
-                self.is_nested = true;
-                self.is_flat = false;
-                for (key, value) in map.entries() {
-                    let name = self.part(key.raw());
-                    self.mark(name);
-                    self.add_others(&value);
-                }
+    /// Takes in the values of the window.
+    fn settle(&mut self) {
+        let Keys { documents, states, recent, flat, .. } = self;
+        for state in states {
+            if state.places.is_empty() {
+                continue;
             }
-            Value::Array(array) => {
-                self.is_nested = true;
-                array.iter().for_each(|element| self.add_others(&element));
+            if state.is_escaped {
+                state.places.iter().for_each(|place| set_not_flat(flat, place.event));
             }
-            _ => {}
+            let facts = state.facts.get_or_insert_with(|| Box::new(Facts::new(state.name)));
+            facts.add(documents, &mut state.places, recent, |event| set_not_flat(flat, event));
+            state.places.clear();
         }
     }
 
-    /// The number of a name, new or known; none where there is no room for it.
-    #[inline]
-    fn number(&mut self, name: &'d [u8]) -> Option<usize> {
-        let number = self.names.number(name);
-        match number {
+    #[inline(always)]
+    fn set_not_flat(&mut self, event: u32) {
+        set_not_flat(&mut self.flat, event);
+    }
+
+    /// Notes the first value of a new name, or of one that there is no room for.
+    #[cold]
+    fn begin_with(&mut self, number: Option<usize>, value: Place) {
+        self.begin();
+        match number.and_then(|number| self.states.get_mut(number)) {
+            Some(state) => {
+                state.places.reserve(PLACES);
+                state.places.push(value);
+            }
+            None => {
+                self.has_others = true;
+                self.set_not_flat(value.event);
+            }
+        }
+    }
+
+    /// Makes states of the names that have none.
+    #[cold]
+    fn begin(&mut self) {
+        while let Some(name) = self.names.name(self.states.len()) {
+            // After a closing quote stands one of these, so `"` and the name might be one that closes and what follows it.
+            let is_doubtful = matches!(name.first(), None | Some(b',' | b':' | b']' | b'}'));
+            let is_escaped = memchr::memchr(b'\\', name).is_some();
+            let is_elsewhere = is_doubtful || is_escaped;
+            self.states.push(State { name, is_elsewhere, is_escaped, places: Vec::new(), facts: None });
+            if is_escaped && let Some(quote) = memchr::memrchr(b'"', name) {
+                // What follows an escaped quote looks like a key as well.
+                self.mark(name, quote + 1, name.len());
+            }
+        }
+    }
+
+    /// Notes that the name from `start` up to `end` is found elsewhere.
+    #[inline(always)]
+    fn mark(&mut self, documents: &'d [u8], start: usize, end: usize) {
+        let number = self.names.number(documents, start, end);
+        match number.and_then(|number| self.states.get_mut(number)) {
+            Some(state) => state.is_elsewhere = true,
+            None => self.begin_elsewhere(number),
+        }
+    }
+
+    /// Notes a new name, or one that there is no room for, that is found elsewhere.
+    #[cold]
+    fn begin_elsewhere(&mut self, number: Option<usize>) {
+        self.begin();
+        match number.and_then(|number| self.states.get_mut(number)) {
+            Some(state) => state.is_elsewhere = true,
             None => self.has_others = true,
-            Some(number) if number >= self.states.len() => self.begin(name),
-            Some(_) => {}
         }
-        number
-    }
-
-    fn begin(&mut self, name: &'d [u8]) {
-        // After a closing quote stands one of these, so `"` and the name might be one that closes and what follows it.
-        let is_doubtful = matches!(name.first(), None | Some(b',' | b':' | b']' | b'}'));
-        let is_escaped = memchr::memchr(b'\\', name).is_some();
-        let is_elsewhere = is_doubtful || is_escaped;
-        self.states.push(State { is_elsewhere, is_escaped, facts: None, successor: 0 });
-        if is_escaped && let Some(quote) = memchr::memrchr(b'"', name) {
-            // What follows an escaped quote looks like a key as well.
-            self.mark(name.get(quote + 1..).unwrap_or_default());
-        }
-    }
-
-    /// Notes that the name is found elsewhere.
-    fn mark(&mut self, name: &'d [u8]) {
-        if let Some(state) = self.number(name).and_then(|number| self.states.get_mut(number)) {
-            state.is_elsewhere = true;
-        }
-    }
-
-    #[inline]
-    fn part(&self, text: &[u8]) -> &'d [u8] {
-        part(self.documents, text)
     }
 
     /// The keys of the top level, and whether each is found nowhere else.
     pub(super) fn into_facts(self) -> impl Iterator<Item = (&'d [u8], bool, Box<Facts<'d>>)> {
         let is_doubtful = self.has_others;
-        self.names.names.into_iter().zip(self.states).filter_map(move |(name, state)| {
+        self.states.into_iter().filter_map(move |state| {
             let facts = state.facts?;
-            Some((name, !(is_doubtful || state.is_elsewhere || facts.is_repeated), facts))
+            Some((state.name, !(is_doubtful || state.is_elsewhere || facts.is_repeated), facts))
         })
     }
 }
 
-impl<'d> Facts<'d> {
-    fn new(name: &[u8]) -> Box<Facts<'d>> {
-        Box::new(Facts {
-            events: 0,
-            is_repeated: false,
-            next: 0,
-            first_missing: None,
-            maps: 0,
-            arrays: 0,
-            null: Tally::default(),
-            falsehood: Tally::default(),
-            truth: Tally::default(),
-            strings: Strings {
-                seed: hash(0, name),
-                is_wanted: name != b"@t",
-                count: 0,
-                list: (name != b"@t").then(List::new),
-                hashes: Vec::new(),
-                bytes: 0,
-            },
-            numbers: Numbers::new(),
-        })
+#[inline(always)]
+fn set_not_flat(flat: &mut [u8], event: u32) {
+    if let Some(bits) = flat.get_mut(event as usize / 8) {
+        *bits &= !(1 << (event % 8));
     }
-}
-
-impl<'d> Strings<'d> {
-    #[inline]
-    fn add(&mut self, text: &'d [u8], event: u32, recent: &mut [u64]) {
-        self.count += 1;
-        if !self.is_wanted {
-            return;
-        }
-        if let Some(list) = &mut self.list {
-            if list.add(text, event) {
-                return;
-            }
-            let listed = self.list.take().map(|list| list.entries).unwrap_or_default();
-            listed.iter().for_each(|entry| self.keep(entry.text, recent));
-        }
-        self.keep(text, recent);
-    }
-
-    #[inline]
-    fn keep(&mut self, text: &[u8], recent: &mut [u64]) {
-        if text.len() > FILTERED_BYTES_MAX {
-            return;
-        }
-        let hash = hash(self.seed, text);
-        let Some(place) = recent.get_mut(hash as usize % RECENT) else { return };
-        if *place != hash {
-            *place = hash;
-            self.hashes.push(hash);
-            self.bytes += text.len();
-        }
-    }
-}
-
-/// The part of the documents that `text` is: it lives as long as they do, not only as long as the list of its offsets.
-#[inline]
-fn part<'d>(documents: &'d [u8], text: &[u8]) -> &'d [u8] {
-    let start = (text.as_ptr() as usize).wrapping_sub(documents.as_ptr() as usize);
-    documents.get(start..start.wrapping_add(text.len())).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! The hash of the filter's entries: two words of eight bytes a multiplication. It is part of the format.
 
-const MIX: [u64; 3] = [0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03, 0x8CB9_2BA7_2F3D_8DD7];
+pub(super) const MIX: [u64; 3] = [0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03, 0x8CB9_2BA7_2F3D_8DD7];
 
 /// The hash of `bytes`, of another family for each seed.
 #[inline]
@@ -42,33 +42,4 @@ pub(super) fn word(bytes: Option<&[u8; 8]>) -> u64 {
 fn mix(sum: u64, first: u64, second: u64) -> u64 {
     let product = u128::from(sum ^ first ^ MIX[1]) * u128::from(second ^ sum.rotate_left(32) ^ MIX[0]);
     product as u64 ^ (product >> 64) as u64
-}
-
-/// Whether two texts are the same, without a call where they are short.
-#[inline(always)]
-pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    match a.len() {
-        33.. => a == b,
-        16.. => {
-            a.first_chunk::<16>() == b.first_chunk::<16>() && a.last_chunk::<16>() == b.last_chunk::<16>()
-        }
-        8.. => a.first_chunk::<8>() == b.first_chunk::<8>() && a.last_chunk::<8>() == b.last_chunk::<8>(),
-        4.. => a.first_chunk::<4>() == b.first_chunk::<4>() && a.last_chunk::<4>() == b.last_chunk::<4>(),
-        2.. => a.first_chunk::<2>() == b.first_chunk::<2>() && a.last_chunk::<2>() == b.last_chunk::<2>(),
-        _ => a.first() == b.first(),
-    }
-}
-
-/// A cheap hash for tables in memory: of the length and the bytes at both ends.
-#[inline(always)]
-pub(super) fn quick(bytes: &[u8]) -> u64 {
-    let (first, last) = match bytes.len() {
-        8.. => (word(bytes.first_chunk()), word(bytes.last_chunk())),
-        _ => ends(bytes, bytes),
-    };
-    let mixed = (first ^ last.rotate_left(29) ^ (bytes.len() as u64) << 56).wrapping_mul(MIX[0]);
-    mixed ^ mixed >> 32
 }

@@ -1,11 +1,11 @@
 //! The distinct values of a key, as long as they are few.
 
-use super::hash::{quick, same};
+use super::text::Text;
 use super::{LISTED_BYTES_MAX, LISTED_MAX};
 
 /// A value in its spelling, how many events have it, and which is the first.
 pub(super) struct Entry<'d> {
-    pub(super) text: &'d [u8],
+    pub(super) text: Text<'d>,
     pub(super) count: u32,
     pub(super) first: u32,
 }
@@ -16,29 +16,48 @@ pub(super) struct List<'d> {
     table: [u8; TABLE],
 }
 
-const TABLE: usize = 2 * LISTED_MAX;
+const TABLE: usize = 4 * LISTED_MAX;
+/// Room at first.
+const ENTRIES: usize = 16;
 
 impl<'d> List<'d> {
     pub(super) fn new() -> List<'d> {
         List { entries: Vec::new(), table: [0; TABLE] }
     }
 
-    /// Counts a value: whether the list has room for it.
-    #[inline]
-    pub(super) fn add(&mut self, text: &'d [u8], event: u32) -> bool {
-        let mut place = quick(text) as usize % TABLE;
-        // Half of the places are empty at least.
+    /// Counts the value from `start` up to `end`: whether the list has room for it.
+    #[inline(always)]
+    pub(super) fn add(&mut self, documents: &'d [u8], start: usize, end: usize, event: u32) -> bool {
+        let Some(text) = Text::at(documents, start, end) else { return true };
+        // Most values are known, and found at the first place.
+        let number = usize::from(self.table[text.words.hash() % TABLE]);
+        if let Some(entry) = self.entries.get_mut(number.wrapping_sub(1))
+            && entry.text.is(&text)
+        {
+            entry.count += 1;
+            return true;
+        }
+        self.search(text, event)
+    }
+
+    #[inline(never)]
+    fn search(&mut self, text: Text<'d>, event: u32) -> bool {
+        let mut place = text.words.hash() % TABLE;
+        // Most of the places are empty.
         while let Some(&number @ 1..) = self.table.get(place) {
             if let Some(entry) = self.entries.get_mut(usize::from(number) - 1)
-                && same(entry.text, text)
+                && entry.text.is(&text)
             {
                 entry.count += 1;
                 return true;
             }
             place = (place + 1) % TABLE;
         }
-        if self.entries.len() >= LISTED_MAX || text.len() > LISTED_BYTES_MAX {
+        if self.entries.len() >= LISTED_MAX || text.bytes.len() > LISTED_BYTES_MAX {
             return false;
+        }
+        if self.entries.is_empty() {
+            self.entries.reserve(ENTRIES);
         }
         self.entries.push(Entry { text, count: 1, first: event });
         if let Some(number) = self.table.get_mut(place) {

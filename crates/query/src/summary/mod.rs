@@ -5,12 +5,16 @@
 //! safe to read: of those that are malformed nothing is known.
 
 mod collect;
+mod digits;
+mod facts;
 mod filter;
 mod hash;
 mod list;
 mod names;
 mod numbers;
 mod read;
+mod strings;
+mod text;
 mod write;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The keys of a block's documents, found by their bytes.
 
-use super::hash::{quick, same};
+use super::text::{Text, Words};
 
 /// More names than this are not told apart.
 const NAMES_MAX: usize = 2048;
@@ -10,37 +10,77 @@ const TABLE: usize = 2 * NAMES_MAX;
 
 /// Distinct names, numbered in the order in which they came.
 pub(super) struct Names<'d> {
-    pub(super) names: Vec<&'d [u8]>,
-    /// By the hash of a name: another part of the hash, and its number from 1.
-    table: Vec<(u32, u32)>,
+    names: Vec<Text<'d>>,
+    /// By the hash of a name, its number from 1.
+    table: Vec<u16>,
+    /// By the hash of a short name, the number of the last such name that was asked for.
+    recent: Box<[Recent; RECENT]>,
 }
+
+#[derive(Clone, Copy)]
+struct Recent {
+    /// Those of no name at first.
+    words: Words,
+    number: u32,
+}
+
+/// A power of two.
+const RECENT: usize = 512;
 
 impl<'d> Names<'d> {
     pub(super) fn new() -> Names<'d> {
-        Names { names: Vec::new(), table: vec![(0, 0); TABLE] }
+        let none = Recent { words: Words::OF_NONE, number: 0 };
+        Names { names: Vec::new(), table: vec![0; TABLE], recent: Box::new([none; RECENT]) }
     }
 
-    /// The number of a name, new or known; none where there is no room for it.
-    #[inline]
-    pub(super) fn number(&mut self, name: &'d [u8]) -> Option<usize> {
-        let hash = quick(name);
-        let tag = (hash >> 32) as u32;
+    /// The name with a number.
+    pub(super) fn name(&self, number: usize) -> Option<&'d [u8]> {
+        self.names.get(number).map(|name| name.bytes)
+    }
+
+    /// The number of the name from `start` up to `end`, new or known; none where there is no room for it.
+    #[inline(always)]
+    pub(super) fn number(&mut self, documents: &'d [u8], start: usize, end: usize) -> Option<usize> {
+        // Most names are short, and were asked for before.
+        if let Some(words) = Words::of_short(documents, start, end) {
+            let hash = words.hash() % RECENT;
+            for place in [hash, hash ^ 1] {
+                let recent = &self.recent[place];
+                if recent.words == words {
+                    return Some(recent.number as usize);
+                }
+            }
+        }
+        self.search(documents, start, end)
+    }
+
+    #[inline(never)]
+    fn search(&mut self, documents: &'d [u8], start: usize, end: usize) -> Option<usize> {
+        let name = Text::at(documents, start, end)?;
+        let number = self.known_or_new(&name)?;
+        if name.is_short() {
+            let hash = name.words.hash() % RECENT;
+            self.recent[hash ^ 1] = self.recent[hash];
+            self.recent[hash] = Recent { words: name.words, number: number as u32 };
+        }
+        Some(number)
+    }
+
+    fn known_or_new(&mut self, name: &Text<'d>) -> Option<usize> {
+        let hash = name.words.hash();
         for probe in 0..PROBES_MAX {
-            let place = self.table.get_mut((hash as usize).wrapping_add(probe) % TABLE)?;
-            match *place {
-                (_, 0) if self.names.len() >= NAMES_MAX => return None,
-                (_, 0) => {
-                    self.names.push(name);
-                    *place = (tag, self.names.len() as u32);
+            let place = self.table.get_mut(hash.wrapping_add(probe) % TABLE)?;
+            match usize::from(*place).checked_sub(1) {
+                Some(number) if self.names.get(number).is_some_and(|known| known.is(name)) => {
+                    return Some(number);
+                }
+                Some(_) => {}
+                None if self.names.len() >= NAMES_MAX => return None,
+                None => {
+                    self.names.push(*name);
+                    *place = self.names.len() as u16;
                     return Some(self.names.len() - 1);
                 }
-                (known, number) if known == tag => {
-                    let number = number as usize - 1;
-                    if self.names.get(number).is_some_and(|known| same(known, name)) {
-                        return Some(number);
-                    }
-                }
-                _ => {}
             }
         }
         None

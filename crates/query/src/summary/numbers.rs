@@ -1,46 +1,121 @@
 //! The numbers of a key: their range and their exact sum.
 
+use super::digits;
+use super::facts::Place;
 use super::list::List;
-use crate::value::{Number, few_digits};
-use std::cmp::Ordering;
+use crate::value::Number;
 
 pub(super) struct Numbers<'d> {
     pub(super) count: u32,
     /// None once there are too many distinct ones.
     pub(super) list: Option<List<'d>>,
-    pub(super) range: Option<(Extreme<'d>, Extreme<'d>)>,
-    /// By scale, the sum of the significands; none once a number is beyond the decimals.
-    pub(super) sum: Option<Vec<(u32, i128)>>,
+    /// From then on, by scale, what those of few digits come to.
+    scales: Vec<Scale<'d>>,
+    /// The range of those with more.
+    others: Option<Range<'d>>,
+    /// A number is beyond the decimals.
+    is_without_sum: bool,
 }
 
-/// The first of the least, or of the greatest numbers.
+/// The first of the least, or of the greatest numbers, as it is spelt, and its event.
 #[derive(Clone, Copy)]
 pub(super) struct Extreme<'d> {
     pub(super) text: &'d [u8],
     pub(super) event: u32,
-    /// Where it has few digits: significand and scale.
-    digits: Option<(i64, u32)>,
-    /// Then what these come to, within [`NEARLY`].
-    value: f64,
+}
+
+/// The least and the greatest.
+pub(super) type Range<'d> = (Extreme<'d>, Extreme<'d>);
+
+/// Numbers with as many places behind the point: they compare and add as their significands do.
+struct Scale<'d> {
+    has_sum: bool,
+    sum: i128,
+    /// Those of few digits have less than the bounds that it begins with.
+    least: i64,
+    greatest: i64,
+    range: Range<'d>,
+}
+
+impl Scale<'_> {
+    fn new() -> Self {
+        let none = Extreme { text: &[], event: 0 };
+        Scale { has_sum: false, sum: 0, least: i64::MAX, greatest: i64::MIN, range: (none, none) }
+    }
 }
 
 impl<'d> Numbers<'d> {
     pub(super) fn new() -> Numbers<'d> {
-        Numbers { count: 0, list: Some(List::new()), range: None, sum: Some(Vec::new()) }
+        Numbers { count: 0, list: Some(List::new()), scales: Vec::new(), others: None, is_without_sum: false }
     }
 
-    #[inline]
-    pub(super) fn add(&mut self, text: &'d [u8], event: u32) {
-        self.count += 1;
-        if let Some(list) = &mut self.list
-            && !list.add(text, event)
-        {
-            self.list = None;
+    /// Takes in those of the values that come before the first that is no number; gives how many they are.
+    pub(super) fn add(&mut self, documents: &'d [u8], places: &[Place]) -> usize {
+        let is_number =
+            |place: &&Place| matches!(documents.get(place.start as usize), Some(b'-' | b'0'..=b'9'));
+        let mut count = 0;
+        if let Some(list) = &mut self.list {
+            for Place { start, end, event } in places.iter().take_while(is_number) {
+                if !list.add(documents, *start as usize, *end as usize, *event) {
+                    self.add_listed();
+                    self.list = None;
+                    break;
+                }
+                count += 1;
+            }
         }
-        let digits = few_digits(text);
-        let new = Extreme { text, event, digits, value: digits.map_or(0.0, nearly) };
-        match &mut self.range {
-            None => self.range = Some((new, new)),
+        if self.list.is_none() {
+            for Place { start, end, event } in places.iter().skip(count).take_while(is_number) {
+                let (start, end) = (*start as usize, *end as usize);
+                let text = documents.get(start..end).unwrap_or_default();
+                self.add_to_sum(text, *event, 1, digits::at(documents, start, end));
+                count += 1;
+            }
+        }
+        self.count += count as u32;
+        count
+    }
+
+    fn add_listed(&mut self) {
+        let Some(list) = self.list.take() else { return };
+        for entry in &list.entries {
+            let text = entry.text.bytes;
+            self.add_to_sum(text, entry.first, entry.count, digits::of(&entry.text));
+        }
+        self.list = Some(list);
+    }
+
+    #[inline(always)]
+    fn add_to_sum(&mut self, text: &'d [u8], event: u32, count: u32, digits: Option<(i64, u32)>) {
+        let Some((significand, scale)) = digits else { return self.add_other(text, event, count) };
+        let scale = self.scale(scale);
+        scale.has_sum = true;
+        scale.sum += i128::from(significand) * i128::from(count);
+        if significand < scale.least {
+            scale.least = significand;
+            scale.range.0 = Extreme { text, event };
+        }
+        if significand > scale.greatest {
+            scale.greatest = significand;
+            scale.range.1 = Extreme { text, event };
+        }
+    }
+
+    #[inline(always)]
+    fn scale(&mut self, scale: u32) -> &mut Scale<'d> {
+        let scale = scale as usize;
+        if scale >= self.scales.len() {
+            self.scales.resize_with(scale + 1, Scale::new);
+        }
+        &mut self.scales[scale]
+    }
+
+    /// Takes in a number of many digits, or with an exponent.
+    #[inline(never)]
+    fn add_other(&mut self, text: &'d [u8], event: u32, count: u32) {
+        let new = Extreme { text, event };
+        match &mut self.others {
+            None => self.others = Some((new, new)),
             Some((least, greatest)) => {
                 if new.compare(least).is_lt() {
                     *least = new;
@@ -49,64 +124,49 @@ impl<'d> Numbers<'d> {
                 }
             }
         }
-        self.add_to_sum(text, digits);
+        if self.is_without_sum {
+            return;
+        }
+        let decimal = std::str::from_utf8(text).ok().and_then(|text| Number::Stored(text).decimal());
+        match decimal {
+            None => self.is_without_sum = true,
+            Some(decimal) => {
+                let scale = self.scale(decimal.scale());
+                scale.has_sum = true;
+                // A block holds too few events for 96 bits each to overflow.
+                scale.sum = scale.sum.saturating_add(decimal.mantissa().saturating_mul(count.into()));
+            }
+        }
     }
 
-    #[inline]
-    fn add_to_sum(&mut self, text: &[u8], digits: Option<(i64, u32)>) {
-        let Some(parts) = &mut self.sum else { return };
-        let exact = || {
-            let decimal = Number::Stored(std::str::from_utf8(text).ok()?).decimal()?;
-            Some((decimal.mantissa(), decimal.scale()))
-        };
-        let number = digits.map(|(significand, scale)| (i128::from(significand), scale)).or_else(exact);
-        let Some((significand, scale)) = number else {
-            self.sum = None;
-            return;
-        };
-        match parts.iter_mut().find(|(known, _)| *known == scale) {
-            // A block holds too few events for 96 bits each to overflow.
-            Some((_, sum)) => *sum = sum.saturating_add(significand),
-            None => parts.push((scale, significand)),
-        }
+    /// To be called when all are taken in, before range and sums are asked for.
+    pub(super) fn finish(&mut self) {
+        self.add_listed();
+    }
+
+    /// The first of the least and the first of the greatest numbers, if there are any.
+    pub(super) fn range(&self) -> Option<Range<'d>> {
+        let few = self.scales.iter().filter(|scale| scale.least != i64::MAX).map(|scale| scale.range);
+        few.chain(self.others).reduce(|(least, greatest), (low, high)| {
+            let before = |a: Extreme<'d>, b: Extreme<'d>| a.event < b.event;
+            let order = low.compare(&least);
+            let is_less = order.is_lt() || order.is_eq() && before(low, least);
+            let order = high.compare(&greatest);
+            let is_greater = order.is_gt() || order.is_eq() && before(high, greatest);
+            (if is_less { low } else { least }, if is_greater { high } else { greatest })
+        })
+    }
+
+    /// The sum of all numbers, as scales and sums of significands; none if one is beyond the decimals.
+    pub(super) fn sums(&self) -> Option<impl Iterator<Item = (u32, i128)>> {
+        let scales = (0..).zip(&self.scales).filter(|(_, scale)| scale.has_sum);
+        (!self.is_without_sum).then(|| scales.map(|(number, scale)| (number, scale.sum)))
     }
 }
 
 impl Extreme<'_> {
-    #[inline]
-    fn compare(&self, other: &Extreme<'_>) -> Ordering {
-        match (self.digits, other.digits) {
-            (Some((a, scale)), Some((b, other))) if scale == other => a.cmp(&b),
-            (Some(a), Some(b)) => {
-                let apart = (self.value.abs() + other.value.abs()) * NEARLY;
-                match self.value - other.value {
-                    difference if difference > apart => Ordering::Greater,
-                    difference if difference < -apart => Ordering::Less,
-                    _ => compare(a, b),
-                }
-            }
-            _ => {
-                let text = |text| std::str::from_utf8(text).unwrap_or_default();
-                tamias_json::number::compare(text(self.text), text(other.text))
-            }
-        }
+    fn compare(&self, other: &Extreme<'_>) -> std::cmp::Ordering {
+        let text = |text| std::str::from_utf8(text).unwrap_or_default();
+        tamias_json::number::compare(text(self.text), text(other.text))
     }
-}
-
-/// More than the relative error of two roundings.
-const NEARLY: f64 = 1e-15;
-
-const POWERS: [f64; 19] =
-    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
-
-#[inline]
-fn nearly((significand, scale): (i64, u32)) -> f64 {
-    significand as f64 / POWERS.get(scale as usize).copied().unwrap_or(f64::NAN)
-}
-
-#[cold]
-fn compare((a, a_scale): (i64, u32), (b, b_scale): (i64, u32)) -> Ordering {
-    // At most 18 digits, moved by at most 18 places.
-    let moved = |significand: i64, places: u32| i128::from(significand) * 10i128.pow(places);
-    moved(a, b_scale.saturating_sub(a_scale)).cmp(&moved(b, a_scale.saturating_sub(b_scale)))
 }

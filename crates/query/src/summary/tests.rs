@@ -223,6 +223,13 @@ fn key() -> impl Strategy<Value = String> {
         "\\\"b",
         "é",
         "\n",
+        "fifteen letters",
+        "sixteen letters.",
+        "sixteen letters,",
+        "sixteen letters..",
+        "Elapsed, as it was measured",
+        "Elapsed: as it is measured",
+        "Elapsed, as it is measured",
     ];
     prop_oneof![prop::sample::select(names.to_vec()).prop_map(str::to_owned), "[ab]{1,2}"]
 }
@@ -241,7 +248,13 @@ fn scalar() -> impl Strategy<Value = String> {
         "1999e-3",
         "12345678901234567890",
         "1e20",
+        "1e2",
         "0.1",
+        "12345678",
+        "-123456789.5",
+        "12345678.12345678",
+        "1234567890123456.25",
+        "0.00000000000000000000000000001",
         "\"\"",
         "\"a\"",
         "\"Elapsed\"",
@@ -334,6 +347,25 @@ fn facts_of_nasty_documents() {
         let (one, ends) = block(&[document]);
         check(&one, &ends);
     }
+}
+
+#[test]
+fn facts_of_documents_that_fill_several_windows() {
+    let document = |number: usize| {
+        let filler = "x".repeat(number * 37 % 300);
+        let members = match number % 5 {
+            0 => format!(r#""a":{number},"b":"{filler}""#),
+            1 => format!(r#""b":"{filler}","a":"text {number}","b":null"#),
+            2 => format!(r#""a":-{number}.5e1,"rare {}":[{{"a":1}}]"#, number % 700),
+            3 => format!(r#""a\"b":{number},"a":{}.{:03}"#, number / 7, number % 999),
+            _ => String::new(),
+        };
+        format!("{{{members}}}")
+    };
+    let documents: Vec<String> = (0..6000).map(document).collect();
+    let (documents, ends) = block(&documents);
+    assert!(documents.len() > 400 << 10);
+    check(&documents, &ends);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! A block's documents → its summary.
 
-use super::collect::{Facts, Keys, Tally};
+use super::collect::Keys;
+use super::facts::{Facts, Tally};
 use super::list::Entry;
 use super::{HEADER_BYTES, KEYS_MAX, NAME_BYTES_MAX, VERSION, filter, flags, key_flags};
-use tamias_json::Offsets;
+use std::ops::Range;
 
 /// A summary takes at most this part of its documents' bytes, or [`BYTES_ALWAYS`].
 const SHARE: usize = 40;
@@ -15,38 +16,31 @@ const BYTES_ALWAYS: usize = 2048;
 /// Takes time linear in the bytes, and appends at most a fortieth of them, or 2 KiB where the documents are few. Nothing is
 /// appended where they are no minified JSON objects.
 pub fn summarize(documents: &[u8], ends: &[u32], out: &mut Vec<u8>) {
-    let mut offsets = Offsets::new();
-    let mut keys = Keys::new(documents);
-    let mut start = 0;
-    for (event, &end) in (0..).zip(ends) {
-        let document = documents.get(start..end as usize);
-        let Some(Ok(document)) = document.map(|bytes| offsets.scan_trusted(bytes)) else { return };
-        keys.add(document, event);
-        start = end as usize + 1;
-    }
+    let Some(keys) = Keys::of(documents, ends) else { return };
     write(keys, ends.len() as u32, (documents.len() / SHARE).max(BYTES_ALWAYS), out);
 }
 
-/// What will be written of a key.
+/// What will be written of a key. Its bytes lie in a buffer of all.
 struct Record<'d> {
     name: &'d [u8],
     facts: Box<Facts<'d>>,
     flags: u8,
-    head: Vec<u8>,
+    head: Range<usize>,
     /// In the order in which they are written: each with its flag, which says whether it is.
-    parts: [(u8, Vec<u8>); 4],
+    parts: [(u8, Range<usize>); 4],
 }
 
 fn write(mut keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
     let flat = std::mem::take(&mut keys.flat);
     let mut summary_flags = if keys.is_nested { flags::NESTED } else { 0 };
     let mut is_incomplete = keys.has_others;
+    let mut buffer = Vec::with_capacity(budget);
     let mut records: Vec<Record<'_>> = keys
         .into_facts()
-        .map(|(name, is_simple, facts)| Record::new(name, is_simple, facts, events))
+        .map(|(name, is_simple, facts)| Record::new(name, is_simple, facts, events, &mut buffer))
         .collect();
     // Where there is no room for all, the keys that most events have are those that count.
-    records.sort_by(|a, b| b.facts.events.cmp(&a.facts.events).then_with(|| a.name.cmp(b.name)));
+    records.sort_unstable_by(|a, b| b.facts.events.cmp(&a.facts.events).then_with(|| a.name.cmp(b.name)));
     let (all, mut bytes) = (records.len(), HEADER_BYTES + flat.len());
     records.retain(|record| record.name.len() <= NAME_BYTES_MAX);
     records.truncate(KEYS_MAX);
@@ -69,7 +63,7 @@ fn write(mut keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
     left -= filter.len();
     choose_parts(&mut records, &mut left);
 
-    records.sort_by_key(|record| record.name);
+    records.sort_unstable_by_key(|record| record.name);
     let begin = out.len();
     out.extend_from_slice(&[VERSION, summary_flags]);
     out.extend_from_slice(&(records.len() as u16).to_le_bytes());
@@ -77,6 +71,7 @@ fn write(mut keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&(filter.len() as u32).to_le_bytes());
     let offsets = out.len();
     out.resize(offsets + OFFSET_BYTES * records.len(), 0);
+    let written = |range: &Range<usize>| buffer.get(range.clone()).unwrap_or_default();
     for (number, record) in records.iter().enumerate() {
         let place = (out.len() - begin) as u32;
         if let Some(offset) =
@@ -86,10 +81,10 @@ fn write(mut keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
         }
         put_text(record.name, out);
         out.push(record.flags);
-        out.extend_from_slice(&record.head);
+        out.extend_from_slice(written(&record.head));
         for (flag, part) in &record.parts {
             if record.flags & flag != 0 {
-                put_text(part, out);
+                put_text(written(part), out);
             }
         }
     }
@@ -108,48 +103,59 @@ const NAME_HEAD_BYTES: usize = 3;
 const LENGTH_BYTES: usize = 3;
 
 impl<'d> Record<'d> {
-    fn new(name: &'d [u8], is_simple: bool, facts: Box<Facts<'d>>, events: u32) -> Record<'d> {
-        let mut head = Vec::new();
-        put(facts.events.into(), &mut head);
+    fn new(
+        name: &'d [u8],
+        is_simple: bool,
+        mut facts: Box<Facts<'d>>,
+        events: u32,
+        out: &mut Vec<u8>,
+    ) -> Record<'d> {
+        let begin = out.len();
+        put(facts.events.into(), out);
         if facts.is_repeated {
+            let head = begin..out.len();
             return Record { name, facts, flags: key_flags::REPEATED, head, parts: Default::default() };
         }
         if facts.events < events {
-            put(facts.first_missing.unwrap_or(facts.next).into(), &mut head);
+            put(facts.first_missing.unwrap_or(facts.next).into(), out);
         }
-        put(facts.maps.into(), &mut head);
-        put(facts.arrays.into(), &mut head);
+        put(facts.maps.into(), out);
+        put(facts.arrays.into(), out);
         for Tally { count, first } in [facts.null, facts.falsehood, facts.truth] {
-            put(count.into(), &mut head);
+            put(count.into(), out);
             if count > 0 {
-                put(first.into(), &mut head);
+                put(first.into(), out);
             }
         }
-        put(facts.strings.count.into(), &mut head);
-        put(facts.numbers.count.into(), &mut head);
+        put(facts.strings.count.into(), out);
+        put(facts.numbers.count.into(), out);
+        let head = begin..out.len();
 
-        let mut parts = [const { (0, Vec::new()) }; 4];
+        let mut parts = [const { (0, 0..0) }; 4];
         let [strings, numbers, range, sum] = &mut parts;
         if let (Some(list), 1..) = (&facts.strings.list, facts.strings.count) {
-            *strings = (key_flags::STRINGS, listed(&list.entries));
+            *strings = (key_flags::STRINGS, listed(&list.entries, out));
         }
+        facts.numbers.finish();
         if facts.numbers.count > 0 {
             if let Some(list) = &facts.numbers.list {
-                *numbers = (key_flags::NUMBERS, listed(&list.entries));
+                *numbers = (key_flags::NUMBERS, listed(&list.entries, out));
             }
-            if let Some((least, greatest)) = facts.numbers.range {
-                range.0 = key_flags::RANGE;
+            let begin = out.len();
+            if let Some((least, greatest)) = facts.numbers.range() {
                 for extreme in [least, greatest] {
-                    put_text(extreme.text, &mut range.1);
-                    put(extreme.event.into(), &mut range.1);
+                    put_text(extreme.text, out);
+                    put(extreme.event.into(), out);
                 }
+                *range = (key_flags::RANGE, begin..out.len());
             }
-            if let Some(parts) = &facts.numbers.sum {
-                sum.0 = key_flags::SUM;
-                for (scale, significand) in parts {
-                    put((*scale).into(), &mut sum.1);
-                    put((significand << 1 ^ significand >> 127) as u128, &mut sum.1);
+            let begin = out.len();
+            if let Some(scales) = facts.numbers.sums() {
+                for (scale, significand) in scales {
+                    put(scale.into(), out);
+                    put_wide((significand << 1 ^ significand >> 127) as u128, out);
                 }
+                *sum = (key_flags::SUM, begin..out.len());
             }
         }
         Record { name, facts, flags: if is_simple { key_flags::SIMPLE } else { 0 }, head, parts }
@@ -184,7 +190,6 @@ fn choose_filter(records: &mut [Record<'_>], left: usize) -> Vec<u8> {
         }
     }
     keys.sort_unstable();
-    let mut chosen = Vec::new();
     let mut entries = 0;
     for (_, number) in keys {
         if let Some(record) = records.get_mut(number) {
@@ -192,32 +197,43 @@ fn choose_filter(records: &mut [Record<'_>], left: usize) -> Vec<u8> {
             if filter::bytes_for(entries + count) <= left {
                 entries += count;
                 record.flags |= key_flags::FILTER;
-                chosen.append(&mut record.facts.strings.hashes);
             }
         }
     }
     let mut bytes = vec![0; filter::bytes_for(entries)];
-    chosen.iter().for_each(|hash| filter::insert(&mut bytes, *hash));
+    let chosen = records.iter().filter(|record| record.flags & key_flags::FILTER != 0);
+    for hash in chosen.flat_map(|record| &record.facts.strings.hashes) {
+        filter::insert(&mut bytes, *hash);
+    }
     bytes
 }
 
-fn listed(entries: &[Entry<'_>]) -> Vec<u8> {
-    let mut out = Vec::new();
+fn listed(entries: &[Entry<'_>], out: &mut Vec<u8>) -> Range<usize> {
+    let begin = out.len();
     for entry in entries {
-        put_text(entry.text, &mut out);
-        put(entry.count.into(), &mut out);
-        put(entry.first.into(), &mut out);
+        put_text(entry.text.bytes, out);
+        put(entry.count.into(), out);
+        put(entry.first.into(), out);
     }
-    out
+    begin..out.len()
 }
 
 fn put_text(text: &[u8], out: &mut Vec<u8>) {
-    put(text.len() as u128, out);
+    put(text.len() as u64, out);
     out.extend_from_slice(text);
 }
 
 /// Seven bits a byte, the lowest first; the high bit says that more follow.
-fn put(mut number: u128, out: &mut Vec<u8>) {
+fn put(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// The same of a number of more bits.
+fn put_wide(mut number: u128, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;

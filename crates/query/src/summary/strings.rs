@@ -1,0 +1,111 @@
+//! The strings of a key: all distinct ones, or hashes of them for the filter.
+
+use super::FILTERED_BYTES_MAX;
+use super::facts::Place;
+use super::hash::hash;
+use super::list::List;
+
+/// HEURISTIC: when the list is full, a key whose strings in it are longer than this on average holds prose.
+const MEAN_BYTES_MAX: usize = 48;
+/// Room for hashes at first.
+const HASHES: usize = 256;
+
+pub(super) struct Strings<'d> {
+    seed: u64,
+    /// False where nobody asks for them: of the time not the text is looked at, but the instant; and prose is seldom asked for as a whole.
+    pub(super) is_wanted: bool,
+    pub(super) count: u32,
+    /// None once there are too many distinct ones.
+    pub(super) list: Option<List<'d>>,
+    /// Then the hashes of all that are not too long for the filter, a few more than once.
+    pub(super) hashes: Vec<u64>,
+    /// The bytes of those that were hashed.
+    pub(super) bytes: usize,
+}
+
+/// By some of their bits, hashes that were kept lately, so that a value that comes again and again is kept about once.
+pub(super) struct Recent(Vec<u64>);
+
+/// A power of two.
+const RECENT: usize = 1024;
+
+impl Recent {
+    pub(super) fn new() -> Recent {
+        let mut hashes = vec![0; RECENT];
+        // None but the first place could hold a hash of 0.
+        hashes[0] = 1;
+        Recent(hashes)
+    }
+
+    /// Whether it was kept lately. It is from now on.
+    #[inline(always)]
+    fn knows(&mut self, hash: u64) -> bool {
+        self.0.get_mut(hash as usize % RECENT).is_none_or(|place| std::mem::replace(place, hash) == hash)
+    }
+}
+
+impl<'d> Strings<'d> {
+    pub(super) fn new(name: &[u8]) -> Strings<'d> {
+        let is_wanted = name != b"@t";
+        Strings {
+            seed: hash(0, name),
+            is_wanted,
+            count: 0,
+            list: is_wanted.then(List::new),
+            hashes: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Takes in those of the values that come before the first that is no string; gives how many they are.
+    pub(super) fn add(&mut self, documents: &'d [u8], places: &[Place], recent: &mut Recent) -> usize {
+        let strings = |from: usize| {
+            let rest = places.get(from..).unwrap_or_default();
+            rest.iter().map_while(|place| place.inside_quotes(documents).map(|at| (at, place.event)))
+        };
+        let mut count = 0;
+        if let Some(list) = &mut self.list {
+            let listed =
+                strings(0).take_while(|&((start, end), event)| list.add(documents, start, end, event));
+            count = listed.count();
+            if strings(count).next().is_some() {
+                self.end_list(recent);
+            }
+        }
+        if self.list.is_none() {
+            count += match self.is_wanted {
+                true => {
+                    strings(count).map(|((start, end), _)| self.keep(documents, start, end, recent)).count()
+                }
+                false => strings(count).count(),
+            };
+        }
+        self.count += count as u32;
+        count
+    }
+
+    /// The list is full: from now on strings are kept for the filter, if they are worth it.
+    fn end_list(&mut self, recent: &mut Recent) {
+        let listed = self.list.take().map(|list| list.entries).unwrap_or_default();
+        let bytes: usize = listed.iter().map(|entry| entry.text.bytes.len()).sum();
+        self.is_wanted = bytes <= listed.len() * MEAN_BYTES_MAX;
+        if self.is_wanted {
+            self.hashes.reserve(HASHES);
+            for text in listed.iter().map(|entry| entry.text.bytes) {
+                self.keep(text, 0, text.len(), recent);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn keep(&mut self, documents: &[u8], start: usize, end: usize, recent: &mut Recent) {
+        let Some(text) = documents.get(start..end).filter(|text| text.len() <= FILTERED_BYTES_MAX) else {
+            return;
+        };
+        let hash = hash(self.seed, text);
+        if !recent.knows(hash) {
+            self.hashes.push(hash);
+            self.bytes += text.len();
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A piece of a block's documents, with words that tell it from others.
+
+use super::hash::{MIX, word};
+
+/// A name or a value.
+#[derive(Clone, Copy)]
+pub(super) struct Text<'d> {
+    pub(super) bytes: &'d [u8],
+    pub(super) words: Words,
+}
+
+/// Of a text the first 16 bytes, with zeros behind a shorter one, or the first and the last eight of a longer one; and its length. Made and
+/// compared without a branch for the length: that of a value is hard to predict.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Words {
+    low: u64,
+    high: u64,
+    length: u32,
+}
+
+const SHORT_MAX: usize = 16;
+
+/// For each length up to 16, what of two words counts.
+const COUNTING: [[u64; 2]; SHORT_MAX + 1] = {
+    let mut masks = [[0; 2]; SHORT_MAX + 1];
+    let mut length = 1;
+    while length <= SHORT_MAX {
+        let mask = u128::MAX >> (8 * (SHORT_MAX - length));
+        masks[length] = [mask as u64, (mask >> 64) as u64];
+        length += 1;
+    }
+    masks
+};
+
+impl Words {
+    /// The words of no text.
+    pub(super) const OF_NONE: Words = Words { low: 0, high: 0, length: u32::MAX };
+
+    /// Those of the text from `start` up to `end`; none where it is long, or stands at the end of the documents.
+    #[inline(always)]
+    pub(super) fn of_short(documents: &[u8], start: usize, end: usize) -> Option<Words> {
+        let length = end.wrapping_sub(start);
+        let first: &[u8; SHORT_MAX] = documents.get(start..)?.first_chunk()?;
+        let counting = COUNTING.get(length)?;
+        let [low, high] = halves(first);
+        Some(Words { low: low & counting[0], high: high & counting[1], length: length as u32 })
+    }
+
+    /// Those of the text from `start` up to `end`.
+    #[inline(always)]
+    pub(super) fn of(documents: &[u8], start: usize, end: usize) -> Option<Words> {
+        if let Some(words) = Words::of_short(documents, start, end) {
+            return Some(words);
+        }
+        let text = documents.get(start..end)?;
+        let [low, high] = match text.len() {
+            0..=SHORT_MAX => Words::near_the_end(text),
+            _ => [word(text.first_chunk()), word(text.last_chunk())],
+        };
+        Some(Words { low, high, length: text.len() as u32 })
+    }
+
+    #[cold]
+    fn near_the_end(text: &[u8]) -> [u64; 2] {
+        let mut padded = [0; SHORT_MAX];
+        padded.iter_mut().zip(text).for_each(|(to, byte)| *to = *byte);
+        halves(&padded)
+    }
+
+    /// Length of the text in bytes.
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.length as usize
+    }
+
+    /// The first eight bytes of a short text, and the others.
+    #[inline(always)]
+    pub(super) fn halves(&self) -> [u64; 2] {
+        [self.low, self.high]
+    }
+
+    /// A hash for tables in memory, of which the lower bits count.
+    #[inline(always)]
+    pub(super) fn hash(&self) -> usize {
+        let mixed = (self.low ^ self.high.rotate_left(29) ^ u64::from(self.length)).wrapping_mul(MIX[0]);
+        (mixed >> 40) as usize
+    }
+}
+
+impl<'d> Text<'d> {
+    /// The bytes from `start` up to `end`; none if they do not lie in the documents.
+    #[inline(always)]
+    pub(super) fn at(documents: &'d [u8], start: usize, end: usize) -> Option<Text<'d>> {
+        let words = Words::of(documents, start, end)?;
+        documents.get(start..end).map(|bytes| Text { bytes, words })
+    }
+
+    /// Whether the words tell all.
+    pub(super) fn is_short(&self) -> bool {
+        self.bytes.len() <= SHORT_MAX
+    }
+
+    /// Whether both are the same bytes.
+    #[inline(always)]
+    pub(super) fn is(&self, other: &Text<'_>) -> bool {
+        self.words == other.words && (self.is_short() || self.bytes == other.bytes)
+    }
+}
+
+#[inline(always)]
+fn halves(bytes: &[u8; SHORT_MAX]) -> [u64; 2] {
+    [word(bytes.first_chunk()), word(bytes.last_chunk())]
+}

@@ -4,7 +4,7 @@ mod bound;
 mod few;
 
 pub use bound::Bound;
-pub(crate) use bound::{compare_whole, whole_number};
+pub(crate) use bound::{Rest, compare_whole, whole_part};
 pub use few::{few_digits, few_digits_at};
 
 use rust_decimal::Decimal;

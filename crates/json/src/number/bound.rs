@@ -128,15 +128,37 @@ pub(crate) fn compare_whole(start: &[u8; 16], whole: u64) -> (usize, bool) {
     (order, is_short & (end < 16) & is_ended & !(has_point & (order == 1)))
 }
 
-/// The digits of the whole number with which the bytes begin, a byte each, and whether it is one of at most eight digits and no
-/// fraction.
+/// The digits of the whole part of the number with which the bytes begin, a byte each; what comes with it.
 #[inline(always)]
-pub(crate) fn whole_number(start: &[u8; 16]) -> (u64, bool) {
-    let digits = (others(start) | 1 << 16).trailing_zeros();
-    let behind = start[(digits % 16) as usize];
+pub(crate) fn whole_part(start: &[u8; 16]) -> (u64, Rest) {
+    let others = others(start) | 1 << 16;
+    let digits = others.trailing_zeros();
+    let has_point = start[(digits % 16) as usize] == b'.';
+    let end = (others & others.wrapping_sub(u32::from(has_point))).trailing_zeros();
+    let behind = start[(end % 16) as usize];
     let word = start.first_chunk().map_or(0, |word| u64::from_be_bytes(*word)) ^ ZEROS;
     let number = word >> (64u32.wrapping_sub(8 * digits) % 64);
-    (number, (digits.wrapping_sub(1) < 8) & ((behind == b',') | (behind == b'}')))
+    let is_short = (digits.wrapping_sub(1) < 8) & (end < 16) & ((behind == b',') | (behind == b'}'));
+    (
+        number,
+        if !is_short {
+            Rest::Unknown
+        } else if has_point {
+            Rest::Fraction
+        } else {
+            Rest::Nothing
+        },
+    )
+}
+
+/// What follows the whole part of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    Nothing,
+    /// A fraction, which may be 0.
+    Fraction,
+    /// This is no number of at most eight digits before the point and 15 characters.
+    Unknown,
 }
 
 /// A bit for each byte that is no digit.

@@ -1,6 +1,7 @@
 //! All places of a needle in a stretch of bytes.
 
 use super::kernel::{Task, run};
+use super::{Documents, Places};
 use crate::access;
 use crate::classify::{BLOCK, Kernel};
 use crate::isa::Isa;
@@ -106,16 +107,15 @@ impl Task for Tune<'_> {
     }
 }
 
-/// Appends all places of the needle that lie whole in the `range` of the bytes.
-pub(super) fn all(isa: Isa, needle: &Needle, bytes: &[u8], range: Range<usize>, places: &mut Vec<u32>) {
-    run(isa, All { needle, bytes, range, places });
+/// Appends the places of the needle that lie whole in the documents' bytes.
+pub(super) fn all(isa: Isa, needle: &Needle, documents: Documents<'_>, places: &mut Places) {
+    run(isa, All { needle, documents, places });
 }
 
 struct All<'t> {
     needle: &'t Needle,
-    bytes: &'t [u8],
-    range: Range<usize>,
-    places: &'t mut Vec<u32>,
+    documents: Documents<'t>,
+    places: &'t mut Places,
 }
 
 /// Blocks that are searched for the pair before what was found is compared.
@@ -134,7 +134,10 @@ impl Task for All<'_> {
         reason = "vectors are read, and candidates written, without checks in the innermost loop"
     )]
     fn run<K: Kernel>(self, kernel: K) {
-        let All { needle, bytes, range, places } = self;
+        let All { needle, documents, places: Places { all: places, crowded } } = self;
+        let (bytes, range) = (documents.bytes, documents.all());
+        // The document that was looked at last.
+        let mut index = 0;
         let end = range.end.min(bytes.len());
         let Some(last) = end.checked_sub(needle.bytes.len()) else { return };
         let mut at = range.start;
@@ -175,6 +178,10 @@ impl Task for All<'_> {
                 }
             }
             at += blocks * BLOCK;
+            if count > CROWD {
+                // Who has so many places has them everywhere, and is not told by them.
+                (index, at) = step_over(documents, index, places, crowded, at);
+            }
         }
         // What is near the end of the bytes.
         while at <= last {
@@ -184,6 +191,35 @@ impl Task for All<'_> {
             at += 1;
         }
     }
+}
+
+/// Most places close together in a document that are noted.
+pub(super) const CROWD: usize = 16;
+
+/// If the last places are too many in one document, notes that, and goes on behind it: the document's index, and where to go on.
+#[cold]
+fn step_over(
+    documents: Documents<'_>,
+    index: usize,
+    places: &[u32],
+    crowded: &mut Vec<u32>,
+    at: usize,
+) -> (usize, usize) {
+    let Some(index) = places.last().and_then(|last| documents.index_of(index, *last)) else {
+        return (index, at);
+    };
+    let Range { start, end } = documents.range(index);
+    let is_crowded = end > at
+        && places
+            .len()
+            .checked_sub(CROWD + 1)
+            .and_then(|before| places.get(before))
+            .is_some_and(|place| *place as usize >= start);
+    if is_crowded {
+        crowded.push(index as u32);
+        return (index + 1, end);
+    }
+    (index, at)
 }
 
 impl Needle {

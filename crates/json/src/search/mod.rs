@@ -19,7 +19,8 @@ mod structure;
 mod tests;
 
 pub use find::Needle;
-pub use numbers::Wanted;
+pub use numbers::{Judge, Wanted};
+pub use places::Runs;
 pub use structure::Structure;
 pub(crate) use structure::put_places;
 
@@ -32,7 +33,7 @@ use std::ops::Range;
 pub struct Documents<'d> {
     bytes: &'d [u8],
     ends: &'d [[u8; 4]],
-    flat: &'d [u8],
+    plain: &'d [u8],
     first: usize,
     last: usize,
 }
@@ -43,21 +44,27 @@ impl<'d> Documents<'d> {
     ///
     /// Ends that do not rise, or lie outside the bytes, are safe; such documents count as empty.
     pub fn new(bytes: &'d [u8], ends: &'d [[u8; 4]]) -> Option<Documents<'d>> {
-        (bytes.len() <= BYTES_MAX).then_some(Documents { bytes, ends, flat: &[], first: 0, last: ends.len() })
+        (bytes.len() <= BYTES_MAX).then_some(Documents {
+            bytes,
+            ends,
+            plain: &[],
+            first: 0,
+            last: ends.len(),
+        })
     }
 
-    /// The same, with what is known of them: a bit for each of the block, the lowest of a byte first, that says whether the document
-    /// is *flat*. It holds no object, no key more than once, and no key with a backslash, so that no key of it can be mistaken.
-    /// Answers then take less work. Bits that are missing say no.
-    pub fn with_flat(&self, flat: &'d [u8]) -> Documents<'d> {
-        Documents { flat, ..*self }
+    /// The same, with what is known of a key in them: a bit for each of the block, the lowest of a byte first, that says whether the key
+    /// is *plain* there: its needle stands in the document at most once, and if it does as a key of the top level. Answers for that key
+    /// then take less work. Bits that are missing say no.
+    pub fn with_plain(&self, plain: &'d [u8]) -> Documents<'d> {
+        Documents { plain, ..*self }
     }
 
-    /// Whether a document is known to be flat.
+    /// Whether the key is known to be plain in a document.
     #[inline(always)]
-    fn is_flat(&self, index: usize) -> bool {
+    fn is_plain(&self, index: usize) -> bool {
         let number = self.first + index;
-        self.flat.get(number / 8).is_some_and(|bits| bits >> (number % 8) & 1 == 1)
+        self.plain.get(number / 8).is_some_and(|bits| bits >> (number % 8) & 1 == 1)
     }
 
     /// Those with the numbers of `range`, counted from the first of the block.
@@ -96,11 +103,28 @@ impl<'d> Documents<'d> {
         self.part(part).all().len() as u64
     }
 
-    /// Where they end, as it is told: perhaps past the bytes.
+    /// The first of them, from the `index`th on, that ends behind a place.
     #[inline(always)]
-    fn ends(&self) -> impl Iterator<Item = u32> + 'd {
-        let ends = self.ends.get(self.first..self.last).unwrap_or_default();
-        ends.iter().map(|end| u32::from_le_bytes(*end))
+    fn index_of(&self, mut index: usize, place: u32) -> Option<usize> {
+        const LANES: usize = 8;
+        let is_before = |end: &[u8; 4]| u32::from_le_bytes(*end) <= place;
+        let mut ends = self.ends.get(self.first + index..self.last)?;
+        // How many they are is not to be guessed: counted in vectors.
+        while let Some((lanes, rest)) = ends.split_first_chunk::<LANES>() {
+            let before: usize = lanes.iter().map(|end| usize::from(is_before(end))).sum();
+            index += before;
+            if before < LANES {
+                return Some(index);
+            }
+            ends = rest;
+        }
+        Some(index + ends.iter().position(|end| !is_before(end))?)
+    }
+
+    /// Where the `index`th of them ends, as it is told: perhaps past the bytes.
+    #[inline(always)]
+    fn end_as_told(&self, index: usize) -> u32 {
+        self.ends.get(self.first + index).map_or(0, |end| u32::from_le_bytes(*end))
     }
 
     /// Where the `index`th of them ends.
@@ -121,21 +145,20 @@ impl<'d> Documents<'d> {
         }
     }
 
-    /// All places of the needle in these documents, those that overlap too, in their order: offsets in the block's bytes.
-    /// They replace what `places` holds. A place may reach over the end of its document.
-    pub fn find(&self, isa: Isa, needle: &Needle, places: &mut Vec<u32>) {
+    /// The places of the needle in these documents, those that overlap too. They replace what `places` holds.
+    pub fn find(&self, isa: Isa, needle: &Needle, places: &mut Places) {
         places.clear();
-        find::all(isa, needle, self.bytes, self.all(), places);
+        find::all(isa, needle, *self, places);
     }
 
     /// For each document where the value of a key of its top level stands, from the places of that key's needle.
     /// It replaces what `values` holds.
-    pub fn values(&self, isa: Isa, needle: &Needle, places: &[u32], values: &mut Vec<Place>) {
+    pub fn values(&self, isa: Isa, needle: &Needle, places: &Places, values: &mut Vec<Place>) {
         places::of_all(isa, needle, *self, places, values);
     }
 
-    /// For each document whether the key stands at its top level at a place that is kept, from the places of its needle and as many
-    /// decisions. It replaces what `matches` holds.
+    /// For each document whether the key stands at its top level at a place that is kept, from the places of its needle and the
+    /// numbers of those that are, in their order. It replaces what `matches` holds.
     ///
     /// Of a key that is repeated the last one counts, which takes a scan to know: such a document is [`Match::Maybe`] one
     /// if any of its places is kept.
@@ -143,21 +166,25 @@ impl<'d> Documents<'d> {
         &self,
         isa: Isa,
         needle: &Needle,
-        places: &[u32],
-        kept: &[bool],
+        places: &Places,
+        kept: &[u32],
         matches: &mut Vec<Match>,
     ) {
         places::matches(isa, needle, *self, places, kept, matches);
     }
 
-    /// How many characters the strings at some values have: for each of `indices` that of the value at that index, none for what is no
-    /// string, has escapes or is long. It replaces what `lengths` holds.
+    /// Which places lie in each of the documents that have any: the document's index, and the range of numbers of its places.
+    pub fn runs<'p>(&self, places: &'p Places) -> Runs<'d, 'p> {
+        Runs { documents: *self, places: &places.all, next: 0, index: 0 }
+    }
+
+    /// How many characters the strings at some values have together, and how many strings that are: of `indices` those whose value
+    /// at that index is a string. What it cannot tell, because there are escapes like `\u00e4` in it or the value is not sure, it
+    /// leaves to be looked at: such indices replace what `left` holds.
     ///
     /// A character is what begins with a byte that continues no other.
-    pub fn lengths(&self, isa: Isa, values: &[Place], indices: &[u32], lengths: &mut Vec<Option<u32>>) {
-        lengths.clear();
-        lengths.resize(indices.len(), None);
-        places::lengths(isa, *self, values, indices, lengths);
+    pub fn lengths(&self, isa: Isa, values: &[Place], indices: &[u32], left: &mut Vec<u32>) -> (u64, u64) {
+        places::lengths(isa, *self, values, indices, left)
     }
 
     /// The bytes of the whole block.
@@ -165,10 +192,36 @@ impl<'d> Documents<'d> {
         self.bytes
     }
 
-    /// What [`values`](Documents::values) gives for single documents: `values` has the place of the document `index` at `index`, for each of `indices`; the others
-    /// are left as they are.
+    /// What [`values`](Documents::values) gives for single documents: of the document `index` at `index`, for each of `indices` that
+    /// is unsure so far; all else is left as it is.
     pub fn values_of(&self, isa: Isa, needle: &Needle, indices: &[u32], values: &mut [Place]) {
         places::of_some(isa, needle, *self, indices, values);
+    }
+}
+
+/// Where a needle stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// Offsets in the block's bytes, in their order. A place may reach over the end of its document.
+    pub(crate) all: Vec<u32>,
+    /// The documents with so many places close together that only the first of them were noted.
+    pub(crate) crowded: Vec<u32>,
+}
+
+impl Places {
+    /// The offsets in the block's bytes, in their order. A place may reach over the end of its document.
+    pub fn all(&self) -> &[u32] {
+        &self.all
+    }
+
+    /// The indices of the documents with so many places close together that only the first of them were noted, in their order.
+    pub fn crowded(&self) -> &[u32] {
+        &self.crowded
+    }
+
+    fn clear(&mut self) {
+        self.all.clear();
+        self.crowded.clear();
     }
 }
 

@@ -1,7 +1,10 @@
 //! Many numbers compared with one, where they stand.
 
-use super::{Documents, Needle};
-use crate::number::{Bound, compare_whole, whole_number};
+use super::kernel::{Task, run};
+use super::{Documents, Needle, Places};
+use crate::classify::Kernel;
+use crate::isa::Isa;
+use crate::number::{Bound, Rest, compare_whole, whole_part};
 use std::cmp::Ordering;
 
 /// Which values are looked for.
@@ -27,49 +30,154 @@ impl Wanted {
             None => self.others,
         }
     }
+
+    /// Whether the value with which the text begins is wanted.
+    #[inline(never)]
+    fn is_met(self, bound: &Bound, text: &[u8]) -> bool {
+        self.is(bound.compare_any_beginning(text))
+    }
 }
 
 impl Documents<'_> {
-    /// For each place of a key's needle whether the value behind the key is wanted, as it stands to the bound. It replaces what
-    /// `kept` holds.
-    pub fn compare(
-        &self,
-        needle: &Needle,
-        places: &[u32],
-        bound: &Bound,
-        wanted: Wanted,
-        kept: &mut Vec<bool>,
-    ) {
+    /// The numbers of the places of a key's needle where the judge says so of what follows the needle, up to the end of the block. They
+    /// replace what `kept` holds.
+    pub fn keep(&self, isa: Isa, needle: &Needle, places: &Places, kept: &mut Vec<u32>, judge: impl Judge) {
+        kept.resize(places.all.len(), 0);
+        let mut count = 0;
         let key_bytes = needle.bytes().len();
-        let text = |place: &u32| self.bytes.get(*place as usize + key_bytes..).unwrap_or_default();
-        let any = |text: &[u8]| wanted.is(bound.compare_any_beginning(text));
-        kept.clear();
-        let Some(whole) = bound.whole() else {
-            kept.extend(places.iter().map(|place| any(text(place))));
-            return;
-        };
-        let by_order = [wanted.less, wanted.equal, wanted.greater];
-        kept.extend(places.iter().map(|place| {
-            let text = text(place);
-            match text.first_chunk().map(|start| compare_whole(start, whole)) {
-                Some((order, true)) => by_order[order % 3],
-                _ => any(text),
-            }
-        }));
+        run(isa, Keep { bytes: self.bytes, key_bytes, places: &places.all, kept, count: &mut count, judge });
+        kept.truncate(count);
     }
 
-    /// For each place of a key's needle whether the number behind the key equals one of the bounds. It replaces what `kept` holds.
-    pub fn equals_any(&self, needle: &Needle, places: &[u32], bounds: &[Bound], kept: &mut Vec<bool>) {
-        let key_bytes = needle.bytes().len();
-        let wholes: Vec<u64> = bounds.iter().filter_map(Bound::whole).collect();
-        let all_whole = wholes.len() == bounds.len();
-        kept.clear();
-        kept.extend(places.iter().map(|place| {
-            let text = self.bytes.get(*place as usize + key_bytes..).unwrap_or_default();
-            match text.first_chunk().map(whole_number) {
-                Some((number, true)) if all_whole => wholes.contains(&number),
-                _ => bounds.iter().any(|bound| bound.compare_beginning(text) == Some(Ordering::Equal)),
+    /// The numbers of the places of a key's needle behind which stands a value that is wanted, as it stands to the bound. They replace
+    /// what `kept` holds.
+    pub fn compare(
+        &self,
+        isa: Isa,
+        needle: &Needle,
+        places: &Places,
+        bound: &Bound,
+        wanted: Wanted,
+        kept: &mut Vec<u32>,
+    ) {
+        match bound.whole() {
+            Some(whole) => {
+                // A bit for each order.
+                let orders = usize::from(wanted.less)
+                    | usize::from(wanted.equal) << 1
+                    | usize::from(wanted.greater) << 2;
+                self.keep(isa, needle, places, kept, ComparesToWhole { bound, whole, wanted, orders });
             }
-        }));
+            None => self.keep(isa, needle, places, kept, |text: &[u8]| wanted.is_met(bound, text)),
+        }
+    }
+
+    /// The numbers of the places of a key's needle behind which stands a number that equals one of the bounds. They replace what `kept`
+    /// holds.
+    pub fn equals_any(
+        &self,
+        isa: Isa,
+        needle: &Needle,
+        places: &Places,
+        bounds: &[Bound],
+        kept: &mut Vec<u32>,
+    ) {
+        let mut wholes: Vec<u64> = bounds.iter().filter_map(Bound::whole).collect();
+        if wholes.len() < bounds.len() {
+            return self.keep(isa, needle, places, kept, |text: &[u8]| equals_any(bounds, text));
+        }
+        wholes.resize(wholes.len().next_multiple_of(LANES), NONE);
+        self.keep(isa, needle, places, kept, EqualsAnyWhole { bounds, wholes: &wholes });
+    }
+}
+
+/// Decides by what follows a needle. A closure does, where it need not be part of the loop.
+pub trait Judge {
+    /// Whether the place is kept.
+    fn holds(&self, text: &[u8]) -> bool;
+}
+
+impl<F: Fn(&[u8]) -> bool> Judge for F {
+    #[inline(always)]
+    fn holds(&self, text: &[u8]) -> bool {
+        self(text)
+    }
+}
+
+/// Compares with a whole number.
+struct ComparesToWhole<'j> {
+    bound: &'j Bound,
+    whole: u64,
+    wanted: Wanted,
+    orders: usize,
+}
+
+impl Judge for ComparesToWhole<'_> {
+    #[inline(always)]
+    fn holds(&self, text: &[u8]) -> bool {
+        match text.first_chunk().map(|start| compare_whole(start, self.whole)) {
+            Some((order, true)) => self.orders >> order & 1 == 1,
+            _ => self.wanted.is_met(self.bound, text),
+        }
+    }
+}
+
+/// Compares with several whole numbers.
+struct EqualsAnyWhole<'j> {
+    bounds: &'j [Bound],
+    /// Their digits, and [`NONE`] up to a multiple of the lanes.
+    wholes: &'j [u64],
+}
+
+impl Judge for EqualsAnyWhole<'_> {
+    #[inline(always)]
+    fn holds(&self, text: &[u8]) -> bool {
+        let (number, rest) = text.first_chunk().map_or((0, Rest::Unknown), whole_part);
+        // All are compared, in vectors: which it is, if any, is not to be guessed.
+        let lanes = self.wholes.as_chunks::<LANES>().0.iter();
+        let is_one = lanes.fold(false, |found, lanes| {
+            found | lanes.iter().fold(false, |found, whole| found | (*whole == number))
+        });
+        match rest {
+            Rest::Nothing => is_one,
+            // Equal if the fraction is 0.
+            Rest::Fraction => is_one && equals_any(self.bounds, text),
+            Rest::Unknown => equals_any(self.bounds, text),
+        }
+    }
+}
+
+#[inline(never)]
+fn equals_any(bounds: &[Bound], text: &[u8]) -> bool {
+    bounds.iter().any(|bound| bound.compare_beginning(text) == Some(Ordering::Equal))
+}
+
+const LANES: usize = 8;
+/// No number's digits.
+const NONE: u64 = u64::MAX;
+
+struct Keep<'t, J> {
+    bytes: &'t [u8],
+    key_bytes: usize,
+    places: &'t [u32],
+    kept: &'t mut [u32],
+    count: &'t mut usize,
+    judge: J,
+}
+
+impl<J: Judge> Task for Keep<'_, J> {
+    #[inline(always)]
+    fn run<K: Kernel>(self, _: K) {
+        let Keep { bytes, key_bytes, places, kept, count, judge } = self;
+        let mut next = 0;
+        for (number, place) in (0..).zip(places) {
+            let text = bytes.get(*place as usize + key_bytes..).unwrap_or_default();
+            // Which are kept is not to be guessed: each is written, and overwritten if it is not.
+            if let Some(slot) = kept.get_mut(next) {
+                *slot = number;
+            }
+            next += usize::from(judge.holds(text));
+        }
+        *count = next;
     }
 }

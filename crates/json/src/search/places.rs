@@ -2,18 +2,19 @@
 
 use super::find::{Needle, REACH};
 use super::kernel::{Task, run};
-use super::{Documents, Match, Place};
+use super::{Documents, Match, Place, Places};
 use crate::access;
 use crate::classify::{BLOCK, Kernel};
 use crate::isa::Isa;
 use crate::scan::Carry;
+use std::ops::Range;
 
 /// The values of all documents, from all places of the key.
 pub(super) fn of_all(
     isa: Isa,
     needle: &Needle,
     documents: Documents<'_>,
-    places: &[u32],
+    places: &Places,
     values: &mut Vec<Place>,
 ) {
     values.clear();
@@ -24,7 +25,7 @@ pub(super) fn of_all(
 struct OfAll<'t> {
     key_bytes: usize,
     documents: Documents<'t>,
-    places: &'t [u32],
+    places: &'t Places,
     values: &'t mut [Place],
 }
 
@@ -32,18 +33,16 @@ impl Task for OfAll<'_> {
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
         let OfAll { key_bytes, documents, places, values } = self;
-        let mut next = 0;
-        for ((index, value), end) in values.iter_mut().enumerate().zip(documents.ends()) {
-            let first = next;
-            next = skip(places, next, end);
-            let Some(&place) = places.get(first).filter(|_| next > first) else { continue };
-            *value = match next - first {
-                1 => in_document(kernel, documents, index, place as usize, key_bytes),
-                2..=SEVERAL => {
-                    let mut several = [0; SEVERAL];
-                    let all = places.get(first..next).unwrap_or_default();
-                    several.iter_mut().zip(all).for_each(|(to, place)| *to = *place as usize);
-                    last_of(kernel, documents, index, several.get(..all.len()).unwrap_or_default(), key_bytes)
+        for (index, run) in documents.runs(places) {
+            let (Some(value), [place, others @ ..]) = (values.get_mut(index), &places.all[run]) else {
+                continue;
+            };
+            *value = match others.len() {
+                0 => in_document(kernel, documents, index, *place as usize, key_bytes),
+                1..SEVERAL => {
+                    let mut several = [*place as usize; SEVERAL];
+                    several[1..].iter_mut().zip(others).for_each(|(to, place)| *to = *place as usize);
+                    last_of(kernel, documents, index, &several[..=others.len()], key_bytes)
                 }
                 _ => Place::Unsure,
             };
@@ -51,13 +50,32 @@ impl Task for OfAll<'_> {
     }
 }
 
-/// The first place at or past `end`, from the one numbered `next` on.
-#[inline(always)]
-fn skip(places: &[u32], mut next: usize, end: u32) -> usize {
-    while places.get(next).is_some_and(|place| *place < end) {
-        next += 1;
+/// The documents that have some of certain places, one after another. See [`Documents::runs`].
+#[derive(Clone, Debug)]
+pub struct Runs<'d, 'p> {
+    pub(super) documents: Documents<'d>,
+    pub(super) places: &'p [u32],
+    /// The number of the next place.
+    pub(super) next: usize,
+    /// The first document that may have it.
+    pub(super) index: usize,
+}
+
+impl Iterator for Runs<'_, '_> {
+    type Item = (usize, Range<usize>);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let first = self.next;
+        let index = self.documents.index_of(self.index, *self.places.get(first)?)?;
+        let end = self.documents.end_as_told(index);
+        let mut next = first + 1;
+        while self.places.get(next).is_some_and(|place| *place < end) {
+            next += 1;
+        }
+        (self.next, self.index) = (next, index + 1);
+        Some((index, first..next))
     }
-    next
 }
 
 /// Which documents have the key at a place that is kept.
@@ -65,20 +83,25 @@ pub(super) fn matches(
     isa: Isa,
     needle: &Needle,
     documents: Documents<'_>,
-    places: &[u32],
-    kept: &[bool],
+    places: &Places,
+    kept: &[u32],
     matches: &mut Vec<Match>,
 ) {
     matches.clear();
     matches.resize(documents.len(), Match::No);
-    run(isa, Matches { key_bytes: needle.bytes().len(), documents, places, kept, matches });
+    run(isa, Matches { key_bytes: needle.bytes().len(), documents, places: &places.all, kept, matches });
+    for index in &places.crowded {
+        if let Some(found) = matches.get_mut(*index as usize) {
+            *found = Match::Maybe;
+        }
+    }
 }
 
 struct Matches<'t> {
     key_bytes: usize,
     documents: Documents<'t>,
     places: &'t [u32],
-    kept: &'t [bool],
+    kept: &'t [u32],
     matches: &'t mut [Match],
 }
 
@@ -86,30 +109,43 @@ impl Task for Matches<'_> {
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
         let Matches { key_bytes, documents, places, kept, matches } = self;
-        let mut next = 0;
-        for ((index, found), end) in matches.iter_mut().enumerate().zip(documents.ends()) {
-            let first = next;
-            next = skip(places, next, end);
-            let Some(&is_kept) = kept.get(first).filter(|_| next > first) else { continue };
-            if next - first == 1 && documents.is_flat(index) {
-                // Whether it is kept is not to be guessed: no branch.
-                *found = if is_kept { Match::Yes } else { Match::No };
+        let (mut index, mut at) = (0, 0);
+        // The places before this one belong to documents that are done.
+        let mut done = 0;
+        while let Some(number) = kept.get(at).map(|number| *number as usize) {
+            let Some(place) = places.get(number) else { break };
+            let Some(found) = documents.index_of(index, *place) else { break };
+            let Some(answer) = matches.get_mut(found) else { break };
+            index = found + 1;
+            at += 1;
+            if documents.is_plain(found) {
+                *answer = Match::Yes;
                 continue;
             }
-            let all = first..next;
-            let all_kept = kept.get(all.clone()).unwrap_or_default();
-            if !all_kept.contains(&true) {
-                continue;
-            }
-            *found = if all.len() > SEVERAL { Match::Maybe } else { Match::No };
+            // All places of the document count, those that are not kept too.
+            let Range { start, end } = documents.range(found);
+            let before = places
+                .get(done..number)
+                .unwrap_or_default()
+                .iter()
+                .rev()
+                .take_while(|place| **place as usize >= start)
+                .count();
+            let behind = places[number..].iter().take_while(|place| (**place as usize) < end).count();
+            let all = number - before..number + behind.max(1);
+            let more = kept[at..].iter().take_while(|number| (**number as usize) < all.end).count();
+            let kept = &kept[at - 1..at + more];
+            at += more;
+            done = all.end;
+            *answer = if all.len() > SEVERAL { Match::Maybe } else { Match::No };
             // The last one of the top level counts.
-            for (place, is_kept) in places.get(all).unwrap_or_default().iter().zip(all_kept).rev() {
-                match top_level(kernel, documents, index, *place as usize, key_bytes) {
-                    _ if *found == Match::Maybe => break,
+            for number in all.rev() {
+                match top_level(kernel, documents, found, places[number] as usize, key_bytes) {
+                    _ if *answer == Match::Maybe => {}
                     Some(false) => continue,
-                    Some(true) if !is_kept => {}
-                    Some(true) => *found = Match::Yes,
-                    None => *found = Match::Maybe,
+                    Some(true) if !kept.contains(&(number as u32)) => {}
+                    Some(true) => *answer = Match::Yes,
+                    None => *answer = Match::Maybe,
                 }
                 break;
             }
@@ -140,57 +176,86 @@ impl Task for OfSome<'_> {
     fn run<K: Kernel>(self, kernel: K) {
         let OfSome { needle, documents, indices, values } = self;
         for &index in indices {
-            let Some(value) = values.get_mut(index as usize) else { continue };
-            *value = search(kernel, needle, documents, index as usize);
+            if let Some(value @ Place::Unsure) = values.get_mut(index as usize) {
+                *value = search(kernel, needle, documents, index as usize);
+            }
         }
     }
 }
 
-/// The characters of some strings.
+/// The characters of some strings, how many those are, and which others there are.
 pub(super) fn lengths(
     isa: Isa,
     documents: Documents<'_>,
     values: &[Place],
     indices: &[u32],
-    lengths: &mut [Option<u32>],
-) {
-    run(isa, Lengths { bytes: documents.bytes, values, indices, lengths });
+    left: &mut Vec<u32>,
+) -> (u64, u64) {
+    left.clear();
+    let mut counted = (0, 0);
+    run(isa, Lengths { bytes: documents.bytes, values, indices, left, counted: &mut counted });
+    counted
 }
 
 struct Lengths<'t> {
     bytes: &'t [u8],
     values: &'t [Place],
     indices: &'t [u32],
-    lengths: &'t mut [Option<u32>],
+    left: &'t mut Vec<u32>,
+    counted: &'t mut (u64, u64),
 }
 
 impl Task for Lengths<'_> {
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
-        let Lengths { bytes, values, indices, lengths } = self;
-        for (index, length) in indices.iter().zip(lengths) {
-            if let Some(Place::Value(start, end)) = values.get(*index as usize) {
-                *length = characters(kernel, bytes, *start as usize, *end as usize);
+        let Lengths { bytes, values, indices, left, counted } = self;
+        let (mut total, mut count) = (0, 0);
+        for index in indices {
+            let characters = match values.get(*index as usize) {
+                Some(Place::Absent) => continue,
+                Some(Place::Value(start, end)) => match bytes.get(*start as usize) {
+                    Some(b'"') => characters(kernel, bytes, *start as usize, *end as usize),
+                    _ => continue,
+                },
+                None | Some(Place::Unsure) => None,
+            };
+            match characters {
+                Some(characters) => (total, count) = (total + characters, count + 1),
+                None => left.push(*index),
             }
         }
+        *counted = (total, count);
     }
 }
 
-/// The characters of a string of up to two blocks without escapes, from its quote up to behind the other.
+/// The characters of a string from its quote up to behind the other. None where that takes more than counting bytes: where a
+/// character is given by its number, or near the end of the bytes.
 #[inline(always)]
 #[expect(unsafe_code, reason = "vectors are read without checks in the innermost loop")]
-fn characters<K: Kernel>(kernel: K, bytes: &[u8], start: usize, end: usize) -> Option<u32> {
-    let text = end.checked_sub(start)?.checked_sub(2)?;
-    if bytes.get(start) != Some(&b'"') || text > 2 * BLOCK || start + 1 + REACH > bytes.len() {
+fn characters<K: Kernel>(kernel: K, bytes: &[u8], start: usize, end: usize) -> Option<u64> {
+    let (mut at, end) = (start + 1, end.checked_sub(1)?);
+    if end + REACH > bytes.len() {
         return None;
     }
-    // SAFETY: there are `REACH` bytes, two blocks, from here on.
-    let (near, far) = unsafe { (access::array(bytes, start + 1), access::array(bytes, start + 1 + BLOCK)) };
-    let of_near = u64::MAX.checked_shr(64 - text.min(BLOCK) as u32).unwrap_or(0);
-    let of_far = u64::MAX.checked_shr(64 - text.saturating_sub(BLOCK) as u32).unwrap_or(0);
-    let escapes = kernel.equal(near, b'\\') & of_near | kernel.equal(far, b'\\') & of_far;
-    let begun = (kernel.begins(near) & of_near).count_ones() + (kernel.begins(far) & of_far).count_ones();
-    (escapes == 0).then_some(begun)
+    let mut carry = Carry::default();
+    let mut count = 0;
+    while at < end {
+        // SAFETY: `at < end`, behind which there are `REACH` bytes.
+        let block = unsafe { access::array(bytes, at) };
+        let inside = if end - at < BLOCK { (1 << (end - at)) - 1 } else { u64::MAX };
+        let backslashes = kernel.equal(block, b'\\') & inside;
+        let mut begun = kernel.begins(block) & inside;
+        let escaped = carry.escapes(backslashes);
+        if escaped != 0 {
+            if escaped & inside & kernel.equal(block, b'u') != 0 {
+                return None;
+            }
+            begun &= !escaped;
+        }
+        count += u64::from(begun.count_ones());
+        at += BLOCK;
+    }
+    Some(count)
 }
 
 /// Searches a document for a key.
@@ -203,15 +268,21 @@ fn search<K: Kernel>(kernel: K, needle: &Needle, documents: Documents<'_>, index
         return Place::Unsure;
     }
     let Some(last) = document.end.checked_sub(key_bytes) else { return Place::Absent };
-    let is_flat = documents.is_flat(index);
+    let is_plain = documents.is_plain(index);
     let mut at = document.start;
-    if is_flat && at + AHEAD + REACH <= bytes.len() {
+    while is_plain && at <= last && at + AHEAD + REACH <= bytes.len() {
         // SAFETY: the room was just looked at.
         let place = unsafe { first_pair(kernel, needle, bytes, at) };
-        // SAFETY: a place lies less than `AHEAD` bytes from `at`, or at that distance.
+        if place == at + AHEAD {
+            at = place;
+            continue;
+        }
+        // SAFETY: a place lies less than `AHEAD` bytes from `at`.
         if place <= last && unsafe { needle.is_at(kernel, bytes, place) } {
             return value(kernel, bytes, place + key_bytes, document.end);
         }
+        at = place;
+        break;
     }
     let mut found = [0; SEVERAL];
     let mut count = 0;
@@ -223,7 +294,7 @@ fn search<K: Kernel>(kernel: K, needle: &Needle, documents: Documents<'_>, index
             pairs &= pairs - 1;
             // SAFETY: `place < at + BLOCK`, and from `at` on there are `REACH` bytes.
             if place <= last && unsafe { needle.is_at(kernel, bytes, place) } {
-                if is_flat {
+                if is_plain {
                     return value(kernel, bytes, place + key_bytes, document.end);
                 }
                 let Some(next) = found.get_mut(count) else { return Place::Unsure };
@@ -308,7 +379,7 @@ fn top_level<K: Kernel>(
     if place <= document.start || place + key_bytes >= document.end || document.end + REACH > bytes.len() {
         return None;
     }
-    if documents.is_flat(index) {
+    if documents.is_plain(index) {
         return Some(true);
     }
     // Behind a backslash it ends a longer key.
@@ -381,7 +452,10 @@ fn value<K: Kernel>(kernel: K, bytes: &[u8], start: usize, end: usize) -> Place 
                 0 => BLOCK - 1 + far_quotes.trailing_zeros() as usize,
                 quotes => quotes.trailing_zeros() as usize,
             };
-            let escapes = kernel.equal(near, b'\\') | kernel.equal(far, b'\\');
+            // Only a backslash before the quote counts.
+            let near_escapes = kernel.equal(near, b'\\') & below(near_quotes);
+            let far_escapes = kernel.equal(far, b'\\') & below(far_quotes);
+            let escapes = near_escapes | if near_quotes == 0 { far_escapes } else { 0 };
             let stop = start + length + 2;
             if near_quotes | far_quotes != 0 && escapes == 0 && stop < end {
                 return Place::Value(start as u32, stop as u32);
@@ -413,4 +487,10 @@ fn value<K: Kernel>(kernel: K, bytes: &[u8], start: usize, end: usize) -> Place 
     };
     // A scalar is followed by the bracket that closes the document, at the least.
     if stop < end { Place::Value(start as u32, stop as u32) } else { Place::Unsure }
+}
+
+/// The bits below the lowest one.
+#[inline(always)]
+fn below(bits: u64) -> u64 {
+    bits.wrapping_sub(1) & !bits
 }

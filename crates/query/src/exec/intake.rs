@@ -22,7 +22,8 @@ pub(super) struct Intake {
     /// The hits that are taken.
     indices: Vec<u32>,
     runs: Vec<Run>,
-    lengths: Vec<Option<u32>>,
+    /// Those that take a second look.
+    left: Vec<u32>,
 }
 
 /// What tells the groups apart.
@@ -84,7 +85,7 @@ impl Intake {
             columns: grouping.aggregates.iter().map(column).collect::<Option<_>>()?,
             indices: Vec::new(),
             runs: Vec::new(),
-            lengths: Vec::new(),
+            left: Vec::new(),
         })
     }
 
@@ -103,15 +104,11 @@ impl Intake {
         }
         self.assign(groups, window);
         for (number, column) in self.columns.iter_mut().enumerate() {
-            if let Argument::Length(slot) = column.argument {
-                window.finder.lengths(slot, window.documents, &self.indices, &mut self.lengths);
-            }
             for run in &self.runs {
                 let Some(group) = groups.groups.get_mut(run.group) else { continue };
                 let Some(aggregator) = group.aggregators.get_mut(number) else { continue };
                 let Some(indices) = self.indices.get(run.hits.clone()) else { continue };
-                let lengths = self.lengths.get(run.hits.clone()).unwrap_or_default();
-                groups.bytes += column.add(aggregator, window, indices, lengths, &mut groups.key);
+                groups.bytes += column.add(aggregator, window, indices, &mut self.left, &mut groups.key);
             }
         }
     }
@@ -182,14 +179,14 @@ impl Column {
         aggregator: &mut Aggregator,
         window: &Window<'_, '_>,
         indices: &[u32],
-        lengths: &[Option<u32>],
+        left: &mut Vec<u32>,
         scratch: &mut Vec<u8>,
     ) -> usize {
         let slot = match self.argument {
             Argument::Slot(slot) => slot,
             Argument::Event => return add_events(aggregator, window, indices, scratch),
             Argument::Length(slot) => {
-                return add_lengths(aggregator, window, slot, indices, lengths, scratch);
+                return add_lengths(aggregator, window, slot, indices, left, scratch);
             }
         };
         let cells = Cells::of(window, slot);
@@ -292,7 +289,7 @@ fn add_lengths(
     window: &Window<'_, '_>,
     slot: usize,
     indices: &[u32],
-    lengths: &[Option<u32>],
+    left: &mut Vec<u32>,
     scratch: &mut Vec<u8>,
 ) -> usize {
     let cells = Cells::of(window, slot);
@@ -301,11 +298,9 @@ fn add_lengths(
         _ => Value::Undefined,
     };
     if let Aggregator::Sum(sum) | Aggregator::Mean(sum) = aggregator {
-        let (mut total, mut count) = (0u64, 0);
-        for (index, known) in indices.iter().zip(lengths) {
-            if let Some(known) = known {
-                (total, count) = (total + u64::from(*known), count + 1);
-            } else if let Value::Number(number) = length(*index) {
+        let (total, count) = window.finder.lengths(slot, window.documents, indices, left);
+        for index in left {
+            if let Value::Number(number) = length(*index) {
                 sum.add(&number);
             }
         }

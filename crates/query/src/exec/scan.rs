@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope, Spare};
 use crate::plan::{Events, Input, Plan};
-use crate::search::{Finder, window};
+use crate::search::{FIRST_WINDOW_EVENTS, Finder, window};
 use crate::source::{Block, Direction};
 use crate::summary::Summary;
 use crate::value::Value;
@@ -83,6 +83,8 @@ pub(super) struct Worker {
     now: u64,
     finder: Option<Box<Finder>>,
     hits: Hits,
+    /// The most events of the next window.
+    window_events: usize,
     /// What was counted before the last event with elements was begun.
     pub(super) begun: Stats,
     /// None where nothing shall be concluded.
@@ -118,8 +120,6 @@ struct Parts<'b> {
     ends: &'b [[u8; 4]],
     instants: &'b [[u8; 8]],
     arrivals: &'b [[u8; 8]],
-    /// Which of them are flat, as far as it is known.
-    flat: &'b [u8],
 }
 
 /// The names of the ways of finding hits.
@@ -142,6 +142,7 @@ impl Worker {
             now,
             finder: search.map(|search| Box::new(Finder::new(search))),
             hits: Hits::default(),
+            window_events: FIRST_WINDOW_EVENTS,
             begun: Stats::default(),
             outlook,
         }
@@ -205,11 +206,11 @@ impl Worker {
         let is_ascending = events.direction == Direction::Ascending;
         let Range { start, end } = part.events;
         let ends = block.ends().get(..end).unwrap_or_default();
-        let flat = match &self.finder {
-            Some(_) => summary_of(block).map_or(&[][..], |summary| summary.flat()),
-            None => &[],
-        };
-        let parts = Parts { documents, ends, instants: block.instants(), arrivals: block.arrivals(), flat };
+        let summary = self.finder.as_ref().and_then(|_| summary_of(block));
+        if let Some(finder) = &mut self.finder {
+            finder.begin(&events.names, ends, summary.as_ref());
+        }
+        let parts = Parts { documents, ends, instants: block.instants(), arrivals: block.arrivals() };
         let (begin, stop) = if is_ascending { (start, end) } else { (0, count) };
         // Taken for the while, so that it can be used beside what is left.
         let mut finder = self.finder.take();
@@ -220,7 +221,8 @@ impl Worker {
                 result = Err(failure.into());
                 break;
             }
-            let window = window(ends, next, end, is_ascending);
+            let window = window(ends, next, end, is_ascending, self.window_events);
+            self.window_events = self.window_events.saturating_mul(2);
             let window = window.start.max(start)..window.end;
             let searches = finder.as_deref_mut().is_some_and(Finder::is_worth_it);
             let done = match finder.as_deref_mut().filter(|_| searches) {
@@ -319,7 +321,7 @@ impl Worker {
             return self.each(run, parts, window, sink, stats);
         };
         stats.technique = SEARCHED;
-        let documents = documents.with_flat(parts.flat).part(window.clone());
+        let documents = documents.part(window.clone());
         let mut hits = std::mem::take(&mut self.hits);
         hits.collect(finder.find(documents));
         finder.fill_condition(documents, &hits.indices);
@@ -374,7 +376,7 @@ impl Worker {
                 scope.take_failure()?;
                 flow?
             } else {
-                scanned += 1;
+                scanned += documents.range(hit.index as usize).len() as u64;
                 self.event(run, parts, index, sink, stats)?
             };
             if flow.is_break() {
@@ -385,9 +387,10 @@ impl Worker {
             }
         }
         scope.end(&mut self.spare);
-        finder.note(count, scanned);
+        let bytes = documents.bytes_of(done.0, events.direction == Direction::Ascending);
+        finder.note(bytes, scanned);
         stats.events += done.0 as u64;
-        stats.bytes += documents.bytes_of(done.0, events.direction == Direction::Ascending);
+        stats.bytes += bytes;
         self.hits = hits;
         Ok(done)
     }

@@ -4,36 +4,58 @@ use super::Search;
 use super::condition::Condition;
 use crate::ast::Comparison;
 use crate::expr::Scope;
+use crate::summary::Summary;
 use std::ops::Range;
-use tamias_json::search::{Documents, Match, Needle, Place, Wanted};
+use tamias_json::search::{Documents, Match, Needle, Place, Places, Wanted};
 use tamias_json::{Isa, Value};
 
-/// Bytes of documents that are searched at a time: they stay in the processor's second cache from one condition to the next.
+/// Bytes of documents that are searched at a time, about: they stay in the processor's second cache from one condition to the next.
 const WINDOW_BYTES: u32 = 256 * 1024;
 const WINDOW_EVENTS: usize = 4096;
 
-/// Where more than one event in so many has to be scanned, searching gains too little.
-const SCANNED_MOST: usize = 3;
-const SCANNED_FEW: usize = 32;
+/// So many events are searched at first, and then twice as many each time: perhaps no more are wanted.
+pub(crate) const FIRST_WINDOW_EVENTS: usize = 128;
+
+/// HEURISTIC: where more than one byte in so many has to be scanned after all, searching gains too little.
+const SCANNED_MOST: u64 = 3;
+const SCANNED_FEW_BYTES: u64 = 32 * 1024;
 /// So many windows are not searched then.
 const PAUSE_WINDOWS: usize = 15;
 
-/// The events from `next` on that are searched together, of `count`, going up or down. `next` counts in the direction.
-pub(crate) fn window(ends: &[[u8; 4]], next: usize, count: usize, is_ascending: bool) -> Range<usize> {
+/// HEURISTIC: events of so many bytes are scanned at nearly the speed of a search, and once for all keys.
+const WIDE_BYTES: usize = 2048;
+/// Most keys that are searched for in such events, with a condition that narrows them down and without.
+const WIDE_KEYS_FILTERED: usize = 2;
+const WIDE_KEYS: usize = 1;
+
+/// The events from `next` on that are searched together, of `count`, going up or down: at most `most`. `next` counts in the direction.
+pub(crate) fn window(
+    ends: &[[u8; 4]],
+    next: usize,
+    count: usize,
+    is_ascending: bool,
+    most: usize,
+) -> Range<usize> {
     let end_of = |index: usize| ends.get(index).map_or(0, |end| u32::from_le_bytes(*end));
-    let most = WINDOW_EVENTS.min(count - next);
-    if is_ascending {
-        let bytes = next.checked_sub(1).map_or(0, end_of).saturating_add(WINDOW_BYTES);
-        let window = ends.get(next..next + most).unwrap_or_default();
-        let events = window.partition_point(|end| u32::from_le_bytes(*end) <= bytes);
-        next..next + events.clamp(1, most)
-    } else {
-        let last = count - next;
-        let bytes = end_of(last - 1).saturating_sub(WINDOW_BYTES);
-        let window = ends.get(last - most..last).unwrap_or_default();
-        let before = window.partition_point(|end| u32::from_le_bytes(*end) < bytes);
-        last - (most - before).clamp(1, most)..last
+    let of = |events: usize| match is_ascending {
+        true => next..next + events,
+        false => count - next - events..count - next,
+    };
+    let bytes_of = |window: &Range<usize>| {
+        end_of(window.end - 1).saturating_sub(window.start.checked_sub(1).map_or(0, end_of))
+    };
+    // As many as there would be if all were of the same size: to look for their number would touch ends all over.
+    let most = most.clamp(1, WINDOW_EVENTS).min(count - next);
+    let mut events = (WINDOW_BYTES as usize / mean_bytes(ends).max(1)).clamp(1, most);
+    while events > 1 && bytes_of(&of(events)) > 2 * WINDOW_BYTES {
+        events /= 2;
     }
+    of(events)
+}
+
+/// Bytes of an event, on the average.
+fn mean_bytes(ends: &[[u8; 4]]) -> usize {
+    ends.last().map_or(0, |end| u32::from_le_bytes(*end) as usize / ends.len())
 }
 
 /// Does a search, and keeps what it needs for that from one window to the next.
@@ -45,6 +67,8 @@ pub(crate) struct Finder {
     keys: Vec<Key>,
     scratch: Scratch,
     matches: Vec<Match>,
+    /// The present block's events are better scanned.
+    is_wide: bool,
     /// How many windows are evaluated one by one before searching is tried again.
     pause: usize,
 }
@@ -52,8 +76,10 @@ pub(crate) struct Finder {
 /// What is known of a key in the present window.
 #[derive(Default)]
 struct Key {
+    /// In which documents of the present block it is plain, as far as is known: a bit for each.
+    plain: Vec<u8>,
     is_found: bool,
-    places: Vec<u32>,
+    places: Places,
     values: Vec<Place>,
 }
 
@@ -61,10 +87,10 @@ struct Key {
 #[derive(Default)]
 struct Scratch {
     matches: Vec<Vec<Match>>,
-    places: Vec<u32>,
-    kept: Vec<bool>,
+    places: Places,
+    /// The numbers of those that are kept.
+    kept: Vec<u32>,
     indices: Vec<u32>,
-    values: Vec<Place>,
     /// Which of the places lie in each of the documents.
     ranges: Vec<Range<usize>>,
 }
@@ -78,7 +104,20 @@ impl Finder {
             is_tuned: false,
             scratch: Scratch::default(),
             matches: Vec::new(),
+            is_wide: false,
             pause: 0,
+        }
+    }
+
+    /// Begins with a block of events that have these `ends`, of which the summary is known, or is not. `names` are those of the plan.
+    pub(crate) fn begin(&mut self, names: &[Box<str>], ends: &[[u8; 4]], summary: Option<&Summary<'_>>) {
+        let few = if self.search.condition.is_some() { WIDE_KEYS_FILTERED } else { WIDE_KEYS };
+        self.is_wide = self.keys.len() > few && mean_bytes(ends) >= WIDE_BYTES;
+        for (key, name) in self.keys.iter_mut().zip(names) {
+            key.plain.clear();
+            if let Some(summary) = summary {
+                summary.plain(name, &mut key.plain);
+            }
         }
     }
 
@@ -135,9 +174,9 @@ impl Finder {
         // Searching through all is quicker than beginning anew for each of many.
         if indices.len() * 2 > documents.len() {
             key.find(self.isa, needle, documents);
-            documents.values(self.isa, needle, &key.places, &mut key.values);
+            documents.with_plain(&key.plain).values(self.isa, needle, &key.places, &mut key.values);
         } else {
-            documents.values_of(self.isa, needle, indices, &mut key.values);
+            documents.with_plain(&key.plain).values_of(self.isa, needle, indices, &mut key.values);
         }
     }
 
@@ -170,15 +209,16 @@ impl Finder {
         }
     }
 
-    /// How many characters the strings of a slot have, for some events: none for what is no string, or takes another look.
+    /// How many characters the strings of a slot have together for some events, and how many strings that are. Those of the events
+    /// that take another look replace what `left` holds.
     pub(crate) fn lengths(
         &self,
         slot: usize,
         documents: Documents<'_>,
         indices: &[u32],
-        lengths: &mut Vec<Option<u32>>,
-    ) {
-        documents.lengths(self.isa, self.values(slot), indices, lengths);
+        left: &mut Vec<u32>,
+    ) -> (u64, u64) {
+        documents.lengths(self.isa, self.values(slot), indices, left)
     }
 
     /// Where the values of a slot stand, for each event of the window.
@@ -212,15 +252,15 @@ impl Finder {
 
     /// Whether to search, or else to evaluate the next window event by event.
     pub(crate) fn is_worth_it(&mut self) -> bool {
-        let is_worth_it = self.pause == 0;
+        let is_worth_it = self.pause == 0 && !self.is_wide;
         self.pause = self.pause.saturating_sub(1);
         is_worth_it
     }
 
-    /// Tells how many of the events of the last window had to be scanned in the end. Where they are many, searching is in vain,
-    /// and rests for a while.
-    pub(crate) fn note(&mut self, events: usize, scanned: usize) {
-        if scanned > SCANNED_FEW && scanned * SCANNED_MOST > events {
+    /// Tells how many of the bytes of the last window had to be scanned in the end. Where they are many, searching is in vain, and
+    /// rests for a while.
+    pub(crate) fn note(&mut self, bytes: u64, scanned: u64) {
+        if scanned > SCANNED_FEW_BYTES && scanned * SCANNED_MOST > bytes {
             self.pause = PAUSE_WINDOWS;
         }
     }
@@ -286,13 +326,13 @@ impl Window<'_> {
                 matches.iter_mut().for_each(|found| *found = !*found);
             }
             Condition::Number { slot, op, bound } => {
-                self.decide(*slot, matches, |documents, needle, places, kept| {
-                    documents.compare(needle, places, bound, wanted(*op), kept);
+                self.decide(*slot, matches, |isa, documents, needle, places, kept| {
+                    documents.compare(isa, needle, places, bound, wanted(*op), kept);
                 });
             }
             Condition::NumberOneOf { slot, bounds } => {
-                self.decide(*slot, matches, |documents, needle, places, kept| {
-                    documents.equals_any(needle, places, bounds, kept);
+                self.decide(*slot, matches, |isa, documents, needle, places, kept| {
+                    documents.equals_any(isa, needle, places, bounds, kept);
                 });
             }
             Condition::Defined { slot } => self.compare(*slot, |_| true, matches),
@@ -305,7 +345,7 @@ impl Window<'_> {
             Condition::Value { slot, needle, value, is_whole } => {
                 self.mark(needle, matches);
                 let bytes = self.documents.bytes();
-                self.verify(*slot, matches, |start, end, _| {
+                self.verify(*slot, matches, |start, end, _, _| {
                     let text = bytes.get(start..end).unwrap_or_default();
                     let holds = if *is_whole { *text == **value } else { text.starts_with(value) };
                     if holds { Match::Yes } else { Match::No }
@@ -315,7 +355,7 @@ impl Window<'_> {
                 self.mark(needle, matches);
                 let bytes = self.documents.bytes();
                 let length = needle.bytes().len();
-                self.verify(*slot, matches, |start, end, places| {
+                self.verify(*slot, matches, |start, end, places, are_all| {
                     let text = bytes.get(start..end).unwrap_or_default();
                     let lies_within = |place: &u32| {
                         let place = *place as usize;
@@ -327,6 +367,7 @@ impl Window<'_> {
                             None => Match::Yes,
                             Some(_) => Match::Maybe,
                         },
+                        Some(b'"') if !are_all => Match::Maybe,
                         _ => Match::No,
                     }
                 });
@@ -385,23 +426,21 @@ impl Window<'_> {
         &mut self,
         slot: usize,
         matches: &mut Vec<Match>,
-        decide: impl FnOnce(Documents<'_>, &Needle, &[u32], &mut Vec<bool>),
+        decide: impl FnOnce(Isa, Documents<'_>, &Needle, &Places, &mut Vec<u32>),
     ) {
         let (Some(needle), Some(key)) = (self.search.keys.get(slot), self.keys.get_mut(slot)) else {
             return self.unknown(matches);
         };
         key.find(self.isa, needle, self.documents);
         let kept = &mut self.scratch.kept;
-        decide(self.documents, needle, &key.places, kept);
-        self.documents.matches(self.isa, needle, &key.places, kept, matches);
+        decide(self.isa, self.documents, needle, &key.places, kept);
+        self.documents.with_plain(&key.plain).matches(self.isa, needle, &key.places, kept, matches);
     }
 
     /// The events of which a key's value begins as it should.
     fn compare(&mut self, slot: usize, holds: impl Fn(&[u8]) -> bool, matches: &mut Vec<Match>) {
-        self.decide(slot, matches, |documents, needle, places, kept| {
-            let text = |place: &u32| documents.bytes().get(*place as usize + needle.bytes().len()..);
-            kept.clear();
-            kept.extend(places.iter().map(|place| text(place).is_some_and(&holds)));
+        self.decide(slot, matches, |isa, documents, needle, places, kept| {
+            documents.keep(isa, needle, places, kept, holds);
         });
     }
 
@@ -412,39 +451,35 @@ impl Window<'_> {
         self.documents.find(self.isa, needle, places);
         indices.clear();
         ranges.clear();
-        let mut next = 0;
-        for (index, found) in matches.iter_mut().enumerate() {
-            let Some(place) = places.get(next) else { break };
-            let end = self.documents.range(index).end;
-            if *place as usize >= end {
-                continue;
-            }
-            let first = next;
-            while places.get(next).is_some_and(|place| (*place as usize) < end) {
-                next += 1;
-            }
+        for (index, range) in self.documents.runs(places) {
+            let Some(found) = matches.get_mut(index) else { break };
             *found = Match::Maybe;
             indices.push(index as u32);
-            ranges.push(first..next);
+            ranges.push(range);
         }
     }
 
-    /// Looks up the key's value in the marked events, and asks `holds` of it and the marks.
-    fn verify(&mut self, slot: usize, matches: &mut [Match], holds: impl Fn(usize, usize, &[u32]) -> Match) {
-        let Some(needle) = self.search.keys.get(slot) else { return };
-        let Scratch { places, indices, ranges, values, .. } = &mut *self.scratch;
-        values.clear();
-        values.resize(self.documents.len(), Place::Unsure);
-        self.documents.values_of(self.isa, needle, indices, values);
+    /// Looks up the key's value in the marked events, and asks `holds` of it, of the marks, and whether these are all.
+    fn verify(
+        &mut self,
+        slot: usize,
+        matches: &mut [Match],
+        holds: impl Fn(usize, usize, &[u32], bool) -> Match,
+    ) {
+        let (Some(needle), Some(key)) = (self.search.keys.get(slot), self.keys.get_mut(slot)) else { return };
+        let Scratch { places, indices, ranges, .. } = &mut *self.scratch;
+        let values = &mut key.values;
+        self.documents.with_plain(&key.plain).values_of(self.isa, needle, indices, values);
         for (index, range) in indices.iter().zip(ranges) {
+            let are_all = !places.crowded().contains(index);
             let index = *index as usize;
             let (Some(found), Some(value)) = (matches.get_mut(index), values.get(index)) else { continue };
             *found = match *value {
                 Place::Absent => Match::No,
                 Place::Unsure => Match::Maybe,
                 Place::Value(start, end) => {
-                    let places = places.get(range.clone()).unwrap_or_default();
-                    holds(start as usize, end as usize, places)
+                    let places = places.all().get(range.clone()).unwrap_or_default();
+                    holds(start as usize, end as usize, places, are_all)
                 }
             };
         }

@@ -8,7 +8,7 @@
 mod condition;
 mod finder;
 
-pub(crate) use finder::{Finder, window};
+pub(crate) use finder::{FIRST_WINDOW_EVENTS, Finder, window};
 
 use crate::expr::Expr;
 use crate::plan::{Events, Input, Key, Output, Plan};

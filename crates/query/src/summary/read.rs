@@ -31,11 +31,10 @@ pub(crate) enum Key<'b> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyFacts<'b> {
     /// How many events of the block have the key.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for a search"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "a part of the record that no query needs so far"))]
     pub(crate) events: u32,
     /// The bytes `"key":` occur nowhere in the block but as this key, once in each of those events: not nested, not in a text,
     /// not behind a backslash.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for a search"))]
     pub(crate) is_simple: bool,
     /// None where an event has the key more than once.
     pub(crate) values: Option<Values<'b>>,
@@ -129,8 +128,18 @@ impl<'b> Summary<'b> {
 
     /// A bit for each event, the lowest of a byte first: whether it is flat. It holds no object, no key more than once, and no
     /// key with a backslash: whatever looks like a key of it is one, and there is no other of that name.
-    pub(crate) fn flat(&self) -> &'b [u8] {
+    pub(super) fn flat(&self) -> &'b [u8] {
         self.flat
+    }
+
+    /// In which events a key cannot be mistaken: appends a bit for each event, the lowest of a byte first.
+    pub(crate) fn plain(&self, name: &str, plain: &mut Vec<u8>) {
+        match self.key(name) {
+            Key::Present(facts) if facts.is_simple => {
+                plain.resize(plain.len() + (self.events as usize).div_ceil(8), u8::MAX);
+            }
+            _ => plain.extend_from_slice(self.flat()),
+        }
     }
 
     /// What is known of a key, given as text. Takes time logarithmic in the number of keys.

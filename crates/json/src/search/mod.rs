@@ -96,11 +96,11 @@ impl<'d> Documents<'d> {
         start.min(end)..end
     }
 
-    /// Bytes of the first or of the last `count` of them, what stands between them included.
+    /// Bytes of the first or of the last `count` of them, without what stands between them.
     pub fn bytes_of(&self, count: usize, first: bool) -> u64 {
         let count = count.min(self.len());
         let part = if first { self.first..self.first + count } else { self.last - count..self.last };
-        self.part(part).all().len() as u64
+        self.part(part).all().len().saturating_sub(count.saturating_sub(1)) as u64
     }
 
     /// The first of them, from the `index`th on, that ends behind a place.

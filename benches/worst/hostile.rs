@@ -184,6 +184,9 @@ fn made_up() -> Vec<Hostile> {
         each("each key 2,000 times in one event of a hundred", |number| {
             format!("{{{}{}}}", many(if number % 100 == 99 { 2_000 } else { 0 }, members), members(number))
         }),
+        each("each key 60 times in every event", |number| {
+            format!("{{{}{}}}", many(60, |inner| members(number * 60 + inner)), members(number))
+        }),
         each("events of 1 MB", |number| format!("{{{}{}}}", many(7_000, nested), nested(number))),
         each_of(SMALL_SET_BYTES, "events of 7 bytes", |number| match number % 3 {
             0 => format!(r#"{{"a":{}}}"#, below(number, 10)),

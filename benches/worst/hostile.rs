@@ -130,6 +130,29 @@ fn made_up() -> Vec<Hostile> {
         each("every string escaped", |number| {
             format!("{{{}}}", nested(number).replace(":\"", ":\"\\\\\\\"\\n").replace(" took ", "\\ttook\\n"))
         }),
+        each("one event of four with objects for values", |number| match number % 4 {
+            0 => {
+                let keys = KEYS.map(|key| format!(r#""{key}":{{"Of":"{key}","Is":{number}}}"#));
+                format!("{{{}}}", keys.join(","))
+            }
+            _ => format!("{{{}}}", members(number)),
+        }),
+        each("texts of 1.5 kB", |number| {
+            let text = "There is more to say, and it is said. ".repeat(40);
+            format!("{{{}}}", members(number).replace(" took ", &format!(" {text} took ")))
+        }),
+        each("each key nested four times around texts of 1 kB", |number| {
+            let text = "There is more to say, and it is said. ".repeat(14);
+            let [one, two, three, four] = [1, 2, 3, 4].map(|more| members(number + more));
+            format!(
+                r#"{{"A":{{{one}}},"B":{{{two}}},"Text":"{text}",{},"C":{{{three}}},"More":"{text}","D":{{{four}}}}}"#,
+                nested(number)
+            )
+        }),
+        each("a nested text of 1.5 kB before each key", |number| {
+            let text = "There is more to say, and it is said. ".repeat(40);
+            format!(r#"{{"Context":{{"Text":"{text}"}},{}}}"#, nested(number))
+        }),
         each("texts of 10 kB", |number| {
             let text = "There is more to say, and it is said. ".repeat(270);
             format!("{{{}}}", members(number).replace(" took ", &format!(" {text} took ")))

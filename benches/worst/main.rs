@@ -126,6 +126,8 @@ fn queries(names: &Names) -> Vec<String> {
     } = names;
     let ten: Vec<String> = (900..910).map(|value| format!("{number} = {value}")).collect();
     let ten = ten.join(" or ");
+    let likes: Vec<String> = (1..=8).map(|value| format!("{text} like '%/{value}77%'")).collect();
+    let likes = likes.join(" or ");
     [
         format!("count(*), sum(length({text})) from stream where {number} > 900"),
         format!("count(*) from stream where {number} > 0.5"),
@@ -143,6 +145,7 @@ fn queries(names: &Names) -> Vec<String> {
         format!("{user} from stream where {user} = '{known_user}'"),
         format!("count(*) from stream where {user} <> '{known_user}'"),
         format!("count(*) from stream where {user} in ['{known_user}', 'user-1', 'user-2', 'user-3']"),
+        format!("count(*) from stream where {likes}"),
         format!("count(*) from stream where {note} is null"),
         format!("count(*) from stream where {note} is not null"),
         format!("count(*) from stream where {number} > 900 or {user} = '{known_user}'"),

@@ -18,6 +18,7 @@ pub(crate) use portable::Portable;
 pub(crate) use swar::Swar;
 
 use crate::access;
+use crate::number::{DIGITS, digits};
 use crate::scan::{Marks, Sink};
 use crate::search::put_places;
 use std::mem::MaybeUninit;
@@ -98,6 +99,13 @@ pub(crate) trait Kernel: Copy {
     fn same(self, a: &[u8; BLOCK], b: &[u8; BLOCK]) -> u64 {
         let pairs = a.iter().zip(b).enumerate();
         pairs.fold(0, |mask, (at, (a, b))| mask | u64::from(a == b) << at)
+    }
+
+    /// The number that the last `length` of some characters spell, 1 to 16 of them, and how many of its digits stand behind its
+    /// point; none where there is more to it than digits and a point.
+    #[inline(always)]
+    fn few_digits(self, text: &[u8; DIGITS], length: usize) -> Option<(u64, u32)> {
+        digits(text, length)
     }
 
     /// Bit `n` of the answer is the parity of the bits 0 to `n`: from quotes to what lies between them.

@@ -5,6 +5,7 @@ mod few;
 
 pub use bound::Bound;
 pub(crate) use bound::{Rest, compare_whole, whole_part};
+pub(crate) use few::{DIGITS, digits, few_digits_by};
 pub use few::{few_digits, few_digits_at};
 
 use rust_decimal::Decimal;

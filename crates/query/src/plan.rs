@@ -211,6 +211,11 @@ impl Function {
         }
     }
 
+    /// Whether a value that comes again makes no difference, but where it comes first.
+    pub(crate) fn is_distinct(self) -> bool {
+        matches!(self, Function::Distinct | Function::CountDistinct)
+    }
+
     /// Whether the aggregate gives several rows.
     pub(crate) fn has_rows(self) -> bool {
         matches!(self, Function::Distinct | Function::Top(_) | Function::Bottom(_))

@@ -5,6 +5,7 @@ use std::arch::asm;
 use std::arch::x86_64::*;
 
 use super::{BLOCK, Kernel, Masks};
+use crate::number::DIGITS;
 use crate::offsets::Entry;
 use crate::scan::{Marks, Sink};
 
@@ -33,6 +34,49 @@ fn settled(mask: u64) -> u64 {
     // SAFETY: no instruction at all.
     unsafe { asm!("/* {0} */", inout(reg) mask, options(nomem, nostack, preserves_flags)) };
     mask
+}
+
+/// 16 bytes from one of its places on are 0 at first, then 255.
+const STEP: [u8; 33] = {
+    let mut bytes = [0; 33];
+    let mut at = 17;
+    while at < 33 {
+        bytes[at] = 255;
+        at += 1;
+    }
+    bytes
+};
+
+/// What [`Kernel::few_digits`] gives, in one register.
+///
+/// # Safety
+/// The CPU has SSE4.1, which is a part of AVX2.
+#[inline(always)]
+pub(super) unsafe fn few_digits(text: &[u8; DIGITS], length: usize) -> Option<(u64, u32)> {
+    // SAFETY: by the contract the CPU has the instructions. 16 bytes are read from a reference to 16; and from the step at a place
+    // of at most 17, which leaves 16.
+    unsafe {
+        // From the `from`th byte on, which may be 0 to 16.
+        let step = |from: usize| _mm_loadu_si128(STEP.as_ptr().add(17 - from.min(DIGITS)).cast());
+        let nothing = _mm_setzero_si128();
+        let text = _mm_sub_epi8(_mm_loadu_si128(text.as_ptr().cast()), _mm_set1_epi8(b'0' as i8));
+        let text = _mm_and_si128(text, step(DIGITS.saturating_sub(length)));
+        let digits = _mm_cmpeq_epi8(_mm_subs_epu8(text, _mm_set1_epi8(9)), nothing);
+        let others = !_mm_movemask_epi8(digits) as u32 & 0xffff;
+        let points = _mm_movemask_epi8(_mm_cmpeq_epi8(text, _mm_set1_epi8(b'.' as i8 - b'0' as i8))) as u32;
+        if others != points || others & others.wrapping_sub(1) != 0 {
+            return None;
+        }
+        // What stands before the point moves on to its place.
+        let behind = step(32 - others.leading_zeros() as usize);
+        let digits = _mm_blendv_epi8(_mm_slli_si128::<1>(text), text, behind);
+        let pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(0x010a));
+        let fours = _mm_madd_epi16(pairs, _mm_set1_epi32(0x0001_0064));
+        let eights = _mm_madd_epi16(_mm_packus_epi32(fours, nothing), _mm_set1_epi32(0x0001_2710));
+        let halves = _mm_cvtsi128_si64(eights) as u64;
+        let scale = others.leading_zeros() % DIGITS as u32;
+        Some(((halves & 0xffff_ffff) * 100_000_000 + (halves >> 32), scale))
+    }
 }
 
 impl Kernel for Avx2 {
@@ -117,6 +161,12 @@ impl Kernel for Avx2 {
             };
             settled(u64::from(half(0)) | u64::from(half(32)) << 32)
         }
+    }
+
+    #[inline(always)]
+    fn few_digits(self, text: &[u8; DIGITS], length: usize) -> Option<(u64, u32)> {
+        // SAFETY: the witness says that the CPU has these instructions.
+        unsafe { few_digits(text, length) }
     }
 
     #[inline(always)]

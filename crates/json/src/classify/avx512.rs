@@ -3,8 +3,9 @@
 
 use std::arch::x86_64::*;
 
-use super::{BLOCK, Kernel, Masks};
+use super::{BLOCK, Kernel, Masks, avx2};
 use crate::access;
+use crate::number::DIGITS;
 use crate::scan::{Marks, Sink};
 use std::mem::MaybeUninit;
 
@@ -109,6 +110,12 @@ impl Kernel for Avx512 {
             let (a, b) = (_mm512_loadu_si512(a.as_ptr().cast()), _mm512_loadu_si512(b.as_ptr().cast()));
             _mm512_cmpeq_epi8_mask(a, b)
         }
+    }
+
+    #[inline(always)]
+    fn few_digits(self, text: &[u8; DIGITS], length: usize) -> Option<(u64, u32)> {
+        // SAFETY: the witness says that the CPU has these instructions.
+        unsafe { avx2::few_digits(text, length) }
     }
 
     #[inline(always)]

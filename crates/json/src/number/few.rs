@@ -1,5 +1,7 @@
 //! Numbers of few digits, taken from their text all at once.
 
+use crate::classify::{Kernel, Swar};
+
 /// The significand and the scale of the number from `start` up to `end` in `bytes`: 1.50 is (150, 2).
 ///
 /// Of at most 16 characters, the minus not counted, and without exponent: none for what takes more work, and for the text of any other
@@ -16,17 +18,29 @@
 /// ```
 #[inline]
 pub fn few_digits_at(bytes: &[u8], start: usize, end: usize) -> Option<(i64, u32)> {
+    few_digits_by(Swar, bytes, start, end)
+}
+
+/// The same by any kernel.
+#[inline(always)]
+pub(crate) fn few_digits_by<K: Kernel>(
+    kernel: K,
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+) -> Option<(i64, u32)> {
     let is_negative = bytes.get(start) == Some(&b'-');
     let start = start + usize::from(is_negative);
-    let length = end.checked_sub(start)?;
-    if !(1..=DIGITS).contains(&length) {
-        return None;
-    }
-    let text = match bytes.get(..end)?.last_chunk() {
-        Some(chunk) => u128::from_be_bytes(*chunk) & u128::MAX >> (8 * (DIGITS - length)),
-        None => alone(bytes.get(start..end)?),
+    let length = end.checked_sub(start).filter(|length| (1..=DIGITS).contains(length))?;
+    let (significand, scale) = match bytes.get(..end)?.last_chunk() {
+        Some(text) => kernel.few_digits(text, length)?,
+        None => {
+            let mut text = [b'0'; DIGITS];
+            text.get_mut(DIGITS - length..)?.copy_from_slice(bytes.get(start..end)?);
+            kernel.few_digits(&text, length)?
+        }
     };
-    let (significand, scale) = digits(text ^ ZEROS >> (8 * (DIGITS - length)))?;
+    let significand = significand as i64;
     Some((if is_negative { -significand } else { significand }, scale))
 }
 
@@ -43,7 +57,7 @@ pub fn few_digits(text: &[u8]) -> Option<(i64, u32)> {
 }
 
 /// The most characters that are looked at.
-const DIGITS: usize = 16;
+pub(crate) const DIGITS: usize = 16;
 
 /// A byte for each character.
 const LOW: u128 = u128::MAX / 0xff;
@@ -53,18 +67,14 @@ const ZEROS: u128 = LOW * b'0' as u128;
 /// What points become when '0' is taken away.
 const POINTS: u128 = LOW * (b'.' ^ b'0') as u128;
 
-/// At most 16 characters, the last one in the lowest byte, and zeros before the first.
-fn alone(text: &[u8]) -> u128 {
-    let mut bytes = [0; DIGITS];
-    if let Some(place) = bytes.get_mut(DIGITS.saturating_sub(text.len())..) {
-        place.copy_from_slice(text);
-    }
-    u128::from_be_bytes(bytes)
-}
-
-/// The number and the digits after its point. No branch depends on where the point stands: that is not to be guessed.
+/// The number that the last `length` characters spell, 1 to 16 of them, and how many of its digits stand behind its point; none where
+/// there is more to it than digits and a point.
+///
+/// No branch depends on where the point stands, nor on whether there is one: that is not to be guessed.
 #[inline(always)]
-fn digits(text: u128) -> Option<(i64, u32)> {
+pub(crate) fn digits(text: &[u8; DIGITS], length: usize) -> Option<(u64, u32)> {
+    let kept = u128::MAX >> (8 * DIGITS.saturating_sub(length));
+    let text = (u128::from_be_bytes(*text) ^ ZEROS) & kept;
     // The high bit of each byte that is no digit.
     let others = (((text & !HIGH) + LOW * 0x76) | text) & HIGH;
     // The bytes behind the point; all where there is none.
@@ -75,8 +85,7 @@ fn digits(text: u128) -> Option<(i64, u32)> {
     }
     let digits = text & behind | text >> 8 & !behind;
     let scale = others.trailing_zeros() / 8 % DIGITS as u32;
-    let significand = eight((digits >> 64) as u64) * 100_000_000 + eight(digits as u64);
-    Some((significand as i64, scale))
+    Some((eight((digits >> 64) as u64) * 100_000_000 + eight(digits as u64), scale))
 }
 
 /// The number of eight digits, a byte each, the last one in the lowest.

@@ -1,4 +1,6 @@
 use super::*;
+use crate::Isa;
+use crate::search::{Documents, FewDigits, Place};
 use proptest::prelude::*;
 
 fn check(a: &str, b: &str, expected: Ordering) {
@@ -215,6 +217,29 @@ proptest! {
     }
 }
 
+/// The number's few digits, by all kernels alike.
+fn few_digits_at(bytes: &[u8], start: usize, end: usize) -> Option<(i64, u32)> {
+    let few = super::few_digits_at(bytes, start, end);
+    if let Some((start, end)) = u32::try_from(start).ok().zip(u32::try_from(end).ok()) {
+        let ends = [(bytes.len() as u32).to_le_bytes()];
+        let documents = Documents::new(bytes, &ends).unwrap();
+        let (mut numbers, mut others) = (Vec::new(), Vec::new());
+        for isa in Isa::available() {
+            documents.numbers(
+                isa,
+                &[Place::Absent, Place::Value(start, end)],
+                &[1, 0],
+                &mut numbers,
+                &mut others,
+            );
+            let expected = few.map(|(significand, scale)| FewDigits { significand, scale, at: 0 });
+            assert_eq!(numbers, Vec::from_iter(expected), "{}", isa.name());
+            assert_eq!(others, if few.is_none() { vec![0] } else { vec![] }, "{}", isa.name());
+        }
+    }
+    few
+}
+
 #[test]
 fn few_digits_are_taken_as_they_stand() {
     for (text, expected) in [
@@ -274,7 +299,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_have_few_digits_or_none(bytes in prop::collection::vec(any::<u8>(), 0..40), start in 0usize..50, end in 0usize..50) {
+    fn any_bytes_have_few_digits_or_none(
+        bytes in prop::collection::vec(prop_oneof![12 => b'0'..=b'9', 1 => b'-'..=b'.', 1 => any::<u8>()], 0..40),
+        start in 0usize..50,
+        length in 0usize..20,
+    ) {
+        let end = start + length;
         if let Some((significand, scale)) = few_digits_at(&bytes, start, end) {
             prop_assert!(significand.unsigned_abs() < 10u64.pow(16) && scale < 16);
             let text = std::str::from_utf8(&bytes[start..end]).unwrap();

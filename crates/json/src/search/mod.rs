@@ -19,7 +19,7 @@ mod structure;
 mod tests;
 
 pub use find::Needle;
-pub use numbers::{Judge, Wanted};
+pub use numbers::{FewDigits, Judge, Wanted};
 pub use places::Runs;
 pub use structure::Structure;
 pub(crate) use structure::put_places;

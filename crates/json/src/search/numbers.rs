@@ -1,10 +1,10 @@
-//! Many numbers compared with one, where they stand.
+//! Many numbers taken from where they stand, or compared there with one.
 
 use super::kernel::{Task, run};
-use super::{Documents, Needle, Places};
+use super::{Documents, Needle, Place, Places};
 use crate::classify::Kernel;
 use crate::isa::Isa;
-use crate::number::{Bound, Rest, compare_whole, whole_part};
+use crate::number::{Bound, Rest, compare_whole, few_digits_by, whole_part};
 use std::cmp::Ordering;
 
 /// Which values are looked for.
@@ -38,7 +38,34 @@ impl Wanted {
     }
 }
 
+/// A number of few digits: what [`few_digits_at`](crate::number::few_digits_at) gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FewDigits {
+    /// Its digits as a whole number, less than 10^16.
+    pub significand: i64,
+    /// How many of them stand behind the point, at most 15.
+    pub scale: u32,
+    /// Which of the values that were asked for it is, counted from 0.
+    pub at: u32,
+}
+
 impl Documents<'_> {
+    /// The numbers of few digits at some values: those at `indices`. What else stands there goes to `others`, as its place among the
+    /// indices; where there is no value there is neither. They replace what the lists hold, and are in order.
+    pub fn numbers(
+        &self,
+        isa: Isa,
+        values: &[Place],
+        indices: &[u32],
+        numbers: &mut Vec<FewDigits>,
+        others: &mut Vec<u32>,
+    ) {
+        numbers.clear();
+        others.clear();
+        numbers.reserve(indices.len());
+        run(isa, Numbers { bytes: self.bytes, values, indices, numbers, others });
+    }
+
     /// The numbers of the places of a key's needle where the judge says so of what follows the needle, up to the end of the block. They
     /// replace what `kept` holds.
     pub fn keep(&self, isa: Isa, needle: &Needle, places: &Places, kept: &mut Vec<u32>, judge: impl Judge) {
@@ -179,5 +206,27 @@ impl<J: Judge> Task for Keep<'_, J> {
             next += usize::from(judge.holds(text));
         }
         *count = next;
+    }
+}
+
+struct Numbers<'t> {
+    bytes: &'t [u8],
+    values: &'t [Place],
+    indices: &'t [u32],
+    numbers: &'t mut Vec<FewDigits>,
+    others: &'t mut Vec<u32>,
+}
+
+impl Task for Numbers<'_> {
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) {
+        let Numbers { bytes, values, indices, numbers, others } = self;
+        for (at, index) in (0..).zip(indices) {
+            let Some(Place::Value(start, end)) = values.get(*index as usize) else { continue };
+            match few_digits_by(kernel, bytes, *start as usize, *end as usize) {
+                Some((significand, scale)) => numbers.push(FewDigits { significand, scale, at }),
+                None => others.push(at),
+            }
+        }
     }
 }

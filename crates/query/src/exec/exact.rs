@@ -18,8 +18,8 @@ pub(super) struct ExactSum {
 
 impl ExactSum {
     pub(super) fn add(&mut self, number: &Number<'_>) {
-        if let Some(digits) = number.few_digits() {
-            return self.add_few(digits);
+        if let Some((significand, scale)) = number.few_digits() {
+            return self.add_few(significand, scale);
         }
         self.count += 1;
         match number.decimal() {
@@ -30,7 +30,7 @@ impl ExactSum {
 
     /// Adds a number by its significand and its scale, that from 0 to 28.
     #[inline]
-    pub(super) fn add_few(&mut self, (significand, scale): (i64, u32)) {
+    pub(super) fn add_few(&mut self, significand: i64, scale: u32) {
         self.count += 1;
         self.add_part(scale, significand.into());
     }

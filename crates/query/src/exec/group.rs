@@ -155,10 +155,15 @@ impl<'p> Groups<'p> {
         self.look_up(order, || vec![value.clone().into_static()])
     }
 
+    /// Whether an event at this place in time, or one after it, cannot be the first of a group that there is.
+    pub(super) fn is_later(&self, order: Order) -> bool {
+        order >= self.latest
+    }
+
     /// Notes an event of a group, in case it is its first.
     #[inline]
     pub(super) fn meet(&mut self, group: usize, order: Order, shown: impl FnOnce() -> Vec<Value<'static>>) {
-        if order >= self.latest {
+        if self.is_later(order) {
             return;
         }
         if let Some(group) = self.groups.get_mut(group).filter(|group| order < group.first.0) {

@@ -5,7 +5,7 @@
 //!    `answer`). Otherwise it is scanned, its events filtered, its hits made into a batch of rows (`scan`, `project`).
 //! 3. The batches of a group are merged by (instant, arrival); a batch that runs out is filled again (`merge`).
 //! 4. Or the hits are taken into groups, in any order: what depends on order remembers the event's (`group`, `intake`,
-//!    `aggregate`).
+//!    `columns`, `aggregate`).
 //! 5. Rows to be sorted are held, no more than a limit needs (`sort`).
 //! 6. If the query has several threads, each takes whole blocks: into groups of its own (`parallel`), or to make their rows
 //!    before they are wanted (`ahead`).
@@ -13,6 +13,7 @@
 mod aggregate;
 mod ahead;
 mod answer;
+mod columns;
 mod exact;
 mod group;
 mod intake;

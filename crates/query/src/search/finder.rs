@@ -6,7 +6,7 @@ use crate::ast::Comparison;
 use crate::expr::Scope;
 use crate::summary::Summary;
 use std::ops::Range;
-use tamias_json::search::{Documents, Match, Needle, Place, Places, Wanted};
+use tamias_json::search::{Documents, FewDigits, Match, Needle, Place, Places, Wanted};
 use tamias_json::{Isa, Value};
 
 /// Bytes of documents that are searched at a time, about: they stay in the processor's second cache from one condition to the next.
@@ -219,6 +219,18 @@ impl Finder {
         left: &mut Vec<u32>,
     ) -> (u64, u64) {
         documents.lengths(self.isa, self.values(slot), indices, left)
+    }
+
+    /// The numbers of few digits in a slot, for some events, and those of them that have another value.
+    pub(crate) fn numbers(
+        &self,
+        slot: usize,
+        documents: Documents<'_>,
+        indices: &[u32],
+        numbers: &mut Vec<FewDigits>,
+        others: &mut Vec<u32>,
+    ) {
+        documents.numbers(self.isa, self.values(slot), indices, numbers, others);
     }
 
     /// Where the values of a slot stand, for each event of the window.

@@ -26,7 +26,7 @@ const POWERS: [f64; 16] =
 ///
 /// A significand and a power of ten that are both exact give the nearest by one division (Clinger 1990).
 #[inline]
-pub(crate) fn nearest((significand, scale): (i64, u32)) -> Option<f64> {
+pub(crate) fn nearest(significand: i64, scale: u32) -> Option<f64> {
     let is_exact = significand.unsigned_abs() < 1 << 53;
     POWERS.get(scale as usize).filter(|_| is_exact).map(|power| significand as f64 / power)
 }
@@ -57,10 +57,12 @@ impl Number<'_> {
     pub(crate) fn to_f64(&self) -> f64 {
         match self {
             Number::Decimal(decimal) => decimal.to_f64().unwrap_or(f64::NAN),
-            Number::Stored(text) => match self.few_digits().and_then(nearest) {
-                Some(nearest) => nearest,
-                None => text.parse().unwrap_or(f64::NAN),
-            },
+            Number::Stored(text) => {
+                match self.few_digits().and_then(|(significand, scale)| nearest(significand, scale)) {
+                    Some(nearest) => nearest,
+                    None => text.parse().unwrap_or(f64::NAN),
+                }
+            }
             Number::Shared(text) => text.parse().unwrap_or(f64::NAN),
         }
     }

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The least speed, the plain path's being 1.
-const GUARD: f64 = 0.35;
+const GUARD: f64 = 0.8;
 /// The most time for twice and for four times the bytes, that for once being 1: with room for noise, and for caches that overflow.
 const GROWTH: [f64; 2] = [3.0, 6.0];
 /// Times that differ by less are the same.

@@ -32,8 +32,8 @@ pub(super) struct Keys<'d> {
 /// A name, as a key of the top level and elsewhere.
 struct State<'d> {
     name: &'d [u8],
-    /// The bytes `"name":` are found in other places than as this key, or may be.
-    is_elsewhere: bool,
+    /// The events in which the bytes `"name":` are found in other places than as this key; none where that may be any.
+    elsewhere: Option<Vec<u32>>,
     /// There is a backslash in it.
     is_escaped: bool,
     /// The values of the window.
@@ -139,7 +139,7 @@ impl<'d> Keys<'d> {
         loop {
             let place = *window.places.get(at)? as usize;
             match window.documents.get(place)? {
-                b':' => self.mark(window.documents, before + 2, place.wrapping_sub(1)),
+                b':' => self.mark(window.documents, before + 2, place.wrapping_sub(1), Some(event)),
                 b'{' => {
                     self.set_not_flat(event);
                     depth += 1;
@@ -200,42 +200,59 @@ impl<'d> Keys<'d> {
             // After a closing quote stands one of these, so `"` and the name might be one that closes and what follows it.
             let is_doubtful = matches!(name.first(), None | Some(b',' | b':' | b']' | b'}'));
             let is_escaped = memchr::memchr(b'\\', name).is_some();
-            let is_elsewhere = is_doubtful || is_escaped;
-            self.states.push(State { name, is_elsewhere, is_escaped, places: Vec::new(), facts: None });
+            let elsewhere = (!is_doubtful && !is_escaped).then(Vec::new);
+            self.states.push(State { name, elsewhere, is_escaped, places: Vec::new(), facts: None });
             if is_escaped && let Some(quote) = memchr::memrchr(b'"', name) {
                 // What follows an escaped quote looks like a key as well.
-                self.mark(name, quote + 1, name.len());
+                self.mark(name, quote + 1, name.len(), None);
             }
         }
     }
 
-    /// Notes that the name from `start` up to `end` is found elsewhere.
+    /// Notes that the name from `start` up to `end` is found elsewhere in an event, or may be in any.
     #[inline(always)]
-    fn mark(&mut self, documents: &'d [u8], start: usize, end: usize) {
+    fn mark(&mut self, documents: &'d [u8], start: usize, end: usize, event: Option<u32>) {
         let number = self.names.number(documents, start, end);
         match number.and_then(|number| self.states.get_mut(number)) {
-            Some(state) => state.is_elsewhere = true,
-            None => self.begin_elsewhere(number),
+            Some(state) => state.mark(event),
+            None => self.begin_elsewhere(number, event),
         }
     }
 
     /// Notes a new name, or one that there is no room for, that is found elsewhere.
     #[cold]
-    fn begin_elsewhere(&mut self, number: Option<usize>) {
+    fn begin_elsewhere(&mut self, number: Option<usize>, event: Option<u32>) {
         self.begin();
         match number.and_then(|number| self.states.get_mut(number)) {
-            Some(state) => state.is_elsewhere = true,
+            Some(state) => state.mark(event),
             None => self.has_others = true,
         }
     }
 
-    /// The keys of the top level, and whether each is found nowhere else.
-    pub(super) fn into_facts(self) -> impl Iterator<Item = (&'d [u8], bool, Box<Facts<'d>>)> {
+    /// The keys of the top level, and the events in which each is found elsewhere: none where that may be any.
+    pub(super) fn into_facts(self) -> impl Iterator<Item = (&'d [u8], Option<Vec<u32>>, Box<Facts<'d>>)> {
         let is_doubtful = self.has_others;
         self.states.into_iter().filter_map(move |state| {
             let facts = state.facts?;
-            Some((state.name, !(is_doubtful || state.is_elsewhere || facts.is_repeated), facts))
+            let elsewhere = state.elsewhere.filter(|_| !is_doubtful && !facts.is_repeated);
+            Some((state.name, elsewhere, facts))
         })
+    }
+}
+
+/// HEURISTIC: where a key is found elsewhere in more events than these, it is not worth telling in which.
+const ELSEWHERE_MAX: usize = 1024;
+
+impl State<'_> {
+    /// Notes that the name is found elsewhere.
+    #[inline(always)]
+    fn mark(&mut self, event: Option<u32>) {
+        let Some(elsewhere) = &mut self.elsewhere else { return };
+        match event {
+            Some(event) if elsewhere.last() == Some(&event) => {}
+            Some(event) if elsewhere.len() < ELSEWHERE_MAX => elsewhere.push(event),
+            _ => self.elsewhere = None,
+        }
     }
 }
 

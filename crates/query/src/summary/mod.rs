@@ -52,6 +52,8 @@ mod key_flags {
     pub(super) const SUM: u8 = 32;
     /// All strings up to [`FILTERED_BYTES_MAX`](super::FILTERED_BYTES_MAX) are in the filter.
     pub(super) const FILTER: u8 = 64;
+    /// The events are told in which the bytes `"key":` occur elsewhere.
+    pub(super) const ELSEWHERE: u8 = 128;
 }
 
 /// The most keys that are listed.

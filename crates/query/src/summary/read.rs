@@ -60,6 +60,8 @@ pub(crate) struct Values<'b> {
     pub(crate) range: Option<(Extreme<'b>, Extreme<'b>)>,
     pub(crate) sum: Option<Sum<'b>>,
     filter: Option<Filter<'b>>,
+    /// The events in which the bytes `"key":` occur elsewhere too, if it is told.
+    pub(crate) elsewhere: Option<Elsewhere<'b>>,
 }
 
 /// How many events have a value, and the number of the first in the block if there is one.
@@ -83,6 +85,14 @@ pub(crate) struct Listed<'b>(Bytes<'b>);
 /// The exact sum of the numbers: by scale, the sum of the significands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sum<'b>(Bytes<'b>);
+
+/// Events, in their order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Elsewhere<'b> {
+    /// How far each is from the one before.
+    events: Bytes<'b>,
+    before: u32,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Filter<'b> {
@@ -134,11 +144,17 @@ impl<'b> Summary<'b> {
 
     /// In which events a key cannot be mistaken: appends a bit for each event, the lowest of a byte first.
     pub(crate) fn plain(&self, name: &str, plain: &mut Vec<u8>) {
-        match self.key(name) {
-            Key::Present(facts) if facts.is_simple => {
-                plain.resize(plain.len() + (self.events as usize).div_ceil(8), u8::MAX);
+        let elsewhere = match self.key(name) {
+            Key::Present(KeyFacts { is_simple: true, .. }) => Elsewhere::default(),
+            Key::Present(KeyFacts { values: Some(Values { elsewhere: Some(events), .. }), .. }) => events,
+            _ => return plain.extend_from_slice(self.flat()),
+        };
+        let begin = plain.len();
+        plain.resize(begin + (self.events as usize).div_ceil(8), u8::MAX);
+        for event in elsewhere {
+            if let Some(bits) = plain.get_mut(begin + event as usize / 8) {
+                *bits &= !(1 << (event % 8));
             }
-            _ => plain.extend_from_slice(self.flat()),
         }
     }
 
@@ -195,6 +211,7 @@ impl<'b> Summary<'b> {
             None => None,
         };
         let sum = part(key_flags::SUM)?.map(Sum);
+        let elsewhere = part(key_flags::ELSEWHERE)?.map(|events| Elsewhere { events, before: 0 });
         let filter =
             (flags & key_flags::FILTER != 0).then(|| Filter { bytes: self.filter, seed: hash(0, name) });
         Some(Values {
@@ -212,6 +229,7 @@ impl<'b> Summary<'b> {
             range,
             sum: sum.or((numbers == 0).then_some(Sum(Bytes(&[])))),
             filter,
+            elsewhere,
         })
     }
 }
@@ -264,8 +282,17 @@ impl Iterator for Sum<'_> {
     }
 }
 
+impl Iterator for Elsewhere<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        self.before = self.before.checked_add(self.events.number()?)?;
+        Some(self.before)
+    }
+}
+
 /// Bytes that are read from the front.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Bytes<'b>(&'b [u8]);
 
 impl<'b> Bytes<'b> {

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
+use tamias_json::search::Needle;
 use tamias_json::validate::{Limits, minify_object};
 
 /// The members of a document in their order, duplicates included; each value keeps its text.
@@ -104,6 +105,14 @@ fn is_flat(document: &[u8]) -> bool {
         && !members.iter().any(|(_, value)| holds_object(value))
 }
 
+/// A key as it stands in documents.
+fn spelled_key(name: &str) -> Vec<u8> {
+    let mut key = Vec::new();
+    tamias_json::write_json_string(name, &mut key);
+    key.push(b':');
+    key
+}
+
 /// Holds every fact of a summary against the documents.
 fn check(documents: &[u8], ends: &[u32]) {
     let mut bytes = Vec::new();
@@ -130,10 +139,27 @@ fn check(documents: &[u8], ends: &[u32]) {
         };
         assert_eq!(facts.events as usize, plain.events.len(), "{name:?}");
         if facts.is_simple {
-            let mut key = Vec::new();
-            tamias_json::write_json_string(name, &mut key);
-            key.push(b':');
-            assert_eq!(occurrences(documents, &key), plain.events.len(), "{name:?} is not simple");
+            assert_eq!(
+                occurrences(documents, &spelled_key(name)),
+                plain.events.len(),
+                "{name:?} is not simple"
+            );
+        }
+        let mut bits = Vec::new();
+        summary.plain(name, &mut bits);
+        let lines = documents.split(|&byte| byte == b'\n').filter(|document| !document.is_empty());
+        for (event, document) in (0..).zip(lines) {
+            let is_plain = bits[event as usize / 8] >> (event % 8) & 1 == 1;
+            let has_key = plain.events.contains(&event);
+            // Other names are never searched for.
+            let is_searched = Needle::key(name).is_some();
+            assert!(
+                !is_plain
+                    || !is_searched
+                    || occurrences(document, &spelled_key(name)) == usize::from(has_key),
+                "{name:?} in {}",
+                String::from_utf8_lossy(document)
+            );
         }
         assert_eq!(facts.values.is_none(), plain.is_repeated, "{name:?}");
         let Some(values) = facts.values else { continue };
@@ -387,6 +413,24 @@ fn facts_of_generated_events() {
     let ids = facts(&summary, "@tr").values.unwrap();
     let found = (0..1000).filter(|n| ids.may_hold(format!("{n:032x}").as_bytes())).count();
     assert!(found < 30, "{found} of 1000 that are not there may be");
+}
+
+#[test]
+fn events_in_which_a_key_is_nested_are_told() {
+    let documents: Vec<String> = (0..1000)
+        .map(|n| match n % 50 {
+            7 => format!(r#"{{"b":{{"a":{n}}},"a":1}}"#),
+            8 => format!(r#"{{"b":[{{"a":{n}}},{{"a":{n}}}]}}"#),
+            _ => format!(r#"{{"a":{n},"b":2}}"#),
+        })
+        .collect();
+    let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
+    let bytes = summary_of(&documents);
+    let mut plain = Vec::new();
+    Summary::parse(&bytes).unwrap().plain("a", &mut plain);
+    for n in 0..1000 {
+        assert_eq!(plain[n / 8] >> (n % 8) & 1 == 1, !matches!(n % 50, 7 | 8), "{n}");
+    }
 }
 
 #[test]

@@ -27,7 +27,7 @@ struct Record<'d> {
     flags: u8,
     head: Range<usize>,
     /// In the order in which they are written: each with its flag, which says whether it is.
-    parts: [(u8, Range<usize>); 4],
+    parts: [(u8, Range<usize>); 5],
 }
 
 fn write(mut keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
@@ -37,7 +37,7 @@ fn write(mut keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
     let mut buffer = Vec::with_capacity(budget);
     let mut records: Vec<Record<'_>> = keys
         .into_facts()
-        .map(|(name, is_simple, facts)| Record::new(name, is_simple, facts, events, &mut buffer))
+        .map(|(name, elsewhere, facts)| Record::new(name, elsewhere.as_deref(), facts, events, &mut buffer))
         .collect();
     // Where there is no room for all, the keys that most events have are those that count.
     records.sort_unstable_by(|a, b| b.facts.events.cmp(&a.facts.events).then_with(|| a.name.cmp(b.name)));
@@ -105,7 +105,7 @@ const LENGTH_BYTES: usize = 3;
 impl<'d> Record<'d> {
     fn new(
         name: &'d [u8],
-        is_simple: bool,
+        elsewhere: Option<&[u32]>,
         mut facts: Box<Facts<'d>>,
         events: u32,
         out: &mut Vec<u8>,
@@ -131,8 +131,8 @@ impl<'d> Record<'d> {
         put(facts.numbers.count.into(), out);
         let head = begin..out.len();
 
-        let mut parts = [const { (0, 0..0) }; 4];
-        let [strings, numbers, range, sum] = &mut parts;
+        let mut parts = [const { (0, 0..0) }; 5];
+        let [strings, numbers, range, sum, others] = &mut parts;
         if let (Some(list), 1..) = (&facts.strings.list, facts.strings.count) {
             *strings = (key_flags::STRINGS, listed(&list.entries, out));
         }
@@ -158,7 +158,17 @@ impl<'d> Record<'d> {
                 *sum = (key_flags::SUM, begin..out.len());
             }
         }
-        Record { name, facts, flags: if is_simple { key_flags::SIMPLE } else { 0 }, head, parts }
+        let flags = if elsewhere.is_some_and(<[u32]>::is_empty) { key_flags::SIMPLE } else { 0 };
+        if let Some(events @ [_, ..]) = elsewhere {
+            let begin = out.len();
+            let mut before = 0;
+            for event in events {
+                put((event - before).into(), out);
+                before = *event;
+            }
+            *others = (key_flags::ELSEWHERE, begin..out.len());
+        }
+        Record { name, facts, flags, head, parts }
     }
 }
 

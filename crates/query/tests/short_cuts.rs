@@ -373,6 +373,8 @@ fn summaries_answer() {
         "select distinct(Level) from stream",
         "select count(distinct(Block)) from stream",
         "select any(Absent), all(Level) from stream",
+        "select count(*) from stream group by time(7us)",
+        "select count(*) as n, count(null) as none from stream where Absent is null group by time(1d)",
         "select first(Level), first(Rare) from stream",
     ] {
         let stats = agree(&memory, query);
@@ -385,6 +387,8 @@ fn summaries_answer() {
         "select count(*) from stream group by N",
         "select sum(N) from stream where Level = 'Error'",
         "select percentile(N, 50) from stream",
+        "select count(N) from stream group by time(7us)",
+        "select count(*) from stream where Id like '%9' group by time(7us)",
         "select count(*) from stream where Id like '%9'",
     ] {
         assert_eq!(agree(&memory, query).blocks, 10, "{query} has to read");

@@ -42,6 +42,14 @@ impl Groups<'_> {
                 return Ok(Some(events));
             }
         }
+        if all && let [GroupKey::Time(interval)] = self.grouping.keys.as_slice() {
+            let counted = self.grouping.aggregates.iter().map(counts_events).collect::<Option<Vec<bool>>>();
+            if let Some(counted) = counted {
+                self.add_intervals(block, *interval, &counted);
+                self.tell_memory(run.control)?;
+                return Ok(Some(super::scan::event_count(block) as u64));
+            }
+        }
         match summary {
             Some(summary) => self.add_classes(run, outlook, block, summary),
             None => Ok(None),
@@ -85,6 +93,28 @@ impl Groups<'_> {
         }
         self.tell_memory(run.control)?;
         Ok(true)
+    }
+
+    /// Adds a block's events to those aggregates that count them, for each interval as many as it has.
+    fn add_intervals(&mut self, block: &dyn Block, interval: u64, counted: &[bool]) {
+        let instants = block.instants().get(..super::scan::event_count(block)).unwrap_or_default();
+        let mut first = 0;
+        while let Some(instant) = instants.get(first) {
+            let begin = u64::from_le_bytes(*instant);
+            let begin = begin - begin % interval;
+            let end = begin.saturating_add(interval);
+            // The events of a block come in the order of their instants.
+            let later = instants.get(first..).unwrap_or_default();
+            let events = later.partition_point(|instant| u64::from_le_bytes(*instant) < end).max(1);
+            let group = self.at_interval(begin, order_of(block, first));
+            let aggregators = self.groups.get_mut(group).map(|group| &mut group.aggregators);
+            for (aggregator, _) in
+                aggregators.into_iter().flatten().zip(counted).filter(|(_, counts)| **counts)
+            {
+                aggregator.add_count(events as u64);
+            }
+            first += events;
+        }
     }
 
     /// Adds the values of the one slot that everything depends on, each with the events that have it.
@@ -185,6 +215,16 @@ impl Groups<'_> {
     }
 }
 
+/// Whether an aggregate counts each event, or none of them; not known where it depends on the events.
+fn counts_events(aggregate: &Aggregate) -> Option<bool> {
+    match &aggregate.argument {
+        Expr::Constant(value) if aggregate.function == Function::Count => {
+            Some(!matches!(value, Value::Null | Value::Undefined))
+        }
+        _ => None,
+    }
+}
+
 /// What all events of a block add to an aggregate; none where the summary does not tell.
 fn addend<'b>(
     aggregate: &Aggregate,
@@ -192,14 +232,10 @@ fn addend<'b>(
     summary: Option<&Summary<'b>>,
     events: u64,
 ) -> Option<Addend<'b>> {
-    let slot = match &aggregate.argument {
-        Expr::Constant(value) if aggregate.function == Function::Count => {
-            let counts = !matches!(value, Value::Null | Value::Undefined);
-            return Some(Addend::Count(if counts { events } else { 0 }));
-        }
-        Expr::Slot(slot) => *slot,
-        _ => return None,
-    };
+    if let Some(counts) = counts_events(aggregate) {
+        return Some(Addend::Count(if counts { events } else { 0 }));
+    }
+    let Expr::Slot(slot) = aggregate.argument else { return None };
     let summary = summary?;
     let key = summary.key(names.get(slot)?);
     let values = match &key {

@@ -141,11 +141,14 @@ impl<'p> Groups<'p> {
         found
     }
 
-    /// The group of an interval that begins at an instant.
+    /// The group of the interval that begins at an instant, of which an event is met.
     pub(super) fn at_interval(&mut self, begin: u64, order: Order) -> usize {
+        let shown = || vec![Value::from(begin)];
         self.key.clear();
         self.key.extend_from_slice(&begin.to_le_bytes());
-        self.look_up(order, || vec![Value::from(begin)])
+        let group = self.look_up(order, shown);
+        self.meet(group, order, shown);
+        group
     }
 
     /// The group of a single key's value.

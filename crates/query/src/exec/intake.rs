@@ -8,7 +8,6 @@ use super::scan::{Hit, Window};
 use super::spellings::Spelling;
 use crate::expr::Expr;
 use crate::plan::{Grouping, Key};
-use crate::value::Value;
 use std::ops::Range;
 
 /// What groups are made of, where that is simple enough, and allocations that stay.
@@ -82,7 +81,6 @@ impl Intake {
                     let hits = indices.get(first..).unwrap_or_default();
                     let hits = hits.partition_point(|index| window.order(*index).0 < end).max(1);
                     let group = groups.at_interval(begin, order);
-                    groups.meet(group, order, || vec![Value::from(begin)]);
                     runs.push(Run { group, hits: first..first + hits });
                     first += hits;
                 }

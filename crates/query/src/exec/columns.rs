@@ -219,14 +219,14 @@ fn add_numbers(
             numbers.few.iter().for_each(|number| sum.add_few(number.significand, number.scale));
         }
         Aggregator::Percentile { sketch, .. } => {
-            let number = |few: &FewDigits| {
-                nearest(few.significand, few.scale).or_else(|| match event(few.at)?.1 {
-                    Value::Number(number) => Some(number.to_f64()),
-                    _ => None,
-                })
-            };
             scratch.numbers.clear();
-            scratch.numbers.extend(numbers.few.iter().filter_map(number));
+            for few in numbers.few {
+                if let Some(number) = nearest(few.significand, few.scale) {
+                    scratch.numbers.push(number);
+                } else if let Some((_, Value::Number(number))) = event(few.at) {
+                    scratch.numbers.push(number.to_f64());
+                }
+            }
             bytes += sketch.add_all(&scratch.numbers);
         }
         Aggregator::Extreme { wanted, .. } => {

@@ -1,6 +1,6 @@
 //! The hits of a window taken into groups together, from their stored values: nothing is evaluated for each.
 //!
-//! First each hit is told its group, then each aggregate goes through its values, those of a group that follow each other in one go.
+//! First each hit is told its group, then each aggregate goes through its values, those of a group in one go.
 
 use super::columns::{Cells, Columns};
 use super::group::Groups;
@@ -17,6 +17,7 @@ pub(super) struct Intake {
     /// The hits that are taken.
     indices: Vec<u32>,
     runs: Vec<Run>,
+    sorting: Sorting,
 }
 
 /// What tells the groups apart.
@@ -29,7 +30,7 @@ enum By {
     Slot { slot: usize, ci: bool, absent: Option<usize> },
 }
 
-/// Hits of one group that follow each other: their places among those that are taken.
+/// Hits of one group, one after another: their places among those that are taken.
 pub(super) struct Run {
     pub(super) group: usize,
     pub(super) hits: Range<usize>,
@@ -45,7 +46,7 @@ impl Intake {
             _ => return None,
         };
         let columns = Columns::of(grouping)?;
-        Some(Intake { by, columns, indices: Vec::new(), runs: Vec::new() })
+        Some(Intake { by, columns, indices: Vec::new(), runs: Vec::new(), sorting: Sorting::default() })
     }
 
     /// Takes those hits of which all is known into the groups, and leaves the others.
@@ -67,7 +68,7 @@ impl Intake {
 
     /// Finds the groups of the hits.
     fn assign(&mut self, groups: &mut Groups<'_>, window: &Window<'_, '_>) {
-        let Intake { by, indices, runs, .. } = self;
+        let Intake { by, indices, runs, sorting, .. } = self;
         runs.clear();
         match by {
             By::Nothing => runs.push(Run { group: 0, hits: 0..indices.len() }),
@@ -89,7 +90,7 @@ impl Intake {
                 let cells = Cells::of(window, *slot);
                 // If the first event is no group's first, neither are those after it, but of groups that they begin.
                 let is_later = indices.first().is_none_or(|index| groups.is_later(window.order(*index)));
-                for (hit, index) in indices.iter().copied().enumerate() {
+                for index in indices.iter().copied() {
                     let value = || cells.value(index);
                     let (spelling, found) = match cells.place(index) {
                         None => (None, *absent),
@@ -109,12 +110,67 @@ impl Intake {
                     if !is_later {
                         groups.meet(group, window.order(index), || vec![value().into_static()]);
                     }
-                    match runs.last_mut() {
-                        Some(last) if last.group == group => last.hits.end = hit + 1,
-                        _ => runs.push(Run { group, hits: hit..hit + 1 }),
-                    }
+                    sorting.push(group);
                 }
+                sorting.sort(indices, runs);
             }
         }
+    }
+}
+
+/// Sorts hits by their groups, so that each group's are taken in one go.
+#[derive(Default)]
+struct Sorting {
+    /// The group of each hit.
+    groups: Vec<usize>,
+    /// Those groups, in the order in which they first come.
+    present: Vec<usize>,
+    /// How many hits each of all groups has, then where the next one goes: 0 but for those that are present.
+    places: Vec<usize>,
+    sorted: Vec<u32>,
+}
+
+impl Sorting {
+    /// Adds the group of the next hit.
+    #[inline]
+    fn push(&mut self, group: usize) {
+        if group >= self.places.len() {
+            self.places.resize(group + 1, 0);
+        }
+        if let Some(count) = self.places.get_mut(group) {
+            if *count == 0 {
+                self.present.push(group);
+            }
+            *count += 1;
+            self.groups.push(group);
+        }
+    }
+
+    /// Sorts the hits; those of a group stay in their order. It begins anew then.
+    fn sort(&mut self, indices: &mut Vec<u32>, runs: &mut Vec<Run>) {
+        let Sorting { groups, present, places, sorted } = self;
+        let mut next = 0;
+        for group in &*present {
+            let Some(place) = places.get_mut(*group) else { continue };
+            let count = std::mem::replace(place, next);
+            runs.push(Run { group: *group, hits: next..next + count });
+            next += count;
+        }
+        sorted.clear();
+        sorted.resize(indices.len(), 0);
+        for (index, group) in indices.iter().zip(&*groups) {
+            let Some(place) = places.get_mut(*group) else { continue };
+            if let Some(sorted) = sorted.get_mut(*place) {
+                *sorted = *index;
+            }
+            *place += 1;
+        }
+        std::mem::swap(indices, sorted);
+        for group in present.drain(..) {
+            if let Some(place) = places.get_mut(group) {
+                *place = 0;
+            }
+        }
+        groups.clear();
     }
 }

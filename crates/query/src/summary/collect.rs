@@ -10,14 +10,13 @@ use super::strings::Recent;
 use tamias_json::search::Structure;
 
 /// HEURISTIC: the documents of a window, their places and their values' places shall stay in the second level of the cache.
-const WINDOW_BYTES: usize = 128 << 10;
+const WINDOW_BYTES: usize = 256 << 10;
 
 /// Room for values at first.
 const PLACES: usize = 64;
 
 /// The keys of a block, in the order in which they first came.
 pub(super) struct Keys<'d> {
-    documents: &'d [u8],
     names: Names<'d>,
     states: Vec<State<'d>>,
     recent: Recent,
@@ -45,8 +44,6 @@ struct State<'d> {
 struct Window<'d, 'p> {
     /// The first of them, and all that follow in the block.
     documents: &'d [u8],
-    /// Where they begin in the block.
-    base: u32,
     /// The structural bytes.
     places: &'p [u32],
 }
@@ -55,7 +52,6 @@ impl<'d> Keys<'d> {
     /// The keys of the documents that have these `ends`; none where they are no objects.
     pub(super) fn of(documents: &'d [u8], ends: &[u32]) -> Option<Keys<'d>> {
         let mut keys = Keys {
-            documents,
             names: Names::new(),
             states: Vec::new(),
             recent: Recent::new(),
@@ -75,52 +71,48 @@ impl<'d> Keys<'d> {
             let now = later.get(..count)?;
             let end = *now.last()? as usize;
             let places = structure.scan_trusted(documents.get(base..end)?);
-            let window = Window { documents: documents.get(base..)?, base: base as u32, places };
-            keys.add(&window, first as u32, now)?;
-            keys.settle();
+            let window = Window { documents: documents.get(base..)?, places };
+            keys.add(&window, first as u32, now, base as u32)?;
+            keys.settle(documents.get(base..)?);
             first += count;
             base = end + 1;
         }
         Some(keys)
     }
 
-    /// Notes the members of the window's documents, the first of which is event number `first`. None where they are no objects.
+    /// Notes the members of the window's documents, the first of which is event number `first` and begins at `base`. None where they are
+    /// no objects.
     #[inline(never)]
-    fn add(&mut self, window: &Window<'d, '_>, first: u32, ends: &[u32]) -> Option<()> {
-        let &Window { documents, base, places } = window;
+    fn add(&mut self, window: &Window<'d, '_>, first: u32, ends: &[u32], base: u32) -> Option<()> {
+        let &Window { documents, places } = window;
         let mut at = 0;
         let mut start = 0;
         for (event, &end) in (first..).zip(ends) {
             // An object reaches from the document's first byte to its last.
-            let last = end.wrapping_sub(base + 1);
+            let last = end.wrapping_sub(base).wrapping_sub(1);
             if *places.get(at)? != start || *documents.get(start as usize)? != b'{' {
                 return None;
             }
-            if *places.get(at + 1)? == last {
-                at += 2;
-                start = last + 2;
-                continue;
+            let mut next = *places.get(at + 1)?;
+            if next == last {
+                at += 1;
             }
-            loop {
-                let &[open, colon, mut next] = places.get(at..)?.first_chunk()?;
-                at += 2;
-                let number =
-                    self.names.number(documents, open as usize + 2, (colon as usize).wrapping_sub(1));
+            while next < last {
+                let &[open, colon, behind] = places.get(at..)?.first_chunk()?;
+                (at, next) = (at + 2, behind);
                 if next == colon + 1 {
                     at = self.step_over(window, at, event)?;
                     next = *places.get(at)?;
                 }
-                let value = Place { start: base + colon + 1, end: base + next, event };
-                match number.and_then(|number| self.states.get_mut(number)) {
-                    Some(state) => state.places.push(value),
-                    None => self.begin_with(number, value),
+                let (start, end) = (open as usize + 2, (colon as usize).wrapping_sub(1));
+                let known = self.names.recent(documents, start, end);
+                match known.and_then(|number| self.states.get_mut(number)) {
+                    Some(state) => state.places.push(Place { start: colon + 1, end: next, event }),
+                    None => self.begin_with(documents, (open, colon, next), event),
                 }
-                if next >= last {
-                    if next != last {
-                        return None;
-                    }
-                    break;
-                }
+            }
+            if next != last {
+                return None;
             }
             at += 1;
             start = last + 2;
@@ -132,33 +124,38 @@ impl<'d> Keys<'d> {
     /// of the one behind.
     #[inline(never)]
     fn step_over(&mut self, window: &Window<'d, '_>, at: usize, event: u32) -> Option<usize> {
-        self.is_nested = true;
-        let mut depth = 0usize;
-        let mut at = at;
-        let mut before = 0;
+        let Window { documents, places } = *window;
+        let (mut at, mut before) = (at, 0);
+        let mut depth = 0i32;
+        let mut has_object = false;
         loop {
-            let place = *window.places.get(at)? as usize;
-            match window.documents.get(place)? {
-                b':' => self.mark(window.documents, before + 2, place.wrapping_sub(1), Some(event)),
-                b'{' => {
-                    self.set_not_flat(event);
-                    depth += 1;
-                }
-                b'[' => depth += 1,
-                b'}' | b']' => depth = depth.checked_sub(1)?,
-                _ => {}
+            let place = *places.get(at)? as usize;
+            let byte = *documents.get(place)?;
+            if byte == b':' {
+                self.mark(documents, before + 2, place.wrapping_sub(1), Some(event));
+            } else {
+                // '{' 7B, '}' 7D, '[' 5B, ']' 5D, and ',' 2C: which one it is is not to be guessed.
+                let is_bracket = i32::from(byte >= b'[');
+                let is_closing = i32::from(byte >> 2 & 1);
+                depth += is_bracket - 2 * (is_bracket & is_closing);
+                has_object |= byte == b'{';
             }
             at += 1;
-            if depth == 0 {
-                return Some(at);
+            if depth <= 0 {
+                break;
             }
             before = place;
         }
+        self.is_nested = true;
+        if has_object {
+            self.set_not_flat(event);
+        }
+        Some(at)
     }
 
-    /// Takes in the values of the window.
-    fn settle(&mut self) {
-        let Keys { documents, states, recent, flat, .. } = self;
+    /// Takes in the values of the window, whose documents these are, and all that follow.
+    fn settle(&mut self, documents: &'d [u8]) {
+        let Keys { states, recent, flat, .. } = self;
         for state in states {
             if state.places.is_empty() {
                 continue;
@@ -177,18 +174,21 @@ impl<'d> Keys<'d> {
         set_not_flat(&mut self.flat, event);
     }
 
-    /// Notes the first value of a new name, or of one that there is no room for.
-    #[cold]
-    fn begin_with(&mut self, number: Option<usize>, value: Place) {
+    /// Notes the value from a colon up to the next place, of a name that is new perhaps, or that there is no room for.
+    #[inline(never)]
+    fn begin_with(&mut self, documents: &'d [u8], (open, colon, next): (u32, u32, u32), event: u32) {
+        let number = self.names.number(documents, open as usize + 2, (colon as usize).wrapping_sub(1));
         self.begin();
         match number.and_then(|number| self.states.get_mut(number)) {
             Some(state) => {
-                state.places.reserve(PLACES);
-                state.places.push(value);
+                if state.places.is_empty() {
+                    state.places.reserve(PLACES);
+                }
+                state.places.push(Place { start: colon + 1, end: next, event });
             }
             None => {
                 self.has_others = true;
-                self.set_not_flat(value.event);
+                self.set_not_flat(event);
             }
         }
     }
@@ -212,16 +212,17 @@ impl<'d> Keys<'d> {
     /// Notes that the name from `start` up to `end` is found elsewhere in an event, or may be in any.
     #[inline(always)]
     fn mark(&mut self, documents: &'d [u8], start: usize, end: usize, event: Option<u32>) {
-        let number = self.names.number(documents, start, end);
-        match number.and_then(|number| self.states.get_mut(number)) {
+        let known = self.names.recent(documents, start, end);
+        match known.and_then(|number| self.states.get_mut(number)) {
             Some(state) => state.mark(event),
-            None => self.begin_elsewhere(number, event),
+            None => self.begin_elsewhere(documents, (start, end), event),
         }
     }
 
-    /// Notes a new name, or one that there is no room for, that is found elsewhere.
-    #[cold]
-    fn begin_elsewhere(&mut self, number: Option<usize>, event: Option<u32>) {
+    /// The same of a new name perhaps, or one that there is no room for.
+    #[inline(never)]
+    fn begin_elsewhere(&mut self, documents: &'d [u8], (start, end): (usize, usize), event: Option<u32>) {
+        let number = self.names.number(documents, start, end);
         self.begin();
         match number.and_then(|number| self.states.get_mut(number)) {
             Some(state) => state.mark(event),

@@ -7,7 +7,9 @@ use crate::value::few_digits;
 #[inline(always)]
 pub(super) fn at(documents: &[u8], start: usize, end: usize) -> Option<(i64, u32)> {
     let is_negative = documents.get(start) == Some(&b'-');
-    match Words::of_short(documents, start + usize::from(is_negative), end).and_then(without_sign) {
+    let start_of_digits = start + usize::from(is_negative);
+    let words = Words::of_short(documents, start_of_digits, end);
+    match words.and_then(|words| without_sign(words, end - start_of_digits)) {
         Some((significand, scale)) => Some((if is_negative { -significand } else { significand }, scale)),
         None => few_digits(documents.get(start..end)?),
     }
@@ -16,16 +18,16 @@ pub(super) fn at(documents: &[u8], start: usize, end: usize) -> Option<(i64, u32
 /// As [`few_digits`].
 pub(super) fn of(number: &Text<'_>) -> Option<(i64, u32)> {
     let short = Some(number.words).filter(|_| number.is_short());
-    short.and_then(without_sign).or_else(|| few_digits(number.bytes))
+    short.and_then(|words| without_sign(words, number.bytes.len())).or_else(|| few_digits(number.bytes))
 }
 
 /// The number of at most 16 digits, of which a point may be one.
 #[inline(always)]
-fn without_sign(words: Words) -> Option<(i64, u32)> {
+fn without_sign(words: Words, digits: usize) -> Option<(i64, u32)> {
     let [low, high] = words.halves();
-    match words.len() {
-        digits @ 1..=8 => up_to_8(low << (8 * (8 - digits)), digits),
-        digits @ 9..=15 => {
+    match digits {
+        1..=8 => up_to_8(low << (8 * (8 - digits)), digits),
+        9..=15 => {
             let behind = 8 * (16 - digits);
             up_to_16([low << behind, high << behind | low >> (64 - behind)], digits)
         }

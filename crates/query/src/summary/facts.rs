@@ -99,16 +99,10 @@ impl<'d> Facts<'d> {
             });
             self.is_repeated = true;
         }
-        if self.first_missing.is_none() {
-            let mut expected = self.next;
-            let present = places.iter().take_while(|place| {
-                expected += 1;
-                place.event + 1 == expected
-            });
-            let present = present.count();
-            if present < places.len() {
-                self.first_missing = Some(self.next + present as u32);
-            }
+        // As many as there are events have gone by: none is missing.
+        if self.first_missing.is_none() && places.len() as u32 != next - self.next {
+            let present = (self.next..).zip(&*places).take_while(|(event, place)| place.event == *event);
+            self.first_missing = Some(self.next + present.count() as u32);
         }
         self.next = next;
         self.events += places.len() as u32;

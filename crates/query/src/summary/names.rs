@@ -25,7 +25,7 @@ struct Recent {
 }
 
 /// A power of two.
-const RECENT: usize = 512;
+const RECENT: usize = 2048;
 
 impl<'d> Names<'d> {
     pub(super) fn new() -> Names<'d> {
@@ -38,24 +38,20 @@ impl<'d> Names<'d> {
         self.names.get(number).map(|name| name.bytes)
     }
 
-    /// The number of the name from `start` up to `end`, new or known; none where there is no room for it.
+    /// The number of the name from `start` up to `end`, if it is short and was asked for lately, as most are.
     #[inline(always)]
-    pub(super) fn number(&mut self, documents: &'d [u8], start: usize, end: usize) -> Option<usize> {
-        // Most names are short, and were asked for before.
-        if let Some(words) = Words::of_short(documents, start, end) {
-            let hash = words.hash() % RECENT;
-            for place in [hash, hash ^ 1] {
-                let recent = &self.recent[place];
-                if recent.words == words {
-                    return Some(recent.number as usize);
-                }
-            }
-        }
-        self.search(documents, start, end)
+    pub(super) fn recent(&self, documents: &[u8], start: usize, end: usize) -> Option<usize> {
+        let words = Words::of_short(documents, start, end)?;
+        let first = words.hash() % RECENT;
+        [first, first ^ 1].into_iter().find_map(|place| {
+            let recent = &self.recent[place];
+            (recent.words == words).then_some(recent.number as usize)
+        })
     }
 
+    /// The number of the name from `start` up to `end`, new or known; none where there is no room for it.
     #[inline(never)]
-    fn search(&mut self, documents: &'d [u8], start: usize, end: usize) -> Option<usize> {
+    pub(super) fn number(&mut self, documents: &'d [u8], start: usize, end: usize) -> Option<usize> {
         let name = Text::at(documents, start, end)?;
         let number = self.known_or_new(&name)?;
         if name.is_short() {

@@ -9,13 +9,13 @@ pub(super) struct Text<'d> {
     pub(super) words: Words,
 }
 
-/// Of a text the first 16 bytes, with zeros behind a shorter one, or the first and the last eight of a longer one; and its length. Made and
-/// compared without a branch for the length: that of a value is hard to predict.
+/// Of a text the first 16 bytes, with zeros behind a shorter one, or the first and the last eight of a longer one: made and compared
+/// without a branch for the length, that of a value is hard to predict. No text of a document holds a zero byte, so those of a short one tell
+/// it from all other short ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Words {
     low: u64,
     high: u64,
-    length: u32,
 }
 
 const SHORT_MAX: usize = 16;
@@ -34,7 +34,7 @@ const COUNTING: [[u64; 2]; SHORT_MAX + 1] = {
 
 impl Words {
     /// The words of no text.
-    pub(super) const OF_NONE: Words = Words { low: 0, high: 0, length: u32::MAX };
+    pub(super) const OF_NONE: Words = Words { low: 0, high: u64::MAX };
 
     /// Those of the text from `start` up to `end`; none where it is long, or stands at the end of the documents.
     #[inline(always)]
@@ -43,7 +43,7 @@ impl Words {
         let first: &[u8; SHORT_MAX] = documents.get(start..)?.first_chunk()?;
         let counting = COUNTING.get(length)?;
         let [low, high] = halves(first);
-        Some(Words { low: low & counting[0], high: high & counting[1], length: length as u32 })
+        Some(Words { low: low & counting[0], high: high & counting[1] })
     }
 
     /// Those of the text from `start` up to `end`.
@@ -57,7 +57,7 @@ impl Words {
             0..=SHORT_MAX => Words::near_the_end(text),
             _ => [word(text.first_chunk()), word(text.last_chunk())],
         };
-        Some(Words { low, high, length: text.len() as u32 })
+        Some(Words { low, high })
     }
 
     #[cold]
@@ -65,12 +65,6 @@ impl Words {
         let mut padded = [0; SHORT_MAX];
         padded.iter_mut().zip(text).for_each(|(to, byte)| *to = *byte);
         halves(&padded)
-    }
-
-    /// Length of the text in bytes.
-    #[inline(always)]
-    pub(super) fn len(&self) -> usize {
-        self.length as usize
     }
 
     /// The first eight bytes of a short text, and the others.
@@ -82,7 +76,7 @@ impl Words {
     /// A hash for tables in memory, of which the lower bits count.
     #[inline(always)]
     pub(super) fn hash(&self) -> usize {
-        let mixed = (self.low ^ self.high.rotate_left(29) ^ u64::from(self.length)).wrapping_mul(MIX[0]);
+        let mixed = (self.low ^ self.high.rotate_left(29)).wrapping_mul(MIX[0]);
         (mixed >> 40) as usize
     }
 }
@@ -103,7 +97,9 @@ impl<'d> Text<'d> {
     /// Whether both are the same bytes.
     #[inline(always)]
     pub(super) fn is(&self, other: &Text<'_>) -> bool {
-        self.words == other.words && (self.is_short() || self.bytes == other.bytes)
+        self.words == other.words
+            && self.bytes.len() == other.bytes.len()
+            && (self.is_short() || self.bytes == other.bytes)
     }
 }
 

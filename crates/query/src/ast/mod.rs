@@ -266,34 +266,55 @@ impl Query {
     }
 }
 
-impl Expr {
-    /// The expressions directly inside this one.
-    pub(crate) fn children(&self) -> Vec<&Expr> {
-        match &self.node {
-            Node::Null
-            | Node::Bool(_)
-            | Node::Number(_)
-            | Node::Duration(_)
-            | Node::Hex(_)
-            | Node::Text(_)
-            | Node::Regex(_)
-            | Node::Parameter(_)
-            | Node::Name(_)
-            | Node::BuiltIn(_) => Vec::new(),
-            Node::Member(of, _) | Node::Wildcard(of, _) => vec![of],
-            Node::Negate(of) | Node::Not(of) | Node::IsNull(of, _) | Node::Lambda(_, of) => vec![of],
-            Node::Element(a, b) | Node::Arithmetic(_, a, b) | Node::Compare { left: a, right: b, .. } => {
-                vec![a, b]
+/// What stands directly inside an expression: one definition for looking at it and for changing it.
+macro_rules! children {
+    ($(#[$doc:meta])* $name:ident, $iter:ident $(, $mutable:tt)?) => {
+        $(#[$doc])*
+        pub(crate) fn $name(&$($mutable)? self) -> Vec<&$($mutable)? Expr> {
+            match &$($mutable)? self.node {
+                Node::Null
+                | Node::Bool(_)
+                | Node::Number(_)
+                | Node::Duration(_)
+                | Node::Hex(_)
+                | Node::Text(_)
+                | Node::Regex(_)
+                | Node::Parameter(_)
+                | Node::Name(_)
+                | Node::BuiltIn(_)
+                | Node::Call { arguments: Arguments::Star, .. } => Vec::new(),
+                Node::Member(of, _)
+                | Node::Wildcard(of, _)
+                | Node::Negate(of)
+                | Node::Not(of)
+                | Node::IsNull(of, _)
+                | Node::Lambda(_, of) => vec![of],
+                Node::Element(a, b) | Node::Arithmetic(_, a, b) | Node::Compare { left: a, right: b, .. } => {
+                    vec![a, b]
+                }
+                Node::And(terms) | Node::Or(terms) => terms.$iter().collect(),
+                Node::Call { arguments: Arguments::List(list), .. } => list.$iter().collect(),
+                Node::Array(items) => items.$iter().map(|(Item::One(e) | Item::Spread(e))| e).collect(),
+                Node::Object(members) => {
+                    members.$iter().map(|(Member::Named(_, e) | Member::Spread(e))| e).collect()
+                }
+                Node::If(a, b, c) => vec![a, b, c],
+                Node::Let(bindings, body) => {
+                    bindings.$iter().map(|(_, e)| e).chain([&$($mutable)? **body]).collect()
+                }
             }
-            Node::And(terms) | Node::Or(terms) => terms.iter().collect(),
-            Node::Call { arguments: Arguments::Star, .. } => Vec::new(),
-            Node::Call { arguments: Arguments::List(list), .. } => list.iter().collect(),
-            Node::Array(items) => items.iter().map(|(Item::One(e) | Item::Spread(e))| e).collect(),
-            Node::Object(members) => {
-                members.iter().map(|(Member::Named(_, e) | Member::Spread(e))| e).collect()
-            }
-            Node::If(a, b, c) => vec![a, b, c],
-            Node::Let(bindings, body) => bindings.iter().map(|(_, e)| e).chain([&**body]).collect(),
         }
-    }
+    };
+}
+
+impl Expr {
+    children!(
+        /// The expressions directly inside this one.
+        children, iter
+    );
+
+    children!(
+        /// The same, to be changed.
+        children_mut, iter_mut, mut
+    );
 }

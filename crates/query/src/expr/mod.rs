@@ -146,76 +146,57 @@ impl Computed {
     }
 }
 
+/// What stands directly inside an expression: one definition for looking at it and for changing it.
+macro_rules! children {
+    ($(#[$doc:meta])* $name:ident, $iter:ident $(, $mutable:tt)?) => {
+        $(#[$doc])*
+        pub(crate) fn $name(&$($mutable)? self) -> Vec<&$($mutable)? Expr> {
+            match self {
+                Expr::Constant(_) | Expr::Slot(_) | Expr::Group(_) | Expr::Local(_) | Expr::BuiltIn(_) => {
+                    Vec::new()
+                }
+                Expr::Member(of, _) | Expr::Negate(of) | Expr::Not(of) | Expr::IsNull(of, _) => vec![of],
+                Expr::CompareNumber { left, .. }
+                | Expr::Like { left, .. }
+                | Expr::MatchWhole { left, .. }
+                | Expr::Match { left, .. }
+                | Expr::IndexOfMatch { left, .. }
+                | Expr::ReplaceMatch { left, .. } => vec![left],
+                Expr::Element(a, b)
+                | Expr::Arithmetic(_, a, b)
+                | Expr::Compare { left: a, right: b, .. }
+                | Expr::In { left: a, right: b, .. }
+                | Expr::Quantified { collection: a, body: b, .. } => vec![a, b],
+                Expr::And(list) | Expr::Or(list) | Expr::Coalesce(list) | Expr::Concat(list) => {
+                    list.$iter().collect()
+                }
+                Expr::Call { arguments, .. } => arguments.$iter().collect(),
+                Expr::Array(items) => items.$iter().map(|(Item::One(e) | Item::Spread(e))| e).collect(),
+                Expr::Object(members) => {
+                    members.$iter().map(|(Member::Named(_, e) | Member::Spread(e))| e).collect()
+                }
+                Expr::If(parts) => {
+                    let (condition, then, otherwise) = &$($mutable)? **parts;
+                    vec![condition, then, otherwise]
+                }
+                Expr::Let(values, body) => values.$iter().chain([&$($mutable)? **body]).collect(),
+            }
+        }
+    };
+}
+
 impl Expr {
     pub(crate) fn constant(value: impl Into<Value<'static>>) -> Expr {
         Expr::Constant(value.into())
     }
 
-    /// The expressions directly inside this one.
-    pub(crate) fn children(&self) -> Vec<&Expr> {
-        match self {
-            Expr::Constant(_) | Expr::Slot(_) | Expr::Group(_) | Expr::Local(_) | Expr::BuiltIn(_) => {
-                Vec::new()
-            }
-            Expr::Member(of, _) | Expr::Negate(of) | Expr::Not(of) | Expr::IsNull(of, _) => vec![of],
-            Expr::CompareNumber { left, .. }
-            | Expr::Like { left, .. }
-            | Expr::MatchWhole { left, .. }
-            | Expr::Match { left, .. }
-            | Expr::IndexOfMatch { left, .. }
-            | Expr::ReplaceMatch { left, .. } => vec![left],
-            Expr::Element(a, b)
-            | Expr::Arithmetic(_, a, b)
-            | Expr::Compare { left: a, right: b, .. }
-            | Expr::In { left: a, right: b, .. }
-            | Expr::Quantified { collection: a, body: b, .. } => vec![a, b],
-            Expr::And(list) | Expr::Or(list) | Expr::Coalesce(list) | Expr::Concat(list) => {
-                list.iter().collect()
-            }
-            Expr::Call { arguments, .. } => arguments.iter().collect(),
-            Expr::Array(items) => items.iter().map(|(Item::One(e) | Item::Spread(e))| e).collect(),
-            Expr::Object(members) => {
-                members.iter().map(|(Member::Named(_, e) | Member::Spread(e))| e).collect()
-            }
-            Expr::If(parts) => {
-                let (condition, then, otherwise) = &**parts;
-                vec![condition, then, otherwise]
-            }
-            Expr::Let(values, body) => values.iter().chain([&**body]).collect(),
-        }
-    }
+    children!(
+        /// The expressions directly inside this one.
+        children, iter
+    );
 
-    /// The same, to be changed.
-    pub(crate) fn children_mut(&mut self) -> Vec<&mut Expr> {
-        match self {
-            Expr::Constant(_) | Expr::Slot(_) | Expr::Group(_) | Expr::Local(_) | Expr::BuiltIn(_) => {
-                Vec::new()
-            }
-            Expr::Member(of, _) | Expr::Negate(of) | Expr::Not(of) | Expr::IsNull(of, _) => vec![of],
-            Expr::CompareNumber { left, .. }
-            | Expr::Like { left, .. }
-            | Expr::MatchWhole { left, .. }
-            | Expr::Match { left, .. }
-            | Expr::IndexOfMatch { left, .. }
-            | Expr::ReplaceMatch { left, .. } => vec![left],
-            Expr::Element(a, b)
-            | Expr::Arithmetic(_, a, b)
-            | Expr::Compare { left: a, right: b, .. }
-            | Expr::In { left: a, right: b, .. }
-            | Expr::Quantified { collection: a, body: b, .. } => vec![a, b],
-            Expr::And(list) | Expr::Or(list) | Expr::Coalesce(list) | Expr::Concat(list) => {
-                list.iter_mut().collect()
-            }
-            Expr::Call { arguments, .. } => arguments.iter_mut().collect(),
-            Expr::Array(items) => items.iter_mut().map(|(Item::One(e) | Item::Spread(e))| e).collect(),
-            Expr::Object(members) => {
-                members.iter_mut().map(|(Member::Named(_, e) | Member::Spread(e))| e).collect()
-            }
-            Expr::If(parts) => {
-                let (condition, then, otherwise) = &mut **parts;
-                vec![condition, then, otherwise]
-            }
-            Expr::Let(values, body) => values.iter_mut().chain([&mut **body]).collect(),
-        }
-    }
+    children!(
+        /// The same, to be changed.
+        children_mut, iter_mut, mut
+    );
 }

@@ -17,22 +17,9 @@ fn on(threads: usize) -> RunOptions {
     RunOptions { threads: NonZeroUsize::new(threads).unwrap(), ..RunOptions::default() }
 }
 
-/// All rows as lines, the error if there is one, and what was counted.
-fn read(mut rows: Rows) -> (Vec<String>, Option<String>, Stats) {
-    let mut lines = Vec::new();
-    let failure = loop {
-        match rows.next_row() {
-            Ok(Some(row)) => {
-                let mut line = Vec::new();
-                row.write_ndjson(&mut line);
-                lines.push(String::from_utf8(line).unwrap());
-            }
-            Ok(None) => break None,
-            Err(error) => break Some(error.to_string()),
-        }
-    };
-    let mut stats = *rows.stats();
-    // Each thread decides for itself whether searching is worth it.
+/// What [`memory::read`] gives, without what each thread decides for itself: whether searching is worth it.
+fn read(rows: Rows) -> (Vec<String>, Option<String>, Stats) {
+    let (lines, failure, mut stats) = memory::read(rows);
     stats.technique = "";
     (lines, failure, stats)
 }

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests stop where something is wrong")]
 
 use std::sync::Arc;
-use tamias_query::{Block, Direction, Query, Source, SourceError};
+use tamias_query::{Block, Direction, Query, Rows, RunOptions, Source, SourceError, Stats};
 
 #[derive(Clone)]
 pub(crate) struct Event {
@@ -99,24 +99,34 @@ impl Memory {
 
     /// The rows of a query, as NDJSON lines; its error as text.
     pub(crate) fn query(&self, text: &str) -> String {
-        let query = match Query::prepare(text) {
-            Ok(query) => query,
-            Err(error) => return error.to_string(),
-        };
-        let mut rows = query.run(self.source(query.direction()));
-        let mut out = Vec::new();
-        loop {
-            match rows.next_row() {
-                Ok(Some(row)) => row.write_ndjson(&mut out),
-                Ok(None) => break,
-                Err(error) => {
-                    out.extend_from_slice(format!("error: {error}\n").as_bytes());
-                    break;
-                }
-            }
+        match Query::prepare(text) {
+            Ok(query) => self.run(&query, RunOptions::default()).0,
+            Err(error) => error.to_string(),
         }
-        String::from_utf8(out).unwrap()
     }
+
+    /// The rows of a query, as NDJSON lines with its error behind them if there is one; and what was counted.
+    pub(crate) fn run(&self, query: &Query, options: RunOptions) -> (String, Stats) {
+        let (lines, error, stats) = read(query.run_with(self.source(query.direction()), options));
+        (lines.concat() + &error.map(|error| format!("error: {error}\n")).unwrap_or_default(), stats)
+    }
+}
+
+/// All rows, as NDJSON lines; the error that ended them, if there was one; and what was counted.
+pub(crate) fn read(mut rows: Rows) -> (Vec<String>, Option<String>, Stats) {
+    let mut lines = Vec::new();
+    let error = loop {
+        match rows.next_row() {
+            Ok(Some(row)) => {
+                let mut line = Vec::new();
+                row.write_ndjson(&mut line);
+                lines.push(String::from_utf8(line).unwrap());
+            }
+            Ok(None) => break None,
+            Err(error) => break Some(error.to_string()),
+        }
+    };
+    (lines, error, *rows.stats())
 }
 
 /// The documents, a line each, with their places in time.

@@ -106,7 +106,12 @@ impl Batch {
 
     /// An empty batch for other rows of the same block.
     pub(crate) fn successor(&self) -> Batch {
-        Batch::new(self.block.clone(), self.width)
+        let rows = self.orders.len();
+        Batch {
+            places: Vec::with_capacity(rows * self.width),
+            orders: Vec::with_capacity(rows),
+            ..Batch::new(self.block.clone(), self.width)
+        }
     }
 
     pub(crate) fn order(&self, row: usize) -> Option<(u64, u64)> {

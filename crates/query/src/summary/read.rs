@@ -19,6 +19,7 @@ pub(crate) struct Summary<'b> {
 }
 
 /// What is known of a key of the top level.
+#[expect(clippy::large_enum_variant, reason = "what is known of one key is read at once, and never stored")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Key<'b> {
     /// No event of the block has it.

@@ -10,6 +10,7 @@
 //! As with the scanner any bytes are safe, and get some answer in time linear in their length.
 
 mod find;
+mod holds;
 mod kernel;
 mod numbers;
 mod places;
@@ -19,6 +20,7 @@ mod structure;
 mod tests;
 
 pub use find::Needle;
+pub use holds::Held;
 pub use numbers::{FewDigits, Judge, Wanted};
 pub use places::Runs;
 pub use structure::Structure;
@@ -171,6 +173,20 @@ impl<'d> Documents<'d> {
         matches: &mut Vec<Match>,
     ) {
         places::matches(isa, needle, *self, places, kept, matches);
+    }
+
+    /// For each document whether the value of a key of its top level has a text, from the places where that was found. It replaces what
+    /// `matches` holds. Values that are looked up for that are filled in, where they are unsure so far.
+    pub fn holds(
+        &self,
+        isa: Isa,
+        key: &Needle,
+        held: Held<'_>,
+        places: &Places,
+        values: &mut [Place],
+        matches: &mut Vec<Match>,
+    ) {
+        holds::all(isa, key, *self, held, places, values, matches);
     }
 
     /// Which places lie in each of the documents that have any: the document's index, and the range of numbers of its places.

@@ -261,7 +261,7 @@ fn characters<K: Kernel>(kernel: K, bytes: &[u8], start: usize, end: usize) -> O
 /// Searches a document for a key.
 #[inline(always)]
 #[expect(unsafe_code, reason = "vectors are read without checks in the innermost loop")]
-fn search<K: Kernel>(kernel: K, needle: &Needle, documents: Documents<'_>, index: usize) -> Place {
+pub(super) fn search<K: Kernel>(kernel: K, needle: &Needle, documents: Documents<'_>, index: usize) -> Place {
     let (bytes, document) = (documents.bytes, documents.range(index));
     let key_bytes = needle.bytes().len();
     if document.end + REACH > bytes.len() {
@@ -435,7 +435,7 @@ fn depth<K: Kernel>(kernel: K, bytes: &[u8], start: usize, place: usize) -> i64 
 /// The value that begins at `start`, of a document up to `end`. `end + REACH <= bytes.len()`
 #[inline(always)]
 #[expect(unsafe_code, reason = "vectors are read without checks in the innermost loop")]
-fn value<K: Kernel>(kernel: K, bytes: &[u8], start: usize, end: usize) -> Place {
+pub(super) fn value<K: Kernel>(kernel: K, bytes: &[u8], start: usize, end: usize) -> Place {
     if start >= end {
         return Place::Unsure;
     }

@@ -137,6 +137,51 @@ fn check_documents(block: &Block, documents: Documents<'_>, name: &str, isa: Isa
     sure
 }
 
+/// Checks the answers for a text in a key's value against the documents scanned; gives how many were sure.
+fn check_text(block: &Block, name: &str, text: &str, isa: Isa) -> usize {
+    let Some(key) = Needle::key(name) else { return 0 };
+    let mut quoted = Vec::new();
+    crate::write_json_string(text, &mut quoted);
+    let inner = &quoted[1..quoted.len() - 1];
+    let from_key = |value: &[u8]| Needle::new(&[key.bytes(), value].concat());
+    let mut sure = 0;
+    for documents in [block.documents(), block.documents().with_plain(&block.flat)] {
+        for (needle, held) in [
+            (Needle::new(inner), Held::Within(inner.len())),
+            (from_key(&quoted[..quoted.len() - 1]), Held::First(&quoted[..quoted.len() - 1])),
+            (from_key(&quoted), Held::Whole(&quoted)),
+        ] {
+            let Some(needle) = needle else { continue };
+            let (mut places, mut matches) = (Places::default(), Vec::new());
+            let mut values = vec![Place::Unsure; documents.len()];
+            documents.find(isa, &needle, &mut places);
+            documents.holds(isa, &key, held, &places, &mut values, &mut matches);
+            for (index, found) in matches.iter().enumerate() {
+                let bytes = &block.bytes[documents.range(index)];
+                let document = Document::scan_trusted(bytes).unwrap();
+                let value = document.root().entries().filter(|(key, _)| key.text() == name).last();
+                let value = value.map(|(_, value)| value);
+                let string = value.as_ref().and_then(Value::as_str).map(|string| string.text().into_owned());
+                let is_held = string.is_some_and(|string| match held {
+                    Held::Within(_) => string.contains(text),
+                    Held::First(_) => string.starts_with(text),
+                    Held::Whole(_) => string == text,
+                });
+                let shown = || format!("{text} {held:?} in {name} of {}", String::from_utf8_lossy(bytes));
+                assert!(*found == Match::Maybe || (*found == Match::Yes) == is_held, "{}", shown());
+                if let Place::Value(start, end) = values[index] {
+                    assert_eq!(
+                        value.map(|value| value.raw()),
+                        Some(&block.bytes[start as usize..end as usize])
+                    );
+                }
+                sure += usize::from(*found != Match::Maybe);
+            }
+        }
+    }
+    sure
+}
+
 const NAMES: [&str; 16] = [
     "Elapsed",
     "Message",
@@ -166,6 +211,9 @@ fn keys_of_nasty_documents() {
         let block = Block::of(valid.map(Vec::as_slice));
         for name in NAMES {
             check_key(&block, name, isa);
+            for text in ["ab", "a\"", "\\n", "\n", "n", "é", "300", "Elapsed", "\"Elapsed\":", ":", "{\""] {
+                check_text(&block, name, text, isa);
+            }
         }
     }
 }
@@ -180,6 +228,11 @@ fn most_generated_documents_have_a_sure_answer() {
         for name in ["Elapsed", "Message", "Application", "RequestId", "@t", "@x", "none"] {
             let sure = check_key(&block, name, isa);
             assert!(sure >= 1950, "{name}: {sure} of 2000 by {}", isa.name());
+            for text in ["/api/customers", "Shop.Web", "GET", "\n", "GET /api/customers/4590/recommendations"]
+            {
+                let sure = check_text(&block, name, text, isa);
+                assert!(sure >= 6 * 1900, "{name}, {text}: {sure} of 12000 by {}", isa.name());
+            }
         }
     }
 }
@@ -326,7 +379,17 @@ proptest! {
             documents.values_of(isa, &needle, &indices, &mut values);
             documents.compare(isa, &needle, &places, &Bound::new("2"), wanted, &mut kept);
             documents.matches(isa, &needle, &places, &kept, &mut matches);
-            answers.push((places, values, kept, matches));
+            let mut held = Vec::new();
+            for plain in [&[][..], &[u8::MAX]] {
+                let documents = documents.with_plain(plain);
+                let mut values = vec![Place::Unsure; documents.len()];
+                for wanted in [Held::Within(needle.bytes().len()), Held::First(b"a"), Held::Whole(b"a")] {
+                    let mut matches = Vec::new();
+                    documents.holds(isa, &needle, wanted, &places, &mut values, &mut matches);
+                    held.push((values.clone(), matches));
+                }
+            }
+            answers.push((places, values, kept, matches, held));
         }
         prop_assert!(answers.windows(2).all(|two| two[0] == two[1]));
     }

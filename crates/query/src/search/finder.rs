@@ -6,7 +6,7 @@ use crate::ast::Comparison;
 use crate::expr::Scope;
 use crate::summary::Summary;
 use std::ops::Range;
-use tamias_json::search::{Documents, FewDigits, Match, Needle, Place, Places, Wanted};
+use tamias_json::search::{Documents, FewDigits, Held, Match, Needle, Place, Places, Wanted};
 use tamias_json::{Isa, Value};
 
 /// Bytes of documents that are searched at a time, about: they stay in the processor's second cache from one condition to the next.
@@ -90,9 +90,6 @@ struct Scratch {
     places: Places,
     /// The numbers of those that are kept.
     kept: Vec<u32>,
-    indices: Vec<u32>,
-    /// Which of the places lie in each of the documents.
-    ranges: Vec<Range<usize>>,
 }
 
 impl Finder {
@@ -354,35 +351,14 @@ impl Window<'_> {
             Condition::OneOf { slot, values } => {
                 self.compare(*slot, |text| values.iter().any(|value| text.starts_with(value)), matches);
             }
-            Condition::Value { slot, needle, value, is_whole } => {
-                self.mark(needle, matches);
-                let bytes = self.documents.bytes();
-                self.verify(*slot, matches, |start, end, _, _| {
-                    let text = bytes.get(start..end).unwrap_or_default();
-                    let holds = if *is_whole { *text == **value } else { text.starts_with(value) };
-                    if holds { Match::Yes } else { Match::No }
-                });
+            Condition::Value { slot, needle, value, is_whole: true } => {
+                self.holds(*slot, needle, Held::Whole(value), matches);
+            }
+            Condition::Value { slot, needle, value, is_whole: false } => {
+                self.holds(*slot, needle, Held::First(value), matches);
             }
             Condition::Contains { slot, needle } => {
-                self.mark(needle, matches);
-                let bytes = self.documents.bytes();
-                let length = needle.bytes().len();
-                self.verify(*slot, matches, |start, end, places, are_all| {
-                    let text = bytes.get(start..end).unwrap_or_default();
-                    let lies_within = |place: &u32| {
-                        let place = *place as usize;
-                        place > start && place + length < end
-                    };
-                    match text.first() {
-                        // Where nothing is escaped, the text is its bytes.
-                        Some(b'"') if places.iter().any(lies_within) => match memchr::memchr(b'\\', text) {
-                            None => Match::Yes,
-                            Some(_) => Match::Maybe,
-                        },
-                        Some(b'"') if !are_all => Match::Maybe,
-                        _ => Match::No,
-                    }
-                });
+                self.holds(*slot, needle, Held::Within(needle.bytes().len()), matches);
             }
             Condition::Mentions { needles } => {
                 self.begin(Match::No, matches);
@@ -456,45 +432,27 @@ impl Window<'_> {
         });
     }
 
-    /// The events that have the needle: maybe. Their indices, and their parts of its places, stay in the scratch.
+    /// The events that have the needle: maybe.
     fn mark(&mut self, needle: &Needle, matches: &mut Vec<Match>) {
         self.begin(Match::No, matches);
-        let Scratch { places, indices, ranges, .. } = &mut *self.scratch;
+        let places = &mut self.scratch.places;
         self.documents.find(self.isa, needle, places);
-        indices.clear();
-        ranges.clear();
-        for (index, range) in self.documents.runs(places) {
-            let Some(found) = matches.get_mut(index) else { break };
-            *found = Match::Maybe;
-            indices.push(index as u32);
-            ranges.push(range);
+        for (index, _) in self.documents.runs(places) {
+            if let Some(found) = matches.get_mut(index) {
+                *found = Match::Maybe;
+            }
         }
     }
 
-    /// Looks up the key's value in the marked events, and asks `holds` of it, of the marks, and whether these are all.
-    fn verify(
-        &mut self,
-        slot: usize,
-        matches: &mut [Match],
-        holds: impl Fn(usize, usize, &[u32], bool) -> Match,
-    ) {
-        let (Some(needle), Some(key)) = (self.search.keys.get(slot), self.keys.get_mut(slot)) else { return };
-        let Scratch { places, indices, ranges, .. } = &mut *self.scratch;
-        let values = &mut key.values;
-        self.documents.with_plain(&key.plain).values_of(self.isa, needle, indices, values);
-        for (index, range) in indices.iter().zip(ranges) {
-            let are_all = !places.crowded().contains(index);
-            let index = *index as usize;
-            let (Some(found), Some(value)) = (matches.get_mut(index), values.get(index)) else { continue };
-            *found = match *value {
-                Place::Absent => Match::No,
-                Place::Unsure => Match::Maybe,
-                Place::Value(start, end) => {
-                    let places = places.all().get(range.clone()).unwrap_or_default();
-                    holds(start as usize, end as usize, places, are_all)
-                }
-            };
-        }
+    /// The events of which a key's value has a text.
+    fn holds(&mut self, slot: usize, text: &Needle, held: Held<'_>, matches: &mut Vec<Match>) {
+        let (Some(needle), Some(key)) = (self.search.keys.get(slot), self.keys.get_mut(slot)) else {
+            return self.unknown(matches);
+        };
+        let places = &mut self.scratch.places;
+        self.documents.find(self.isa, text, places);
+        let documents = self.documents.with_plain(&key.plain);
+        documents.holds(self.isa, needle, held, places, &mut key.values, matches);
     }
 }
 

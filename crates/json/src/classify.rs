@@ -26,6 +26,9 @@ use std::mem::MaybeUninit;
 /// Bytes per step.
 pub(crate) const BLOCK: usize = 64;
 
+/// Numbers that are compared at a time.
+pub(crate) const NUMBERS: usize = 16;
+
 /// What 64 bytes hold; bit `n` speaks of byte `n`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Masks {
@@ -99,6 +102,12 @@ pub(crate) trait Kernel: Copy {
     fn same(self, a: &[u8; BLOCK], b: &[u8; BLOCK]) -> u64 {
         let pairs = a.iter().zip(b).enumerate();
         pairs.fold(0, |mask, (at, (a, b))| mask | u64::from(a == b) << at)
+    }
+
+    /// How many of some numbers, which are little-endian, are at most `most`.
+    #[inline(always)]
+    fn count_up_to(self, numbers: &[[u8; 4]; NUMBERS], most: u32) -> usize {
+        numbers.iter().filter(|number| u32::from_le_bytes(**number) <= most).count()
     }
 
     /// The number that the last `length` of some characters spell, 1 to 16 of them, and how many of its digits stand behind its

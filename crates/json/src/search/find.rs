@@ -180,7 +180,7 @@ impl Task for All<'_> {
             at += blocks * BLOCK;
             if count > CROWD {
                 // Who has so many places has them everywhere, and is not told by them.
-                (index, at) = step_over(documents, index, places, crowded, at);
+                (index, at) = step_over(kernel, documents, index, places, crowded, at);
             }
         }
         // What is near the end of the bytes.
@@ -198,14 +198,15 @@ pub(super) const CROWD: usize = 16;
 
 /// If the last places are too many in one document, notes that, and goes on behind it: the document's index, and where to go on.
 #[cold]
-fn step_over(
+fn step_over<K: Kernel>(
+    kernel: K,
     documents: Documents<'_>,
     index: usize,
     places: &[u32],
     crowded: &mut Vec<u32>,
     at: usize,
 ) -> (usize, usize) {
-    let Some(index) = places.last().and_then(|last| documents.index_of(index, *last)) else {
+    let Some(index) = places.last().and_then(|last| documents.index_of(kernel, index, *last)) else {
         return (index, at);
     };
     let Range { start, end } = documents.range(index);

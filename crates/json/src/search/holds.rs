@@ -52,7 +52,7 @@ impl Task for Holds<'_> {
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
         let Holds { key, documents, held, places, values, matches } = self;
-        for (index, run) in documents.runs(places) {
+        for (index, run) in documents.runs(kernel, places) {
             let (Some(place), Some(found)) = (values.get_mut(index), matches.get_mut(index)) else {
                 continue;
             };

@@ -22,12 +22,13 @@ mod tests;
 pub use find::Needle;
 pub use holds::Held;
 pub use numbers::{FewDigits, Judge, Wanted};
-pub use places::Runs;
 pub use structure::Structure;
 pub(crate) use structure::put_places;
 
+use crate::classify::{Kernel, NUMBERS};
 use crate::isa::Isa;
 use crate::scan::BYTES_MAX;
+use places::Runs;
 use std::ops::Range;
 
 /// Some documents of a block, one after another with a byte between them.
@@ -107,20 +108,18 @@ impl<'d> Documents<'d> {
 
     /// The first of them, from the `index`th on, that ends behind a place.
     #[inline(always)]
-    fn index_of(&self, mut index: usize, place: u32) -> Option<usize> {
-        const LANES: usize = 8;
-        let is_before = |end: &[u8; 4]| u32::from_le_bytes(*end) <= place;
+    fn index_of<K: Kernel>(&self, kernel: K, mut index: usize, place: u32) -> Option<usize> {
         let mut ends = self.ends.get(self.first + index..self.last)?;
-        // How many they are is not to be guessed: counted in vectors.
-        while let Some((lanes, rest)) = ends.split_first_chunk::<LANES>() {
-            let before: usize = lanes.iter().map(|end| usize::from(is_before(end))).sum();
+        // How many end before it is not to be guessed: they are counted several at a time.
+        while let Some((several, rest)) = ends.split_first_chunk::<NUMBERS>() {
+            let before = kernel.count_up_to(several, place);
             index += before;
-            if before < LANES {
+            if before < NUMBERS {
                 return Some(index);
             }
             ends = rest;
         }
-        Some(index + ends.iter().position(|end| !is_before(end))?)
+        Some(index + ends.iter().position(|end| u32::from_le_bytes(*end) > place)?)
     }
 
     /// Where the `index`th of them ends, as it is told: perhaps past the bytes.
@@ -189,9 +188,15 @@ impl<'d> Documents<'d> {
         holds::all(isa, key, *self, held, places, values, matches);
     }
 
+    /// The documents that have any of some places: they are a [`Match::Maybe`]. It replaces what `matches` holds.
+    pub fn mentions(&self, isa: Isa, places: &Places, matches: &mut Vec<Match>) {
+        places::mentions(isa, *self, places, matches);
+    }
+
     /// Which places lie in each of the documents that have any: the document's index, and the range of numbers of its places.
-    pub fn runs<'p>(&self, places: &'p Places) -> Runs<'d, 'p> {
-        Runs { documents: *self, places: &places.all, next: 0, index: 0 }
+    #[inline(always)]
+    fn runs<'p, K: Kernel>(&self, kernel: K, places: &'p Places) -> Runs<'d, 'p, K> {
+        Runs { kernel, documents: *self, places: &places.all, next: 0, index: 0 }
     }
 
     /// How many characters the strings at some values have together, and how many strings that are: of `indices` those whose value

@@ -33,7 +33,7 @@ impl Task for OfAll<'_> {
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
         let OfAll { key_bytes, documents, places, values } = self;
-        for (index, run) in documents.runs(places) {
+        for (index, run) in documents.runs(kernel, places) {
             let (Some(value), [place, others @ ..]) = (values.get_mut(index), &places.all[run]) else {
                 continue;
             };
@@ -51,8 +51,8 @@ impl Task for OfAll<'_> {
 }
 
 /// The documents that have some of certain places, one after another. See [`Documents::runs`].
-#[derive(Clone, Debug)]
-pub struct Runs<'d, 'p> {
+pub(super) struct Runs<'d, 'p, K> {
+    pub(super) kernel: K,
     pub(super) documents: Documents<'d>,
     pub(super) places: &'p [u32],
     /// The number of the next place.
@@ -61,13 +61,13 @@ pub struct Runs<'d, 'p> {
     pub(super) index: usize,
 }
 
-impl Iterator for Runs<'_, '_> {
+impl<K: Kernel> Iterator for Runs<'_, '_, K> {
     type Item = (usize, Range<usize>);
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let first = self.next;
-        let index = self.documents.index_of(self.index, *self.places.get(first)?)?;
+        let index = self.documents.index_of(self.kernel, self.index, *self.places.get(first)?)?;
         let end = self.documents.end_as_told(index);
         let mut next = first + 1;
         while self.places.get(next).is_some_and(|place| *place < end) {
@@ -75,6 +75,30 @@ impl Iterator for Runs<'_, '_> {
         }
         (self.next, self.index) = (next, index + 1);
         Some((index, first..next))
+    }
+}
+
+/// Which documents have any place.
+pub(super) fn mentions(isa: Isa, documents: Documents<'_>, places: &Places, matches: &mut Vec<Match>) {
+    matches.clear();
+    matches.resize(documents.len(), Match::No);
+    run(isa, Mentions { documents, places, matches });
+}
+
+struct Mentions<'t> {
+    documents: Documents<'t>,
+    places: &'t Places,
+    matches: &'t mut [Match],
+}
+
+impl Task for Mentions<'_> {
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) {
+        for (index, _) in self.documents.runs(kernel, self.places) {
+            if let Some(found) = self.matches.get_mut(index) {
+                *found = Match::Maybe;
+            }
+        }
     }
 }
 
@@ -114,7 +138,7 @@ impl Task for Matches<'_> {
         let mut done = 0;
         while let Some(number) = kept.get(at).map(|number| *number as usize) {
             let Some(place) = places.get(number) else { break };
-            let Some(found) = documents.index_of(index, *place) else { break };
+            let Some(found) = documents.index_of(kernel, index, *place) else { break };
             let Some(answer) = matches.get_mut(found) else { break };
             index = found + 1;
             at += 1;

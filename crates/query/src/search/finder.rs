@@ -434,14 +434,9 @@ impl Window<'_> {
 
     /// The events that have the needle: maybe.
     fn mark(&mut self, needle: &Needle, matches: &mut Vec<Match>) {
-        self.begin(Match::No, matches);
         let places = &mut self.scratch.places;
         self.documents.find(self.isa, needle, places);
-        for (index, _) in self.documents.runs(places) {
-            if let Some(found) = matches.get_mut(index) {
-                *found = Match::Maybe;
-            }
-        }
+        self.documents.mentions(self.isa, places, matches);
     }
 
     /// The events of which a key's value has a text.

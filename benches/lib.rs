@@ -171,7 +171,8 @@ pub struct Times {
 }
 
 /// What this thread has used of the processor: on a machine with other work too, the time that counts.
-fn processor_time() -> Duration {
+#[must_use]
+pub fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }

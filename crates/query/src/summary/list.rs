@@ -1,6 +1,6 @@
 //! The distinct values of a key, as long as they are few.
 
-use super::text::Text;
+use super::text::{Text, Words};
 use super::{LISTED_BYTES_MAX, LISTED_MAX};
 
 /// A value in its spelling, how many events have it, and which is the first.
@@ -28,16 +28,32 @@ impl<'d> List<'d> {
     /// Counts the value from `start` up to `end`: whether the list has room for it.
     #[inline(always)]
     pub(super) fn add(&mut self, documents: &'d [u8], start: usize, end: usize, event: u32) -> bool {
-        let Some(text) = Text::at(documents, start, end) else { return true };
-        // Most values are known, and found at the first place.
-        let number = usize::from(self.table[text.words.hash() % TABLE]);
-        if let Some(entry) = self.entries.get_mut(number.wrapping_sub(1))
-            && entry.text.is(&text)
-        {
-            entry.count += 1;
-            return true;
-        }
-        self.search(text, event)
+        // Most values are known, and found at the first place; short ones by their words alone.
+        let text = match Words::of_short(documents, start, end) {
+            Some(words) => {
+                let number = usize::from(self.table[words.hash() % TABLE]);
+                if let Some(entry) = self.entries.get_mut(number.wrapping_sub(1))
+                    && entry.text.words == words
+                    && entry.text.is_short()
+                {
+                    entry.count += 1;
+                    return true;
+                }
+                Text::at(documents, start, end)
+            }
+            None => {
+                let text = Text::at(documents, start, end);
+                let number = text.map_or(0, |text| usize::from(self.table[text.words.hash() % TABLE]));
+                if let (Some(text), Some(entry)) = (text, self.entries.get_mut(number.wrapping_sub(1)))
+                    && entry.text.is(&text)
+                {
+                    entry.count += 1;
+                    return true;
+                }
+                text
+            }
+        };
+        text.is_none_or(|text| self.search(text, event))
     }
 
     #[inline(never)]

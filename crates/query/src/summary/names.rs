@@ -13,24 +13,13 @@ pub(super) struct Names<'d> {
     names: Vec<Text<'d>>,
     /// By the hash of a name, its number from 1.
     table: Vec<u16>,
-    /// By the hash of a short name, the number of the last such name that was asked for.
-    recent: Box<[Recent; RECENT]>,
+    /// By the hash of a short name, the number of the last such name that was asked for; at first none.
+    recent: Vec<u16>,
 }
-
-#[derive(Clone, Copy)]
-struct Recent {
-    /// Those of no name at first.
-    words: Words,
-    number: u32,
-}
-
-/// A power of two.
-const RECENT: usize = 2048;
 
 impl<'d> Names<'d> {
     pub(super) fn new() -> Names<'d> {
-        let none = Recent { words: Words::OF_NONE, number: 0 };
-        Names { names: Vec::new(), table: vec![0; TABLE], recent: Box::new([none; RECENT]) }
+        Names { names: Vec::new(), table: vec![0; TABLE], recent: vec![u16::MAX; TABLE] }
     }
 
     /// The name with a number.
@@ -42,11 +31,8 @@ impl<'d> Names<'d> {
     #[inline(always)]
     pub(super) fn recent(&self, documents: &[u8], start: usize, end: usize) -> Option<usize> {
         let words = Words::of_short(documents, start, end)?;
-        let first = words.hash() % RECENT;
-        [first, first ^ 1].into_iter().find_map(|place| {
-            let recent = &self.recent[place];
-            (recent.words == words).then_some(recent.number as usize)
-        })
+        let number = usize::from(*self.recent.get(words.hash() % TABLE)?);
+        self.names.get(number).is_some_and(|name| name.words == words).then_some(number)
     }
 
     /// The number of the name from `start` up to `end`, new or known; none where there is no room for it.
@@ -54,10 +40,10 @@ impl<'d> Names<'d> {
     pub(super) fn number(&mut self, documents: &'d [u8], start: usize, end: usize) -> Option<usize> {
         let name = Text::at(documents, start, end)?;
         let number = self.known_or_new(&name)?;
-        if name.is_short() {
-            let hash = name.words.hash() % RECENT;
-            self.recent[hash ^ 1] = self.recent[hash];
-            self.recent[hash] = Recent { words: name.words, number: number as u32 };
+        if name.is_short()
+            && let Some(recent) = self.recent.get_mut(name.words.hash() % TABLE)
+        {
+            *recent = number as u16;
         }
         Some(number)
     }

@@ -15,7 +15,8 @@ use tamias_testdata::Generator;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const EVENTS: u64 = 300_000;
+const EVENTS: u64 = 1_369_670;
+const BATCH: usize = 10_000;
 const ROUNDS: usize = 25;
 /// The most processor time of two threads together, that of one being 1.
 const GUARD: f64 = 1.15;
@@ -36,6 +37,9 @@ fn main() -> ExitCode {
     while generator.write_next(&mut event) {
         batch.push(event.trim_ascii_end(), &EventFormat::clef()).expect("a generated event is valid");
         event.clear();
+        if batch.len() == BATCH {
+            store.append_batch(&mut batch).expect("events are stored");
+        }
     }
     store.append_batch(&mut batch).expect("events are stored");
     store.seal().expect("events are sealed");

@@ -162,21 +162,21 @@ impl Rows {
     }
 
     fn advance(&mut self) -> Result<Found, ExecError> {
-        let plan = self.plan.clone();
-        let left = plan.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.stats.rows));
+        let left = self.plan.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.stats.rows));
         if left == 0 {
             return Ok(Found::None);
         }
         if let State::Ready = self.state {
-            if plan.is_empty() {
+            if self.plan.is_empty() {
                 self.source = Some(Box::new(NoEvents));
             }
+            let plan = self.plan.clone();
             self.state = self.start(&plan)?;
         }
         match &mut self.state {
             State::Streaming(merge) => {
-                let Input::Events(events) = &plan.input else { return Ok(Found::None) };
-                let run = Run { plan: &plan, events, control: &self.control };
+                let Input::Events(events) = &self.plan.input else { return Ok(Found::None) };
+                let run = Run { plan: &self.plan, events, control: &self.control };
                 let there = merge.advance(run, left, &mut self.worker, &mut self.stats)?;
                 Ok(if there { Found::Streaming } else { Found::None })
             }

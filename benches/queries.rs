@@ -53,8 +53,14 @@ const CASES: &[Case] = &[
     Case {
         query: "select percentile(Elapsed, 95) from stream group by time(12h)",
         keys: &["Elapsed"],
-        guard: 2.0,
+        guard: 6.0,
     },
+    Case {
+        query: "select percentile(Elapsed, 95) from stream where Elapsed > 50 group by Application",
+        keys: &["Elapsed"],
+        guard: 2.5,
+    },
+    Case { query: "select count(*) from stream group by time(1h)", keys: &["@t"], guard: 50.0 },
     Case {
         query: "select sum(Elapsed), min(StatusCode), max(Quantity) from stream",
         keys: &["Elapsed", "StatusCode", "Quantity"],
@@ -66,7 +72,8 @@ const CASES: &[Case] = &[
         keys: &["Elapsed"],
         guard: 3.0,
     },
-    Case { query: "select distinct(CustomerId) from stream", keys: &["CustomerId"], guard: 2.0 },
+    Case { query: "select distinct(CustomerId) from stream", keys: &["CustomerId"], guard: 6.0 },
+    Case { query: "select count(distinct(CustomerId)) from stream", keys: &["CustomerId"], guard: 6.0 },
 ];
 
 fn main() -> ExitCode {

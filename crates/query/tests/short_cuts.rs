@@ -509,8 +509,17 @@ fn values_taken_together_are_those_of_each_event() {
         "bottom(V, 5)",
         "percentile(N, 33), sum(N), min(N), max(N)",
     ];
-    let groups =
-        ["", " group by V", " group by V ci", " group by Of", " group by time(7us)", " group by time(1us)"];
+    let groups = [
+        "",
+        " group by V, Of",
+        " group by Of ci, V ci",
+        " group by time(7us), V, Of",
+        " group by V",
+        " group by V ci",
+        " group by Of",
+        " group by time(7us)",
+        " group by time(1us)",
+    ];
     for (rounds, conditions) in
         [(1, &["", " where Of <> '1'"][..]), (20, &["", " where N > 3", " where V > 0"])]
     {
@@ -522,5 +531,24 @@ fn values_taken_together_are_those_of_each_event() {
                 }
             }
         }
+    }
+}
+
+/// More combinations than are remembered, and some of them again.
+#[test]
+fn groups_of_very_many_keys_are_told_apart() {
+    let event = |n: u64| Event {
+        instant: n,
+        arrival: n,
+        document: format!(r#"{{"A":{},"B":"b{}"}}"#, n % 66_000, n % 7),
+    };
+    let events: Vec<Event> = (0..69_000).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    for query in [
+        "select count(*), max(A) from stream group by A, B",
+        "select count(*) from stream group by B, A",
+        "select count(*) as n from stream group by A having n > 1 limit 5",
+    ] {
+        agree(&memory, query);
     }
 }

@@ -197,7 +197,7 @@ impl<'p> Groups<'p> {
     }
 
     /// The group of the present key; a new one if there is none yet.
-    fn look_up(&mut self, order: Order, shown: impl FnOnce() -> Vec<Value<'static>>) -> usize {
+    pub(super) fn look_up(&mut self, order: Order, shown: impl FnOnce() -> Vec<Value<'static>>) -> usize {
         if let Some(&known) = self.by_key.get(self.key.as_slice()) {
             return known;
         }

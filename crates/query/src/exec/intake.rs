@@ -3,6 +3,7 @@
 //! First each hit is told its group, then each aggregate goes through its values, those of a group in one go.
 
 use super::columns::{Cells, Columns};
+use super::combined::Combined;
 use super::group::Groups;
 use super::scan::{Hit, Window};
 use super::spellings::Spelling;
@@ -28,6 +29,8 @@ enum By {
     Time(u64),
     /// The value of a slot. The group of the events without one is known once there is one.
     Slot { slot: usize, ci: bool, absent: Option<usize> },
+    /// Several of these.
+    Several(Combined),
 }
 
 /// Hits of one group, one after another: their places among those that are taken.
@@ -43,7 +46,8 @@ impl Intake {
             [] => By::Nothing,
             [Key::Time(interval)] => By::Time(*interval),
             [Key::Expr { expr: Expr::Slot(slot), ci }] => By::Slot { slot: *slot, ci: *ci, absent: None },
-            _ => return None,
+            [Key::Expr { .. }] => return None,
+            keys => By::Several(Combined::of(keys)?),
         };
         let columns = Columns::of(grouping)?;
         Some(Intake { by, columns, indices: Vec::new(), runs: Vec::new(), sorting: Sorting::default() })
@@ -109,6 +113,17 @@ impl Intake {
                     });
                     if !is_later {
                         groups.meet(group, window.order(index), || vec![value().into_static()]);
+                    }
+                    sorting.push(group);
+                }
+                sorting.sort(indices, runs);
+            }
+            By::Several(keys) => {
+                let is_later = indices.first().is_none_or(|index| groups.is_later(window.order(*index)));
+                for index in indices.iter().copied() {
+                    let group = keys.group(groups, window, index);
+                    if !is_later {
+                        groups.meet(group, window.order(index), || keys.shown(window, index));
                     }
                     sorting.push(group);
                 }

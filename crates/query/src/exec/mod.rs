@@ -14,6 +14,7 @@ mod aggregate;
 mod ahead;
 mod answer;
 mod columns;
+mod combined;
 mod exact;
 mod group;
 mod intake;

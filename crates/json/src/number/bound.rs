@@ -139,24 +139,24 @@ pub(crate) fn whole_part(start: &[u8; 16]) -> (u64, Rest) {
     let word = start.first_chunk().map_or(0, |word| u64::from_be_bytes(*word)) ^ ZEROS;
     let number = word >> (64u32.wrapping_sub(8 * digits) % 64);
     let is_short = (digits.wrapping_sub(1) < 8) & (end < 16) & ((behind == b',') | (behind == b'}'));
-    (
-        number,
-        if !is_short {
-            Rest::Unknown
-        } else if has_point {
-            Rest::Fraction
-        } else {
-            Rest::Nothing
-        },
-    )
+    let ends_in_zero = start[(end.wrapping_sub(1) % 16) as usize] == b'0';
+    let rest = match (is_short, has_point, ends_in_zero) {
+        (false, ..) => Rest::Unknown,
+        (true, false, _) => Rest::Nothing,
+        (true, true, false) => Rest::Fraction,
+        (true, true, true) => Rest::Zeros,
+    };
+    (number, rest)
 }
 
 /// What follows the whole part of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rest {
     Nothing,
-    /// A fraction, which may be 0.
+    /// A fraction that is not 0.
     Fraction,
+    /// A fraction that ends in 0, and may be 0.
+    Zeros,
     /// This is no number of at most eight digits before the point and 15 characters.
     Unknown,
 }

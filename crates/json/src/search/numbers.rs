@@ -167,8 +167,8 @@ impl Judge for EqualsAnyWhole<'_> {
         });
         match rest {
             Rest::Nothing => is_one,
-            // Equal if the fraction is 0.
-            Rest::Fraction => is_one && equals_any(self.bounds, text),
+            Rest::Fraction => false,
+            Rest::Zeros => is_one && equals_any(self.bounds, text),
             Rest::Unknown => equals_any(self.bounds, text),
         }
     }

@@ -3,9 +3,10 @@
 use super::kernel::{Task, run};
 use super::{Documents, Places};
 use crate::access;
-use crate::classify::{BLOCK, Kernel};
-use crate::isa::Isa;
+use crate::classify::{BLOCK, Kernel, Swar};
+use crate::isa::{Isa, Level};
 use crate::write::write_json_string;
+use memchr::memmem;
 use std::ops::Range;
 
 /// What is searched for: found by two of its bytes at their distance, then compared whole.
@@ -109,7 +110,28 @@ impl Task for Tune<'_> {
 
 /// Appends the places of the needle that lie whole in the documents' bytes.
 pub(super) fn all(isa: Isa, needle: &Needle, documents: Documents<'_>, places: &mut Places) {
-    run(isa, All { needle, documents, places });
+    match isa.level() {
+        Level::Swar(kernel) => all_by_memchr(kernel, needle, documents, places),
+        _ => run(isa, All { needle, documents, places }),
+    }
+}
+
+/// The same by `memchr`, whose vectors every CPU of its kind has: a word at a time the search would take longer than a scan does.
+fn all_by_memchr(kernel: Swar, needle: &Needle, documents: Documents<'_>, places: &mut Places) {
+    let Places { all: places, crowded } = places;
+    let (bytes, range) = (documents.bytes, documents.all());
+    let finder = memmem::Finder::new(&needle.bytes);
+    let (mut index, mut at) = (0, range.start);
+    while let Some(found) = bytes.get(at..range.end).and_then(|rest| finder.find(rest)) {
+        at += found;
+        places.push(at as u32);
+        let before = places.len().checked_sub(CROWD + 1).and_then(|before| places.get(before));
+        let is_crowd = before.is_some_and(|before| at - (*before as usize) < STRIDE);
+        at += 1;
+        if is_crowd {
+            (index, at) = step_over(kernel, documents, index, places, crowded, at);
+        }
+    }
 }
 
 struct All<'t> {

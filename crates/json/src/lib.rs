@@ -29,6 +29,7 @@ mod offsets;
 mod scan;
 pub mod search;
 mod table;
+mod task;
 pub mod unescape;
 pub mod validate;
 mod value;

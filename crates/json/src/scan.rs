@@ -6,11 +6,10 @@
 use std::mem::MaybeUninit;
 
 use crate::access;
-#[cfg(target_arch = "x86_64")]
-use crate::classify::{Avx2, Avx512};
 use crate::classify::{BLOCK, Kernel, Masks};
-use crate::isa::{Isa, Level};
+use crate::isa::Isa;
 use crate::offsets::{Entry, ScanError};
+use crate::task::{self, Task};
 
 /// The longest document, in bytes: 1 GiB, so that offsets fit 32 bits.
 pub const BYTES_MAX: usize = 1 << 30;
@@ -257,36 +256,21 @@ impl Nesting {
 /// [`scan`] by the kernel that `isa` is the witness of.
 #[inline]
 pub(crate) fn run(isa: Isa, bytes: &[u8], list: &mut Vec<Entry>) -> bool {
-    match isa.level() {
-        #[cfg(target_arch = "x86_64")]
-        #[expect(unsafe_code, reason = "a function compiled for a CPU that was asked for its abilities")]
-        // SAFETY: the witness says that the CPU has the instructions.
-        Level::Avx512(kernel) => unsafe { run_avx512(kernel, bytes, list) },
-        #[cfg(target_arch = "x86_64")]
-        #[expect(unsafe_code, reason = "a function compiled for a CPU that was asked for its abilities")]
-        // SAFETY: the witness says that the CPU has the instructions.
-        Level::Avx2(kernel) => unsafe { run_avx2(kernel, bytes, list) },
-        Level::Swar(kernel) => run_plain(kernel, bytes, list),
-        Level::Portable(kernel) => run_plain(kernel, bytes, list),
+    task::run(isa, Scan { bytes, list })
+}
+
+struct Scan<'s> {
+    bytes: &'s [u8],
+    list: &'s mut Vec<Entry>,
+}
+
+impl Task for Scan<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> bool {
+        scan(kernel, self.bytes, self.list)
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt"
-)]
-fn run_avx512(kernel: Avx512, bytes: &[u8], list: &mut Vec<Entry>) -> bool {
-    scan(kernel, bytes, list)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt")]
-fn run_avx2(kernel: Avx2, bytes: &[u8], list: &mut Vec<Entry>) -> bool {
-    scan(kernel, bytes, list)
-}
-
-fn run_plain<K: Kernel>(kernel: K, bytes: &[u8], list: &mut Vec<Entry>) -> bool {
-    scan(kernel, bytes, list)
 }
 
 /// Makes the list of a document whose outermost value is an object or an array, or the empty list of a lone scalar.
@@ -357,47 +341,31 @@ pub(crate) fn scan<K: Kernel>(kernel: K, bytes: &[u8], list: &mut Vec<Entry>) ->
 
 /// How many entries the list of these bytes would have, if they balance: classification alone, without the list.
 pub(crate) fn count(isa: Isa, bytes: &[u8]) -> usize {
-    match isa.level() {
-        #[cfg(target_arch = "x86_64")]
-        #[expect(unsafe_code, reason = "a function compiled for a CPU that was asked for its abilities")]
-        // SAFETY: the witness says that the CPU has the instructions.
-        Level::Avx512(kernel) => unsafe { count_avx512(kernel, bytes) },
-        #[cfg(target_arch = "x86_64")]
-        #[expect(unsafe_code, reason = "a function compiled for a CPU that was asked for its abilities")]
-        // SAFETY: the witness says that the CPU has the instructions.
-        Level::Avx2(kernel) => unsafe { count_avx2(kernel, bytes) },
-        Level::Swar(kernel) => count_by(kernel, bytes),
-        Level::Portable(kernel) => count_by(kernel, bytes),
-    }
+    task::run(isa, Count { bytes })
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(
-    enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt"
-)]
-fn count_avx512(kernel: Avx512, bytes: &[u8]) -> usize {
-    count_by(kernel, bytes)
+struct Count<'s> {
+    bytes: &'s [u8],
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,pclmulqdq,bmi1,bmi2,lzcnt,popcnt")]
-fn count_avx2(kernel: Avx2, bytes: &[u8]) -> usize {
-    count_by(kernel, bytes)
-}
+impl Task for Count<'_> {
+    type Output = usize;
 
-#[inline(always)]
-fn count_by<K: Kernel>(kernel: K, bytes: &[u8]) -> usize {
-    let mut carry = Carry::default();
-    let mut count = 0;
-    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-    for block in blocks {
-        count += carry.marks(kernel, kernel.classify(block), 0).delimiters.count_ones() as usize;
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) -> usize {
+        let bytes = self.bytes;
+        let mut carry = Carry::default();
+        let mut count = 0;
+        let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+        for block in blocks {
+            count += carry.marks(kernel, kernel.classify(block), 0).delimiters.count_ones() as usize;
+        }
+        if !rest.is_empty() {
+            let last = kernel.classify_last(bytes, bytes.len() - rest.len());
+            count += carry.marks(kernel, last, 0).delimiters.count_ones() as usize;
+        }
+        count
     }
-    if !rest.is_empty() {
-        let last = kernel.classify_last(bytes, bytes.len() - rest.len());
-        count += carry.marks(kernel, last, 0).delimiters.count_ones() as usize;
-    }
-    count
 }
 
 /// Why [`scan`] failed: the plain way, a byte at a time, the same for every kernel.

@@ -1,10 +1,10 @@
 //! All places of a needle in a stretch of bytes.
 
-use super::kernel::{Task, run};
 use super::{Documents, Places};
 use crate::access;
 use crate::classify::{BLOCK, Kernel, Swar};
 use crate::isa::{Isa, Level};
+use crate::task::{Task, run};
 use crate::write::write_json_string;
 use memchr::memmem;
 use std::ops::Range;
@@ -78,6 +78,8 @@ struct Tune<'t> {
 }
 
 impl Task for Tune<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
         let length = self.needle.bytes.len().min(CANDIDATES);
@@ -150,6 +152,8 @@ const STRIDE: usize = STRIDE_BLOCKS * BLOCK;
 pub(super) const REACH: usize = 2 * BLOCK;
 
 impl Task for All<'_> {
+    type Output = ();
+
     #[inline(always)]
     #[expect(
         unsafe_code,

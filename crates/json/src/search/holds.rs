@@ -1,12 +1,12 @@
 //! The documents of which a key's value has a text in it, or is one.
 
 use super::find::{Needle, REACH};
-use super::kernel::{Task, run};
 use super::places::{search, value};
 use super::{Documents, Match, Place, Places};
 use crate::access;
 use crate::classify::{BLOCK, Kernel};
 use crate::isa::Isa;
+use crate::task::{Task, run};
 
 /// How a value shall have a text that was searched for.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,8 @@ struct Holds<'t> {
 }
 
 impl Task for Holds<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
         let Holds { key, documents, held, places, values, matches } = self;

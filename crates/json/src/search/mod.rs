@@ -11,7 +11,7 @@
 
 mod find;
 mod holds;
-mod kernel;
+mod lengths;
 mod numbers;
 mod places;
 mod structure;
@@ -205,7 +205,7 @@ impl<'d> Documents<'d> {
     ///
     /// A character is what begins with a byte that continues no other.
     pub fn lengths(&self, isa: Isa, values: &[Place], indices: &[u32], left: &mut Vec<u32>) -> (u64, u64) {
-        places::lengths(isa, *self, values, indices, left)
+        lengths::all(isa, *self, values, indices, left)
     }
 
     /// The bytes of the whole block.

@@ -1,10 +1,10 @@
 //! Many numbers taken from where they stand, or compared there with one.
 
-use super::kernel::{Task, run};
 use super::{Documents, Needle, Place, Places};
 use crate::classify::Kernel;
 use crate::isa::Isa;
 use crate::number::{Bound, Rest, compare_whole, few_digits_by, whole_part};
+use crate::task::{Task, run};
 use std::cmp::Ordering;
 
 /// Which values are looked for.
@@ -193,6 +193,8 @@ struct Keep<'t, J> {
 }
 
 impl<J: Judge> Task for Keep<'_, J> {
+    type Output = ();
+
     #[inline(always)]
     fn run<K: Kernel>(self, _: K) {
         let Keep { bytes, key_bytes, places, kept, count, judge } = self;
@@ -218,6 +220,8 @@ struct Numbers<'t> {
 }
 
 impl Task for Numbers<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) {
         let Numbers { bytes, values, indices, numbers, others } = self;

@@ -1,10 +1,10 @@
 //! The structural bytes of many documents, for whoever goes over all members of all of them.
 
-use super::kernel::{Task, run};
 use crate::access;
 use crate::classify::{BLOCK, Kernel};
 use crate::isa::Isa;
 use crate::scan::{BYTES_MAX, Carry, SLACK};
+use crate::task::{Task, run};
 use std::mem::MaybeUninit;
 
 /// Where `,` `:` `{` `}` `[` `]` stand outside of strings. It keeps its memory for the next documents.
@@ -58,6 +58,8 @@ struct Scan<'t> {
 const CHUNK: usize = 64 * BLOCK;
 
 impl Task for Scan<'_> {
+    type Output = ();
+
     #[inline(always)]
     #[expect(unsafe_code, reason = "the list's room is managed by hand")]
     fn run<K: Kernel>(self, kernel: K) {

@@ -47,17 +47,21 @@ const STEP: [u8; 33] = {
     bytes
 };
 
+/// 16 bytes that are 255 from the `from`th on, which may be 0 to 16.
+#[inline(always)]
+fn step(from: usize) -> __m128i {
+    // SAFETY: SSE2 is a part of x86-64. 16 bytes are read at a place of at most 17 of 33.
+    unsafe { _mm_loadu_si128(STEP.as_ptr().add(17 - from.min(DIGITS)).cast()) }
+}
+
 /// What [`Kernel::few_digits`] gives, in one register.
 ///
 /// # Safety
 /// The CPU has SSE4.1, which is a part of AVX2.
 #[inline(always)]
 pub(super) unsafe fn few_digits(text: &[u8; DIGITS], length: usize) -> Option<(u64, u32)> {
-    // SAFETY: by the contract the CPU has the instructions. 16 bytes are read from a reference to 16; and from the step at a place
-    // of at most 17, which leaves 16.
+    // SAFETY: by the contract the CPU has the instructions. 16 bytes are read from a reference to 16.
     unsafe {
-        // From the `from`th byte on, which may be 0 to 16.
-        let step = |from: usize| _mm_loadu_si128(STEP.as_ptr().add(17 - from.min(DIGITS)).cast());
         let nothing = _mm_setzero_si128();
         let text = _mm_sub_epi8(_mm_loadu_si128(text.as_ptr().cast()), _mm_set1_epi8(b'0' as i8));
         let text = _mm_and_si128(text, step(DIGITS.saturating_sub(length)));
@@ -79,23 +83,73 @@ pub(super) unsafe fn few_digits(text: &[u8; DIGITS], length: usize) -> Option<(u
     }
 }
 
+// Functions that are always inlined, and no closures: a closure is a function without the instructions, so that each of them would
+// become a call wherever it is not inlined itself.
+
+/// The two halves of a block.
+///
+/// # Safety
+/// The CPU has AVX2.
+#[inline(always)]
+unsafe fn halves(block: &[u8; BLOCK]) -> (__m256i, __m256i) {
+    // SAFETY: by the contract the CPU has the instructions; both halves lie in the block.
+    unsafe { (_mm256_loadu_si256(block.as_ptr().cast()), _mm256_loadu_si256(block.as_ptr().add(32).cast())) }
+}
+
+/// The bytes that equal `byte`.
+///
+/// # Safety
+/// The CPU has AVX2.
+#[inline(always)]
+unsafe fn equal(bytes: __m256i, byte: u8) -> __m256i {
+    // SAFETY: by the contract the CPU has the instructions.
+    unsafe { _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8)) }
+}
+
+/// The bytes that are curly or square brackets.
+///
+/// # Safety
+/// The CPU has AVX2.
+#[inline(always)]
+unsafe fn brackets(bytes: __m256i) -> __m256i {
+    // SAFETY: by the contract the CPU has the instructions.
+    unsafe {
+        // '[' and ']' are '{' and '}' without the bit 0x20.
+        let folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
+        _mm256_or_si256(equal(folded, b'{'), equal(folded, b'}'))
+    }
+}
+
+/// The high bits of the bytes of both halves.
+///
+/// # Safety
+/// The CPU has AVX2.
+#[inline(always)]
+unsafe fn mask(low: __m256i, high: __m256i) -> u64 {
+    // SAFETY: by the contract the CPU has the instructions.
+    let (low, high) = unsafe { (_mm256_movemask_epi8(low) as u32, _mm256_movemask_epi8(high) as u32) };
+    settled(u64::from(low) | u64::from(high) << 32)
+}
+
+/// How many of eight numbers are at most `most`.
+///
+/// # Safety
+/// The CPU has AVX2.
+#[inline(always)]
+unsafe fn count_up_to(numbers: __m256i, most: __m256i) -> usize {
+    // SAFETY: by the contract the CPU has the instructions.
+    unsafe {
+        let is_up_to = _mm256_cmpeq_epi32(_mm256_max_epu32(numbers, most), most);
+        _mm256_movemask_ps(_mm256_castsi256_ps(is_up_to)).count_ones() as usize
+    }
+}
+
 impl Kernel for Avx2 {
     #[inline(always)]
     fn classify(self, block: &[u8; BLOCK]) -> Masks {
-        // SAFETY: the witness says that the CPU has these instructions; both halves lie in the block.
+        // SAFETY: the witness says that the CPU has these instructions.
         unsafe {
-            let low = _mm256_loadu_si256(block.as_ptr().cast());
-            let high = _mm256_loadu_si256(block.as_ptr().add(32).cast());
-            let mask = |low: __m256i, high: __m256i| {
-                let (low, high) = (_mm256_movemask_epi8(low) as u32, _mm256_movemask_epi8(high) as u32);
-                settled(u64::from(low) | u64::from(high) << 32)
-            };
-            let equal = |bytes: __m256i, byte: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
-            // '[' and ']' are '{' and '}' without the bit 0x20.
-            let brackets = |bytes: __m256i| {
-                let folded = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
-                _mm256_or_si256(equal(folded, b'{'), equal(folded, b'}'))
-            };
+            let (low, high) = halves(block);
             let (brackets_low, brackets_high) = (brackets(low), brackets(high));
             Masks {
                 quotes: mask(equal(low, b'"'), equal(high, b'"')),
@@ -112,54 +166,42 @@ impl Kernel for Avx2 {
 
     #[inline(always)]
     fn equal(self, block: &[u8; BLOCK], byte: u8) -> u64 {
-        // SAFETY: the witness says that the CPU has these instructions; both halves lie in the block.
+        // SAFETY: the witness says that the CPU has these instructions.
         unsafe {
-            let wanted = _mm256_set1_epi8(byte as i8);
-            let half = |at: usize| {
-                let bytes = _mm256_loadu_si256(block.as_ptr().add(at).cast());
-                _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, wanted)) as u32
-            };
-            settled(u64::from(half(0)) | u64::from(half(32)) << 32)
+            let (low, high) = halves(block);
+            mask(equal(low, byte), equal(high, byte))
         }
     }
 
     #[inline(always)]
     fn begins(self, block: &[u8; BLOCK]) -> u64 {
-        // SAFETY: the witness says that the CPU has these instructions; both halves lie in the block.
+        // SAFETY: the witness says that the CPU has these instructions.
         unsafe {
             // As signed numbers, the bytes that continue a character are the least.
-            let half = |at: usize| {
-                let bytes = _mm256_loadu_si256(block.as_ptr().add(at).cast());
-                _mm256_movemask_epi8(_mm256_cmpgt_epi8(bytes, _mm256_set1_epi8(-65))) as u32
-            };
-            settled(u64::from(half(0)) | u64::from(half(32)) << 32)
+            let (low, high) = halves(block);
+            let least = _mm256_set1_epi8(-65);
+            mask(_mm256_cmpgt_epi8(low, least), _mm256_cmpgt_epi8(high, least))
         }
     }
 
     #[inline(always)]
     fn both(self, a: &[u8; BLOCK], x: u8, b: &[u8; BLOCK], y: u8) -> u64 {
-        // SAFETY: the witness says that the CPU has these instructions; both halves lie in the blocks.
+        // SAFETY: the witness says that the CPU has these instructions.
         unsafe {
-            let (x, y) = (_mm256_set1_epi8(x as i8), _mm256_set1_epi8(y as i8));
-            let half = |at: usize| {
-                let first = _mm256_cmpeq_epi8(_mm256_loadu_si256(a.as_ptr().add(at).cast()), x);
-                let second = _mm256_cmpeq_epi8(_mm256_loadu_si256(b.as_ptr().add(at).cast()), y);
-                _mm256_movemask_epi8(_mm256_and_si256(first, second)) as u32
-            };
-            settled(u64::from(half(0)) | u64::from(half(32)) << 32)
+            let ((a_low, a_high), (b_low, b_high)) = (halves(a), halves(b));
+            mask(
+                _mm256_and_si256(equal(a_low, x), equal(b_low, y)),
+                _mm256_and_si256(equal(a_high, x), equal(b_high, y)),
+            )
         }
     }
 
     #[inline(always)]
     fn same(self, a: &[u8; BLOCK], b: &[u8; BLOCK]) -> u64 {
-        // SAFETY: the witness says that the CPU has these instructions; both halves lie in the blocks.
+        // SAFETY: the witness says that the CPU has these instructions.
         unsafe {
-            let half = |at: usize| {
-                let (a, b) = (a.as_ptr().add(at).cast(), b.as_ptr().add(at).cast());
-                let equal = _mm256_cmpeq_epi8(_mm256_loadu_si256(a), _mm256_loadu_si256(b));
-                _mm256_movemask_epi8(equal) as u32
-            };
-            settled(u64::from(half(0)) | u64::from(half(32)) << 32)
+            let ((a_low, a_high), (b_low, b_high)) = (halves(a), halves(b));
+            mask(_mm256_cmpeq_epi8(a_low, b_low), _mm256_cmpeq_epi8(a_high, b_high))
         }
     }
 
@@ -168,12 +210,9 @@ impl Kernel for Avx2 {
         // SAFETY: the witness says that the CPU has these instructions; both halves lie in the 16 times 4 bytes.
         unsafe {
             let most = _mm256_set1_epi32(most as i32);
-            let half = |at: usize| {
-                let numbers = _mm256_loadu_si256(numbers.as_ptr().add(at).cast());
-                let is_up_to = _mm256_cmpeq_epi32(_mm256_max_epu32(numbers, most), most);
-                _mm256_movemask_ps(_mm256_castsi256_ps(is_up_to)).count_ones() as usize
-            };
-            half(0) + half(8)
+            let low = _mm256_loadu_si256(numbers.as_ptr().cast());
+            let high = _mm256_loadu_si256(numbers.as_ptr().add(8).cast());
+            count_up_to(low, most) + count_up_to(high, most)
         }
     }
 

@@ -44,20 +44,29 @@ impl Avx512 {
     fn sort(self, bytes: __m512i) -> Masks {
         // SAFETY: the witness says that the CPU has these instructions.
         unsafe {
-            let equal = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
             // '[' and ']' are '{' and '}' without the bit 0x20.
             let folded = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
-            let brackets = _mm512_cmpeq_epi8_mask(folded, _mm512_set1_epi8(b'{' as i8))
-                | _mm512_cmpeq_epi8_mask(folded, _mm512_set1_epi8(b'}' as i8));
+            let brackets = equal(folded, b'{') | equal(folded, b'}');
             Masks {
-                quotes: equal(b'"'),
-                backslashes: equal(b'\\'),
-                colons: equal(b':'),
-                delimiters: equal(b',') | brackets,
+                quotes: equal(bytes, b'"'),
+                backslashes: equal(bytes, b'\\'),
+                colons: equal(bytes, b':'),
+                delimiters: equal(bytes, b',') | brackets,
                 brackets,
             }
         }
     }
+}
+
+/// The bytes that equal `byte`. No closure, which would be a function without the instructions, and call each of them where it is not
+/// inlined itself.
+///
+/// # Safety
+/// The CPU has AVX-512BW.
+#[inline(always)]
+unsafe fn equal(bytes: __m512i, byte: u8) -> u64 {
+    // SAFETY: by the contract the CPU has the instructions.
+    unsafe { _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8)) }
 }
 
 impl Kernel for Avx512 {
@@ -176,10 +185,11 @@ impl Kernel for Avx512 {
             if of_brackets != 0 {
                 let ranks = _mm512_mask_compress_epi8(all, of_brackets, all);
                 let index = _mm512_set1_epi16(sink.len() as i16);
-                let indices = |ranks| _mm512_add_epi16(_mm512_cvtepu8_epi16(ranks), index);
-                sink.put_brackets(0, indices(_mm512_castsi512_si256(ranks)));
+                let first = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(ranks));
+                sink.put_brackets(0, _mm512_add_epi16(first, index));
                 if count_brackets > 32 {
-                    sink.put_brackets(32, indices(_mm512_extracti64x4_epi64::<1>(ranks)));
+                    let others = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64::<1>(ranks));
+                    sink.put_brackets(32, _mm512_add_epi16(others, index));
                 }
             }
             sink.moved(marks, count, count_brackets);

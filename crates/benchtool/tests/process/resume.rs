@@ -44,6 +44,17 @@ fn mixed(seed: u64, count: u64) -> (Vec<String>, Vec<u8>) {
     (good, lines)
 }
 
+/// How long the files in a folder are together. One that goes away meanwhile counts nothing.
+fn bytes_below(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let bytes = entries.map(|entry| match entry.metadata() {
+        Ok(data) if data.is_dir() => bytes_below(&entry.path()),
+        Ok(data) => data.len(),
+        Err(_) => 0,
+    });
+    bytes.sum()
+}
+
 const ROUNDS: u32 = 12;
 
 /// Kills the same command again and again, lets it come to its end at last, and compares with a run that nobody killed.
@@ -59,14 +70,16 @@ fn check_killed(name: &str, inputs: &[(&str, Vec<u8>)], good: &[String]) {
         arguments.extend(inputs.iter().map(|(name, _)| *name));
         arguments
     };
-    let started = Instant::now();
     let whole = tool(path, &ingest("whole", "expected")).with(4);
-    let takes = started.elapsed();
     let (mut stops, mut before) = (0, 0);
     for turn in 0..ROUNDS {
         let mut child =
             command(path, &ingest("s", "bad")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        sleep(takes * (turn % 4 + 1) / 8 + Duration::from_millis(u64::from(turn)));
+        // By what it has written rather than by the clock, which runs differently under load.
+        let enough = bytes_below(&path.join("s")) + u64::from(turn % 4) * 400_000 + 100_000;
+        while child.try_wait().unwrap().is_none() && bytes_below(&path.join("s")) < enough {
+            sleep(Duration::from_millis(1));
+        }
         child.kill().unwrap();
         child.wait().unwrap();
         // Opening for writing puts in order what the kill left, be it a folder without a store.

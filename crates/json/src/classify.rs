@@ -18,7 +18,7 @@ pub(crate) use portable::Portable;
 pub(crate) use swar::Swar;
 
 use crate::access;
-use crate::number::{DIGITS, digits};
+use crate::number::{DIGITS, SEVERAL, Standing, Whole, digits};
 use crate::scan::{Marks, Sink};
 use crate::search::put_places;
 use std::mem::MaybeUninit;
@@ -108,6 +108,19 @@ pub(crate) trait Kernel: Copy {
     #[inline(always)]
     fn count_up_to(self, numbers: &[[u8; 4]; NUMBERS], most: u32) -> usize {
         numbers.iter().filter(|number| u32::from_le_bytes(**number) <= most).count()
+    }
+
+    /// How the numbers that begin `behind` bytes after some places stand to a whole one. None where the kernel has no quicker way than
+    /// one after the other, or a place is near the end of the bytes.
+    #[inline(always)]
+    fn compare_several(
+        self,
+        _bytes: &[u8],
+        _places: &[u32; SEVERAL],
+        _behind: usize,
+        _whole: Whole,
+    ) -> Option<Standing> {
+        None
     }
 
     /// The number that the last `length` of some characters spell, 1 to 16 of them, and how many of its digits stand behind its

@@ -4,7 +4,7 @@ mod bound;
 mod few;
 
 pub use bound::Bound;
-pub(crate) use bound::{Rest, compare_whole, whole_part};
+pub(crate) use bound::{Rest, SEVERAL, Standing, Whole, compare_whole, whole_part};
 pub(crate) use few::{DIGITS, digits, few_digits_by};
 pub use few::{few_digits, few_digits_at};
 

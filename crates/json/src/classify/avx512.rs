@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 
 use super::{BLOCK, Kernel, Masks, NUMBERS, avx2};
 use crate::access;
-use crate::number::DIGITS;
+use crate::number::{DIGITS, SEVERAL, Standing, Whole};
 use crate::scan::{Marks, Sink};
 use std::mem::MaybeUninit;
 
@@ -56,6 +56,27 @@ impl Avx512 {
             }
         }
     }
+}
+
+/// The eight bytes of each word in reverse.
+static SWAPPED: [u8; BLOCK] = {
+    let mut bytes = [0; BLOCK];
+    let mut at = 0;
+    while at < BLOCK {
+        bytes[at] = (at as u8 & 8) + 7 - (at as u8 & 7);
+        at += 1;
+    }
+    bytes
+};
+
+/// The lowest bit of each word.
+///
+/// # Safety
+/// The CPU has AVX-512F.
+#[inline(always)]
+unsafe fn lowest(words: __m512i) -> __m512i {
+    // SAFETY: by the contract the CPU has the instructions.
+    unsafe { _mm512_and_si512(words, _mm512_sub_epi64(_mm512_setzero_si512(), words)) }
 }
 
 /// The bytes that equal `byte`. No closure, which would be a function without the instructions, and call each of them where it is not
@@ -127,6 +148,57 @@ impl Kernel for Avx512 {
         unsafe {
             let numbers = _mm512_loadu_si512(numbers.as_ptr().cast());
             _mm512_cmple_epu32_mask(numbers, _mm512_set1_epi32(most as i32)).count_ones() as usize
+        }
+    }
+
+    #[inline(always)]
+    fn compare_several(
+        self,
+        bytes: &[u8],
+        places: &[u32; SEVERAL],
+        behind: usize,
+        whole: Whole,
+    ) -> Option<Standing> {
+        let furthest = places.iter().fold(0, |furthest, place| furthest.max(*place)) as usize;
+        if furthest.checked_add(behind)?.checked_add(16)? > bytes.len() || furthest > i32::MAX as usize {
+            return None;
+        }
+        // SAFETY: the witness says that the CPU has these instructions. 8 places are read from a reference to as many; from behind each
+        // of them on there are 16 bytes, and a place is no negative index.
+        unsafe {
+            let at = _mm256_loadu_si256(places.as_ptr().cast());
+            let from = bytes.as_ptr().add(behind);
+            let first = _mm512_i32gather_epi64::<1>(at, from.cast());
+            let second = _mm512_i32gather_epi64::<1>(at, from.add(8).cast());
+            let first_digits = _mm512_xor_si512(first, _mm512_set1_epi8(b'0' as i8));
+            let second_digits = _mm512_xor_si512(second, _mm512_set1_epi8(b'0' as i8));
+            let nine = _mm512_set1_epi8(9);
+            let others = _mm512_movm_epi8(_mm512_cmpgt_epu8_mask(first_digits, nine));
+            let end = lowest(others);
+            let points = _mm512_movm_epi8(equal(first, b'.'));
+            let has_point = _mm512_test_epi64_mask(points, end);
+            // The fraction, if there is one, ends where the next byte is that is no digit.
+            let point = _mm512_sub_epi64(_mm512_slli_epi64::<8>(end), end);
+            let others = _mm512_mask_andnot_epi64(others, has_point, point, others);
+            let is_near = _mm512_test_epi64_mask(others, others);
+            let far = _mm512_movm_epi8(_mm512_cmpgt_epu8_mask(second_digits, nine));
+            let last = lowest(_mm512_mask_blend_epi64(is_near, far, others));
+            let text = _mm512_mask_blend_epi64(is_near, second, first);
+            let stops = _mm512_movm_epi8(equal(text, b',') | equal(text, b'}'));
+            let is_ended = _mm512_test_epi64_mask(stops, last);
+            // Without a digit the end is the lowest byte; of eight and more it is not among the first.
+            let one = _mm512_set1_epi64(1);
+            let has_few = _mm512_cmpgt_epu64_mask(end, one);
+            // The first digit to the highest byte.
+            let digits = _mm512_and_si512(first_digits, _mm512_sub_epi64(end, one));
+            let digits = _mm512_shuffle_epi8(digits, _mm512_loadu_si512(SWAPPED.as_ptr().cast()));
+            let (whole_digits, whole_end) =
+                (_mm512_set1_epi64(whole.digits as i64), _mm512_set1_epi64(whole.end as i64));
+            let has_as_many = _mm512_cmpeq_epi64_mask(end, whole_end);
+            let is_equal = _mm512_mask_cmpeq_epi64_mask(has_as_many, digits, whole_digits);
+            let is_greater = _mm512_cmpgt_epu64_mask(end, whole_end)
+                | _mm512_mask_cmpgt_epu64_mask(has_as_many, digits, whole_digits);
+            Some(Standing { is_told: is_ended & has_few & !(has_point & is_equal), is_equal, is_greater })
         }
     }
 

@@ -128,6 +128,36 @@ pub(crate) fn compare_whole(start: &[u8; 16], whole: u64) -> (usize, bool) {
     (order, is_short & (end < 16) & is_ended & !(has_point & (order == 1)))
 }
 
+/// Numbers that are compared together.
+pub(crate) const SEVERAL: usize = 8;
+
+/// A whole number of at most seven digits, as it is compared with several numbers at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whole {
+    /// Its digits, a byte each, the first one highest.
+    pub(crate) digits: u64,
+    /// The lowest bit of the byte that follows them in the text, of which the first byte is the lowest.
+    pub(crate) end: u64,
+}
+
+impl Whole {
+    /// From the digits, a byte each, the last one lowest; none if they are more.
+    pub(crate) fn new(digits: u64) -> Option<Whole> {
+        let count = (8 - digits.leading_zeros() / 8).max(1);
+        let end = 1u64.checked_shl(8 * count)?;
+        Some(Whole { digits: digits << (64 - 8 * count), end })
+    }
+}
+
+/// How several numbers stand to another: a bit for each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    /// Whether it can be told at a glance.
+    pub(crate) is_told: u8,
+    pub(crate) is_equal: u8,
+    pub(crate) is_greater: u8,
+}
+
 /// The digits of the whole part of the number with which the bytes begin, a byte each; what comes with it.
 #[inline(always)]
 pub(crate) fn whole_part(start: &[u8; 16]) -> (u64, Rest) {

@@ -3,7 +3,7 @@
 use super::{Documents, Needle, Place, Places};
 use crate::classify::Kernel;
 use crate::isa::Isa;
-use crate::number::{Bound, Rest, compare_whole, few_digits_by, whole_part};
+use crate::number::{Bound, Rest, SEVERAL, Standing, Whole, compare_whole, few_digits_by, whole_part};
 use crate::task::{Task, run};
 use std::cmp::Ordering;
 
@@ -89,11 +89,22 @@ impl Documents<'_> {
     ) {
         match bound.whole() {
             Some(whole) => {
-                // A bit for each order.
-                let orders = usize::from(wanted.less)
-                    | usize::from(wanted.equal) << 1
-                    | usize::from(wanted.greater) << 2;
-                self.keep(isa, needle, places, kept, ComparesToWhole { bound, whole, wanted, orders });
+                kept.resize(places.all.len(), 0);
+                let mut count = 0;
+                let judge = ComparesToWhole { bound, whole, wanted };
+                let key_bytes = needle.bytes().len();
+                run(
+                    isa,
+                    Compare {
+                        bytes: self.bytes,
+                        key_bytes,
+                        places: &places.all,
+                        kept,
+                        count: &mut count,
+                        judge,
+                    },
+                );
+                kept.truncate(count);
             }
             None => self.keep(isa, needle, places, kept, |text: &[u8]| wanted.is_met(bound, text)),
         }
@@ -136,16 +147,75 @@ struct ComparesToWhole<'j> {
     bound: &'j Bound,
     whole: u64,
     wanted: Wanted,
-    orders: usize,
 }
 
 impl Judge for ComparesToWhole<'_> {
     #[inline(always)]
     fn holds(&self, text: &[u8]) -> bool {
+        let Wanted { less, equal, greater, .. } = self.wanted;
         match text.first_chunk().map(|start| compare_whole(start, self.whole)) {
-            Some((order, true)) => self.orders >> order & 1 == 1,
+            // A bit for each order.
+            Some((order, true)) => {
+                let orders = usize::from(less) | usize::from(equal) << 1 | usize::from(greater) << 2;
+                orders >> order & 1 == 1
+            }
             _ => self.wanted.is_met(self.bound, text),
         }
+    }
+}
+
+/// What [`Keep`] does, several places at a time where the kernel can.
+struct Compare<'t> {
+    bytes: &'t [u8],
+    key_bytes: usize,
+    places: &'t [u32],
+    kept: &'t mut [u32],
+    count: &'t mut usize,
+    judge: ComparesToWhole<'t>,
+}
+
+impl Task for Compare<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<K: Kernel>(self, kernel: K) {
+        let Compare { bytes, key_bytes, places, kept, count, judge } = self;
+        let text = |place: u32| bytes.get(place as usize + key_bytes..).unwrap_or_default();
+        let whole = Whole::new(judge.whole);
+        let Wanted { less, equal, greater, .. } = judge.wanted;
+        let (mut next, mut number) = (0, 0);
+        let (several, rest) = places.as_chunks::<SEVERAL>();
+        for places in several {
+            let standing = whole.and_then(|whole| kernel.compare_several(bytes, places, key_bytes, whole));
+            let (is_told, is_kept) = match standing {
+                Some(Standing { is_told, is_equal, is_greater }) => {
+                    let of = |is_wanted: bool, lanes: u8| if is_wanted { lanes } else { 0 };
+                    let is_less = !(is_equal | is_greater);
+                    (is_told, of(less, is_less) | of(equal, is_equal) | of(greater, is_greater))
+                }
+                None => (0, 0),
+            };
+            for (lane, place) in places.iter().enumerate() {
+                // Which are kept is not to be guessed: each is written, and overwritten if it is not.
+                if let Some(slot) = kept.get_mut(next) {
+                    *slot = number;
+                }
+                number += 1;
+                let is_kept = match is_told >> lane & 1 {
+                    1 => is_kept >> lane & 1 == 1,
+                    _ => judge.holds(text(*place)),
+                };
+                next += usize::from(is_kept);
+            }
+        }
+        for place in rest {
+            if let Some(slot) = kept.get_mut(next) {
+                *slot = number;
+            }
+            number += 1;
+            next += usize::from(judge.holds(text(*place)));
+        }
+        *count = next;
     }
 }
 

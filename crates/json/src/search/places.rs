@@ -286,7 +286,7 @@ fn last_of<K: Kernel>(
 }
 
 /// Bytes of a document that are searched in one go.
-const AHEAD: usize = 4 * BLOCK;
+const AHEAD: usize = 6 * BLOCK;
 
 /// The first place of the needle's pair in the next [`AHEAD`] bytes, or their end. Without a branch: where in a document a key
 /// stands is not to be guessed.

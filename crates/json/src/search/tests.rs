@@ -304,6 +304,75 @@ fn numbers_where_they_stand() {
 }
 
 #[test]
+fn numbers_of_many_forms_compared_together() {
+    let numbers = [
+        "0",
+        "-0",
+        "0.0",
+        "7",
+        "200",
+        "199",
+        "201",
+        "200.0",
+        "200.5",
+        "199.9",
+        "2000",
+        "1999999",
+        "12345678",
+        "1e3",
+        "2e2",
+        "-5",
+        "1234567.25",
+        "0.25",
+        "20.00000000000001",
+        "200.000000000000001",
+        "1e-3",
+        "99",
+        "null",
+        "\"200\"",
+        "true",
+        "[200]",
+        "{}",
+        "123456789012",
+        "1.5e3",
+    ];
+    // At all distances from each other, and up to the end of the bytes.
+    let objects: Vec<String> = (0..300)
+        .map(|n| format!(r#"{{"x":"{}","n":{}}}"#, "y".repeat(n % 23), numbers[n * 7 % numbers.len()]))
+        .collect();
+    let block = Block::of(objects.iter().map(String::as_bytes));
+    let needle = Needle::key("n").unwrap();
+    for bound in ["0", "7", "200", "1999999", "9999999", "12345678", "0.25", "-5"] {
+        for bits in 0..16 {
+            let wanted = Wanted {
+                less: bits & 1 != 0,
+                equal: bits & 2 != 0,
+                greater: bits & 4 != 0,
+                others: bits & 8 != 0,
+            };
+            let is_wanted = |number: &str| {
+                if !number.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
+                    return wanted.others;
+                }
+                match compare(number, bound) {
+                    std::cmp::Ordering::Less => wanted.less,
+                    std::cmp::Ordering::Equal => wanted.equal,
+                    std::cmp::Ordering::Greater => wanted.greater,
+                }
+            };
+            let expected: Vec<u32> =
+                (0..300).filter(|n| is_wanted(numbers[*n as usize * 7 % numbers.len()])).collect();
+            for isa in Isa::available() {
+                let (mut places, mut kept) = (Places::default(), Vec::new());
+                block.documents().find(isa, &needle, &mut places);
+                block.documents().compare(isa, &needle, &places, &Bound::new(bound), wanted, &mut kept);
+                assert_eq!(kept, expected, "{wanted:?} {bound} by {}", isa.name());
+            }
+        }
+    }
+}
+
+#[test]
 fn numbers_among_several() {
     let numbers = [
         "0",

@@ -27,7 +27,7 @@ const ROUNDS: u32 = 15;
 /// Bytes of events that are stored in one go.
 const BATCH_BYTES: usize = 48 << 20;
 /// The most that ingest with summaries may take, that without being 1.
-const TIME_GUARD: f64 = 1.6;
+const TIME_GUARD: f64 = 1.8;
 /// The most bytes of summaries, those of the documents being 1.
 const BYTES_GUARD: f64 = 0.03;
 

@@ -29,18 +29,18 @@ const CASES: &[Case] = &[
     Case {
         query: "select count(*), sum(Length(Message)) from stream where Elapsed > 200",
         keys: &["Elapsed"],
-        guard: 4.0,
+        guard: 7.0,
     },
     Case {
         query: "select count(*), sum(Length(Message)) from stream where match(Message, '/api/customers')",
         keys: &["Message"],
-        guard: 6.0,
+        guard: 8.0,
     },
-    Case { query: "select Message from stream where Elapsed > 200", keys: &["Elapsed"], guard: 3.0 },
+    Case { query: "select Message from stream where Elapsed > 200", keys: &["Elapsed"], guard: 6.0 },
     Case {
         query: "select Message from stream where match(Message, '/api/customers')",
         keys: &["Message"],
-        guard: 4.0,
+        guard: 7.0,
     },
     Case {
         query: "select count(*) from stream where RequestId is not null",
@@ -70,7 +70,7 @@ const CASES: &[Case] = &[
         query: "select count(*) from stream where Elapsed = 1 or Elapsed = 2 or Elapsed = 3 or Elapsed = 4 or Elapsed = 5 \
                 or Elapsed = 6 or Elapsed = 7 or Elapsed = 8 or Elapsed = 9 or Elapsed = 10",
         keys: &["Elapsed"],
-        guard: 3.0,
+        guard: 6.0,
     },
     Case { query: "select distinct(CustomerId) from stream", keys: &["CustomerId"], guard: 6.0 },
     Case { query: "select count(distinct(CustomerId)) from stream", keys: &["CustomerId"], guard: 6.0 },

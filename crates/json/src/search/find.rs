@@ -60,9 +60,7 @@ impl Needle {
     /// Chooses the two bytes that are seldom found together in `sample`, of which the first 8 kB count. A needle finds the same
     /// whatever the sample, but faster in what resembles it.
     pub fn tune(&mut self, isa: Isa, sample: &[u8]) {
-        let mut best = self.pair;
-        run(isa, Tune { needle: self, sample, best: &mut best });
-        self.pair = best;
+        self.pair = run(isa, Tune { needle: self, sample });
     }
 }
 
@@ -74,18 +72,18 @@ const SAMPLE_BLOCKS: usize = 128;
 struct Tune<'t> {
     needle: &'t Needle,
     sample: &'t [u8],
-    best: &'t mut (usize, usize),
 }
 
 impl Task for Tune<'_> {
-    type Output = ();
+    type Output = (usize, usize);
 
     #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) {
+    fn run<K: Kernel>(self, kernel: K) -> (usize, usize) {
+        let mut best = self.needle.pair;
         let length = self.needle.bytes.len().min(CANDIDATES);
         let blocks = (self.sample.len().saturating_sub(CANDIDATES) / BLOCK).min(SAMPLE_BLOCKS);
         if blocks == 0 {
-            return;
+            return best;
         }
         let mut found = vec![0u64; CANDIDATES * SAMPLE_BLOCKS];
         for (at, found) in found.chunks_exact_mut(SAMPLE_BLOCKS).take(length).enumerate() {
@@ -103,10 +101,11 @@ impl Task for Tune<'_> {
                 let both = column(first).zip(column(second)).map(|(a, b)| (a & b).count_ones()).sum();
                 if both < least {
                     least = both;
-                    *self.best = (first, second);
+                    best = (first, second);
                 }
             }
         }
+        best
     }
 }
 

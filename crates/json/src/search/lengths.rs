@@ -17,9 +17,7 @@ pub(super) fn all(
     left: &mut Vec<u32>,
 ) -> (u64, u64) {
     left.clear();
-    let mut counted = (0, 0);
-    run(isa, Lengths { bytes: documents.bytes, values, indices, left, counted: &mut counted });
-    counted
+    run(isa, Lengths { bytes: documents.bytes, values, indices, left })
 }
 
 struct Lengths<'t> {
@@ -27,15 +25,14 @@ struct Lengths<'t> {
     values: &'t [Place],
     indices: &'t [u32],
     left: &'t mut Vec<u32>,
-    counted: &'t mut (u64, u64),
 }
 
 impl Task for Lengths<'_> {
-    type Output = ();
+    type Output = (u64, u64);
 
     #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) {
-        let Lengths { bytes, values, indices, left, counted } = self;
+    fn run<K: Kernel>(self, kernel: K) -> (u64, u64) {
+        let Lengths { bytes, values, indices, left } = self;
         let (mut total, mut count) = (0, 0);
         for index in indices {
             let characters = match values.get(*index as usize) {
@@ -51,7 +48,7 @@ impl Task for Lengths<'_> {
                 None => left.push(*index),
             }
         }
-        *counted = (total, count);
+        (total, count)
     }
 }
 

@@ -21,7 +21,7 @@ mod tests;
 
 pub use find::Needle;
 pub use holds::Held;
-pub use numbers::{FewDigits, Judge, Wanted};
+pub use numbers::{FewDigits, Wanted};
 pub use structure::Structure;
 pub(crate) use structure::put_places;
 
@@ -224,22 +224,12 @@ impl<'d> Documents<'d> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// Offsets in the block's bytes, in their order. A place may reach over the end of its document.
-    pub(crate) all: Vec<u32>,
+    all: Vec<u32>,
     /// The documents with so many places close together that only the first of them were noted.
-    pub(crate) crowded: Vec<u32>,
+    crowded: Vec<u32>,
 }
 
 impl Places {
-    /// The offsets in the block's bytes, in their order. A place may reach over the end of its document.
-    pub fn all(&self) -> &[u32] {
-        &self.all
-    }
-
-    /// The indices of the documents with so many places close together that only the first of them were noted, in their order.
-    pub fn crowded(&self) -> &[u32] {
-        &self.crowded
-    }
-
     fn clear(&mut self) {
         self.all.clear();
         self.crowded.clear();

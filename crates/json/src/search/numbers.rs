@@ -66,13 +66,23 @@ impl Documents<'_> {
         run(isa, Numbers { bytes: self.bytes, values, indices, numbers, others });
     }
 
-    /// The numbers of the places of a key's needle where the judge says so of what follows the needle, up to the end of the block. They
+    /// The numbers of the places of a key's needle where `holds` says so of what follows the needle, up to the end of the block. They
     /// replace what `kept` holds.
-    pub fn keep(&self, isa: Isa, needle: &Needle, places: &Places, kept: &mut Vec<u32>, judge: impl Judge) {
+    pub fn keep(
+        &self,
+        isa: Isa,
+        needle: &Needle,
+        places: &Places,
+        kept: &mut Vec<u32>,
+        holds: impl Fn(&[u8]) -> bool,
+    ) {
+        self.judge(isa, needle, places, kept, holds);
+    }
+
+    fn judge(&self, isa: Isa, needle: &Needle, places: &Places, kept: &mut Vec<u32>, judge: impl Judge) {
         kept.resize(places.all.len(), 0);
-        let mut count = 0;
         let key_bytes = needle.bytes().len();
-        run(isa, Keep { bytes: self.bytes, key_bytes, places: &places.all, kept, count: &mut count, judge });
+        let count = run(isa, Keep { bytes: self.bytes, key_bytes, places: &places.all, kept, judge });
         kept.truncate(count);
     }
 
@@ -88,25 +98,11 @@ impl Documents<'_> {
         kept: &mut Vec<u32>,
     ) {
         match bound.whole() {
-            Some(whole) => {
-                kept.resize(places.all.len(), 0);
-                let mut count = 0;
-                let judge = ComparesToWhole { bound, whole, wanted };
-                let key_bytes = needle.bytes().len();
-                run(
-                    isa,
-                    Compare {
-                        bytes: self.bytes,
-                        key_bytes,
-                        places: &places.all,
-                        kept,
-                        count: &mut count,
-                        judge,
-                    },
-                );
-                kept.truncate(count);
+            Some(digits) => {
+                let judge = ComparesToWhole { bound, digits, whole: Whole::new(digits), wanted };
+                self.judge(isa, needle, places, kept, judge);
             }
-            None => self.keep(isa, needle, places, kept, |text: &[u8]| wanted.is_met(bound, text)),
+            None => self.judge(isa, needle, places, kept, |text: &[u8]| wanted.is_met(bound, text)),
         }
     }
 
@@ -122,17 +118,24 @@ impl Documents<'_> {
     ) {
         let mut wholes: Vec<u64> = bounds.iter().filter_map(Bound::whole).collect();
         if wholes.len() < bounds.len() {
-            return self.keep(isa, needle, places, kept, |text: &[u8]| equals_any(bounds, text));
+            return self.judge(isa, needle, places, kept, |text: &[u8]| equals_any(bounds, text));
         }
         wholes.resize(wholes.len().next_multiple_of(LANES), NONE);
-        self.keep(isa, needle, places, kept, EqualsAnyWhole { bounds, wholes: &wholes });
+        self.judge(isa, needle, places, kept, EqualsAnyWhole { bounds, wholes: &wholes });
     }
 }
 
 /// Decides by what follows a needle. A closure does, where it need not be part of the loop.
-pub trait Judge {
+trait Judge {
     /// Whether the place is kept.
     fn holds(&self, text: &[u8]) -> bool;
+
+    /// The same of several places at once, of what follows them after so many bytes: a bit for each whether that can be told at a
+    /// glance, and a bit for each whether it is kept.
+    #[inline(always)]
+    fn glance<K: Kernel>(&self, _: K, _bytes: &[u8], _places: &[u32; SEVERAL], _behind: usize) -> (u8, u8) {
+        (0, 0)
+    }
 }
 
 impl<F: Fn(&[u8]) -> bool> Judge for F {
@@ -145,7 +148,9 @@ impl<F: Fn(&[u8]) -> bool> Judge for F {
 /// Compares with a whole number.
 struct ComparesToWhole<'j> {
     bound: &'j Bound,
-    whole: u64,
+    digits: u64,
+    /// The same for several at once; none where it is too long for that.
+    whole: Option<Whole>,
     wanted: Wanted,
 }
 
@@ -153,7 +158,7 @@ impl Judge for ComparesToWhole<'_> {
     #[inline(always)]
     fn holds(&self, text: &[u8]) -> bool {
         let Wanted { less, equal, greater, .. } = self.wanted;
-        match text.first_chunk().map(|start| compare_whole(start, self.whole)) {
+        match text.first_chunk().map(|start| compare_whole(start, self.digits)) {
             // A bit for each order.
             Some((order, true)) => {
                 let orders = usize::from(less) | usize::from(equal) << 1 | usize::from(greater) << 2;
@@ -162,60 +167,15 @@ impl Judge for ComparesToWhole<'_> {
             _ => self.wanted.is_met(self.bound, text),
         }
     }
-}
-
-/// What [`Keep`] does, several places at a time where the kernel can.
-struct Compare<'t> {
-    bytes: &'t [u8],
-    key_bytes: usize,
-    places: &'t [u32],
-    kept: &'t mut [u32],
-    count: &'t mut usize,
-    judge: ComparesToWhole<'t>,
-}
-
-impl Task for Compare<'_> {
-    type Output = ();
 
     #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) {
-        let Compare { bytes, key_bytes, places, kept, count, judge } = self;
-        let text = |place: u32| bytes.get(place as usize + key_bytes..).unwrap_or_default();
-        let whole = Whole::new(judge.whole);
-        let Wanted { less, equal, greater, .. } = judge.wanted;
-        let (mut next, mut number) = (0, 0);
-        let (several, rest) = places.as_chunks::<SEVERAL>();
-        for places in several {
-            let standing = whole.and_then(|whole| kernel.compare_several(bytes, places, key_bytes, whole));
-            let (is_told, is_kept) = match standing {
-                Some(Standing { is_told, is_equal, is_greater }) => {
-                    let of = |is_wanted: bool, lanes: u8| if is_wanted { lanes } else { 0 };
-                    let is_less = !(is_equal | is_greater);
-                    (is_told, of(less, is_less) | of(equal, is_equal) | of(greater, is_greater))
-                }
-                None => (0, 0),
-            };
-            for (lane, place) in places.iter().enumerate() {
-                // Which are kept is not to be guessed: each is written, and overwritten if it is not.
-                if let Some(slot) = kept.get_mut(next) {
-                    *slot = number;
-                }
-                number += 1;
-                let is_kept = match is_told >> lane & 1 {
-                    1 => is_kept >> lane & 1 == 1,
-                    _ => judge.holds(text(*place)),
-                };
-                next += usize::from(is_kept);
-            }
-        }
-        for place in rest {
-            if let Some(slot) = kept.get_mut(next) {
-                *slot = number;
-            }
-            number += 1;
-            next += usize::from(judge.holds(text(*place)));
-        }
-        *count = next;
+    fn glance<K: Kernel>(&self, kernel: K, bytes: &[u8], places: &[u32; SEVERAL], behind: usize) -> (u8, u8) {
+        let standing = self.whole.and_then(|whole| kernel.compare_several(bytes, places, behind, whole));
+        let Some(Standing { is_told, is_equal, is_greater }) = standing else { return (0, 0) };
+        let Wanted { less, equal, greater, .. } = self.wanted;
+        let of = |is_wanted: bool, lanes: u8| if is_wanted { lanes } else { 0 };
+        let is_less = !(is_equal | is_greater);
+        (is_told, of(less, is_less) | of(equal, is_equal) | of(greater, is_greater))
     }
 }
 
@@ -258,26 +218,35 @@ struct Keep<'t, J> {
     key_bytes: usize,
     places: &'t [u32],
     kept: &'t mut [u32],
-    count: &'t mut usize,
     judge: J,
 }
 
 impl<J: Judge> Task for Keep<'_, J> {
-    type Output = ();
+    /// How many are kept.
+    type Output = usize;
 
     #[inline(always)]
-    fn run<K: Kernel>(self, _: K) {
-        let Keep { bytes, key_bytes, places, kept, count, judge } = self;
-        let mut next = 0;
-        for (number, place) in (0..).zip(places) {
-            let text = bytes.get(*place as usize + key_bytes..).unwrap_or_default();
+    fn run<K: Kernel>(self, kernel: K) -> usize {
+        let Keep { bytes, key_bytes, places, kept, judge } = self;
+        let (mut next, mut number) = (0, 0);
+        let mut note = |is_kept: bool| {
             // Which are kept is not to be guessed: each is written, and overwritten if it is not.
             if let Some(slot) = kept.get_mut(next) {
                 *slot = number;
             }
-            next += usize::from(judge.holds(text));
+            number += 1;
+            next += usize::from(is_kept);
+        };
+        let holds = |place: u32| judge.holds(bytes.get(place as usize + key_bytes..).unwrap_or_default());
+        let (several, rest) = places.as_chunks();
+        for places in several {
+            let (is_told, is_kept) = judge.glance(kernel, bytes, places, key_bytes);
+            for (lane, place) in places.iter().enumerate() {
+                note(if is_told >> lane & 1 == 1 { is_kept >> lane & 1 == 1 } else { holds(*place) });
+            }
         }
-        *count = next;
+        rest.iter().for_each(|place| note(holds(*place)));
+        next
     }
 }
 

@@ -420,10 +420,10 @@ fn of_a_crowded_document_the_first_places_are_found() {
     for isa in Isa::available() {
         let (mut places, mut matches, mut values) = (Places::default(), Vec::new(), Vec::new());
         block.documents().find(isa, &needle, &mut places);
-        assert_eq!(places.crowded(), [1]);
-        assert!(places.all().len() < 1000, "{}", places.all().len());
+        assert_eq!(places.crowded, [1]);
+        assert!(places.all.len() < 1000, "{}", places.all.len());
         let last_two: Vec<u8> =
-            places.all()[places.all().len() - 2..].iter().map(|at| block.bytes[*at as usize + 4]).collect();
+            places.all[places.all.len() - 2..].iter().map(|at| block.bytes[*at as usize + 4]).collect();
         assert_eq!(last_two, b"24");
         block.documents().matches(isa, &needle, &places, &[0], &mut matches);
         assert_eq!(matches, [Match::Yes, Match::Maybe, Match::No, Match::No, Match::No]);

@@ -21,29 +21,43 @@ pub struct Block {
 #[derive(Clone)]
 enum Bytes {
     Tail(Arc<Run>),
-    Mapped { file: Arc<Loaded>, number: usize, columns: Range<usize>, events: usize },
+    Mapped { file: Arc<Loaded>, number: usize, parts: Parts },
     Read(Arc<ReadBlock>),
+}
+
+/// Where the parts of a block lie, in the map or in what was read.
+#[derive(Clone)]
+pub(crate) struct Parts {
+    /// Instants, arrival numbers and ends.
+    pub(crate) keys: Range<usize>,
+    pub(crate) summary: Range<usize>,
+    pub(crate) events: usize,
 }
 
 /// A block read into memory, the documents once they are asked for. It does not keep its file open.
 pub(crate) struct ReadBlock {
     segment: Arc<Segment>,
     number: usize,
-    events: usize,
-    columns: Vec<u8>,
+    /// The keys, then the summary.
+    bytes: Vec<u8>,
+    parts: Parts,
     documents: OnceLock<Vec<u8>>,
 }
 
 impl ReadBlock {
-    pub(crate) fn new(segment: Arc<Segment>, number: usize, events: usize, columns: Vec<u8>) -> ReadBlock {
-        ReadBlock { segment, number, events, columns, documents: OnceLock::new() }
+    pub(crate) fn new(segment: Arc<Segment>, number: usize, bytes: Vec<u8>, parts: Parts) -> ReadBlock {
+        ReadBlock { segment, number, bytes, parts, documents: OnceLock::new() }
+    }
+
+    fn keys(&self) -> &[u8] {
+        self.bytes.get(self.parts.keys.clone()).unwrap_or_default()
     }
 
     fn documents(&self) -> Result<&[u8], ReadError> {
         if let Some(documents) = self.documents.get() {
             return Ok(documents);
         }
-        let documents = self.segment.load()?.read_documents(self.number, &self.columns)?;
+        let documents = self.segment.load()?.read_documents(self.number, self.keys())?;
         Ok(self.documents.get_or_init(|| documents))
     }
 }
@@ -53,7 +67,6 @@ pub(crate) struct Columns<'a> {
     pub(crate) instants: &'a [[u8; 8]],
     pub(crate) arrivals: &'a [[u8; 8]],
     pub(crate) ends: &'a [[u8; 4]],
-    pub(crate) summary: &'a [u8],
 }
 
 impl<'a> Columns<'a> {
@@ -61,12 +74,11 @@ impl<'a> Columns<'a> {
     pub(crate) fn of(bytes: &'a [u8], events: usize) -> Option<Columns<'a>> {
         let (instants, rest) = bytes.split_at_checked(events.checked_mul(8)?)?;
         let (arrivals, rest) = rest.split_at_checked(events.checked_mul(8)?)?;
-        let (ends, summary) = rest.split_at_checked(events.checked_mul(4)?)?;
+        let (ends, _) = rest.split_at_checked(events.checked_mul(4)?)?;
         Some(Columns {
             instants: instants.as_chunks().0,
             arrivals: arrivals.as_chunks().0,
             ends: ends.as_chunks().0,
-            summary,
         })
     }
 }
@@ -76,8 +88,8 @@ impl Block {
         Block { bytes: Bytes::Tail(run) }
     }
 
-    pub(crate) fn mapped(file: Arc<Loaded>, number: usize, columns: Range<usize>, events: usize) -> Block {
-        Block { bytes: Bytes::Mapped { file, number, columns, events } }
+    pub(crate) fn mapped(file: Arc<Loaded>, number: usize, parts: Parts) -> Block {
+        Block { bytes: Bytes::Mapped { file, number, parts } }
     }
 
     pub(crate) fn read(block: ReadBlock) -> Block {
@@ -88,13 +100,12 @@ impl Block {
         let (bytes, events) = match &self.bytes {
             Bytes::Tail(run) => {
                 let Run { ends, instants, arrivals, .. } = &**run;
-                return Columns { instants, arrivals, ends, summary: &[] };
+                return Columns { instants, arrivals, ends };
             }
-            Bytes::Mapped { file, columns, events, .. } => (file.mapped(columns), *events),
-            Bytes::Read(block) => (block.columns.as_slice(), block.events),
+            Bytes::Mapped { file, parts, .. } => (file.mapped(&parts.keys), parts.events),
+            Bytes::Read(block) => (block.keys(), block.parts.events),
         };
-        let none = Columns { instants: &[], arrivals: &[], ends: &[], summary: &[] };
-        Columns::of(bytes, events).unwrap_or(none)
+        Columns::of(bytes, events).unwrap_or(Columns { instants: &[], arrivals: &[], ends: &[] })
     }
 
     /// The documents one after another, each ended by a line feed, where [`ends`](Block::ends) says. Verified at the first use:
@@ -125,11 +136,12 @@ impl Block {
         self.columns().arrivals
     }
 
-    /// What [`Summarize`](crate::Summarize) said of the block; `None` for the tail.
+    /// What [`Summarize`](crate::Summarize) said of the block; nothing where that is damaged, and `None` for the tail.
     pub fn summary(&self) -> Option<&[u8]> {
         match &self.bytes {
             Bytes::Tail(_) => None,
-            _ => Some(self.columns().summary),
+            Bytes::Mapped { file, parts, .. } => Some(file.mapped(&parts.summary)),
+            Bytes::Read(block) => Some(block.bytes.get(block.parts.summary.clone()).unwrap_or_default()),
         }
     }
 
@@ -137,8 +149,8 @@ impl Block {
     pub fn len(&self) -> usize {
         match &self.bytes {
             Bytes::Tail(run) => run.len(),
-            Bytes::Mapped { events, .. } => *events,
-            Bytes::Read(block) => block.events,
+            Bytes::Mapped { parts, .. } => parts.events,
+            Bytes::Read(block) => block.parts.events,
         }
     }
 

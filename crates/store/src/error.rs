@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::format::Key;
-use crate::io::Directory;
+use crate::io::{Directory, is_unreadable};
 
 /// What the store was doing with a file when the system refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +22,10 @@ pub enum Operation {
     Flush,
     FlushFolder,
     Rename,
+    Remove,
     List,
     Lock,
+    KeepLock,
     CreateFolder,
     StartThread,
 }
@@ -40,8 +42,10 @@ impl Operation {
             Operation::Flush => "flush",
             Operation::FlushFolder => "flush the folder of",
             Operation::Rename => "rename",
+            Operation::Remove => "remove",
             Operation::List => "list",
             Operation::Lock => "lock",
+            Operation::KeepLock => "keep the lock on",
             Operation::CreateFolder => "create the folder",
             Operation::StartThread => "start a thread for",
         }
@@ -75,7 +79,25 @@ impl Failure {
     pub(crate) fn is_final(&self) -> bool {
         matches!(
             self.operation,
-            Operation::Flush | Operation::FlushFolder | Operation::Rename | Operation::Cut
+            Operation::Flush
+                | Operation::FlushFolder
+                | Operation::Rename
+                | Operation::Cut
+                | Operation::KeepLock
+        )
+    }
+
+    /// Whether the medium did not give the bytes back: then they are damaged.
+    pub(crate) fn is_unreadable(&self) -> bool {
+        matches!(self.operation, Operation::Read | Operation::Map) && is_unreadable(&self.source)
+    }
+
+    /// Whether the medium, or what this user may take of it, is full.
+    pub fn is_lack_of_room(&self) -> bool {
+        let kind = self.source.kind();
+        matches!(
+            kind,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
         )
     }
 }
@@ -135,7 +157,10 @@ pub enum OpenError {
         name: String,
     },
     /// Files of a store are there, but not the list of them.
-    #[error("{} holds {name} but no manifest: the store is incomplete; restore the missing files", .folder.display())]
+    #[error(
+        "{} holds {name} but no manifest, the list of the store's files; repairing makes a new one from segments and log",
+        .folder.display()
+    )]
     ManifestMissing {
         /// The folder.
         folder: PathBuf,
@@ -143,10 +168,30 @@ pub enum OpenError {
         name: String,
     },
     /// The list of live files cannot be read.
-    #[error("{} is damaged; restore it from a copy", .file.display())]
+    #[error(
+        "{}, the list of the store's files, is damaged; repairing makes a new one from segments and log", .file.display()
+    )]
     ManifestDamaged {
         /// The manifest.
         file: PathBuf,
+    },
+    /// The folder has files of several stores.
+    #[error(
+        "{} belongs to another store than {}; move the files of one of the two to a folder of their own", .file.display(), .other.display()
+    )]
+    TwoStores {
+        /// A file of one store.
+        file: PathBuf,
+        /// A file of the other.
+        other: PathBuf,
+    },
+    /// The store has something that this version of the library does not know, and must not pass over.
+    #[error("{} has a section {section:?} that this program does not know; use a newer one", .file.display())]
+    Section {
+        /// The manifest.
+        file: PathBuf,
+        /// The section's name.
+        section: String,
     },
     /// The store was written by a newer version of this library.
     #[error("{} is of format version {found}, this program reads versions up to {known}; use a newer one", .file.display())]

@@ -6,23 +6,31 @@
 
 #[cfg(test)]
 mod example;
-mod segment;
+mod index;
+mod trailer;
 
-pub use segment::{BlockEntry, Trailer};
+pub use index::{BlockEntry, Index, Part};
+pub use trailer::Trailer;
 
-/// The version of the format that this library writes, and the newest that it reads.
-pub const VERSION: u32 = 1;
+/// The version of the format that this library writes, and the newest that it reads; it reads all before.
+pub const VERSION: u32 = 2;
+
+/// The names of the parts that a block of text consists of.
+pub mod part {
+    /// The documents, each ended by a line feed.
+    pub const DOCUMENTS: &str = "documents";
+    /// Instants (8 bytes an event), arrival numbers (8), ends (4). In version 1 the summary follows.
+    pub const KEYS: &str = "keys";
+    /// What the program above said of the block.
+    pub const SUMMARY: &str = "summary";
+    /// Of the segment: where sources stood when it was written.
+    pub const SOURCES: &str = "sources";
+}
 
 /// Length of the header that every file of a store begins with. Its layout is the same in all versions.
 pub const HEADER_BYTES: usize = 48;
 /// Length of the fixed part of a batch in a log.
 pub const FRAME_BYTES: usize = 56;
-/// Length of a block's entry in a segment's index.
-pub const BLOCK_ENTRY_BYTES: usize = 72;
-/// Length of the end of a segment.
-pub const TRAILER_BYTES: usize = 80;
-/// Length of a segment's entry in a manifest.
-pub const SEGMENT_ENTRY_BYTES: usize = 72;
 
 /// Batches, columns and blocks begin at multiples of this many bytes.
 pub const ALIGNMENT: u64 = 8;
@@ -115,15 +123,17 @@ impl FileKind {
     }
 }
 
-/// Whether a name is that of a file that was being written.
-pub fn is_unfinished(name: &str) -> bool {
-    name.strip_suffix(".tmp").is_some_and(|name| FileKind::parse(name).is_some())
+/// What is being written under this name, if it is that of an unfinished file.
+pub fn parse_unfinished(name: &str) -> Option<(FileKind, u64)> {
+    FileKind::parse(name.strip_suffix(".tmp")?)
 }
 
 /// The file whose lock makes a process the writer.
 pub const LOCK_NAME: &str = "lock";
 /// The file that tells who the writer is; for messages only.
 pub const WRITER_NAME: &str = "writer";
+/// The file whose room the next manifest takes when the medium has no other.
+pub const SPARE_NAME: &str = "spare";
 
 /// The folder within the store that keeps the bytes of damaged files.
 pub const QUARANTINE_NAME: &str = "quarantine";
@@ -133,6 +143,8 @@ pub const QUARANTINE_NAME: &str = "quarantine";
 pub struct Header {
     /// What the file is.
     pub kind: FileKind,
+    /// The version of the format that it is in.
+    pub version: u32,
     /// The store's own random identity.
     pub store: u128,
     /// The file's number, which its name shows too.
@@ -156,7 +168,7 @@ impl Header {
         let mut out = [0; HEADER_BYTES];
         let mut at = Writer { out: &mut out, at: 0 };
         at.put(&self.kind.magic());
-        at.put(&VERSION.to_le_bytes());
+        at.put(&self.version.to_le_bytes());
         at.put(&0u32.to_le_bytes());
         at.put(&self.store.to_le_bytes());
         at.put(&self.number.to_le_bytes());
@@ -185,14 +197,14 @@ impl Header {
         if magic != kind.magic() || checksum(0, &[fixed]) != u32::from_le_bytes([*a, *b, *c, *d]) {
             return Err(HeaderFault::Damaged);
         }
-        if version != VERSION {
+        if version == 0 || version > VERSION {
             return Err(HeaderFault::Version(version));
         }
         let mut decode = || {
             let reserved = at.u32()?;
             let store = u128::from_le_bytes(at.take()?);
             let number = at.u64()?;
-            (reserved == 0 && at.u32()? == 0).then_some(Header { kind, store, number })
+            (reserved == 0 && at.u32()? == 0).then_some(Header { kind, version, store, number })
         };
         decode().ok_or(HeaderFault::Damaged)
     }

@@ -28,9 +28,11 @@
 //! What is promised, and under which assumptions about the medium, is said in `docs/reliability.md`; every byte of the files in
 //! `docs/store-format.md`.
 
+mod adopt;
 mod block;
 mod error;
 pub mod format;
+mod inventory;
 pub mod io;
 mod log;
 mod manifest;
@@ -41,6 +43,7 @@ mod reader;
 mod recovery;
 mod removal;
 mod repair;
+mod retire;
 mod run;
 mod sealing;
 mod segment;
@@ -53,11 +56,13 @@ mod writer;
 pub use block::Block;
 pub use error::{AppendError, Damage, Failure, OpenError, Operation, ReadError, SealError};
 pub use format::Key;
+pub use inventory::{Unnamed, UnnamedKind};
 pub use log::SourcePosition;
 pub use options::{Durability, FlushStats, Options, ReadMode};
 pub use reader::Reader;
+pub use recovery::Leftover;
 pub use removal::{Removed, Retention};
-pub use repair::{Repair, RepairedFile};
+pub use repair::{Rebuilt, RegainedFile, Repair, RepairedFile};
 pub use snapshot::{Direction, Groups, SegmentInfo, Snapshot};
 pub use store::Store;
 

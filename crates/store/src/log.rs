@@ -7,7 +7,8 @@ mod reader;
 mod writer;
 
 use crate::Event;
-use crate::format::Frame;
+use crate::format::{Frame, Key};
+use crate::manifest::SourceMark;
 use crate::run;
 
 pub(crate) use reader::LogReader;
@@ -63,6 +64,21 @@ impl<'a> StoredBatch<'a> {
             run::number(run, self.frame.first_arrival);
         }
         runs
+    }
+
+    /// Its events with their keys, in order of arrival.
+    pub(crate) fn events(&self) -> impl Iterator<Item = (Key, &'a [u8])> {
+        let arrivals = self.frame.first_arrival..;
+        arrivals
+            .zip(&self.events)
+            .map(|(arrival, event)| (Key { instant: event.instant, arrival }, event.bytes))
+    }
+
+    /// Where the source stood that it names.
+    pub(crate) fn source_mark(&self) -> Option<(&'a str, SourceMark)> {
+        let next_arrival = self.frame.first_arrival + u64::from(self.frame.events);
+        let source = self.source()?;
+        Some((source.name, SourceMark { position: source.position, next_arrival }))
     }
 
     /// The source that it names.

@@ -80,8 +80,9 @@ impl Inner {
             .collect();
         let Some(chosen) = plan(&candidates, self.options.segment_bytes as u64) else { return Ok(false) };
         let mut blocks = Vec::new();
+        let plain = self.environment.plain();
         for segment in segments.list.iter().filter(|segment| chosen.contains(&segment.entry.number)) {
-            match all_blocks(segment) {
+            match all_blocks(&Arc::new(Segment::new(segment.entry, Arc::clone(&plain)))) {
                 Ok(more) => blocks.extend(more),
                 Err(ReadError::Failure(failure)) => return Err(failure.into()),
                 // It stays as it is, and as it can be read; another group may do.
@@ -102,7 +103,8 @@ impl Inner {
         }
         events.sort_by_key(|(key, _)| *key);
         let mut stats = FlushStats::default();
-        let written = self.write_segments(&events, &mut stats);
+        let sources = self.lock().manifest.sources.clone();
+        let written = self.write_segments(&events, &sources, &mut stats);
         let mut writer = self.lock();
         writer.stats.add(&stats);
         let written = written.map_err(|failure: Failure| writer.fail(failure))?;
@@ -112,9 +114,9 @@ impl Inner {
     }
 }
 
-/// All blocks of a segment, each verified whole.
+/// All blocks of a segment, read plainly, each verified whole.
 fn all_blocks(segment: &Arc<Segment>) -> Result<Vec<Block>, ReadError> {
-    let blocks = 0..segment.load()?.index().len();
+    let blocks = 0..segment.load()?.index().blocks.len();
     let whole = |number| {
         let block = segment.block(number)?;
         block.documents()?;
@@ -130,14 +132,10 @@ mod tests {
     fn entries(bytes: &[u64]) -> Vec<SegmentEntry> {
         let key = |instant| Key { instant, arrival: 0 };
         let entry = |(number, &document_bytes): (usize, &u64)| SegmentEntry {
-            number: number as u64,
-            file_bytes: 0,
-            events: 1,
             document_bytes,
             first: key(1000 - number as u64),
             last: key(1000),
-            blocks: 1,
-            index_checksum: 0,
+            ..SegmentEntry::example(number as u64)
         };
         bytes.iter().enumerate().map(entry).collect()
     }

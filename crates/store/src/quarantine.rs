@@ -1,11 +1,13 @@
 //! Where bytes go that cannot be used: a folder in the store, from which nothing is ever removed.
 
+use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::error::{Failure, Operation};
 use crate::format::QUARANTINE_NAME;
-use crate::io::{Directory, File, read_full_at, write_all_at};
+use crate::io::{Directory, File, read_past, write_all_at};
 
 /// How much is copied at once.
 const PIECE_BYTES: usize = 256 * 1024;
@@ -15,73 +17,102 @@ pub(crate) fn path(directory: &dyn Directory, name: &str) -> PathBuf {
     directory.path(QUARANTINE_NAME).join(name)
 }
 
+/// The folder, durable.
+fn folder(directory: &dyn Directory) -> Result<Arc<dyn Directory>, Failure> {
+    let fail = |operation| Failure::during(directory, QUARANTINE_NAME, operation);
+    let quarantine = directory.folder(QUARANTINE_NAME).map_err(fail(Operation::CreateFolder))?;
+    directory.flush().map_err(fail(Operation::FlushFolder))?;
+    Ok(quarantine)
+}
+
+/// Keeps a file as it is, under its own name or, where that is taken by other bytes, with a number behind it. When this returns the
+/// name is durable. It is the same file under a second name, which takes no room and keeps what cannot be read; a copy where the file system has
+/// no such thing.
+pub(crate) fn keep_file(directory: &dyn Directory, name: &str) -> Result<PathBuf, Failure> {
+    let fail = |operation| Failure::during(directory, name, operation);
+    let file = directory.open(name).map_err(fail(Operation::Open))?;
+    let length = file.length().map_err(fail(Operation::Read))?;
+    let quarantine = folder(directory)?;
+    keep(directory, &*quarantine, &*file, 0..length, name, |target| {
+        match directory.link(name, &format!("{QUARANTINE_NAME}/{target}")) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                copy(&*file, 0..length, &*quarantine, target)
+            }
+            linked => linked.map_err(Failure::during(&*quarantine, target, Operation::Create)),
+        }
+    })
+}
+
 /// Copies some bytes of a file into the quarantine, under the name `kept` or, where that is taken by other bytes, with a number behind
 /// it. When this returns the copy and its name are durable. What an interrupted attempt has left is used or replaced.
-pub(crate) fn keep(
+pub(crate) fn keep_bytes(
     directory: &dyn Directory,
     name: &str,
     bytes: Range<u64>,
     kept: &str,
 ) -> Result<PathBuf, Failure> {
-    let fail = |operation| Failure::during(directory, name, operation);
-    let file = directory.open(name).map_err(fail(Operation::Open))?;
-    let quarantine = directory.folder(QUARANTINE_NAME).map_err(Failure::during(
-        directory,
-        QUARANTINE_NAME,
-        Operation::CreateFolder,
-    ))?;
-    directory.flush().map_err(Failure::during(directory, QUARANTINE_NAME, Operation::FlushFolder))?;
+    let opened = crate::retire::open_named(directory, name);
+    let file = opened.map_err(Failure::during(directory, name, Operation::Open))?;
+    let quarantine = folder(directory)?;
+    keep(directory, &*quarantine, &*file, bytes.clone(), kept, |target| {
+        copy(&*file, bytes, &*quarantine, target)
+    })
+}
+
+/// Finds a name that is free, or has these bytes already, and makes what `put` puts there durable.
+fn keep(
+    directory: &dyn Directory,
+    quarantine: &dyn Directory,
+    file: &dyn File,
+    bytes: Range<u64>,
+    kept: &str,
+    put: impl FnOnce(&str) -> Result<(), Failure>,
+) -> Result<PathBuf, Failure> {
     let mut target = kept.to_owned();
     for number in 2u32.. {
-        let fail = |operation| Failure::during(&*quarantine, &target, operation);
-        if !quarantine.exists(&target).map_err(fail(Operation::Open))? {
-            copy(&*file, bytes, directory, name, &*quarantine, &target)?;
+        let fail = |operation| Failure::during(quarantine, &target, operation);
+        if quarantine.kind(&target).map_err(fail(Operation::Open))?.is_none() {
+            put(&target)?;
             break;
         }
-        let there = quarantine.open(&target).map_err(fail(Operation::Open))?;
-        if same(&*file, bytes.clone(), &*there).map_err(fail(Operation::Read))? {
+        let same = quarantine.open(&target).and_then(|there| is_same(file, bytes.clone(), &*there));
+        if same.map_err(fail(Operation::Read))? {
             // It was flushed before it got this name, the name perhaps not.
-            quarantine.flush().map_err(fail(Operation::FlushFolder))?;
             break;
         }
         target = format!("{kept}.{number}");
     }
+    quarantine.flush().map_err(Failure::during(directory, QUARANTINE_NAME, Operation::FlushFolder))?;
     Ok(quarantine.path(&target))
 }
 
-fn copy(
-    file: &dyn File,
-    bytes: Range<u64>,
-    directory: &dyn Directory,
-    name: &str,
-    quarantine: &dyn Directory,
-    target: &str,
-) -> Result<(), Failure> {
+fn copy(file: &dyn File, bytes: Range<u64>, quarantine: &dyn Directory, target: &str) -> Result<(), Failure> {
     let unfinished = format!("{target}.tmp");
     let fail = |operation| Failure::during(quarantine, target, operation);
+    // What was private stays so.
+    quarantine.create_with(file.permissions().map_err(fail(Operation::Read))?);
+    let _ = quarantine.remove(&unfinished);
     let copy = quarantine.create(&unfinished).map_err(fail(Operation::Create))?;
-    let mut piece = Vec::new();
-    let (mut from, mut to) = (bytes.start, 0);
-    while from < bytes.end {
-        read_piece(file, from..bytes.end, &mut piece).map_err(Failure::during(
-            directory,
-            name,
-            Operation::Read,
-        ))?;
-        if piece.is_empty() {
-            break;
+    let write = || {
+        let mut piece = Vec::new();
+        let (mut from, mut to) = (bytes.start, 0);
+        while from < bytes.end {
+            read_piece(file, from..bytes.end, &mut piece).map_err(fail(Operation::Read))?;
+            if piece.is_empty() {
+                break;
+            }
+            write_all_at(&*copy, to, &piece).map_err(fail(Operation::Write))?;
+            from += piece.len() as u64;
+            to += piece.len() as u64;
         }
-        write_all_at(&*copy, to, &piece).map_err(fail(Operation::Write))?;
-        from += piece.len() as u64;
-        to += piece.len() as u64;
-    }
-    copy.flush().map_err(fail(Operation::Flush))?;
-    quarantine.rename(&unfinished, target).map_err(fail(Operation::Rename))?;
-    quarantine.flush().map_err(fail(Operation::FlushFolder))
+        copy.flush().map_err(fail(Operation::Flush))
+    };
+    write().inspect_err(|_| drop(quarantine.remove(&unfinished)))?;
+    quarantine.rename(&unfinished, target).map_err(fail(Operation::Rename))
 }
 
 /// Whether a kept file holds these bytes and no others.
-fn same(file: &dyn File, bytes: Range<u64>, kept: &dyn File) -> std::io::Result<bool> {
+fn is_same(file: &dyn File, bytes: Range<u64>, kept: &dyn File) -> io::Result<bool> {
     let length = kept.length()?;
     let (mut piece, mut there) = (Vec::new(), Vec::new());
     let mut at = 0;
@@ -99,11 +130,11 @@ fn same(file: &dyn File, bytes: Range<u64>, kept: &dyn File) -> std::io::Result<
     Ok(at == length)
 }
 
-/// Reads the beginning of a range, at most a piece of it, and nothing at the end of the file.
-fn read_piece(file: &dyn File, range: Range<u64>, piece: &mut Vec<u8>) -> std::io::Result<()> {
+/// Reads the beginning of a range, at most a piece of it, and nothing at the end of the file. What cannot be read is zeros.
+fn read_piece(file: &dyn File, range: Range<u64>, piece: &mut Vec<u8>) -> io::Result<()> {
     let length = range.end.saturating_sub(range.start).min(PIECE_BYTES as u64) as usize;
     piece.resize(length, 0);
-    let read = read_full_at(file, range.start, piece)?;
+    let read = read_past(file, range.start, piece, &mut Vec::new())?;
     piece.truncate(read);
     Ok(())
 }

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::format::FileKind;
+use crate::inventory::{self, Unnamed};
 use crate::io::{Directory, Disk, Lock, LockKind};
 use crate::log::LogReader;
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, mark};
 use crate::options::Options;
 use crate::recovery::{self, Replayed};
 use crate::segment::{Environment, Segment};
@@ -16,6 +18,19 @@ use crate::snapshot::{Segments, Snapshot, State};
 
 /// How often a reader tries to get hold of a manifest before the writer replaces it.
 const ATTEMPTS: usize = 100;
+
+/// How long it waits where the manifest is locked by somebody else.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Where no lock can be had.
+#[derive(Debug)]
+struct NoLock;
+
+impl Lock for NoLock {
+    fn holds(&self) -> bool {
+        false
+    }
+}
 
 /// A store opened for reading only, beside a writing process too. Nothing is written, no server is needed.
 ///
@@ -71,7 +86,7 @@ impl Reader {
     pub fn snapshot(&self) -> Result<Snapshot, OpenError> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in 0..ATTEMPTS {
-            let current = recovery::find_manifest_number(&*self.directory)?;
+            let current = inventory::current_number(&*self.directory, &held.manifest)?;
             if current != Some(held.manifest.number) {
                 let mut next = Held::take(&self.directory, &self.options, Some(&held))?;
                 next.carry_over(&mut held);
@@ -79,17 +94,41 @@ impl Reader {
             }
             held.read_on(&*self.directory, self.options.block_bytes)?;
             // A batch may meanwhile have gone into a segment and the next one into the log: then the first would be missing.
-            if recovery::find_manifest_number(&*self.directory)? == Some(held.manifest.number) {
+            if inventory::current_number(&*self.directory, &held.manifest)? == Some(held.manifest.number) {
                 return Ok(held.snapshot(&*self.directory));
             }
         }
-        Err(OpenError::Restless { folder: recovery::folder(&*self.directory) })
+        Err(OpenError::Restless { folder: inventory::folder(&*self.directory) })
     }
 
     /// Where a source stood with the last batch that named it, as of the last snapshot.
     pub fn source_position(&self, name: &str) -> Option<u64> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.replayed.sources.get(name).map(|mark| mark.position)
+    }
+
+    /// Whether it was lost where this source stood, as of the last snapshot; see [`Store::is_source_lost`](crate::Store::is_source_lost).
+    pub fn is_source_lost(&self, name: &str) -> bool {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        Manifest::has_lost(&held.replayed.lost_sources, &held.replayed.sources, name)
+    }
+
+    /// The files in the folder that are none of the store's now, though they have names like its own. Those that hold its events
+    /// are a sign that the manifest is not the newest one there was.
+    ///
+    /// # Errors
+    /// Where the folder cannot be listed, or the store not be read.
+    pub fn unnamed(&self) -> Result<Vec<Unnamed>, OpenError> {
+        for _ in 0..ATTEMPTS {
+            self.snapshot()?;
+            let manifest = self.held.lock().unwrap_or_else(PoisonError::into_inner).manifest.clone();
+            let unnamed = inventory::unnamed(&*self.directory, &manifest)?;
+            // A writer may have published another one meanwhile, which names some of them.
+            if inventory::current_number(&*self.directory, &manifest)? == Some(manifest.number) {
+                return Ok(unnamed);
+            }
+        }
+        Err(OpenError::Restless { folder: inventory::folder(&*self.directory) })
     }
 }
 
@@ -100,31 +139,39 @@ impl Held {
         options: &Options,
         before: Option<&Held>,
     ) -> Result<Held, OpenError> {
-        for _ in 0..ATTEMPTS {
-            let manifest = match recovery::find_manifest(&**directory, false) {
+        for attempt in 0..ATTEMPTS {
+            let manifest = match inventory::find_manifest(&**directory, false) {
                 // It was replaced and removed in between.
                 Err(OpenError::Failure(failure)) if failure.source.kind() == std::io::ErrorKind::NotFound => {
                     continue;
                 }
-                Ok(None) => return Err(recovery::missing(&**directory)),
-                found => found?.ok_or_else(|| recovery::missing(&**directory))?,
+                // Its room was used for the next one while it was read.
+                Err(OpenError::ManifestDamaged { .. }) if attempt == 0 => continue,
+                Ok(None) => return Err(inventory::missing(&**directory)),
+                found => found?.ok_or_else(|| inventory::missing(&**directory))?,
             };
             let name = FileKind::Manifest.name(manifest.number);
             let lock = match directory.lock(&name, LockKind::Shared) {
                 Ok(Some(lock)) => lock,
+                // Somebody who is not the writer locks it all the time. It is read without a lock: what the writer removes then shows as
+                // missing, and the next snapshot finds the newer manifest.
+                Ok(None) if attempt >= ATTEMPTS / 2 => Box::new(NoLock),
                 // The writer is about to remove it.
-                Ok(None) => continue,
+                Ok(None) => {
+                    std::thread::sleep(PAUSE);
+                    continue;
+                }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(Failure::during(&**directory, &name, Operation::Lock)(error).into()),
             };
             // If it is still there now, the writer finds the lock before it removes it.
-            let there = directory.exists(&name);
-            if !there.map_err(Failure::during(&**directory, &name, Operation::Open))? {
+            let there = directory.kind(&name);
+            if there.map_err(Failure::during(&**directory, &name, Operation::Open))?.is_none() {
                 continue;
             }
             return Held::begin(directory, options, manifest, Arc::from(lock), before);
         }
-        Err(OpenError::Restless { folder: recovery::folder(&**directory) })
+        Err(OpenError::Restless { folder: inventory::folder(&**directory) })
     }
 
     fn begin(
@@ -150,9 +197,9 @@ impl Held {
         });
         let segments = Arc::new(Segments::new(list.collect()));
         let (mut logs, mut missing) = (Vec::new(), Vec::new());
-        for &number in &manifest.logs {
-            match recovery::open_log(&**directory, manifest.store, number)? {
-                Ok(log) => logs.push((number, log)),
+        for entry in &manifest.logs {
+            match recovery::open_log(&**directory, manifest.store, entry)? {
+                Ok(log) => logs.push((entry.number, log)),
                 Err(damage) => missing.push(damage),
             }
         }
@@ -165,16 +212,20 @@ impl Held {
 
     /// Takes what was read of the logs from the manifest before, if all of them are still there.
     fn carry_over(&mut self, before: &mut Held) {
-        if !before.missing.is_empty() || !self.manifest.logs.starts_with(&before.manifest.logs) {
+        let numbers = |manifest: &Manifest| manifest.logs.iter().map(|log| log.number).collect::<Vec<_>>();
+        if !before.missing.is_empty() || !numbers(&self.manifest).starts_with(&numbers(&before.manifest)) {
             return;
         }
-        for (log, known) in self.logs.iter_mut().zip(before.logs.drain(..)) {
+        for ((_, log), (_, mut known)) in self.logs.iter_mut().zip(before.logs.drain(..)) {
+            known.learn_from(log);
             *log = known;
         }
         self.replayed.tail = std::mem::take(&mut before.replayed.tail);
-        for (name, mark) in &before.replayed.sources {
-            self.replayed.mark(name, *mark);
+        for (name, position) in &before.replayed.sources {
+            mark(&mut self.replayed.sources, name, *position);
         }
+        let still_lost = |name: &String| before.replayed.lost_sources.contains(name);
+        self.replayed.lost_sources.retain(still_lost);
         self.replayed.next_arrival = self.replayed.next_arrival.max(before.replayed.next_arrival);
     }
 

@@ -2,19 +2,26 @@
 //!
 //! What is read here may lie in the operating system's cache only, left by a writer whose flush failed. So the logs are copied into
 //! a new one, which is flushed, and a new manifest is written, before anything is shown; only then is the old removed. A crash on the way
-//! leaves the old manifest with all that it names, and the next opening does the same again.
+//! leaves the old manifest with all that it names, and the next opening does the same again. A log of which the manifest knows that it
+//! was durable to its end is not copied: it was closed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::adopt;
 use crate::error::{Damage, Failure, OpenError, Operation};
-use crate::format::{self, FileKind, HEADER_BYTES, Header, LOCK_NAME, VERSION, WRITER_NAME, is_unfinished};
+use crate::format::{self, FileKind, LOCK_NAME, VERSION, WRITER_NAME, parse_unfinished};
+use crate::inventory::{find_manifest, folder, list, next_manifest};
 use crate::io::{Directory, Lock, LockKind, read_full_at, write_all_at};
 use crate::log::{LogCopy, LogReader, LogWriter, StoredBatch};
-use crate::manifest::{Manifest, ManifestFault, SourceMark};
+use crate::manifest::{LogEntry, Manifest, SourceMark, Sources, mark};
+use crate::options::Options;
 use crate::quarantine;
+use crate::retire;
 use crate::run::Run;
 use crate::tail::Tail;
 
@@ -22,7 +29,9 @@ use crate::tail::Tail;
 #[derive(Debug, Default)]
 pub(crate) struct Replayed {
     pub(crate) tail: Tail,
-    pub(crate) sources: BTreeMap<String, SourceMark>,
+    pub(crate) sources: Sources,
+    /// As in the manifest.
+    pub(crate) lost_sources: BTreeSet<String>,
     pub(crate) next_arrival: u64,
 }
 
@@ -31,6 +40,7 @@ impl Replayed {
         Replayed {
             tail: Tail::default(),
             sources: manifest.sources.clone(),
+            lost_sources: manifest.lost_sources.clone(),
             next_arrival: manifest.next_arrival,
         }
     }
@@ -41,8 +51,8 @@ impl Replayed {
             self.tail.push(run, block_bytes);
         }
         let behind = batch.frame.first_arrival + u64::from(batch.frame.events);
-        if let Some(source) = batch.source() {
-            self.mark(source.name, SourceMark { position: source.position, next_arrival: behind });
+        if let Some((name, position)) = batch.source_mark() {
+            self.mark(name, position);
         }
         self.next_arrival = self.next_arrival.max(behind);
     }
@@ -50,13 +60,36 @@ impl Replayed {
     /// Notes where a source stood, unless a later batch is known.
     pub(crate) fn mark(&mut self, name: &str, position: SourceMark) {
         mark(&mut self.sources, name, position);
+        self.lost_sources.remove(name);
     }
 }
 
-/// Notes where a source stood, unless a later batch is known.
-pub(crate) fn mark(sources: &mut BTreeMap<String, SourceMark>, name: &str, mark: SourceMark) {
-    if sources.get(name).is_none_or(|known| known.next_arrival <= mark.next_arrival) {
-        sources.insert(name.to_owned(), mark);
+/// What followed the last batch of a log that counts, when the store was opened: a batch that was being written when the process or the
+/// system ended, or more that was never known to be durable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftover {
+    /// The log.
+    pub file: PathBuf,
+    /// The bytes of it.
+    pub bytes: Range<u64>,
+    /// How many events the whole batches among these bytes hold.
+    pub events: u64,
+    /// Where the bytes are kept.
+    pub kept: PathBuf,
+}
+
+impl fmt::Display for Leftover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Range { start, end } = self.bytes;
+        write!(f, "{} ended with bytes {start} to {end}, which do not count: ", self.file.display())?;
+        match self.events {
+            0 => f.write_str("a batch was being written, and was not acknowledged")?,
+            1 => f.write_str("they hold 1 event behind a gap, and nothing says that it was durable")?,
+            events => {
+                write!(f, "they hold {events} events behind a gap, and nothing says that they were durable")?;
+            }
+        }
+        write!(f, "; they are kept in {}", self.kept.display())
     }
 }
 
@@ -73,72 +106,22 @@ pub(crate) struct Recovered {
     /// Bytes of these logs.
     pub(crate) salvaged_bytes: u64,
     pub(crate) damage: Vec<Damage>,
-}
-
-/// The folder, for messages.
-pub(crate) fn folder(directory: &dyn Directory) -> PathBuf {
-    directory.path("").components().collect()
+    pub(crate) leftovers: Vec<Leftover>,
 }
 
 /// Makes this process the writer, until the lock is dropped.
-pub(crate) fn lock_writer(directory: &dyn Directory) -> Result<Box<dyn Lock>, OpenError> {
-    let lock = directory.lock(LOCK_NAME, LockKind::Exclusive).map_err(Failure::during(
-        directory,
-        LOCK_NAME,
-        Operation::Lock,
-    ))?;
-    let Some(lock) = lock else {
+pub(crate) fn lock_writer(directory: &dyn Directory) -> Result<Arc<dyn Lock>, OpenError> {
+    let fail = || Failure::during(directory, LOCK_NAME, Operation::Lock);
+    match directory.create(LOCK_NAME) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail()(error).into()),
+        _ => {}
+    }
+    let Some(lock) = directory.lock(LOCK_NAME, LockKind::Exclusive).map_err(fail())? else {
         let writer = read_writer(directory).unwrap_or_else(|| "another process".to_owned());
         return Err(OpenError::Locked { folder: folder(directory), writer });
     };
     tell_writer(directory);
-    Ok(lock)
-}
-
-/// The names in the folder.
-pub(crate) fn list(directory: &dyn Directory) -> Result<Vec<String>, Failure> {
-    directory.list().map_err(Failure::during(directory, "", Operation::List))
-}
-
-/// The number of the current manifest among these names.
-fn current(names: &[String]) -> Option<u64> {
-    let numbers = names.iter().filter_map(|name| match FileKind::parse(name) {
-        Some((FileKind::Manifest, number)) => Some(number),
-        _ => None,
-    });
-    numbers.max()
-}
-
-/// That there is no store here.
-pub(crate) fn missing(directory: &dyn Directory) -> OpenError {
-    OpenError::Missing { folder: folder(directory) }
-}
-
-/// The number of the current manifest.
-pub(crate) fn find_manifest_number(directory: &dyn Directory) -> Result<Option<u64>, Failure> {
-    Ok(current(&list(directory)?))
-}
-
-/// Reads the current manifest; `None` if the folder holds nothing of a store yet. `strict` refuses a folder with foreign files and no store.
-pub(crate) fn find_manifest(directory: &dyn Directory, strict: bool) -> Result<Option<Manifest>, OpenError> {
-    let names = list(directory)?;
-    if let Some(number) = current(&names) {
-        let file = directory.path(&FileKind::Manifest.name(number));
-        return match Manifest::read(directory, number) {
-            Ok(manifest) => Ok(Some(manifest)),
-            Err(ManifestFault::Failure(failure)) => Err(failure.into()),
-            Err(ManifestFault::Damaged | ManifestFault::Foreign) => Err(OpenError::ManifestDamaged { file }),
-            Err(ManifestFault::Version(found)) => Err(OpenError::Version { file, found, known: VERSION }),
-        };
-    }
-    if let Some(name) = names.iter().find(|name| FileKind::parse(name).is_some()) {
-        return Err(OpenError::ManifestMissing { folder: folder(directory), name: name.clone() });
-    }
-    let own = |name: &str| name == LOCK_NAME || name == WRITER_NAME || is_unfinished(name);
-    match names.into_iter().find(|name| strict && !own(name)) {
-        Some(name) => Err(OpenError::NotAStore { folder: folder(directory), name }),
-        None => Ok(None),
-    }
+    Ok(Arc::from(lock))
 }
 
 /// A log's damage, in the words of its users.
@@ -158,26 +141,30 @@ pub(crate) fn log_damage(directory: &dyn Directory, number: u64, log: &LogReader
 pub(crate) fn open_log(
     directory: &dyn Directory,
     store: u128,
-    number: u64,
+    entry: &LogEntry,
 ) -> Result<Result<LogReader, Damage>, OpenError> {
-    let file = directory.path(&FileKind::Log.name(number));
-    match LogReader::open(directory, store, number) {
-        Ok(LogReader { version: Some(found), .. }) => Err(OpenError::Version { file, found, known: VERSION }),
-        Ok(log) => Ok(Ok(log)),
-        Err(failure) if failure.source.kind() == io::ErrorKind::NotFound => {
-            Ok(Err(Damage { file, bytes: 0..0, keys: None, events: None, found: "the file is missing" }))
+    let file = directory.path(&FileKind::Log.name(entry.number));
+    let found = match LogReader::open(directory, store, entry) {
+        Ok(LogReader { newer: Some(found), .. }) => {
+            return Err(OpenError::Version { file, found, known: VERSION });
         }
-        Err(failure) => Err(failure.into()),
-    }
+        Ok(log) => return Ok(Ok(log)),
+        Err(failure) => match failure.source.kind() {
+            io::ErrorKind::NotFound => "the file is missing",
+            io::ErrorKind::InvalidInput => "it is not a regular file",
+            _ => return Err(failure.into()),
+        },
+    };
+    Ok(Err(Damage { file, bytes: 0..0, keys: None, events: None, found }))
 }
 
 /// The number for the next log or segment. Those of files that a crash left unnamed are not used again, so that a reader cannot take
 /// one file for another.
 pub(crate) fn next_file(directory: &dyn Directory, manifest: &Manifest) -> Result<u64, Failure> {
-    let used = list(directory)?
-        .iter()
-        .filter_map(|name| FileKind::parse(name))
-        .fold(0, |used, (kind, number)| if kind == FileKind::Manifest { used } else { used.max(number) });
+    let names = list(directory)?;
+    let numbers = names.iter().filter_map(|name| FileKind::parse(name).or_else(|| parse_unfinished(name)));
+    let used =
+        numbers.filter(|(kind, _)| *kind != FileKind::Manifest).map(|(_, number)| number).max().unwrap_or(0);
     Ok(manifest.next_file.max(used.saturating_add(1)))
 }
 
@@ -188,77 +175,173 @@ pub(crate) fn beyond_lost(next_arrival: u64) -> u64 {
 }
 
 /// Opens a store for writing, creating it where there is none. The caller holds the writer's lock.
-pub(crate) fn recover(directory: &dyn Directory, block_bytes: usize) -> Result<Recovered, OpenError> {
-    let old = match find_manifest(directory, true)? {
-        Some(manifest) => manifest,
-        None => Manifest {
-            store: random_identity(),
-            number: 0,
-            next_file: 1,
-            next_arrival: 0,
-            logs: Vec::new(),
-            segments: Vec::new(),
-            sources: BTreeMap::new(),
-        },
+pub(crate) fn recover(directory: &Arc<dyn Directory>, options: &Options) -> Result<Recovered, OpenError> {
+    let old = find_manifest(&**directory, true)?.unwrap_or_else(|| Manifest::empty(random_identity()));
+    let names = list(&**directory)?;
+    keep_permissions(&**directory, &old);
+    retire::finish_names(&**directory, &names, &old)?;
+    retire::sweep_unfinished(&**directory, &names, &old);
+    let mut replay = Replay::of(&**directory, &old, options.block_bytes)?;
+    let closed = replay.read_logs()?;
+    let mut log = match closed {
+        Some(entry) => Some(LogWriter::resume(&**directory, old.store, &entry)?),
+        None => replay.copy_logs()?,
     };
-    let mut next_file = next_file(directory, &old)?;
-    let mut replayed = Replayed::begin(&old);
-    let (mut salvaged, mut salvaged_bytes, mut damage) = (Vec::new(), 0, Vec::new());
-    let mut kept = Vec::new();
-    let mut least_arrival = 0;
-    let mut copy: Option<LogCopy> = None;
-    for &number in &old.logs {
-        let mut reader = match open_log(directory, old.store, number)? {
-            Ok(reader) => reader,
-            Err(missing) => {
-                damage.push(missing);
-                kept.push(number);
-                replayed.next_arrival = beyond_lost(replayed.next_arrival);
+    let Replay { mut replayed, next_file, kept, salvaged, salvaged_bytes, damage, leftovers, .. } = replay;
+    // Numbers of events that only a later manifest named stay theirs.
+    let stale = adopt::beyond_unnamed(directory, &old, options, &mut replayed)?;
+    let mut manifest = Manifest {
+        number: next_manifest(&names, old.number),
+        next_file,
+        next_arrival: if stale { replayed.next_arrival } else { old.next_arrival },
+        logs: kept.into_iter().chain(log.as_ref().map(LogWriter::entry)).collect(),
+        lost_sources: replayed.lost_sources.clone(),
+        ..old.clone()
+    };
+    manifest.replaces(&old, &**directory);
+    let generation = publish(&**directory, &manifest, log.as_mut()).inspect_err(|failure| {
+        // Unless nobody knows whether the manifest names it.
+        if let Some(log) = log.as_ref().filter(|_| !failure.is_final()) {
+            log.remove_unfinished(&**directory);
+        }
+    })?;
+    retire::sweep(&**directory, &manifest);
+    Ok(Recovered { manifest, generation, log, replayed, salvaged, salvaged_bytes, damage, leftovers })
+}
+
+/// Publishes the manifest, and gives the log that it names its final name.
+fn publish(
+    directory: &dyn Directory,
+    manifest: &Manifest,
+    log: Option<&mut LogWriter>,
+) -> Result<Arc<dyn Lock>, Failure> {
+    let generation = manifest.publish(directory)?;
+    if let Some(log) = log
+        && log.rename(directory)?
+    {
+        directory.flush().map_err(Failure::during(directory, "", Operation::FlushFolder))?;
+    }
+    Ok(generation)
+}
+
+/// New files get the permissions of the current manifest, so that what was private stays so.
+pub(crate) fn keep_permissions(directory: &dyn Directory, manifest: &Manifest) {
+    let file = directory.open(&manifest.name());
+    directory.create_with(file.and_then(|file| file.permissions()).unwrap_or_default());
+}
+
+/// The logs of a manifest on their way into memory.
+struct Replay<'a> {
+    directory: &'a dyn Directory,
+    old: &'a Manifest,
+    block_bytes: usize,
+    next_file: u64,
+    replayed: Replayed,
+    /// Damaged logs: they stay as evidence, and for whoever repairs them.
+    kept: Vec<LogEntry>,
+    /// Those that are whole, to be copied.
+    whole: Vec<(LogEntry, u64)>,
+    salvaged: Vec<Arc<Run>>,
+    salvaged_bytes: u64,
+    damage: Vec<Damage>,
+    leftovers: Vec<Leftover>,
+}
+
+impl<'a> Replay<'a> {
+    fn of(
+        directory: &'a dyn Directory,
+        old: &'a Manifest,
+        block_bytes: usize,
+    ) -> Result<Replay<'a>, Failure> {
+        Ok(Replay {
+            directory,
+            old,
+            block_bytes,
+            next_file: next_file(directory, old)?,
+            replayed: Replayed::begin(old),
+            kept: Vec::new(),
+            whole: Vec::new(),
+            salvaged: Vec::new(),
+            salvaged_bytes: 0,
+            damage: Vec::new(),
+            leftovers: Vec::new(),
+        })
+    }
+
+    /// Reads the logs; gives the one that can be gone on with, if it was closed and is the only one.
+    fn read_logs(&mut self) -> Result<Option<LogEntry>, OpenError> {
+        let mut least_arrival = 0;
+        for entry in &self.old.logs {
+            let mut reader = match open_log(self.directory, self.old.store, entry)? {
+                Ok(reader) => reader,
+                Err(missing) => {
+                    self.damage.push(missing);
+                    self.kept.push(*entry);
+                    self.replayed.next_arrival = beyond_lost(self.replayed.next_arrival);
+                    continue;
+                }
+            };
+            reader.least_arrival = least_arrival;
+            let before = std::mem::take(&mut self.replayed.tail);
+            let (replayed, block_bytes) = (&mut self.replayed, self.block_bytes);
+            reader.read(self.directory, |batch| replayed.take(batch, block_bytes))?;
+            let tail = std::mem::replace(&mut self.replayed.tail, before);
+            let from = std::mem::replace(&mut least_arrival, reader.least_arrival);
+            if !reader.damage.is_empty() {
+                self.salvaged.extend(tail.runs);
+                self.salvaged_bytes += reader.offset;
+                if reader.damage.iter().any(|part| part.events.is_none()) {
+                    self.replayed.next_arrival = beyond_lost(self.replayed.next_arrival);
+                }
+                self.damage.extend(log_damage(self.directory, entry.number, &reader));
+                self.kept.push(*entry);
                 continue;
             }
-        };
-        let mut intact = LogReader::open(directory, old.store, number)?;
-        (reader.least_arrival, intact.least_arrival) = (least_arrival, least_arrival);
-        let before = std::mem::take(&mut replayed.tail);
-        reader.read(directory, |batch| replayed.take(batch, block_bytes))?;
-        let tail = std::mem::replace(&mut replayed.tail, before);
-        least_arrival = reader.least_arrival;
-        if !reader.damage.is_empty() {
-            salvaged.extend(tail.runs);
-            salvaged_bytes += reader.offset;
-            if reader.damage.iter().any(|part| part.events.is_none()) {
-                replayed.next_arrival = beyond_lost(replayed.next_arrival);
+            self.replayed.tail.extend(tail);
+            let length = reader.length(self.directory)?;
+            let closed = entry.version == VERSION && reader.offset == length && entry.length == length;
+            if closed && self.old.logs.len() == 1 {
+                return Ok(Some(*entry));
             }
-            // It stays as evidence, and for whoever repairs it.
-            damage.extend(log_damage(directory, number, &reader));
-            kept.push(number);
-            continue;
+            self.whole.push((*entry, from));
+            self.keep_rest(&mut reader, entry.number)?;
         }
-        replayed.tail.extend(tail);
-        if let Some(rest) = reader.rest(directory)? {
-            // Perhaps it never was acknowledged; perhaps it was, and is damaged. Nobody can tell, so it is kept.
-            let name = FileKind::Log.name(number);
-            let kept = format!("{name}.{}-{}", rest.start, rest.end);
-            quarantine::keep(directory, &name, rest, &kept)?;
-        }
-        let mut failed = Ok(());
-        intact.read(directory, |batch| {
-            if failed.is_ok() {
-                failed = copy_batch(directory, old.store, &mut next_file, &mut copy, batch);
-            }
-        })?;
-        failed?;
+        Ok(None)
     }
-    let log = copy.map(|copy| copy.finish(directory)).transpose()?;
-    let manifest = Manifest {
-        number: old.number + 1,
-        next_file,
-        logs: kept.into_iter().chain(log.as_ref().map(|log| log.number)).collect(),
-        ..old
-    };
-    let generation = manifest.publish(directory)?;
-    sweep(directory, &manifest, |_| false);
-    Ok(Recovered { manifest, generation, log, replayed, salvaged, salvaged_bytes, damage })
+
+    /// Keeps what follows the last batch. Perhaps it never was acknowledged; perhaps it was, and is damaged: nobody can tell.
+    fn keep_rest(&mut self, reader: &mut LogReader, number: u64) -> Result<(), Failure> {
+        let Some(rest) = reader.rest(self.directory)? else { return Ok(()) };
+        let name = FileKind::Log.name(number);
+        let kept_name = format!("{name}.{}-{}", rest.bytes.start, rest.bytes.end);
+        let kept = quarantine::keep_bytes(self.directory, &name, rest.bytes.clone(), &kept_name)?;
+        let file = self.directory.path(&name);
+        self.leftovers.push(Leftover { file, bytes: rest.bytes, events: rest.events, kept });
+        Ok(())
+    }
+
+    /// Copies the batches of all whole logs into a new one, durable under its unfinished name.
+    fn copy_logs(&mut self) -> Result<Option<LogWriter>, Failure> {
+        let mut copy: Option<LogCopy> = None;
+        for (entry, least_arrival) in &self.whole {
+            let mut reader = LogReader::open(self.directory, self.old.store, entry)?;
+            reader.least_arrival = *least_arrival;
+            let mut copied = Ok(());
+            let read = reader.read(self.directory, |batch| {
+                if copied.is_ok() {
+                    copied =
+                        copy_batch(self.directory, self.old.store, &mut self.next_file, &mut copy, batch);
+                }
+            });
+            if let Err(failure) = read.and(copied) {
+                if let Some(copy) = &copy {
+                    copy.remove(self.directory);
+                }
+                return Err(failure);
+            }
+        }
+        copy.map(|copy| copy.finish(self.directory)).transpose()
+    }
 }
 
 fn copy_batch(
@@ -268,6 +351,10 @@ fn copy_batch(
     copy: &mut Option<LogCopy>,
     batch: &StoredBatch<'_>,
 ) -> Result<(), Failure> {
+    if batch.frame.events == 0 && batch.source().is_none() {
+        // It bore witness to the old log.
+        return Ok(());
+    }
     let log = match copy {
         Some(log) => log,
         None => {
@@ -276,50 +363,6 @@ fn copy_batch(
         }
     };
     log.push(directory, batch)
-}
-
-/// Removes older manifests that no reader holds, and the store's files that no remaining manifest names and that are not in the making. What
-/// cannot be removed now is removed another time.
-pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest, in_the_making: impl Fn(&str) -> bool) {
-    let Ok(names) = directory.list() else { return };
-    let mut live: BTreeSet<String> = manifest.names().collect();
-    for name in &names {
-        let Some((FileKind::Manifest, number)) = FileKind::parse(name) else { continue };
-        if number == manifest.number {
-            continue;
-        }
-        match directory.lock(name, LockKind::Exclusive) {
-            Ok(Some(_lock)) => {
-                let _ = directory.remove(name);
-            }
-            Ok(None) | Err(_) => match Manifest::read(directory, number) {
-                Ok(held) => live.extend(held.names()),
-                // Nobody knows what it names.
-                Err(_) => return,
-            },
-        }
-    }
-    for name in &names {
-        let orphan = match FileKind::parse(name) {
-            Some((FileKind::Manifest, _)) => false,
-            Some((kind, _)) => !live.contains(name) && !is_foreign(directory, name, kind, manifest.store),
-            None => is_unfinished(name),
-        };
-        if orphan && !in_the_making(name) {
-            let _ = directory.remove(name);
-        }
-    }
-}
-
-/// Whether a file says that it belongs to another store.
-fn is_foreign(directory: &dyn Directory, name: &str, kind: FileKind, store: u128) -> bool {
-    let Ok(file) = directory.open(name) else { return true };
-    let mut bytes = [0; HEADER_BYTES];
-    match read_full_at(&*file, 0, &mut bytes) {
-        Ok(HEADER_BYTES) => Header::decode(kind, &bytes).is_ok_and(|header| header.store != store),
-        Ok(_) => false,
-        Err(_) => true,
-    }
 }
 
 /// A number that no other store has.
@@ -342,6 +385,8 @@ fn read_writer(directory: &dyn Directory) -> Option<String> {
 /// Says who the writer is. Nothing depends on it, so it may fail.
 fn tell_writer(directory: &dyn Directory) {
     let text = format!("process {} on host {}\n", std::process::id(), host());
+    // Whatever has this name goes, a link without what it points to.
+    let _ = directory.remove(WRITER_NAME);
     if let Ok(file) = directory.create(WRITER_NAME) {
         let _ = write_all_at(&*file, 0, text.as_bytes());
     }
@@ -358,5 +403,3 @@ fn host() -> String {
     let name = std::env::var("COMPUTERNAME").or_else(|_| std::env::var("HOSTNAME"));
     name.unwrap_or_else(|_| "unknown".into())
 }
-
-const _: () = assert!(format::VERSION == 1, "older versions have to be read as well");

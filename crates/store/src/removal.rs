@@ -1,11 +1,14 @@
 //! Removal: the oldest segments leave the store, whole.
 
-use std::path::PathBuf;
-use std::sync::PoisonError;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
 
-use crate::error::SealError;
-use crate::format::FileKind;
-use crate::manifest::SegmentEntry;
+use crate::error::{OpenError, SealError};
+use crate::inventory::{self, list, next_manifest};
+use crate::io::{Directory, Disk};
+use crate::manifest::{Manifest, SegmentEntry};
+use crate::recovery;
+use crate::retire;
 use crate::segment::Written;
 use crate::writer::Inner;
 
@@ -50,21 +53,83 @@ impl Retention {
     }
 }
 
-impl Inner {
-    pub(crate) fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, SealError> {
-        // What is being merged is not removed before it is done.
-        let _no_merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut writer = self.lock();
-        let outside = retention.outside(&writer.manifest.segments);
+impl Removed {
+    fn of(outside: &[SegmentEntry], directory: &dyn Directory) -> Removed {
         let mut removed = Removed::default();
-        for entry in &outside {
-            removed.files.push(self.directory.path(&FileKind::Segment.name(entry.number)));
+        for entry in outside {
+            removed.files.push(directory.path(&entry.name()));
             removed.file_bytes = removed.file_bytes.saturating_add(entry.file_bytes);
             removed.events = removed.events.saturating_add(entry.events);
             let (first, last) = (entry.first.instant, entry.last.instant);
             let joined = removed.instants.map_or((first, last), |(a, b)| (a.min(first), b.max(last)));
             removed.instants = Some(joined);
         }
+        removed
+    }
+
+    /// Removes whole segments from a store that no process is writing to, without opening it further: the logs stay as they are, and no
+    /// room is needed, not even for a byte. For a medium that is full, where [`Store::open`](crate::Store::open) cannot do its work.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use tamias_store::{Event, Options, Removed, Retention, Store};
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = Store::open(folder.path(), Options::default(), Arc::new(()))?;
+    /// store.append_sealed(&[Event { instant: 1, bytes: b"{}" }], None)?;
+    /// drop(store);
+    /// let removed = Removed::from(folder.path(), Retention { before: Some(2), file_bytes_max: None }, false)?;
+    /// assert_eq!(removed.events, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As opening has them.
+    pub fn from(folder: &Path, retention: Retention, dry_run: bool) -> Result<Removed, OpenError> {
+        if !folder.is_dir() {
+            return Err(OpenError::Missing { folder: folder.to_path_buf() });
+        }
+        Removed::from_on(Arc::new(Disk::new(folder)), retention, dry_run)
+    }
+
+    /// Removes segments from a store in any kind of folder.
+    ///
+    /// # Errors
+    /// As [`from`](Removed::from).
+    pub fn from_on(
+        directory: Arc<dyn Directory>,
+        retention: Retention,
+        dry_run: bool,
+    ) -> Result<Removed, OpenError> {
+        let directory = &*directory;
+        let find =
+            || inventory::find_manifest(directory, false)?.ok_or_else(|| inventory::missing(directory));
+        find()?;
+        let _lock = recovery::lock_writer(directory)?;
+        let old = find()?;
+        let outside = retention.outside(&old.segments);
+        let removed = Removed::of(&outside, directory);
+        if outside.is_empty() || dry_run {
+            return Ok(removed);
+        }
+        recovery::keep_permissions(directory, &old);
+        let names = list(directory)?;
+        retire::finish_names(directory, &names, &old)?;
+        let mut manifest = Manifest { number: next_manifest(&names, old.number), ..old.clone() };
+        manifest.segments.retain(|entry| !outside.contains(entry));
+        manifest.replaces(&old, directory);
+        let _generation = manifest.publish(directory)?;
+        retire::sweep(directory, &manifest);
+        Ok(removed)
+    }
+}
+
+impl Inner {
+    pub(crate) fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, SealError> {
+        // What is being merged is not removed before it is done.
+        let _no_merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.lock();
+        let outside = retention.outside(&writer.manifest.segments);
+        let removed = Removed::of(&outside, &*self.directory);
         if outside.is_empty() || dry_run {
             return Ok(removed);
         }
@@ -83,14 +148,10 @@ mod tests {
     #[test]
     fn the_oldest_go_first() {
         let entry = |number: u64, last: u64| SegmentEntry {
-            number,
             file_bytes: 100,
-            events: 1,
             document_bytes: 10,
-            first: Key { instant: 0, arrival: 0 },
             last: Key { instant: last, arrival: 0 },
-            blocks: 1,
-            index_checksum: 0,
+            ..SegmentEntry::example(number)
         };
         let segments = [entry(1, 30), entry(2, 10), entry(3, 20)];
         let outside = |before, file_bytes_max| {

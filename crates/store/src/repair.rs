@@ -1,23 +1,36 @@
-//! Repair: what is damaged goes to quarantine, what is whole stays in the store, and nothing is removed before both are durable.
+//! Repair: what is damaged goes to quarantine, what is whole stays in the store or comes back to it, and nothing is removed before both are
+//! durable.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use roaring::RoaringTreemap;
+
 use crate::Summarize;
+use crate::adopt::{self, Regained, Stray, events_of};
 use crate::error::{Damage, Failure, OpenError, Operation};
-use crate::format::{FileKind, Key};
+use crate::format::{FileKind, Key, parse_unfinished};
+use crate::inventory::{self, Found, UnnamedKind, list, next_manifest};
 use crate::io::{Directory, Disk};
-use crate::log::{LogCopy, LogReader};
-use crate::manifest::{Manifest, SegmentEntry};
+use crate::log::{LogCopy, LogReader, LogWriter};
+use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::options::{FlushStats, Options};
-use crate::segment::{Environment, Numbers, Salvaged, Sealed, Segment, write_sorted};
-use crate::{quarantine, recovery};
+use crate::recovery::{self, beyond_lost};
+use crate::segment::{Environment, Numbers, Salvaged, Sealed, Segment, Written, write_sorted};
+use crate::{quarantine, retire};
 
 /// What a repair has found and done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
     /// The damaged files, segments first.
     pub files: Vec<RepairedFile>,
+    /// Files of the store that its manifest did not name: what of them came back, and where the rest is.
+    pub unnamed: Vec<RegainedFile>,
+    /// Why the list of the store's files was made anew from the files, if it was.
+    pub rebuilt: Option<Rebuilt>,
+    /// Sources of which it was lost where they stood. An empty name stands for all that the store does not know.
+    pub lost_sources: Vec<String>,
     /// How many events the store holds afterwards.
     pub events: u64,
 }
@@ -35,17 +48,42 @@ pub struct RepairedFile {
     pub damage: Vec<Damage>,
 }
 
+/// A file of the store that its manifest did not name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegainedFile {
+    /// Where it was found.
+    pub file: PathBuf,
+    /// How many events came back to the store with it.
+    pub regained: u64,
+    /// How many other whole events it holds: the store has others of their arrival numbers, in most cases the same.
+    pub known: u64,
+    /// Where it is kept; `None` if it is a part of the store again as it is.
+    pub quarantined: Option<PathBuf>,
+}
+
+/// Why a manifest was made anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rebuilt {
+    /// There was none.
+    Missing,
+    /// The newest was damaged.
+    Damaged,
+    /// Files showed that there had been a newer one.
+    Stale,
+}
+
 impl Repair {
-    /// Repairs the store in this folder, which no process may be writing to; readers go on undisturbed. Each damaged file is copied whole
-    /// into the folder `quarantine` in the store, and what is whole in it is written into a new file; then a manifest with the new
-    /// files is published, and the damaged ones are removed from the store. Interrupted at any point it leaves the store as it was or
-    /// repaired, and may be run again.
+    /// Repairs the store in this folder, which no process may be writing to; readers go on undisturbed. Each damaged file is kept whole
+    /// in the folder `quarantine` in the store, and what is whole in it is written into a new file. Segments and logs of the store that its
+    /// manifest does not name are taken in where their arrival numbers are free, and kept in quarantine otherwise; a manifest that is
+    /// missing or damaged is made anew from them. Then a manifest with the new files is published, and the damaged ones are removed from the store.
+    /// Interrupted at any point it leaves the store as it was or repaired, and may be run again.
     ///
     /// With `dry_run` nothing is changed, and the result tells what would be. `progress` hears now and then how many bytes of how many
-    /// were read. Takes room for the damaged files once more.
+    /// were read. Takes room for what is whole in damaged files once more.
     ///
     /// # Errors
-    /// As opening has them; a store without a readable manifest cannot be repaired.
+    /// As opening has them, but for a missing or damaged manifest.
     pub fn run(
         folder: &Path,
         options: &Options,
@@ -71,180 +109,364 @@ impl Repair {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
         options.check()?;
-        let find = || {
-            let manifest = recovery::find_manifest(&*directory, false)?;
-            manifest.ok_or_else(|| recovery::missing(&*directory))
-        };
-        find()?;
+        Basis::find(&*directory)?;
         let _lock = recovery::lock_writer(&*directory)?;
-        let old = find()?;
-        let numbers = Numbers::new(recovery::next_file(&*directory, &old)?);
-        let mut work = Work {
+        let basis = Basis::find(&*directory)?;
+        recovery::keep_permissions(&*directory, &basis.manifest);
+        if !dry_run {
+            retire::finish_names(&*directory, &list(&*directory)?, &basis.manifest)?;
+        }
+        let old = &basis.manifest;
+        let numbers = Numbers::new(recovery::next_file(&*directory, old)?);
+        let work = Work {
             directory: &*directory,
+            environment: adopt::plain_environment(&directory, old, options),
             options,
             summarize,
             dry_run,
-            store: old.store,
+            old,
             numbers: &numbers,
             files: Vec::new(),
+            unnamed: Vec::new(),
+            known: None,
+            written: Written::default(),
+            segments: Vec::new(),
+            events: 0,
+            sources: old.sources.clone(),
+            sources_lost: false,
+            quarantined: BTreeSet::new(),
         };
-        let (segments, sealed) = work.segments(&old, &directory, progress)?;
-        let logs = work.logs(&old)?;
-        let repair = Repair { files: work.files, events: sealed + logs.events };
-        if dry_run || repair.files.is_empty() {
-            return Ok(repair);
-        }
-        let manifest = Manifest {
-            number: old.number + 1,
-            next_file: numbers.next(),
-            next_arrival: logs.next_arrival,
-            logs: logs.live,
-            segments,
-            ..old
-        };
-        manifest.publish(&*directory)?;
-        recovery::sweep(&*directory, &manifest, |_| false);
-        Ok(repair)
+        work.run(basis.rebuilt, progress)
     }
 }
 
+/// What a repair starts from.
+struct Basis {
+    manifest: Manifest,
+    rebuilt: Option<Rebuilt>,
+}
+
+impl Basis {
+    /// The manifest that counts, or an older one, or one that names nothing of the store whose files are here.
+    fn find(directory: &dyn Directory) -> Result<Basis, OpenError> {
+        let names = list(directory)?;
+        let found = Found::among(directory, &names)?;
+        if let Some(manifest) = found.choose(directory)? {
+            let damaged = found.damaged_after(directory, &names, manifest);
+            return Ok(Basis { manifest: manifest.clone(), rebuilt: damaged.map(|_| Rebuilt::Damaged) });
+        }
+        let mut owners = names.iter().filter_map(|name| {
+            let (kind, _) = FileKind::parse(name).or_else(|| parse_unfinished(name))?;
+            Some((name, retire::belongs(directory, name, kind)?))
+        });
+        let Some((name, store)) = owners.next() else {
+            // What an interrupted creation leaves behind is no store either.
+            return Err(inventory::find_manifest(directory, false)
+                .err()
+                .unwrap_or_else(|| inventory::missing(directory)));
+        };
+        if let Some((other, _)) = owners.find(|(_, other)| *other != store) {
+            return Err(OpenError::TwoStores { file: directory.path(other), other: directory.path(name) });
+        }
+        let rebuilt = if found.damaged.is_empty() { Rebuilt::Missing } else { Rebuilt::Damaged };
+        Ok(Basis { manifest: Manifest::empty(store), rebuilt: Some(rebuilt) })
+    }
+}
+
+/// A repair under way.
 struct Work<'a> {
     directory: &'a dyn Directory,
+    environment: Arc<Environment>,
     options: &'a Options,
     summarize: &'a dyn Summarize,
     dry_run: bool,
-    store: u128,
+    old: &'a Manifest,
     numbers: &'a Numbers,
     files: Vec<RepairedFile>,
+    unnamed: Vec<RegainedFile>,
+    /// The arrival numbers of all events that the store holds, where strays have to be held against them.
+    known: Option<RoaringTreemap>,
+    /// New segments, under their unfinished names.
+    written: Written,
+    /// The segments after the repair.
+    segments: Vec<SegmentEntry>,
+    events: u64,
+    sources: Sources,
+    /// Not every file that was taken in tells where sources stood.
+    sources_lost: bool,
+    /// Names of unnamed files that are kept in quarantine, and leave the store.
+    quarantined: BTreeSet<String>,
 }
 
 /// The logs after the repair.
 struct Logs {
-    live: Vec<u64>,
-    events: u64,
+    live: Vec<LogEntry>,
+    copy: Option<LogWriter>,
     next_arrival: u64,
 }
 
 impl Work<'_> {
-    /// Copies a damaged file into quarantine.
-    fn keep(&self, name: &str) -> Result<Option<PathBuf>, Failure> {
-        let fail = |operation| Failure::during(self.directory, name, operation);
-        if !self.directory.exists(name).map_err(fail(Operation::Open))? {
-            return Ok(None);
+    fn run(
+        mut self,
+        rebuilt: Option<Rebuilt>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Repair, OpenError> {
+        let result = self.repair(rebuilt, progress);
+        if result.is_err() {
+            // No manifest will name them, unless nobody knows whether it does.
+            let known = !matches!(&result, Err(OpenError::Failure(failure)) if failure.is_final());
+            if known {
+                std::mem::take(&mut self.written).remove(self.directory);
+            }
         }
-        if self.dry_run {
-            return Ok(Some(quarantine::path(self.directory, name)));
-        }
-        let length =
-            self.directory.open(name).and_then(|file| file.length()).map_err(fail(Operation::Read))?;
-        quarantine::keep(self.directory, name, 0..length, name).map(Some)
+        result
     }
 
-    /// The segments after the repair, and how many events they hold.
-    fn segments(
+    fn repair(
         &mut self,
-        old: &Manifest,
-        directory: &Arc<dyn Directory>,
+        mut rebuilt: Option<Rebuilt>,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<(Vec<SegmentEntry>, u64), OpenError> {
-        let environment = Arc::new(Environment::new(Arc::clone(directory), old.store, self.options));
-        let total = old.segments.iter().map(|entry| entry.file_bytes).fold(0, u64::saturating_add);
-        let (mut done, mut events) = (0u64, 0u64);
-        let mut segments = Vec::new();
-        for entry in &old.segments {
-            let salvaged = Arc::new(Segment::new(*entry, Arc::clone(&environment))).salvage()?;
+    ) -> Result<Repair, OpenError> {
+        let strays = adopt::strays(self.directory, self.old)?;
+        self.known = (!strays.is_empty()).then(RoaringTreemap::new);
+        self.named_segments(progress)?;
+        let mut logs = self.logs()?;
+        let stale = self.take_in(&strays, &mut logs)?;
+        self.useless_manifests()?;
+        rebuilt = rebuilt.or(stale.then_some(Rebuilt::Stale));
+        let mut lost_sources = self.old.lost_sources.clone();
+        match rebuilt {
+            Some(_) if self.sources_lost => adopt::lose_sources(&mut lost_sources, &self.sources),
+            // Each file that came back tells.
+            Some(_) => lost_sources.clear(),
+            None => {}
+        }
+        if rebuilt.is_some() {
+            logs.next_arrival = beyond_lost(logs.next_arrival);
+        }
+        let repair = Repair {
+            files: std::mem::take(&mut self.files),
+            unnamed: std::mem::take(&mut self.unnamed),
+            rebuilt,
+            lost_sources: lost_sources.iter().cloned().collect(),
+            events: self.events,
+        };
+        let nothing = repair.files.is_empty() && repair.unnamed.is_empty() && repair.rebuilt.is_none();
+        if !self.dry_run && (!nothing || !self.quarantined.is_empty()) {
+            self.publish(logs, lost_sources)?;
+        }
+        Ok(repair)
+    }
+
+    fn publish(&mut self, logs: Logs, lost_sources: BTreeSet<String>) -> Result<(), OpenError> {
+        let names = list(self.directory)?;
+        let Logs { live, mut copy, next_arrival } = logs;
+        let mut manifest = Manifest {
+            number: next_manifest(&names, self.old.number),
+            next_file: self.numbers.next(),
+            next_arrival,
+            logs: live,
+            segments: std::mem::take(&mut self.segments),
+            sources: std::mem::take(&mut self.sources),
+            lost_sources,
+            ..self.old.clone()
+        };
+        manifest.replaces(self.old, self.directory);
+        manifest.retired.extend(std::mem::take(&mut self.quarantined));
+        manifest.publish(self.directory)?;
+        self.written.finish(self.directory)?;
+        if let Some(copy) = &mut copy {
+            copy.rename(self.directory)?;
+        }
+        let fail = Failure::during(self.directory, "", Operation::FlushFolder);
+        self.directory.flush().map_err(fail)?;
+        retire::sweep(self.directory, &manifest);
+        retire::sweep_unfinished(self.directory, &names, &manifest);
+        Ok(())
+    }
+
+    /// Keeps a file in quarantine, or says where it would be; `None` if there is none, or what is there is no file.
+    fn keep(&self, name: &str) -> Result<Option<PathBuf>, Failure> {
+        let fail = Failure::during(self.directory, name, Operation::Open);
+        match self.directory.kind(name).map_err(fail)? {
+            Some(crate::io::NameKind::File(_)) if self.dry_run => {
+                Ok(Some(quarantine::path(self.directory, name)))
+            }
+            Some(crate::io::NameKind::File(_)) => quarantine::keep_file(self.directory, name).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Goes through the segments that the manifest names.
+    fn named_segments(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<(), OpenError> {
+        let total = self.old.segments.iter().map(|entry| entry.file_bytes).fold(0, u64::saturating_add);
+        let mut done = 0u64;
+        for entry in &self.old.segments {
+            let salvaged = Arc::new(Segment::new(*entry, Arc::clone(&self.environment))).salvage()?;
             let Salvaged { blocks, damage } = &salvaged;
             let kept = blocks.iter().map(|block| block.len() as u64).sum();
-            events += kept;
+            self.events += kept;
+            if let Some(known) = &mut self.known {
+                let arrivals = blocks.iter().flat_map(|block| block.arrivals());
+                known.extend(arrivals.map(|arrival| u64::from_le_bytes(*arrival)));
+            }
             if damage.is_empty() {
-                segments.push(*entry);
+                self.segments.push(*entry);
             } else {
-                let name = FileKind::Segment.name(entry.number);
+                let name = entry.name();
                 let quarantined = self.keep(&name)?;
                 let file = self.directory.path(&name);
                 self.files.push(RepairedFile { file, quarantined, kept, damage: damage.clone() });
-                if !self.dry_run {
-                    segments.extend(self.rewrite(&salvaged)?);
-                }
+                let events: Vec<(Key, &[u8])> = blocks.iter().flat_map(events_of).collect();
+                self.write(&events)?;
             }
             done = done.saturating_add(entry.file_bytes);
             progress(done, total);
         }
-        Ok((segments, events))
+        Ok(())
     }
 
-    /// Writes the whole blocks of a segment into a new one.
-    fn rewrite(&mut self, salvaged: &Salvaged) -> Result<Vec<SegmentEntry>, OpenError> {
-        let mut events: Vec<(Key, &[u8])> = Vec::new();
-        for block in &salvaged.blocks {
-            for index in 0..block.len() {
-                // All was verified, so all is there.
-                if let (Some(key), Ok(Some(document))) = (block.key(index), block.document(index)) {
-                    events.push((key, document));
-                }
-            }
+    /// Writes events, in order, into new segments of the store.
+    fn write(&mut self, events: &[(Key, &[u8])]) -> Result<(), OpenError> {
+        if self.dry_run || events.is_empty() {
+            return Ok(());
         }
         let to = Sealed {
             directory: self.directory,
-            store: self.store,
+            store: self.old.store,
             block_bytes: self.options.block_bytes,
             segment_bytes: self.options.segment_bytes,
             summarize: self.summarize,
             numbers: self.numbers,
+            sources: &self.sources,
         };
-        let entries = write_sorted(&to, &events, &mut FlushStats::default())?.entries;
-        self.directory.flush().map_err(Failure::during(self.directory, "", Operation::FlushFolder))?;
-        Ok(entries)
+        let entries = write_sorted(&to, events, &mut FlushStats::default())?.entries;
+        self.segments.extend(&entries);
+        self.written.entries.extend(entries);
+        Ok(())
     }
 
     /// If a log is damaged, copies what is whole in all of them into a new one.
-    fn logs(&mut self, old: &Manifest) -> Result<Logs, OpenError> {
-        let mut logs = Logs { live: old.logs.clone(), events: 0, next_arrival: old.next_arrival };
-        let mut readers = Vec::new();
+    fn logs(&mut self) -> Result<Logs, OpenError> {
+        let next_arrival = self.old.next_arrival;
+        let mut logs = Logs { live: self.old.logs.clone(), copy: None, next_arrival };
+        let mut readable = Vec::new();
         let mut least_arrival = 0;
         let before = self.files.len();
-        for &number in &old.logs {
-            let name = FileKind::Log.name(number);
-            let (damage, kept) = match recovery::open_log(self.directory, old.store, number)? {
+        for entry in &self.old.logs {
+            let name = FileKind::Log.name(entry.number);
+            let (damage, kept) = match recovery::open_log(self.directory, self.old.store, entry)? {
                 Err(missing) => (vec![missing], 0),
                 Ok(mut log) => {
                     let mut kept = 0;
                     log.least_arrival = least_arrival;
-                    log.read(self.directory, |batch| kept += u64::from(batch.frame.events))?;
+                    let known = &mut self.known;
+                    log.read(self.directory, |batch| {
+                        kept += u64::from(batch.frame.events);
+                        if let Some(known) = known {
+                            known.extend(batch.events().map(|(key, _)| key.arrival));
+                        }
+                    })?;
                     least_arrival = log.least_arrival;
-                    readers.push(number);
-                    (recovery::log_damage(self.directory, number, &log), kept)
+                    logs.next_arrival = logs.next_arrival.max(least_arrival);
+                    readable.push(*entry);
+                    (recovery::log_damage(self.directory, entry.number, &log), kept)
                 }
             };
-            logs.events += kept;
+            self.events += kept;
             if damage.is_empty() {
                 continue;
             }
             if damage.iter().any(|part| part.events.is_none()) {
-                logs.next_arrival = recovery::beyond_lost(logs.next_arrival.max(least_arrival));
+                logs.next_arrival = beyond_lost(logs.next_arrival);
             }
             let quarantined = self.keep(&name)?;
             let file = self.directory.path(&name);
             self.files.push(RepairedFile { file, quarantined, kept, damage });
         }
-        if self.files.len() == before || self.dry_run {
-            return Ok(logs);
+        if self.files.len() > before && !self.dry_run {
+            let copy = self.copy_logs(&readable)?;
+            logs.live = vec![copy.entry()];
+            logs.copy = Some(copy);
         }
-        let mut copy = LogCopy::begin(self.directory, old.store, self.numbers.take())?;
+        Ok(logs)
+    }
+
+    fn copy_logs(&self, readable: &[LogEntry]) -> Result<LogWriter, Failure> {
+        let mut copy = LogCopy::begin(self.directory, self.old.store, self.numbers.take())?;
         let mut least_arrival = 0;
-        for number in readers {
-            let mut log = LogReader::open(self.directory, old.store, number)?;
+        for entry in readable {
+            let mut log = LogReader::open(self.directory, self.old.store, entry)?;
             log.least_arrival = least_arrival;
             let mut copied = Ok(());
-            log.read(self.directory, |batch| {
+            let read = log.read(self.directory, |batch| {
                 if copied.is_ok() {
                     copied = copy.push(self.directory, batch);
                 }
-            })?;
-            copied?;
+            });
+            read.and(copied).inspect_err(|_| copy.remove(self.directory))?;
             least_arrival = log.least_arrival;
         }
-        logs.live = vec![copy.finish(self.directory)?.number];
-        Ok(logs)
+        copy.finish(self.directory)
+    }
+
+    /// Takes in what strays hold that the store has lost, and keeps the rest in quarantine. True if anything came back.
+    fn take_in(&mut self, strays: &[Stray], logs: &mut Logs) -> Result<bool, OpenError> {
+        let Some(mut known) = self.known.take() else { return Ok(false) };
+        let mut came_back = false;
+        for stray in strays {
+            let name = stray.name();
+            let regained = Regained::from(stray, &self.environment, &mut known)?;
+            match &regained.sources {
+                Some(sources) => {
+                    sources.iter().for_each(|(name, mark_)| mark(&mut self.sources, name, *mark_))
+                }
+                None => self.sources_lost |= regained.free > 0,
+            }
+            came_back |= regained.free > 0;
+            self.events += regained.free;
+            let quarantined = match regained.whole {
+                Some(entry) => {
+                    self.segments.push(entry);
+                    None
+                }
+                None => {
+                    let events = regained.rest.iter();
+                    let events: Vec<(Key, &[u8])> =
+                        events.map(|(key, document)| (*key, document.as_slice())).collect();
+                    self.write(&events)?;
+                    self.quarantined.insert(name.clone());
+                    self.keep(&name)?
+                }
+            };
+            self.unnamed.push(RegainedFile {
+                file: self.directory.path(&name),
+                regained: regained.free,
+                known: regained.events - regained.free,
+                quarantined,
+            });
+        }
+        if let Some(greatest) = known.max() {
+            logs.next_arrival = logs.next_arrival.max(greatest.saturating_add(1));
+        }
+        Ok(came_back)
+    }
+
+    /// Manifests of this store that do not count, and what looks like one, go to quarantine: they would be looked at each time.
+    fn useless_manifests(&mut self) -> Result<(), OpenError> {
+        for file in inventory::unnamed(self.directory, self.old)? {
+            let name = file.file.file_name().and_then(|name| name.to_str());
+            if let Some(name) = name.filter(|_| file.kind == UnnamedKind::Manifest) {
+                let quarantined = self.keep(name)?;
+                self.quarantined.insert(name.to_owned());
+                self.unnamed.push(RegainedFile {
+                    file: file.file.clone(),
+                    regained: 0,
+                    known: 0,
+                    quarantined,
+                });
+            }
+        }
+        Ok(())
     }
 }

@@ -3,11 +3,11 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use crate::error::{Failure, Operation, SealError};
+use crate::error::{Failure, SealError};
 use crate::format::Key;
-use crate::manifest::{Manifest, SourceMark};
+use crate::manifest::{Manifest, SourceMark, Sources, mark};
 use crate::options::FlushStats;
-use crate::recovery::mark;
+use crate::retire;
 use crate::segment::{Sealed, Segment, Written, write_sorted};
 use crate::snapshot::Segments;
 use crate::tail::Tail;
@@ -40,11 +40,11 @@ impl Inner {
         if !writer.replayed.tail.runs.is_empty() {
             writer.freeze();
         }
-        let Some(Frozen { runs, .. }) = &writer.frozen else {
+        let Some(Frozen { runs, sources, .. }) = &writer.frozen else {
             writer.seal_time = None;
             return Ok(());
         };
-        let runs = runs.clone();
+        let (runs, sources) = (runs.clone(), sources.clone());
         drop(writer);
         let mut events: Vec<(Key, &[u8])> = Vec::with_capacity(runs.iter().map(|run| run.len()).sum());
         for run in &runs {
@@ -53,13 +53,13 @@ impl Inner {
         // The runs are in order each: this sort finds and merges them.
         events.sort_by_key(|(key, _)| *key);
         let mut stats = FlushStats::default();
-        let written = self.write_segments(&events, &mut stats);
+        let written = self.write_segments(&events, &sources, &mut stats);
         let mut writer = self.lock();
         writer.stats.add(&stats);
         let written = written.map_err(|failure| writer.fail(failure))?;
         let mut manifest = writer.manifest.clone();
         if let Some(frozen) = &writer.frozen {
-            manifest.logs.retain(|number| !frozen.logs.contains(number));
+            manifest.logs.retain(|log| !frozen.logs.contains(&log.number));
             manifest.next_arrival = manifest.next_arrival.max(frozen.next_arrival);
             for (name, position) in &frozen.sources {
                 mark(&mut manifest.sources, name, *position);
@@ -97,42 +97,46 @@ impl Inner {
         source: Option<(&str, SourceMark)>,
     ) -> Result<(), SealError> {
         let mut stats = FlushStats::default();
-        let written = self.write_segments(events, &mut stats);
+        let mut sources = writer.replayed.sources.clone();
+        if let Some((name, position)) = source {
+            mark(&mut sources, name, position);
+        }
+        let written = self.write_segments(events, &sources, &mut stats);
         writer.stats.add(&stats);
         let written = written.map_err(|failure| writer.fail(failure))?;
         let mut manifest = writer.manifest.clone();
         manifest.next_arrival = next_arrival;
         if let Some((name, position)) = source {
-            manifest.sources.insert(name.to_owned(), position);
+            mark(&mut manifest.sources, name, position);
         }
         self.replace_segments(writer, manifest, &[], written, |writer| {
             writer.replayed.next_arrival = next_arrival;
             if let Some((name, position)) = source {
-                writer.replayed.sources.insert(name.to_owned(), position);
+                writer.replayed.mark(name, position);
             }
         })
     }
 
-    /// Writes events, sorted by key, into segments that are durable with their names, and that no manifest names yet.
+    /// Writes events, sorted by key, into segments that are durable, and that no manifest names yet.
     pub(crate) fn write_segments(
         &self,
         events: &[(Key, &[u8])],
+        sources: &Sources,
         stats: &mut FlushStats,
-    ) -> Result<Written<'_>, Failure> {
-        let directory = &*self.directory;
+    ) -> Result<Written, Failure> {
         let to = Sealed {
-            directory,
+            directory: &*self.directory,
             store: self.environment.store,
             block_bytes: self.options.block_bytes,
             segment_bytes: self.options.segment_bytes,
             summarize: &*self.summarize,
             numbers: &self.numbers,
+            sources,
         };
         let begun = Instant::now();
-        let written = write_sorted(&to, events, stats)?;
-        let flushed = directory.flush().map_err(Failure::during(directory, "", Operation::FlushFolder));
+        let written = write_sorted(&to, events, stats);
         stats.segment_time += begun.elapsed();
-        flushed.map(|()| written)
+        written
     }
 
     /// Publishes a manifest in which new segments stand for others, or for none, and shows them after `then` has told the writer. On
@@ -142,7 +146,7 @@ impl Inner {
         writer: &mut Writer,
         manifest: Manifest,
         replaced: &[u64],
-        written: Written<'_>,
+        written: Written,
         then: impl FnOnce(&mut Writer),
     ) -> Result<(), SealError> {
         let begun = Instant::now();
@@ -161,6 +165,7 @@ impl Inner {
             }
             return Err(error);
         }
+        written.finish(&*self.directory).map_err(|failure| writer.fail(failure))?;
         then(writer);
         let mut list = self.state().segments.list.clone();
         list.retain(|segment| !replaced.contains(&segment.entry.number));
@@ -171,7 +176,7 @@ impl Inner {
         if !replaced.is_empty() {
             self.environment.close_all_but(&writer.manifest.segments);
         }
-        self.sweep(writer);
+        retire::sweep(&*self.directory, &writer.manifest);
         writer.stats.segment_time += begun.elapsed();
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Immutable files of events in order of time: checksummed blocks, then their columns, then an index.
 
-mod columns;
+mod keys;
 mod loaded;
 mod numbers;
 mod reader;
@@ -8,7 +8,7 @@ mod salvage;
 mod writer;
 
 pub(crate) use loaded::Loaded;
-pub(crate) use numbers::{Making, Numbers};
+pub(crate) use numbers::Numbers;
 pub(crate) use reader::{Environment, Segment};
 pub(crate) use salvage::Salvaged;
 pub(crate) use writer::{Sealed, Written, write_sorted};

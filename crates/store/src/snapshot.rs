@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::block::Block;
 use crate::error::{Damage, Failure, ReadError};
-use crate::format::{BlockEntry, FileKind, Key};
+use crate::format::{Index, Key};
 use crate::io::Lock;
 use crate::run::Run;
 use crate::segment::{Environment, Segment};
@@ -117,7 +117,7 @@ impl Snapshot {
         let mut infos: Vec<SegmentInfo> = Vec::with_capacity(self.state.segments.list.len() + 1);
         for Segment { entry, .. } in self.state.segments.list.iter().map(|segment| &**segment) {
             infos.push(SegmentInfo {
-                file: Some(self.state.environment.directory.path(&FileKind::Segment.name(entry.number))),
+                file: Some(self.state.environment.directory.path(&entry.name())),
                 file_bytes: entry.file_bytes,
                 events: entry.events,
                 document_bytes: entry.document_bytes.saturating_sub(entry.events),
@@ -227,7 +227,7 @@ struct Pending {
 enum Item {
     Segment(Arc<Segment>),
     /// One block of a segment; the next one takes its place. It does not keep the segment open.
-    Block(Arc<Segment>, Arc<[BlockEntry]>, usize),
+    Block(Arc<Segment>, Arc<Index>, usize),
     Tail(Arc<Run>),
 }
 
@@ -292,19 +292,21 @@ impl Groups {
     }
 
     /// Adds the first block of a segment that lies in the range.
-    fn enter(&mut self, segment: Arc<Segment>, index: &Arc<[BlockEntry]>) {
+    fn enter(&mut self, segment: Arc<Segment>, index: &Arc<Index>) {
         let (start, end) = (*self.instants.start(), *self.instants.end());
         let number = match self.direction {
-            Direction::Ascending => Some(index.partition_point(|block| block.last.instant < start)),
-            Direction::Descending => index.partition_point(|block| block.first.instant <= end).checked_sub(1),
+            Direction::Ascending => Some(index.blocks.partition_point(|block| block.last.instant < start)),
+            Direction::Descending => {
+                index.blocks.partition_point(|block| block.first.instant <= end).checked_sub(1)
+            }
         };
         if let Some(number) = number {
             self.add_block(segment, index, number);
         }
     }
 
-    fn add_block(&mut self, segment: Arc<Segment>, index: &Arc<[BlockEntry]>, number: usize) {
-        if let Some(block) = index.get(number) {
+    fn add_block(&mut self, segment: Arc<Segment>, index: &Arc<Index>, number: usize) {
+        if let Some(block) = index.blocks.get(number) {
             self.add(block.first, block.last, Item::Block(segment, Arc::clone(index), number));
         }
     }

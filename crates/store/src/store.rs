@@ -3,18 +3,21 @@
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::error::{AppendError, Failure, OpenError, Operation, SealError};
 use crate::format::Key;
+use crate::inventory::{Unnamed, UnnamedKind};
 use crate::io::{Directory, Disk};
 use crate::log::{EncodedBatch, SourcePosition};
-use crate::manifest::SourceMark;
+use crate::manifest::{Manifest, SourceMark};
 use crate::options::{Durability, FlushStats, Options};
+use crate::recovery::Leftover;
 use crate::removal::{Removed, Retention};
 use crate::snapshot::Snapshot;
 use crate::upkeep::Threads;
-use crate::writer::{Inner, Pending};
-use crate::{Event, Summarize, recovery, run};
+use crate::writer::{Hold, Inner, Pending};
+use crate::{Event, Summarize, inventory, recovery, run};
 
 /// When sealing fails again and again, for lack of room say, appending goes on until the tail has as many segments' worth of bytes.
 const TAIL_SEGMENTS_MAX: usize = 4;
@@ -29,7 +32,7 @@ pub struct Store {
 
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Store").field("folder", &recovery::folder(&*self.inner.directory)).finish()
+        f.debug_struct("Store").field("folder", &inventory::folder(&*self.inner.directory)).finish()
     }
 }
 
@@ -53,12 +56,12 @@ impl Store {
     ) -> Result<Store, OpenError> {
         options.check()?;
         // Before the lock file is made in what may be somebody else's folder.
-        recovery::find_manifest(&*directory, true)?;
-        let lock = recovery::lock_writer(&*directory)?;
-        let recovered = recovery::recover(&*directory, options.block_bytes)?;
-        let inner = Arc::new(Inner::new(directory, options, summarize, recovered, lock));
+        inventory::find_manifest(&*directory, true)?;
+        let hold = Hold::new(recovery::lock_writer(&*directory)?);
+        let recovered = recovery::recover(&directory, &options)?;
+        let inner = Arc::new(Inner::new(directory, options, summarize, recovered, hold));
         let threads = Threads::start(&inner).map_err(|error| Failure {
-            path: recovery::folder(&*inner.directory),
+            path: inventory::folder(&*inner.directory),
             operation: Operation::StartThread,
             source: Arc::new(error),
         })?;
@@ -93,6 +96,9 @@ impl Store {
         if events.is_empty() && source.is_none() {
             return Ok(first..first);
         }
+        if let Err(failure) = self.inner.hold.check_process(&*self.inner.directory) {
+            return Err(writer.fail(failure).into());
+        }
         let log = self.inner.log(&mut writer)?;
         if let Err(failure) = log.write(&*self.inner.directory, batch, first) {
             return Err(writer.fail(failure).into());
@@ -112,11 +118,12 @@ impl Store {
         } else {
             self.inner.show(&mut writer, ticket);
         }
+        self.inner.check_hold(&mut writer)?;
         // The batch itself is stored, so a failure of what follows is none of the append; a final one ends the next append.
         let due = writer.is_due();
         drop(writer);
         match due {
-            true if self.inner.options.background => self.inner.signal.wake(),
+            true if self.inner.has_upkeep.load(Relaxed) => self.inner.signal.wake(),
             true => self.inner.seal_if_due(),
             false => {}
         }
@@ -148,10 +155,9 @@ impl Store {
         let mark = |position| SourceMark { position, next_arrival: next };
         let source = source.map(|source| (source.name, mark(source.position)));
         self.inner.seal_batch(&mut writer, &sorted, next, source)?;
+        self.inner.check_hold(&mut writer)?;
         drop(writer);
-        if self.inner.options.background {
-            self.inner.signal.wake();
-        }
+        self.inner.signal.wake();
         Ok(first..next)
     }
 
@@ -175,7 +181,7 @@ impl Store {
 
     /// Makes everything durable that was appended before this call, whatever the durability.
     pub fn flush(&self) -> Result<(), SealError> {
-        self.inner.flush_log(self.inner.lock()).map(drop)
+        self.inner.flush()
     }
 
     /// The store as it is now. Cheap: it copies nothing.
@@ -186,6 +192,30 @@ impl Store {
     /// Where a source stood with the last batch stored that named it.
     pub fn source_position(&self, name: &str) -> Option<u64> {
         self.inner.lock().replayed.sources.get(name).map(|mark| mark.position)
+    }
+
+    /// Whether it was lost where this source stood: a manifest was lost, or an older one was put in its place, and events of the source
+    /// may be stored of which nothing tells. Whoever goes on with it may store some twice. It ends with the next batch that names the source.
+    pub fn is_source_lost(&self, name: &str) -> bool {
+        let writer = self.inner.lock();
+        Manifest::has_lost(&writer.replayed.lost_sources, &writer.replayed.sources, name)
+    }
+
+    /// What opening the store found behind the ends of its logs, and set aside.
+    pub fn leftovers(&self) -> &[Leftover] {
+        &self.inner.leftovers
+    }
+
+    /// The files in the folder that are none of the store's now, though they have names like its own.
+    ///
+    /// # Errors
+    /// Where the folder cannot be listed.
+    pub fn unnamed(&self) -> Result<Vec<Unnamed>, Failure> {
+        let manifest = self.inner.lock().manifest.clone();
+        let mut unnamed = inventory::unnamed(&*self.inner.directory, &manifest)?;
+        // This process is writing them.
+        unnamed.retain(|file| file.kind != UnnamedKind::Unfinished);
+        Ok(unnamed)
     }
 
     /// How much flushing there was.

@@ -1,5 +1,6 @@
 //! The threads of a store opened for writing: they flush at intervals, seal what is due, and merge small segments.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -54,19 +55,24 @@ impl Signal {
 }
 
 /// The running threads: they end, and give the store back, when this is dropped.
-#[derive(Debug, Default)]
-pub(crate) struct Threads(Vec<(Arc<Signal>, JoinHandle<()>)>);
+#[derive(Debug)]
+pub(crate) struct Threads {
+    running: Vec<(Arc<Signal>, JoinHandle<()>)>,
+    /// The process that they run in.
+    process: u32,
+}
 
 impl Threads {
     /// Starts those that the options ask for. Where the system allows no thread, appends seal what is due themselves.
     pub(crate) fn start(inner: &Arc<Inner>) -> std::io::Result<Threads> {
-        let mut threads = Threads::default();
+        let mut threads = Threads { running: Vec::new(), process: std::process::id() };
         if let Durability::Interval(interval) = inner.options.durability {
             let signal = Arc::new(Signal::default());
             threads.spawn("flush", &signal, inner, move |inner, signal| flush(inner, signal, interval))?;
         }
         if inner.options.background {
-            threads.spawn("upkeep", &inner.signal, inner, keep_up)?;
+            let started = threads.spawn("upkeep", &inner.signal, inner, keep_up);
+            inner.has_upkeep.store(started.is_ok(), Relaxed);
         }
         Ok(threads)
     }
@@ -80,14 +86,18 @@ impl Threads {
     ) -> std::io::Result<()> {
         let (inner, own) = (Arc::clone(inner), Arc::clone(signal));
         let thread = std::thread::Builder::new().name(format!("tamias-{name}"));
-        self.0.push((Arc::clone(signal), thread.spawn(move || body(&inner, &own))?));
+        self.running.push((Arc::clone(signal), thread.spawn(move || body(&inner, &own))?));
         Ok(())
     }
 }
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        for (signal, thread) in self.0.drain(..) {
+        for (signal, thread) in self.running.drain(..) {
+            if std::process::id() != self.process {
+                // In a process forked from that one there is no such thread: it would be waited for in vain.
+                continue;
+            }
             signal.stop();
             let _ = thread.join();
         }
@@ -98,7 +108,7 @@ impl Drop for Threads {
 fn flush(inner: &Inner, signal: &Signal, interval: Duration) {
     let next = || Instant::now().checked_add(interval);
     while signal.wait_until(next()) {
-        if inner.flush_log(inner.lock()).is_err() {
+        if inner.flush().is_err() {
             return;
         }
     }

@@ -1,16 +1,18 @@
 //! The log, the tail and the manifest, which one thread at a time touches; flushes are shared between those that wait.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use crate::error::{AppendError, Failure, Operation, SealError};
-use crate::format::{FileKind, SOURCE_NAME_BYTES_MAX, is_unfinished};
+use crate::format::{LOCK_NAME, SOURCE_NAME_BYTES_MAX};
 use crate::io::{Directory, Lock};
 use crate::log::{LogWriter, SourcePosition};
-use crate::manifest::{Manifest, SourceMark};
+use crate::manifest::{Manifest, SourceMark, Sources};
 use crate::options::{FlushStats, Options};
-use crate::recovery::{self, Recovered, Replayed};
+use crate::recovery::{Leftover, Recovered, Replayed};
+use crate::retire;
 use crate::run::Run;
 use crate::segment::{Environment, Numbers, Segment};
 use crate::snapshot::{Segments, State};
@@ -39,7 +41,44 @@ pub(crate) struct Inner {
     salvaged_bytes: u64,
     /// Wakes the thread that seals and merges.
     pub(crate) signal: Arc<Signal>,
-    _lock: Box<dyn Lock>,
+    /// Whether there is such a thread.
+    pub(crate) has_upkeep: AtomicBool,
+    /// What opening set aside.
+    pub(crate) leftovers: Vec<Leftover>,
+    pub(crate) hold: Hold,
+}
+
+/// What makes this process the only one that writes.
+pub(crate) struct Hold {
+    lock: Arc<dyn Lock>,
+    process: u32,
+}
+
+impl Hold {
+    pub(crate) fn new(lock: Arc<dyn Lock>) -> Hold {
+        Hold { lock, process: std::process::id() }
+    }
+
+    /// Whether this is the process that opened the store, and not one forked from it.
+    pub(crate) fn check_process(&self, directory: &dyn Directory) -> Result<(), Failure> {
+        if std::process::id() == self.process {
+            return Ok(());
+        }
+        let found = "this process was forked from the one that opened the store; open it again here, once that one has closed it";
+        Err(Failure::during(directory, LOCK_NAME, Operation::KeepLock)(std::io::Error::other(found)))
+    }
+
+    /// Whether nobody else can have become the writer. Asked before anything is acknowledged: what is written is read by whoever opens the
+    /// store after this has held.
+    pub(crate) fn check(&self, directory: &dyn Directory) -> Result<(), Failure> {
+        self.check_process(directory)?;
+        if self.lock.holds() {
+            return Ok(());
+        }
+        let found =
+            "it was removed or replaced, so another process may be writing; this one writes nothing more";
+        Err(Failure::during(directory, LOCK_NAME, Operation::KeepLock)(std::io::Error::other(found)))
+    }
 }
 
 /// What only one thread at a time touches.
@@ -73,7 +112,7 @@ pub(crate) struct Frozen {
     pub(crate) logs: Vec<u64>,
     pub(crate) log_bytes: u64,
     pub(crate) next_arrival: u64,
-    pub(crate) sources: BTreeMap<String, SourceMark>,
+    pub(crate) sources: Sources,
 }
 
 pub(crate) struct Pending {
@@ -97,6 +136,52 @@ impl Writer {
         failure
     }
 
+    /// Publishes a manifest under the next number.
+    fn replace_manifest(
+        &mut self,
+        directory: &dyn Directory,
+        hold: &Hold,
+        next_file: u64,
+        manifest: Manifest,
+    ) -> Result<(), Failure> {
+        hold.check(directory)?;
+        let mut manifest = Manifest {
+            number: self.manifest.number + 1,
+            next_file,
+            lost_sources: self.replayed.lost_sources.clone(),
+            ..manifest
+        };
+        if let Some(log) = &self.log {
+            let own = manifest.logs.iter_mut().filter(|entry| entry.number == log.number);
+            own.for_each(|entry| *entry = log.entry());
+        }
+        manifest.replaces(&self.manifest, directory);
+        self.generation = manifest.publish(directory)?;
+        self.manifest = manifest;
+        Ok(())
+    }
+
+    /// Makes everything durable, and leaves word of it in the log and in the manifest: then nothing that is lost later can pass for never
+    /// written, and the log need not be copied when the store is opened again.
+    fn close(&mut self, directory: &dyn Directory, hold: &Hold, next_file: u64) -> Result<(), Failure> {
+        hold.check(directory)?;
+        let next_arrival = self.replayed.next_arrival;
+        let Some(log) = &mut self.log else { return Ok(()) };
+        if log.flushed < log.written {
+            log.flush(directory)?;
+        }
+        log.bear_witness(directory, next_arrival)?;
+        if log.flushed < log.written {
+            log.flush(directory)?;
+        }
+        let entry = log.entry();
+        if !self.manifest.logs.contains(&entry) {
+            let manifest = self.manifest.clone();
+            self.replace_manifest(directory, hold, next_file, manifest)?;
+        }
+        Ok(())
+    }
+
     /// Bytes of documents that are in logs only.
     pub(crate) fn unsealed_bytes(&self) -> usize {
         self.replayed.tail.document_bytes + self.frozen.as_ref().map_or(0, |frozen| frozen.document_bytes)
@@ -109,9 +194,10 @@ impl Inner {
         options: Options,
         summarize: Arc<dyn Summarize>,
         recovered: Recovered,
-        lock: Box<dyn Lock>,
+        hold: Hold,
     ) -> Inner {
-        let Recovered { manifest, generation, log, replayed, salvaged, salvaged_bytes, damage } = recovered;
+        let Recovered { manifest, generation, log, replayed, salvaged, salvaged_bytes, damage, leftovers } =
+            recovered;
         let environment = Arc::new(Environment::new(Arc::clone(&directory), manifest.store, &options));
         let segments = manifest.segments.iter();
         let segments = segments.map(|entry| Arc::new(Segment::new(*entry, Arc::clone(&environment))));
@@ -155,7 +241,9 @@ impl Inner {
             salvaged,
             salvaged_bytes,
             signal: Arc::default(),
-            _lock: lock,
+            has_upkeep: AtomicBool::new(false),
+            leftovers,
+            hold,
         }
     }
 
@@ -208,34 +296,27 @@ impl Inner {
 
     fn create_log(&self, writer: &mut Writer) -> Result<LogWriter, Failure> {
         let number = self.numbers.take();
-        let log = LogWriter::create(&*self.directory, writer.manifest.store, number)?;
+        let mut log = LogWriter::create(&*self.directory, writer.manifest.store, number)?;
         let mut manifest = writer.manifest.clone();
         manifest.next_arrival = writer.replayed.next_arrival;
-        manifest.logs.push(number);
-        self.replace_manifest(writer, manifest)?;
+        manifest.logs.push(log.entry());
+        if let Err(failure) = self.replace_manifest(writer, manifest) {
+            if !failure.is_final() {
+                log.remove_unfinished(&*self.directory);
+            }
+            return Err(failure);
+        }
+        log.rename(&*self.directory)?;
+        self.directory.flush().map_err(Failure::during(&*self.directory, "", Operation::FlushFolder))?;
         let segments = Arc::clone(&self.state().segments);
         self.publish(segments, writer);
-        self.sweep(writer);
+        retire::sweep(&*self.directory, &writer.manifest);
         Ok(log)
     }
 
     /// Publishes a manifest under the next number. Its generation is held for the snapshots that will be taken from it.
     pub(crate) fn replace_manifest(&self, writer: &mut Writer, manifest: Manifest) -> Result<(), Failure> {
-        let manifest =
-            Manifest { number: writer.manifest.number + 1, next_file: self.numbers.next(), ..manifest };
-        writer.generation = manifest.publish(&*self.directory)?;
-        writer.manifest = manifest;
-        Ok(())
-    }
-
-    /// Removes what no manifest names any more that a reader holds, this process's snapshots among them.
-    pub(crate) fn sweep(&self, writer: &Writer) {
-        let in_the_making = |name: &str| {
-            let name = if is_unfinished(name) { name.strip_suffix(".tmp") } else { Some(name) };
-            let kind = name.and_then(FileKind::parse);
-            matches!(kind, Some((FileKind::Segment, number)) if self.numbers.in_the_making(number))
-        };
-        recovery::sweep(&*self.directory, &writer.manifest, in_the_making);
+        writer.replace_manifest(&*self.directory, &self.hold, self.numbers.next(), manifest)
     }
 
     /// Returns when the batch with this ticket is durable. One of the waiting threads flushes for all that have written by then.
@@ -294,6 +375,21 @@ impl Inner {
         Ok(writer)
     }
 
+    /// Flushes and shows everything, and leaves word in the log that it was durable.
+    pub(crate) fn flush(&self) -> Result<(), SealError> {
+        let mut writer = self.flush_log(self.lock())?;
+        let next_arrival = writer.replayed.next_arrival;
+        let Writer { log, pending, .. } = &mut *writer;
+        if let Some(log) = log.as_mut().filter(|_| pending.is_empty())
+            && let Err(failure) = log.bear_witness(&*self.directory, next_arrival)
+            && failure.is_final()
+        {
+            return Err(writer.fail(failure).into());
+        }
+        // Without room for it nothing is lost but the word.
+        Ok(())
+    }
+
     /// Flushes and shows everything, while no other thread can write.
     pub(crate) fn settle<'w>(
         &'w self,
@@ -330,7 +426,7 @@ impl Inner {
                 writer.replayed.tail.push(run, self.options.block_bytes);
             }
             if let Some((name, mark)) = source {
-                writer.replayed.sources.insert(name, mark);
+                writer.replayed.mark(&name, mark);
             }
             if writer.seal_time.is_none() {
                 writer.seal_time = Instant::now().checked_add(self.options.seal_age);
@@ -339,6 +435,11 @@ impl Inner {
         }
         let segments = Arc::clone(&self.state().segments);
         self.publish(segments, writer);
+    }
+
+    /// That nobody else can have become the writer: asked before a batch is acknowledged.
+    pub(crate) fn check_hold(&self, writer: &mut Writer) -> Result<(), SealError> {
+        Ok(self.hold.check(&*self.directory).map_err(|failure| writer.fail(failure))?)
     }
 
     pub(crate) fn state(&self) -> Arc<State> {
@@ -362,12 +463,17 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let writer = self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let (None, Some(log)) = (&writer.poison, &mut writer.log)
-            && log.flushed < log.written
-        {
-            // With a weaker durability; nobody is left to be told of a failure.
-            let _ = log.flush(&*self.directory);
+        let mut writer = self.lock();
+        if writer.poison.is_some() {
+            return;
+        }
+        let before = writer.manifest.number;
+        // Nobody is left to be told of a failure; the next opening does what is left to do.
+        let closed = writer.close(&*self.directory, &self.hold, self.numbers.next());
+        if closed.is_ok() && writer.manifest.number > before {
+            // The last snapshot of this process lets the manifest before go.
+            self.publish(Arc::clone(&self.state().segments), &writer);
+            retire::sweep(&*self.directory, &writer.manifest);
         }
     }
 }

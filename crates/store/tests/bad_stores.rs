@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tamias_store::format::{self, VERSION};
-use tamias_store::io::{Directory, File, Lock, LockKind, Simulated};
+use tamias_store::io::Simulated;
 use tamias_store::{AppendError, Event, OpenError, Options, Reader, Store};
 
 fn write(folder: &Path) -> Result<Store, OpenError> {
@@ -87,12 +87,15 @@ fn the_manifest_is_missing_or_damaged() {
     let bytes = std::fs::read(&manifest).unwrap();
     std::fs::write(&manifest, b"nonsense").unwrap();
     let name = manifest.file_name().unwrap().to_str().unwrap();
-    let text = format!("STORE/{name} is damaged; restore it from a copy");
+    let text = format!(
+        "STORE/{name}, the list of the store's files, is damaged; repairing makes a new one from segments and log"
+    );
     assert_eq!(message(write(folder.path()), folder.path()), text);
     assert_eq!(message(read(folder.path()), folder.path()), text);
     std::fs::remove_file(&manifest).unwrap();
     let text = message(write(folder.path()), folder.path());
-    let expected = "STORE holds 0000000000000001.log but no manifest: the store is incomplete; restore the missing files";
+    let expected = "STORE holds 0000000000000001.log but no manifest, the list of the store's files; repairing makes a new one from \
+                    segments and log";
     assert_eq!(text, expected);
     assert_eq!(message(read(folder.path()), folder.path()), expected);
     std::fs::write(&manifest, bytes).unwrap();
@@ -105,13 +108,13 @@ fn a_newer_version_wrote_it() {
     store_of_one_event(folder.path());
     let manifest = manifest(folder.path());
     let mut bytes = std::fs::read(&manifest).unwrap();
-    bytes[8..12].copy_from_slice(&(VERSION + 6).to_le_bytes());
+    bytes[8..12].copy_from_slice(&(VERSION + 5).to_le_bytes());
     let sum = format::checksum(0, &[&bytes[..44]]);
     bytes[44..48].copy_from_slice(&sum.to_le_bytes());
     std::fs::write(&manifest, bytes).unwrap();
     let name = manifest.file_name().unwrap().to_str().unwrap();
     let text =
-        format!("STORE/{name} is of format version 7, this program reads versions up to 1; use a newer one");
+        format!("STORE/{name} is of format version 7, this program reads versions up to 2; use a newer one");
     assert_eq!(message(write(folder.path()), folder.path()), text);
     assert_eq!(message(read(folder.path()), folder.path()), text);
 }
@@ -132,54 +135,19 @@ fn another_process_writes() {
     write(folder.path()).unwrap();
 }
 
-/// A folder in which nothing may be changed.
-#[derive(Debug)]
-struct ReadOnly(Simulated);
-
-impl Directory for ReadOnly {
-    fn list(&self) -> io::Result<Vec<String>> {
-        self.0.list()
-    }
-    fn create(&self, _: &str) -> io::Result<Arc<dyn File>> {
-        Err(io::ErrorKind::PermissionDenied.into())
-    }
-    fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
-        self.0.open(name)
-    }
-    fn exists(&self, name: &str) -> io::Result<bool> {
-        self.0.exists(name)
-    }
-    fn rename(&self, _: &str, _: &str) -> io::Result<()> {
-        Err(io::ErrorKind::PermissionDenied.into())
-    }
-    fn remove(&self, _: &str) -> io::Result<()> {
-        Err(io::ErrorKind::PermissionDenied.into())
-    }
-    fn flush(&self) -> io::Result<()> {
-        Err(io::ErrorKind::PermissionDenied.into())
-    }
-    fn lock(&self, name: &str, kind: LockKind) -> io::Result<Option<Box<dyn Lock>>> {
-        match kind {
-            LockKind::Exclusive => Err(io::ErrorKind::PermissionDenied.into()),
-            LockKind::Shared => self.0.lock(name, kind),
-        }
-    }
-    fn folder(&self, _: &str) -> io::Result<Arc<dyn Directory>> {
-        Err(io::ErrorKind::PermissionDenied.into())
-    }
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path(name)
-    }
-}
-
 #[test]
 fn the_folder_may_not_be_changed() {
     let folder = Simulated::new();
-    let open = |directory: Arc<dyn Directory>| Store::open_on(directory, Options::default(), Arc::new(()));
-    open(Arc::new(folder.clone())).unwrap().append(&[Event { instant: 1, bytes: b"one" }]).unwrap();
-    let error = open(Arc::new(ReadOnly(folder.clone()))).unwrap_err();
-    assert_eq!(error.to_string(), "cannot lock simulated/lock: permission denied");
-    let reader = Reader::open_on(Arc::new(ReadOnly(folder)), Options::default()).unwrap();
+    let open =
+        |folder: &Simulated| Store::open_on(Arc::new(folder.clone()), Options::default(), Arc::new(()));
+    open(&folder).unwrap().append(&[Event { instant: 1, bytes: b"one" }]).unwrap();
+    folder.refuse(|_| Some(io::ErrorKind::PermissionDenied));
+    let error = open(&folder).unwrap_err().to_string();
+    assert!(
+        error.starts_with("cannot create simulated/") && error.ends_with(": permission denied"),
+        "{error}"
+    );
+    let reader = Reader::open_on(Arc::new(folder), Options::default()).unwrap();
     assert_eq!(reader.snapshot().unwrap().events(), 1, "reading needs no more than reading");
 }
 

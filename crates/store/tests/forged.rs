@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use support::{open, tiny};
 use tamias_store::format::{
-    BLOCK_ENTRY_BYTES, BlockEntry, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, SEGMENT_ENTRY_BYTES,
-    TRAILER_BYTES, Trailer, checksum,
+    FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, Index, Part, Trailer, VERSION, checksum,
 };
 use tamias_store::io::{Chance, Change, Medium, Simulated};
 use tamias_store::{Direction, Event, Options, ReadMode, Reader, Repair, Snapshot, SourcePosition};
@@ -80,37 +79,31 @@ fn forge_segment(medium: &mut Medium, chance: &mut Chance) {
     let name = name(medium, ".segment");
     let mut bytes = contents(medium, &name);
     let seed = seed(FileKind::Segment, &bytes);
-    let trailer_at = bytes.len() - TRAILER_BYTES;
-    let mut trailer = Trailer::decode(seed, bytes.last_chunk().unwrap()).unwrap();
-    let index_at = trailer_at - trailer.blocks as usize * BLOCK_ENTRY_BYTES;
-    // Documents and columns first, with their checksums, then the index.
-    for block in 0..trailer.blocks as usize {
-        let at = index_at + block * BLOCK_ENTRY_BYTES;
-        let mut entry = BlockEntry::decode(bytes[at..].first_chunk().unwrap()).unwrap();
-        let range = |range: std::ops::Range<u64>| range.start as usize..range.end as usize;
-        let (documents, columns) = (range(entry.documents()), range(entry.columns()));
+    let trailer_at = bytes.len() - Trailer::length(VERSION);
+    let mut trailer = Trailer::decode(VERSION, seed, &bytes[trailer_at..]).unwrap();
+    let index_at = trailer_at - trailer.index_bytes as usize;
+    // The parts first, with their checksums, then the index.
+    let mut index = Index::decode(VERSION, &bytes[index_at..trailer_at]).unwrap();
+    for part in &mut index.parts {
+        let range = part.range().start as usize..part.range().end as usize;
         if chance.below(3) == 0 {
-            forge(&mut bytes[documents.clone()], chance);
+            forge(&mut bytes[range.clone()], chance);
         }
-        if chance.below(2) == 0 {
-            forge(&mut bytes[columns.clone()], chance);
-        }
-        entry.document_checksum = checksum(seed, &[&bytes[documents]]);
-        entry.column_checksum = checksum(seed, &[&bytes[columns]]);
-        let mut encoded = Vec::new();
-        entry.encode(&mut encoded);
-        bytes[at..at + BLOCK_ENTRY_BYTES].copy_from_slice(&encoded);
+        let sum = checksum(seed, &[&bytes[range.clone()]]);
+        *part = Part::new(range.start as u64, range.len() as u32, sum, part.name);
     }
+    bytes[index_at..trailer_at].copy_from_slice(&index.encode());
     if chance.below(2) == 0 {
         forge(&mut bytes[index_at..trailer_at], chance);
     }
+    let before = trailer.index_checksum.to_le_bytes();
     trailer.index_checksum = checksum(seed, &[&bytes[index_at..trailer_at]]);
-    bytes[trailer_at..].copy_from_slice(&trailer.encode(seed));
+    bytes[trailer_at..].copy_from_slice(&trailer.encode(VERSION, seed));
     replace(medium, &name, bytes);
-    // The manifest repeats the checksum of the index, at the end of the segment's entry behind the one log.
+    // The manifest repeats the checksum of the index.
     forge_manifest(medium, |body| {
-        let end = 32 + 8 + SEGMENT_ENTRY_BYTES;
-        body[end - 4..end].copy_from_slice(&trailer.index_checksum.to_le_bytes());
+        let at = body.windows(4).position(|window| window == before).unwrap();
+        body[at..at + 4].copy_from_slice(&trailer.index_checksum.to_le_bytes());
     });
 }
 

@@ -15,6 +15,11 @@ type Bytes = (String, Vec<u8>);
 
 /// Three segments of several blocks, and a log of three batches.
 fn store() -> (Medium, Vec<Row>) {
+    store_left(true)
+}
+
+/// The same, closed or as a process leaves it that was killed.
+fn store_left(closed: bool) -> (Medium, Vec<Row>) {
     let folder = Simulated::new();
     let store = open(&folder, &tiny()).unwrap();
     let append = |first: u64, count: u64| {
@@ -34,9 +39,10 @@ fn store() -> (Medium, Vec<Row>) {
     append(92, 3);
     append(95, 1);
     let expected = rows(&store.snapshot());
+    let killed = folder.medium();
     drop(store);
     drop(open(&folder, &tiny()).unwrap());
-    (folder.medium(), expected)
+    (if closed { folder.medium() } else { killed }, expected)
 }
 
 fn alter(medium: &mut Medium, name: &str, alter: impl FnOnce(&mut Vec<u8>)) {
@@ -119,8 +125,10 @@ fn what_is_whole_stays_and_the_rest_is_kept() {
     // The lock, and who holds it.
     let names_of_changes: Vec<Change> = folder.changes()[changes..].to_vec();
     assert!(
-        names_of_changes.iter().all(|change| matches!(change, Change::Create(name) if name == "writer")
-            || matches!(change, Change::Write(..))),
+        names_of_changes
+            .iter()
+            .all(|change| matches!(change, Change::Create(name) | Change::Remove(name) if name == "writer")
+                || matches!(change, Change::Write(..))),
         "a dry run changes nothing: {names_of_changes:?}"
     );
     let done = repair(&folder, false).unwrap();
@@ -162,7 +170,7 @@ fn what_is_whole_stays_and_the_rest_is_kept() {
     let changes = folder.change_count();
     let again = repair(&folder, false).unwrap();
     assert_eq!((again.files, again.events), (vec![], after.len() as u64 + 1));
-    assert_eq!(folder.change_count(), changes + 2);
+    assert_eq!(folder.change_count(), changes + 3, "only who the writer is was written");
     check_kept(&folder.medium(), &files);
 }
 
@@ -231,6 +239,12 @@ fn any_call_of_a_repair_may_fail() {
         repair(&folder, false).unwrap();
         rows(&open(&folder, &tiny()).unwrap().snapshot())
     };
+    let all =
+        names(&medium, "").into_iter().filter(|name| !["lock", "writer", "spare"].contains(&name.as_str()));
+    let before: Vec<Bytes> = all
+        .filter(|name| !name.ends_with(".manifest"))
+        .map(|name| (name.clone(), medium.contents(medium.find(&name).unwrap()).to_vec()))
+        .collect();
     for kind in [FaultKind::Device, FaultKind::NoSpace, FaultKind::Short, FaultKind::Interrupted] {
         for at in 0..200 {
             let folder = Simulated::with(medium.clone());
@@ -244,7 +258,14 @@ fn any_call_of_a_repair_may_fail() {
             repair(&folder, false).unwrap();
             let store = open(&folder, &tiny()).unwrap();
             assert_eq!(store.snapshot().verify().unwrap(), []);
-            assert_eq!(rows(&store.snapshot()), repaired);
+            let shown = rows(&store.snapshot());
+            if kind == FaultKind::Device {
+                // What could not be read is damaged, and in quarantine.
+                assert!(shown.iter().all(|row| repaired.contains(row)));
+                check_kept(&folder.medium(), &before);
+            } else {
+                assert_eq!(shown, repaired);
+            }
             check_kept(&folder.medium(), &files);
         }
     }
@@ -270,7 +291,8 @@ fn what_is_no_store_or_in_use_is_not_repaired() {
     let store = open(&folder, &tiny()).unwrap();
     assert!(matches!(repair(&folder, false), Err(OpenError::Locked { .. })));
     drop(store);
-    assert_eq!(repair(&folder, false).unwrap(), Repair { files: Vec::new(), events: 0 });
+    let nothing = repair(&folder, false).unwrap();
+    assert!(nothing.files.is_empty() && nothing.unnamed.is_empty() && nothing.events == 0);
     let missing = tempfile::tempdir().unwrap().path().join("missing");
     let refused = Repair::run(&missing, &Options::default(), &(), false, &mut |_, _| ());
     assert!(matches!(refused, Err(OpenError::Missing { .. })));
@@ -325,13 +347,25 @@ fn another_file_in_quarantine_is_not_replaced() {
 }
 
 #[test]
-fn the_end_of_a_log_that_cannot_be_read_is_kept_when_opening() {
+fn the_end_of_a_log_that_was_closed_is_damage_if_it_is_not_whole() {
     let (mut medium, expected) = store();
+    let log = names(&medium, ".log")[0].clone();
+    flip(&mut medium, &log, b"\"n\":095");
+    let folder = Simulated::with(medium);
+    let store = open(&folder, &tiny()).unwrap();
+    assert_eq!(skipping(&store.snapshot()), expected[..95]);
+    let damage = store.snapshot().verify().unwrap();
+    assert_eq!(damage.iter().map(|part| part.events).collect::<Vec<_>>(), [Some(1)]);
+}
+
+#[test]
+fn the_end_of_a_log_that_cannot_be_read_is_kept_when_opening() {
+    let (mut medium, expected) = store_left(false);
     let log = names(&medium, ".log")[0].clone();
     flip(&mut medium, &log, b"\"n\":095");
     let bytes = medium.contents(medium.find(&log).unwrap()).to_vec();
     let folder = Simulated::with(medium);
-    // Whether that batch was acknowledged nobody can tell.
+    // Whether that batch was acknowledged nobody can tell: the process was killed before it wrote another.
     let store = open(&folder, &tiny()).unwrap();
     assert_eq!(rows(&store.snapshot()), expected[..95]);
     assert_eq!(store.snapshot().verify().unwrap(), Vec::<Damage>::new());
@@ -344,8 +378,11 @@ fn the_end_of_a_log_that_cannot_be_read_is_kept_when_opening() {
     assert_eq!(medium.contents(medium.find(&kept).unwrap()), &bytes[start..end]);
     assert_eq!(end, bytes.len());
     assert!(medium.find(&log).is_none(), "the log itself was copied and removed");
+    let [leftover] = store.leftovers() else { panic!("{:?}", store.leftovers()) };
+    assert_eq!((leftover.bytes.clone(), leftover.events), (start as u64..end as u64, 0));
+    assert_eq!(leftover.kept, std::path::Path::new("simulated").join(&kept));
     // Opening again finds nothing of the kind.
     drop(store);
-    drop(open(&folder, &tiny()).unwrap());
+    assert_eq!(open(&folder, &tiny()).unwrap().leftovers(), []);
     assert_eq!(names(&folder.medium(), "").iter().filter(|name| name.starts_with("quarantine/")).count(), 2);
 }

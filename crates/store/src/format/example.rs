@@ -1,6 +1,5 @@
 //! Holds the worked example of `docs/store-format.md` against what the store writes.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::io::Simulated;
@@ -15,18 +14,10 @@ impl Summarize for Count {
     }
 }
 
-/// The store that the example shows.
+/// The store that the example shows, closed.
 fn example() -> Simulated {
     let folder = Simulated::new();
-    let empty = Manifest {
-        store: 0x1f1e_1d1c_1b1a_1918_1716_1514_1312_1110,
-        number: 1,
-        next_file: 1,
-        next_arrival: 0,
-        logs: Vec::new(),
-        segments: Vec::new(),
-        sources: BTreeMap::new(),
-    };
+    let empty = Manifest { number: 1, ..Manifest::empty(0x1f1e_1d1c_1b1a_1918_1716_1514_1312_1110) };
     empty.publish(&folder).unwrap();
     let store = Store::open_on(Arc::new(folder.clone()), Options::default(), Arc::new(Count)).unwrap();
     let later = Event { instant: 0x8a0, bytes: b"{\"n\":0}" };

@@ -1,20 +1,25 @@
+//! A folder of a real file system.
+
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Directory, File, Lock, LockKind, Mapping};
+use super::{Directory, File, Lock, LockKind, Mapping, NameKind};
 
 /// A folder of the operating system's file system.
 #[derive(Debug)]
 pub struct Disk {
     folder: PathBuf,
+    /// Of the files that it creates.
+    permissions: Mutex<Option<fs::Permissions>>,
 }
 
 impl Disk {
     /// The folder as it is; nothing is touched yet.
     pub fn new(folder: impl Into<PathBuf>) -> Disk {
-        Disk { folder: folder.into() }
+        Disk { folder: folder.into(), permissions: Mutex::default() }
     }
 
     /// The folder, created with its parents where it is missing; the entries of what was created are durable.
@@ -34,8 +39,43 @@ impl Disk {
             let parent = created.parent().filter(|parent| !parent.as_os_str().is_empty());
             flush_folder(parent.unwrap_or(Path::new(".")))?;
         }
-        Ok(Disk { folder })
+        Ok(Disk::new(folder))
     }
+
+    /// Opens what must be a regular file, and not a link to one.
+    fn open_regular(&self, name: &str, options: &mut fs::OpenOptions) -> io::Result<fs::File> {
+        let path = self.path(name);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            // Without O_NONBLOCK a pipe would be waited for; a regular file does not mind it.
+            options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        }
+        #[cfg(not(unix))]
+        if fs::symlink_metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(irregular());
+        }
+        let file = options.open(path).map_err(|error| if is_link(&error) { irregular() } else { error })?;
+        if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }
+    }
+}
+
+fn irregular() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidInput,
+        "it is not a regular file; a store uses no links, pipes or devices",
+    )
+}
+
+/// Whether a file was not opened because its name is that of a link, or of a pipe that nobody reads.
+#[cfg(unix)]
+fn is_link(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ELOOP | libc::ENXIO))
+}
+
+#[cfg(not(unix))]
+fn is_link(_: &io::Error) -> bool {
+    false
 }
 
 #[cfg(unix)]
@@ -61,21 +101,49 @@ impl Directory for Disk {
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
-        let file = fs::OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(self.path(name))?;
+        let permissions = self.permissions.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut options = fs::OpenOptions::new();
+        // `create_new` follows no link.
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        if let Some(permissions) = &permissions {
+            use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+            options.mode(permissions.mode() & 0o777);
+        }
+        let file = options.open(self.path(name))?;
+        if let Some(permissions) = permissions {
+            // The process may forbid more than the files that are there do; who does not own them cannot set it, and need not.
+            let _ = file.set_permissions(permissions);
+        }
         Ok(Arc::new(DiskFile(file)))
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
-        Ok(Arc::new(DiskFile(fs::File::open(self.path(name))?)))
+        Ok(Arc::new(DiskFile(self.open_regular(name, fs::OpenOptions::new().read(true))?)))
     }
 
-    fn exists(&self, name: &str) -> io::Result<bool> {
-        self.path(name).try_exists()
+    fn open_for_writing(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        Ok(Arc::new(DiskFile(self.open_regular(name, fs::OpenOptions::new().read(true).write(true))?)))
+    }
+
+    fn kind(&self, name: &str) -> io::Result<Option<NameKind>> {
+        match fs::symlink_metadata(self.path(name)) {
+            Ok(metadata) if metadata.is_file() => Ok(Some(NameKind::File(metadata.len()))),
+            Ok(metadata) if metadata.is_dir() => Ok(Some(NameKind::Folder)),
+            Ok(_) => Ok(Some(NameKind::Other)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::hard_link(self.path(from), self.path(to)).map_err(|error| match error.kind() {
+            // Some file systems say that it is forbidden (EPERM), or that there are too many already.
+            io::ErrorKind::PermissionDenied | io::ErrorKind::TooManyLinks => {
+                io::ErrorKind::Unsupported.into()
+            }
+            _ => error,
+        })
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -91,22 +159,21 @@ impl Directory for Disk {
     }
 
     fn lock(&self, name: &str, kind: LockKind) -> io::Result<Option<Box<dyn Lock>>> {
+        let mut options = fs::OpenOptions::new();
         let (file, locked) = match kind {
             LockKind::Exclusive => {
-                let path = self.path(name);
-                let file =
-                    fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+                let file = self.open_regular(name, options.read(true).write(true))?;
                 let locked = file.try_lock();
                 (file, locked)
             }
             LockKind::Shared => {
-                let file = fs::File::open(self.path(name))?;
+                let file = self.open_regular(name, options.read(true))?;
                 let locked = file.try_lock_shared();
                 (file, locked)
             }
         };
         match locked {
-            Ok(()) => Ok(Some(Box::new(DiskLock(file)))),
+            Ok(()) => Ok(Some(Box::new(DiskLock { file, path: self.path(name) }))),
             Err(fs::TryLockError::WouldBlock) => Ok(None),
             Err(fs::TryLockError::Error(error)) => Err(error),
         }
@@ -115,21 +182,48 @@ impl Directory for Disk {
     fn folder(&self, name: &str) -> io::Result<Arc<dyn Directory>> {
         let folder = self.path(name);
         match fs::create_dir(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(Arc::new(Disk { folder })),
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
         }
+        if !fs::symlink_metadata(&folder)?.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, "it is not a folder, or a link to one"));
+        }
+        Ok(Arc::new(Disk::new(folder)))
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
+
+    fn create_with(&self, permissions: Option<fs::Permissions>) {
+        *self.permissions.lock().unwrap_or_else(PoisonError::into_inner) = permissions;
+    }
 }
 
 /// The operating system gives the lock back when the file is closed.
 #[derive(Debug)]
-struct DiskLock(#[expect(dead_code, reason = "held for its lock")] fs::File);
+struct DiskLock {
+    file: fs::File,
+    path: PathBuf,
+}
 
-impl Lock for DiskLock {}
+impl Lock for DiskLock {
+    #[cfg(unix)]
+    fn holds(&self) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+        match (self.file.metadata(), fs::symlink_metadata(&self.path)) {
+            (Ok(held), Ok(named)) => identity(held) == identity(named),
+            _ => false,
+        }
+    }
+
+    /// Elsewhere a file that is open keeps its name.
+    #[cfg(not(unix))]
+    fn holds(&self) -> bool {
+        self.file.metadata().is_ok() && self.path.exists()
+    }
+}
 
 #[derive(Debug)]
 struct DiskFile(fs::File);
@@ -167,12 +261,39 @@ impl File for DiskFile {
         self.0.sync_data()
     }
 
-    fn map(&self, length: u64) -> io::Result<Mapping> {
+    fn map(&self, length: u64) -> io::Result<Box<dyn Mapping>> {
         let length = usize::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge)?;
         if self.length()? < length as u64 {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is shorter than it was"));
         }
         map_file(&self.0, length)
+    }
+
+    fn permissions(&self) -> io::Result<Option<fs::Permissions>> {
+        Ok(Some(self.0.metadata()?.permissions()))
+    }
+}
+
+struct Map(memmap2::Mmap);
+
+impl Mapping for Map {
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    #[cfg(target_os = "linux")]
+    fn fetch(&self, range: Range<usize>) -> io::Result<()> {
+        // Where a page cannot be had, this fails with EFAULT instead of the signal that a touch would bring. Kernels before 5.14 do
+        // not know it.
+        match self.0.advise_range(memmap2::Advice::PopulateRead, range.start, range.len()) {
+            Err(error) if super::is_unreadable(&error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn fetch(&self, _: Range<usize>) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -181,8 +302,8 @@ impl File for DiskFile {
 /// alters or cuts the file: that is the condition which the documentation states for the mapped mode, and plain reads
 /// are there for those who cannot keep it.
 #[expect(unsafe_code, reason = "a memory map is only as constant as its file")]
-fn map_file(file: &fs::File, length: usize) -> io::Result<Mapping> {
+fn map_file(file: &fs::File, length: usize) -> io::Result<Box<dyn Mapping>> {
     // SAFETY: the file was checked to hold `length` bytes, and sealed files are neither written to nor cut, see above.
     let map = unsafe { memmap2::MmapOptions::new().len(length).map(file)? };
-    Ok(Box::new(map))
+    Ok(Box::new(Map(map)))
 }

@@ -19,6 +19,8 @@ pub enum Change {
     Flush(usize, bool),
     /// A file renamed.
     Rename(String, String),
+    /// A second name given to a file.
+    Link(String, String),
     /// A file removed.
     Remove(String),
     /// A folder flushed, by the beginning of the names in it, or a flush that failed.
@@ -158,6 +160,12 @@ impl Medium {
                 if let Some(file) = self.names.remove(from) {
                     self.names.insert(to.clone(), file);
                     self.pending.push(Pending::Rename(from.clone(), to.clone(), file));
+                }
+            }
+            Change::Link(from, to) => {
+                if let Some(&file) = self.names.get(from) {
+                    self.names.insert(to.clone(), file);
+                    self.pending.push(Pending::Link(to.clone(), file));
                 }
             }
             Change::Remove(name) => {

@@ -1,10 +1,14 @@
+//! A folder in memory that can fail any call, over a [`Medium`].
+
 use std::collections::HashMap;
+use std::fs::Permissions;
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::medium::{Change, Medium};
-use super::{Directory, File, Lock, LockKind, Mapping};
+use super::{Directory, File, Lock, LockKind, Mapping, NameKind};
 
 /// A folder in memory, for tests: it records every change, can fail any call, and tells what a loss of power would leave. Clones are
 /// the same folder.
@@ -23,7 +27,13 @@ struct Shared {
     fault: Option<Fault>,
     locks: HashMap<usize, Held>,
     before_flush: Option<Arc<dyn Fn() + Send + Sync>>,
+    /// Files, and ranges of them, that cannot be read.
+    bad: Vec<(usize, Range<u64>)>,
+    refuse: Option<Refuse>,
 }
+
+/// Says which changes are refused, and how.
+type Refuse = Arc<dyn Fn(&Change) -> Option<io::ErrorKind> + Send + Sync>;
 
 #[derive(Default)]
 struct Held {
@@ -47,7 +57,9 @@ pub struct Fault {
 pub enum FaultKind {
     /// The device errs. After a flush that fails like this the bytes still read well, but are never written.
     Device,
-    /// There is no room: writing, creating and renaming fail, a write after its first half.
+    /// The device errs in reading, and in nothing else.
+    Unreadable,
+    /// There is no room: creating fails, and so does a write that would make a file longer, after its first half.
     NoSpace,
     /// A write or a read does only half of what it was asked for.
     Short,
@@ -61,7 +73,8 @@ enum Call {
     Look,
     Read,
     Write,
-    Name,
+    Create,
+    Rename,
     Flush,
 }
 
@@ -70,6 +83,12 @@ enum Verdict {
     Half,
     HalfThenFail(io::Error),
     Fail(io::Error),
+}
+
+/// What a device answers that cannot read a sector.
+fn unreadable() -> io::Error {
+    // EIO, or ERROR_IO_DEVICE.
+    io::Error::from_raw_os_error(if cfg!(windows) { 1117 } else { 5 })
 }
 
 impl Shared {
@@ -82,9 +101,10 @@ impl Shared {
             return Verdict::Pass;
         };
         match (fault.kind, call) {
+            (FaultKind::Device | FaultKind::Unreadable, Call::Read) => Verdict::Fail(unreadable()),
             (FaultKind::Device, _) => Verdict::Fail(io::Error::other("simulated failure of the device")),
             (FaultKind::NoSpace, Call::Write) => Verdict::HalfThenFail(io::ErrorKind::StorageFull.into()),
-            (FaultKind::NoSpace, Call::Name) => Verdict::Fail(io::ErrorKind::StorageFull.into()),
+            (FaultKind::NoSpace, Call::Create) => Verdict::Fail(io::ErrorKind::StorageFull.into()),
             (FaultKind::Short, Call::Write | Call::Read) => Verdict::Half,
             // For ever interrupted would be for ever waiting.
             (FaultKind::Interrupted, Call::Write | Call::Read) if at == fault.at => {
@@ -101,9 +121,14 @@ impl Shared {
         }
     }
 
-    fn change(&mut self, change: Change) {
+    /// Makes a change, unless it is refused.
+    fn change(&mut self, change: Change) -> io::Result<()> {
+        if let Some(error) = self.refuse.as_ref().and_then(|refuse| refuse(&change)) {
+            return Err(error.into());
+        }
         self.medium.apply(&change);
         self.changes.push(change);
+        Ok(())
     }
 
     fn find(&self, name: &str) -> io::Result<usize> {
@@ -160,6 +185,19 @@ impl Simulated {
         self.shared().fault = fault;
     }
 
+    /// Makes a range of a file unreadable, under whatever name it is.
+    pub fn spoil(&self, name: &str, range: Range<u64>) {
+        let mut shared = self.shared();
+        if let Some(file) = shared.medium.find(&self.full(name)) {
+            shared.bad.push((file, range));
+        }
+    }
+
+    /// Refuses those changes from now on of which this says with what error.
+    pub fn refuse(&self, refuse: impl Fn(&Change) -> Option<io::ErrorKind> + Send + Sync + 'static) {
+        self.shared().refuse = Some(Arc::new(refuse));
+    }
+
     /// Calls this before each flush of a file, while nothing is locked.
     pub fn before_flush(&self, hook: impl Fn() + Send + Sync + 'static) {
         self.shared().before_flush = Some(Arc::new(hook));
@@ -185,8 +223,11 @@ impl Directory for Simulated {
     fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
         let name = self.full(name);
         let mut shared = self.shared();
-        shared.pass(Call::Name)?;
-        shared.change(Change::Create(name.clone()));
+        shared.pass(Call::Create)?;
+        if shared.find(&name).is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        shared.change(Change::Create(name.clone()))?;
         let number = shared.find(&name)?;
         drop(shared);
         Ok(self.file(number))
@@ -201,17 +242,36 @@ impl Directory for Simulated {
         Ok(self.file(number))
     }
 
-    fn exists(&self, name: &str) -> io::Result<bool> {
+    fn open_for_writing(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        self.open(name)
+    }
+
+    fn kind(&self, name: &str) -> io::Result<Option<NameKind>> {
         let mut shared = self.shared();
         shared.pass(Call::Look)?;
-        Ok(shared.find(&self.full(name)).is_ok())
+        if shared.find(&self.full(&format!("{name}/"))).is_ok() {
+            return Ok(Some(NameKind::Folder));
+        }
+        let file = shared.find(&self.full(name)).ok();
+        Ok(file.map(|file| NameKind::File(shared.medium.contents(file).len() as u64)))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let mut shared = self.shared();
-        shared.pass(Call::Name)?;
+        shared.pass(Call::Rename)?;
         shared.find(&self.full(from))?;
-        shared.change(Change::Rename(self.full(from), self.full(to)));
+        shared.change(Change::Rename(self.full(from), self.full(to)))?;
+        Ok(())
+    }
+
+    fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        let mut shared = self.shared();
+        shared.pass(Call::Create)?;
+        shared.find(&self.full(from))?;
+        if shared.find(&self.full(to)).is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        shared.change(Change::Link(self.full(from), self.full(to)))?;
         Ok(())
     }
 
@@ -219,14 +279,14 @@ impl Directory for Simulated {
         let mut shared = self.shared();
         shared.pass(Call::Look)?;
         shared.find(&self.full(name))?;
-        shared.change(Change::Remove(self.full(name)));
+        shared.change(Change::Remove(self.full(name)))?;
         Ok(())
     }
 
     fn flush(&self) -> io::Result<()> {
         let mut shared = self.shared();
         let passed = shared.pass(Call::Flush);
-        shared.change(Change::FlushFolder(self.prefix.clone(), passed.is_ok()));
+        shared.change(Change::FlushFolder(self.prefix.clone(), passed.is_ok()))?;
         passed
     }
 
@@ -234,9 +294,6 @@ impl Directory for Simulated {
         let mut shared = self.shared();
         shared.pass(Call::Look)?;
         let name = self.full(name);
-        if kind == LockKind::Exclusive && shared.find(&name).is_err() {
-            shared.change(Change::Create(name.clone()));
-        }
         let file = shared.find(&name)?;
         let held = shared.locks.entry(file).or_default();
         match kind {
@@ -245,15 +302,15 @@ impl Directory for Simulated {
             LockKind::Exclusive => held.exclusive = true,
             LockKind::Shared => held.shared += 1,
         }
-        Ok(Some(Box::new(SimulatedLock { folder: self.clone(), file, kind })))
+        Ok(Some(Box::new(SimulatedLock { folder: self.clone(), name, file, kind })))
     }
 
     fn folder(&self, name: &str) -> io::Result<Arc<dyn Directory>> {
         let name = self.full(&format!("{name}/"));
         let mut shared = self.shared();
-        shared.pass(Call::Name)?;
+        shared.pass(Call::Create)?;
         if shared.find(&name).is_err() {
-            shared.change(Change::Create(name.clone()));
+            shared.change(Change::Create(name.clone()))?;
         }
         Ok(Arc::new(Simulated { shared: Arc::clone(&self.shared), prefix: name }))
     }
@@ -261,16 +318,23 @@ impl Directory for Simulated {
     fn path(&self, name: &str) -> PathBuf {
         PathBuf::from("simulated").join(self.full(name))
     }
+
+    fn create_with(&self, _: Option<Permissions>) {}
 }
 
 #[derive(Debug)]
 struct SimulatedLock {
     folder: Simulated,
+    name: String,
     file: usize,
     kind: LockKind,
 }
 
-impl Lock for SimulatedLock {}
+impl Lock for SimulatedLock {
+    fn holds(&self) -> bool {
+        self.folder.shared().medium.find(&self.name) == Some(self.file)
+    }
+}
 
 impl Drop for SimulatedLock {
     fn drop(&mut self) {
@@ -303,6 +367,10 @@ impl File for SimulatedFile {
             Verdict::Half => buffer.len().div_ceil(2),
             Verdict::Fail(error) | Verdict::HalfThenFail(error) => return Err(error),
         };
+        let end = offset.saturating_add(wanted as u64);
+        if shared.bad.iter().any(|(file, bad)| *file == self.number && bad.start < end && offset < bad.end) {
+            return Err(unreadable());
+        }
         let contents = shared.medium.contents(self.number);
         let rest = usize::try_from(offset).ok().and_then(|offset| contents.get(offset..)).unwrap_or_default();
         let read = wanted.min(rest.len());
@@ -314,21 +382,24 @@ impl File for SimulatedFile {
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
         let mut shared = self.folder.shared();
+        let within = offset + bytes.len() as u64 <= shared.medium.contents(self.number).len() as u64;
         let (written, failed) = match shared.verdict(Call::Write) {
+            // What has its place on the medium needs no more room.
+            Verdict::HalfThenFail(_) if within => (bytes.len(), None),
             Verdict::Pass => (bytes.len(), None),
             Verdict::Half => (bytes.len().div_ceil(2), None),
             Verdict::HalfThenFail(error) => (bytes.len() / 2, Some(error)),
             Verdict::Fail(error) => return Err(error),
         };
         let part = bytes.get(..written).unwrap_or_default();
-        shared.change(Change::Write(self.number, offset, part.into()));
+        shared.change(Change::Write(self.number, offset, part.into()))?;
         failed.map_or(Ok(written), Err)
     }
 
     fn set_length(&self, length: u64) -> io::Result<()> {
         let mut shared = self.folder.shared();
         shared.pass(Call::Look)?;
-        shared.change(Change::SetLength(self.number, length));
+        shared.change(Change::SetLength(self.number, length))?;
         Ok(())
     }
 
@@ -339,17 +410,47 @@ impl File for SimulatedFile {
         }
         let mut shared = self.folder.shared();
         let passed = shared.pass(Call::Flush);
-        shared.change(Change::Flush(self.number, passed.is_ok()));
+        shared.change(Change::Flush(self.number, passed.is_ok()))?;
         passed
     }
 
-    fn map(&self, length: u64) -> io::Result<Mapping> {
+    fn map(&self, length: u64) -> io::Result<Box<dyn Mapping>> {
         let mut shared = self.folder.shared();
         shared.pass(Call::Look)?;
         let contents = shared.medium.contents(self.number);
         match usize::try_from(length).ok().and_then(|length| contents.get(..length)) {
-            Some(bytes) => Ok(Box::new(bytes.to_vec())),
+            Some(bytes) => Ok(Box::new(SimulatedMap {
+                bytes: bytes.to_vec(),
+                folder: self.folder.clone(),
+                number: self.number,
+            })),
             None => Err(io::ErrorKind::UnexpectedEof.into()),
         }
+    }
+
+    fn permissions(&self) -> io::Result<Option<Permissions>> {
+        Ok(None)
+    }
+}
+
+/// The bytes as they were when the file was mapped.
+struct SimulatedMap {
+    bytes: Vec<u8>,
+    folder: Simulated,
+    number: usize,
+}
+
+impl Mapping for SimulatedMap {
+    fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    fn fetch(&self, range: Range<usize>) -> io::Result<()> {
+        let shared = self.folder.shared();
+        let within = |bad: &Range<u64>| (bad.start as usize) < range.end && range.start < bad.end as usize;
+        if shared.bad.iter().any(|(file, bad)| *file == self.number && within(bad)) {
+            return Err(unreadable());
+        }
+        Ok(())
     }
 }

@@ -1,3 +1,5 @@
+//! Reading a log, past what is damaged in it.
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -5,9 +7,11 @@ use super::{StoredBatch, WINDOW_BYTES};
 use crate::error::{Failure, Operation};
 use crate::format::{
     ALIGNMENT, DOCUMENT_BYTES_MAX, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, HeaderFault,
-    SOURCE_NAME_BYTES_MAX, aligned, checksum,
+    NUMBER_MAX, SOURCE_NAME_BYTES_MAX, aligned, checksum,
 };
-use crate::io::{Directory, File, read_full_at};
+use crate::io::{Directory, File, read_past};
+use crate::manifest::LogEntry;
+use crate::retire;
 
 /// A stretch of a log that cannot be used though it was flushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +19,14 @@ pub(crate) struct LogDamage {
     pub(crate) bytes: Range<u64>,
     pub(crate) events: Option<u64>,
     pub(crate) found: &'static str,
+}
+
+/// What follows the last batch of a log that counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rest {
+    pub(crate) bytes: Range<u64>,
+    /// How many events the whole batches in it hold.
+    pub(crate) events: u64,
 }
 
 /// A log being read, batch by batch, from where it was left the last time.
@@ -25,45 +37,66 @@ pub(crate) struct LogReader {
     name: String,
     /// Just behind the last batch that was taken.
     pub(crate) offset: u64,
+    /// Up to here the manifest says that it was durable.
+    known: u64,
     /// The arrival number that follows, once a batch was taken.
     next_arrival: Option<u64>,
     /// Arrival numbers below this one have been: no batch begins there.
     pub(crate) least_arrival: u64,
     pub(crate) damage: Vec<LogDamage>,
+    /// What the medium did not give.
+    unreadable: Vec<Range<u64>>,
     /// The header says that a newer version wrote this.
-    pub(crate) version: Option<u32>,
+    pub(crate) newer: Option<u32>,
 }
 
 impl LogReader {
     /// Opens a log that a manifest names.
-    pub(crate) fn open(directory: &dyn Directory, store: u128, number: u64) -> Result<LogReader, Failure> {
-        let name = FileKind::Log.name(number);
-        let file = directory.open(&name).map_err(Failure::during(directory, &name, Operation::Open))?;
-        let header = Header { kind: FileKind::Log, store, number };
-        let mut bytes = [0; HEADER_BYTES];
-        let read = read_full_at(&*file, 0, &mut bytes).map_err(Failure::during(
+    pub(crate) fn open(
+        directory: &dyn Directory,
+        store: u128,
+        entry: &LogEntry,
+    ) -> Result<LogReader, Failure> {
+        let name = FileKind::Log.name(entry.number);
+        let file = retire::open_named(directory, &name).map_err(Failure::during(
             directory,
             &name,
-            Operation::Read,
+            Operation::Open,
         ))?;
+        let header = Header { kind: FileKind::Log, version: entry.version, store, number: entry.number };
         let mut reader = LogReader {
             header,
             file,
             name,
             offset: HEADER_BYTES as u64,
+            known: entry.length.min(NUMBER_MAX),
             next_arrival: None,
             least_arrival: 0,
             damage: Vec::new(),
-            version: None,
+            unreadable: Vec::new(),
+            newer: None,
         };
+        let mut bytes = [0; HEADER_BYTES];
+        let read = read_past(&*reader.file, 0, &mut bytes, &mut reader.unreadable)
+            .map_err(Failure::during(directory, &reader.name, Operation::Read))?;
         // The header was durable before a manifest named the log, so it is never torn.
         match header.expect(bytes.get(..read).unwrap_or_default()) {
             Ok(()) => {}
-            Err(HeaderFault::Version(version)) => reader.version = Some(version),
+            Err(HeaderFault::Version(version)) => reader.newer = Some(version),
             Err(HeaderFault::Damaged) => reader.report(0, "its header is not whole"),
             Err(HeaderFault::Foreign) => reader.report(0, "its header is that of another file"),
         }
         Ok(reader)
+    }
+
+    /// Takes over what a newer manifest knows of the same log.
+    pub(crate) fn learn_from(&mut self, newer: &LogReader) {
+        self.known = self.known.max(newer.known);
+    }
+
+    /// The length of the file.
+    pub(crate) fn length(&self, directory: &dyn Directory) -> Result<u64, Failure> {
+        self.file.length().map_err(Failure::during(directory, &self.name, Operation::Read))
     }
 
     fn report(&mut self, start: u64, found: &'static str) {
@@ -81,25 +114,31 @@ impl LogReader {
     }
 
     /// What follows the last batch that was taken, if it is more than zeros.
-    pub(crate) fn rest(&self, directory: &dyn Directory) -> Result<Option<Range<u64>>, Failure> {
+    pub(crate) fn rest(&mut self, directory: &dyn Directory) -> Result<Option<Rest>, Failure> {
         self.rest_inner().map_err(Failure::during(directory, &self.name, Operation::Read))
     }
 
-    fn rest_inner(&self) -> std::io::Result<Option<Range<u64>>> {
+    fn rest_inner(&mut self) -> std::io::Result<Option<Rest>> {
         let length = self.file.length()?;
         let mut window = vec![0; WINDOW_BYTES];
         let mut at = self.offset;
-        while at < length {
-            let read = read_full_at(&*self.file, at, &mut window)?;
+        let mut zeros = true;
+        while at < length && zeros {
+            let read = read_past(&*self.file, at, &mut window, &mut self.unreadable)?;
             if read == 0 {
                 break;
             }
-            if window.iter().take(read).any(|byte| *byte != 0) {
-                return Ok(Some(self.offset..length));
-            }
+            zeros = window.iter().take(read).all(|byte| *byte == 0);
             at += read as u64;
         }
-        Ok(None)
+        if zeros {
+            return Ok(None);
+        }
+        let (mut events, mut search) = (0, Search::new(self.offset, length));
+        while let Some((_, frame)) = self.next_whole(&mut search)? {
+            events += u64::from(frame.events);
+        }
+        Ok(Some(Rest { bytes: self.offset..length, events }))
     }
 
     fn read_inner(&mut self, take: &mut impl FnMut(&StoredBatch<'_>)) -> std::io::Result<()> {
@@ -108,26 +147,61 @@ impl LogReader {
             if self.take_batch(&mut window, take)? {
                 continue;
             }
-            let next = match self.find_witness()? {
-                Witness::Found { next, arrival } => (next, arrival),
-                Witness::None => return Ok(()),
-                Witness::Unclear { end } => {
-                    let found = "what follows looks like so many batches that it cannot be told whether it was flushed";
-                    self.damage.push(LogDamage { bytes: self.offset..end, events: None, found });
-                    self.offset = end;
-                    return Ok(());
-                }
-            };
+            let Some(hole) = self.find_hole()? else { return Ok(()) };
             // A writer may have completed the batch since it was tried: what was flushed is whole by now.
             window = Window::default();
             if self.take_batch(&mut window, take)? {
                 continue;
             }
-            let events = self.next_arrival.and_then(|expected| next.1.checked_sub(expected));
-            let found = "a batch in it is not whole, though a later one says it was flushed";
-            self.damage.push(LogDamage { bytes: self.offset..next.0, events, found });
-            self.offset = next.0;
+            let events = hole.arrival.zip(self.next_arrival).and_then(|(next, last)| next.checked_sub(last));
+            self.damage.push(LogDamage { bytes: self.offset..hole.end, events, found: hole.found });
+            self.offset = hole.end;
         }
+    }
+
+    /// Whether there is no whole batch at the current offset though there was one once: then up to where.
+    fn find_hole(&mut self) -> std::io::Result<Option<Hole>> {
+        let length = self.file.length()?;
+        let mut search = Search::new(self.offset, length);
+        let mut next = None;
+        while let Some((offset, frame)) = self.next_whole(&mut search)? {
+            let (end, arrival) = *next.get_or_insert((offset, frame.first_arrival));
+            let found = if self.is_unreadable(end) {
+                "the medium does not give it back"
+            } else if self.known > self.offset {
+                "a batch in it is not whole, though it was durable"
+            } else if frame.flushed > self.offset {
+                "a batch in it is not whole, though a later one says it was flushed"
+            } else {
+                continue;
+            };
+            return Ok(Some(Hole { end, arrival: Some(arrival), found }));
+        }
+        let end = aligned(length).max(self.known);
+        let found = if self.offset >= end {
+            return Ok(None);
+        } else if self.is_unreadable(end) {
+            "the medium does not give it back"
+        } else if search.exhausted {
+            "what follows looks like so many batches that it cannot be told whether it was flushed"
+        } else if self.known > length {
+            "it was cut short"
+        } else if self.known > self.offset {
+            // What follows the known length was never acknowledged, as far as anybody knows.
+            return Ok(Some(Hole {
+                end: self.known,
+                arrival: None,
+                found: "a batch in it is not whole, though it was durable",
+            }));
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(Hole { end, arrival: None, found }))
+    }
+
+    /// Whether something between the current offset and that one cannot be read.
+    fn is_unreadable(&self, end: u64) -> bool {
+        self.unreadable.iter().any(|range| range.start < end && self.offset < range.end)
     }
 
     /// Takes the batch at the current offset; false if there is no whole one.
@@ -136,12 +210,14 @@ impl LogReader {
         window: &mut Window,
         take: &mut impl FnMut(&StoredBatch<'_>),
     ) -> std::io::Result<bool> {
-        let frame = match window.get(&*self.file, self.offset, FRAME_BYTES as u64)?.first_chunk() {
+        let head = window.get(&*self.file, self.offset, FRAME_BYTES as u64, &mut self.unreadable)?;
+        let frame = match head.first_chunk() {
             Some(bytes) => Frame::decode(self.header.seed(), bytes),
             None => None,
         };
         let Some(frame) = frame else { return Ok(false) };
-        let Some(batch) = self.batch_at(self.offset, frame, window)? else { return Ok(false) };
+        let offset = self.offset;
+        let Some(batch) = self.batch_at(offset, frame, window)? else { return Ok(false) };
         if frame.first_arrival < self.least_arrival {
             return Ok(false);
         }
@@ -154,7 +230,7 @@ impl LogReader {
 
     /// The batch of a frame, if it is whole and as it was written.
     fn batch_at<'w>(
-        &self,
+        &mut self,
         offset: u64,
         frame: Frame,
         window: &'w mut Window,
@@ -164,62 +240,69 @@ impl LogReader {
         if !sane {
             return Ok(None);
         }
-        let body = window.get(&*self.file, offset + FRAME_BYTES as u64, frame.body_bytes())?;
+        let begin = offset + FRAME_BYTES as u64;
+        let body = window.get(&*self.file, begin, frame.body_bytes(), &mut self.unreadable)?;
         let whole = body.len() as u64 == frame.body_bytes() && checksum(0, &[body]) == frame.body_checksum;
         Ok(if whole { StoredBatch::parse(frame, body) } else { None })
     }
 
-    /// Whether a later whole batch says that the log had been flushed beyond the current offset.
-    fn find_witness(&self) -> std::io::Result<Witness> {
-        let length = self.file.length()?;
-        // A crafted file could have a long body read for each of many frames; twice the file is enough for an honest one.
-        let mut budget = length.saturating_mul(2);
-        let mut window = vec![0; WINDOW_BYTES + FRAME_BYTES];
-        let mut body = Window::default();
-        let mut next = None;
-        let mut start = self.offset + ALIGNMENT;
-        while start < length {
-            let read = read_full_at(&*self.file, start, &mut window)?;
-            let bytes = window.get(..read).unwrap_or_default();
-            for at in (0..WINDOW_BYTES.min(read)).step_by(ALIGNMENT as usize) {
-                let Some(head) = bytes.get(at..).and_then(|rest| rest.first_chunk::<FRAME_BYTES>()) else {
-                    break;
-                };
-                if !Frame::begins(head) {
-                    continue;
-                }
-                let Some(frame) = Frame::decode(self.header.seed(), head) else { continue };
-                let offset = start + at as u64;
-                let Some(rest) = length.checked_sub(offset + FRAME_BYTES as u64) else { continue };
-                if frame.body_bytes() > rest {
-                    continue;
-                }
-                let Some(left) = budget.checked_sub(frame.body_bytes()) else {
-                    return Ok(Witness::Unclear { end: aligned(length) });
-                };
-                budget = left;
-                if self.batch_at(offset, frame, &mut body)?.is_none() {
-                    continue;
-                }
-                let (next, arrival) = *next.get_or_insert((offset, frame.first_arrival));
-                if frame.flushed > self.offset {
-                    return Ok(Witness::Found { next, arrival });
-                }
+    /// The next whole batch behind where the search stands.
+    fn next_whole(&mut self, search: &mut Search) -> std::io::Result<Option<(u64, Frame)>> {
+        while search.at + FRAME_BYTES as u64 <= search.length && !search.exhausted {
+            let head = search.heads.get(&*self.file, search.at, FRAME_BYTES as u64, &mut self.unreadable)?;
+            let offset = search.at;
+            search.at += ALIGNMENT;
+            let Some(head) = head.first_chunk::<FRAME_BYTES>().filter(|head| Frame::begins(*head)) else {
+                continue;
+            };
+            let Some(frame) = Frame::decode(self.header.seed(), head) else { continue };
+            if frame.body_bytes() > search.length - offset - FRAME_BYTES as u64 {
+                continue;
             }
-            start += WINDOW_BYTES as u64;
+            match search.budget.checked_sub(frame.body_bytes()) {
+                Some(left) => search.budget = left,
+                None => search.exhausted = true,
+            }
+            if !search.exhausted && self.batch_at(offset, frame, &mut search.bodies)?.is_some() {
+                search.at = offset + frame.total_bytes();
+                return Ok(Some((offset, frame)));
+            }
         }
-        Ok(Witness::None)
+        Ok(None)
     }
 }
 
-/// What a later part of a log says of the place where no whole batch is.
-enum Witness {
-    /// It had been flushed: the next whole batch begins at `next`, with the event of this arrival number.
-    Found { next: u64, arrival: u64 },
-    /// Nothing.
-    None,
-    /// There is more to look at than an honest log holds.
-    Unclear { end: u64 },
+/// A stretch of a log without a whole batch, where there was one.
+struct Hole {
+    end: u64,
+    /// The first arrival number behind it, where a batch follows.
+    arrival: Option<u64>,
+    found: &'static str,
+}
+
+/// A search for whole batches.
+struct Search {
+    at: u64,
+    length: u64,
+    /// Bytes of bodies that are still looked at. A crafted file could have a long body read for each of many frames; twice the file is
+    /// enough for an honest one.
+    budget: u64,
+    exhausted: bool,
+    heads: Window,
+    bodies: Window,
+}
+
+impl Search {
+    fn new(from: u64, length: u64) -> Search {
+        Search {
+            at: from + ALIGNMENT,
+            length,
+            budget: length.saturating_mul(2),
+            exhausted: false,
+            heads: Window::default(),
+            bodies: Window::default(),
+        }
+    }
 }
 
 /// A stretch of a file in memory.
@@ -231,7 +314,13 @@ struct Window {
 
 impl Window {
     /// These bytes of the file, fewer at its end. Takes no more memory than a window, or than the file has bytes.
-    fn get(&mut self, file: &dyn File, offset: u64, length: u64) -> std::io::Result<&[u8]> {
+    fn get(
+        &mut self,
+        file: &dyn File,
+        offset: u64,
+        length: u64,
+        unreadable: &mut Vec<Range<u64>>,
+    ) -> std::io::Result<&[u8]> {
         let within = |window: &Window| {
             let start = usize::try_from(offset.checked_sub(window.start)?).ok()?;
             let end = start.checked_add(usize::try_from(length).ok()?)?;
@@ -243,7 +332,7 @@ impl Window {
         let there = file.length()?.saturating_sub(offset);
         self.start = offset;
         self.bytes.resize(length.max(WINDOW_BYTES as u64).min(there) as usize, 0);
-        let read = read_full_at(file, offset, &mut self.bytes)?;
+        let read = read_past(file, offset, &mut self.bytes, unreadable)?;
         self.bytes.truncate(read);
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         Ok(self.bytes.get(..length.min(read)).unwrap_or_default())

@@ -1,10 +1,14 @@
+//! Writing a log, batch by batch.
+
 use std::sync::Arc;
 
 use super::{SourcePosition, StoredBatch, WINDOW_BYTES};
 use crate::Event;
 use crate::error::{Failure, Operation};
-use crate::format::{ALIGNMENT, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, checksum};
+use crate::format::{ALIGNMENT, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, VERSION, checksum};
 use crate::io::{Directory, File, write_all_at};
+use crate::manifest::LogEntry;
+use crate::retire;
 
 /// A batch ready to be written, but for its place and its arrival numbers.
 #[derive(Debug)]
@@ -55,6 +59,9 @@ impl EncodedBatch {
 #[derive(Debug)]
 pub(crate) struct LogWriter {
     pub(crate) number: u64,
+    version: u32,
+    /// It has its unfinished name still.
+    unnamed: bool,
     pub(crate) file: Arc<dyn File>,
     name: String,
     seed: u32,
@@ -62,6 +69,8 @@ pub(crate) struct LogWriter {
     pub(crate) written: u64,
     /// Up to where the file is known to be durable.
     pub(crate) flushed: u64,
+    /// Up to here the log itself, or its manifest, says that it was durable.
+    witnessed: u64,
 }
 
 /// A log that is being made from others. It is durable, and can be appended to, once it is finished.
@@ -89,46 +98,132 @@ impl LogCopy {
 
     fn write(&mut self, directory: &dyn Directory) -> Result<(), Failure> {
         let log = &mut self.log;
-        write_all_at(&*log.file, log.written, &self.bytes).map_err(Failure::during(
-            directory,
-            &log.name,
-            Operation::Write,
-        ))?;
+        let written = write_all_at(&*log.file, log.written, &self.bytes);
+        written.map_err(Failure::during(directory, &log.name, Operation::Write))?;
         log.written += self.bytes.len() as u64;
         self.bytes.clear();
         Ok(())
     }
 
-    /// Makes it durable with its name.
+    /// Makes it durable.
     pub(crate) fn finish(mut self, directory: &dyn Directory) -> Result<LogWriter, Failure> {
-        self.write(directory)?;
-        self.log.finish(directory)
+        let finished = self.write(directory).and_then(|()| self.log.finish(directory));
+        if finished.is_err() {
+            self.remove(directory);
+        }
+        finished.map(|()| self.log)
+    }
+
+    /// Takes the file away again.
+    pub(crate) fn remove(&self, directory: &dyn Directory) {
+        self.log.remove_unfinished(directory);
     }
 }
 
 impl LogWriter {
-    /// Creates a log, durable with its name when this returns. It counts only once a manifest names it.
+    /// Creates a log, durable under its unfinished name when this returns. It counts only once a manifest names it, and has its final
+    /// name before a batch in it is acknowledged.
     pub(crate) fn create(directory: &dyn Directory, store: u128, number: u64) -> Result<LogWriter, Failure> {
-        LogWriter::begin(directory, store, number)?.finish(directory)
+        let mut log = LogWriter::begin(directory, store, number)?;
+        let finished = log.finish(directory);
+        if finished.is_err() {
+            log.remove_unfinished(directory);
+        }
+        finished.map(|()| log)
     }
 
-    fn finish(mut self, directory: &dyn Directory) -> Result<LogWriter, Failure> {
+    /// Goes on with a log that was closed: all of it is durable, and whole.
+    pub(crate) fn resume(
+        directory: &dyn Directory,
+        store: u128,
+        entry: &LogEntry,
+    ) -> Result<LogWriter, Failure> {
+        let LogEntry { number, version, length } = *entry;
+        let name = FileKind::Log.name(number);
+        let opened = directory.open_for_writing(&name);
+        let file = opened.map_err(Failure::during(directory, &name, Operation::Open))?;
+        let seed = Header { kind: FileKind::Log, version, store, number }.seed();
+        Ok(LogWriter {
+            number,
+            version,
+            unnamed: false,
+            file,
+            name,
+            seed,
+            written: length,
+            flushed: length,
+            witnessed: length,
+        })
+    }
+
+    /// Creates the file under its unfinished name.
+    fn begin(directory: &dyn Directory, store: u128, number: u64) -> Result<LogWriter, Failure> {
+        let (name, unfinished) = (FileKind::Log.name(number), FileKind::Log.unfinished_name(number));
+        let header = Header { kind: FileKind::Log, version: VERSION, store, number };
+        let created = directory.create(&unfinished);
+        let file = created.map_err(Failure::during(directory, &name, Operation::Create))?;
+        let written = write_all_at(&*file, 0, &header.encode());
+        if let Err(error) = written {
+            let _ = directory.remove(&unfinished);
+            return Err(Failure::during(directory, &name, Operation::Write)(error));
+        }
+        let written = HEADER_BYTES as u64;
+        let seed = header.seed();
+        Ok(LogWriter {
+            number,
+            version: VERSION,
+            unnamed: true,
+            file,
+            name,
+            seed,
+            written,
+            flushed: 0,
+            witnessed: written,
+        })
+    }
+
+    fn finish(&mut self, directory: &dyn Directory) -> Result<(), Failure> {
         self.flush(directory)?;
         directory.flush().map_err(Failure::during(directory, &self.name, Operation::FlushFolder))?;
-        Ok(self)
+        self.witnessed = self.flushed;
+        Ok(())
     }
 
-    fn begin(directory: &dyn Directory, store: u128, number: u64) -> Result<LogWriter, Failure> {
-        let name = FileKind::Log.name(number);
-        let header = Header { kind: FileKind::Log, store, number };
-        let file = directory.create(&name).map_err(Failure::during(directory, &name, Operation::Create))?;
-        write_all_at(&*file, 0, &header.encode()).map_err(Failure::during(
-            directory,
-            &name,
-            Operation::Write,
-        ))?;
-        let written = HEADER_BYTES as u64;
-        Ok(LogWriter { number, file, name, seed: header.seed(), written, flushed: 0 })
+    /// The log as a manifest names it now.
+    pub(crate) fn entry(&self) -> LogEntry {
+        LogEntry { number: self.number, version: self.version, length: self.flushed }
+    }
+
+    /// Gives a new log its final name, once a manifest names it; durable when the folder is flushed. False if it has it already.
+    pub(crate) fn rename(&mut self, directory: &dyn Directory) -> Result<bool, Failure> {
+        if !std::mem::take(&mut self.unnamed) {
+            return Ok(false);
+        }
+        retire::finish_name(directory, &self.name)?;
+        Ok(true)
+    }
+
+    /// Takes a new log away that no manifest will name.
+    pub(crate) fn remove_unfinished(&self, directory: &dyn Directory) {
+        if self.unnamed {
+            let _ = directory.remove(&FileKind::Log.unfinished_name(self.number));
+        }
+    }
+
+    /// Writes an empty batch that says how far the log is durable: what is damaged before it cannot pass for the log's end. It need not be
+    /// durable itself.
+    pub(crate) fn bear_witness(
+        &mut self,
+        directory: &dyn Directory,
+        next_arrival: u64,
+    ) -> Result<(), Failure> {
+        if self.flushed <= self.witnessed || self.flushed != self.written {
+            return Ok(());
+        }
+        self.write(directory, EncodedBatch::new(&[], None), next_arrival)?;
+        // The next one has to tell of more than of this one.
+        self.witnessed = self.written;
+        Ok(())
     }
 
     /// Writes a batch behind the others; on failure the log is as before, or the failure is final.

@@ -1,12 +1,14 @@
+//! An open segment, and its blocks within reach.
+
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::Segment;
-use crate::block::{Block, Columns, ReadBlock};
+use crate::block::{Block, Columns, Parts, ReadBlock};
 use crate::error::{Damage, Failure, Operation, ReadError};
-use crate::format::{BlockEntry, Key, checksum};
+use crate::format::{BlockEntry, Index, Key, checksum, part};
 use crate::io::{Directory, File, Mapping, read_full_at};
 
 /// An open segment: its index, and its bytes within reach.
@@ -14,7 +16,7 @@ pub(crate) struct Loaded {
     directory: Arc<dyn Directory>,
     name: String,
     seed: u32,
-    index: Arc<[BlockEntry]>,
+    index: Arc<Index>,
     bytes: SegmentBytes,
     /// Per block; only maps remember, what is read is new each time.
     verified: Vec<Verified>,
@@ -22,21 +24,45 @@ pub(crate) struct Loaded {
 
 /// Which parts of a block were found whole in this process.
 #[derive(Default)]
-struct Verified {
-    columns: AtomicBool,
-    documents: AtomicBool,
+struct Verified(AtomicU8);
+
+impl Verified {
+    const KEYS: u8 = 1;
+    const DOCUMENTS: u8 = 2;
+    /// The summary is not whole: it is not used, and nothing is lost with it.
+    const NO_SUMMARY: u8 = 4;
+
+    fn has(&self, what: u8) -> bool {
+        self.0.load(Ordering::Relaxed) & what != 0
+    }
+
+    fn add(&self, what: u8) {
+        self.0.fetch_or(what, Ordering::Relaxed);
+    }
 }
 
 /// A segment's bytes.
 pub(super) enum SegmentBytes {
-    Mapped(Mapping),
+    Mapped(Box<dyn Mapping>),
     Read(Arc<dyn File>),
 }
 
 impl std::fmt::Debug for Loaded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Loaded").field("name", &self.name).field("blocks", &self.index.len()).finish()
+        f.debug_struct("Loaded").field("name", &self.name).field("blocks", &self.index.blocks.len()).finish()
     }
+}
+
+/// Where the parts of a block of text lie in the file.
+struct Place<'a> {
+    entry: &'a BlockEntry,
+    verified: &'a Verified,
+    documents: Range<u64>,
+    document_checksum: u32,
+    keys: Range<u64>,
+    key_checksum: u32,
+    /// With its checksum; in version 1 it is the end of the keys.
+    summary: Option<(Range<u64>, u32)>,
 }
 
 impl Loaded {
@@ -44,10 +70,10 @@ impl Loaded {
         directory: Arc<dyn Directory>,
         name: String,
         seed: u32,
-        index: Arc<[BlockEntry]>,
+        index: Arc<Index>,
         bytes: SegmentBytes,
     ) -> Loaded {
-        let verified = index.iter().map(|_| Verified::default()).collect();
+        let verified = index.blocks.iter().map(|_| Verified::default()).collect();
         Loaded { directory, name, seed, index, bytes, verified }
     }
 
@@ -56,135 +82,206 @@ impl Loaded {
         &self.name
     }
 
-    pub(crate) fn index(&self) -> &Arc<[BlockEntry]> {
+    pub(crate) fn index(&self) -> &Arc<Index> {
         &self.index
     }
 
     /// A range of the mapped file; empty where the file is not mapped.
     pub(crate) fn mapped(&self, range: &Range<usize>) -> &[u8] {
         match &self.bytes {
-            SegmentBytes::Mapped(map) => (**map).as_ref().get(range.clone()).unwrap_or_default(),
+            SegmentBytes::Mapped(map) => map.bytes().get(range.clone()).unwrap_or_default(),
             SegmentBytes::Read(_) => &[],
         }
     }
 
-    /// The block at a place in the index, its columns verified: at the first use in this process if the file is mapped, at each
+    /// The block at a place in the index, its keys verified: at the first use in this process if the file is mapped, at each
     /// use if it is read.
     pub(super) fn block(
         self: &Arc<Loaded>,
         segment: &Arc<Segment>,
         number: usize,
     ) -> Result<Block, ReadError> {
-        let (entry, verified) = self.place(number)?;
-        let events = entry.events as usize;
+        let place = self.place(number)?;
+        let events = place.entry.events as usize;
         match &self.bytes {
-            SegmentBytes::Mapped(_) => {
-                let columns = within(entry.columns());
-                if !verified.columns.load(Ordering::Relaxed) {
-                    self.check_columns(entry, self.mapped(&columns))?;
-                    verified.columns.store(true, Ordering::Relaxed);
+            SegmentBytes::Mapped(map) => {
+                self.fetch(&**map, &place, &place.keys)?;
+                let keys = within(&place.keys);
+                if !place.verified.has(Verified::KEYS) {
+                    self.check_keys(&place, self.mapped(&keys))?;
+                    if self.summary(&place).is_err() {
+                        place.verified.add(Verified::NO_SUMMARY);
+                    }
+                    place.verified.add(Verified::KEYS);
                 }
-                Ok(Block::mapped(Arc::clone(self), number, columns, events))
+                let summary = match &place.summary {
+                    _ if place.verified.has(Verified::NO_SUMMARY) => 0..0,
+                    Some((range, _)) => {
+                        self.fetch(&**map, &place, range)?;
+                        within(range)
+                    }
+                    None => keys.start + events * 20..keys.end,
+                };
+                let parts = Parts { keys, summary, events };
+                Ok(Block::mapped(Arc::clone(self), number, parts))
             }
-            SegmentBytes::Read(file) => {
-                let columns = self.read(&**file, entry.columns())?;
-                self.check_columns(entry, &columns)?;
-                Ok(Block::read(ReadBlock::new(Arc::clone(segment), number, events, columns)))
+            SegmentBytes::Read(_) => {
+                let mut bytes = self.read(&place, &place.keys)?;
+                self.check_keys(&place, &bytes)?;
+                let summary_at = if place.summary.is_some() { bytes.len() } else { events * 20 };
+                bytes.extend(self.summary(&place).unwrap_or_default());
+                let parts = Parts { keys: 0..summary_at, summary: summary_at..bytes.len(), events };
+                Ok(Block::read(ReadBlock::new(Arc::clone(segment), number, bytes, parts)))
             }
         }
+    }
+
+    /// The summary where it is a part of its own, verified.
+    fn summary(&self, place: &Place<'_>) -> Result<Vec<u8>, ReadError> {
+        let Some((range, expected)) = &place.summary else { return Ok(Vec::new()) };
+        let bytes = self.read(place, range)?;
+        if checksum(self.seed, &[&bytes]) == *expected {
+            return Ok(bytes);
+        }
+        let found = "the checksum of its summary does not hold";
+        Err(ReadError::Damaged(Damage { events: Some(0), ..self.damage(place, range, found) }))
     }
 
     /// The documents of a block of a mapped file, verified at the first use in this process; empty where the file is not mapped.
     pub(crate) fn documents(&self, number: usize) -> Result<&[u8], ReadError> {
-        let (entry, verified) = self.place(number)?;
-        let documents = self.mapped(&within(entry.documents()));
-        if !verified.documents.load(Ordering::Relaxed) {
-            self.check_documents(entry, self.mapped(&within(entry.columns())), documents)?;
-            verified.documents.store(true, Ordering::Relaxed);
+        let place = self.place(number)?;
+        if let SegmentBytes::Mapped(map) = &self.bytes {
+            self.fetch(&**map, &place, &place.documents)?;
+        }
+        let documents = self.mapped(&within(&place.documents));
+        if !place.verified.has(Verified::DOCUMENTS) {
+            self.check_documents(&place, self.mapped(&within(&place.keys)), documents)?;
+            place.verified.add(Verified::DOCUMENTS);
         }
         Ok(documents)
     }
 
-    /// The documents of a block, read anew and verified against its columns.
-    pub(crate) fn read_documents(&self, number: usize, columns: &[u8]) -> Result<Vec<u8>, ReadError> {
-        let (entry, _) = self.place(number)?;
-        let documents = match &self.bytes {
-            SegmentBytes::Mapped(_) => self.mapped(&within(entry.documents())).to_vec(),
-            SegmentBytes::Read(file) => self.read(&**file, entry.documents())?,
-        };
-        self.check_documents(entry, columns, &documents)?;
+    /// The documents of a block, read anew and verified against its keys.
+    pub(crate) fn read_documents(&self, number: usize, keys: &[u8]) -> Result<Vec<u8>, ReadError> {
+        let place = self.place(number)?;
+        let documents = self.read(&place, &place.documents)?;
+        self.check_documents(&place, keys, &documents)?;
         Ok(documents)
     }
 
-    /// Verifies a block, whatever is known of it already.
+    /// Verifies a block, whatever is known of it already, and says what is damaged: nothing, or one part of it.
     pub(super) fn verify(&self, number: usize) -> Result<(), ReadError> {
-        let (entry, _) = self.place(number)?;
-        let read;
-        let columns = match &self.bytes {
-            SegmentBytes::Mapped(_) => self.mapped(&within(entry.columns())),
-            SegmentBytes::Read(file) => {
-                read = self.read(&**file, entry.columns())?;
-                &read
-            }
+        let place = self.place(number)?;
+        let keys = self.read(&place, &place.keys)?;
+        self.check_keys(&place, &keys)?;
+        self.read_documents(number, &keys)?;
+        self.summary(&place).map(drop)
+    }
+
+    /// Verifies the summary of a block alone.
+    pub(super) fn check_summary(&self, number: usize) -> Result<(), ReadError> {
+        self.summary(&self.place(number)?).map(drop)
+    }
+
+    /// The bytes of a part that the segment has as a whole, if it has it and it is as it was written.
+    pub(super) fn own_part(&self, name: &str) -> Option<Vec<u8>> {
+        let part = self.index.own_part(name)?;
+        let bytes = self.bytes_of(&part.range()).ok()?;
+        (checksum(self.seed, &[&bytes]) == part.checksum).then_some(bytes)
+    }
+
+    fn place(&self, number: usize) -> Result<Place<'_>, Failure> {
+        let place = || {
+            let entry = self.index.blocks.get(number)?;
+            // The index was refused where one of these is missing.
+            let documents = self.index.part_of(entry, part::DOCUMENTS)?;
+            let keys = self.index.part_of(entry, part::KEYS)?;
+            let summary = self.index.part_of(entry, part::SUMMARY);
+            Some(Place {
+                entry,
+                verified: self.verified.get(number)?,
+                documents: documents.range(),
+                document_checksum: documents.checksum,
+                keys: keys.range(),
+                key_checksum: keys.checksum,
+                summary: summary.map(|part| (part.range(), part.checksum)),
+            })
         };
-        self.check_columns(entry, columns)?;
-        match &self.bytes {
-            SegmentBytes::Mapped(_) => {
-                self.check_documents(entry, columns, self.mapped(&within(entry.documents())))
-            }
-            SegmentBytes::Read(_) => self.read_documents(number, columns).map(drop),
-        }
+        place().ok_or_else(|| self.failure()(io::ErrorKind::InvalidInput.into()))
     }
 
-    fn place(&self, number: usize) -> Result<(&BlockEntry, &Verified), Failure> {
-        let failure = || self.failure()(io::ErrorKind::InvalidInput.into());
-        self.index.get(number).zip(self.verified.get(number)).ok_or_else(failure)
-    }
-
-    fn failure(&self) -> impl FnOnce(io::Error) -> Failure {
+    fn failure(&self) -> impl FnOnce(io::Error) -> Failure + use<> {
         Failure::during(&*self.directory, &self.name, Operation::Read)
     }
 
+    /// Brings a part of the map into memory, so that a bad sector or a file cut short is an error and no signal.
+    fn fetch(&self, map: &dyn Mapping, place: &Place<'_>, range: &Range<u64>) -> Result<(), ReadError> {
+        map.fetch(within(range))
+            .map_err(self.failure())
+            .map_err(|failure| self.unreadable(place, range, failure))
+    }
+
     /// Reads a part of the file, or what there is of it.
-    fn read(&self, file: &dyn File, range: Range<u64>) -> Result<Vec<u8>, Failure> {
-        let mut bytes = vec![0; (range.end - range.start) as usize];
-        let read = read_full_at(file, range.start, &mut bytes).map_err(self.failure())?;
-        bytes.truncate(read);
-        Ok(bytes)
+    fn read(&self, place: &Place<'_>, range: &Range<u64>) -> Result<Vec<u8>, ReadError> {
+        self.bytes_of(range).map_err(|failure| self.unreadable(place, range, failure))
     }
 
-    fn damaged(&self, entry: &BlockEntry, bytes: Range<u64>, found: &'static str) -> ReadError {
-        ReadError::Damaged(Damage {
+    fn bytes_of(&self, range: &Range<u64>) -> Result<Vec<u8>, Failure> {
+        match &self.bytes {
+            SegmentBytes::Mapped(map) => {
+                map.fetch(within(range)).map_err(self.failure())?;
+                Ok(self.mapped(&within(range)).to_vec())
+            }
+            SegmentBytes::Read(file) => {
+                let mut bytes = vec![0; (range.end - range.start) as usize];
+                let read = read_full_at(&**file, range.start, &mut bytes).map_err(self.failure())?;
+                bytes.truncate(read);
+                Ok(bytes)
+            }
+        }
+    }
+
+    /// What the medium does not give back is damage like any other.
+    fn unreadable(&self, place: &Place<'_>, range: &Range<u64>, failure: Failure) -> ReadError {
+        if failure.is_unreadable() {
+            ReadError::Damaged(self.damage(place, range, "the medium does not give it back"))
+        } else {
+            ReadError::Failure(failure)
+        }
+    }
+
+    fn damage(&self, place: &Place<'_>, bytes: &Range<u64>, found: &'static str) -> Damage {
+        Damage {
             file: self.directory.path(&self.name),
-            bytes,
-            keys: Some((entry.first, entry.last)),
-            events: Some(u64::from(entry.events)),
+            bytes: bytes.clone(),
+            keys: Some((place.entry.first, place.entry.last)),
+            events: Some(u64::from(place.entry.events)),
             found,
-        })
+        }
     }
 
-    fn check_columns(&self, entry: &BlockEntry, columns: &[u8]) -> Result<(), ReadError> {
-        let damaged = |found| Err(self.damaged(entry, entry.columns(), found));
-        if checksum(self.seed, &[columns]) != entry.column_checksum {
+    fn check_keys(&self, place: &Place<'_>, keys: &[u8]) -> Result<(), ReadError> {
+        let damaged = |found| Err(ReadError::Damaged(self.damage(place, &place.keys, found)));
+        if checksum(self.seed, &[keys]) != place.key_checksum {
             return damaged("the checksum of its columns does not hold");
         }
-        if !is_consistent(entry, columns) {
+        if !is_consistent(place.entry, keys) {
             return damaged("its parts do not fit together");
         }
         Ok(())
     }
 
-    /// The columns have been checked.
-    fn check_documents(&self, entry: &BlockEntry, columns: &[u8], documents: &[u8]) -> Result<(), ReadError> {
-        let damaged = |found| Err(self.damaged(entry, entry.documents(), found));
-        if checksum(self.seed, &[documents]) != entry.document_checksum {
+    /// The keys have been checked.
+    fn check_documents(&self, place: &Place<'_>, keys: &[u8], documents: &[u8]) -> Result<(), ReadError> {
+        let damaged = |found| Err(ReadError::Damaged(self.damage(place, &place.documents, found)));
+        if checksum(self.seed, &[documents]) != place.document_checksum {
             return damaged("the checksum of its documents does not hold");
         }
-        let ends_stand = Columns::of(columns, entry.events as usize).is_some_and(|columns| {
+        let ends_stand = Columns::of(keys, place.entry.events as usize).is_some_and(|columns| {
             let stands = |end: &[u8; 4]| documents.get(u32::from_le_bytes(*end) as usize) == Some(&b'\n');
             columns.ends.iter().all(stands)
         });
-        if !ends_stand || documents.len() != entry.document_bytes as usize {
+        if !ends_stand || documents.len() != place.entry.document_bytes as usize {
             return damaged("its documents do not end where its columns say");
         }
         Ok(())
@@ -192,14 +289,14 @@ impl Loaded {
 }
 
 /// A range of the file as one of the map: the index was held against the length of the file, which is mapped whole.
-fn within(range: Range<u64>) -> Range<usize> {
+fn within(range: &Range<u64>) -> Range<usize> {
     range.start as usize..range.end as usize
 }
 
-/// Whether the columns fit together and to the entry, so that whoever uses them need not doubt them: keys rise, and so do ends,
+/// Whether the keys fit together and to the entry, so that whoever uses them need not doubt them: they rise, and so do ends,
 /// the last of them where the documents end.
-fn is_consistent(entry: &BlockEntry, columns: &[u8]) -> bool {
-    Columns::of(columns, entry.events as usize).is_some_and(|columns| {
+fn is_consistent(entry: &BlockEntry, keys: &[u8]) -> bool {
+    Columns::of(keys, entry.events as usize).is_some_and(|columns| {
         let mut keys = columns.instants.iter().zip(columns.arrivals).map(|(instant, arrival)| Key {
             instant: u64::from_le_bytes(*instant),
             arrival: u64::from_le_bytes(*arrival),

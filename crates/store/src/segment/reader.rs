@@ -1,17 +1,18 @@
+//! Opening segments, and finding their blocks.
+
 use std::collections::{HashSet, VecDeque};
 use std::io;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::loaded::{Loaded, SegmentBytes};
 use crate::block::Block;
 use crate::error::{Damage, Failure, Operation, ReadError};
-use crate::format::{
-    BLOCK_ENTRY_BYTES, BlockEntry, FileKind, HEADER_BYTES, Header, Key, TRAILER_BYTES, Trailer, aligned,
-    checksum,
-};
+use crate::format::{FileKind, HEADER_BYTES, Header, Index, Key, Trailer, aligned, checksum, part};
 use crate::io::{Directory, File, read_full_at};
-use crate::manifest::SegmentEntry;
+use crate::manifest::{SegmentEntry, Sources, decode_sources};
 use crate::options::{Options, ReadMode};
+use crate::retire;
 
 /// What all segments of an open store share.
 #[derive(Debug)]
@@ -38,21 +39,23 @@ impl Environment {
         Environment { directory, store, mode: options.read_mode, open_max, open }
     }
 
+    /// The same store, read plainly: by whoever goes through whole segments, and must survive a bad sector.
+    pub(crate) fn plain(&self) -> Arc<Environment> {
+        Arc::new(Environment {
+            directory: Arc::clone(&self.directory),
+            store: self.store,
+            mode: ReadMode::Plain,
+            open_max: 1,
+            open: Mutex::new(VecDeque::new()),
+        })
+    }
+
     /// Closes the segments that are no longer live, once nobody reads them: a file that is still mapped takes room though it was removed.
     pub(crate) fn close_all_but(&self, live: &[SegmentEntry]) {
         let live: HashSet<String> = live.iter().map(|entry| FileKind::Segment.name(entry.number)).collect();
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|loaded| live.contains(loaded.name()));
     }
-}
-
-/// What has to be as it was written for a segment to be opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Demand {
-    /// Header, length, index and trailer.
-    Everything,
-    /// The index: it is enough to find the blocks.
-    Index,
 }
 
 /// A segment that the manifest names; its file is opened when it is needed.
@@ -68,13 +71,9 @@ impl Segment {
         Segment { entry, environment, loaded: Mutex::new(Weak::new()) }
     }
 
-    fn name(&self) -> String {
-        FileKind::Segment.name(self.entry.number)
-    }
-
     fn damage(&self, found: &'static str) -> ReadError {
         ReadError::Damaged(Damage {
-            file: self.environment.directory.path(&self.name()),
+            file: self.environment.directory.path(&self.entry.name()),
             bytes: 0..self.entry.file_bytes,
             keys: Some((self.entry.first, self.entry.last)),
             events: Some(self.entry.events),
@@ -87,25 +86,25 @@ impl Segment {
         self.load()?.block(self, number)
     }
 
-    /// Reads everything again, whatever is known already, and says what is damaged.
+    /// Reads everything again, plainly and whatever is known already, and says what is damaged. Goes on past each damage.
     pub(crate) fn verify(&self) -> Result<Vec<Damage>, Failure> {
         let mut damage = Vec::new();
-        let mut note = |error| match error {
-            ReadError::Damaged(found) => {
+        let mut note = |result: Result<(), ReadError>| match result {
+            Ok(()) => Ok(()),
+            Err(ReadError::Damaged(found)) => {
                 damage.push(found);
                 Ok(())
             }
-            ReadError::Failure(failure) => Err(failure),
+            Err(ReadError::Failure(failure)) => Err(failure),
         };
-        match self.open(Demand::Everything) {
-            Ok(opened) => {
-                for number in 0..opened.index().len() {
-                    if let Err(error) = opened.verify(number) {
-                        note(error)?;
-                    }
+        match self.open(ReadMode::Plain) {
+            Ok((opened, flaw)) => {
+                note(flaw.map_or(Ok(()), |flaw| Err(ReadError::Damaged(flaw))))?;
+                for number in 0..opened.index().blocks.len() {
+                    note(opened.verify(number))?;
                 }
             }
-            Err(error) => note(error)?,
+            Err(error) => note(Err(error))?,
         }
         Ok(damage)
     }
@@ -116,7 +115,7 @@ impl Segment {
         if let Some(open) = loaded.upgrade() {
             return Ok(open);
         }
-        let opened = Arc::new(self.open(Demand::Everything)?);
+        let opened = Arc::new(self.open(self.environment.mode)?.0);
         *loaded = Arc::downgrade(&opened);
         let mut open = self.environment.open.lock().unwrap_or_else(PoisonError::into_inner);
         while open.len() >= self.environment.open_max {
@@ -126,20 +125,17 @@ impl Segment {
         Ok(opened)
     }
 
-    /// The segment opened although something is wrong with it, if its index is whole.
-    pub(super) fn load_despite_damage(&self) -> Result<Arc<Loaded>, ReadError> {
-        let opened = Arc::new(self.open(Demand::Index)?);
-        *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&opened);
-        Ok(opened)
-    }
-
-    fn open(&self, demand: Demand) -> Result<Loaded, ReadError> {
+    /// Opens the segment. Its index has to be whole; what else is wrong with the file as a whole comes beside it, and takes no event away.
+    pub(super) fn open(&self, mode: ReadMode) -> Result<(Loaded, Option<Damage>), ReadError> {
         let directory = &*self.environment.directory;
-        let name = self.name();
+        let name = self.entry.name();
         let fail = |operation| Failure::during(directory, &name, operation);
-        let file = match directory.open(&name) {
+        let file = match retire::open_named(directory, &name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(self.damage("the file is missing"));
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                return Err(self.damage("it is not a regular file"));
             }
             opened => opened.map_err(fail(Operation::Open))?,
         };
@@ -147,96 +143,130 @@ impl Segment {
         if length < self.entry.file_bytes {
             return Err(self.damage("the file was cut short"));
         }
-        if length > self.entry.file_bytes && demand == Demand::Everything {
-            return Err(self.damage("the file has grown"));
+        let header = self.header();
+        let (index, mut flaw) = self.read_index(&*file, header)?;
+        if length > self.entry.file_bytes {
+            flaw = flaw.or(Some("the file has grown"));
         }
-        let header =
-            Header { kind: FileKind::Segment, store: self.environment.store, number: self.entry.number };
-        let index = self.read_index(&*file, header, demand).map_err(fail(Operation::Read))?;
-        let index = index.map_err(|found| self.damage(found))?;
-        let bytes = match self.environment.mode {
-            ReadMode::Map => {
-                SegmentBytes::Mapped(file.map(self.entry.file_bytes).map_err(fail(Operation::Map))?)
-            }
+        let bytes = match mode {
+            ReadMode::Map => match file.map(self.entry.file_bytes) {
+                Ok(map) => SegmentBytes::Mapped(map),
+                // There may be no room for another map.
+                Err(_) => SegmentBytes::Read(file),
+            },
             ReadMode::Plain => SegmentBytes::Read(file),
         };
+        let flaw = flaw.map(|found| Damage {
+            file: directory.path(&name),
+            bytes: 0..length,
+            keys: None,
+            events: Some(0),
+            found,
+        });
         let directory = Arc::clone(&self.environment.directory);
-        Ok(Loaded::new(directory, name, header.seed(), index.into(), bytes))
+        Ok((Loaded::new(directory, name, header.seed(), Arc::new(index), bytes), flaw))
     }
 
-    /// Reads header, trailer and index; the inner error says what is wrong with them.
+    fn header(&self) -> Header {
+        let (version, number) = (self.entry.version, self.entry.number);
+        Header { kind: FileKind::Segment, version, store: self.environment.store, number }
+    }
+
+    /// Reads header, trailer and index, and says what is wrong with the first two: the manifest knows what stood there.
     fn read_index(
         &self,
         file: &dyn File,
         header: Header,
-        demand: Demand,
-    ) -> io::Result<Result<Vec<BlockEntry>, &'static str>> {
+    ) -> Result<(Index, Option<&'static str>), ReadError> {
         let entry = &self.entry;
-        let mut head = [0; HEADER_BYTES];
-        let read = read_full_at(file, 0, &mut head)?;
-        let expected = header.expect(head.get(..read).unwrap_or_default()).is_ok();
-        if !expected && demand == Demand::Everything {
-            return Ok(Err("its header is not the one that was written"));
-        }
-        let index_bytes = u64::from(entry.blocks) * BLOCK_ENTRY_BYTES as u64;
-        let end_bytes = index_bytes + TRAILER_BYTES as u64;
+        let fail = || Failure::during(&*self.environment.directory, &entry.name(), Operation::Read);
+        let read = |range: Range<u64>| {
+            let mut bytes = vec![0; (range.end - range.start) as usize];
+            let read = read_full_at(file, range.start, &mut bytes)?;
+            bytes.truncate(read);
+            Ok::<_, io::Error>(bytes)
+        };
+        let end_bytes = entry.index_bytes.saturating_add(Trailer::length(entry.version) as u64);
         // The index is smaller than the file, so no more than that is ever allocated.
         let Some(start) = entry.file_bytes.checked_sub(end_bytes) else {
-            return Ok(Err("it is too short for its index"));
+            return Err(self.damage("it is too short for its index"));
         };
-        let mut end = vec![0; end_bytes as usize];
-        if read_full_at(file, start, &mut end)? < end.len() {
-            return Ok(Err("it is too short for its index"));
-        }
-        Ok(decode_index(entry, header.seed(), start, &end, demand)
-            .ok_or("its index is not the one that was written"))
+        let trailer_at = start + entry.index_bytes;
+        let index = match read(start..trailer_at).map_err(fail()) {
+            Err(failure) if failure.is_unreadable() => {
+                return Err(self.damage("the medium does not give its index back"));
+            }
+            index => index?,
+        };
+        let seed = header.seed();
+        let index = Some(index).filter(|index| checksum(seed, &[index]) == entry.index_checksum);
+        let index = index.and_then(|index| Index::decode(entry.version, &index));
+        let Some(index) = index.filter(|index| is_laid_out(index, entry, start)) else {
+            return Err(self.damage("its index is not the one that was written"));
+        };
+        let head = read(0..HEADER_BYTES as u64).is_ok_and(|head| header.expect(&head).is_ok());
+        let end = read(trailer_at..entry.file_bytes);
+        let end = end.is_ok_and(|end| Trailer::decode(entry.version, seed, &end) == Some(entry.trailer()));
+        let flaw = match (head, end) {
+            (true, true) => None,
+            (false, _) => Some("its header is not the one that was written"),
+            (true, false) => Some("its end is not the one that was written"),
+        };
+        Ok((index, flaw))
+    }
+
+    /// Where sources stood when the segment was written; `None` if it does not tell.
+    pub(crate) fn sources(&self) -> Option<Sources> {
+        decode_sources(&self.load().ok()?.own_part(part::SOURCES)?)
+    }
+
+    /// What a manifest would say of a segment that none names, as far as its header and its end are whole.
+    pub(crate) fn examine(directory: &dyn Directory, number: u64) -> Option<SegmentEntry> {
+        let name = FileKind::Segment.name(number);
+        let header = retire::header(directory, &name, FileKind::Segment)?;
+        let file = directory.open(&name).ok()?;
+        let length = file.length().ok()?;
+        let mut end = vec![0; Trailer::length(header.version)];
+        read_full_at(&*file, length.checked_sub(end.len() as u64)?, &mut end).ok()?;
+        let trailer = Trailer::decode(header.version, header.seed(), &end)?;
+        (header.number == number).then(|| SegmentEntry::of(number, header.version, length, &trailer))
     }
 }
 
-/// Takes the index and the trailer apart, and holds every figure against the layout that the others demand.
-fn decode_index(
-    entry: &SegmentEntry,
-    seed: u32,
-    start: u64,
-    end: &[u8],
-    demand: Demand,
-) -> Option<Vec<BlockEntry>> {
-    let (index, trailer) = end.split_last_chunk::<TRAILER_BYTES>()?;
-    let trailer = Trailer::decode(seed, trailer);
-    let expected = Trailer {
-        blocks: entry.blocks,
-        index_checksum: entry.index_checksum,
-        events: entry.events,
-        document_bytes: entry.document_bytes,
-        first: entry.first,
-        last: entry.last,
-    };
-    let complete = trailer == Some(expected) || demand == Demand::Index;
-    if !complete || checksum(seed, &[index]) != entry.index_checksum {
-        return None;
-    }
-    let blocks: Vec<BlockEntry> =
-        index.as_chunks::<BLOCK_ENTRY_BYTES>().0.iter().map(BlockEntry::decode).collect::<Option<_>>()?;
-    let (first, last) = (blocks.first()?, blocks.last()?);
-    if first.first != entry.first || last.last != entry.last {
-        return None;
-    }
-    let (mut documents, mut columns) = (HEADER_BYTES as u64, aligned(last.documents().end));
-    let (mut events, mut document_bytes) = (0u64, 0u64);
+/// Whether every figure of an index agrees with the others, and the parts fill the file up to the index.
+fn is_laid_out(index: &Index, entry: &SegmentEntry, end: u64) -> bool {
+    let (Some(first), Some(last)) = (index.blocks.first(), index.blocks.last()) else { return false };
     let mut previous: Option<Key> = None;
-    for block in &blocks {
-        let placed = block.document_offset == documents && block.column_offset == columns;
+    let sound = index.blocks.iter().all(|block| {
         let ordered = previous.is_none_or(|previous| previous < block.first) && block.first <= block.last;
-        // An event has at least one byte and its line feed.
-        if !placed || !ordered || block.events == 0 || block.document_bytes / 2 < block.events {
-            return None;
-        }
-        documents = block.documents().end;
-        columns = aligned(block.columns().end);
-        events += u64::from(block.events);
-        document_bytes += u64::from(block.document_bytes);
         previous = Some(block.last);
-    }
-    let complete = columns == start && events == entry.events && document_bytes == entry.document_bytes;
-    complete.then_some(blocks)
+        let bytes = |name| index.part_of(block, name).map(|part| part.range().end - part.range().start);
+        let key_bytes = u64::from(block.events) * 20;
+        // An event has at least one byte and its line feed.
+        ordered
+            && block.events > 0
+            && block.document_bytes / 2 >= block.events
+            && bytes(part::DOCUMENTS) == Some(u64::from(block.document_bytes))
+            && bytes(part::KEYS)
+                .is_some_and(|bytes| bytes == key_bytes || (entry.version == 1 && bytes > key_bytes))
+    });
+    let mut ranges: Vec<Range<u64>> = index.parts.iter().map(|part| part.range()).collect();
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut reached = HEADER_BYTES as u64;
+    let filled = ranges.iter().all(|range| {
+        let fits = range.start >= reached && range.start <= aligned(reached);
+        reached = range.end;
+        fits
+    });
+    let sum = |field: fn(&crate::format::BlockEntry) -> u32| -> u64 {
+        index.blocks.iter().map(|block| u64::from(field(block))).sum()
+    };
+    sound
+        && filled
+        && aligned(reached) == end
+        && first.first == entry.first
+        && last.last == entry.last
+        && index.blocks.len() == entry.blocks as usize
+        && sum(|block| block.events) == entry.events
+        && sum(|block| block.document_bytes) == entry.document_bytes
 }

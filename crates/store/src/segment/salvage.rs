@@ -1,8 +1,11 @@
+//! What is whole in a segment, and what is not.
+
 use std::sync::Arc;
 
 use super::Segment;
 use crate::block::Block;
 use crate::error::{Damage, Failure, ReadError};
+use crate::options::ReadMode;
 
 /// What is whole in a segment, and what is not.
 pub(crate) struct Salvaged {
@@ -12,33 +15,33 @@ pub(crate) struct Salvaged {
 }
 
 impl Segment {
-    /// Finds the blocks that are whole. Where only the header, the trailer or what was added at the end is wrong, all of them can be:
-    /// the manifest knows what stood there.
+    /// Finds the blocks that are whole, by plain reads. Where only the header, the trailer or what was added at the end is wrong, all of them
+    /// can be: the manifest knows what stood there.
     pub(crate) fn salvage(self: &Arc<Segment>) -> Result<Salvaged, Failure> {
         let mut salvaged = Salvaged { blocks: Vec::new(), damage: Vec::new() };
-        let opened = match self.load() {
-            Err(ReadError::Damaged(damage)) => match self.load_despite_damage() {
-                Ok(opened) => {
-                    salvaged.damage.push(Damage { events: Some(0), keys: None, ..damage });
-                    opened
-                }
-                Err(ReadError::Failure(failure)) => return Err(failure),
-                Err(ReadError::Damaged(damage)) => {
-                    salvaged.damage.push(damage);
-                    return Ok(salvaged);
-                }
-            },
-            Err(ReadError::Failure(failure)) => return Err(failure),
+        let (opened, flaw) = match self.open(ReadMode::Plain) {
             Ok(opened) => opened,
+            Err(ReadError::Damaged(damage)) => {
+                salvaged.damage.push(damage);
+                return Ok(salvaged);
+            }
+            Err(ReadError::Failure(failure)) => return Err(failure),
         };
-        for number in 0..opened.index().len() {
-            // All of it has to be whole.
+        salvaged.damage.extend(flaw);
+        let opened = Arc::new(opened);
+        for number in 0..opened.index().blocks.len() {
             let whole = opened.block(self, number).and_then(|block| {
                 block.documents()?;
                 Ok(block)
             });
             match whole {
-                Ok(block) => salvaged.blocks.push(block),
+                Ok(block) => {
+                    salvaged.blocks.push(block);
+                    // Of a damaged summary nothing is lost but time.
+                    if let Err(ReadError::Damaged(damage)) = opened.check_summary(number) {
+                        salvaged.damage.push(damage);
+                    }
+                }
                 Err(ReadError::Damaged(damage)) => salvaged.damage.push(damage),
                 Err(ReadError::Failure(failure)) => return Err(failure),
             }

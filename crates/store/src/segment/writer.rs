@@ -1,21 +1,30 @@
+//! Writing segments.
+
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::columns::Columns;
+use super::keys::KeyMaker;
 use crate::Summarize;
+use crate::block::Columns;
 use crate::error::{Failure, Operation};
-use crate::format::{BlockEntry, FileKind, HEADER_BYTES, Header, Key, Trailer, aligned, checksum};
+use crate::format::{
+    BlockEntry, FileKind, HEADER_BYTES, Header, Index, Key, Part, Trailer, VERSION, aligned, checksum, part,
+};
 use crate::io::{Directory, File, write_all_at};
-use crate::manifest::SegmentEntry;
+use crate::manifest::{SegmentEntry, Sources, encode_sources};
 use crate::options::FlushStats;
+use crate::retire;
 use crate::run::Run;
-use crate::segment::{Making, Numbers};
+use crate::segment::Numbers;
 
 /// HEURISTIC: at most this many extra blocks in a segment begin at gaps in time.
 const GAPS_MAX: usize = 64;
 
 /// HEURISTIC: with so many bytes of documents, a thread of its own makes the summaries meanwhile.
 const HELPED_BYTES_MIN: usize = 8 << 20;
+
+/// A segment keeps the positions of all sources if they take no more bytes than this; a store with thousands of them has only the manifest's.
+const SOURCE_BYTES_MAX: usize = 64 << 10;
 
 /// Where and how segments are written.
 pub(crate) struct Sealed<'a> {
@@ -25,31 +34,43 @@ pub(crate) struct Sealed<'a> {
     pub(crate) segment_bytes: usize,
     pub(crate) summarize: &'a dyn Summarize,
     pub(crate) numbers: &'a Numbers,
+    /// Where sources stand behind these events: kept in each segment, in case the manifest is lost.
+    pub(crate) sources: &'a Sources,
 }
 
 /// New segments that no manifest names yet.
 #[derive(Default)]
-pub(crate) struct Written<'a> {
+pub(crate) struct Written {
     pub(crate) entries: Vec<SegmentEntry>,
-    making: Vec<Making<'a>>,
 }
 
-impl Written<'_> {
-    /// Removes the files. What cannot be removed is cleared away at the next opening.
+impl Written {
+    /// Takes the files away again.
     pub(crate) fn remove(self, directory: &dyn Directory) {
-        for making in &self.making {
-            let _ = directory.remove(&FileKind::Segment.name(making.number));
+        for entry in &self.entries {
+            let _ = directory.remove(&FileKind::Segment.unfinished_name(entry.number));
         }
+    }
+
+    /// Gives the files their final names, now that a manifest names them, and makes these durable.
+    pub(crate) fn finish(&self, directory: &dyn Directory) -> Result<(), Failure> {
+        for entry in &self.entries {
+            retire::finish_name(directory, &entry.name())?;
+        }
+        if self.entries.is_empty() {
+            return Ok(());
+        }
+        directory.flush().map_err(Failure::during(directory, "", Operation::FlushFolder))
     }
 }
 
-/// Writes events, sorted by key, into as many segments as they need. When this returns the files are durable under their final
-/// names, the folder excepted: the caller flushes it, and a manifest has to name them. On failure what was written is removed again.
-pub(crate) fn write_sorted<'a>(
-    to: &Sealed<'a>,
+/// Writes events, sorted by key, into as many segments as they need. When this returns the files are durable under their unfinished
+/// names: a manifest has to name them, and then they get their final ones. On failure what was written is removed again.
+pub(crate) fn write_sorted(
+    to: &Sealed<'_>,
     events: &[(Key, &[u8])],
     stats: &mut FlushStats,
-) -> Result<Written<'a>, Failure> {
+) -> Result<Written, Failure> {
     let mut written = Written::default();
     // Segments of about the same size, rather than a small one at the end.
     let total: usize = events.iter().map(|(_, document)| document.len() + 1).sum();
@@ -62,19 +83,25 @@ pub(crate) fn write_sorted<'a>(
             bytes <= segment_bytes
         });
         let (now, later) = rest.split_at(fitting.count().max(1));
-        let making = to.numbers.make();
-        match SegmentWriter::write(to, now, making.number, stats) {
+        let number = to.numbers.take();
+        match SegmentWriter::write(to, now, number, stats) {
             Ok(entry) => written.entries.push(entry),
             Err(failure) => {
-                let _ = to.directory.remove(&FileKind::Segment.unfinished_name(making.number));
+                let _ = to.directory.remove(&FileKind::Segment.unfinished_name(number));
                 written.remove(to.directory);
                 return Err(failure);
             }
         }
-        written.making.push(making);
         rest = later;
     }
-    Ok(written)
+    let flushed = to.directory.flush().map_err(Failure::during(to.directory, "", Operation::FlushFolder));
+    match flushed {
+        Ok(()) => Ok(written),
+        Err(failure) => {
+            written.remove(to.directory);
+            Err(failure)
+        }
+    }
 }
 
 /// Instants before which a new block begins: behind the largest gaps, so that a late event does not stretch a block, and with it a
@@ -106,13 +133,14 @@ fn instants_after_gaps(events: &[(Key, &[u8])], block_bytes: usize) -> Vec<u64> 
 struct SegmentWriter<'a> {
     to: &'a Sealed<'a>,
     file: Arc<dyn File>,
+    number: u64,
     unfinished: String,
     seed: u32,
     offset: u64,
     run: Run,
-    /// Per block; what concerns its columns is filled in at the end.
-    blocks: Vec<BlockEntry>,
-    columns: Columns<'a>,
+    /// What concerns keys and summaries is added at the end.
+    index: Index,
+    maker: KeyMaker<'a>,
 }
 
 impl<'a> SegmentWriter<'a> {
@@ -122,17 +150,17 @@ impl<'a> SegmentWriter<'a> {
         number: u64,
         stats: &mut FlushStats,
     ) -> Result<SegmentEntry, Failure> {
-        let header = Header { kind: FileKind::Segment, store: to.store, number };
+        let header = Header { kind: FileKind::Segment, version: VERSION, store: to.store, number };
         let bytes: usize = events.iter().map(|(_, document)| document.len() + 1).sum();
         if bytes < HELPED_BYTES_MIN {
-            let columns = Columns::new(to.summarize, header.seed());
-            return SegmentWriter::write_with(to, events, header, columns, stats);
+            let maker = KeyMaker::new(to.summarize, header.seed());
+            return SegmentWriter::write_with(to, events, header, maker, stats);
         }
-        let (columns, helper) = Columns::with_helper(to.summarize, header.seed());
+        let (maker, helper) = KeyMaker::with_helper(to.summarize, header.seed());
         std::thread::scope(|scope| {
             let helped = std::thread::Builder::new().spawn_scoped(scope, || helper.run()).is_ok();
-            let columns = if helped { columns } else { Columns::new(to.summarize, header.seed()) };
-            SegmentWriter::write_with(to, events, header, columns, stats)
+            let maker = if helped { maker } else { KeyMaker::new(to.summarize, header.seed()) };
+            SegmentWriter::write_with(to, events, header, maker, stats)
         })
     }
 
@@ -140,7 +168,7 @@ impl<'a> SegmentWriter<'a> {
         to: &'a Sealed<'a>,
         events: &[(Key, &[u8])],
         header: Header,
-        columns: Columns<'a>,
+        maker: KeyMaker<'a>,
         stats: &mut FlushStats,
     ) -> Result<SegmentEntry, Failure> {
         let number = header.number;
@@ -153,12 +181,13 @@ impl<'a> SegmentWriter<'a> {
         let mut writer = SegmentWriter {
             to,
             file,
+            number,
             unfinished,
             seed: header.seed(),
             offset: 0,
             run: Run::default(),
-            blocks: Vec::new(),
-            columns,
+            index: Index::default(),
+            maker,
         };
         writer.put(&header.encode())?;
         let breaks = instants_after_gaps(events, to.block_bytes);
@@ -172,7 +201,7 @@ impl<'a> SegmentWriter<'a> {
             writer.run.push(*key, document);
         }
         writer.end_block()?;
-        writer.finish(number, stats)
+        writer.finish(stats)
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
@@ -185,76 +214,99 @@ impl<'a> SegmentWriter<'a> {
         Ok(())
     }
 
+    /// Writes zeros up to where the next part begins.
+    fn align(&mut self) -> Result<(), Failure> {
+        let padding = aligned(self.offset) - self.offset;
+        self.put([0; 8].get(..padding as usize).unwrap_or_default())
+    }
+
     fn end_block(&mut self) -> Result<(), Failure> {
         let run = std::mem::take(&mut self.run);
         let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(()) };
-        self.blocks.push(BlockEntry {
-            document_offset: self.offset,
-            document_bytes: run.documents.len() as u32,
-            events: run.len() as u32,
-            column_offset: 0,
-            summary_bytes: 0,
-            document_checksum: checksum(self.seed, &[&run.documents]),
-            column_checksum: 0,
-            first,
-            last,
-        });
+        self.align()?;
+        let (events, document_bytes) = (run.len() as u32, run.documents.len() as u32);
+        let sum = checksum(self.seed, &[&run.documents]);
+        let name = self.index.name(part::DOCUMENTS);
+        self.index.parts.push(Part::new(self.offset, document_bytes, sum, name));
+        self.index.blocks.push(BlockEntry { first, last, events, document_bytes, parts: (0, 0) });
         self.put(&run.documents)?;
-        self.run = self.columns.add(run);
+        self.run = self.maker.add(run);
         Ok(())
     }
 
-    fn finish(mut self, number: u64, stats: &mut FlushStats) -> Result<SegmentEntry, Failure> {
-        let column_offset = aligned(self.offset);
-        let padding = [0; 8];
-        self.put(padding.get(..(column_offset - self.offset) as usize).unwrap_or_default())?;
-        let columns =
-            std::mem::replace(&mut self.columns, Columns::new(self.to.summarize, self.seed)).finish();
-        assert_eq!(columns.len(), self.blocks.len(), "each block has its columns");
-        let (mut end, mut index) = (Vec::new(), Vec::new());
-        for (block, made) in self.blocks.iter_mut().zip(columns) {
-            block.column_offset = column_offset + end.len() as u64;
-            block.summary_bytes = made.summary_bytes;
-            block.column_checksum = made.checksum;
-            block.encode(&mut index);
-            end.extend_from_slice(&made.bytes);
+    /// Writes keys and summaries behind the documents, and puts the parts in the order of the index. Gives the range of arrival numbers.
+    fn put_keys(&mut self) -> Result<(u64, u64), Failure> {
+        let maker = KeyMaker::new(self.to.summarize, self.seed);
+        let made = std::mem::replace(&mut self.maker, maker).finish();
+        assert_eq!(made.len(), self.index.blocks.len(), "each block has its keys");
+        let (keys_name, summary_name) = (self.index.name(part::KEYS), self.index.name(part::SUMMARY));
+        let documents = std::mem::take(&mut self.index.parts);
+        let mut arrivals = (u64::MAX, 0);
+        for (number, (made, documents)) in made.into_iter().zip(documents).enumerate() {
+            self.align()?;
+            let keys = Part::new(self.offset, made.keys.len() as u32, made.key_checksum, keys_name);
+            self.put(&made.keys)?;
+            self.align()?;
+            let length = made.summary.len() as u32;
+            let summary = Part::new(self.offset, length, made.summary_checksum, summary_name);
+            self.put(&made.summary)?;
+            let Some(block) = self.index.blocks.get_mut(number) else { continue };
+            block.parts = (self.index.parts.len() as u32, 3);
+            self.index.parts.extend([documents, keys, summary]);
+            let columns = Columns::of(&made.keys, block.events as usize);
+            for arrival in columns.iter().flat_map(|columns| columns.arrivals) {
+                let arrival = u64::from_le_bytes(*arrival);
+                arrivals = (arrivals.0.min(arrival), arrivals.1.max(arrival));
+            }
         }
-        let index_checksum = checksum(self.seed, &[&index]);
-        end.extend_from_slice(&index);
-        let (Some(head), Some(tail)) = (self.blocks.first(), self.blocks.last()) else {
+        Ok(arrivals)
+    }
+
+    /// Writes where sources stand: the first of the index's parts.
+    fn put_sources(&mut self) -> Result<(), Failure> {
+        let mut bytes = Vec::new();
+        encode_sources(self.to.sources, &mut bytes);
+        if bytes.len() > SOURCE_BYTES_MAX {
+            return Ok(());
+        }
+        self.align()?;
+        let name = self.index.name(part::SOURCES);
+        let sources = Part::new(self.offset, bytes.len() as u32, checksum(self.seed, &[&bytes]), name);
+        self.index.parts.insert(0, sources);
+        self.index.own_parts = 1;
+        for block in &mut self.index.blocks {
+            block.parts.0 += 1;
+        }
+        self.put(&bytes)
+    }
+
+    fn finish(mut self, stats: &mut FlushStats) -> Result<SegmentEntry, Failure> {
+        let arrivals = self.put_keys()?;
+        self.put_sources()?;
+        self.align()?;
+        let index = self.index.encode();
+        let blocks = &self.index.blocks;
+        let (Some(head), Some(tail)) = (blocks.first(), blocks.last()) else {
             unreachable!("a segment is written for at least one event")
         };
         let trailer = Trailer {
-            blocks: self.blocks.len() as u32,
-            index_checksum,
-            events: self.blocks.iter().map(|block| u64::from(block.events)).sum(),
-            document_bytes: self.blocks.iter().map(|block| u64::from(block.document_bytes)).sum(),
+            blocks: blocks.len() as u32,
+            index_checksum: checksum(self.seed, &[&index]),
+            index_bytes: index.len() as u64,
+            events: blocks.iter().map(|block| u64::from(block.events)).sum(),
+            document_bytes: blocks.iter().map(|block| u64::from(block.document_bytes)).sum(),
             first: head.first,
             last: tail.last,
+            arrivals,
         };
-        end.extend_from_slice(&trailer.encode(self.seed));
-        self.put(&end)?;
+        self.put(&index)?;
+        self.put(&trailer.encode(VERSION, self.seed))?;
         let directory = self.to.directory;
         let begun = Instant::now();
         self.file.flush().map_err(Failure::during(directory, &self.unfinished, Operation::Flush))?;
         stats.segments += 1;
         stats.segment_flush_time += begun.elapsed();
-        let name = FileKind::Segment.name(number);
-        directory.rename(&self.unfinished, &name).map_err(Failure::during(
-            directory,
-            &name,
-            Operation::Rename,
-        ))?;
-        Ok(SegmentEntry {
-            number,
-            file_bytes: self.offset,
-            events: trailer.events,
-            document_bytes: trailer.document_bytes,
-            first: trailer.first,
-            last: trailer.last,
-            blocks: trailer.blocks,
-            index_checksum,
-        })
+        Ok(SegmentEntry::of(self.number, VERSION, self.offset, &trailer))
     }
 }
 

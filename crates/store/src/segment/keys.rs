@@ -1,45 +1,45 @@
-//! Columns and summaries of blocks, made while the documents of the next ones are written.
+//! Keys and summaries of blocks, made while the documents of the next ones are written.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 use crate::Summarize;
-use crate::format::{aligned, checksum};
+use crate::format::checksum;
 use crate::run::Run;
 
 /// A longer summary is not kept.
 const SUMMARY_BYTES_MAX: usize = 16 << 20;
 
-/// So many blocks may wait for their columns: each keeps its documents in memory.
+/// So many blocks may wait for their keys: each keeps its documents in memory.
 const BLOCKS_AHEAD: usize = 2;
 
-/// A block's columns, as they will follow the documents.
+/// What follows the documents of a block.
 pub(super) struct Made {
-    /// Columns and summary, and zeros up to a multiple of 8.
-    pub(super) bytes: Vec<u8>,
-    pub(super) summary_bytes: u32,
-    pub(super) checksum: u32,
+    /// Instants, arrival numbers and ends.
+    pub(super) keys: Vec<u8>,
+    pub(super) key_checksum: u32,
+    /// What the program above says of the block.
+    pub(super) summary: Vec<u8>,
+    pub(super) summary_checksum: u32,
 }
 
 impl Made {
     fn of(run: &Run, seed: u32, summarize: &dyn Summarize) -> Made {
         let columns = [&run.instants, &run.arrivals].map(|column| column.as_flattened());
-        let mut bytes = [columns[0], columns[1], run.ends.as_flattened()].concat();
-        let before = bytes.len();
+        let keys = [columns[0], columns[1], run.ends.as_flattened()].concat();
         let ends: Vec<u32> = run.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
-        summarize.summarize(&run.documents, &ends, &mut bytes);
-        if bytes.len() - before > SUMMARY_BYTES_MAX {
-            bytes.truncate(before);
+        let mut summary = Vec::new();
+        summarize.summarize(&run.documents, &ends, &mut summary);
+        if summary.len() > SUMMARY_BYTES_MAX {
+            summary.clear();
         }
-        let summary_bytes = (bytes.len() - before) as u32;
-        let checksum = checksum(seed, &[&bytes]);
-        bytes.resize(aligned(bytes.len() as u64) as usize, 0);
-        Made { bytes, summary_bytes, checksum }
+        let (key_checksum, summary_checksum) = (checksum(seed, &[&keys]), checksum(seed, &[&summary]));
+        Made { keys, key_checksum, summary, summary_checksum }
     }
 }
 
 /// Takes blocks, and gives what is made of them in the same order.
-pub(super) struct Columns<'a> {
+pub(super) struct KeyMaker<'a> {
     summarize: &'a dyn Summarize,
     seed: u32,
     made: VecDeque<Made>,
@@ -53,7 +53,7 @@ struct Line {
     done: Receiver<(Run, Made)>,
 }
 
-/// The other end of a [`Columns`]'s helper: to be run in a thread of its own.
+/// The other end of a [`KeyMaker`]'s helper: to be run in a thread of its own.
 pub(super) struct Helper<'a> {
     summarize: &'a dyn Summarize,
     seed: u32,
@@ -73,18 +73,18 @@ impl Helper<'_> {
     }
 }
 
-impl<'a> Columns<'a> {
+impl<'a> KeyMaker<'a> {
     /// Does the work itself.
-    pub(super) fn new(summarize: &'a dyn Summarize, seed: u32) -> Columns<'a> {
-        Columns { summarize, seed, made: VecDeque::new(), helper: None }
+    pub(super) fn new(summarize: &'a dyn Summarize, seed: u32) -> KeyMaker<'a> {
+        KeyMaker { summarize, seed, made: VecDeque::new(), helper: None }
     }
 
     /// Leaves the work to a helper, which somebody has to run.
-    pub(super) fn with_helper(summarize: &'a dyn Summarize, seed: u32) -> (Columns<'a>, Helper<'a>) {
+    pub(super) fn with_helper(summarize: &'a dyn Summarize, seed: u32) -> (KeyMaker<'a>, Helper<'a>) {
         let (to_do, runs) = sync_channel(BLOCKS_AHEAD);
         let (made, done) = channel();
-        let columns = Columns { helper: Some(Line { to_do, done }), ..Columns::new(summarize, seed) };
-        (columns, Helper { summarize, seed, runs, made })
+        let maker = KeyMaker { helper: Some(Line { to_do, done }), ..KeyMaker::new(summarize, seed) };
+        (maker, Helper { summarize, seed, runs, made })
     }
 
     /// Takes a block; gives an empty run, with the room that another had if there is one.

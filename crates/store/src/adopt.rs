@@ -1,0 +1,206 @@
+//! Segments and logs of the store that no manifest names: an older manifest was put in the place of the newest, or all were lost.
+
+use std::sync::Arc;
+
+use roaring::RoaringTreemap;
+
+use crate::block::Block;
+use crate::error::{Failure, OpenError};
+use crate::format::{FileKind, HEADER_BYTES, Key};
+use crate::inventory::{self, UnnamedKind};
+use crate::io::Directory;
+use crate::log::LogReader;
+use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
+use crate::options::{Options, ReadMode};
+use crate::recovery::{Replayed, beyond_lost};
+use crate::retire;
+use crate::segment::{Environment, Segment};
+
+/// A segment or log of this store that no manifest names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stray {
+    pub(crate) kind: FileKind,
+    pub(crate) number: u64,
+}
+
+impl Stray {
+    pub(crate) fn name(&self) -> String {
+        self.kind.name(self.number)
+    }
+
+    /// The log as a manifest would name it that knows nothing of it.
+    pub(crate) fn log_entry(&self, directory: &dyn Directory) -> Option<LogEntry> {
+        let header = retire::header(directory, &self.name(), FileKind::Log)?;
+        Some(LogEntry { number: self.number, version: header.version, length: HEADER_BYTES as u64 })
+    }
+}
+
+/// The strays in the folder: segments before logs, the newest segment first, as it may hold what older ones held; logs in the order of their age.
+pub(crate) fn strays(directory: &dyn Directory, manifest: &Manifest) -> Result<Vec<Stray>, Failure> {
+    let unnamed = inventory::unnamed(directory, manifest)?;
+    let events = unnamed.iter().filter(|file| file.kind == UnnamedKind::Events);
+    let parsed = events.filter_map(|file| FileKind::parse(file.file.file_name()?.to_str()?));
+    let mut strays: Vec<Stray> = parsed.map(|(kind, number)| Stray { kind, number }).collect();
+    strays.sort_unstable_by_key(|stray| match stray.kind {
+        FileKind::Segment => (0, u64::MAX - stray.number),
+        _ => (1, stray.number),
+    });
+    Ok(strays)
+}
+
+/// Moves the next arrival number beyond those of strays: they belong to events that were acknowledged, and may come back. True if there
+/// were any beyond it: then the manifest is not the newest one there was, and nobody knows where sources stood.
+pub(crate) fn beyond_unnamed(
+    directory: &Arc<dyn Directory>,
+    manifest: &Manifest,
+    options: &Options,
+    replayed: &mut Replayed,
+) -> Result<bool, OpenError> {
+    let strays = strays(&**directory, manifest)?;
+    if strays.is_empty() {
+        return Ok(false);
+    }
+    let environment = plain_environment(directory, manifest, options);
+    let before = replayed.next_arrival;
+    for stray in &strays {
+        let next = match greatest_arrival(stray, &environment)? {
+            Some(greatest) => greatest.saturating_add(1).max(replayed.next_arrival),
+            None => beyond_lost(replayed.next_arrival),
+        };
+        replayed.next_arrival = next.min(crate::format::NUMBER_MAX - 1);
+    }
+    let stale = replayed.next_arrival > before;
+    if stale {
+        lose_sources(&mut replayed.lost_sources, &replayed.sources);
+    }
+    Ok(stale)
+}
+
+/// Notes that nobody knows any more where sources stand, those that are known included.
+pub(crate) fn lose_sources(lost: &mut std::collections::BTreeSet<String>, known: &Sources) {
+    lost.extend(known.keys().cloned());
+    lost.insert(String::new());
+}
+
+/// For whoever goes through whole segments.
+pub(crate) fn plain_environment(
+    directory: &Arc<dyn Directory>,
+    manifest: &Manifest,
+    options: &Options,
+) -> Arc<Environment> {
+    let options = Options { read_mode: ReadMode::Plain, open_files_max: 1, ..options.clone() };
+    Arc::new(Environment::new(Arc::clone(directory), manifest.store, &options))
+}
+
+/// The greatest arrival number in a stray, as far as it can be read; `None` if it cannot be told.
+fn greatest_arrival(stray: &Stray, environment: &Arc<Environment>) -> Result<Option<u64>, OpenError> {
+    let directory = &*environment.directory;
+    if stray.kind == FileKind::Log {
+        let Some(entry) = stray.log_entry(directory) else { return Ok(None) };
+        let mut log = LogReader::open(directory, environment.store, &entry)?;
+        let mut greatest = 0;
+        log.read(directory, |batch| {
+            greatest =
+                greatest.max((batch.frame.first_arrival + u64::from(batch.frame.events)).saturating_sub(1));
+        })?;
+        return Ok(log.damage.is_empty().then_some(greatest));
+    }
+    let Some(entry) = Segment::examine(directory, stray.number) else { return Ok(None) };
+    if entry.arrivals.1 != u64::MAX {
+        return Ok(Some(entry.arrivals.1));
+    }
+    // Version 1 does not tell.
+    let blocks = Arc::new(Segment::new(entry, Arc::clone(environment))).salvage()?;
+    let arrivals = blocks.blocks.iter().flat_map(Block::arrivals).map(|arrival| u64::from_le_bytes(*arrival));
+    Ok(if blocks.damage.is_empty() { arrivals.max() } else { None })
+}
+
+/// What a stray holds that the store has lost.
+#[derive(Default)]
+pub(crate) struct Regained {
+    /// The segment as it is, if all of it is whole, and all its arrival numbers are free.
+    pub(crate) whole: Option<SegmentEntry>,
+    /// Otherwise the events that are, in order.
+    pub(crate) rest: Vec<(Key, Vec<u8>)>,
+    /// How many events of it are free, and how many are whole.
+    pub(crate) free: u64,
+    pub(crate) events: u64,
+    /// Where sources stood; `None` if it does not tell.
+    pub(crate) sources: Option<Sources>,
+}
+
+impl Regained {
+    /// Looks through a stray for events whose arrival numbers are not known yet, and adds these to them.
+    pub(crate) fn from(
+        stray: &Stray,
+        environment: &Arc<Environment>,
+        known: &mut RoaringTreemap,
+    ) -> Result<Regained, OpenError> {
+        match stray.kind {
+            FileKind::Log => Regained::from_log(stray, environment, known),
+            _ => Regained::from_segment(stray, environment, known),
+        }
+    }
+
+    fn from_segment(
+        stray: &Stray,
+        environment: &Arc<Environment>,
+        known: &mut RoaringTreemap,
+    ) -> Result<Regained, OpenError> {
+        let Some(entry) = Segment::examine(&*environment.directory, stray.number) else {
+            return Ok(Regained::default());
+        };
+        let segment = Arc::new(Segment::new(entry, Arc::clone(environment)));
+        let salvaged = segment.salvage()?;
+        let mut regained = Regained { sources: segment.sources(), ..Regained::default() };
+        let arrivals = salvaged.blocks.iter().flat_map(Block::arrivals);
+        let mut free = RoaringTreemap::new();
+        for arrival in arrivals.map(|arrival| u64::from_le_bytes(*arrival)) {
+            regained.events += 1;
+            if !known.contains(arrival) {
+                free.insert(arrival);
+            }
+        }
+        regained.free = free.len();
+        *known |= &free;
+        if salvaged.damage.is_empty() && regained.free == regained.events {
+            regained.whole = Some(entry);
+        } else {
+            let events = salvaged.blocks.iter().flat_map(events_of);
+            let events = events.filter(|(key, _)| free.contains(key.arrival));
+            regained.rest = events.map(|(key, document)| (key, document.to_vec())).collect();
+        }
+        Ok(regained)
+    }
+
+    fn from_log(
+        stray: &Stray,
+        environment: &Arc<Environment>,
+        known: &mut RoaringTreemap,
+    ) -> Result<Regained, OpenError> {
+        let directory = &*environment.directory;
+        let mut regained = Regained { sources: Some(Sources::new()), ..Regained::default() };
+        let Some(entry) = stray.log_entry(directory) else { return Ok(regained) };
+        let mut log = LogReader::open(directory, environment.store, &entry)?;
+        log.read(directory, |batch| {
+            for (key, document) in batch.events() {
+                regained.events += 1;
+                if known.insert(key.arrival) {
+                    regained.free += 1;
+                    regained.rest.push((key, document.to_vec()));
+                }
+            }
+            if let (Some(sources), Some((name, position))) = (&mut regained.sources, batch.source_mark()) {
+                mark(sources, name, position);
+            }
+        })?;
+        regained.rest.sort_unstable_by_key(|(key, _)| *key);
+        Ok(regained)
+    }
+}
+
+/// The events of a block that was verified, in order.
+pub(crate) fn events_of(block: &Block) -> impl Iterator<Item = (Key, &[u8])> {
+    // All was verified, so all is there.
+    (0..block.len()).filter_map(|index| Some((block.key(index)?, block.document(index).ok()??)))
+}

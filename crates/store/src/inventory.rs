@@ -1,0 +1,256 @@
+//! What lies in the folder: which manifest counts, and what no manifest names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use crate::error::{Failure, OpenError, Operation};
+use crate::format::{
+    FileKind, LOCK_NAME, QUARANTINE_NAME, SPARE_NAME, VERSION, WRITER_NAME, parse_unfinished,
+};
+use crate::io::{Directory, NameKind};
+use crate::manifest::{Manifest, ManifestFault};
+use crate::retire;
+
+/// The folder, for messages.
+pub(crate) fn folder(directory: &dyn Directory) -> PathBuf {
+    directory.path("").components().collect()
+}
+
+/// The names in the folder.
+pub(crate) fn list(directory: &dyn Directory) -> Result<Vec<String>, Failure> {
+    directory.list().map_err(Failure::during(directory, "", Operation::List))
+}
+
+/// That there is no store here.
+pub(crate) fn missing(directory: &dyn Directory) -> OpenError {
+    OpenError::Missing { folder: folder(directory) }
+}
+
+/// The numbers of all manifests among these names, the highest first.
+fn manifests(names: &[String]) -> Vec<u64> {
+    let numbers = names.iter().filter_map(|name| match FileKind::parse(name) {
+        Some((FileKind::Manifest, number)) => Some(number),
+        _ => None,
+    });
+    let mut numbers: Vec<u64> = numbers.collect();
+    numbers.sort_unstable_by(|a, b| b.cmp(a));
+    numbers
+}
+
+/// A number for the next manifest: all that are there have lower ones, whatever they are.
+pub(crate) fn next_manifest(names: &[String], current: u64) -> u64 {
+    manifests(names).first().map_or(current, |highest| current.max(*highest)) + 1
+}
+
+/// The number of the current manifest, while that one is known: a higher one of the same store, that one, or `None` if it is gone.
+pub(crate) fn current_number(directory: &dyn Directory, known: &Manifest) -> Result<Option<u64>, Failure> {
+    for number in manifests(&list(directory)?) {
+        if number <= known.number {
+            return Ok((number == known.number).then_some(number));
+        }
+        if Manifest::read(directory, number).is_ok_and(|newer| newer.store == known.store) {
+            return Ok(Some(number));
+        }
+    }
+    Ok(None)
+}
+
+/// All manifests of a folder.
+pub(crate) struct Found {
+    /// The highest whole one of each store.
+    pub(crate) whole: BTreeMap<u128, Manifest>,
+    /// Those that are not whole, with the store that they still name.
+    pub(crate) damaged: Vec<(u64, Option<u128>)>,
+}
+
+impl Found {
+    /// Reads them. Fails on one of a newer version, unless a higher one can be read.
+    pub(crate) fn among(directory: &dyn Directory, names: &[String]) -> Result<Found, OpenError> {
+        let mut found = Found { whole: BTreeMap::new(), damaged: Vec::new() };
+        for number in manifests(names) {
+            let name = FileKind::Manifest.name(number);
+            let file = directory.path(&name);
+            // A link or a pipe of that name is none.
+            let irregular = !matches!(directory.kind(&name), Ok(None | Some(NameKind::File(_))));
+            match Manifest::read(directory, number) {
+                Ok(manifest) => drop(found.whole.entry(manifest.store).or_insert(manifest)),
+                Err(ManifestFault::Version(version)) if found.whole.is_empty() => {
+                    return Err(OpenError::Version { file, found: version, known: VERSION });
+                }
+                Err(ManifestFault::Section(section)) if found.whole.is_empty() => {
+                    return Err(OpenError::Section { file, section });
+                }
+                Err(ManifestFault::Failure(failure)) if !irregular => return Err(failure.into()),
+                Err(ManifestFault::Version(_) | ManifestFault::Section(_)) => {}
+                Err(ManifestFault::Failure(_)) => found.damaged.push((number, None)),
+                Err(ManifestFault::Damaged) => {
+                    let store = retire::belongs(directory, &name, FileKind::Manifest);
+                    found.damaged.push((number, store));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The manifest that counts. Of those of several stores it is the one whose files are here, if those of the others are not.
+    pub(crate) fn choose(&self, directory: &dyn Directory) -> Result<Option<&Manifest>, OpenError> {
+        if self.whole.len() < 2 {
+            return Ok(self.whole.values().next());
+        }
+        let mut at_home = self.whole.values().filter(|manifest| is_at_home(directory, manifest));
+        match (at_home.next(), at_home.next()) {
+            (Some(manifest), None) => Ok(Some(manifest)),
+            _ => {
+                let mut names: Vec<String> = self.whole.values().map(Manifest::name).collect();
+                names.sort();
+                let path = |index: usize| directory.path(names.get(index).map_or("", String::as_str));
+                Err(OpenError::TwoStores { file: path(1), other: path(0) })
+            }
+        }
+    }
+
+    /// A damaged manifest that was the newest one of the store, as far as can be told.
+    pub(crate) fn damaged_after(
+        &self,
+        directory: &dyn Directory,
+        names: &[String],
+        manifest: &Manifest,
+    ) -> Option<u64> {
+        let newer = self.damaged.iter().filter(|(number, store)| {
+            *number > manifest.number && store.is_none_or(|store| store == manifest.store)
+        });
+        let (number, store) = newer.copied().next()?;
+        // One that does not even say whose it is may be anything: where the rest fits together it does not count.
+        let stray = store.is_none() && is_complete(directory, names, manifest);
+        (!stray).then_some(number)
+    }
+}
+
+/// Whether files that the manifest names are here, and say that they are of its store.
+fn is_at_home(directory: &dyn Directory, manifest: &Manifest) -> bool {
+    let mut named = manifest.names().peekable();
+    named.peek().is_some()
+        && named.all(|name| {
+            let kind = FileKind::parse(&name).map_or(FileKind::Segment, |(kind, _)| kind);
+            let finished = retire::belongs(directory, &name, kind);
+            let store = finished.or_else(|| retire::belongs(directory, &format!("{name}.tmp"), kind));
+            store == Some(manifest.store)
+        })
+}
+
+/// Whether all files are here that the manifest names, and none that only a later one can have named.
+fn is_complete(directory: &dyn Directory, names: &[String], manifest: &Manifest) -> bool {
+    let there: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    let has = |name: &str| there.contains(name) || there.contains(format!("{name}.tmp").as_str());
+    let later = names.iter().filter(|name| match FileKind::parse(name) {
+        None | Some((FileKind::Manifest, _)) => false,
+        Some((kind, number)) => {
+            number >= manifest.next_file && retire::belongs(directory, name, kind) == Some(manifest.store)
+        }
+    });
+    manifest.names().all(|name| has(&name)) && later.count() == 0
+}
+
+/// Reads the current manifest; `None` if the folder holds nothing of a store yet. `strict` refuses a folder with foreign files and no store.
+pub(crate) fn find_manifest(directory: &dyn Directory, strict: bool) -> Result<Option<Manifest>, OpenError> {
+    let names = list(directory)?;
+    let found = Found::among(directory, &names)?;
+    let damaged =
+        |number| OpenError::ManifestDamaged { file: directory.path(&FileKind::Manifest.name(number)) };
+    if let Some(manifest) = found.choose(directory)? {
+        return match found.damaged_after(directory, &names, manifest) {
+            Some(number) => Err(damaged(number)),
+            None => Ok(Some(manifest.clone())),
+        };
+    }
+    if let Some((number, _)) = found.damaged.first() {
+        return Err(damaged(*number));
+    }
+    if let Some(name) = names.iter().find(|name| FileKind::parse(name).is_some()) {
+        return Err(OpenError::ManifestMissing { folder: folder(directory), name: name.clone() });
+    }
+    let own = |name: &str| {
+        [LOCK_NAME, WRITER_NAME, SPARE_NAME, QUARANTINE_NAME].contains(&name)
+            || parse_unfinished(name).is_some()
+    };
+    match names.into_iter().find(|name| strict && !own(name)) {
+        Some(name) => Err(OpenError::NotAStore { folder: folder(directory), name }),
+        None => Ok(None),
+    }
+}
+
+/// A file in the folder of a store that its manifest does not name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unnamed {
+    /// Where it is.
+    pub file: PathBuf,
+    /// Its length in bytes; 0 for what is no regular file.
+    pub bytes: u64,
+    /// What it is.
+    pub kind: UnnamedKind,
+}
+
+/// What a file is that a store's manifest does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum UnnamedKind {
+    /// A segment or log of this store. It may hold events that the store has lost: [`Repair`](crate::Repair) takes them in.
+    Events,
+    /// A manifest of this store that does not count, or one that is not whole.
+    Manifest,
+    /// A file that was being written when its process ended. It is removed when the store is opened for writing.
+    Unfinished,
+    /// It says that it belongs to another store.
+    Foreign,
+    /// It has the name of one of the store's files, and does not begin like one.
+    Unreadable,
+    /// A link, a folder, a pipe or a device in the place of a file. It is never followed or opened.
+    Irregular,
+}
+
+/// The files that the manifest neither names nor retires, in order of their names. Other names than those of the store's files are nobody's
+/// business.
+pub(crate) fn unnamed(directory: &dyn Directory, manifest: &Manifest) -> Result<Vec<Unnamed>, Failure> {
+    let named: BTreeSet<String> = manifest.names().chain([manifest.name()]).collect();
+    let mut names = list(directory)?;
+    names.sort();
+    let unnamed = names.iter().filter_map(|name| {
+        let kind = classify(directory, name, manifest, &named)?;
+        let bytes = match directory.kind(name) {
+            Ok(Some(NameKind::File(bytes))) => bytes,
+            // It was here a moment ago: the writer has removed it.
+            Ok(None) => return None,
+            _ => 0,
+        };
+        Some(Unnamed { file: directory.path(name), bytes, kind })
+    });
+    Ok(unnamed.collect())
+}
+
+fn classify(
+    directory: &dyn Directory,
+    name: &str,
+    manifest: &Manifest,
+    named: &BTreeSet<String>,
+) -> Option<UnnamedKind> {
+    let regular = matches!(directory.kind(name), Ok(None | Some(NameKind::File(_))));
+    let fixed = [LOCK_NAME, WRITER_NAME, SPARE_NAME].contains(&name);
+    let (finished, (kind, number)) = match (FileKind::parse(name), parse_unfinished(name)) {
+        (Some(parsed), _) => (true, parsed),
+        (None, Some(parsed)) => (false, parsed),
+        (None, None) => return (fixed && !regular).then_some(UnnamedKind::Irregular),
+    };
+    if !regular {
+        return Some(UnnamedKind::Irregular);
+    }
+    if named.contains(&kind.name(number)) || manifest.retired.contains(name) {
+        return None;
+    }
+    Some(match (retire::belongs(directory, name, kind), kind) {
+        (Some(store), _) if store != manifest.store => UnnamedKind::Foreign,
+        (_, FileKind::Manifest) if finished => UnnamedKind::Manifest,
+        (None, _) => UnnamedKind::Unreadable,
+        (Some(_), _) if finished => UnnamedKind::Events,
+        (Some(_), _) => UnnamedKind::Unfinished,
+    })
+}

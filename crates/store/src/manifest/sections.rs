@@ -1,0 +1,201 @@
+//! The manifest as it is written: sections, each with a name, so that later versions have room for what they need.
+
+use std::collections::BTreeSet;
+
+use super::{LogEntry, Manifest, ManifestFault, Section, SegmentEntry, SourceMark, Sources};
+use crate::format::{ALIGNMENT, Fields, SOURCE_NAME_BYTES_MAX, Trailer, encode_key};
+
+/// Who does not know a section with this flag must not use the store. One without it is kept as it is.
+const REQUIRED: u32 = 1;
+
+const COUNTERS: [u8; 8] = *b"counters";
+const LOGS: [u8; 8] = *b"logs\0\0\0\0";
+const SEGMENTS: [u8; 8] = *b"segments";
+const SOURCES: [u8; 8] = *b"sources\0";
+const LOST: [u8; 8] = *b"lost\0\0\0\0";
+const RETIRED: [u8; 8] = *b"retired\0";
+
+/// Bytes of a log's entry.
+const LOG_BYTES: usize = 24;
+/// Bytes of a segment's entry.
+const SEGMENT_BYTES: usize = 104;
+
+/// Appends all sections.
+pub(super) fn encode(manifest: &Manifest, out: &mut Vec<u8>) {
+    put(out, COUNTERS, REQUIRED, |out| {
+        out.extend_from_slice(&manifest.next_file.to_le_bytes());
+        out.extend_from_slice(&manifest.next_arrival.to_le_bytes());
+    });
+    put(out, LOGS, REQUIRED, |out| manifest.logs.iter().for_each(|log| encode_log(log, out)));
+    put(out, SEGMENTS, REQUIRED, |out| {
+        manifest.segments.iter().for_each(|segment| encode_segment(segment, out));
+    });
+    put(out, SOURCES, REQUIRED, |out| encode_sources(&manifest.sources, out));
+    put(out, LOST, REQUIRED, |out| encode_names(&manifest.lost_sources, out));
+    put(out, RETIRED, REQUIRED, |out| encode_names(&manifest.retired, out));
+    for section in &manifest.unknown {
+        put(out, section.name, section.flags, |out| out.extend_from_slice(&section.bytes));
+    }
+}
+
+/// Appends a section: name, flags, how many bytes there are of it, these, and zeros.
+fn put(out: &mut Vec<u8>, name: [u8; 8], flags: u32, body: impl FnOnce(&mut Vec<u8>)) {
+    out.extend_from_slice(&name);
+    out.extend_from_slice(&flags.to_le_bytes());
+    let length_at = out.len();
+    out.extend_from_slice(&[0; 4]);
+    let begin = out.len();
+    body(out);
+    let length = ((out.len() - begin) as u32).to_le_bytes();
+    if let Some(place) = out.get_mut(length_at..begin) {
+        place.copy_from_slice(&length);
+    }
+    out.resize(out.len().next_multiple_of(ALIGNMENT as usize), 0);
+}
+
+/// Reads all sections.
+pub(super) fn decode(mut manifest: Manifest, body: &[u8]) -> Result<Manifest, ManifestFault> {
+    let mut at = Fields(body);
+    let mut seen = BTreeSet::new();
+    while !at.0.is_empty() {
+        let (name, flags, bytes) = take_section(&mut at).ok_or(ManifestFault::Damaged)?;
+        // Those that are known stand there once each.
+        if !seen.insert(name) {
+            return Err(ManifestFault::Damaged);
+        }
+        match take_known(&mut manifest, name, bytes) {
+            Some(true) => {}
+            None => return Err(ManifestFault::Damaged),
+            Some(false) if flags & REQUIRED != 0 => {
+                let name = String::from_utf8_lossy(&name);
+                return Err(ManifestFault::Section(name.trim_end_matches('\0').escape_debug().to_string()));
+            }
+            Some(false) => manifest.unknown.push(Section { name, flags, bytes: bytes.to_vec() }),
+        }
+    }
+    let complete = [COUNTERS, LOGS, SEGMENTS, SOURCES].iter().all(|name| seen.contains(name));
+    if complete { Ok(manifest) } else { Err(ManifestFault::Damaged) }
+}
+
+fn take_section<'a>(at: &mut Fields<'a>) -> Option<([u8; 8], u32, &'a [u8])> {
+    let (name, flags, length) = (at.take()?, at.u32()?, at.u32()? as usize);
+    let bytes = at.bytes(length)?;
+    let zeros = at.bytes(length.next_multiple_of(ALIGNMENT as usize) - length)?;
+    zeros.iter().all(|byte| *byte == 0).then_some((name, flags, bytes))
+}
+
+/// Takes a section in; false if its name is not known, and nothing if it is malformed.
+fn take_known(manifest: &mut Manifest, name: [u8; 8], bytes: &[u8]) -> Option<bool> {
+    let mut at = Fields(bytes);
+    match name {
+        COUNTERS => (manifest.next_file, manifest.next_arrival) = (at.u64()?, at.u64()?),
+        LOGS => manifest.logs = take_entries(&mut at, LOG_BYTES, decode_log)?,
+        SEGMENTS => manifest.segments = take_entries(&mut at, SEGMENT_BYTES, decode_segment)?,
+        SOURCES => {
+            manifest.sources = decode_sources(bytes)?;
+            at = Fields(&[]);
+        }
+        LOST => manifest.lost_sources = take_names(&mut at)?,
+        RETIRED => manifest.retired = take_names(&mut at)?,
+        _ => return Some(false),
+    }
+    at.0.is_empty().then_some(true)
+}
+
+fn take_entries<T>(
+    at: &mut Fields<'_>,
+    entry_bytes: usize,
+    decode: fn(&mut Fields<'_>) -> Option<T>,
+) -> Option<Vec<T>> {
+    let mut entries = Vec::with_capacity(at.0.len() / entry_bytes);
+    while !at.0.is_empty() {
+        entries.push(decode(at)?);
+    }
+    Some(entries)
+}
+
+fn encode_log(log: &LogEntry, out: &mut Vec<u8>) {
+    out.extend_from_slice(&log.number.to_le_bytes());
+    out.extend_from_slice(&log.length.to_le_bytes());
+    out.extend_from_slice(&log.version.to_le_bytes());
+    out.extend_from_slice(&0u32.to_le_bytes());
+}
+
+fn decode_log(at: &mut Fields<'_>) -> Option<LogEntry> {
+    let (number, length, version) = (at.u64()?, at.u64()?, at.u32()?);
+    (at.u32()? == 0).then_some(LogEntry { number, version, length })
+}
+
+fn encode_segment(segment: &SegmentEntry, out: &mut Vec<u8>) {
+    for field in [segment.number, segment.file_bytes, segment.events, segment.document_bytes] {
+        out.extend_from_slice(&field.to_le_bytes());
+    }
+    encode_key(segment.first, out);
+    encode_key(segment.last, out);
+    for field in [segment.arrivals.0, segment.arrivals.1, segment.index_bytes] {
+        out.extend_from_slice(&field.to_le_bytes());
+    }
+    for field in [segment.blocks, segment.index_checksum, segment.version, 0] {
+        out.extend_from_slice(&field.to_le_bytes());
+    }
+}
+
+fn decode_segment(at: &mut Fields<'_>) -> Option<SegmentEntry> {
+    let (number, file_bytes, events, document_bytes) = (at.u64()?, at.u64()?, at.u64()?, at.u64()?);
+    let (first, last) = (at.key()?, at.key()?);
+    let (arrivals, index_bytes) = ((at.u64()?, at.u64()?), at.u64()?);
+    let (blocks, index_checksum, version) = (at.u32()?, at.u32()?, at.u32()?);
+    let trailer =
+        Trailer { blocks, index_checksum, index_bytes, events, document_bytes, first, last, arrivals };
+    (at.u32()? == 0).then_some(SegmentEntry::of(number, version, file_bytes, &trailer))
+}
+
+/// Appends where sources stood: in a manifest, and in a segment.
+pub(crate) fn encode_sources(sources: &Sources, out: &mut Vec<u8>) {
+    for (name, mark) in sources {
+        out.extend_from_slice(&mark.position.to_le_bytes());
+        out.extend_from_slice(&mark.next_arrival.to_le_bytes());
+        out.extend_from_slice(&(name.len() as u32).to_le_bytes());
+        out.extend_from_slice(name.as_bytes());
+    }
+}
+
+/// Reads where sources stood.
+pub(crate) fn decode_sources(bytes: &[u8]) -> Option<Sources> {
+    let mut at = Fields(bytes);
+    let mut sources = Sources::new();
+    while !at.0.is_empty() {
+        let (name, mark) = take_source(&mut at)?;
+        sources.insert(name, mark);
+    }
+    Some(sources)
+}
+
+/// Reads where one source stood.
+pub(super) fn take_source(at: &mut Fields<'_>) -> Option<(String, SourceMark)> {
+    let mark = SourceMark { position: at.u64()?, next_arrival: at.u64()? };
+    Some((take_name(at)?, mark))
+}
+
+fn encode_names(names: &BTreeSet<String>, out: &mut Vec<u8>) {
+    for name in names {
+        out.extend_from_slice(&(name.len() as u32).to_le_bytes());
+        out.extend_from_slice(name.as_bytes());
+    }
+}
+
+fn take_names(at: &mut Fields<'_>) -> Option<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    while !at.0.is_empty() {
+        names.insert(take_name(at)?);
+    }
+    Some(names)
+}
+
+fn take_name(at: &mut Fields<'_>) -> Option<String> {
+    let length = at.u32()? as usize;
+    if length > SOURCE_NAME_BYTES_MAX {
+        return None;
+    }
+    std::str::from_utf8(at.bytes(length)?).ok().map(str::to_owned)
+}

@@ -1,0 +1,144 @@
+//! Files that come and go: how a new one gets its name, and when an old one loses it.
+//!
+//! A log or segment is written under an unfinished name, made durable, named by a manifest, and renamed. Nothing is acknowledged
+//! before that is durable, and nothing is removed. So an unfinished file never holds the only copy of an acknowledged event, and no file
+//! of a final name is left unnamed by a crash. What a manifest no longer names it lists as retired until the file is gone; nothing else
+//! is ever removed.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+
+use crate::error::{Failure, Operation};
+use crate::format::{FileKind, HEADER_BYTES, Header, SPARE_NAME, parse_unfinished};
+use crate::io::{Directory, File, LockKind, NameKind, read_full_at};
+use crate::manifest::{Manifest, ManifestFault, keep_spare};
+
+fn unfinished(name: &str) -> String {
+    format!("{name}.tmp")
+}
+
+/// Opens a file that a manifest names: a crash, or the writer at this moment, may have left it under its unfinished name.
+pub(crate) fn open_named(directory: &dyn Directory, name: &str) -> io::Result<Arc<dyn File>> {
+    let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    match directory.open(name) {
+        Err(error) if missing(&error) => match directory.open(&unfinished(name)) {
+            // It may have been renamed in between.
+            Err(error) if missing(&error) => directory.open(name),
+            opened => opened,
+        },
+        opened => opened,
+    }
+}
+
+/// Gives a file that a manifest names its final name.
+pub(crate) fn finish_name(directory: &dyn Directory, name: &str) -> Result<(), Failure> {
+    directory.rename(&unfinished(name), name).map_err(Failure::during(directory, name, Operation::Rename))
+}
+
+/// Finishes what a crash has left between a manifest and the renaming that follows it. Durable when the folder is flushed.
+pub(crate) fn finish_names(
+    directory: &dyn Directory,
+    names: &[String],
+    manifest: &Manifest,
+) -> Result<(), Failure> {
+    let there: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    for name in manifest.names() {
+        if !there.contains(name.as_str()) && there.contains(unfinished(&name).as_str()) {
+            finish_name(directory, &name)?;
+        }
+    }
+    Ok(())
+}
+
+impl Manifest {
+    /// Takes the place of another: what only that one named is retired, and so is its own file.
+    pub(crate) fn replaces(&mut self, old: &Manifest, directory: &dyn Directory) {
+        let there = |name: &String| !matches!(directory.kind(name), Ok(None));
+        let live: BTreeSet<String> = self.names().collect();
+        self.retired = old.retired.iter().filter(|name| there(name)).cloned().collect();
+        self.retired.extend(old.names().filter(|name| !live.contains(name)));
+        if old.number > 0 {
+            self.retired.insert(old.name());
+        }
+    }
+}
+
+/// Removes what the manifest has retired, but for files that a living reader's manifest names. What cannot be removed now is removed
+/// another time.
+pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) {
+    let Ok(names) = directory.list() else { return };
+    let mut held = BTreeSet::new();
+    for name in &names {
+        let Some((FileKind::Manifest, number)) = FileKind::parse(name) else { continue };
+        if number >= manifest.number {
+            continue;
+        }
+        match directory.lock(name, LockKind::Exclusive) {
+            Ok(Some(_lock)) if manifest.retired.contains(name) => dismiss(directory, name),
+            Ok(Some(_)) => {}
+            Ok(None) | Err(_) => match Manifest::read(directory, number) {
+                Ok(read) if read.store == manifest.store => held.extend(read.names()),
+                Ok(_) | Err(ManifestFault::Version(_) | ManifestFault::Section(_)) => {}
+                // Nobody knows what it names.
+                Err(_) if manifest.retired.contains(name) => return,
+                Err(_) => {}
+            },
+        }
+    }
+    for name in &manifest.retired {
+        let log_or_segment = !matches!(FileKind::parse(name), None | Some((FileKind::Manifest, _)));
+        if log_or_segment && !held.contains(name) {
+            let _ = directory.remove(name).or_else(|_| directory.remove(&unfinished(name)));
+        }
+    }
+    keep_spare(directory, manifest);
+}
+
+/// Takes an old manifest away. Its room is kept for the next one, if none is kept yet.
+fn dismiss(directory: &dyn Directory, name: &str) {
+    let kept = matches!(directory.kind(SPARE_NAME), Ok(None)) && directory.rename(name, SPARE_NAME).is_ok();
+    if !kept {
+        let _ = directory.remove(name);
+    }
+}
+
+/// Removes the unfinished files of this store that the manifest does not name, while nobody is making any. Each says by its header that it is
+/// one, or has none yet: the header is written first, and holds before a manifest can name the file.
+pub(crate) fn sweep_unfinished(directory: &dyn Directory, names: &[String], manifest: &Manifest) {
+    let live: BTreeSet<String> = manifest.names().collect();
+    for name in names {
+        let Some((kind, number)) = parse_unfinished(name) else { continue };
+        if live.contains(&kind.name(number)) {
+            continue;
+        }
+        let own = match head(directory, name) {
+            Some(bytes) if bytes.iter().all(|byte| *byte == 0) => true,
+            Some(bytes) => Header::decode(kind, &bytes).is_ok_and(|header| header.store == manifest.store),
+            None => false,
+        };
+        if own {
+            let _ = directory.remove(name);
+        }
+    }
+}
+
+/// The identity of the store that a file says it belongs to; `None` if it cannot be told.
+pub(crate) fn belongs(directory: &dyn Directory, name: &str, kind: FileKind) -> Option<u128> {
+    header(directory, name, kind).map(|header| header.store)
+}
+
+/// The header of a file, if it has one.
+pub(crate) fn header(directory: &dyn Directory, name: &str, kind: FileKind) -> Option<Header> {
+    Header::decode(kind, &head(directory, name)?).ok()
+}
+
+/// The first bytes of a regular file, as many as a header has; fewer are filled up with zeros.
+fn head(directory: &dyn Directory, name: &str) -> Option<[u8; HEADER_BYTES]> {
+    if !matches!(directory.kind(name), Ok(Some(NameKind::File(_)))) {
+        return None;
+    }
+    let mut bytes = [0; HEADER_BYTES];
+    read_full_at(&*directory.open(name).ok()?, 0, &mut bytes).ok()?;
+    Some(bytes)
+}

@@ -1,5 +1,6 @@
 //! Segments and logs of the store that no manifest names: an older manifest was put in the place of the newest, or all were lost.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use roaring::RoaringTreemap;
@@ -71,14 +72,14 @@ pub(crate) fn beyond_unnamed(
     }
     let stale = replayed.next_arrival > before;
     if stale {
-        lose_sources(&mut replayed.lost_sources, &replayed.sources);
+        lose_sources(&mut replayed.lost_sources, replayed.sources.keys());
     }
     Ok(stale)
 }
 
-/// Notes that nobody knows any more where sources stand, those that are known included.
-pub(crate) fn lose_sources(lost: &mut std::collections::BTreeSet<String>, known: &Sources) {
-    lost.extend(known.keys().cloned());
+/// Notes that nobody knows any more where these sources stand, and those that are not known at all.
+pub(crate) fn lose_sources<'a>(lost: &mut BTreeSet<String>, names: impl Iterator<Item = &'a String>) {
+    lost.extend(names.cloned());
     lost.insert(String::new());
 }
 

@@ -126,16 +126,14 @@ impl Found {
     }
 }
 
-/// Whether files that the manifest names are here, and say that they are of its store.
+/// Whether a file that the manifest names is here, and says that it is of its store.
 fn is_at_home(directory: &dyn Directory, manifest: &Manifest) -> bool {
-    let mut named = manifest.names().peekable();
-    named.peek().is_some()
-        && named.all(|name| {
-            let kind = FileKind::parse(&name).map_or(FileKind::Segment, |(kind, _)| kind);
-            let finished = retire::belongs(directory, &name, kind);
-            let store = finished.or_else(|| retire::belongs(directory, &format!("{name}.tmp"), kind));
-            store == Some(manifest.store)
-        })
+    manifest.names().any(|name| {
+        let kind = FileKind::parse(&name).map_or(FileKind::Segment, |(kind, _)| kind);
+        let finished = retire::belongs(directory, &name, kind);
+        let store = finished.or_else(|| retire::belongs(directory, &format!("{name}.tmp"), kind));
+        store == Some(manifest.store)
+    })
 }
 
 /// Whether all files are here that the manifest names, and none that only a later one can have named.

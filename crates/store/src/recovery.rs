@@ -109,8 +109,14 @@ pub(crate) struct Recovered {
     pub(crate) leftovers: Vec<Leftover>,
 }
 
-/// Makes this process the writer, until the lock is dropped.
-pub(crate) fn lock_writer(directory: &dyn Directory) -> Result<Arc<dyn Lock>, OpenError> {
+/// Makes this process the writer of a store with this manifest, if it has one, until the lock is dropped. Files that are created from then on get
+/// the permissions of the manifest, so that what was private stays so.
+pub(crate) fn lock_writer(
+    directory: &dyn Directory,
+    manifest: Option<&Manifest>,
+) -> Result<Arc<dyn Lock>, OpenError> {
+    let file = manifest.and_then(|manifest| directory.open(&manifest.name()).ok());
+    directory.create_with(file.and_then(|file| file.permissions().ok()).flatten());
     let fail = || Failure::during(directory, LOCK_NAME, Operation::Lock);
     match directory.create(LOCK_NAME) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail()(error).into()),
@@ -178,7 +184,6 @@ pub(crate) fn beyond_lost(next_arrival: u64) -> u64 {
 pub(crate) fn recover(directory: &Arc<dyn Directory>, options: &Options) -> Result<Recovered, OpenError> {
     let old = find_manifest(&**directory, true)?.unwrap_or_else(|| Manifest::empty(random_identity()));
     let names = list(&**directory)?;
-    keep_permissions(&**directory, &old);
     retire::finish_names(&**directory, &names, &old)?;
     retire::sweep_unfinished(&**directory, &names, &old);
     let mut replay = Replay::of(&**directory, &old, options.block_bytes)?;
@@ -222,12 +227,6 @@ fn publish(
         directory.flush().map_err(Failure::during(directory, "", Operation::FlushFolder))?;
     }
     Ok(generation)
-}
-
-/// New files get the permissions of the current manifest, so that what was private stays so.
-pub(crate) fn keep_permissions(directory: &dyn Directory, manifest: &Manifest) {
-    let file = directory.open(&manifest.name());
-    directory.create_with(file.and_then(|file| file.permissions()).unwrap_or_default());
 }
 
 /// The logs of a manifest on their way into memory.

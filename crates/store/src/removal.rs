@@ -103,15 +103,13 @@ impl Removed {
         let directory = &*directory;
         let find =
             || inventory::find_manifest(directory, false)?.ok_or_else(|| inventory::missing(directory));
-        find()?;
-        let _lock = recovery::lock_writer(directory)?;
+        let _lock = recovery::lock_writer(directory, Some(&find()?))?;
         let old = find()?;
         let outside = retention.outside(&old.segments);
         let removed = Removed::of(&outside, directory);
         if outside.is_empty() || dry_run {
             return Ok(removed);
         }
-        recovery::keep_permissions(directory, &old);
         let names = list(directory)?;
         retire::finish_names(directory, &names, &old)?;
         let mut manifest = Manifest { number: next_manifest(&names, old.number), ..old.clone() };

@@ -109,10 +109,8 @@ impl Repair {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
         options.check()?;
-        Basis::find(&*directory)?;
-        let _lock = recovery::lock_writer(&*directory)?;
+        let _lock = recovery::lock_writer(&*directory, Some(&Basis::find(&*directory)?.manifest))?;
         let basis = Basis::find(&*directory)?;
-        recovery::keep_permissions(&*directory, &basis.manifest);
         if !dry_run {
             retire::finish_names(&*directory, &list(&*directory)?, &basis.manifest)?;
         }
@@ -133,7 +131,7 @@ impl Repair {
             segments: Vec::new(),
             events: 0,
             sources: old.sources.clone(),
-            sources_lost: false,
+            untold: None,
             quarantined: BTreeSet::new(),
         };
         work.run(basis.rebuilt, progress)
@@ -192,8 +190,8 @@ struct Work<'a> {
     segments: Vec<SegmentEntry>,
     events: u64,
     sources: Sources,
-    /// Not every file that was taken in tells where sources stood.
-    sources_lost: bool,
+    /// Files were taken in that do not tell where sources stood: this is the greatest of their arrival numbers.
+    untold: Option<u64>,
     /// Names of unnamed files that are kept in quarantine, and leave the store.
     quarantined: BTreeSet<String>,
 }
@@ -235,11 +233,15 @@ impl Work<'_> {
         self.useless_manifests()?;
         rebuilt = rebuilt.or(stale.then_some(Rebuilt::Stale));
         let mut lost_sources = self.old.lost_sources.clone();
-        match rebuilt {
-            Some(_) if self.sources_lost => adopt::lose_sources(&mut lost_sources, &self.sources),
+        match (rebuilt, self.untold) {
+            (Some(_), Some(greatest)) => {
+                // What a later batch tells stands.
+                let doubtful = self.sources.iter().filter(|(_, mark)| mark.next_arrival <= greatest);
+                adopt::lose_sources(&mut lost_sources, doubtful.map(|(name, _)| name));
+            }
             // Each file that came back tells.
-            Some(_) => lost_sources.clear(),
-            None => {}
+            (Some(_), None) => lost_sources.clear(),
+            (None, _) => {}
         }
         if rebuilt.is_some() {
             logs.next_arrival = beyond_lost(logs.next_arrival);
@@ -421,7 +423,8 @@ impl Work<'_> {
                 Some(sources) => {
                     sources.iter().for_each(|(name, mark_)| mark(&mut self.sources, name, *mark_))
                 }
-                None => self.sources_lost |= regained.free > 0,
+                None if regained.free > 0 => self.untold = self.untold.max(known.max()),
+                None => {}
             }
             came_back |= regained.free > 0;
             self.events += regained.free;

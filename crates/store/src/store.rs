@@ -56,8 +56,8 @@ impl Store {
     ) -> Result<Store, OpenError> {
         options.check()?;
         // Before the lock file is made in what may be somebody else's folder.
-        inventory::find_manifest(&*directory, true)?;
-        let hold = Hold::new(recovery::lock_writer(&*directory)?);
+        let manifest = inventory::find_manifest(&*directory, true)?;
+        let hold = Hold::new(recovery::lock_writer(&*directory, manifest.as_ref())?);
         let recovered = recovery::recover(&directory, &options)?;
         let inner = Arc::new(Inner::new(directory, options, summarize, recovered, hold));
         let threads = Threads::start(&inner).map_err(|error| Failure {

@@ -477,3 +477,27 @@ impl Drop for Inner {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::{LockKind, Simulated};
+
+    #[test]
+    fn a_forked_process_writes_nothing() {
+        let folder = Simulated::new();
+        folder.create(LOCK_NAME).unwrap();
+        let lock = folder.lock(LOCK_NAME, LockKind::Exclusive).unwrap().unwrap();
+        let mut hold = Hold::new(Arc::from(lock));
+        hold.check(&folder).unwrap();
+        // A fork shares the lock, and has a number of its own.
+        hold.process ^= 1;
+        let error = hold.check(&folder).unwrap_err();
+        assert!(error.is_final());
+        assert_eq!(
+            error.to_string(),
+            "cannot keep the lock on simulated/lock: this process was forked from the one that opened the store; open it \
+             again here, once that one has closed it"
+        );
+    }
+}

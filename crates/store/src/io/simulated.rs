@@ -223,10 +223,11 @@ impl Directory for Simulated {
     fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
         let name = self.full(name);
         let mut shared = self.shared();
-        shared.pass(Call::Create)?;
         if shared.find(&name).is_ok() {
+            shared.pass(Call::Look)?;
             return Err(io::ErrorKind::AlreadyExists.into());
         }
+        shared.pass(Call::Create)?;
         shared.change(Change::Create(name.clone()))?;
         let number = shared.find(&name)?;
         drop(shared);

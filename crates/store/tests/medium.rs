@@ -1,0 +1,288 @@
+//! Sectors that cannot be read, and media without a byte of room.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod support;
+
+use std::sync::Arc;
+
+use support::{Row, open, rows, tiny};
+use tamias_store::io::{Directory, Fault, FaultKind, Simulated};
+use tamias_store::{
+    AppendError, Damage, Direction, Durability, Event, Options, ReadError, ReadMode, Reader, Removed, Repair,
+    Retention, Store,
+};
+
+fn append(store: &Store, range: std::ops::Range<u64>) {
+    let documents: Vec<String> =
+        range.clone().map(|n| format!("{{\"n\":{n:04},\"{}\":0}}", "x".repeat(60))).collect();
+    let events: Vec<Event<'_>> =
+        documents.iter().zip(range).map(|(d, n)| Event { instant: 100 + n, bytes: d.as_bytes() }).collect();
+    store.append(&events).unwrap();
+}
+
+/// Nine segments of 100 events, and 40 events in four batches of the log.
+fn store() -> (Simulated, Vec<Row>) {
+    let folder = Simulated::new();
+    let options = Options { segment_bytes: 1 << 20, block_bytes: 4096, ..tiny() };
+    let store = open(&folder, &options).unwrap();
+    for first in (0..900).step_by(100) {
+        append(&store, first..first + 100);
+        store.seal().unwrap();
+    }
+    for first in (900..940).step_by(10) {
+        append(&store, first..first + 10);
+    }
+    let expected = rows(&store.snapshot());
+    drop(store);
+    (folder, expected)
+}
+
+fn names(folder: &Simulated, ending: &str) -> Vec<String> {
+    let mut names = folder.list().unwrap();
+    names.retain(|name| name.ends_with(ending));
+    names.sort();
+    names
+}
+
+/// What is left when damaged blocks are passed over, and what these are.
+fn past_damage(reader: &Reader) -> (Vec<Row>, Vec<Damage>) {
+    let (mut rows, mut left_out) = (Vec::new(), Vec::new());
+    let snapshot = reader.snapshot().unwrap();
+    let mut groups = snapshot.groups(0..=u64::MAX, Direction::Ascending).skip_damaged();
+    for group in &mut groups {
+        for block in group.unwrap() {
+            match block.documents() {
+                Err(ReadError::Damaged(damage)) => left_out.push(damage),
+                Err(failure) => panic!("{failure}"),
+                Ok(_) => rows.extend((0..block.len()).map(|index| {
+                    let key = block.key(index).unwrap();
+                    (key.arrival, key.instant, block.document(index).unwrap().unwrap().to_vec())
+                })),
+            }
+        }
+    }
+    left_out.extend_from_slice(groups.left_out());
+    rows.sort();
+    (rows, left_out)
+}
+
+#[test]
+fn an_unreadable_sector_is_damage_of_its_range() {
+    for read_mode in [ReadMode::Map, ReadMode::Plain] {
+        let (folder, expected) = store();
+        let options = Options { read_mode, ..tiny() };
+        let segments = names(&folder, ".segment");
+        // Within the documents of the first segment, the index of the second, the header of the third.
+        folder.spoil(&segments[0], 5000..5001);
+        let length = folder.open(&segments[1]).unwrap().length().unwrap();
+        folder.spoil(&segments[1], length - 200..length - 199);
+        folder.spoil(&segments[2], 3..4);
+        let reader = Reader::open_on(Arc::new(folder.clone()), options.clone()).unwrap();
+        let (left, left_out) = past_damage(&reader);
+        let lost: u64 = left_out.iter().map(|damage| damage.events.unwrap()).sum();
+        assert_eq!(left.len() as u64 + lost, expected.len() as u64, "{left_out:?}");
+        assert!(
+            (101..200).contains(&lost),
+            "a block of the first, all of the second, none of the third: {lost}"
+        );
+        assert!(left.iter().all(|row| expected.contains(row)));
+        let found = reader.snapshot().unwrap().verify().unwrap();
+        let files: Vec<_> = found.iter().map(|damage| damage.file.file_name().unwrap().to_owned()).collect();
+        assert_eq!(files, [&segments[0][..], &segments[1][..], &segments[2][..]]);
+        assert!(found[0].to_string().contains("the medium does not give it back"), "{}", found[0]);
+        // Merging passes them over, and repair keeps what can be read.
+        let store = open(&folder, &Options { segment_bytes: 1 << 20, ..options.clone() }).unwrap();
+        store.merge().unwrap();
+        drop(store);
+        let done = Repair::run_on(Arc::new(folder.clone()), &options, &(), false, &mut |_, _| ()).unwrap();
+        assert_eq!(done.events, left.len() as u64);
+        let reader = Reader::open_on(Arc::new(folder.clone()), options.clone()).unwrap();
+        assert_eq!(past_damage(&reader), (left, vec![]));
+    }
+}
+
+#[test]
+fn an_unreadable_sector_of_the_log_takes_its_batch_only() {
+    let (folder, expected) = store();
+    let log = names(&folder, ".log").pop().unwrap();
+    // Within the second of four batches.
+    folder.spoil(&log, 1500..1600);
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny()).unwrap();
+    let snapshot = reader.snapshot().unwrap();
+    let [damage] = snapshot.damage() else { panic!("{:?}", snapshot.damage()) };
+    // The simulated disk gives nothing of 4096 bytes of which one is bad.
+    assert!(damage.bytes.start <= 1500 && damage.found.contains("does not give it back"), "{damage}");
+    let found = snapshot.verify().unwrap();
+    assert_eq!(found.len(), 1, "the nine segments are fine");
+    assert_eq!(past_damage(&reader).0, expected[..900], "all batches lie in one sector");
+    let store = open(&folder, &tiny()).unwrap();
+    assert!(store.append(&[Event { instant: 1, bytes: b"new" }]).unwrap().start >= 940);
+    drop(store);
+    let done = Repair::run_on(Arc::new(folder.clone()), &tiny(), &(), false, &mut |_, _| ()).unwrap();
+    assert_eq!((done.events, done.files.len()), (901, 1));
+    assert_eq!(open(&folder, &tiny()).unwrap().snapshot().verify().unwrap(), []);
+}
+
+#[test]
+fn a_read_that_fails_once_costs_nothing_for_ever() {
+    let (folder, expected) = store();
+    for at in 0..60 {
+        folder.fail(Some(Fault { at: folder.calls() + at, forever: false, kind: FaultKind::Unreadable }));
+        let _ = open(&folder, &tiny());
+        folder.fail(None);
+        let reader = Reader::open_on(Arc::new(folder.clone()), tiny()).unwrap();
+        assert_eq!(past_damage(&reader), (expected.clone(), vec![]));
+    }
+}
+
+#[test]
+fn a_segment_that_has_grown_or_lost_its_header_is_read_all_the_same() {
+    let (folder, expected) = store();
+    let segments = names(&folder, ".segment");
+    let file = folder.open_for_writing(&segments[0]).unwrap();
+    file.write_at(file.length().unwrap(), b"x").unwrap();
+    folder.open_for_writing(&segments[1]).unwrap().write_at(4, b"x").unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny()).unwrap();
+    assert_eq!(past_damage(&reader), (expected, vec![]));
+    let found: Vec<_> = reader.snapshot().unwrap().verify().unwrap();
+    let told: Vec<_> = found.iter().map(|damage| (damage.events, damage.found)).collect();
+    assert_eq!(
+        told,
+        [(Some(0), "the file has grown"), (Some(0), "its header is not the one that was written")]
+    );
+}
+
+fn no_room(folder: &Simulated) {
+    folder.fail(Some(Fault { at: folder.calls(), forever: true, kind: FaultKind::NoSpace }));
+}
+
+fn listing(folder: &Simulated) -> Vec<(String, u64)> {
+    let mut names = folder.list().unwrap();
+    names.sort();
+    let length = |name: &String| folder.open(name).unwrap().length().unwrap();
+    names.iter().filter(|name| !name.ends_with('/')).map(|name| (name.clone(), length(name))).collect()
+}
+
+#[test]
+fn a_full_disk_is_no_standstill() {
+    let (folder, expected) = store();
+    // A process was killed while it wrote: the log was not closed.
+    let store = open(&folder, &Options { segment_bytes: 1 << 20, ..tiny() }).unwrap();
+    append(&store, 940..950);
+    let killed = Simulated::with(folder.medium());
+    drop(store);
+    no_room(&killed);
+    let before = listing(&killed);
+    assert!(open(&killed, &tiny()).unwrap_err().to_string().contains("space"));
+    let after: Vec<_> = listing(&killed).into_iter().filter(|(name, _)| name != "writer").collect();
+    let before: Vec<_> = before.into_iter().filter(|(name, _)| name != "writer").collect();
+    assert_eq!(after, before, "what a failed opening wrote is gone again");
+    let reader = Reader::open_on(Arc::new(killed.clone()), tiny()).unwrap();
+    assert_eq!(reader.snapshot().unwrap().events(), 950);
+    assert_eq!(reader.snapshot().unwrap().verify().unwrap(), []);
+    // Time after time, until none is left.
+    for left in [850, 750, 650] {
+        let oldest = reader.snapshot().unwrap().time_range().unwrap().0;
+        let retention = Retention { before: Some(oldest + 100), file_bytes_max: None };
+        let removed = Removed::from_on(Arc::new(killed.clone()), retention, false).unwrap();
+        assert_eq!(removed.events, 100);
+        assert_eq!(reader.snapshot().unwrap().events(), left);
+    }
+    // There is room again.
+    killed.fail(None);
+    let store = open(&killed, &tiny()).unwrap();
+    assert_eq!(rows(&store.snapshot())[..640], expected[300..940]);
+    assert_eq!(store.snapshot().events(), 650);
+}
+
+#[test]
+fn a_running_writer_removes_without_a_byte_of_room() {
+    let (folder, _) = store();
+    let store = open(&folder, &tiny()).unwrap();
+    no_room(&folder);
+    let refused = store.append(&[Event { instant: 1, bytes: b"no room" }]).unwrap_err();
+    assert!(matches!(&refused, AppendError::Failure(failure) if failure.is_lack_of_room()), "{refused}");
+    let removed = store.remove(Retention { before: Some(300), file_bytes_max: None }, false).unwrap();
+    assert_eq!((removed.events, store.snapshot().events()), (200, 740));
+    folder.fail(None);
+    store.append(&[Event { instant: 1, bytes: b"room" }]).unwrap();
+    drop(store);
+    assert_eq!(open(&folder, &tiny()).unwrap().snapshot().events(), 741);
+}
+
+#[test]
+fn a_log_that_was_closed_is_not_copied_when_opening() {
+    let (folder, expected) = store();
+    let log = names(&folder, ".log");
+    let roomy = Options { segment_bytes: 1 << 20, ..tiny() };
+    let store = open(&folder, &roomy).unwrap();
+    assert_eq!(names(&folder, ".log"), log);
+    assert_eq!(rows(&store.snapshot()), expected);
+    append(&store, 940..950);
+    drop(store);
+    assert_eq!(names(&folder, ".log"), log, "it is gone on with");
+    assert_eq!(open(&folder, &tiny()).unwrap().snapshot().events(), 950);
+}
+
+/// What is left of a store whose log has one bit altered in the batch with this event.
+fn with_a_flipped_bit(folder: &Simulated, event: u64) -> (usize, Vec<Damage>, u64) {
+    let log = names(folder, ".log").pop().unwrap();
+    let what = format!("{{\"n\":{event:04}");
+    let file = folder.open_for_writing(&log).unwrap();
+    let mut bytes = vec![0; file.length().unwrap() as usize];
+    tamias_store::io::read_full_at(&*file, 0, &mut bytes).unwrap();
+    let at = bytes.windows(what.len()).position(|window| window == what.as_bytes()).unwrap();
+    file.write_at(at as u64 + 5, &[bytes[at + 5] ^ 1]).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny()).unwrap();
+    let left = past_damage(&reader).0.len();
+    let damage = reader.snapshot().unwrap().damage().to_vec();
+    let store = open(folder, &tiny()).unwrap();
+    (left, damage, store.leftovers().iter().map(|leftover| leftover.events).sum())
+}
+
+#[test]
+fn a_hole_below_a_witnessed_length_is_damage_and_what_follows_is_kept() {
+    for durability in [Durability::None, Durability::Interval(std::time::Duration::MAX), Durability::Sync] {
+        for closed in [true, false] {
+            let folder = Simulated::new();
+            let options = Options { durability, ..tiny() };
+            let store = open(&folder, &Options { segment_bytes: 1 << 30, ..options }).unwrap();
+            for first in (0..1000).step_by(10) {
+                append(&store, first..first + 10);
+            }
+            store.flush().unwrap();
+            let killed = Simulated::with(folder.medium());
+            drop(store);
+            let (left, damage, _) = with_a_flipped_bit(if closed { &folder } else { &killed }, 100);
+            assert_eq!((left, damage.len()), (990, 1), "{durability:?}, closed: {closed}: {damage:?}");
+            assert_eq!(damage[0].events, Some(10));
+        }
+    }
+}
+
+#[test]
+fn a_single_batch_that_was_acknowledged_is_no_end_of_the_log() {
+    let folder = Simulated::new();
+    let store = open(&folder, &Options { segment_bytes: 1 << 30, ..tiny() }).unwrap();
+    append(&store, 0..2500);
+    drop(store);
+    let (left, damage, _) = with_a_flipped_bit(&folder, 250);
+    assert_eq!(left, 0);
+    assert_eq!(damage.len(), 1, "verify tells of it");
+}
+
+#[test]
+fn whole_batches_behind_a_hole_that_nobody_witnessed_are_kept_aside() {
+    let folder = Simulated::new();
+    let options = Options { durability: Durability::None, segment_bytes: 1 << 30, ..tiny() };
+    let store = open(&folder, &options).unwrap();
+    for first in (0..1000).step_by(10) {
+        append(&store, first..first + 10);
+    }
+    let killed = Simulated::with(folder.medium());
+    drop(store);
+    let (left, damage, aside) = with_a_flipped_bit(&killed, 100);
+    assert_eq!((left, damage, aside), (100, vec![], 890), "a power loss leaves such holes rightly");
+    assert_eq!(names(&killed, "quarantine/").len(), 0);
+}

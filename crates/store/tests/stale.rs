@@ -1,0 +1,329 @@
+//! Manifests that are older than the files beside them, damaged, lost, or another store's: nothing sound is deleted, and all of it comes back.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod support;
+
+use std::sync::Arc;
+
+use support::{Row, open, rows, tiny};
+use tamias_store::io::{Change, Directory, Medium, Simulated};
+use tamias_store::{
+    Event, OpenError, Options, Reader, Rebuilt, Repair, Retention, SourcePosition, Store, Unnamed,
+    UnnamedKind,
+};
+
+fn options() -> Options {
+    // A segment holds some forty events, so that there are many of them.
+    Options { segment_bytes: 500, ..tiny() }
+}
+
+/// Appends events numbered from `first` on, some sealed, some left in the log, with the position of a source.
+fn append(store: &Store, range: std::ops::Range<u64>) {
+    for first in range.clone().step_by(10) {
+        let documents: Vec<String> = (first..first + 10).map(|n| format!("{{\"n\":{n}}}")).collect();
+        let event = |(document, n): (&'_ String, u64)| (100 + (n * 7) % 400, document.clone());
+        let events: Vec<(u64, String)> = documents.iter().zip(first..).map(event).collect();
+        let events: Vec<Event<'_>> = events
+            .iter()
+            .map(|(instant, bytes)| Event { instant: *instant, bytes: bytes.as_bytes() })
+            .collect();
+        let source = SourcePosition { name: "web", position: first + 10 };
+        store.append_from(&events, Some(source)).unwrap();
+        if first % 70 == 60 {
+            store.seal().unwrap();
+        }
+    }
+}
+
+/// A store of 700 events, closed, and the same with 800 more, of which some were merged and some still are in the log.
+fn before_and_after() -> (Medium, Medium, Vec<Row>) {
+    let folder = Simulated::new();
+    let store = open(&folder, &options()).unwrap();
+    append(&store, 0..700);
+    drop(store);
+    let before = folder.medium();
+    let store = open(&folder, &options()).unwrap();
+    append(&store, 700..1100);
+    store.merge().unwrap();
+    append(&store, 1100..1500);
+    let expected = rows(&store.snapshot());
+    assert_eq!(expected.len(), 1500);
+    drop(store);
+    (before, folder.medium(), expected)
+}
+
+fn names(medium: &Medium, ending: &str) -> Vec<String> {
+    medium.names().filter(|name| name.ends_with(ending) && !name.contains('/')).cloned().collect()
+}
+
+fn contents(medium: &Medium, name: &str) -> Vec<u8> {
+    medium.contents(medium.find(name).unwrap()).to_vec()
+}
+
+fn put(medium: &mut Medium, name: &str, bytes: &[u8]) {
+    medium.apply(&Change::Create(name.to_owned()));
+    let file = medium.find(name).unwrap();
+    medium.apply(&Change::Write(file, 0, bytes.into()));
+    medium.apply(&Change::Flush(file, true));
+}
+
+/// Every segment and log of `before` is in `after` or its quarantine, byte for byte.
+fn check_nothing_lost(before: &Medium, after: &Medium) {
+    for name in names(before, ".segment").into_iter().chain(names(before, ".log")) {
+        let bytes = contents(before, &name);
+        let there = [name.clone(), format!("quarantine/{name}")]
+            .into_iter()
+            .any(|name| after.find(&name).is_some_and(|file| after.contents(file).starts_with(&bytes)));
+        assert!(there, "{name} is lost");
+    }
+}
+
+fn repair(folder: &Simulated) -> Repair {
+    let run = |dry_run| Repair::run_on(Arc::new(folder.clone()), &options(), &(), dry_run, &mut |_, _| ());
+    let planned = run(true).unwrap();
+    let done = run(false).unwrap();
+    assert_eq!(planned, done, "a dry run tells what would be done");
+    let again = run(false).unwrap();
+    assert_eq!((again.files, again.unnamed, again.rebuilt), (vec![], vec![], None), "once is enough");
+    done
+}
+
+fn unnamed(folder: &Simulated) -> Vec<Unnamed> {
+    Reader::open_on(Arc::new(folder.clone()), options()).unwrap().unnamed().unwrap()
+}
+
+/// After a repair the store holds all of these, and what else was appended.
+fn check_repaired(folder: &Simulated, expected: &[Row], more: usize) {
+    let store = open(folder, &options()).unwrap();
+    let found = rows(&store.snapshot());
+    assert!(expected.iter().all(|row| found.contains(row)), "every acknowledged event is back, with its id");
+    assert_eq!(found.len(), expected.len() + more);
+    assert_eq!(store.snapshot().verify().unwrap(), []);
+    assert_eq!(unnamed(folder), []);
+    let next = store.append(&[Event { instant: 1, bytes: b"next" }]).unwrap().start;
+    assert!(found.iter().all(|row| row.0 < next), "no number is given twice");
+}
+
+#[test]
+fn an_older_manifest_deletes_no_sound_data() {
+    let (before, after, expected) = before_and_after();
+    // Without the newest manifest, and with the files of a backup over all others, or the manifest alone.
+    for whole_backup in [true, false] {
+        let mut medium = after.clone();
+        for name in names(&after, ".manifest") {
+            medium.apply(&Change::Remove(name));
+        }
+        for name in medium_names(&before).filter(|name| whole_backup || name.ends_with(".manifest")) {
+            put(&mut medium, &name, &contents(&before, &name));
+        }
+        let folder = Simulated::with(medium.clone());
+        let events = unnamed(&folder).iter().filter(|file| file.kind == UnnamedKind::Events).count();
+        assert!(events > 2, "verify tells of them");
+        // Reading and writing go on, and take nothing away.
+        let store = open(&folder, &options()).unwrap();
+        assert!(store.is_source_lost("web") && store.is_source_lost("another"));
+        store.append(&[Event { instant: 1, bytes: b"meanwhile" }]).unwrap();
+        store.seal().unwrap();
+        store.merge().unwrap();
+        drop(store);
+        drop(open(&folder, &options()).unwrap());
+        check_nothing_lost(&after, &folder.medium());
+        let done = repair(&folder);
+        assert_eq!(done.rebuilt, Some(Rebuilt::Stale));
+        assert_eq!(done.events, 1501);
+        assert_eq!(done.lost_sources, Vec::<String>::new(), "the segments tell where sources stood");
+        check_nothing_lost(&after, &folder.medium());
+        check_repaired(&folder, &expected, 1);
+        let store = open(&folder, &options()).unwrap();
+        assert_eq!((store.source_position("web"), store.is_source_lost("web")), (Some(1500), false));
+    }
+}
+
+fn medium_names(medium: &Medium) -> impl Iterator<Item = String> {
+    medium.names().filter(|name| name.contains('.') && !name.contains('/')).cloned()
+}
+
+#[test]
+fn repair_takes_in_what_yesterdays_manifest_does_not_name() {
+    let (before, after, expected) = before_and_after();
+    let mut medium = after.clone();
+    for name in names(&after, ".manifest") {
+        medium.apply(&Change::Remove(name));
+    }
+    let manifest = names(&before, ".manifest").pop().unwrap();
+    put(&mut medium, &manifest, &contents(&before, &manifest));
+    let folder = Simulated::with(medium);
+    assert_eq!(repair(&folder).events, 1500);
+    check_nothing_lost(&after, &folder.medium());
+    check_repaired(&folder, &expected, 0);
+}
+
+#[test]
+fn a_lost_or_damaged_manifest_is_rebuilt_from_segments_and_log() {
+    let (_, after, expected) = before_and_after();
+    let manifest = names(&after, ".manifest").pop().unwrap();
+    for damaged in [false, true] {
+        let mut medium = after.clone();
+        medium.apply(&Change::Remove(manifest.clone()));
+        if damaged {
+            let mut bytes = contents(&after, &manifest);
+            bytes[100] ^= 1;
+            put(&mut medium, &manifest, &bytes);
+        }
+        let folder = Simulated::with(medium);
+        let refused = open(&folder, &options()).unwrap_err();
+        match damaged {
+            true => assert!(matches!(refused, OpenError::ManifestDamaged { .. })),
+            false => assert!(matches!(refused, OpenError::ManifestMissing { .. })),
+        }
+        let done = repair(&folder);
+        assert_eq!(done.rebuilt, Some(if damaged { Rebuilt::Damaged } else { Rebuilt::Missing }));
+        assert_eq!((done.events, done.lost_sources.len()), (1500, 0));
+        check_nothing_lost(&after, &folder.medium());
+        check_repaired(&folder, &expected, 0);
+        assert_eq!(open(&folder, &options()).unwrap().source_position("web"), Some(1500));
+    }
+}
+
+#[test]
+fn a_manifest_that_lingers_does_not_take_the_place_of_a_newer_one_unseen() {
+    let folder = Simulated::new();
+    let store = open(&folder, &options()).unwrap();
+    append(&store, 0..300);
+    // This reader keeps the manifest that was current then.
+    let reader = Reader::open_on(Arc::new(folder.clone()), options()).unwrap();
+    let held = reader.snapshot().unwrap();
+    append(&store, 300..600);
+    store.merge().unwrap();
+    let expected = rows(&store.snapshot());
+    drop(store);
+    let medium = folder.medium();
+    let newest = names(&medium, ".manifest").pop().unwrap();
+    assert_eq!(names(&medium, ".manifest").len(), 2);
+    folder.remove(&newest).unwrap();
+    let store = open(&folder, &options()).unwrap();
+    store.append(&[Event { instant: 1, bytes: b"meanwhile" }]).unwrap();
+    drop(store);
+    drop((held, reader));
+    check_nothing_lost(&medium, &folder.medium());
+    assert_eq!(repair(&folder).events, 601);
+    check_repaired(&folder, &expected, 1);
+}
+
+#[test]
+fn a_stray_empty_manifest_does_not_block_a_healthy_store() {
+    let (_, after, expected) = before_and_after();
+    for bytes in [&b""[..], b"not a manifest at all, but long enough for a header, which it is not"] {
+        let mut medium = after.clone();
+        put(&mut medium, "00000000000000ff.manifest", bytes);
+        let folder = Simulated::with(medium);
+        let reader = Reader::open_on(Arc::new(folder.clone()), options()).unwrap();
+        assert_eq!(rows(&reader.snapshot().unwrap()), expected);
+        let store = open(&folder, &options()).unwrap();
+        store.append(&[Event { instant: 1, bytes: b"new" }]).unwrap();
+        store.seal().unwrap();
+        assert_eq!(reader.snapshot().unwrap().events(), 1501, "a reader follows the writer past it");
+        assert_eq!(
+            store.unnamed().unwrap().iter().filter(|file| file.kind != UnnamedKind::Manifest).count(),
+            0
+        );
+        drop(store);
+        assert_eq!(open(&folder, &options()).unwrap().snapshot().events(), 1501);
+    }
+}
+
+#[test]
+fn a_manifest_of_another_store_is_refused_by_name_and_left_alone() {
+    let (_, after, _) = before_and_after();
+    let other = Simulated::new();
+    let store = open(&other, &options()).unwrap();
+    append(&store, 0..100);
+    for _ in 0..200 {
+        store.seal().unwrap();
+        append(&store, 0..10);
+    }
+    drop(store);
+    let foreign = names(&other.medium(), ".manifest").pop().unwrap();
+    assert!(foreign > names(&after, ".manifest").pop().unwrap(), "its number is higher");
+    // Its manifest alone is nothing to this store.
+    let mut medium = after.clone();
+    put(&mut medium, &foreign, &contents(&other.medium(), &foreign));
+    let folder = Simulated::with(medium);
+    let store = open(&folder, &options()).unwrap();
+    store.append(&[Event { instant: 1, bytes: b"new" }]).unwrap();
+    drop(store);
+    assert_eq!(open(&folder, &options()).unwrap().snapshot().events(), 1501);
+    assert_eq!(contents(&folder.medium(), &foreign), contents(&other.medium(), &foreign));
+    assert_eq!(unnamed(&folder)[0].kind, UnnamedKind::Foreign);
+    // All of it copied over the store: nobody can tell which one it is now.
+    let mut medium = after.clone();
+    for name in medium_names(&other.medium()) {
+        put(&mut medium, &name, &contents(&other.medium(), &name));
+    }
+    let folder = Simulated::with(medium.clone());
+    let reader = Reader::open_on(Arc::new(folder.clone()), options());
+    let refused = [
+        open(&folder, &options()).err().unwrap(),
+        reader.err().unwrap(),
+        Repair::run_on(Arc::new(folder.clone()), &options(), &(), false, &mut |_, _| ()).unwrap_err(),
+    ];
+    let own = names(&after, ".manifest").pop().unwrap();
+    for error in refused {
+        let text = format!(
+            "simulated/{foreign} belongs to another store than simulated/{own}; move the files of one of the two to a folder of \
+             their own"
+        );
+        assert_eq!(error.to_string(), text);
+    }
+    for name in medium_names(&medium) {
+        assert_eq!(contents(&folder.medium(), &name), contents(&medium, &name), "nothing was touched");
+    }
+}
+
+#[test]
+fn a_segment_of_another_history_is_set_aside_aloud() {
+    // After the backup of 700 events was put back in the old way, other events got the numbers of those that came later.
+    let (before, after, _) = before_and_after();
+    let folder = Simulated::with(before.clone());
+    let store = open(&folder, &options()).unwrap();
+    append(&store, 2000..2400);
+    store.seal().unwrap();
+    let expected = rows(&store.snapshot());
+    drop(store);
+    let mut medium = folder.medium();
+    let missing: Vec<String> =
+        names(&after, ".segment").into_iter().filter(|name| medium.find(name).is_none()).collect();
+    let added: Vec<String> = missing
+        .into_iter()
+        .filter(|name| before.find(name).is_none())
+        .map(|name| {
+            // Somebody wants them back.
+            let bytes = contents(&after, &name);
+            put(&mut medium, &name, &bytes);
+            name
+        })
+        .collect();
+    assert!(!added.is_empty());
+    let folder = Simulated::with(medium);
+    let done = repair(&folder);
+    let regained: u64 = done.unnamed.iter().map(|file| file.regained).sum();
+    let known: u64 = done.unnamed.iter().map(|file| file.known).sum();
+    assert!(known > 0, "the store has other events of these numbers: {done:?}");
+    assert!(done.unnamed.iter().filter(|file| file.known > 0).all(|file| file.quarantined.is_some()));
+    check_repaired(&folder, &expected, regained as usize);
+}
+
+#[test]
+fn retention_is_not_undone_by_opening() {
+    let (_, after, _) = before_and_after();
+    let folder = Simulated::with(after);
+    let store = open(&folder, &options()).unwrap();
+    let removed = store.remove(Retention { before: Some(300), file_bytes_max: None }, false).unwrap();
+    let left = store.snapshot().events();
+    assert_eq!(removed.events + left, 1500);
+    drop(store);
+    assert_eq!(open(&folder, &options()).unwrap().snapshot().events(), left);
+    assert_eq!(repair(&folder).events, left);
+    assert_eq!(names(&folder.medium(), ".tmp"), Vec::<String>::new());
+}

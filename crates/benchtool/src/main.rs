@@ -13,7 +13,6 @@ mod elements;
 mod entries;
 mod failure;
 mod instants;
-mod interrupt;
 mod lines;
 mod measure;
 mod origin;
@@ -21,6 +20,7 @@ mod output;
 mod output_file;
 mod progress;
 mod rejects;
+mod signals;
 mod source;
 mod splitter;
 mod units;
@@ -37,6 +37,7 @@ use crate::failure::Failure;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    signals::survive_file_size_limit();
     let cli = Cli::parse();
     match cli.color {
         Color::Auto => {}

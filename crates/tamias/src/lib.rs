@@ -32,6 +32,8 @@
 //! - Each event has an [`EventId`], by which it and its neighbours are found; [`page`](Store::page) goes through all of them.
 //! - [`Store`] and [`Query`] are `Send`, `Sync` and cheap to clone; [`Rows`] are `Send`. Any number of threads may
 //!   append and query at once, and other processes may [read](Store::open_read_only) while one writes.
+//! - Under a limit of file sizes (`ulimit -f`) the system kills a process that reaches it with `SIGXFSZ`. A program that may run
+//!   under one should ignore that signal, for instance with the crate `signal-hook`; an append then fails as on a full disk.
 //! - The language is described in `docs/query-language.md` of the project.
 
 mod damage;

@@ -12,7 +12,7 @@ use crate::cli::{BATCH_BYTES, DemoArgs};
 use crate::commands::bench::{Bench, Case};
 use crate::failure::Failure;
 use crate::writer::Writer;
-use crate::{interrupt, output, progress, units};
+use crate::{output, progress, signals, units};
 
 const QUERIES: [&str; 2] = [
     "select Message from stream where Elapsed > 200",
@@ -24,7 +24,7 @@ const PERCENTILE: u8 = 90;
 const SEED: u64 = 1;
 
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
-    interrupt::catch()?;
+    signals::catch()?;
     let mut out = output::stdout();
     // As it was called: someone who tries this has hardly installed it.
     let tool = std::env::args().next().unwrap_or_else(|| "benchtool".to_owned());
@@ -100,7 +100,7 @@ fn fill(store: &Store, events: u64) -> Result<(), Failure> {
         bytes += line.len() as u64;
         line.clear();
         if batch.bytes() >= BATCH_BYTES as usize || generator.remaining() == 0 {
-            if interrupt::requested() {
+            if signals::requested() {
                 return Err(Failure::Interrupted("interrupted".to_owned()));
             }
             bar.inc(batch.len() as u64);

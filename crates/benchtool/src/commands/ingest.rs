@@ -17,7 +17,7 @@ use crate::rejects::{Rejects, Start};
 use crate::source::Source;
 use crate::splitter::Splitter;
 use crate::writer::{Place, Writer};
-use crate::{interrupt, output, progress};
+use crate::{output, progress, signals};
 
 /// The longest line that is taken; longer ones are rejected without being held in memory.
 pub(crate) const LINE_BYTES_MAX: usize = 16 << 20;
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     let starts = starts.collect::<Result<Vec<Start<'_>>, Failure>>()?;
     let mut rejects = Rejects::open(args.rejects.as_deref(), &starts)?;
     let positions: Vec<Option<u64>> = starts.into_iter().map(|start| start.position).collect();
-    interrupt::catch()?;
+    signals::catch()?;
 
     let progress = progress::bytes("ingesting", sources.iter().map(Source::bytes).sum());
     let mut ingest = Ingest {
@@ -224,7 +224,7 @@ impl Ingest<'_> {
         let (mut stored_at, mut patience) = (Instant::now(), FLOW);
         loop {
             let waited = chunks.next(PATIENCE);
-            if interrupt::requested() {
+            if signals::requested() {
                 let (unit, number) = splitter.next();
                 let (name, goes_on) = (&reading.name, if reading.origin.is_some() { GOES_ON } else { "" });
                 return Err(Failure::Interrupted(format!(

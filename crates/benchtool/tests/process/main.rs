@@ -11,6 +11,7 @@ mod generate;
 mod ingest;
 mod interruption;
 mod keys;
+mod limits;
 mod order;
 mod output_file;
 mod period;

@@ -11,6 +11,7 @@ use tamias_testdata::Generator;
 use crate::cli::{BATCH_BYTES, DemoArgs};
 use crate::commands::bench::{Bench, Case};
 use crate::failure::Failure;
+use crate::tell::tell;
 use crate::writer::Writer;
 use crate::{output, progress, signals, units};
 
@@ -67,7 +68,7 @@ fn demo(folder: &Path, events: u64, out: &mut impl Write) -> Result<(), Failure>
     let present = Store::open_read_only(folder).and_then(|store| Ok((store.info()?.events, store)));
     let store = match present {
         Ok((present, store)) if present == events && events > 0 => {
-            eprintln!("The store has these events already: measuring those.");
+            tell!("The store has these events already: measuring those.");
             store
         }
         Ok((present, _)) if present > 0 => {
@@ -88,7 +89,7 @@ fn demo(folder: &Path, events: u64, out: &mut impl Write) -> Result<(), Failure>
 }
 
 fn fill(store: &Store, events: u64) -> Result<(), Failure> {
-    eprintln!("Generating and storing {events} events, about {} MB…", events.saturating_mul(360) / 1_000_000);
+    tell!("Generating and storing {events} events, about {} MB…", events.saturating_mul(360) / 1_000_000);
     let started = Instant::now();
     let bar = progress::events("storing", events);
     let format = EventFormat::clef();
@@ -111,7 +112,7 @@ fn fill(store: &Store, events: u64) -> Result<(), Failure> {
     store.seal()?;
     bar.finish_and_clear();
     let elapsed = started.elapsed();
-    eprintln!("Stored in {}, {}.", units::duration(elapsed), units::bytes_per_second(bytes, elapsed));
+    tell!("Stored in {}, {}.", units::duration(elapsed), units::bytes_per_second(bytes, elapsed));
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use tamias::{Key, Keys, Kind, RunOptions, Statement, Store};
 
 use crate::cli::{KeysArgs, KeysFormat};
 use crate::failure::Failure;
+use crate::tell::tell;
 use crate::units::{percent, printable_line};
 use crate::{output, progress, signals};
 
@@ -105,9 +106,9 @@ fn tell(keys: &Keys, read: u64, of_all: u64, every: u64, end: End) {
         (1, _) => format!("the first, of {of_all} in the store; keys that only others have are missing"),
         _ => format!("one of {every} among {read}; keys that only others have are missing"),
     };
-    eprintln!("looked at {documents} {events}: {which}");
+    tell!("looked at {documents} {events}: {which}");
     if keys.left_out() > 0 {
-        eprintln!("not shown: {} values under too many or too long keys", keys.left_out());
+        tell!("not shown: {} values under too many or too long keys", keys.left_out());
     }
 }
 

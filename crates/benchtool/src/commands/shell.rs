@@ -19,8 +19,8 @@ use crate::completion::{Words, is_ended};
 use crate::failure::Failure;
 use crate::instants::{Shown, Zone};
 use crate::signals::{self, Cancels};
-use crate::units::{self, printable};
-use crate::{commands, output};
+use crate::tell::{self, tell};
+use crate::{commands, output, units};
 
 pub(crate) fn run(args: &ShellArgs) -> Result<(), Failure> {
     let store = Store::open_read_only(&args.store)?;
@@ -75,12 +75,12 @@ impl Shell {
             // There may be none yet.
             let _ = editor.load_history(file);
         }
-        eprintln!("{} events. End a query with a semicolon; .help tells more.", self.store.info()?.events);
+        tell!("{} events. End a query with a semicolon; .help tells more.", self.store.info()?.events);
         loop {
             let text = match editor.readline("tamias> ") {
                 Ok(text) => text,
                 Err(ReadlineError::Interrupted) => {
-                    eprintln!("(Ctrl-D leaves)");
+                    tell!("(Ctrl-D leaves)");
                     continue;
                 }
                 Err(ReadlineError::Eof) => break,
@@ -95,9 +95,7 @@ impl Shell {
                 Ok(Next::GoOn) => {}
                 Ok(Next::Leave) => break,
                 Err(Failure::ClosedPipe) => return Err(Failure::ClosedPipe),
-                Err(failure) => {
-                    anstream::eprintln!("\x1b[1;31merror:\x1b[0m {}", printable(&failure.to_string()));
-                }
+                Err(failure) => tell::failure(&failure),
             }
         }
         Ok(())
@@ -132,7 +130,7 @@ impl Shell {
         match command {
             "" => {}
             ".exit" | ".quit" | "exit" | "quit" if argument.is_empty() => return Ok(Next::Leave),
-            ".help" => output::write_line(&mut io::stderr(), HELP)?,
+            ".help" => tell!("{HELP}"),
             ".keys" => commands::keys::show(&self.store)?,
             ".format" => {
                 self.format = Format::from_str(argument, true).map_err(|_| {
@@ -177,7 +175,7 @@ impl Shell {
         if self.is_for_people {
             let stats = rows.stats();
             let (rows, time) = (stats.rows, units::duration(started.elapsed()));
-            eprintln!("{rows} {} in {time}", if rows == 1 { "row" } else { "rows" });
+            tell!("{rows} {} in {time}", if rows == 1 { "row" } else { "rows" });
         }
         Ok(())
     }

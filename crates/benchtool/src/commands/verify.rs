@@ -15,9 +15,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
         let sealed = info.segments.iter().filter(|segment| segment.file.is_some()).count();
         return output::write_line(&mut out, &format!("sound: {} events in {sealed} segments", info.events));
     }
-    for part in &damage {
-        output::write_line(&mut out, &part.to_string())?;
-    }
+    let told = damage.iter().try_for_each(|part| output::write_line(&mut out, &part.to_string()));
+    output::unless_closed(told)?;
     Err(Failure::Damage(lost(&damage)))
 }
 

@@ -22,7 +22,7 @@ fn largest_file(store: &Path) -> PathBuf {
 }
 
 /// Makes a store of 5000 events in `s` and alters a byte of its largest file, which it gives.
-fn damaged_store(folder: &Path) -> PathBuf {
+pub(crate) fn damaged_store(folder: &Path) -> PathBuf {
     tool(folder, &["demo", "--events", "5000", "--keep", "s"]).well();
     let file = largest_file(&folder.join("s"));
     let mut bytes = fs::read(&file).unwrap();

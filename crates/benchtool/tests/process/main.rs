@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not as it must be")]
 
 mod bench;
+mod broken_output;
 mod cookbook;
 mod damage;
 mod eval;

@@ -221,7 +221,7 @@ impl Ingest<'_> {
 
     fn read(&mut self, source: Source, reading: &mut Reading) -> Result<(), Failure> {
         let may_wait = source.may_wait();
-        let chunks = Chunks::read(source.into_reader(Arc::clone(&self.bytes_read)));
+        let mut chunks = Chunks::read(source.into_reader(Arc::clone(&self.bytes_read)));
         let mut splitter = Splitter::new(LINE_BYTES_MAX);
         let mut skipped = 0;
         let (mut stored_at, mut patience) = (Instant::now(), FLOW);

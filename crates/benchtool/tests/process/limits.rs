@@ -1,11 +1,11 @@
-//! What the system refuses: files beyond a size.
+//! What the system refuses: files beyond a size, and threads.
 #![cfg(unix)]
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::tool::{Ended, count, ended, events, figures, folder, tool};
+use crate::tool::{Ended, command, count, ended, events, figures, folder, tool};
 
 /// Runs the tool behind a command of the shell that sets a limit.
 fn limited(folder: &Path, limit: &str, arguments: &[&str]) -> Ended {
@@ -61,4 +61,47 @@ fn figures_of_a_failure(out: &str) -> (u64, u64) {
         rest.split([',', '\n']).next().and_then(|number| number.parse().ok()).expect("a number")
     };
     (figure("stored"), figure("lines"))
+}
+
+/// Runs the tool where the system gives it no thread: none has room for a stack of this size.
+fn without_threads(folder: &Path, arguments: &[&str]) -> Ended {
+    let mut command = command(folder, arguments);
+    ended(command.env("RUST_MIN_STACK", (1u64 << 60).to_string()).output().expect("the tool starts"))
+}
+
+#[test]
+fn without_threads_everything_is_read_all_the_same() {
+    let folder = folder();
+    // Several blocks, so that there is something to share out.
+    fs::write(folder.path().join("events"), events(1, 20_000)).unwrap();
+    fs::write(folder.path().join("cases"), "select Elapsed from stream where Elapsed > 900\n").unwrap();
+    tool(folder.path(), &["ingest", "s", "events"]).well();
+    for arguments in [
+        &["query", "s", "--threads", "4", "select @Timestamp, Elapsed from stream where Elapsed > 900"][..],
+        &["query", "s", "--threads", "4", "select Elapsed from stream order by Elapsed desc limit 100"],
+        &["query", "s", "--threads", "4", "select count(*), max(Elapsed) from stream group by @Level"],
+        &["keys", "s", "--depth", "1"],
+        &["info", "s"],
+        &["verify", "s"],
+        &["repair", "s"],
+    ] {
+        let (with, without) =
+            (tool(folder.path(), arguments).well(), without_threads(folder.path(), arguments));
+        assert_eq!((without.code, without.out, without.err), (Some(0), with.out, with.err), "{arguments:?}");
+    }
+    let bench = ["bench", "--cases", "cases", "--percentile", "50", "--runs", "1", "--threads", "4", "s"];
+    without_threads(folder.path(), &bench).well();
+    let analyzed = "explain analyze select Elapsed from stream where Elapsed > 900";
+    without_threads(folder.path(), &["query", "s", "--threads", "4", analyzed]).well();
+}
+
+#[test]
+fn without_threads_a_writer_works_or_says_what_it_lacks() {
+    let folder = folder();
+    fs::write(folder.path().join("events"), events(1, 2000)).unwrap();
+    let run = without_threads(folder.path(), &["ingest", "s", "events"]);
+    match run.code {
+        Some(0) => assert_eq!(count(folder.path(), "s"), 2000),
+        _ => assert!(run.with(5).err.starts_with("error: cannot start a thread for s: ")),
+    }
 }

@@ -37,6 +37,7 @@
 //! - The language is described in `docs/query-language.md` of the project.
 
 mod damage;
+mod deep;
 mod event;
 mod ingest;
 mod keys;
@@ -46,6 +47,7 @@ mod time_format;
 mod upkeep;
 
 pub use damage::{Damage, LeftOut, ReadError, Repair, RepairedFile};
+pub use deep::Contradiction;
 pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
 pub use ingest::{Batch, EventFormat, Rejection};
 pub use keys::{Key, Keys};

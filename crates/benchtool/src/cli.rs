@@ -439,10 +439,22 @@ pub(crate) struct InfoArgs {
 ///
 /// What is damaged is listed with its file, place, times and number of events; the exit code is then 6.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool verify logs
+  benchtool verify logs --deep")]
 pub(crate) struct VerifyArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
+
+    /// Check as well what the bytes mean: each document, and each block's summary
+    ///
+    /// A summary is what a block says of its own documents, so that a query need not read them. --deep compares it with the
+    /// documents, and checks that these are minified JSON. Each block that fails is listed with its file, its times and what is
+    /// wrong; the exit code is then 6. Such a block was written by a faulty program. Takes many times as long.
+    #[arg(long)]
+    pub(crate) deep: bool,
 }
 
 /// Take what is damaged out of a store

@@ -2,6 +2,9 @@
 //!
 //! Data goes to standard output, everything else to standard error. The exit codes are in [`failure`].
 
+// `tell!` and `output` write where these panic.
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
 mod budget;
 mod chunks;
 mod cli;
@@ -13,7 +16,6 @@ mod elements;
 mod entries;
 mod failure;
 mod instants;
-mod interrupt;
 mod lines;
 mod measure;
 mod origin;
@@ -21,11 +23,14 @@ mod output;
 mod output_file;
 mod progress;
 mod rejects;
+mod signals;
 mod source;
 mod splitter;
+mod tell;
 mod units;
 mod writer;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -37,7 +42,11 @@ use crate::failure::Failure;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    signals::survive_file_size_limit();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(help) => return show(&help),
+    };
     match cli.color {
         Color::Auto => {}
         Color::Always => anstream::ColorChoice::Always.write_global(),
@@ -62,11 +71,26 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            if !matches!(failure, Failure::ClosedPipe | Failure::NoRows) {
-                anstream::eprintln!("\x1b[1;31merror:\x1b[0m {}", units::printable(&failure.to_string()));
-            }
-            failure.exit_code()
-        }
+        Err(failure) => end(&failure),
     }
+}
+
+/// Shows what was asked for, help or the version, or what is wrong with the command line.
+fn show(help: &clap::Error) -> ExitCode {
+    if help.use_stderr() {
+        // What cannot be told there is in the exit code.
+        let _ = help.print();
+        return Failure::Usage(help.to_string()).exit_code();
+    }
+    match help.print().and_then(|()| io::stdout().flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => end(&Failure::output(&error)),
+    }
+}
+
+fn end(failure: &Failure) -> ExitCode {
+    if !matches!(failure, Failure::ClosedPipe | Failure::NoRows) {
+        tell::failure(failure);
+    }
+    failure.exit_code()
 }

@@ -183,6 +183,14 @@ pub(crate) fn write_line(out: &mut impl Write, text: &str) -> Result<(), Failure
     writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
 }
 
+/// What came of telling something whose exit code says more: a reader who has gone does not change that.
+pub(crate) fn unless_closed(told: Result<(), Failure>) -> Result<(), Failure> {
+    match told {
+        Err(Failure::ClosedPipe) => Ok(()),
+        told => told,
+    }
+}
+
 /// Standard output, to be written in large pieces.
 pub(crate) fn stdout() -> io::BufWriter<io::StdoutLock<'static>> {
     io::BufWriter::new(io::stdout().lock())

@@ -10,6 +10,7 @@ use same_file::Handle;
 use crate::entries::{COMMENT, Content, Entry, Unit};
 use crate::failure::Failure;
 use crate::source::Source;
+use crate::tell::tell;
 use crate::units::printable_line;
 
 /// So many rejected lines are told one by one.
@@ -105,7 +106,7 @@ impl Rejects {
         let reason = printable_line(reason);
         let told = format!("{}, {unit} {number}, from byte {offset}: {reason}", printable_line(source));
         if self.count <= TOLD_MAX {
-            eprintln!("rejected: {told}");
+            tell!("rejected: {told}");
         }
         let Some(kept) = &mut self.file else { return Ok(()) };
         kept.is_dirty = true;
@@ -134,9 +135,9 @@ impl Rejects {
         let lines = if more == 1 { "line" } else { "lines" };
         match &self.file {
             _ if more == 0 => {}
-            Some(kept) => eprintln!("rejected: {more} more {lines}, in {}", kept.path.display()),
+            Some(kept) => tell!("rejected: {more} more {lines}, in {}", kept.path.display()),
             None => {
-                eprintln!("rejected: {more} more {lines}; --rejects FILE keeps them all, with the reasons")
+                tell!("rejected: {more} more {lines}; --rejects FILE keeps them all, with the reasons")
             }
         }
         self.sync()?;

@@ -11,6 +11,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use crate::failure::Failure;
 use crate::origin;
+use crate::tell::tell;
 
 /// Something that events come from. It is opened when it is read.
 #[derive(Debug)]
@@ -68,7 +69,7 @@ impl Source {
 
     fn stdin() -> Source {
         if io::stdin().is_terminal() {
-            eprintln!("Reading events from the terminal, one a line; Ctrl-D ends.");
+            tell!("Reading events from the terminal, one a line; Ctrl-D ends.");
         }
         Source::Stdin
     }

@@ -9,17 +9,29 @@ use crate::failure::Failure;
 
 /// Stores one batch at a time, in the order in which they come.
 pub(crate) struct Writer {
-    batches: Option<SyncSender<(Batch, Option<Place>)>>,
-    answers: Receiver<(Batch, Result<Appended, AppendError>)>,
-    thread: Option<JoinHandle<()>>,
-    /// Whether the thread has a batch.
+    store: Store,
+    /// None where the system gives no thread: each batch is then stored as it comes.
+    helper: Option<Helper>,
+    /// Whether the helper has a batch.
     is_busy: bool,
+    /// What became of a batch that was stored without help.
+    answer: Option<Answer>,
     /// A batch was not stored. Those behind it must not be either: they would carry the place of the source past it.
     is_broken: bool,
     /// The memory of the batch before, for the next.
     spare: Batch,
     stored: u64,
 }
+
+/// A thread that stores batches.
+struct Helper {
+    batches: Option<SyncSender<(Batch, Option<Place>)>>,
+    answers: Receiver<Answer>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A batch, emptied if it was stored, and what became of it.
+type Answer = (Batch, Result<Appended, AppendError>);
 
 /// Where a source stands behind a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,27 +42,17 @@ pub(crate) struct Place {
 
 impl Writer {
     pub(crate) fn new(store: Store) -> Writer {
-        let (batches, to_store) = mpsc::sync_channel::<(Batch, Option<Place>)>(1);
-        let (answer, answers) = mpsc::channel();
-        let thread = thread::spawn(move || {
-            for (mut batch, place) in to_store {
-                let appended = match &place {
-                    Some(Place { source: name, position }) => {
-                        store.append_batch_from(&mut batch, SourcePosition { name, position: *position })
-                    }
-                    None => store.append_batch(&mut batch),
-                };
-                if answer.send((batch, appended)).is_err() {
-                    return;
-                }
-            }
-        });
-        let thread = Some(thread);
+        let helper = Helper::new(store.clone());
+        Writer { helper, ..Writer::alone(store) }
+    }
+
+    /// One without a thread.
+    fn alone(store: Store) -> Writer {
         Writer {
-            batches: Some(batches),
-            answers,
-            thread,
+            store,
+            helper: None,
             is_busy: false,
+            answer: None,
             is_broken: false,
             spare: Batch::new(),
             stored: 0,
@@ -68,17 +70,27 @@ impl Writer {
             return Ok(());
         }
         let full = std::mem::replace(batch, std::mem::take(&mut self.spare));
-        let sent = self.batches.as_ref().is_some_and(|batches| batches.send((full, place)).is_ok());
-        self.is_busy = sent;
-        if sent { Ok(()) } else { Err(gone()) }
+        match &self.helper {
+            Some(helper) => {
+                self.is_busy = helper.batches.as_ref().is_some_and(|to| to.send((full, place)).is_ok());
+                if self.is_busy { Ok(()) } else { Err(gone()) }
+            }
+            None => {
+                self.answer = Some(append(&self.store, full, place));
+                Ok(())
+            }
+        }
     }
 
     /// Waits until all events that were taken are on disk.
     pub(crate) fn settle(&mut self) -> Result<(), Failure> {
-        if !std::mem::take(&mut self.is_busy) {
-            return Ok(());
-        }
-        let (batch, appended) = self.answers.recv().map_err(|_| gone())?;
+        let answer = match &self.helper {
+            Some(helper) if std::mem::take(&mut self.is_busy) => {
+                Some(helper.answers.recv().map_err(|_| gone())?)
+            }
+            _ => self.answer.take(),
+        };
+        let Some((batch, appended)) = answer else { return Ok(()) };
         self.is_broken |= appended.is_err();
         self.stored += appended?.events;
         self.spare = batch;
@@ -91,12 +103,38 @@ impl Writer {
     }
 }
 
+impl Helper {
+    fn new(store: Store) -> Option<Helper> {
+        let (batches, to_store) = mpsc::sync_channel(1);
+        let (answer, answers) = mpsc::channel();
+        let work = move || {
+            for (batch, place) in to_store {
+                if answer.send(append(&store, batch, place)).is_err() {
+                    return;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("store".to_owned()).spawn(work).ok()?;
+        Some(Helper { batches: Some(batches), answers, thread: Some(thread) })
+    }
+}
+
+fn append(store: &Store, mut batch: Batch, place: Option<Place>) -> Answer {
+    let appended = match &place {
+        Some(Place { source: name, position }) => {
+            store.append_batch_from(&mut batch, SourcePosition { name, position: *position })
+        }
+        None => store.append_batch(&mut batch),
+    };
+    (batch, appended)
+}
+
 /// The thread ends only with a panic, which it has told of itself.
 fn gone() -> Failure {
     Failure::Io("the events can no longer be stored".to_owned())
 }
 
-impl Drop for Writer {
+impl Drop for Helper {
     fn drop(&mut self) {
         drop(self.batches.take());
         if let Some(thread) = self.thread.take() {
@@ -113,9 +151,14 @@ mod tests {
 
     #[test]
     fn batches_are_stored_in_order_and_counted_once_they_are() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
-        let mut writer = Writer::new(store.clone());
+        for writer in [Writer::new, Writer::alone] {
+            let folder = tempfile::tempdir().unwrap();
+            let store = Store::open(folder.path()).unwrap();
+            store_a_hundred(&store, writer(store.clone()));
+        }
+    }
+
+    fn store_a_hundred(store: &Store, mut writer: Writer) {
         let mut batch = Batch::new();
         for number in 0..100 {
             let event = format!("{{\"@t\":\"2024-05-29T10:56:01Z\",\"n\":{number}}}");
@@ -136,15 +179,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_stored_is_told_and_not_counted() {
-        let folder = tempfile::tempdir().unwrap();
-        drop(Store::open(folder.path()).unwrap());
-        let mut writer = Writer::new(Store::open_read_only(folder.path()).unwrap());
-        let mut batch = Batch::new();
-        batch.push(b"{\"@t\":\"2024-05-29T10:56:01Z\"}", &EventFormat::clef()).unwrap();
-        writer.store(&mut batch, None).unwrap();
-        assert!(matches!(writer.settle(), Err(Failure::Io(_))));
-        assert_eq!(writer.stored(), 0);
-        batch.push(b"{\"@t\":\"2024-05-29T10:56:01Z\"}", &EventFormat::clef()).unwrap();
-        assert!(writer.store(&mut batch, None).is_err(), "nothing goes past a batch that was lost");
+        for writer in [Writer::new, Writer::alone] {
+            let folder = tempfile::tempdir().unwrap();
+            drop(Store::open(folder.path()).unwrap());
+            let mut writer = writer(Store::open_read_only(folder.path()).unwrap());
+            let mut batch = Batch::new();
+            batch.push(b"{\"@t\":\"2024-05-29T10:56:01Z\"}", &EventFormat::clef()).unwrap();
+            writer.store(&mut batch, None).unwrap();
+            assert!(matches!(writer.settle(), Err(Failure::Io(_))));
+            assert_eq!(writer.stored(), 0);
+            batch.push(b"{\"@t\":\"2024-05-29T10:56:01Z\"}", &EventFormat::clef()).unwrap();
+            assert!(writer.store(&mut batch, None).is_err(), "nothing goes past a batch that was lost");
+        }
     }
 }

@@ -73,6 +73,11 @@ impl CancelHandle {
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
+
+    /// The flag that ends the query once it is true, for signal handlers, which may do little else than set one.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
 }
 
 pub(crate) struct Control {

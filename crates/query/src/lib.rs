@@ -55,6 +55,6 @@ pub use query::{EvalError, Expression, Query, Statement, eval};
 pub use row::{Cell, OwnedRow, Row};
 pub use source::{Block, Direction, Source, SourceError};
 pub use span::Span;
-pub use summary::summarize;
+pub use summary::{FalseSummary, check_summary, summarize};
 pub use value::{Kind, VALUE_BYTES_MAX};
 pub use vocabulary::{Word, vocabulary};

@@ -32,9 +32,12 @@
 //! - Each event has an [`EventId`], by which it and its neighbours are found; [`page`](Store::page) goes through all of them.
 //! - [`Store`] and [`Query`] are `Send`, `Sync` and cheap to clone; [`Rows`] are `Send`. Any number of threads may
 //!   append and query at once, and other processes may [read](Store::open_read_only) while one writes.
+//! - Under a limit of file sizes (`ulimit -f`) the system kills a process that reaches it with `SIGXFSZ`. A program that may run
+//!   under one should ignore that signal, for instance with the crate `signal-hook`; an append then fails as on a full disk.
 //! - The language is described in `docs/query-language.md` of the project.
 
 mod damage;
+mod deep;
 mod event;
 mod ingest;
 mod keys;
@@ -44,6 +47,7 @@ mod time_format;
 mod upkeep;
 
 pub use damage::{Damage, LeftOut, ReadError, Repair, RepairedFile};
+pub use deep::Contradiction;
 pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
 pub use ingest::{Batch, EventFormat, Rejection};
 pub use keys::{Key, Keys};

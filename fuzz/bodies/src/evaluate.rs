@@ -47,6 +47,11 @@ pub(crate) struct Events {
 }
 
 impl Events {
+    /// Whether nothing in the summary contradicts the documents.
+    pub(crate) fn has_true_summary(&self) -> bool {
+        tamias_query::check_summary(&self.documents, &self.ends, &self.summary).is_ok()
+    }
+
     pub(crate) fn new(documents: &[impl AsRef<[u8]>]) -> Events {
         let mut events =
             Events { documents: Vec::new(), ends: Vec::new(), numbers: Vec::new(), summary: Vec::new() };

@@ -12,7 +12,7 @@ use tamias::{Info, Query, RunOptions, Store};
 use crate::cli::BenchArgs;
 use crate::failure::Failure;
 use crate::measure::{Durations, Percentile};
-use crate::{interrupt, output, units};
+use crate::{output, signals, units};
 
 /// The most of a query that the line of a running case and the table show, in characters.
 const CASE_CHARACTERS: usize = 80;
@@ -140,7 +140,7 @@ impl Bench<'_> {
 
     /// Runs the query once; every row is produced, and every cell's bytes are copied.
     fn once(&self, case: &Case) -> Result<Run, Failure> {
-        if interrupt::requested() {
+        if signals::requested() {
             return Err(Failure::Interrupted("interrupted".to_owned()));
         }
         let mut copy = Vec::new();

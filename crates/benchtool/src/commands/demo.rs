@@ -11,8 +11,9 @@ use tamias_testdata::Generator;
 use crate::cli::{BATCH_BYTES, DemoArgs};
 use crate::commands::bench::{Bench, Case};
 use crate::failure::Failure;
+use crate::tell::tell;
 use crate::writer::Writer;
-use crate::{interrupt, output, progress, units};
+use crate::{output, progress, signals, units};
 
 const QUERIES: [&str; 2] = [
     "select Message from stream where Elapsed > 200",
@@ -24,7 +25,7 @@ const PERCENTILE: u8 = 90;
 const SEED: u64 = 1;
 
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
-    interrupt::catch()?;
+    signals::catch()?;
     let mut out = output::stdout();
     // As it was called: someone who tries this has hardly installed it.
     let tool = std::env::args().next().unwrap_or_else(|| "benchtool".to_owned());
@@ -67,7 +68,7 @@ fn demo(folder: &Path, events: u64, out: &mut impl Write) -> Result<(), Failure>
     let present = Store::open_read_only(folder).and_then(|store| Ok((store.info()?.events, store)));
     let store = match present {
         Ok((present, store)) if present == events && events > 0 => {
-            eprintln!("The store has these events already: measuring those.");
+            tell!("The store has these events already: measuring those.");
             store
         }
         Ok((present, _)) if present > 0 => {
@@ -88,7 +89,7 @@ fn demo(folder: &Path, events: u64, out: &mut impl Write) -> Result<(), Failure>
 }
 
 fn fill(store: &Store, events: u64) -> Result<(), Failure> {
-    eprintln!("Generating and storing {events} events, about {} MB…", events.saturating_mul(360) / 1_000_000);
+    tell!("Generating and storing {events} events, about {} MB…", events.saturating_mul(360) / 1_000_000);
     let started = Instant::now();
     let bar = progress::events("storing", events);
     let format = EventFormat::clef();
@@ -100,7 +101,7 @@ fn fill(store: &Store, events: u64) -> Result<(), Failure> {
         bytes += line.len() as u64;
         line.clear();
         if batch.bytes() >= BATCH_BYTES as usize || generator.remaining() == 0 {
-            if interrupt::requested() {
+            if signals::requested() {
                 return Err(Failure::Interrupted("interrupted".to_owned()));
             }
             bar.inc(batch.len() as u64);
@@ -111,7 +112,7 @@ fn fill(store: &Store, events: u64) -> Result<(), Failure> {
     store.seal()?;
     bar.finish_and_clear();
     let elapsed = started.elapsed();
-    eprintln!("Stored in {}, {}.", units::duration(elapsed), units::bytes_per_second(bytes, elapsed));
+    tell!("Stored in {}, {}.", units::duration(elapsed), units::bytes_per_second(bytes, elapsed));
     Ok(())
 }
 

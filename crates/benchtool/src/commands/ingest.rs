@@ -16,8 +16,9 @@ use crate::failure::Failure;
 use crate::rejects::{Rejects, Start};
 use crate::source::Source;
 use crate::splitter::Splitter;
+use crate::tell::tell;
 use crate::writer::{Place, Writer};
-use crate::{interrupt, output, progress};
+use crate::{output, progress, signals};
 
 /// The longest line that is taken; longer ones are rejected without being held in memory.
 pub(crate) const LINE_BYTES_MAX: usize = 16 << 20;
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     }
     let store = Store::open(&args.store)?;
     for part in store.known_damage()? {
-        eprintln!("warning: {part}; `repair` takes it out");
+        tell!("warning: {part}; `repair` takes it out");
     }
     let starts = sources.iter().map(|source| {
         let position = match source.origin() {
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     let starts = starts.collect::<Result<Vec<Start<'_>>, Failure>>()?;
     let mut rejects = Rejects::open(args.rejects.as_deref(), &starts)?;
     let positions: Vec<Option<u64>> = starts.into_iter().map(|start| start.position).collect();
-    interrupt::catch()?;
+    signals::catch()?;
 
     let progress = progress::bytes("ingesting", sources.iter().map(Source::bytes).sum());
     let mut ingest = Ingest {
@@ -79,17 +80,19 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     ingest.progress.finish_and_clear();
     match ingest.tally.unchanged {
         0 => {}
-        1 => eprintln!("nothing new in 1 file; with --again it is stored once more"),
-        files => eprintln!("nothing new in {files} files; with --again they are stored once more"),
+        1 => tell!("nothing new in 1 file; with --again it is stored once more"),
+        files => tell!("nothing new in {files} files; with --again they are stored once more"),
     }
-    output::write_line(&mut io::stdout(), &ingest.tally.line(ingest.writer.stored(), ingest.started))?;
+    let line = ingest.tally.line(ingest.writer.stored(), ingest.started);
+    let told = output::write_line(&mut io::stdout(), &line);
     let rejected = rejects.finish()?;
     if done.is_err() {
         for (source, _) in sources {
-            eprintln!("not read: {}", source.name());
+            tell!("not read: {}", source.name());
         }
     }
     done?;
+    output::unless_closed(told)?;
     match rejected {
         0 => Ok(()),
         1 => Err(Failure::Input("1 line was rejected; all others are stored".to_owned())),
@@ -218,13 +221,13 @@ impl Ingest<'_> {
 
     fn read(&mut self, source: Source, reading: &mut Reading) -> Result<(), Failure> {
         let may_wait = source.may_wait();
-        let chunks = Chunks::read(source.into_reader(Arc::clone(&self.bytes_read)));
+        let mut chunks = Chunks::read(source.into_reader(Arc::clone(&self.bytes_read)));
         let mut splitter = Splitter::new(LINE_BYTES_MAX);
         let mut skipped = 0;
         let (mut stored_at, mut patience) = (Instant::now(), FLOW);
         loop {
             let waited = chunks.next(PATIENCE);
-            if interrupt::requested() {
+            if signals::requested() {
                 let (unit, number) = splitter.next();
                 let (name, goes_on) = (&reading.name, if reading.origin.is_some() { GOES_ON } else { "" });
                 return Err(Failure::Interrupted(format!(
@@ -281,7 +284,7 @@ impl Ingest<'_> {
             reading.check_start()?;
             if reading.recorded.is_some() {
                 let (name, Entry { unit, number, offset, .. }) = (&reading.name, entry);
-                self.progress.suspend(|| eprintln!("{name}: goes on at {unit} {number}, byte {offset}"));
+                self.progress.suspend(|| tell!("{name}: goes on at {unit} {number}, byte {offset}"));
             }
         }
         self.tally.lines += 1;

@@ -7,8 +7,9 @@ use tamias::{Key, Keys, Kind, RunOptions, Statement, Store};
 
 use crate::cli::{KeysArgs, KeysFormat};
 use crate::failure::Failure;
+use crate::tell::tell;
 use crate::units::{percent, printable_line};
-use crate::{interrupt, output, progress};
+use crate::{output, progress, signals};
 
 /// How often it looks for Ctrl-C.
 const EVENTS_BETWEEN_LOOKS: u64 = 1000;
@@ -17,7 +18,7 @@ pub(crate) fn run(args: &KeysArgs) -> Result<(), Failure> {
     let store = Store::open_read_only(&args.store)?;
     let statement = crate::commands::query::within(&Statement::parse(ALL)?, &args.period)?;
     let query = statement.bind(&tamias::Parameters::new())?;
-    interrupt::catch()?;
+    signals::catch()?;
     let of_all = store.info()?.events;
     let bar = progress::events("reading", of_all);
     let mut keys = Keys::new(args.depth.get() as usize);
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &KeysArgs) -> Result<(), Failure> {
         read += 1;
         if read % EVENTS_BETWEEN_LOOKS == 0 {
             bar.set_position(read);
-            if interrupt::requested() {
+            if signals::requested() {
                 end = End::Interrupted;
                 break;
             }
@@ -105,9 +106,9 @@ fn tell(keys: &Keys, read: u64, of_all: u64, every: u64, end: End) {
         (1, _) => format!("the first, of {of_all} in the store; keys that only others have are missing"),
         _ => format!("one of {every} among {read}; keys that only others have are missing"),
     };
-    eprintln!("looked at {documents} {events}: {which}");
+    tell!("looked at {documents} {events}: {which}");
     if keys.left_out() > 0 {
-        eprintln!("not shown: {} values under too many or too long keys", keys.left_out());
+        tell!("not shown: {} values under too many or too long keys", keys.left_out());
     }
 }
 

@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::instants::Shown;
 use crate::output;
 use crate::output_file::OutputFile;
+use crate::tell::tell;
 use crate::units::{printable, printable_line};
 
 pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         }
     };
     if let Some(report) = rows.kinds() {
-        anstream::eprintln!("{}", kind_table(&report));
+        tell!("{}", kind_table(&report));
     }
     tell_left_out(&left_out);
     if count == 0 && args.exit_status { Err(Failure::NoRows) } else { Ok(()) }
@@ -185,7 +186,7 @@ const QUERY_BYTES_READ: u64 = 1 << 20;
 /// Says what the rows do not cover.
 fn tell_left_out(left_out: &LeftOut) {
     for damage in left_out.damage() {
-        anstream::eprintln!("\x1b[1;33mleft out:\x1b[0m {}", printable(&damage.to_string()));
+        tell!("\x1b[1;33mleft out:\x1b[0m {}", printable(&damage.to_string()));
     }
 }
 

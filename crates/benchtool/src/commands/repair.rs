@@ -1,6 +1,8 @@
 //! `benchtool repair`
 
-use tamias::Store;
+use std::io::Write;
+
+use tamias::{Repair, Store};
 
 use crate::cli::RepairArgs;
 use crate::commands::verify::events_lost;
@@ -15,22 +17,13 @@ pub(crate) fn run(args: &RepairArgs) -> Result<(), Failure> {
     });
     bar.finish_and_clear();
     let repair = repair?;
-    let mut out = output::stdout();
     if repair.files.is_empty() {
-        return output::write_line(&mut out, &format!("sound: {} events, nothing to repair", repair.events));
+        let line = format!("sound: {} events, nothing to repair", repair.events);
+        return output::write_line(&mut output::stdout(), &line);
     }
-    for file in &repair.files {
-        for part in &file.damage {
-            output::write_line(&mut out, &part.to_string())?;
-        }
-        let (name, kept) = (file.file.display(), file.kept);
-        let bytes = match (&file.quarantined, args.dry_run) {
-            (Some(copy), false) => format!("its bytes are in {}", copy.display()),
-            (Some(copy), true) => format!("its bytes would be kept in {}", copy.display()),
-            (None, _) => "there is nothing of it to keep".to_owned(),
-        };
-        output::write_line(&mut out, &format!("{name}: {kept} events kept, {bytes}"))?;
-    }
+    let mut out = output::stdout();
+    // What was repaired, or has to be, is in the exit code too.
+    output::unless_closed(tell_files(&repair, args.dry_run, &mut out))?;
     let lost = events_lost(repair.files.iter().flat_map(|file| &file.damage));
     let files = match repair.files.len() {
         1 => "1 file".to_owned(),
@@ -43,4 +36,21 @@ pub(crate) fn run(args: &RepairArgs) -> Result<(), Failure> {
         )));
     }
     output::write_line(&mut out, &format!("repaired: {files}, {lost} lost, {} stay", repair.events))
+}
+
+/// Lists what is damaged, and what is kept of it.
+fn tell_files(repair: &Repair, is_planned: bool, out: &mut impl Write) -> Result<(), Failure> {
+    for file in &repair.files {
+        for part in &file.damage {
+            output::write_line(out, &part.to_string())?;
+        }
+        let (name, kept) = (file.file.display(), file.kept);
+        let bytes = match (&file.quarantined, is_planned) {
+            (Some(copy), false) => format!("its bytes are in {}", copy.display()),
+            (Some(copy), true) => format!("its bytes would be kept in {}", copy.display()),
+            (None, _) => "there is nothing of it to keep".to_owned(),
+        };
+        output::write_line(out, &format!("{name}: {kept} events kept, {bytes}"))?;
+    }
+    Ok(())
 }

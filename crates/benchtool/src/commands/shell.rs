@@ -2,7 +2,6 @@
 
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::ValueEnum;
@@ -13,25 +12,25 @@ use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Behavior, CompletionType, Config, Context, Editor, Helper};
-use tamias::{CancelHandle, Parameters, Rows, RunOptions, Statement, Store};
+use tamias::{Parameters, Rows, RunOptions, Statement, Store};
 
 use crate::cli::{Format, Period, ShellArgs};
 use crate::completion::{Words, is_ended};
 use crate::failure::Failure;
 use crate::instants::{Shown, Zone};
-use crate::units::{self, printable};
-use crate::{commands, output};
+use crate::signals::{self, Cancels};
+use crate::tell::{self, tell};
+use crate::{commands, output, units};
 
 pub(crate) fn run(args: &ShellArgs) -> Result<(), Failure> {
     let store = Store::open_read_only(&args.store)?;
-    let running = watch_for_interrupts()?;
+    signals::catch_for_queries()?;
     let usual = if io::stdout().is_terminal() { Format::Table } else { Format::Ndjson };
     let mut shell = Shell {
         store,
         period: args.period.clone(),
         format: args.format.unwrap_or(usual),
         is_for_people: io::stdin().is_terminal(),
-        running,
     };
     if shell.is_for_people { shell.converse() } else { shell.read(io::stdin().lock()) }
 }
@@ -42,22 +41,6 @@ struct Shell {
     format: Format,
     /// Whether somebody types, who is told how long things took, and who goes on after an error.
     is_for_people: bool,
-    running: Running,
-}
-
-/// The query that Ctrl-C cancels.
-type Running = Arc<Mutex<Option<CancelHandle>>>;
-
-/// From now on Ctrl-C (or SIGTERM) cancels the running query; where there is none it ends the process.
-fn watch_for_interrupts() -> Result<Running, Failure> {
-    let running = Running::default();
-    let handles = Arc::clone(&running);
-    ctrlc::set_handler(move || match handles.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        Some(query) => query.cancel(),
-        None => std::process::exit(130),
-    })
-    .map_err(|error| Failure::Io(format!("cannot watch for Ctrl-C: {error}")))?;
-    Ok(running)
 }
 
 /// What came of a piece of input.
@@ -92,12 +75,12 @@ impl Shell {
             // There may be none yet.
             let _ = editor.load_history(file);
         }
-        eprintln!("{} events. End a query with a semicolon; .help tells more.", self.store.info()?.events);
+        tell!("{} events. End a query with a semicolon; .help tells more.", self.store.info()?.events);
         loop {
             let text = match editor.readline("tamias> ") {
                 Ok(text) => text,
                 Err(ReadlineError::Interrupted) => {
-                    eprintln!("(Ctrl-D leaves)");
+                    tell!("(Ctrl-D leaves)");
                     continue;
                 }
                 Err(ReadlineError::Eof) => break,
@@ -112,9 +95,7 @@ impl Shell {
                 Ok(Next::GoOn) => {}
                 Ok(Next::Leave) => break,
                 Err(Failure::ClosedPipe) => return Err(Failure::ClosedPipe),
-                Err(failure) => {
-                    anstream::eprintln!("\x1b[1;31merror:\x1b[0m {}", printable(&failure.to_string()));
-                }
+                Err(failure) => tell::failure(&failure),
             }
         }
         Ok(())
@@ -149,7 +130,7 @@ impl Shell {
         match command {
             "" => {}
             ".exit" | ".quit" | "exit" | "quit" if argument.is_empty() => return Ok(Next::Leave),
-            ".help" => output::write_line(&mut io::stderr(), HELP)?,
+            ".help" => tell!("{HELP}"),
             ".keys" => commands::keys::show(&self.store)?,
             ".format" => {
                 self.format = Format::from_str(argument, true).map_err(|_| {
@@ -182,19 +163,19 @@ impl Shell {
         let threads = commands::query::processors();
         let options = RunOptions { threads, measure: is_analyzed, ..RunOptions::default() };
         let mut rows = self.store.run_with(&query, options)?;
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(rows.cancel_handle());
+        let cancels = Cancels::query(&rows.cancel_handle())?;
         let written = if is_analyzed {
             read_all(&mut rows).and_then(|()| output::write_line(&mut out, rows.analysis().trim_end()))
         } else {
             let shown = Shown::new(&query, &self.period.time_zone);
             output::write_rows(&mut rows, self.format, &shown, &mut out).map(drop)
         };
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(cancels);
         written?;
         if self.is_for_people {
             let stats = rows.stats();
             let (rows, time) = (stats.rows, units::duration(started.elapsed()));
-            eprintln!("{rows} {} in {time}", if rows == 1 { "row" } else { "rows" });
+            tell!("{rows} {} in {time}", if rows == 1 { "row" } else { "rows" });
         }
         Ok(())
     }

@@ -1,25 +1,42 @@
 //! `benchtool verify`
 
-use tamias::{Damage, Store};
+use tamias::{Contradiction, Damage, Options, ReadMode, Store};
 
 use crate::cli::VerifyArgs;
 use crate::failure::Failure;
 use crate::output;
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
-    let store = Store::open_read_only(&args.store)?;
+    // Where a file is damaged, a map of it may end the process.
+    let options = Options { read_mode: ReadMode::Plain, ..Options::default() };
+    let store = Store::open_read_only_with(&args.store, options)?;
     let damage = store.verify()?;
+    let contradictions = if args.deep { store.verify_deep()? } else { Vec::new() };
     let info = store.info()?;
     let mut out = output::stdout();
-    if damage.is_empty() {
+    if damage.is_empty() && contradictions.is_empty() {
         let sealed = info.segments.iter().filter(|segment| segment.file.is_some()).count();
-        return output::write_line(&mut out, &format!("sound: {} events in {sealed} segments", info.events));
+        let deep = if args.deep { ", documents and summaries checked" } else { "" };
+        let line = format!("sound: {} events in {sealed} segments{deep}", info.events);
+        return output::write_line(&mut out, &line);
     }
-    for part in &damage {
-        output::write_line(&mut out, &part.to_string())?;
+    let lines = damage.iter().map(Damage::to_string);
+    let mut lines = lines.chain(contradictions.iter().map(Contradiction::to_string));
+    output::unless_closed(lines.try_for_each(|line| output::write_line(&mut out, &line)))?;
+    let mut failures = Vec::new();
+    if !damage.is_empty() {
+        failures.push(lost(&damage));
     }
-    Err(Failure::Damage(lost(&damage)))
+    match contradictions.len() {
+        0 => {}
+        1 => failures.push(format!("1 block was {CONTRADICTORY}")),
+        blocks => failures.push(format!("{blocks} blocks were {CONTRADICTORY}")),
+    }
+    Err(Failure::Damage(failures.join("; ")))
 }
+
+const CONTRADICTORY: &str =
+    "written wrongly: queries may answer wrongly there; `query --plain` asks the documents alone";
 
 /// How much is lost, in a sentence.
 fn lost(damage: &[Damage]) -> String {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::tool::{count, folder, tool};
 
@@ -22,7 +23,7 @@ fn largest_file(store: &Path) -> PathBuf {
 }
 
 /// Makes a store of 5000 events in `s` and alters a byte of its largest file, which it gives.
-fn damaged_store(folder: &Path) -> PathBuf {
+pub(crate) fn damaged_store(folder: &Path) -> PathBuf {
     tool(folder, &["demo", "--events", "5000", "--keep", "s"]).well();
     let file = largest_file(&folder.join("s"));
     let mut bytes = fs::read(&file).unwrap();
@@ -155,4 +156,46 @@ fn largest_log(store: &Path) -> PathBuf {
     let files = fs::read_dir(store).unwrap().map(|entry| entry.unwrap().path());
     let logs = files.filter(|file| file.extension().is_some_and(|extension| extension == "log"));
     logs.max_by_key(|log| fs::metadata(log).unwrap().len()).unwrap()
+}
+
+/// Tells of every block that it has no events.
+struct Lying;
+
+impl tamias_store::Summarize for Lying {
+    fn summarize(&self, _: &[u8], _: &[u32], summary: &mut Vec<u8>) {
+        summary.extend_from_slice(&[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }
+}
+
+#[test]
+fn verify_deep_finds_what_was_written_wrongly() {
+    let folder = folder();
+    let path = folder.path().join("s");
+    let lying = tamias_store::Store::open(&path, tamias_store::Options::default(), Arc::new(Lying)).unwrap();
+    lying.append(&[tamias_store::Event { instant: 0, bytes: b"{\"a\":1}" }]).unwrap();
+    lying.seal().unwrap();
+    drop(lying);
+    assert_eq!(tool(folder.path(), &["verify", "s"]).well().out, "sound: 1 events in 1 segments\n");
+    let run = tool(folder.path(), &["verify", "s", "--deep"]).with(6);
+    let said = "block of 1 event from 0001-01-01T00:00:00Z to 0001-01-01T00:00:00Z: its summary is false: \
+        events: 0 in the summary, 1 in the documents\n";
+    assert!(run.out.starts_with("s/") && run.out.ends_with(said), "{run:?}");
+    assert!(run.err.starts_with("error: 1 block was written wrongly: "), "{run:?}");
+}
+
+#[test]
+fn verify_deep_finds_nothing_where_nothing_is_wrong() {
+    let folder = folder();
+    tool(folder.path(), &["demo", "--events", "5000", "--keep", "s"]).well();
+    let sound = "sound: 5000 events in 1 segments, documents and summaries checked\n";
+    assert_eq!(tool(folder.path(), &["verify", "s", "--deep"]).well().out, sound);
+    // What is damaged is told as damage, and nothing else of it.
+    let file = largest_file(&folder.path().join("s"));
+    let mut bytes = fs::read(&file).unwrap();
+    let place = bytes.windows(16).position(|window| window == b"/api/customers/1").unwrap();
+    bytes[place] ^= 1;
+    fs::write(&file, bytes).unwrap();
+    let (deep, usual) =
+        (tool(folder.path(), &["verify", "s", "--deep"]), tool(folder.path(), &["verify", "s"]));
+    assert_eq!((deep.code, deep.out, deep.err), (Some(6), usual.out, usual.err));
 }

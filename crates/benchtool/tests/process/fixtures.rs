@@ -44,6 +44,10 @@ fn stores_of_version_1_verify_as_on_the_first_day() {
         |name: &str| tool(folder.path(), &["verify", fixture(&format!("v1/{name}")).to_str().unwrap()]);
     assert_eq!(verify("clean").well().out, "sound: 60 events in 2 segments\n");
     assert_eq!(verify("torn").well().out, "sound: 56 events in 2 segments\n");
+    for name in ["clean", "torn"] {
+        let store = fixture(&format!("v1/{name}"));
+        tool(folder.path(), &["verify", "--deep", store.to_str().unwrap()]).well();
+    }
     let corrupt = verify("corrupt").with(6);
     assert_eq!(corrupt.out.lines().count(), 2, "{corrupt:?}");
     assert!(

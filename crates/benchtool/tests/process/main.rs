@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not as it must be")]
 
 mod bench;
+mod broken_output;
 mod cookbook;
 mod damage;
 mod eval;
@@ -11,6 +12,7 @@ mod generate;
 mod ingest;
 mod interruption;
 mod keys;
+mod limits;
 mod order;
 mod output_file;
 mod period;

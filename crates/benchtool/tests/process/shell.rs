@@ -36,6 +36,7 @@ mod terminal {
     use std::path::Path;
     use std::process::Command;
 
+    use rexpect::process::WaitStatus;
     use rexpect::session::{PtySession, spawn_command};
 
     use super::*;
@@ -44,8 +45,13 @@ mod terminal {
     const CTRL_C: char = 'c';
 
     fn start(folder: &Path) -> PtySession {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_benchtool"));
-        command.args(["shell", "s"]).current_dir(folder);
+        start_with(folder, "")
+    }
+
+    fn start_with(folder: &Path, redirection: &str) -> PtySession {
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(format!("exec \"$0\" shell s {redirection}"));
+        command.arg(env!("CARGO_BIN_EXE_benchtool")).current_dir(folder);
         command.env("HOME", folder).env("TERM", "xterm").env_remove("XDG_STATE_HOME");
         let mut session = spawn_command(command, Some(PATIENCE_MS)).unwrap();
         session.exp_string("tamias> ").unwrap();
@@ -99,5 +105,23 @@ mod terminal {
         session.exp_string("42").unwrap();
         session.send_control('d').unwrap();
         session.exp_eof().unwrap();
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_shell_that_can_tell_nothing_still_answers() {
+        let folder = folder();
+        tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 50)).well();
+        let mut session = start_with(folder.path(), "2>/dev/full");
+        for unheard in ["select ;", ".help"] {
+            session.send_line(unheard).unwrap();
+            session.exp_string("tamias> ").unwrap();
+        }
+        session.send_line("select count(*) as n from stream;").unwrap();
+        session.exp_string(" 50 ").unwrap();
+        session.exp_string("tamias> ").unwrap();
+        session.send_line(".exit").unwrap();
+        session.exp_eof().unwrap();
+        assert!(matches!(session.process().wait().unwrap(), WaitStatus::Exited(_, 0)));
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn tool_with_input(folder: &Path, arguments: &[&str], input: &[u8]) -
     })
 }
 
-fn ended(output: std::process::Output) -> Ended {
+pub(crate) fn ended(output: std::process::Output) -> Ended {
     Ended {
         code: output.status.code(),
         out: String::from_utf8(output.stdout).expect("output in UTF-8"),

@@ -219,13 +219,15 @@ impl Crew {
             has_work: Condvar::new(),
             has_made: Condvar::new(),
         });
-        control.watch.has_others.store(true, Relaxed);
         // A thread that the system does not give is done without.
-        let threads = (1..control.options.threads.get()).map_while(|_| {
-            let shared = shared.clone();
-            thread::Builder::new().name(NAME.to_owned()).spawn(move || shared.work()).ok()
-        });
-        Crew { threads: threads.collect(), shared }
+        let threads: Vec<_> = (1..control.options.threads.get())
+            .map_while(|_| {
+                let shared = shared.clone();
+                thread::Builder::new().name(NAME.to_owned()).spawn(move || shared.work()).ok()
+            })
+            .collect();
+        control.watch.has_others.store(!threads.is_empty(), Relaxed);
+        Crew { threads, shared }
     }
 
     /// Has a block evaluated.

@@ -32,7 +32,6 @@ pub(crate) enum Key<'b> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyFacts<'b> {
     /// How many events of the block have the key.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a part of the record that no query needs so far"))]
     pub(crate) events: u32,
     /// The bytes `"key":` occur nowhere in the block but as this key, once in each of those events: not nested, not in a text,
     /// not behind a backslash.
@@ -132,7 +131,6 @@ impl<'b> Summary<'b> {
     }
 
     /// Whether no document holds an object or array.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for a search"))]
     pub(crate) fn never_nested(&self) -> bool {
         self.flags & flags::NESTED == 0
     }
@@ -172,10 +170,20 @@ impl<'b> Summary<'b> {
                 Ordering::Equal => return self.facts(found, record).map_or(Key::Unknown, Key::Present),
             }
         }
-        match self.flags & flags::INCOMPLETE {
-            0 => Key::Absent,
-            _ => Key::Unknown,
-        }
+        if self.is_complete() { Key::Absent } else { Key::Unknown }
+    }
+
+    /// All keys that are listed, in the order in which they are; none in place of one that cannot be read.
+    pub(super) fn keys(&self) -> impl Iterator<Item = Option<(&'b [u8], KeyFacts<'b>)>> {
+        (0..self.offsets.len()).map(|number| {
+            let (name, record) = self.record(number)?;
+            Some((name, self.facts(name, record)?))
+        })
+    }
+
+    /// Whether a key that is not listed is in no event.
+    pub(super) fn is_complete(&self) -> bool {
+        self.flags & flags::INCOMPLETE == 0
     }
 
     /// The name of a key, and what follows it.

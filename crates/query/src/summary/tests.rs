@@ -44,10 +44,11 @@ pub(super) fn block(documents: &[impl AsRef<[u8]>]) -> (Vec<u8>, Vec<u32>) {
     (bytes, ends)
 }
 
-fn summary_of(documents: &[impl AsRef<[u8]>]) -> Vec<u8> {
+pub(super) fn summary_of(documents: &[impl AsRef<[u8]>]) -> Vec<u8> {
     let (bytes, ends) = block(documents);
     let mut out = Vec::new();
     summarize(&bytes, &ends, &mut out);
+    check_own(&bytes, &ends, &out);
     out
 }
 
@@ -79,6 +80,12 @@ fn plain(documents: &[u8]) -> (u32, BTreeMap<String, Plain>) {
         }
     }
     (events, keys)
+}
+
+/// An honest summary is not found to be false.
+fn check_own(documents: &[u8], ends: &[u32], summary: &[u8]) {
+    let ends: Vec<[u8; 4]> = ends.iter().map(|end| end.to_le_bytes()).collect();
+    assert_eq!(check_summary(documents, &ends, summary), Ok(()));
 }
 
 fn occurrences(documents: &[u8], key: &[u8]) -> usize {
@@ -118,6 +125,7 @@ fn check(documents: &[u8], ends: &[u32]) {
     let mut bytes = Vec::new();
     summarize(documents, ends, &mut bytes);
     assert!(bytes.len() <= (documents.len() / 40).max(2048), "{} bytes", bytes.len());
+    check_own(documents, ends, &bytes);
     let summary = Summary::parse(&bytes).unwrap();
     let (events, keys) = plain(documents);
     assert_eq!(summary.events(), events);

@@ -12,7 +12,7 @@ pub(crate) struct Event {
     pub(crate) document: String,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct MemoryBlock {
     documents: Vec<u8>,
     ends: Vec<[u8; 4]>,
@@ -39,6 +39,14 @@ impl MemoryBlock {
         let ends: Vec<u32> = block.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
         tamias_query::summarize(&block.documents, &ends, &mut block.summary);
         block
+    }
+
+    /// The block with another summary; none if that is found to be false.
+    pub(crate) fn with_summary(&self, alter: impl Fn(&mut Vec<u8>)) -> Option<MemoryBlock> {
+        let mut block = self.clone();
+        alter(&mut block.summary);
+        tamias_query::check_summary(&block.documents, &block.ends, &block.summary).ok()?;
+        Some(block)
     }
 }
 

@@ -1,0 +1,126 @@
+//! Checking what stored bytes mean: that each document is what the store takes, and that each summary is true of its documents.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use tamias_json::validate::{Limits, minify_object};
+use tamias_query::{Instant, check_summary};
+use tamias_store::{Block, Direction, Snapshot};
+
+use crate::damage::instant;
+use crate::{EventId, ReadError, Store};
+
+/// A block whose bytes are those that were written, and should not have been: its summary tells what its documents contradict, or one
+/// of these is none that the store takes. Queries may answer wrongly there. It is a mistake of the program that wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    files: Vec<PathBuf>,
+    events: u64,
+    time_range: (Instant, Instant),
+    what: String,
+}
+
+impl Contradiction {
+    /// The file that the block is in. Where the times of several files include the block's, all of these; none for events that are in
+    /// the log only.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// How many events the block has.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The instants of the block's first and last event.
+    pub fn time_range(&self) -> (Instant, Instant) {
+        self.time_range
+    }
+
+    /// What is wrong.
+    pub fn what(&self) -> &str {
+        &self.what
+    }
+}
+
+impl fmt::Display for Contradiction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Contradiction { files, events, time_range: (first, last), what } = self;
+        match files.as_slice() {
+            [] => f.write_str("the log")?,
+            [file, others @ ..] => {
+                write!(f, "{}", file.display())?;
+                others.iter().try_for_each(|other| write!(f, " or {}", other.display()))?;
+            }
+        }
+        let events = if *events == 1 { "1 event".to_owned() } else { format!("{events} events") };
+        write!(f, ", block of {events} from {first} to {last}: {what}")
+    }
+}
+
+impl Store {
+    /// Reads the whole store, as [`verify`](Store::verify) does, and looks not at the bytes but at what they mean. Of each document: is it
+    /// minified JSON, as the store takes it? Of each summary: is what it tells of its block's documents true? What `verify`
+    /// finds to be damaged is left out. Takes many times as long as `verify`.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = tamias::Store::open(folder.path())?;
+    /// store.append([r#"{"@t":"2024-05-29T10:56:01Z","Elapsed":12.5}"#])?;
+    /// store.seal()?;
+    /// assert!(store.verify()?.is_empty() && store.verify_deep()?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where the store cannot be opened, or the operating system refuses to read it.
+    pub fn verify_deep(&self) -> Result<Vec<Contradiction>, ReadError> {
+        let snapshot = self.snapshot()?;
+        let mut found = Vec::new();
+        for group in snapshot.groups(0..=u64::MAX, Direction::Ascending).skip_damaged() {
+            for block in group? {
+                let what = match contradiction(&block) {
+                    Err(tamias_store::ReadError::Damaged(_)) => continue,
+                    what => what?,
+                };
+                found.extend(what.and_then(|what| placed(&snapshot, &block, what)));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// What is wrong with a block, the first thing.
+fn contradiction(block: &Block) -> Result<Option<String>, tamias_store::ReadError> {
+    let limits = Limits { bytes_max: usize::MAX, ..Limits::default() };
+    let mut minified = Vec::new();
+    for index in 0..block.len() {
+        let document = block.document(index)?.unwrap_or_default();
+        minified.clear();
+        let what = match minify_object(document, &limits, &mut minified) {
+            Err(error) => error.to_string(),
+            Ok(()) if minified != document => "it is not minified".to_owned(),
+            Ok(()) => continue,
+        };
+        let id = block.key(index).map(|key| EventId::new(instant(key.instant), key.arrival));
+        let id = id.map_or(String::new(), |id| id.to_string());
+        return Ok(Some(format!("the document of event {id} is none that the store takes: {what}")));
+    }
+    let Some(summary) = block.summary() else { return Ok(None) };
+    let checked = check_summary(block.documents()?, block.ends(), summary);
+    Ok(checked.err().map(|error| format!("its summary is false: {error}")))
+}
+
+/// Tells where the block is.
+fn placed(snapshot: &Snapshot, block: &Block, what: String) -> Option<Contradiction> {
+    let (first, last) = (block.key(0)?.instant, block.key(block.len() - 1)?.instant);
+    let includes = |(from, to): (u64, u64)| from <= first && last <= to;
+    let is_sealed = block.summary().is_some();
+    let files = snapshot.segments().into_iter().filter(|segment| is_sealed && includes(segment.instants));
+    Some(Contradiction {
+        files: files.filter_map(|segment| segment.file).collect(),
+        events: block.len() as u64,
+        time_range: (instant(first), instant(last)),
+        what,
+    })
+}

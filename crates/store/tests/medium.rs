@@ -178,16 +178,14 @@ fn a_full_disk_is_no_standstill() {
     let after: Vec<_> = listing(&killed).into_iter().filter(|(name, _)| name != "writer").collect();
     let before: Vec<_> = before.into_iter().filter(|(name, _)| name != "writer").collect();
     assert_eq!(after, before, "what a failed opening wrote is gone again");
-    let reader = Reader::open_on(Arc::new(killed.clone()), tiny()).unwrap();
-    assert_eq!(reader.snapshot().unwrap().events(), 950);
-    assert_eq!(reader.snapshot().unwrap().verify().unwrap(), []);
-    // Time after time, until none is left.
+    let snapshot = || Reader::open_on(Arc::new(killed.clone()), tiny()).unwrap().snapshot().unwrap();
+    assert_eq!((snapshot().events(), snapshot().verify().unwrap()), (950, vec![]));
+    // Time after time, without any room coming free: the manifest before makes room for the next.
     for left in [850, 750, 650] {
-        let oldest = reader.snapshot().unwrap().time_range().unwrap().0;
+        let oldest = snapshot().time_range().unwrap().0;
         let retention = Retention { before: Some(oldest + 100), file_bytes_max: None };
         let removed = Removed::from_on(Arc::new(killed.clone()), retention, false).unwrap();
-        assert_eq!(removed.events, 100);
-        assert_eq!(reader.snapshot().unwrap().events(), left);
+        assert_eq!((removed.events, snapshot().events()), (100, left));
     }
     // There is room again.
     killed.fail(None);

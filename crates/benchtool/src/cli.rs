@@ -182,6 +182,13 @@ pub(crate) struct IngestArgs {
     #[arg(long)]
     pub(crate) again: bool,
 
+    /// Go on where the store stands in a file, although it may be further on
+    ///
+    /// After a list of the store's files was lost, or an older one put in its place, it may not be known how much of a file is stored.
+    /// Then nothing is stored without this option or --again: either may store some events twice.
+    #[arg(long, conflicts_with = "again")]
+    pub(crate) resume: bool,
+
     /// Keep rejected lines in this file
     ///
     /// Each stands there whole, after a line with its place and the reason that begins with `# rejected: `; a line over

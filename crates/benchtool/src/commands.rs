@@ -20,6 +20,7 @@ use std::path::Path;
 use tamias::{OpenError, Store};
 
 use crate::failure::Failure;
+use crate::tell::tell;
 
 /// Opens a store for writing, and makes none.
 fn existing(folder: &Path) -> Result<Store, Failure> {
@@ -28,5 +29,22 @@ fn existing(folder: &Path) -> Result<Store, Failure> {
     }
     // An empty folder is no store either.
     drop(Store::open_read_only(folder)?);
-    Ok(Store::open(folder)?)
+    open(folder)
+}
+
+/// Opens a store for writing, and tells what a crash has left behind.
+fn open(folder: &Path) -> Result<Store, Failure> {
+    let store = Store::open(folder)?;
+    for leftover in store.leftovers() {
+        tell!("note: {leftover}");
+    }
+    let events = |file: &tamias::Unnamed| file.kind == tamias::UnnamedKind::Events;
+    if let Some(file) = store.unnamed()?.iter().find(|file| events(file)) {
+        tell!(
+            "warning: {} holds events of this store, and the list of its files does not name it: a newer list was \
+             lost; `repair` takes in what is missing",
+            file.file.display()
+        );
+    }
+    Ok(store)
 }

@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     Input(String),
     /// A file or a folder could not be found, read or written.
     Io(String),
+    /// The medium is full.
+    NoRoom(String),
     /// Stored data is damaged.
     Damage(String),
     /// There were no rows, and the exit code was to tell.
@@ -36,7 +38,7 @@ impl Failure {
             Failure::Usage(_) => 2,
             Failure::Query(_) => 3,
             Failure::Input(_) => 4,
-            Failure::Io(_) => 5,
+            Failure::Io(_) | Failure::NoRoom(_) => 5,
             Failure::Damage(_) => 6,
             // As a shell reports a process that died of SIGINT.
             Failure::Interrupted(_) => 130,
@@ -64,6 +66,7 @@ impl fmt::Display for Failure {
             | Failure::Query(text)
             | Failure::Input(text)
             | Failure::Io(text)
+            | Failure::NoRoom(text)
             | Failure::Damage(text)
             | Failure::Interrupted(text) => f.write_str(text),
             Failure::NoRows => f.write_str("there are no rows"),
@@ -80,6 +83,7 @@ impl From<OpenError> for Failure {
             OpenError::ManifestDamaged { .. } | OpenError::ManifestMissing { .. } => {
                 Failure::Damage(error.to_string())
             }
+            _ if error.is_lack_of_room() => Failure::NoRoom(error.to_string()),
             _ => Failure::Io(error.to_string()),
         }
     }
@@ -87,7 +91,10 @@ impl From<OpenError> for Failure {
 
 impl From<AppendError> for Failure {
     fn from(error: AppendError) -> Failure {
-        Failure::Io(error.to_string())
+        match error.is_lack_of_room() {
+            true => Failure::NoRoom(error.to_string()),
+            false => Failure::Io(error.to_string()),
+        }
     }
 }
 

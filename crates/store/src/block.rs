@@ -1,6 +1,7 @@
 //! A block as a reader gets it: about a megabyte of events in order of their keys, as plain slices.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::ReadError;
@@ -142,6 +143,15 @@ impl Block {
             Bytes::Tail(_) => None,
             Bytes::Mapped { file, parts, .. } => Some(file.mapped(&parts.summary)),
             Bytes::Read(block) => Some(block.bytes.get(block.parts.summary.clone()).unwrap_or_default()),
+        }
+    }
+
+    /// The file that it lies in; `None` for the tail, which is not sealed yet.
+    pub fn file(&self) -> Option<PathBuf> {
+        match &self.bytes {
+            Bytes::Tail(_) => None,
+            Bytes::Mapped { file, .. } => Some(file.path()),
+            Bytes::Read(block) => Some(block.segment.path()),
         }
     }
 

@@ -231,6 +231,13 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// Whether the medium, or what this user may take of it, is full: [`Removed::from`](crate::Removed::from) makes room.
+    pub fn is_lack_of_room(&self) -> bool {
+        matches!(self, OpenError::Failure(failure) if failure.is_lack_of_room())
+    }
+}
+
 /// Why a batch was not stored. Nothing of it is.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

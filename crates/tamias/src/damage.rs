@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tamias_query::Instant;
-use tamias_store::{Failure, OpenError};
+use tamias_store::{Failure, OpenError, Rebuilt, RegainedFile};
 
 /// A part of the store whose bytes are not what was written: the file, the bytes, the events lost and their times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +49,13 @@ impl fmt::Display for Damage {
 pub struct Repair {
     /// The damaged files; none if the store is sound.
     pub files: Vec<RepairedFile>,
+    /// Files of the store that its list did not name: what of them came back, and where the rest is.
+    pub unnamed: Vec<RegainedFile>,
+    /// Why the list of the store's files (the manifest) was made anew from the files, if it was.
+    pub rebuilt: Option<Rebuilt>,
+    /// Sources of which it was lost where they stood: see [`Store::is_source_lost`](crate::Store::is_source_lost). An empty name stands for
+    /// all that the store does not know.
+    pub lost_sources: Vec<String>,
     /// How many events the store holds afterwards.
     pub events: u64,
 }
@@ -74,7 +81,13 @@ impl From<tamias_store::Repair> for Repair {
             kept: file.kept,
             damage: file.damage.into_iter().map(Damage).collect(),
         };
-        Repair { files: repair.files.into_iter().map(file).collect(), events: repair.events }
+        Repair {
+            files: repair.files.into_iter().map(file).collect(),
+            unnamed: repair.unnamed,
+            rebuilt: repair.rebuilt,
+            lost_sources: repair.lost_sources,
+            events: repair.events,
+        }
     }
 }
 

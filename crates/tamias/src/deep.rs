@@ -1,11 +1,11 @@
 //! Checking what stored bytes mean: that each document is what the store takes, and that each summary is true of its documents.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tamias_json::validate::{Limits, minify_object};
 use tamias_query::{Instant, check_summary};
-use tamias_store::{Block, Direction, Snapshot};
+use tamias_store::{Block, Direction};
 
 use crate::damage::instant;
 use crate::{EventId, ReadError, Store};
@@ -14,17 +14,16 @@ use crate::{EventId, ReadError, Store};
 /// of these is none that the store takes. Queries may answer wrongly there. It is a mistake of the program that wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    files: Vec<PathBuf>,
+    file: Option<PathBuf>,
     events: u64,
     time_range: (Instant, Instant),
     what: String,
 }
 
 impl Contradiction {
-    /// The file that the block is in. Where the times of several files include the block's, all of these; none for events that are in
-    /// the log only.
-    pub fn files(&self) -> &[PathBuf] {
-        &self.files
+    /// The file that the block is in; `None` for events that are in the log only.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     /// How many events the block has.
@@ -45,13 +44,10 @@ impl Contradiction {
 
 impl fmt::Display for Contradiction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Contradiction { files, events, time_range: (first, last), what } = self;
-        match files.as_slice() {
-            [] => f.write_str("the log")?,
-            [file, others @ ..] => {
-                write!(f, "{}", file.display())?;
-                others.iter().try_for_each(|other| write!(f, " or {}", other.display()))?;
-            }
+        let Contradiction { file, events, time_range: (first, last), what } = self;
+        match file {
+            None => f.write_str("the log")?,
+            Some(file) => write!(f, "{}", file.display())?,
         }
         let events = if *events == 1 { "1 event".to_owned() } else { format!("{events} events") };
         write!(f, ", block of {events} from {first} to {last}: {what}")
@@ -83,7 +79,7 @@ impl Store {
                     Err(tamias_store::ReadError::Damaged(_)) => continue,
                     what => what?,
                 };
-                found.extend(what.and_then(|what| placed(&snapshot, &block, what)));
+                found.extend(what.and_then(|what| placed(&block, what)));
             }
         }
         Ok(found)
@@ -112,15 +108,8 @@ fn contradiction(block: &Block) -> Result<Option<String>, tamias_store::ReadErro
 }
 
 /// Tells where the block is.
-fn placed(snapshot: &Snapshot, block: &Block, what: String) -> Option<Contradiction> {
+fn placed(block: &Block, what: String) -> Option<Contradiction> {
     let (first, last) = (block.key(0)?.instant, block.key(block.len() - 1)?.instant);
-    let includes = |(from, to): (u64, u64)| from <= first && last <= to;
-    let is_sealed = block.summary().is_some();
-    let files = snapshot.segments().into_iter().filter(|segment| is_sealed && includes(segment.instants));
-    Some(Contradiction {
-        files: files.filter_map(|segment| segment.file).collect(),
-        events: block.len() as u64,
-        time_range: (instant(first), instant(last)),
-        what,
-    })
+    let time_range = (instant(first), instant(last));
+    Some(Contradiction { file: block.file(), events: block.len() as u64, time_range, what })
 }

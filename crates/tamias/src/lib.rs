@@ -57,7 +57,10 @@ pub use tamias_query::{
     KindCounts, KindReport, OwnedRow, Parameters, PathKinds, Query, QueryError, Row, Rows, RunOptions,
     Statement, Stats, Word, eval, vocabulary,
 };
-pub use tamias_store::{Durability, OpenError, Options, ReadMode, SourcePosition};
+pub use tamias_store::{
+    Durability, Leftover, OpenError, Options, ReadMode, Rebuilt, RegainedFile, SourcePosition, Unnamed,
+    UnnamedKind,
+};
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
 pub use upkeep::{Removed, Retention};
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tamias_query::{Instant, Query, QueryError, Rows, RunOptions};
-use tamias_store::{Groups, OpenError, Options, SealError, Snapshot, SourcePosition};
+use tamias_store::{Groups, Leftover, OpenError, Options, SealError, Snapshot, SourcePosition, Unnamed};
 
 use crate::damage::instant;
 use crate::source::{SnapshotSource, Summaries};
@@ -207,6 +207,37 @@ impl Store {
         }
     }
 
+    /// Whether it was lost where this source stood: the list of the store's files was lost, or an older one was put in its place, and events of
+    /// the source may be stored of which nothing tells. Who goes on at [`source_position`](Store::source_position) may store
+    /// some twice. It ends with the next batch that names the source.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn is_source_lost(&self, name: &str) -> Result<bool, OpenError> {
+        match &self.0 {
+            Access::Writer(store) => Ok(store.is_source_lost(name)),
+            Access::Reader(reader) => {
+                reader.snapshot()?;
+                Ok(reader.is_source_lost(name))
+            }
+        }
+    }
+
+    /// What opening the store for writing found behind the ends of its logs, and set aside; none for a store that is open for reading only.
+    pub fn leftovers(&self) -> &[Leftover] {
+        match &self.0 {
+            Access::Writer(store) => store.leftovers(),
+            Access::Reader(_) => &[],
+        }
+    }
+
+    pub(crate) fn unnamed_files(&self) -> Result<Vec<Unnamed>, OpenError> {
+        match &self.0 {
+            Access::Writer(store) => Ok(store.unnamed()?),
+            Access::Reader(reader) => reader.unnamed(),
+        }
+    }
+
     /// Moves all events that are still in the log into a sealed file, which is read faster. The store does this itself
     /// whenever enough have come together.
     ///
@@ -336,6 +367,13 @@ pub enum AppendError {
     /// The store refused, or could not write.
     #[error(transparent)]
     Store(#[from] tamias_store::AppendError),
+}
+
+impl AppendError {
+    /// Whether the medium, or what this user may take of it, is full: [`Store::remove`] makes room.
+    pub fn is_lack_of_room(&self) -> bool {
+        matches!(self, AppendError::Store(tamias_store::AppendError::Failure(failure)) if failure.is_lack_of_room())
+    }
 }
 
 impl From<SealError> for AppendError {

@@ -7,7 +7,7 @@ use tamias_store::{OpenError, Options};
 
 use crate::damage::instant;
 use crate::source::Summaries;
-use crate::{AppendError, Damage, Repair, Store};
+use crate::{AppendError, Damage, Repair, Store, Unnamed};
 
 /// Which files of events may stay. Events that are not sealed yet always do: [`seal`](Store::seal) first where that matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,9 +41,20 @@ impl Store {
         Ok(self.snapshot()?.verify()?.into_iter().map(Damage).collect())
     }
 
-    /// Repairs the store in the folder `path`, which no process may be writing to. Each damaged file is copied whole into the
+    /// The files in the folder that have names like the store's own, and that its list does not name. Those that hold
+    /// [events](crate::UnnamedKind::Events) of the store are a sign that the list is not the newest one there was:
+    /// [`repair`](Store::repair) takes them in.
+    ///
+    /// # Errors
+    /// Where the store cannot be opened, or its folder not be listed.
+    pub fn unnamed(&self) -> Result<Vec<Unnamed>, OpenError> {
+        self.unnamed_files()
+    }
+
+    /// Repairs the store in the folder `path`, which no process may be writing to. Each damaged file is kept whole in the
     /// folder `quarantine` in the store, what is whole in it is written into a new file, and only then is it taken out of
-    /// the store; nothing is ever deleted that was not copied. Interrupted at any point it leaves the store as it was or
+    /// the store; nothing is ever deleted that is not kept there. Files of the store that its list (the manifest) does not name are taken in, as far
+    /// as their events are not there yet, and a list that is missing or damaged is made anew from them. Interrupted at any point it leaves the store as it was or
     /// repaired, and may be run again. With `dry_run` nothing is changed, and the result tells what would be.
     ///
     /// `progress` hears now and then how many bytes of how many were read. Takes as long as reading the store does.
@@ -60,8 +71,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where there is no store, another process writes to it, or it cannot be read or written. A store whose list of files
-    /// (the manifest) is damaged cannot be repaired.
+    /// Where there is no store, another process writes to it, or it cannot be read or written.
     pub fn repair(
         path: impl AsRef<Path>,
         dry_run: bool,
@@ -107,11 +117,34 @@ impl Store {
     /// # Errors
     /// Where the store is open for reading only, or it cannot be written.
     pub fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, AppendError> {
-        let Retention { before, file_bytes_max } = retention;
-        let retention = tamias_store::Retention { before: before.map(Instant::ticks), file_bytes_max };
-        let tamias_store::Removed { files, file_bytes, events, instants } =
-            self.writer()?.remove(retention, dry_run)?;
+        Ok(self.writer()?.remove(retention.into(), dry_run)?.into())
+    }
+
+    /// [Removes](Store::remove) whole files of events from the store in the folder `path`, which no process may be writing to, without opening
+    /// it further. It needs no room, not even for a byte: where the medium is full, and [`open`](Store::open) cannot put in order what a crash left
+    /// behind, this makes room.
+    ///
+    /// # Errors
+    /// Where there is no store, another process writes to it, or it cannot be written.
+    pub fn remove_from(
+        path: impl AsRef<Path>,
+        retention: Retention,
+        dry_run: bool,
+    ) -> Result<Removed, OpenError> {
+        Ok(tamias_store::Removed::from(path.as_ref(), retention.into(), dry_run)?.into())
+    }
+}
+
+impl From<Retention> for tamias_store::Retention {
+    fn from(Retention { before, file_bytes_max }: Retention) -> tamias_store::Retention {
+        tamias_store::Retention { before: before.map(Instant::ticks), file_bytes_max }
+    }
+}
+
+impl From<tamias_store::Removed> for Removed {
+    fn from(removed: tamias_store::Removed) -> Removed {
+        let tamias_store::Removed { files, file_bytes, events, instants } = removed;
         let time_range = instants.map(|(first, last)| (instant(first), instant(last)));
-        Ok(Removed { files, file_bytes, events, time_range })
+        Removed { files, file_bytes, events, time_range }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use tamias::{Batch, EventFormat, Store};
+use tamias::{Batch, EventFormat};
 
 use crate::chunks::{Chunks, Waited};
 use crate::cli::{IngestArgs, OnInvalid};
@@ -38,13 +38,18 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     if let Some(path) = &args.rejects {
         Rejects::check(path, &sources, &args.store)?;
     }
-    let store = Store::open(&args.store)?;
+    let store = super::open(&args.store)?;
     for part in store.known_damage()? {
         tell!("warning: {part}; `repair` takes it out");
     }
     let starts = sources.iter().map(|source| {
         let position = match source.origin() {
-            Some(name) if !args.again => store.source_position(name)?,
+            Some(name) if !args.again => {
+                if !args.resume && store.is_source_lost(name)? {
+                    return Err(lost(source, store.source_position(name)?));
+                }
+                store.source_position(name)?
+            }
             _ => None,
         };
         Ok(Start { source, position })
@@ -98,6 +103,19 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
         1 => Err(Failure::Input("1 line was rejected; all others are stored".to_owned())),
         more => Err(Failure::Input(format!("{more} lines were rejected; all others are stored"))),
     }
+}
+
+/// That nobody knows how much of a source is stored.
+fn lost(source: &Source, position: Option<u64>) -> Failure {
+    let known = match position {
+        Some(position) => format!("what comes behind byte {position}"),
+        None => "all of it".to_owned(),
+    };
+    Failure::Input(format!(
+        "it was lost how much of {} is stored, with a list of the store's files; `repair` finds out if it can. With --resume \
+         {known} is stored, with --again all of it, though some may be stored already",
+        source.name()
+    ))
 }
 
 fn event_format(args: &IngestArgs) -> EventFormat {

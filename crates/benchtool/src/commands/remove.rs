@@ -2,11 +2,12 @@
 
 use std::time::SystemTime;
 
-use tamias::{Instant, Retention};
+use tamias::{Instant, Retention, Store};
 
 use crate::cli::RemoveArgs;
 use crate::commands::existing;
 use crate::failure::Failure;
+use crate::tell::tell;
 use crate::{instants, output};
 
 pub(crate) fn run(args: &RemoveArgs) -> Result<(), Failure> {
@@ -18,11 +19,26 @@ pub(crate) fn run(args: &RemoveArgs) -> Result<(), Failure> {
         (None, None) => None,
     };
     let retention = Retention { before, file_bytes_max: args.max_bytes };
-    let store = existing(&args.store)?;
-    if !args.dry_run {
-        store.seal()?;
-    }
-    let removed = store.remove(retention, args.dry_run)?;
+    // Events that are not sealed yet count as well.
+    let sealed = existing(&args.store).and_then(|store| {
+        if !args.dry_run {
+            store.seal()?;
+        }
+        Ok(store)
+    });
+    let (removed, left) = match sealed {
+        Ok(store) => {
+            let removed = store.remove(retention, args.dry_run)?;
+            (removed, store.info()?.events)
+        }
+        // Removing needs no room, and makes some.
+        Err(Failure::NoRoom(error)) => {
+            tell!("warning: {error}; events that are not sealed yet stay for now");
+            let removed = Store::remove_from(&args.store, retention, args.dry_run)?;
+            (removed, Store::open_read_only(&args.store)?.info()?.events)
+        }
+        Err(failure) => return Err(failure),
+    };
     let what = if args.dry_run { "would be removed" } else { "removed" };
     let range = removed.time_range.map_or(String::new(), |(first, last)| format!(", from {first} to {last}"));
     let line = format!(
@@ -30,7 +46,7 @@ pub(crate) fn run(args: &RemoveArgs) -> Result<(), Failure> {
         removed.files.len(),
         removed.file_bytes,
         removed.events,
-        store.info()?.events - if args.dry_run { removed.events } else { 0 }
+        left - if args.dry_run { removed.events } else { 0 }
     );
     output::write_line(&mut output::stdout(), &line)
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use tamias::{Repair, Store};
+use tamias::{Rebuilt, RegainedFile, Repair, Store};
 
 use crate::cli::RepairArgs;
 use crate::commands::verify::events_lost;
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &RepairArgs) -> Result<(), Failure> {
     });
     bar.finish_and_clear();
     let repair = repair?;
-    if repair.files.is_empty() {
+    if repair.files.is_empty() && repair.unnamed.is_empty() && repair.rebuilt.is_none() {
         let line = format!("sound: {} events, nothing to repair", repair.events);
         return output::write_line(&mut output::stdout(), &line);
     }
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &RepairArgs) -> Result<(), Failure> {
     // What was repaired, or has to be, is in the exit code too.
     output::unless_closed(tell_files(&repair, args.dry_run, &mut out))?;
     let lost = events_lost(repair.files.iter().flat_map(|file| &file.damage));
-    let files = match repair.files.len() {
+    let files = match repair.files.len() + repair.unnamed.len() {
         1 => "1 file".to_owned(),
         files => format!("{files} files"),
     };
@@ -52,5 +52,37 @@ fn tell_files(repair: &Repair, is_planned: bool, out: &mut impl Write) -> Result
         };
         output::write_line(out, &format!("{name}: {kept} events kept, {bytes}"))?;
     }
+    for file in &repair.unnamed {
+        output::write_line(out, &unnamed_line(file, is_planned))?;
+    }
+    if let Some(why) = repair.rebuilt {
+        let why = match why {
+            Rebuilt::Missing => "was missing",
+            Rebuilt::Damaged => "was damaged",
+            Rebuilt::Stale => "was not the newest one there was",
+        };
+        let line = format!("the list of the store's files {why}: it is made anew from the files");
+        output::write_line(out, &line)?;
+    }
+    for name in &repair.lost_sources {
+        let source = if name.is_empty() { "any other source" } else { name };
+        let line =
+            format!("it is lost how much of {source} is stored: `ingest` asks for --resume or --again");
+        output::write_line(out, &line)?;
+    }
     Ok(())
+}
+
+/// A file that the list did not name, and what becomes of it.
+fn unnamed_line(file: &RegainedFile, is_planned: bool) -> String {
+    let RegainedFile { file, regained, known, quarantined } = file;
+    let would = if is_planned { "would be" } else { "are" };
+    let line =
+        format!("{}: it was not named, {regained} events of it {would} in the store again", file.display());
+    match quarantined {
+        None => line,
+        Some(kept) => {
+            format!("{line}, {known} others are there already; its bytes {would} in {}", kept.display())
+        }
+    }
 }

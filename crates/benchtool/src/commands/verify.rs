@@ -1,6 +1,6 @@
 //! `benchtool verify`
 
-use tamias::{Contradiction, Damage, Options, ReadMode, Store};
+use tamias::{Contradiction, Damage, Options, ReadMode, Store, Unnamed, UnnamedKind};
 
 use crate::cli::VerifyArgs;
 use crate::failure::Failure;
@@ -12,9 +12,12 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let store = Store::open_read_only_with(&args.store, options)?;
     let damage = store.verify()?;
     let contradictions = if args.deep { store.verify_deep()? } else { Vec::new() };
+    let unnamed = store.unnamed()?;
     let info = store.info()?;
     let mut out = output::stdout();
-    if damage.is_empty() && contradictions.is_empty() {
+    unnamed.iter().try_for_each(|file| output::write_line(&mut out, &unnamed_line(file)))?;
+    let missed = unnamed.iter().filter(|file| file.kind == UnnamedKind::Events).count();
+    if damage.is_empty() && contradictions.is_empty() && missed == 0 {
         let sealed = info.segments.iter().filter(|segment| segment.file.is_some()).count();
         let deep = if args.deep { ", documents and summaries checked" } else { "" };
         let line = format!("sound: {} events in {sealed} segments{deep}", info.events);
@@ -24,6 +27,11 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let mut lines = lines.chain(contradictions.iter().map(Contradiction::to_string));
     output::unless_closed(lines.try_for_each(|line| output::write_line(&mut out, &line)))?;
     let mut failures = Vec::new();
+    match missed {
+        0 => {}
+        1 => failures.push(format!("1 file {MISSED}")),
+        files => failures.push(format!("{files} files {MISSED}")),
+    }
     if !damage.is_empty() {
         failures.push(lost(&damage));
     }
@@ -33,6 +41,22 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
         blocks => failures.push(format!("{blocks} blocks were {CONTRADICTORY}")),
     }
     Err(Failure::Damage(failures.join("; ")))
+}
+
+const MISSED: &str = "with events of the store not named by the list of its files, of which a newer one was lost; `repair` takes in what is missing";
+
+/// A file in the folder that is none of the store's now.
+fn unnamed_line(file: &Unnamed) -> String {
+    let what = match file.kind {
+        UnnamedKind::Events => "holds events of this store, which a newer list of its files must have named",
+        UnnamedKind::Manifest => "is a list of the store's files that does not count",
+        UnnamedKind::Unfinished => "was being written when its process ended, or is being written now",
+        UnnamedKind::Foreign => "belongs to another store",
+        UnnamedKind::Unreadable => "does not begin like a file of a store",
+        UnnamedKind::Irregular => "is no regular file, and is never opened",
+        _ => "is none of the store's files",
+    };
+    format!("not named: {} ({} bytes) {what}", file.file.display(), file.bytes)
 }
 
 const CONTRADICTORY: &str =

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -80,6 +81,11 @@ impl Loaded {
     /// The name of its file.
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Where its file lies, for messages.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.directory.path(&self.name)
     }
 
     pub(crate) fn index(&self) -> &Arc<Index> {
@@ -252,7 +258,7 @@ impl Loaded {
 
     fn damage(&self, place: &Place<'_>, bytes: &Range<u64>, found: &'static str) -> Damage {
         Damage {
-            file: self.directory.path(&self.name),
+            file: self.path(),
             bytes: bytes.clone(),
             keys: Some((place.entry.first, place.entry.last)),
             events: Some(u64::from(place.entry.events)),

@@ -3,6 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::loaded::{Loaded, SegmentBytes};
@@ -71,9 +72,14 @@ impl Segment {
         Segment { entry, environment, loaded: Mutex::new(Weak::new()) }
     }
 
+    /// Where its file lies, for messages.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.environment.directory.path(&self.entry.name())
+    }
+
     fn damage(&self, found: &'static str) -> ReadError {
         ReadError::Damaged(Damage {
-            file: self.environment.directory.path(&self.entry.name()),
+            file: self.path(),
             bytes: 0..self.entry.file_bytes,
             keys: Some((self.entry.first, self.entry.last)),
             events: Some(self.entry.events),

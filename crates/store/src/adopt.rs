@@ -39,7 +39,9 @@ impl Stray {
 /// The strays in the folder: segments before logs, the newest segment first, as it may hold what older ones held; logs in the order of their age.
 pub(crate) fn strays(directory: &dyn Directory, manifest: &Manifest) -> Result<Vec<Stray>, Failure> {
     let unnamed = inventory::unnamed(directory, manifest)?;
-    let events = unnamed.iter().filter(|file| file.kind == UnnamedKind::Events);
+    let own = [UnnamedKind::Events, UnnamedKind::Unfinished];
+    let events = unnamed.iter().filter(|file| own.contains(&file.kind));
+    // Those of unfinished names are nobody's loss.
     let parsed = events.filter_map(|file| FileKind::parse(file.file.file_name()?.to_str()?));
     let mut strays: Vec<Stray> = parsed.map(|(kind, number)| Stray { kind, number }).collect();
     strays.sort_unstable_by_key(|stray| match stray.kind {
@@ -66,6 +68,8 @@ pub(crate) fn beyond_unnamed(
     for stray in &strays {
         let next = match greatest_arrival(stray, &environment)? {
             Some(greatest) => greatest.saturating_add(1).max(replayed.next_arrival),
+            // Crashes left such files to version 1, which hold nothing that was acknowledged.
+            None if manifest.version == 1 => replayed.next_arrival,
             None => beyond_lost(replayed.next_arrival),
         };
         replayed.next_arrival = next.min(crate::format::NUMBER_MAX - 1);

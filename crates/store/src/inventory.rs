@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use crate::error::{Failure, OpenError, Operation};
 use crate::format::{
-    FileKind, LOCK_NAME, QUARANTINE_NAME, SPARE_NAME, VERSION, WRITER_NAME, parse_unfinished,
+    FileKind, Header, LOCK_NAME, QUARANTINE_NAME, SPARE_NAME, VERSION, WRITER_NAME, parse_unfinished,
 };
 use crate::io::{Directory, NameKind};
 use crate::manifest::{Manifest, ManifestFault};
 use crate::retire;
+use crate::segment::Segment;
 
 /// The folder, for messages.
 pub(crate) fn folder(directory: &dyn Directory) -> PathBuf {
@@ -244,10 +245,16 @@ fn classify(
     if named.contains(&kind.name(number)) || manifest.retired.contains(name) {
         return None;
     }
-    Some(match (retire::belongs(directory, name, kind), kind) {
-        (Some(store), _) if store != manifest.store => UnnamedKind::Foreign,
+    Some(match (retire::header(directory, name, kind), kind) {
+        (Some(header), _) if header.store != manifest.store => UnnamedKind::Foreign,
         (_, FileKind::Manifest) if finished => UnnamedKind::Manifest,
         (None, _) => UnnamedKind::Unreadable,
+        // A crash left such files to version 1 under their final names.
+        (Some(Header { version: 1, .. }), FileKind::Segment)
+            if Segment::examine(directory, number).is_none() =>
+        {
+            UnnamedKind::Unfinished
+        }
         (Some(_), _) if finished => UnnamedKind::Events,
         (Some(_), _) => UnnamedKind::Unfinished,
     })

@@ -7,9 +7,9 @@ mod support;
 use std::sync::Arc;
 
 use support::{Row, open, rows, tiny};
-use tamias_store::io::{Change, Directory, Medium, Simulated};
+use tamias_store::io::{Chance, Change, Crash, Directory, Fault, FaultKind, Medium, Simulated};
 use tamias_store::{
-    Event, OpenError, Options, Reader, Rebuilt, Repair, Retention, SourcePosition, Store, Unnamed,
+    Event, OpenError, Options, Reader, Rebuilt, Removed, Repair, Retention, SourcePosition, Store, Unnamed,
     UnnamedKind,
 };
 
@@ -326,4 +326,94 @@ fn retention_is_not_undone_by_opening() {
     assert_eq!(open(&folder, &options()).unwrap().snapshot().events(), left);
     assert_eq!(repair(&folder).events, left);
     assert_eq!(names(&folder.medium(), ".tmp"), Vec::<String>::new());
+}
+
+/// All losses of power after each change that `work` makes to this medium; `check` looks at what is left.
+fn interrupt(medium: &Medium, work: impl Fn(&Simulated), check: impl Fn(Medium)) -> usize {
+    let folder = Simulated::with(medium.clone());
+    work(&folder);
+    let (mut at_each, mut chance, mut images) = (medium.clone(), Chance(7), 0);
+    for change in folder.changes().iter().map(Some).chain([None]) {
+        for crash in Crash::ALL {
+            check(at_each.after(crash, &mut chance));
+            images += 1;
+        }
+        if let Some(change) = change {
+            at_each.apply(change);
+        }
+    }
+    images
+}
+
+#[test]
+fn a_manifest_is_made_anew_whatever_interrupts_it() {
+    let (before, after, expected) = before_and_after();
+    let mut lost = after.clone();
+    names(&after, ".manifest").into_iter().for_each(|name| lost.apply(&Change::Remove(name)));
+    let mut stale = lost.clone();
+    let manifest = names(&before, ".manifest").pop().unwrap();
+    put(&mut stale, &manifest, &contents(&before, &manifest));
+    for mut medium in [lost, stale] {
+        medium.apply(&Change::FlushFolder(String::new(), true));
+        let images = interrupt(
+            &medium,
+            |folder| drop(repair(folder)),
+            |left| {
+                check_nothing_lost(&after, &left);
+                let folder = Simulated::with(left);
+                Repair::run_on(Arc::new(folder.clone()), &options(), &(), false, &mut |_, _| ()).unwrap();
+                check_repaired(&folder, &expected, 0);
+            },
+        );
+        assert!(images > 50, "{images}");
+    }
+}
+
+#[test]
+fn a_removal_without_opening_is_all_or_nothing() {
+    let (_, after, expected) = before_and_after();
+    let lengths = names(&after, ".segment").into_iter().map(|name| contents(&after, &name).len() as u64);
+    let retention = Retention { before: None, file_bytes_max: Some(lengths.sum::<u64>() / 2) };
+    let remove = |folder: &Simulated| Removed::from_on(Arc::new(folder.clone()), retention, false).unwrap();
+    let removed = remove(&Simulated::with(after.clone()));
+    assert!(removed.events > 0);
+    let images = interrupt(
+        &after,
+        |folder| drop(remove(folder)),
+        |left| {
+            let folder = Simulated::with(left);
+            let left = open(&folder, &options()).unwrap().snapshot().events();
+            assert!(left == 1500 || left == 1500 - removed.events, "{left}");
+            remove(&folder);
+            assert_eq!(
+                rows(&open(&folder, &options()).unwrap().snapshot()).len() as u64,
+                1500 - removed.events
+            );
+            assert_eq!(unnamed(&folder), []);
+        },
+    );
+    assert!(images > 30 && expected.len() == 1500, "{images}");
+}
+
+#[test]
+fn any_call_of_opening_a_stale_store_may_fail() {
+    let (before, after, expected) = before_and_after();
+    let mut medium = after.clone();
+    names(&after, ".manifest").into_iter().for_each(|name| medium.apply(&Change::Remove(name)));
+    let manifest = names(&before, ".manifest").pop().unwrap();
+    put(&mut medium, &manifest, &contents(&before, &manifest));
+    for kind in [FaultKind::Device, FaultKind::NoSpace, FaultKind::Short, FaultKind::Interrupted] {
+        for at in 0..150 {
+            let folder = Simulated::with(medium.clone());
+            folder.fail(Some(Fault { at, forever: false, kind }));
+            if let Ok(store) = open(&folder, &options()) {
+                let _ = store.append(&[Event { instant: 1, bytes: b"meanwhile" }]);
+            }
+            folder.fail(None);
+            check_nothing_lost(&after, &folder.medium());
+            Repair::run_on(Arc::new(folder.clone()), &options(), &(), false, &mut |_, _| ()).unwrap();
+            let found = rows(&open(&folder, &options()).unwrap().snapshot());
+            assert!(expected.iter().all(|row| found.contains(row)), "{kind:?} at call {at}");
+        }
+    }
 }

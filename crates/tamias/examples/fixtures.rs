@@ -12,16 +12,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args_os().nth(1).ok_or("give a folder to write into")?);
     let events = std::fs::read_to_string("store-fixtures/shop.clef")?;
     let lines: Vec<&str> = events.lines().collect();
-    for name in ["clean", "torn", "corrupt"] {
-        write(&folder.join(name), &lines)?;
+    for name in ["clean", "corrupt"] {
+        write(&folder.join(name), &lines, None)?;
     }
+    let closed = folder.join("closed");
+    write(&closed, &lines, Some(&folder.join("torn")))?;
+    std::fs::remove_dir_all(closed)?;
     tear(&folder.join("torn"))?;
     corrupt(&folder.join("corrupt"), &lines)?;
     Ok(())
 }
 
-/// Events that came in the wrong order and were merged, some sealed after them, some in the log, with the position of their source.
-fn write(folder: &Path, lines: &[&str]) -> Result<(), Box<dyn Error>> {
+/// Events that came in the wrong order and were merged, some sealed after them, some in the log, with the position of their source. A copy that
+/// is made before the store is closed is as a killed process leaves it.
+fn write(folder: &Path, lines: &[&str], killed: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let options =
         Options { block_bytes: 4 << 10, segment_bytes: 16 << 10, background: false, ..Options::default() };
     let store = Store::open_with(folder, options)?;
@@ -44,10 +48,23 @@ fn write(folder: &Path, lines: &[&str]) -> Result<(), Box<dyn Error>> {
     append(50..53)?;
     append(53..56)?;
     append(56..60)?;
+    if let Some(killed) = killed {
+        std::fs::create_dir_all(killed)?;
+        for entry in std::fs::read_dir(folder)? {
+            let file = entry?.path();
+            std::fs::copy(&file, killed.join(file.file_name().unwrap_or_default()))?;
+        }
+        strip(killed)?;
+    }
     drop(store);
-    // What is no part of the format, and tells of the machine.
-    std::fs::remove_file(folder.join("writer"))?;
-    std::fs::remove_file(folder.join("lock"))?;
+    strip(folder)
+}
+
+/// Removes what is no part of the format, and tells of the machine.
+fn strip(folder: &Path) -> Result<(), Box<dyn Error>> {
+    for name in ["writer", "lock", "spare"] {
+        std::fs::remove_file(folder.join(name))?;
+    }
     Ok(())
 }
 
@@ -61,8 +78,7 @@ fn file(folder: &Path, extension: &str) -> Result<PathBuf, Box<dyn Error>> {
     files.into_iter().next().ok_or_else(|| format!("no {extension} in {}", folder.display()).into())
 }
 
-/// As a loss of power may leave it: half of the last batch in the log, a segment and a manifest that were being written, and a
-/// segment that no manifest names yet.
+/// As a loss of power may leave it: half of the last batch in the log, and a segment, a manifest and a log that were being written.
 fn tear(folder: &Path) -> Result<(), Box<dyn Error>> {
     let log = std::fs::OpenOptions::new().write(true).open(file(folder, "log")?)?;
     log.set_len(log.metadata()?.len() - 700)?;
@@ -70,7 +86,7 @@ fn tear(folder: &Path) -> Result<(), Box<dyn Error>> {
     let half = segment.get(..segment.len() / 2).unwrap_or_default();
     std::fs::write(folder.join("00000000000000f0.segment.tmp"), half)?;
     std::fs::write(folder.join("00000000000000f1.manifest.tmp"), [0; 100])?;
-    std::fs::write(folder.join("00000000000000f2.segment"), half)?;
+    std::fs::write(folder.join("00000000000000f2.log.tmp"), [0; 48])?;
     Ok(())
 }
 

@@ -13,6 +13,7 @@ mod ingest;
 mod interruption;
 mod keys;
 mod limits;
+mod lost;
 mod order;
 mod output_file;
 mod period;

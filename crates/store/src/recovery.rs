@@ -11,6 +11,7 @@ use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::adopt;
 use crate::error::{Damage, Failure, OpenError, Operation};
@@ -109,6 +110,10 @@ pub(crate) struct Recovered {
     pub(crate) leftovers: Vec<Leftover>,
 }
 
+/// How often the writer's lock is asked for, and how long it waits between.
+const LOCK_ATTEMPTS: usize = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
 /// Makes this process the writer of a store with this manifest, if it has one, until the lock is dropped. Files that are created from then on get
 /// the permissions of the manifest, so that what was private stays so.
 pub(crate) fn lock_writer(
@@ -122,7 +127,18 @@ pub(crate) fn lock_writer(
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail()(error).into()),
         _ => {}
     }
-    let Some(lock) = directory.lock(LOCK_NAME, LockKind::Exclusive).map_err(fail())? else {
+    // A process that is being started by the last writer holds the lock as well for a moment, until it runs a program of its own.
+    let mut lock = None;
+    for attempt in 0..LOCK_ATTEMPTS {
+        lock = directory.lock(LOCK_NAME, LockKind::Exclusive).map_err(fail())?;
+        if lock.is_some() {
+            break;
+        }
+        if attempt + 1 < LOCK_ATTEMPTS {
+            std::thread::sleep(LOCK_PAUSE);
+        }
+    }
+    let Some(lock) = lock else {
         let writer = read_writer(directory).unwrap_or_else(|| "another process".to_owned());
         return Err(OpenError::Locked { folder: folder(directory), writer });
     };

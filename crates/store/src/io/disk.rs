@@ -291,10 +291,41 @@ impl Mapping for Map {
         }
     }
 
+    #[cfg(target_os = "linux")]
+    fn fetch_again(&self, range: Range<usize>) -> io::Result<()> {
+        if is_resident(&self.0, &range) { Ok(()) } else { self.fetch(range) }
+    }
+
     #[cfg(not(target_os = "linux"))]
     fn fetch(&self, _: Range<usize>) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Whether all pages of a range of the map are in memory, as far as the system tells this process: to who may not write the file it says
+/// so in any case.
+///
+/// HEURISTIC: `madvise` alone takes half as long as a scan of the same bytes, also where they are in memory (50 µs a megabyte); `mincore` takes 2 µs.
+#[cfg(target_os = "linux")]
+#[expect(
+    unsafe_code,
+    reason = "there is no other way to ask than this call, which writes a byte for each page"
+)]
+fn is_resident(map: &[u8], range: &Range<usize>) -> bool {
+    const PAGE_BYTES: usize = 4096;
+    let mut pages = [0u8; 1024];
+    let Some(bytes) = map.get(range.clone()) else { return false };
+    let address = bytes.as_ptr() as usize;
+    let begin = address - address % PAGE_BYTES;
+    let end = address + bytes.len();
+    (begin..end).step_by(pages.len() * PAGE_BYTES).all(|from| {
+        let length = (end - from).min(pages.len() * PAGE_BYTES);
+        let count = length.div_ceil(PAGE_BYTES);
+        // SAFETY: `from` is a multiple of the page's length within the map, which begins at one, and `mincore` writes a byte for each of the
+        // `count` pages of `length` bytes, for which `pages` has room. Where pages are larger than this it fails, or writes fewer.
+        let asked = unsafe { libc::mincore(from as *mut libc::c_void, length, pages.as_mut_ptr()) };
+        asked == 0 && pages.iter().take(count).all(|page| page & 1 != 0)
+    })
 }
 
 /// Only sealed segments are mapped. A writer creates them under another name, flushes and renames them, and never

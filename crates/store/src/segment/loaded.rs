@@ -111,9 +111,10 @@ impl Loaded {
         let events = place.entry.events as usize;
         match &self.bytes {
             SegmentBytes::Mapped(map) => {
-                self.fetch(&**map, &place, &place.keys)?;
+                let known = place.verified.has(Verified::KEYS);
+                self.fetch(&**map, &place, &place.keys, known)?;
                 let keys = within(&place.keys);
-                if !place.verified.has(Verified::KEYS) {
+                if !known {
                     self.check_keys(&place, self.mapped(&keys))?;
                     if self.summary(&place).is_err() {
                         place.verified.add(Verified::NO_SUMMARY);
@@ -123,7 +124,7 @@ impl Loaded {
                 let summary = match &place.summary {
                     _ if place.verified.has(Verified::NO_SUMMARY) => 0..0,
                     Some((range, _)) => {
-                        self.fetch(&**map, &place, range)?;
+                        self.fetch(&**map, &place, range, known)?;
                         within(range)
                     }
                     None => keys.start + events * 20..keys.end,
@@ -157,7 +158,8 @@ impl Loaded {
     pub(crate) fn documents(&self, number: usize) -> Result<&[u8], ReadError> {
         let place = self.place(number)?;
         if let SegmentBytes::Mapped(map) = &self.bytes {
-            self.fetch(&**map, &place, &place.documents)?;
+            let known = place.verified.has(Verified::DOCUMENTS);
+            self.fetch(&**map, &place, &place.documents, known)?;
         }
         let documents = self.mapped(&within(&place.documents));
         if !place.verified.has(Verified::DOCUMENTS) {
@@ -221,10 +223,15 @@ impl Loaded {
     }
 
     /// Brings a part of the map into memory, so that a bad sector or a file cut short is an error and no signal.
-    fn fetch(&self, map: &dyn Mapping, place: &Place<'_>, range: &Range<u64>) -> Result<(), ReadError> {
-        map.fetch(within(range))
-            .map_err(self.failure())
-            .map_err(|failure| self.unreadable(place, range, failure))
+    fn fetch(
+        &self,
+        map: &dyn Mapping,
+        place: &Place<'_>,
+        range: &Range<u64>,
+        known: bool,
+    ) -> Result<(), ReadError> {
+        let fetched = if known { map.fetch_again(within(range)) } else { map.fetch(within(range)) };
+        fetched.map_err(self.failure()).map_err(|failure| self.unreadable(place, range, failure))
     }
 
     /// Reads a part of the file, or what there is of it.

@@ -1,0 +1,109 @@
+//! Real file systems are shut down in the middle of work, as a loss of power would: what was not flushed is gone.
+
+use std::time::Duration;
+
+use super::{Attack, Round};
+use crate::devices::{self, Image, Kind, Mounted};
+use crate::examine::Task;
+use crate::files;
+use crate::line::Line;
+use crate::scene::{Finding, Plan};
+use crate::truth::Leave;
+use crate::writer::Waits;
+
+/// A file system that is shut down.
+#[derive(Debug)]
+struct Shutdown {
+    name: &'static str,
+    about: &'static str,
+    kind: Kind,
+}
+
+/// One attack per file system.
+pub(crate) fn all() -> Vec<Box<dyn Attack>> {
+    let about =
+        "the file system is shut down under a writer, with its own log flushed or not, and mounted again";
+    let named = [("shutdown-ext4", Kind::Ext4), ("shutdown-xfs", Kind::Xfs), ("shutdown-btrfs", Kind::Btrfs)];
+    named
+        .into_iter()
+        .map(|(name, kind)| Box::new(Shutdown { name, about, kind }) as Box<dyn Attack>)
+        .collect()
+}
+
+/// What the kernel is asked to do.
+fn shut_down(mounted: &Mounted, flush: bool) -> std::io::Result<()> {
+    let command = if flush { "shutdown -f" } else { "shutdown" };
+    let said = devices::run("xfs_io", &["-x", "-c", command, devices::text(mounted.folder())?])?;
+    // It tells of errors on its standard output, and ends well all the same.
+    if said.is_empty() { Ok(()) } else { Err(std::io::Error::other(said)) }
+}
+
+impl Attack for Shutdown {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
+
+    fn needs_root(&self) -> bool {
+        true
+    }
+
+    fn obstacle(&self) -> Option<String> {
+        if let Some(why) = devices::image_obstacle(self.kind, &["xfs_io"]) {
+            return Some(why);
+        }
+        let try_it = || {
+            let folder = tempfile::tempdir()?;
+            let image = Image::make(&folder.path().join("image"), self.kind, self.kind.least_bytes())?;
+            let mounted = image.mount(&folder.path().join("mounted"), "")?;
+            std::fs::write(mounted.folder().join("file"), b"x")?;
+            shut_down(&mounted, false)?;
+            match std::fs::write(mounted.folder().join("file"), b"y") {
+                Ok(()) => Err(std::io::Error::other("the kernel does not shut it down")),
+                Err(_) => Ok(()),
+            }
+        };
+        try_it().err().map(|error| format!("this kernel cannot shut it down: {error}"))
+    }
+
+    fn round(&self, round: &mut Round) -> Result<(), Finding> {
+        let bytes = self.kind.least_bytes().max(64 << 20);
+        let image = Image::make(&round.folder.join("image"), self.kind, bytes)?;
+        let folder = round.folder.join("mounted");
+        let mut mounted = image.mount(&folder, "")?;
+        let mut scene = round.scene_in(folder.join("store"));
+        for _ in 0..4 {
+            let waits =
+                *files::pick(&[Waits::Sync, Waits::Sync, Waits::Sync, Waits::None], &mut scene.chance)
+                    .unwrap_or(&Waits::Sync);
+            let mut writing = scene.start(&Plan { waits, ..Plan::steps(u64::MAX) }, false)?;
+            let wanted = 1 + scene.chance.below(40);
+            let mut stored = 0;
+            while stored < wanted {
+                let Some(line) = scene.listen(&mut writing)? else { break };
+                stored += usize::from(matches!(line, Line::Stored(..)));
+            }
+            std::thread::sleep(Duration::from_micros(scene.chance.below(4000) as u64));
+            let flush = scene.chance.below(3) == 0;
+            shut_down(&mounted, flush)?;
+            // A weaker writer may go on for long without a flush, which is what finds out.
+            if scene.chance.below(2) == 0 || waits != Waits::Sync {
+                writing.child.kill();
+                writing.killed = true;
+            }
+            scene.finish(writing, true)?;
+            mounted.unmount()?;
+            mounted = image.mount(&folder, "")?;
+            let leave = Leave { weak: true, ..Leave::default() };
+            if scene.folder.is_dir() {
+                let report = scene.check(Task::Open, &leave)?;
+                scene.truth.adopt(&report);
+            }
+        }
+        mounted.unmount()?;
+        Ok(())
+    }
+}

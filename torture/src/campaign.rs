@@ -1,8 +1,8 @@
 //! All attacks in turn, for a given time or number of rounds, and the table of what came of it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use tamias_store::io::Chance;
@@ -49,11 +49,15 @@ pub(crate) fn round(
 ) -> (Result<(), Finding>, PathBuf) {
     let folder = folder.join(format!("{}-{seed}", attack.name()));
     let tally = Arc::clone(tally);
-    let mut round = Round { chance: Chance(seed), folder: folder.clone(), plant, tally };
+    tally.journal.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    let mut round = Round { chance: Chance(seed), folder: folder.clone(), plant, tally: Arc::clone(&tally) };
     let made = std::fs::create_dir_all(&folder).map_err(Finding::from);
     let result = made.and_then(|()| attack.round(&mut round));
     if result.is_ok() {
         let _ = std::fs::remove_dir_all(&folder);
+    } else {
+        let journal = tally.journal.lock().unwrap_or_else(PoisonError::into_inner).join("\n");
+        let _ = std::fs::write(folder.join("journal"), journal);
     }
     (result, folder)
 }
@@ -123,21 +127,25 @@ fn progress(scores: &[Score], elapsed: Duration) {
 
 /// The table, ready to be printed.
 pub(crate) fn table(scores: &[Score]) -> String {
-    let mut rows = vec![["attack", "rounds", "events", "checks", "violations"].map(str::to_owned)];
+    let mut rows = vec![["attack", "rounds", "blows", "events", "checks", "violations"].map(str::to_owned)];
     for score in scores {
         let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed).to_string();
-        let Tally { acknowledged, checks } = &*score.tally;
-        rows.push(match &score.obstacle {
-            Some(why) => {
-                [score.name.into(), format!("not run: {why}"), String::new(), String::new(), String::new()]
-            }
+        let Tally { acknowledged, checks, blows, .. } = &*score.tally;
+        let mut row: [String; 6] = Default::default();
+        row[0] = score.name.into();
+        match &score.obstacle {
+            Some(why) => row[1] = format!("not run: {why}"),
             None => {
                 let broken =
                     if score.broken > 0 { format!(" ({} not made)", score.broken) } else { String::new() };
-                let rounds = format!("{}{broken}", score.rounds);
-                [score.name.into(), rounds, count(acknowledged), count(checks), score.violations.to_string()]
+                row[1] = format!("{}{broken}", score.rounds);
+                row[2] = count(blows);
+                row[3] = count(acknowledged);
+                row[4] = count(checks);
+                row[5] = score.violations.to_string();
             }
-        });
+        }
+        rows.push(row);
     }
     let width = |column: usize| {
         let cells = rows.iter().filter(|row| !row[1].starts_with("not run"));

@@ -3,8 +3,8 @@
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tamias_store::io::Chance;
@@ -43,6 +43,17 @@ pub(crate) fn violation<T>(text: impl Into<String>) -> Result<T, Finding> {
 pub(crate) struct Tally {
     pub(crate) acknowledged: AtomicU64,
     pub(crate) checks: AtomicU64,
+    /// Kills, losses of power, altered copies and the like.
+    pub(crate) blows: AtomicU64,
+    /// What the writers of this round told, and what was done to them.
+    pub(crate) journal: Mutex<Vec<String>>,
+}
+
+impl Tally {
+    /// Writes a line into the journal of the round.
+    pub(crate) fn note(&self, text: impl Into<String>) {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner).push(text.into());
+    }
 }
 
 /// When a writer is killed.
@@ -63,6 +74,8 @@ pub(crate) enum Moment {
 pub(crate) struct Plan {
     pub(crate) waits: Waits,
     pub(crate) keep: bool,
+    /// One thread appends.
+    pub(crate) alone: bool,
     pub(crate) steps: u64,
     pub(crate) kill: Moment,
     /// How long after that moment.
@@ -79,6 +92,7 @@ impl Plan {
         Plan {
             waits: Waits::Sync,
             keep: false,
+            alone: false,
             steps,
             kill: Moment::Never,
             delay: Duration::ZERO,
@@ -108,9 +122,17 @@ pub(crate) struct Writing {
     /// What went wrong, as it says itself.
     pub(crate) troubles: Vec<Line>,
     pub(crate) killed: bool,
+    /// From now on nobody knows whether its flushes were done.
+    pub(crate) doubtful: bool,
 }
 
 impl Scene {
+    /// Counts a blow.
+    pub(crate) fn blow(&self) {
+        self.tally.note("a blow");
+        self.tally.blows.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Starts this program as another process.
     fn command(&self, shell: Option<&str>, arguments: &[&str]) -> Result<Command, Finding> {
         let program = std::env::current_exe()?;
@@ -141,11 +163,19 @@ impl Scene {
                 Waits::None => "none",
             },
         ]);
-        command.args(plan.keep.then_some("--keep")).args(paced.then_some("--paced"));
+        command.args(plan.keep.then_some("--keep")).args(plan.alone.then_some("--alone"));
+        command.args(paced.then_some("--paced"));
         command.args(self.plant.map(|plant| format!("--plant={}", plant.name())));
         command.arg(&self.folder);
         let child = Child::start(&mut command)?;
-        Ok(Writing { child, sync: plan.waits == Waits::Sync, troubles: Vec::new(), killed: false })
+        self.tally.note(format!("{}: a writer of {plan:?}", child.id()));
+        Ok(Writing {
+            child,
+            sync: plan.waits == Waits::Sync,
+            troubles: Vec::new(),
+            killed: false,
+            doubtful: false,
+        })
     }
 
     /// The writer's next line, taken into the truth; `None` at its end.
@@ -154,7 +184,10 @@ impl Scene {
             match writing.child.next() {
                 Next::Line(text) => {
                     let Some(line) = Line::parse(&text) else { continue };
-                    self.truth.take(&line, writing.sync);
+                    self.tally.note(format!("{}: {line}", writing.child.id()));
+                    if !(writing.doubtful && matches!(line, Line::Done(_) | Line::Opened)) {
+                        self.truth.take(&line, writing.sync && !writing.doubtful);
+                    }
                     if let Line::Stored(id, _) = line {
                         let events = Batch::new(id).rows.len() as u64;
                         self.tally.acknowledged.fetch_add(events, Ordering::Relaxed);
@@ -184,14 +217,20 @@ impl Scene {
         }
     }
 
+    /// Kills a writer.
+    pub(crate) fn kill(&self, writing: &mut Writing) {
+        writing.child.kill();
+        writing.killed = true;
+        self.blow();
+    }
+
     /// Has a writer work, and kills it when the time has come. What it complained of.
     pub(crate) fn write(&mut self, plan: &Plan) -> Result<Vec<Line>, Finding> {
         let mut writing = self.start(plan, false)?;
         let mut stored = 0;
         if matches!(plan.kill, Moment::Start) {
             std::thread::sleep(plan.delay);
-            writing.child.kill();
-            writing.killed = true;
+            self.kill(&mut writing);
         }
         while let Some(line) = self.listen(&mut writing)? {
             stored += usize::from(matches!(line, Line::Stored(..)));
@@ -202,8 +241,7 @@ impl Scene {
             };
             if now && !writing.killed {
                 std::thread::sleep(plan.delay);
-                writing.child.kill();
-                writing.killed = true;
+                self.kill(&mut writing);
             }
         }
         self.finish(writing, plan.tolerant)
@@ -243,7 +281,9 @@ impl Scene {
         command.args(more);
         command.args(self.plant.map(|plant| format!("--plant={}", plant.name())));
         command.arg(folder);
-        Ok(Child::start(&mut command)?)
+        let child = Child::start(&mut command)?;
+        self.tally.note(format!("{}: examines, {task} {more:?}", child.id()));
+        Ok(child)
     }
 
     /// What an examining process tells, once it has ended by itself.

@@ -30,7 +30,7 @@ pub(crate) struct Truth {
     removing: Option<u64>,
     /// So many events were.
     removed: u64,
-    /// Removals that were begun and of which nothing more was heard: nobody knows how many events they took.
+    /// Removals that were begun, and failed or were never heard of again: nobody knows how many events they took.
     removals_open: u32,
     /// A batch whose writer ended without closing the store: its log's last one.
     last: Option<u64>,
@@ -72,7 +72,9 @@ impl Truth {
                 self.last = Some(*id);
             }
             Line::Refused(id, _) => drop(self.batches.insert(*id, Fate::Refused)),
-            Line::Opened | Line::Closed => self.settle(true),
+            Line::Opened => self.settle(true),
+            // A flush that fails while closing is told to nobody.
+            Line::Closed => self.last = None,
             Line::Done(what) if what != "merge" => self.settle(what == "seal"),
             Line::Removing(before) => {
                 self.removing = self.removing.max(Some(*before));
@@ -82,7 +84,6 @@ impl Truth {
                 self.removed += events;
                 self.removals_open -= 1;
             }
-            Line::Trouble(what, _) if what == "remove" => self.removals_open -= 1,
             _ => {}
         }
     }
@@ -112,6 +113,17 @@ impl Truth {
             }
         }
         self.last = None;
+    }
+
+    /// What somebody must see who began to look when `before` was true, and saw what he saw at any time until now.
+    pub(crate) fn since(&self, before: &Truth) -> Truth {
+        let mut truth = self.clone();
+        for (id, fate) in &mut truth.batches {
+            if !matches!(before.batches.get(id), Some(Fate::Stored { .. })) && *fate != Fate::Refused {
+                *fate = Fate::Begun;
+            }
+        }
+        truth
     }
 
     /// The number for the next batch.
@@ -204,23 +216,25 @@ impl Truth {
 
     /// That each lost event may be.
     fn explain(&self, lost: Vec<Lost>, leave: &Leave) -> Result<(), String> {
-        let (mut removed, mut damaged) = (0u64, 0u64);
+        // Lost by removal, by damage, or by either.
+        let (mut removed, mut damaged, mut either) = (0u64, 0u64, 0u64);
         let mut unexplained = Vec::new();
         // The first that was lost for want of a flush: nothing behind it may be there.
         let mut hole: Option<u64> = None;
         for event in lost {
             let key = (event.instant, event.arrival);
-            if self.may_be_removed(event.instant) {
-                removed += 1;
-            } else if leave.damage.iter().any(|part| part.covers(key)) {
-                damaged += 1;
-            } else if leave.weak
-                && !event.firm
-                && matches!(self.batches.get(&event.id), Some(Fate::Stored { .. }))
-            {
-                hole = Some(hole.map_or(event.arrival, |hole| hole.min(event.arrival)));
-            } else if !(leave.last && self.last == Some(event.id)) {
-                unexplained.push(event);
+            let weak =
+                leave.weak && !event.firm && matches!(self.batches.get(&event.id), Some(Fate::Stored { .. }));
+            let in_damage = leave.damage.iter().any(|part| part.covers(key));
+            match (self.may_be_removed(event.instant), in_damage) {
+                (true, true) => either += 1,
+                (true, false) => removed += u64::from(!weak),
+                (false, true) => damaged += 1,
+                (false, false) if weak => {
+                    hole = Some(hole.map_or(event.arrival, |hole| hole.min(event.arrival)))
+                }
+                (false, false) if leave.last && self.last == Some(event.id) => {}
+                (false, false) => unexplained.push(event),
             }
         }
         if let Some(first) = unexplained.first() {
@@ -233,16 +247,25 @@ impl Truth {
                 self.was(first.id)
             ));
         }
-        if removed > self.removed && self.removals_open == 0 {
+        // An interrupted removal leaves nobody knowing how many; so does some damage of logs.
+        let most_removed = if self.removals_open == 0 { Some(self.removed) } else { None };
+        let most_damaged: Option<u64> = leave.damage.iter().map(|part| part.events).sum();
+        if most_removed.is_some_and(|most| removed > most) {
             return Err(format!(
                 "{removed} events are gone, though only {} were said to be removed",
                 self.removed
             ));
         }
-        // Of logs nobody may know how many; and those of a batch that was never acknowledged count as well.
-        let known: Option<u64> = leave.damage.iter().map(|part| part.events).sum();
-        if known.is_some_and(|known| damaged > known) {
-            return Err(format!("{damaged} events are lost, more than the damage says ({known:?})"));
+        if most_damaged.is_some_and(|most| damaged > most) {
+            return Err(format!("{damaged} events are lost, more than the damage says ({most_damaged:?})"));
+        }
+        if let (Some(removed_most), Some(damaged_most)) = (most_removed, most_damaged)
+            && removed + damaged + either > removed_most + damaged_most
+        {
+            return Err(format!(
+                "{} events are gone; {removed_most} were said to be removed and {damaged_most} to be damaged",
+                removed + damaged + either
+            ));
         }
         let last = self.batches.iter().filter_map(|(id, fate)| match fate {
             Fate::Stored { first, firm: true } => Some((*id, *first)),

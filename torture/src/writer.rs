@@ -1,13 +1,14 @@
 //! The process that writes: it works on a store by chance, or step by step as it is told, and tells on its pipe what it has done.
 
 use std::io::{BufRead, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tamias_store::io::{Chance, Disk};
-use tamias_store::{Durability, Failure, OpenError, Operation, Options, Retention, Store};
+use tamias_store::{AppendError, Durability, Failure, OpenError, Operation, Options, Retention, Store};
 
 use crate::batch::{self, Batch};
 use crate::line::Line;
@@ -47,6 +48,9 @@ pub(crate) struct Arguments {
     /// Removes nothing.
     #[arg(long)]
     pub(crate) keep: bool,
+    /// Appends by one thread only.
+    #[arg(long)]
+    pub(crate) alone: bool,
     /// Reads each step from the standard input.
     #[arg(long)]
     pub(crate) paced: bool,
@@ -83,6 +87,8 @@ pub(crate) fn open(folder: &Path, waits: Waits, plant: Option<Plant>) -> Result<
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Append,
+    /// Several threads append at a time.
+    Burst,
     AppendSealed,
     Seal,
     Merge,
@@ -98,6 +104,7 @@ impl FromStr for Step {
     fn from_str(word: &str) -> Result<Step, String> {
         Ok(match word {
             "append" => Step::Append,
+            "burst" => Step::Burst,
             "append-sealed" => Step::AppendSealed,
             "seal" => Step::Seal,
             "merge" => Step::Merge,
@@ -106,7 +113,7 @@ impl FromStr for Step {
             "reopen" => Step::Reopen,
             "close" => Step::Close,
             _ => {
-                return Err(format!("{word:?} is no step; give append, seal, merge, remove, flush or close"));
+                return Err(format!("{word:?} is no step"));
             }
         })
     }
@@ -114,7 +121,7 @@ impl FromStr for Step {
 
 impl Step {
     /// A step by chance.
-    pub(crate) fn random(chance: &mut Chance, keep: bool) -> Step {
+    pub(crate) fn random(chance: &mut Chance, keep: bool, alone: bool) -> Step {
         match chance.below(48) {
             0..2 => Step::Seal,
             2..4 => Step::Merge,
@@ -122,6 +129,7 @@ impl Step {
             5..7 => Step::Flush,
             7 => Step::Reopen,
             8..14 => Step::AppendSealed,
+            14..17 if !alone => Step::Burst,
             _ => Step::Append,
         }
     }
@@ -159,6 +167,7 @@ impl Work<'_> {
         match step {
             Step::Append => self.append(store, false),
             Step::AppendSealed => self.append(store, true),
+            Step::Burst => self.burst(store),
             Step::Seal => self.other(store, "seal", |store| store.seal().map_err(|error| error.to_string())),
             Step::Merge => {
                 self.other(store, "merge", |store| store.merge().map_err(|error| error.to_string()))
@@ -176,36 +185,57 @@ impl Work<'_> {
         }
     }
 
-    fn append(&mut self, store: Store, sealed: bool) -> Option<Store> {
+    /// The next batch, of which it is told that it is begun.
+    fn begin(&mut self) -> Batch {
         let batch = Batch::new(self.next);
         self.next += 1;
         (self.tell)(Line::Begin(batch.id));
-        let (events, position) = (batch.events(), batch.position());
-        let stored = if sealed {
-            store.append_sealed(&events, position)
-        } else {
-            store.append_from(&events, position)
-        };
+        batch
+    }
+
+    /// Tells what became of a batch; false if the store is of no use any more.
+    fn told(&mut self, store: &Store, id: u64, stored: Result<Range<u64>, AppendError>) -> bool {
         match stored {
-            Ok(numbers) => {
-                (self.tell)(Line::Stored(batch.id, numbers.start));
-                // What goes straight into a segment is durable with all that came before.
-                if sealed {
-                    (self.tell)(Line::Done("seal".into()));
-                }
-                Some(store)
+            Ok(numbers) => (self.tell)(Line::Stored(id, numbers.start)),
+            Err(error) if store.flush().is_ok() => (self.tell)(Line::Refused(id, error.to_string())),
+            Err(error) => {
+                (self.tell)(Line::Failed(error.to_string()));
+                return false;
             }
-            Err(error) => match store.flush() {
-                Ok(()) => {
-                    (self.tell)(Line::Refused(batch.id, error.to_string()));
-                    Some(store)
-                }
-                Err(_) => {
-                    (self.tell)(Line::Failed(error.to_string()));
-                    None
-                }
-            },
         }
+        true
+    }
+
+    fn append(&mut self, store: Store, sealed: bool) -> Option<Store> {
+        let batch = self.begin();
+        let (events, position) = (batch.events(), batch.position());
+        let stored = match sealed {
+            true => store.append_sealed(&events, position),
+            false => store.append_from(&events, position),
+        };
+        let firm = sealed && stored.is_ok();
+        if !self.told(&store, batch.id, stored) {
+            return None;
+        }
+        if firm {
+            // What goes straight into a segment is durable with all that came before.
+            (self.tell)(Line::Done("seal".into()));
+        }
+        Some(store)
+    }
+
+    fn burst(&mut self, store: Store) -> Option<Store> {
+        let batches = [self.begin(), self.begin(), self.begin()];
+        let stored = std::thread::scope(|scope| {
+            let append = |batch: &Batch| store.append_from(&batch.events(), batch.position());
+            let threads = batches.each_ref().map(|batch| scope.spawn(move || append(batch)));
+            threads.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        let mut alive = true;
+        for (batch, stored) in batches.iter().zip(stored) {
+            alive &= self.told(&store, batch.id, stored);
+        }
+        alive.then_some(store)
     }
 
     fn other(
@@ -261,7 +291,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
                 _ => Step::Close,
             }
         } else {
-            Step::random(&mut chance, arguments.keep)
+            Step::random(&mut chance, arguments.keep, arguments.alone)
         };
         match work.step(store, step) {
             Some(open) => store = open,

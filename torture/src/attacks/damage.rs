@@ -27,12 +27,13 @@ impl Attack for Damage {
         let mut scene = round.scene("store");
         let killed = round.chance.below(4) == 0;
         let kill = if killed { Moment::Stored(40) } else { Moment::Never };
-        scene.write(&Plan { kill, ..Plan::steps(70) })?;
+        scene.write(&Plan { kill, alone: killed, ..Plan::steps(70) })?;
         let contents = files::read(&scene.folder)?;
         for number in 0..COPIES {
             let mut copy = scene.fork(round.folder.join(format!("copy {number}")));
             let (damaged, what) = damage(&mut copy, &contents, killed);
             files::write(&copy.folder, &damaged)?;
+            copy.blow();
             let told = check(&mut copy, &damaged, killed);
             told.map_err(|finding| match finding {
                 Finding::Violation(text) => {

@@ -48,6 +48,7 @@ impl Attack for Foreign {
                 .collect();
             files::write(&copy.folder, &own)?;
             files::write(&copy.folder, &foreign)?;
+            copy.blow();
             check(&mut copy, &own, &foreign).map_err(|finding| match finding {
                 Finding::Violation(text) => {
                     let names: Vec<&String> = foreign.keys().collect();

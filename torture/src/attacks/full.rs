@@ -20,15 +20,15 @@ const BYTES: u64 = 6 << 20;
 struct Full {
     name: &'static str,
     about: &'static str,
-    /// In memory, where it is not ext4.
-    in_memory: bool,
+    /// What is on its image; without one it is in memory.
+    kind: Option<Kind>,
 }
 
 /// One attack per file system.
 pub(crate) fn all() -> Vec<Box<dyn Attack>> {
     let about = "no byte, or no inode, is left: appends are refused cleanly, reading and removing work, and then appending";
-    let full = |name, in_memory| Box::new(Full { name, about, in_memory }) as Box<dyn Attack>;
-    vec![full("full-ext4", false), full("full-tmpfs", true)]
+    let full = |name, kind| Box::new(Full { name, about, kind }) as Box<dyn Attack>;
+    vec![full("full-ext4", Some(Kind::Ext4)), full("full-xfs", Some(Kind::Xfs)), full("full-tmpfs", None)]
 }
 
 impl Attack for Full {
@@ -45,29 +45,30 @@ impl Attack for Full {
     }
 
     fn obstacle(&self) -> Option<String> {
-        match self.in_memory {
-            true => devices::obstacle(&[]),
-            false => devices::image_obstacle(Kind::Ext4, &[]),
+        match self.kind {
+            Some(kind) => devices::image_obstacle(kind, &[]),
+            None => devices::obstacle(&[]),
         }
     }
 
     fn round(&self, round: &mut Round) -> Result<(), Finding> {
         let folder = round.folder.join("mounted");
-        if self.in_memory {
-            return fill_up(round, Mounted::in_memory(&folder, BYTES, 200)?);
-        }
-        let image = Image::make(&round.folder.join("image"), Kind::Ext4, BYTES * 2)?;
-        fill_up(round, image.mount(&folder, "")?)
+        let Some(kind) = self.kind else {
+            return fill_up(round, Mounted::in_memory(&folder, BYTES, 200)?, true);
+        };
+        let image = Image::make(&round.folder.join("image"), kind, kind.least_bytes())?;
+        // XFS makes inodes as long as there are bytes.
+        fill_up(round, image.mount(&folder, "")?, kind == Kind::Ext4)
     }
 }
 
-fn fill_up(round: &mut Round, mounted: Mounted) -> Result<(), Finding> {
+fn fill_up(round: &mut Round, mounted: Mounted, inodes: bool) -> Result<(), Finding> {
     let mut scene = round.scene_in(mounted.folder().join("store"));
     scene.write(&Plan { keep: true, ..Plan::steps(150) })?;
     scene.check(Task::Read, &Leave::default())?;
     let ballast = mounted.folder().join("ballast");
     std::fs::create_dir(&ballast)?;
-    let files = scene.chance.below(3) == 0;
+    let files = inodes && scene.chance.below(3) == 0;
     let early = scene.chance.below(2) == 0;
     let spare = [0, 0, 0, 5000, 40_000].get(scene.chance.below(5)).copied().unwrap_or(0);
     let plan = Plan { keep: true, ..Plan::steps(u64::MAX) };
@@ -84,7 +85,7 @@ fn fill_up(round: &mut Round, mounted: Mounted) -> Result<(), Finding> {
         Some(writing) => writing,
         None => {
             let mut writing = scene.start(&plan, true)?;
-            if !opening(&mut scene, &mut writing)? && spare == 0 {
+            if !opening(&mut scene, &mut writing)? {
                 return violation(format!(
                     "with no {} left a store that was closed does not open: {:?}",
                     if files { "inode" } else { "byte" },

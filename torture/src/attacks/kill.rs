@@ -6,6 +6,8 @@ use super::{Attack, Round};
 use crate::child::Next;
 use crate::examine::Task;
 use crate::files;
+use crate::line::Line;
+use crate::report::Report;
 use crate::scene::{Finding, Moment, Plan, Scene, violation};
 use crate::truth::Leave;
 use crate::writer::Waits;
@@ -33,6 +35,7 @@ impl Attack for Kill {
                 check(&mut scene, task)?;
             }
         }
+        beside(&mut scene)?;
         scene.write(&Plan::steps(20))?;
         check(&mut scene, Task::Open)?;
         repair(round, &mut scene)
@@ -58,6 +61,39 @@ pub(crate) fn plan(scene: &mut Scene) -> Plan {
         delay: Duration::from_micros(chance.below(most) as u64),
         ..Plan::steps(150)
     }
+}
+
+/// Somebody reads while a writer works, until it is killed: what was acknowledged before is there, and whole batches only.
+fn beside(scene: &mut Scene) -> Result<(), Finding> {
+    let plan = plan(scene);
+    let mut writing = scene.start(&plan, false)?;
+    let (begin, end) = (scene.chance.below(20), 20 + scene.chance.below(80));
+    let mut reader = None;
+    let mut stored = 0;
+    while let Some(line) = scene.listen(&mut writing)? {
+        stored += usize::from(matches!(line, Line::Stored(..)));
+        if stored > begin && reader.is_none() {
+            let child = scene.start_examining(Task::Read, &scene.folder, &[])?;
+            reader = Some((scene.truth.clone(), child));
+        }
+        if stored > end && !writing.killed {
+            scene.kill(&mut writing);
+        }
+    }
+    scene.finish(writing, false)?;
+    let Some((before, child)) = reader else { return Ok(()) };
+    let report = scene.hear_out(child, Report::default())?;
+    match &report.error {
+        // Rather than wait for a writer that does nothing but seal.
+        Some(error) if error.contains("changes faster") => return Ok(()),
+        Some(error) => return violation(format!("beside a writer it cannot be read: {error}")),
+        None => {}
+    }
+    if let Some(part) = report.damage().first() {
+        return violation(format!("beside a writer {} is said to be damaged: {}", part.file, part.found));
+    }
+    let truth = scene.truth.since(&before);
+    truth.compare(&report, &Leave { sources: true, ..Leave::default() }).map_err(Finding::Violation)
 }
 
 /// A store that was never opened to the end may be none yet.
@@ -96,6 +132,7 @@ fn repair(round: &Round, scene: &mut Scene) -> Result<(), Finding> {
     }
     damaged.compare(&before, &leave)?;
     for _ in 0..3 {
+        damaged.blow();
         let mut child = damaged.start_examining(Task::Repair, &damaged.folder, &[])?;
         // It has begun once it says so.
         if let Next::Silence = child.next() {

@@ -60,6 +60,7 @@ pub(super) fn appends(scene: &mut Scene, writing: &mut Writing, most: usize) -> 
         match lines.last() {
             Some(Line::Refused(..)) => {
                 refused += 1;
+                scene.blow();
                 tidy(&files::read(&scene.folder)?, Some(&before))?;
                 if refused > 4 {
                     break;

@@ -139,6 +139,7 @@ fn check(scene: &mut Scene, contents: &Contents, place: &str, thing: Thing) -> R
     }
     let outside = scene.folder.with_file_name("outside");
     put(scene, &outside, place, thing)?;
+    scene.blow();
     let before = look(&outside)?;
     let live = contents.contains_key(place) && place != "writer" && place != "lock";
     scene.examine(Task::Read, &[])?;

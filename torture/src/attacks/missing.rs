@@ -28,6 +28,7 @@ impl Attack for Missing {
             let mut copy = scene.fork(round.folder.join("copy"));
             let (moved, what) = shift(&mut copy, &contents, &name);
             files::write(&copy.folder, &moved)?;
+            copy.blow();
             check(&mut copy, &contents, &moved).map_err(|finding| match finding {
                 Finding::Violation(text) => {
                     Finding::Violation(format!("{}: {name} {what}: {text}", copy.folder.display()))

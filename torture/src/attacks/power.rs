@@ -93,7 +93,7 @@ fn run(round: &mut Round, simulated: &Simulated, waits: Waits) -> Vec<(usize, Li
     let mut store = work.open();
     for _ in 0..120 {
         let Some(open) = store else { break };
-        store = work.step(open, Step::random(&mut chance, false));
+        store = work.step(open, Step::random(&mut chance, false, false));
     }
     drop(store);
     lines.into_inner()
@@ -101,6 +101,7 @@ fn run(round: &mut Round, simulated: &Simulated, waits: Waits) -> Vec<(usize, Li
 
 fn check(round: &Round, truth: &Truth, left: Medium, waits: Waits) -> Result<(), String> {
     round.tally.checks.fetch_add(1, Ordering::Relaxed);
+    round.tally.blows.fetch_add(1, Ordering::Relaxed);
     let simulated = Simulated::with(left);
     let store = Store::open_on(Arc::new(simulated), options(Waits::Sync), Arc::new(()));
     let store = store.map_err(|error| error.to_string())?;

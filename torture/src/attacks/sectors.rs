@@ -102,6 +102,7 @@ impl Attack for Simulated {
             let mut copy = scene.fork(round.folder.join(format!("copy {number}")));
             let Some(stretch) = stretch(&mut copy, &contents) else { continue };
             files::write(&copy.folder, &contents)?;
+            copy.blow();
             let unreadable = format!("--unreadable={stretch}");
             let more = ["--plain", unreadable.as_str()];
             let leave = copy.examine(Task::Read, &more).and_then(|report| read(&copy, &stretch, &report));
@@ -150,6 +151,7 @@ impl Attack for Btrfs {
         if std::fs::read(scene.folder.join(&stretch.file)).is_ok() {
             return Err(Finding::Broken(format!("{stretch} can be read all the same")));
         }
+        scene.blow();
         let plain: &[&str] = if scene.chance.below(2) == 0 { &["--plain"] } else { &[] };
         let read = scene.examine(Task::Read, plain).and_then(|report| read(&scene, &stretch, &report));
         let leave = read.map_err(|finding| within(&stretch, finding))?;
@@ -213,6 +215,7 @@ impl Attack for Cut {
             if scene.chance.below(2) == 0 {
                 let file = std::fs::OpenOptions::new().write(true).open(scene.folder.join(name))?;
                 file.set_len(scene.chance.below(bytes.len()) as u64)?;
+                scene.blow();
                 cut.push(name.clone());
             }
         }

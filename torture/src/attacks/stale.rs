@@ -80,6 +80,7 @@ fn tampered(earlier: &Contents, now: &Contents, way: usize) -> Contents {
 }
 
 fn check(scene: &mut Scene, way: usize) -> Result<(), Finding> {
+    scene.blow();
     let before = files::read(&scene.folder)?;
     let append = scene.chance.below(2) == 0;
     if append {

@@ -44,7 +44,7 @@ fn plan() -> Plan {
 /// Some appends of a paced writer, for as long as it works.
 fn some(scene: &mut Scene, writing: &mut Writing) -> Result<(), Finding> {
     for _ in 0..1 + scene.chance.below(5) {
-        let word = *files::pick(&["append", "append", "append", "append-sealed", "seal"], &mut scene.chance)
+        let word = *files::pick(&["append", "append", "burst", "append-sealed", "seal"], &mut scene.chance)
             .unwrap_or(&"append");
         if scene.step(writing, word)?.is_empty() {
             break;
@@ -58,6 +58,7 @@ fn in_turn(mut scene: Scene, delete: bool) -> Result<(), Finding> {
     let mut first = scene.start(&plan(), true)?;
     scene.until_ready(&mut first)?;
     some(&mut scene, &mut first)?;
+    scene.blow();
     if delete {
         std::fs::remove_file(scene.folder.join("lock"))?;
     }
@@ -92,6 +93,7 @@ fn at_once(mut scene: Scene) -> Result<(), Finding> {
         let Some(line) = scene.listen(&mut first)? else { break };
         stored += usize::from(matches!(line, Line::Stored(..)));
     }
+    scene.blow();
     let _ = std::fs::remove_file(scene.folder.join("lock"));
     scene.next = SECOND;
     let mut second = scene.start(&plan(), false)?;
@@ -102,8 +104,7 @@ fn at_once(mut scene: Scene) -> Result<(), Finding> {
         }
     }
     for mut writing in [first, second] {
-        writing.child.kill();
-        writing.killed = true;
+        scene.kill(&mut writing);
         scene.finish(writing, true)?;
     }
     scene.check(Task::Open, &Leave { sources: true, ..Leave::default() })?;
@@ -115,6 +116,7 @@ fn gone(mut scene: Scene, moved: bool) -> Result<(), Finding> {
     let mut writing = scene.start(&plan(), true)?;
     scene.until_ready(&mut writing)?;
     some(&mut scene, &mut writing)?;
+    scene.blow();
     let elsewhere = scene.folder.with_extension("elsewhere");
     match moved {
         true => std::fs::rename(&scene.folder, &elsewhere)?,
@@ -141,6 +143,7 @@ fn gone(mut scene: Scene, moved: bool) -> Result<(), Finding> {
 fn readers(mut scene: Scene) -> Result<(), Finding> {
     scene.write(&Plan { keep: true, ..Plan::steps(15) })?;
     let contents = files::read(&scene.folder)?;
+    scene.blow();
     let mut held = Vec::new();
     for name in files::named(&contents, ".manifest") {
         let file = File::open(scene.folder.join(name))?;

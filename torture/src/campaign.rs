@@ -109,10 +109,11 @@ impl Campaign {
                 ("round not made", text)
             }
         };
-        eprintln!("{word}: {}: {text}", attack.name());
         if score.violations > KEPT || score.broken > KEPT {
             let _ = std::fs::remove_dir_all(&folder);
+            eprintln!("{word}: {} with seed {seed}: {text}", attack.name());
         } else {
+            eprintln!("{word}: {}: {text}", attack.name());
             eprintln!("    kept in {}; again with --only {} --seed {seed}", folder.display(), attack.name());
         }
     }

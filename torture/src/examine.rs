@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tamias_store::io::{Directory, Disk};
-use tamias_store::{Damage, Direction, Options, ReadMode, Reader, Repair, Snapshot};
+use tamias_store::{Damage, Direction, Options, ReadMode, Reader, Removed, Repair, Retention, Snapshot};
 
 use crate::batch;
 use crate::plant::{Plant, Unreadable};
@@ -21,6 +21,8 @@ pub(crate) enum Task {
     Open,
     /// It is repaired.
     Repair,
+    /// Its oldest segment is removed, without opening it for more.
+    Remove,
 }
 
 /// What an examining process is started with.
@@ -146,9 +148,12 @@ fn backwards(snapshot: &Snapshot, report: &Report) -> Result<Option<String>, Str
     Ok(None)
 }
 
-fn sources(report: &mut Report, position: impl Fn(&str) -> Option<u64>) {
+fn sources(report: &mut Report, position: impl Fn(&str) -> Option<u64>, is_lost: impl Fn(&str) -> bool) {
     for number in 0..batch::SOURCES {
         let name = batch::source_name(number);
+        if is_lost(&name) {
+            report.lost_sources.push(name.clone());
+        }
         if let Some(position) = position(&name) {
             report.sources.insert(name, position);
         }
@@ -167,7 +172,9 @@ fn examine(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
             let reader = reader.map_err(|error| error.to_string())?;
             let snapshot = reader.snapshot().map_err(|error| error.to_string())?;
             look(&snapshot, arguments.pause, report)?;
-            sources(report, |name| reader.source_position(name));
+            sources(report, |name| reader.source_position(name), |name| reader.is_source_lost(name));
+            let unnamed = reader.unnamed().map_err(|error| error.to_string())?;
+            report.notes.extend(unnamed.iter().map(|file| format!("unnamed: {file:?}")));
         }
         Task::Open => {
             let store = if arguments.is_direct() {
@@ -180,7 +187,8 @@ fn examine(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
             };
             let store = store.map_err(|error| error.to_string())?;
             look(&store.snapshot(), arguments.pause, report)?;
-            sources(report, |name| store.source_position(name));
+            sources(report, |name| store.source_position(name), |name| store.is_source_lost(name));
+            report.notes.extend(store.leftovers().iter().map(ToString::to_string));
         }
         Task::Repair => {
             let repaired = if arguments.is_direct() {
@@ -194,6 +202,25 @@ fn examine(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
                 report.repaired.push((name, file.kept));
             }
             report.notes.push(format!("{} events after the repair", repaired.events));
+            report.notes.extend(repaired.unnamed.iter().map(|file| format!("unnamed: {file:?}")));
+        }
+        Task::Remove => {
+            // The oldest goes if the files have to have less than they have.
+            let bytes: u64 = std::fs::read_dir(&arguments.folder)
+                .into_iter()
+                .flatten()
+                .filter_map(|entry| Some(entry.ok()?.path()))
+                .filter(|path| path.extension().is_some_and(|extension| extension == "segment"))
+                .filter_map(|path| Some(path.metadata().ok()?.len()))
+                .sum();
+            let retention = Retention { before: None, file_bytes_max: Some(bytes.saturating_sub(1)) };
+            let removed = if arguments.is_direct() {
+                Removed::from(&arguments.folder, retention, false)
+            } else {
+                Removed::from_on(arguments.directory(), retention, false)
+            };
+            let removed = removed.map_err(|error| error.to_string())?;
+            report.removed = removed.events;
         }
     }
     Ok(())

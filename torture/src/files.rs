@@ -24,7 +24,12 @@ fn gather(folder: &Path, prefix: &str, contents: &mut Contents) -> io::Result<()
         if kind.is_dir() {
             gather(&entry.path(), &format!("{name}/"), contents)?;
         } else if kind.is_file() {
-            contents.insert(name, std::fs::read(entry.path())?);
+            match std::fs::read(entry.path()) {
+                Ok(bytes) => drop(contents.insert(name, bytes)),
+                // A writer has removed or renamed it since.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
         }
     }
     Ok(())

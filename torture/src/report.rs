@@ -44,10 +44,14 @@ pub(crate) struct Report {
     /// What a scan that leaves nothing out stopped at.
     pub(crate) stopped: Option<String>,
     pub(crate) sources: BTreeMap<String, u64>,
+    /// Sources of which the store says that it was lost where they stood.
+    pub(crate) lost_sources: Vec<String>,
     /// Why the store could not be opened, or read.
     pub(crate) error: Option<String>,
     /// What `repair` has put right: the file, the events kept in it.
     pub(crate) repaired: Vec<(String, u64)>,
+    /// How many events were removed.
+    pub(crate) removed: u64,
     /// What the store says beside that.
     pub(crate) notes: Vec<String>,
     /// It came to its end.
@@ -76,9 +80,13 @@ impl Report {
         for (name, position) in &self.sources {
             let _ = writeln!(out, "source\t{position}\t{name}");
         }
+        for name in &self.lost_sources {
+            let _ = writeln!(out, "lost-source\t{name}");
+        }
         for (file, kept) in &self.repaired {
             let _ = writeln!(out, "repaired\t{kept}\t{file}");
         }
+        let _ = writeln!(out, "removed\t{}", self.removed);
         let texts = [("stopped", &self.stopped), ("error", &self.error)];
         let texts = texts.into_iter().filter_map(|(word, text)| Some((word, text.as_ref()?)));
         for (word, text) in texts.chain(self.notes.iter().map(|note| ("note", note))) {
@@ -107,7 +115,9 @@ impl Report {
             ("source", [position, name]) => {
                 self.sources.insert((*name).to_owned(), position.parse().ok()?);
             }
+            ("lost-source", [name]) => self.lost_sources.push((*name).to_owned()),
             ("repaired", [kept, file]) => self.repaired.push(((*file).to_owned(), kept.parse().ok()?)),
+            ("removed", [events]) => self.removed = events.parse().ok()?,
             ("stopped", _) => self.stopped = Some(rest.to_owned()),
             ("error", _) => self.error = Some(rest.to_owned()),
             ("note", _) => self.notes.push(rest.to_owned()),
@@ -161,8 +171,10 @@ mod tests {
             verified: vec![part.clone(), Part { events: Some(7), keys: None, ..part }],
             stopped: Some("it stopped".into()),
             sources: [("source 1".into(), 7)].into(),
+            lost_sources: vec!["source 2".into()],
             error: Some("no".into()),
             repaired: vec![("1.log".into(), 3)],
+            removed: 9,
             notes: vec!["kept".into()],
             complete: true,
         };

@@ -76,6 +76,8 @@ pub(crate) struct Plan {
     pub(crate) keep: bool,
     /// One thread appends.
     pub(crate) alone: bool,
+    /// Nothing happens of itself.
+    pub(crate) quiet: bool,
     pub(crate) steps: u64,
     pub(crate) kill: Moment,
     /// How long after that moment.
@@ -93,6 +95,7 @@ impl Plan {
             waits: Waits::Sync,
             keep: false,
             alone: false,
+            quiet: false,
             steps,
             kill: Moment::Never,
             delay: Duration::ZERO,
@@ -164,7 +167,7 @@ impl Scene {
             },
         ]);
         command.args(plan.keep.then_some("--keep")).args(plan.alone.then_some("--alone"));
-        command.args(paced.then_some("--paced"));
+        command.args(plan.quiet.then_some("--quiet")).args(paced.then_some("--paced"));
         command.args(self.plant.map(|plant| format!("--plant={}", plant.name())));
         command.arg(&self.folder);
         let child = Child::start(&mut command)?;
@@ -276,6 +279,7 @@ impl Scene {
             Task::Read => "read",
             Task::Open => "open",
             Task::Repair => "repair",
+            Task::Remove => "remove",
         };
         let mut command = self.command(None, &["examine", task])?;
         command.args(more);

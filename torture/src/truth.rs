@@ -43,6 +43,8 @@ pub(crate) struct Leave {
     pub(crate) weak: bool,
     /// What lies in these parts.
     pub(crate) damage: Vec<Part>,
+    /// What these files held, which were damaged: no list of files told whose they are.
+    pub(crate) files: Vec<Vec<u8>>,
     /// The last batch that was acknowledged before a writer was killed: nothing witnesses it.
     pub(crate) last: bool,
     /// Any events, but none may be wrong.
@@ -124,6 +126,12 @@ impl Truth {
             }
         }
         truth
+    }
+
+    /// So many of the oldest events, whichever these are, were removed by others than its writers.
+    pub(crate) fn removed_by_others(&mut self, events: u64) {
+        self.removed += events;
+        self.removing = Some(u64::MAX);
     }
 
     /// The number for the next batch.
@@ -225,7 +233,8 @@ impl Truth {
             let key = (event.instant, event.arrival);
             let weak =
                 leave.weak && !event.firm && matches!(self.batches.get(&event.id), Some(Fate::Stored { .. }));
-            let in_damage = leave.damage.iter().any(|part| part.covers(key));
+            let in_damage =
+                leave.damage.iter().any(|part| part.covers(key)) || is_in(&leave.files, event.id, event.n);
             match (self.may_be_removed(event.instant), in_damage) {
                 (true, true) => either += 1,
                 (true, false) => removed += u64::from(!weak),
@@ -249,7 +258,10 @@ impl Truth {
         }
         // An interrupted removal leaves nobody knowing how many; so does some damage of logs.
         let most_removed = if self.removals_open == 0 { Some(self.removed) } else { None };
-        let most_damaged: Option<u64> = leave.damage.iter().map(|part| part.events).sum();
+        let most_damaged: Option<u64> = match leave.files.is_empty() {
+            true => leave.damage.iter().map(|part| part.events).sum(),
+            false => None,
+        };
         if most_removed.is_some_and(|most| removed > most) {
             return Err(format!(
                 "{removed} events are gone, though only {} were said to be removed",
@@ -301,7 +313,8 @@ impl Truth {
                     Fate::Stored { first, firm } => (*first, *firm || !leave.weak),
                     _ => (places.get(id)?.first, true),
                 };
-                (first.1 || places.contains_key(id)).then_some((first.0, position))
+                let unwitnessed = leave.last && self.last == Some(*id);
+                (first.1 && !unwitnessed || places.contains_key(id)).then_some((first.0, position))
             });
             let expected = named.max().map(|(_, position)| position);
             let found = report.sources.get(&name).copied();
@@ -310,12 +323,20 @@ impl Truth {
                 let id = position / 10;
                 self.batches.get(&id) == Some(&Fate::Begun) && self.may_be_removed(batch::instant(id))
             };
-            if found != expected && !found.is_some_and(unknown) {
+            let lost = report.lost_sources.contains(&name);
+            if found != expected && !lost && !found.is_some_and(unknown) {
                 return Err(format!("{name} stands at {found:?}, and should at {expected:?}"));
             }
         }
         Ok(())
     }
+}
+
+/// Whether one of the files holds this document.
+fn is_in(files: &[Vec<u8>], id: u64, n: usize) -> bool {
+    let batch = Batch::new(id);
+    let document = batch.rows.get(n).map_or(&[][..], |(_, document)| document);
+    files.iter().any(|file| file.windows(document.len().max(1)).any(|window| window == document))
 }
 
 /// Where a batch is in a store.

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +51,9 @@ pub(crate) struct Arguments {
     /// Appends by one thread only.
     #[arg(long)]
     pub(crate) alone: bool,
+    /// Seals and merges in no thread of its own.
+    #[arg(long)]
+    pub(crate) quiet: bool,
     /// Reads each step from the standard input.
     #[arg(long)]
     pub(crate) paced: bool,
@@ -67,9 +70,11 @@ pub(crate) fn options(waits: Waits) -> Options {
 }
 
 /// Opens the store of a folder, with a planted fault or without.
-pub(crate) fn open(folder: &Path, waits: Waits, plant: Option<Plant>) -> Result<Store, OpenError> {
-    match plant {
-        None => Store::open(folder, options(waits), Arc::new(())),
+fn open(arguments: &Arguments) -> Result<Store, OpenError> {
+    let folder = &arguments.folder;
+    let options = Options { background: !arguments.quiet, ..options(arguments.waits) };
+    match arguments.plant {
+        None => Store::open(folder, options, Arc::new(())),
         Some(plant) => {
             plant.before_opening(folder);
             let disk = Disk::create(folder).map_err(|error| Failure {
@@ -78,8 +83,20 @@ pub(crate) fn open(folder: &Path, waits: Waits, plant: Option<Plant>) -> Result<
                 source: Arc::new(error),
             })?;
             let folder = plant.over(Arc::new(disk));
-            Store::open_on(folder, options(waits), Arc::new(()))
+            Store::open_on(folder, options, Arc::new(()))
         }
+    }
+}
+
+/// Whether nobody knows any more what is stored, and the store takes nothing more.
+fn is_final(error: &AppendError) -> bool {
+    use Operation::{Cut, Flush, FlushFolder, KeepLock, Rename};
+    match error {
+        AppendError::Poisoned(_) => true,
+        AppendError::Failure(failure) => {
+            matches!(failure.operation, Flush | FlushFolder | Rename | Cut | KeepLock)
+        }
+        _ => false,
     }
 }
 
@@ -194,14 +211,14 @@ impl Work<'_> {
     }
 
     /// Tells what became of a batch; false if the store is of no use any more.
-    fn told(&mut self, store: &Store, id: u64, stored: Result<Range<u64>, AppendError>) -> bool {
+    fn told(&mut self, id: u64, stored: Result<Range<u64>, AppendError>) -> bool {
         match stored {
             Ok(numbers) => (self.tell)(Line::Stored(id, numbers.start)),
-            Err(error) if store.flush().is_ok() => (self.tell)(Line::Refused(id, error.to_string())),
-            Err(error) => {
+            Err(error) if is_final(&error) => {
                 (self.tell)(Line::Failed(error.to_string()));
                 return false;
             }
+            Err(error) => (self.tell)(Line::Refused(id, error.to_string())),
         }
         true
     }
@@ -214,7 +231,7 @@ impl Work<'_> {
             false => store.append_from(&events, position),
         };
         let firm = sealed && stored.is_ok();
-        if !self.told(&store, batch.id, stored) {
+        if !self.told(batch.id, stored) {
             return None;
         }
         if firm {
@@ -233,7 +250,7 @@ impl Work<'_> {
         });
         let mut alive = true;
         for (batch, stored) in batches.iter().zip(stored) {
-            alive &= self.told(&store, batch.id, stored);
+            alive &= self.told(batch.id, stored);
         }
         alive.then_some(store)
     }
@@ -278,7 +295,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
             std::process::exit(4);
         }
     };
-    let open = || open(&arguments.folder, arguments.waits, arguments.plant);
+    let open = || open(arguments);
     let mut work = Work { open: &open, tell: &mut tell, next: arguments.first, stay: 60 };
     let mut chance = Chance(arguments.seed);
     let Some(mut store) = work.open() else { return Ok(()) };

@@ -32,9 +32,12 @@ impl Attack for Damage {
         for number in 0..COPIES {
             let mut copy = scene.fork(round.folder.join(format!("copy {number}")));
             let (damaged, what) = damage(&mut copy, &contents, killed);
+            let altered = contents.iter().filter(|(name, bytes)| damaged.get(*name) != Some(*bytes));
+            let altered = altered.filter(|(name, _)| !name.ends_with(".manifest"));
+            let altered: Vec<Vec<u8>> = altered.map(|(_, bytes)| bytes.clone()).collect();
             files::write(&copy.folder, &damaged)?;
             copy.blow();
-            let told = check(&mut copy, &damaged, killed);
+            let told = check(&mut copy, &damaged, altered, killed);
             told.map_err(|finding| match finding {
                 Finding::Violation(text) => {
                     Finding::Violation(format!("{}: {what}: {text}", copy.folder.display()))
@@ -80,7 +83,7 @@ pub(super) fn explained(scene: &Scene, report: &Report, last: bool) -> Result<Le
     Ok(Leave { damage: report.damage(), last, sources: true, ..Leave::default() })
 }
 
-fn check(scene: &mut Scene, damaged: &Contents, killed: bool) -> Result<(), Finding> {
+fn check(scene: &mut Scene, damaged: &Contents, altered: Vec<Vec<u8>>, killed: bool) -> Result<(), Finding> {
     let plain: &[&str] = if scene.chance.below(2) == 0 { &["--plain"] } else { &[] };
     let report = scene.examine(Task::Read, plain)?;
     let leave = match &report.error {
@@ -89,23 +92,19 @@ fn check(scene: &mut Scene, damaged: &Contents, killed: bool) -> Result<(), Find
             if !error.contains("repair") {
                 return violation(format!("the error names no remedy: {error}"));
             }
-            Leave { last: killed, sources: true, ..Leave::default() }
+            // What is damaged beside it shows only when it is there again.
+            Leave { last: killed, files: altered, sources: true, ..Leave::default() }
         }
         Some(error) => {
             return violation(format!("damage in one place keeps the rest from being read: {error}"));
         }
         None => explained(scene, &report, killed)?,
     };
-    repaired(scene, damaged, &report, leave)
+    repaired(scene, damaged, leave)
 }
 
 /// Repairs, and checks that all is there but for what `leave` excuses.
-pub(super) fn repaired(
-    scene: &mut Scene,
-    before: &Contents,
-    report: &Report,
-    mut leave: Leave,
-) -> Result<(), Finding> {
+pub(super) fn repaired(scene: &mut Scene, before: &Contents, leave: Leave) -> Result<(), Finding> {
     let repair = scene.examine(Task::Repair, &[])?;
     if let Some(error) = &repair.error {
         return violation(format!("it cannot be repaired: {error}"));
@@ -116,10 +115,6 @@ pub(super) fn repaired(
     }
     if let Some(part) = after.damage().first() {
         return violation(format!("after the repair {} is still damaged: {}", part.file, part.found));
-    }
-    if report.error.is_some() {
-        // What is damaged beside the manifest shows only now.
-        leave.anything = !repair.repaired.is_empty();
     }
     scene.compare(&after, &leave)?;
     let named: Vec<&String> = repair.repaired.iter().map(|(name, _)| name).collect();

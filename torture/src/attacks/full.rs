@@ -71,7 +71,7 @@ fn fill_up(round: &mut Round, mounted: Mounted, inodes: bool) -> Result<(), Find
     let files = inodes && scene.chance.below(3) == 0;
     let early = scene.chance.below(2) == 0;
     let spare = [0, 0, 0, 5000, 40_000].get(scene.chance.below(5)).copied().unwrap_or(0);
-    let plan = Plan { keep: true, ..Plan::steps(u64::MAX) };
+    let plan = Plan { keep: true, quiet: true, ..Plan::steps(u64::MAX) };
     // The writer has the store open when the room goes, or it comes to a full house.
     let writing = if early {
         let mut writing = scene.start(&plan, true)?;
@@ -81,29 +81,43 @@ fn fill_up(round: &mut Round, mounted: Mounted, inodes: bool) -> Result<(), Find
         None
     };
     fill(&ballast, files, spare)?;
-    let mut writing = match writing {
-        Some(writing) => writing,
+    let writing = match writing {
+        Some(writing) => Some(writing),
         None => {
             let mut writing = scene.start(&plan, true)?;
-            if !opening(&mut scene, &mut writing)? {
-                return violation(format!(
-                    "with no {} left a store that was closed does not open: {:?}",
-                    if files { "inode" } else { "byte" },
-                    writing.troubles
-                ));
+            if opening(&mut scene, &mut writing)? {
+                Some(writing)
+            } else {
+                scene.finish(writing, true)?;
+                None
             }
-            writing
         }
     };
-    work(&mut scene, &mut writing)?;
-    scene.step(&mut writing, "close")?;
-    scene.finish(writing, true)?;
+    match writing {
+        Some(mut writing) => {
+            work(&mut scene, &mut writing)?;
+            scene.step(&mut writing, "close")?;
+            scene.finish(writing, true)?;
+        }
+        None => removal(&mut scene)?,
+    }
     scene.check(Task::Read, &Leave::default())?;
     std::fs::remove_dir_all(&ballast)?;
     scene.check(Task::Open, &Leave::default())?;
     scene.write(&Plan { keep: true, ..Plan::steps(20) })?;
     scene.check(Task::Read, &Leave::default())?;
     mounted.unmount()?;
+    Ok(())
+}
+
+/// Where a store cannot be opened for want of room, the oldest events can be removed without opening it.
+fn removal(scene: &mut Scene) -> Result<(), Finding> {
+    scene.check(Task::Read, &Leave::default())?;
+    let report = scene.examine(Task::Remove, &[])?;
+    if let Some(error) = report.error {
+        return violation(format!("with no room left nothing can be removed without opening: {error}"));
+    }
+    scene.truth.removed_by_others(report.removed);
     Ok(())
 }
 

@@ -27,7 +27,7 @@ impl Attack for Limit {
         let blocks = 12 + scene.chance.below(40);
         // Ignored, the signal of the limit becomes an error; that of a writer which does not ignore it is the next one's.
         let shell = Some(format!("trap '' XFSZ; ulimit -f {blocks}"));
-        let mut writing = scene.start(&Plan { shell, ..Plan::steps(u64::MAX) }, true)?;
+        let mut writing = scene.start(&Plan { shell, quiet: true, ..Plan::steps(u64::MAX) }, true)?;
         if opening(&mut scene, &mut writing)? {
             appends(&mut scene, &mut writing, 40)?;
             scene.step(&mut writing, "close")?;

@@ -79,12 +79,18 @@ fn check(scene: &mut Scene, contents: &Contents, moved: &Contents) -> Result<(),
     let report = scene.examine(Task::Read, &[])?;
     // All that was there is there still: at most a name stands in the way.
     let all_there = contents.iter().all(|(name, bytes)| moved.get(name) == Some(bytes));
+    // What was taken away whole is not there; what was renamed may be.
+    let taken: Vec<Vec<u8>> = contents
+        .iter()
+        .filter(|(name, bytes)| !name.ends_with(".manifest") && moved.get(*name) != Some(*bytes))
+        .map(|(_, bytes)| bytes.clone())
+        .collect();
     let leave = match &report.error {
         Some(error) if error.contains("manifest") => {
             if !error.contains("repair") {
                 return violation(format!("the error names no remedy: {error}"));
             }
-            Leave { sources: true, ..Leave::default() }
+            Leave { files: taken, sources: true, ..Leave::default() }
         }
         Some(error) => return violation(format!("one file keeps the rest from being read: {error}")),
         None => explained(scene, &report, false)?,
@@ -92,5 +98,5 @@ fn check(scene: &mut Scene, contents: &Contents, moved: &Contents) -> Result<(),
     if all_there && !leave.damage.is_empty() {
         return violation(format!("a file too many is taken for damage: {:?}", leave.damage));
     }
-    repaired(scene, moved, &report, leave)
+    repaired(scene, moved, leave)
 }

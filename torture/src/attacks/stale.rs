@@ -96,7 +96,7 @@ fn check(scene: &mut Scene, way: usize) -> Result<(), Finding> {
     if let Some(error) = &repair.error {
         return violation(format!("it cannot be repaired: {error}"));
     }
-    scene.check(Task::Open, &Leave { sources: true, ..Leave::default() })?;
+    scene.check(Task::Open, &Leave::default())?;
     if !append {
         let after = files::read(&scene.folder)?;
         let gone = files::missing(&before, &after, |name| !name.ends_with(".segment"));
@@ -106,6 +106,6 @@ fn check(scene: &mut Scene, way: usize) -> Result<(), Finding> {
     }
     // It works on, and no number is given twice.
     scene.write(&Plan { keep: true, ..Plan::steps(5) })?;
-    scene.check(Task::Open, &Leave { sources: true, ..Leave::default() })?;
+    scene.check(Task::Open, &Leave::default())?;
     Ok(())
 }

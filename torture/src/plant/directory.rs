@@ -1,12 +1,14 @@
 //! A folder that passes everything on, and makes one mistake.
 
+use std::fs::Permissions;
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tamias_store::io::{Directory, File, Lock, LockKind, Mapping, read_full_at, write_all_at};
+use tamias_store::io::{Directory, File, Lock, LockKind, Mapping, NameKind, read_full_at, write_all_at};
 
 use super::Plant;
 
@@ -52,7 +54,7 @@ impl Planted {
         let source = self.inner.open(from)?;
         let mut bytes = vec![0; source.length()? as usize];
         read_full_at(&*source, 0, &mut bytes)?;
-        if self.inner.exists(to)? {
+        if self.inner.kind(to)?.is_some() {
             self.inner.remove(to)?;
         }
         let target = self.inner.create(to)?;
@@ -105,8 +107,21 @@ impl Directory for Planted {
         Ok(self.file(name, self.inner.open(name)?))
     }
 
-    fn exists(&self, name: &str) -> io::Result<bool> {
-        self.inner.exists(self.name(name))
+    fn open_for_writing(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        let name = self.name(name);
+        Ok(self.file(name, self.inner.open_for_writing(name)?))
+    }
+
+    fn kind(&self, name: &str) -> io::Result<Option<NameKind>> {
+        self.inner.kind(self.name(name))
+    }
+
+    fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        self.inner.link(from, to)
+    }
+
+    fn create_with(&self, permissions: Option<Permissions>) {
+        self.inner.create_with(permissions);
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -138,7 +153,8 @@ impl Directory for Planted {
     fn lock(&self, name: &str, kind: LockKind) -> io::Result<Option<Box<dyn Lock>>> {
         let name = self.name(name);
         match (self.inner.lock(name, kind)?, self.plant) {
-            (None, Plant::FreeLock) => Ok(Some(Box::new(Granted))),
+            (None, Plant::FreeLock) => Ok(Some(Box::new(Granted(None)))),
+            (Some(lock), Plant::LockUnwatched) => Ok(Some(Box::new(Granted(Some(lock))))),
             (lock, _) => Ok(lock),
         }
     }
@@ -162,11 +178,15 @@ fn later(flush: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<
     Ok(())
 }
 
-/// A lock that was not given.
+/// A lock that was not given, or of which nobody asks whether it still holds.
 #[derive(Debug)]
-struct Granted;
+struct Granted(#[expect(dead_code, reason = "held for its lock")] Option<Box<dyn Lock>>);
 
-impl Lock for Granted {}
+impl Lock for Granted {
+    fn holds(&self) -> bool {
+        true
+    }
+}
 
 #[derive(Debug)]
 struct PlantedFile {
@@ -238,7 +258,28 @@ impl File for PlantedFile {
         }
     }
 
-    fn map(&self, length: u64) -> io::Result<Mapping> {
-        self.inner.map(length)
+    fn map(&self, length: u64) -> io::Result<Box<dyn Mapping>> {
+        let inner = self.inner.map(length)?;
+        match self.plant {
+            Plant::ZerosForErrors => Ok(Box::new(Unfetched(inner))),
+            _ => Ok(inner),
+        }
+    }
+
+    fn permissions(&self) -> io::Result<Option<Permissions>> {
+        self.inner.permissions()
+    }
+}
+
+/// A map of which it is said that everything is there.
+struct Unfetched(Box<dyn Mapping>);
+
+impl Mapping for Unfetched {
+    fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
+
+    fn fetch(&self, _: Range<usize>) -> io::Result<()> {
+        Ok(())
     }
 }

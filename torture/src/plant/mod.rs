@@ -27,6 +27,8 @@ pub(crate) enum Plant {
     ManifestInPlace,
     /// Segments that no manifest names are deleted before opening.
     UnnamedDeleted,
+    /// All files of unfinished names are deleted before opening.
+    UnfinishedDeleted,
     /// Removed segments are deleted before the manifest that retires them.
     EarlyRemoval,
     /// A write is reported whole though its end is missing, now and then.
@@ -37,6 +39,8 @@ pub(crate) enum Plant {
     ListingBehind,
     /// Every lock is granted.
     FreeLock,
+    /// Nobody looks whether the lock still is the writer's own.
+    LockUnwatched,
     /// What was written of a refused batch is not cut off.
     NoCut,
     /// A full disk is not reported.
@@ -70,11 +74,12 @@ impl Plant {
             Plant::TornRename
             | Plant::ManifestInPlace
             | Plant::EarlyRemoval
+            | Plant::UnfinishedDeleted
             | Plant::ShortWrite
             | Plant::FlippedBit
             | Plant::ListingBehind => &["kill"],
             Plant::UnnamedDeleted => &["stale"],
-            Plant::FreeLock => &["writers"],
+            Plant::FreeLock | Plant::LockUnwatched => &["writers"],
             Plant::NoCut | Plant::FullUnreported | Plant::NoRemoval => &["limit", "full"],
             Plant::ZerosForErrors => &["sectors"],
             Plant::LinksFollowed | Plant::WideModes => &["linked"],
@@ -88,9 +93,11 @@ impl Plant {
 
     /// What the fault does before a store is opened.
     pub(crate) fn before_opening(self, folder: &Path) {
-        if self != Plant::UnnamedDeleted {
-            return;
-        }
+        let ending = match self {
+            Plant::UnnamedDeleted => "segment",
+            Plant::UnfinishedDeleted => "tmp",
+            _ => return,
+        };
         let Ok(snapshot) = Reader::open(folder, Options::default()).and_then(|reader| reader.snapshot())
         else {
             return;
@@ -98,7 +105,7 @@ impl Plant {
         let named: Vec<PathBuf> = snapshot.segments().into_iter().filter_map(|info| info.file).collect();
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
-            if path.extension().is_some_and(|extension| extension == "segment") && !named.contains(&path) {
+            if path.extension().is_some_and(|found| found == ending) && !named.contains(&path) {
                 let _ = std::fs::remove_file(path);
             }
         }

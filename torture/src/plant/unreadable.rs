@@ -1,12 +1,13 @@
 //! A folder in which stretches of files cannot be read, as with bad sectors.
 
+use std::fs::Permissions;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use tamias_store::io::{Directory, File, Lock, LockKind, Mapping};
+use tamias_store::io::{Directory, File, Lock, LockKind, Mapping, NameKind};
 
 /// The number of the error that a bad sector gives.
 const EIO: i32 = 5;
@@ -69,8 +70,20 @@ impl Directory for Worn {
         Ok(self.file(name, self.inner.open(name)?))
     }
 
-    fn exists(&self, name: &str) -> io::Result<bool> {
-        self.inner.exists(name)
+    fn open_for_writing(&self, name: &str) -> io::Result<Arc<dyn File>> {
+        Ok(self.file(name, self.inner.open_for_writing(name)?))
+    }
+
+    fn kind(&self, name: &str) -> io::Result<Option<NameKind>> {
+        self.inner.kind(name)
+    }
+
+    fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        self.inner.link(from, to)
+    }
+
+    fn create_with(&self, permissions: Option<Permissions>) {
+        self.inner.create_with(permissions);
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -145,11 +158,35 @@ impl File for WornFile {
         self.inner.flush()
     }
 
-    fn map(&self, length: u64) -> io::Result<Mapping> {
-        match self.readable(0, length)? {
-            readable if readable == length => self.inner.map(length),
-            // A real map would end the process when it is touched there.
-            _ => Err(io::Error::from_raw_os_error(EIO)),
+    fn map(&self, length: u64) -> io::Result<Box<dyn Mapping>> {
+        let own = self.stretches.iter().filter(|stretch| stretch.file == self.name);
+        Ok(Box::new(WornMap {
+            inner: self.inner.map(length)?,
+            bad: own.map(|stretch| stretch.bytes.clone()).collect(),
+        }))
+    }
+
+    fn permissions(&self) -> io::Result<Option<Permissions>> {
+        self.inner.permissions()
+    }
+}
+
+struct WornMap {
+    inner: Box<dyn Mapping>,
+    bad: Vec<Range<u64>>,
+}
+
+impl Mapping for WornMap {
+    fn bytes(&self) -> &[u8] {
+        self.inner.bytes()
+    }
+
+    /// A real map that is touched there without asking would end the process.
+    fn fetch(&self, range: Range<usize>) -> io::Result<()> {
+        let touched = |bad: &Range<u64>| bad.start < range.end as u64 && (range.start as u64) < bad.end;
+        match self.bad.iter().any(touched) {
+            true => Err(io::Error::from_raw_os_error(EIO)),
+            false => self.inner.fetch(range),
         }
     }
 }

@@ -55,7 +55,9 @@ impl Attack for Linked {
         let contents = files::read(&scene.folder)?;
         let places = places(&contents);
         for number in 0..4 {
-            let Some(place) = files::pick(&places, &mut round.chance) else { continue };
+            // Half of the time one of the few that are not numbered.
+            let few = if round.chance.below(2) == 0 { places.get(..3) } else { None };
+            let Some(place) = files::pick(few.unwrap_or(&places), &mut round.chance) else { continue };
             let Some(&thing) = files::pick(&THINGS, &mut round.chance) else { continue };
             let mut copy = scene.fork(round.folder.join(format!("copy {number}/store")));
             files::write(&copy.folder, &contents)?;

@@ -17,7 +17,7 @@ impl Attack for Missing {
     }
 
     fn about(&self) -> &'static str {
-        "each file removed, renamed, doubled under another number; an empty manifest added"
+        "each file removed and put back, renamed, doubled under another number; an empty manifest added"
     }
 
     fn round(&self, round: &mut Round) -> Result<(), Finding> {
@@ -98,5 +98,33 @@ fn check(scene: &mut Scene, contents: &Contents, moved: &Contents) -> Result<(),
     if all_there && !leave.damage.is_empty() {
         return violation(format!("a file too many is taken for damage: {:?}", leave.damage));
     }
-    repaired(scene, moved, leave)
+    if scene.chance.below(2) == 0 {
+        repaired(scene, moved, leave)?;
+    } else {
+        // Without a look at what came of it.
+        scene.examine(Task::Repair, &[])?;
+    }
+    put_back(scene, contents, moved)
+}
+
+/// Whoever finds the file that was missing puts it back, and repairs once more: its events are there again.
+fn put_back(scene: &mut Scene, contents: &Contents, moved: &Contents) -> Result<(), Finding> {
+    for (name, bytes) in contents.iter().filter(|(name, _)| !moved.contains_key(*name)) {
+        let path = scene.folder.join(name);
+        if !path.exists() {
+            std::fs::write(path, bytes)?;
+        }
+    }
+    if scene.chance.below(2) == 0 {
+        scene.write(&Plan { keep: true, ..Plan::steps(3) })?;
+    }
+    let repair = scene.examine(Task::Repair, &[])?;
+    if let Some(error) = &repair.error {
+        return violation(format!("with the missing file put back it cannot be repaired: {error}"));
+    }
+    let told = scene.check(Task::Open, &Leave { sources: true, ..Leave::default() });
+    told.map(drop).map_err(|finding| match finding {
+        Finding::Violation(text) => Finding::Violation(format!("with the missing file put back: {text}")),
+        other => other,
+    })
 }

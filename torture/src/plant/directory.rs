@@ -66,8 +66,11 @@ impl Planted {
         self.inner.remove(from)
     }
 
+    /// Whether a name is a link to a file, or to one that could be made.
     fn is_link(&self, name: &str) -> bool {
-        self.inner.path(name).symlink_metadata().is_ok_and(|metadata| metadata.is_symlink())
+        let path = self.inner.path(name);
+        let link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
+        link && path.metadata().map_or(true, |metadata| metadata.is_file())
     }
 }
 

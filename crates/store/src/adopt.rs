@@ -6,14 +6,14 @@ use std::sync::Arc;
 use roaring::RoaringTreemap;
 
 use crate::block::Block;
-use crate::error::{Failure, OpenError};
+use crate::error::{Damage, Failure, OpenError};
 use crate::format::{FileKind, HEADER_BYTES, Key};
 use crate::inventory::{self, UnnamedKind};
 use crate::io::Directory;
 use crate::log::LogReader;
 use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::options::{Options, ReadMode};
-use crate::recovery::{Replayed, beyond_lost};
+use crate::recovery::{Replayed, beyond_lost, log_damage};
 use crate::retire;
 use crate::segment::{Environment, Segment};
 
@@ -130,6 +130,8 @@ pub(crate) struct Regained {
     /// How many events of it are free, and how many are whole.
     pub(crate) free: u64,
     pub(crate) events: u64,
+    /// What of it cannot be used.
+    pub(crate) damage: Vec<Damage>,
     /// Where sources stood; `None` if it does not tell.
     pub(crate) sources: Option<Sources>,
 }
@@ -153,7 +155,14 @@ impl Regained {
         known: &mut RoaringTreemap,
     ) -> Result<Regained, OpenError> {
         let Some(entry) = Segment::examine(&*environment.directory, stray.number) else {
-            return Ok(Regained::default());
+            let damage = Damage {
+                file: environment.directory.path(&stray.name()),
+                bytes: 0..0,
+                keys: None,
+                events: None,
+                found: "its end is not one that was written, so that nothing in it is found",
+            };
+            return Ok(Regained { damage: vec![damage], ..Regained::default() });
         };
         let segment = Arc::new(Segment::new(entry, Arc::clone(environment)));
         let salvaged = segment.salvage()?;
@@ -168,7 +177,8 @@ impl Regained {
         }
         regained.free = free.len();
         *known |= &free;
-        if salvaged.damage.is_empty() && regained.free == regained.events {
+        regained.damage = salvaged.damage;
+        if regained.damage.is_empty() && regained.free == regained.events {
             regained.whole = Some(entry);
         } else {
             let events = salvaged.blocks.iter().flat_map(events_of);
@@ -199,6 +209,7 @@ impl Regained {
                 mark(sources, name, position);
             }
         })?;
+        regained.damage = log_damage(directory, stray.number, &log);
         regained.rest.sort_unstable_by_key(|(key, _)| *key);
         Ok(regained)
     }

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::fs::Permissions;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -110,6 +111,29 @@ pub(crate) struct Recovered {
     pub(crate) leftovers: Vec<Leftover>,
 }
 
+/// The permissions that the store's files have: those of the manifest, or else the strictest of any of them.
+fn permissions(directory: &dyn Directory, manifest: Option<&Manifest>) -> Option<Permissions> {
+    let of = |name: &str| directory.open(name).and_then(|file| file.permissions()).ok().flatten();
+    manifest.and_then(|manifest| of(&manifest.name())).or_else(|| {
+        let names = directory.list().unwrap_or_default();
+        let own = names.iter().filter(|name| FileKind::parse(name).is_some());
+        own.filter_map(|name| of(name)).min_by_key(openness)
+    })
+}
+
+/// The greater, the more others may do with a file.
+fn openness(permissions: &Permissions) -> u32 {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        permissions.mode() & 0o777
+    }
+    #[cfg(not(unix))]
+    {
+        u32::from(!permissions.readonly())
+    }
+}
+
 /// How often the writer's lock is asked for, and how long it waits between.
 const LOCK_ATTEMPTS: usize = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
@@ -120,8 +144,7 @@ pub(crate) fn lock_writer(
     directory: &dyn Directory,
     manifest: Option<&Manifest>,
 ) -> Result<Arc<dyn Lock>, OpenError> {
-    let file = manifest.and_then(|manifest| directory.open(&manifest.name()).ok());
-    directory.create_with(file.and_then(|file| file.permissions().ok()).flatten());
+    directory.create_with(permissions(directory, manifest));
     let fail = || Failure::during(directory, LOCK_NAME, Operation::Lock);
     match directory.create(LOCK_NAME) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail()(error).into()),

@@ -57,6 +57,8 @@ pub struct RegainedFile {
     pub regained: u64,
     /// How many other whole events it holds: the store has others of their arrival numbers, in most cases the same.
     pub known: u64,
+    /// What of it cannot be used, with the events lost in each part.
+    pub damage: Vec<Damage>,
     /// Where it is kept; `None` if it is a part of the store again as it is.
     pub quarantined: Option<PathBuf>,
 }
@@ -446,6 +448,7 @@ impl Work<'_> {
                 file: self.directory.path(&name),
                 regained: regained.free,
                 known: regained.events - regained.free,
+                damage: regained.damage,
                 quarantined,
             });
         }
@@ -466,6 +469,7 @@ impl Work<'_> {
                     file: file.file.clone(),
                     regained: 0,
                     known: 0,
+                    damage: Vec::new(),
                     quarantined,
                 });
             }

@@ -52,12 +52,14 @@ pub(crate) fn finish_names(
 }
 
 impl Manifest {
-    /// Takes the place of another: what only that one named is retired, and so is its own file.
+    /// Takes the place of another: what only that one named is retired, and so is its own file. A file that is missing is not: whoever puts it
+    /// back finds it there, and `repair` takes it in.
     pub(crate) fn replaces(&mut self, old: &Manifest, directory: &dyn Directory) {
-        let there = |name: &String| !matches!(directory.kind(name), Ok(None));
+        let is_file = |name: &str| matches!(directory.kind(name), Ok(Some(NameKind::File(_))));
+        let there = |name: &String| is_file(name) || is_file(&unfinished(name));
         let live: BTreeSet<String> = self.names().collect();
         self.retired = old.retired.iter().filter(|name| there(name)).cloned().collect();
-        self.retired.extend(old.names().filter(|name| !live.contains(name)));
+        self.retired.extend(old.names().filter(|name| !live.contains(name) && there(name)));
         if old.number > 0 {
             self.retired.insert(old.name());
         }

@@ -411,3 +411,22 @@ fn any_call_of_opening_a_stale_store_may_fail() {
         }
     }
 }
+
+#[test]
+fn a_missing_file_that_is_put_back_after_a_repair_is_taken_in_again() {
+    let (_, after, expected) = before_and_after();
+    for ending in [".segment", ".log"] {
+        let mut medium = after.clone();
+        let name = names(&after, ending).pop().unwrap();
+        medium.apply(&Change::Remove(name.clone()));
+        let folder = Simulated::with(medium);
+        assert!(repair(&folder).events < 1500);
+        let mut medium = folder.medium();
+        put(&mut medium, &name, &contents(&after, &name));
+        let folder = Simulated::with(medium);
+        drop(open(&folder, &options()).unwrap());
+        check_nothing_lost(&after, &folder.medium());
+        assert_eq!(repair(&folder).events, 1500);
+        check_repaired(&folder, &expected, 0);
+    }
+}

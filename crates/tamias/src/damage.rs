@@ -11,6 +11,12 @@ use tamias_store::{Failure, OpenError, Rebuilt, RegainedFile};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage(pub(crate) tamias_store::Damage);
 
+impl From<tamias_store::Damage> for Damage {
+    fn from(damage: tamias_store::Damage) -> Damage {
+        Damage(damage)
+    }
+}
+
 impl Damage {
     /// The file, and the bytes of it that cannot be used.
     pub fn place(&self) -> (&std::path::Path, std::ops::Range<u64>) {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use tamias::{Rebuilt, RegainedFile, Repair, Store};
+use tamias::{Damage, Rebuilt, RegainedFile, Repair, Store};
 
 use crate::cli::RepairArgs;
 use crate::commands::verify::events_lost;
@@ -24,7 +24,8 @@ pub(crate) fn run(args: &RepairArgs) -> Result<(), Failure> {
     let mut out = output::stdout();
     // What was repaired, or has to be, is in the exit code too.
     output::unless_closed(tell_files(&repair, args.dry_run, &mut out))?;
-    let lost = events_lost(repair.files.iter().flat_map(|file| &file.damage));
+    let parts: Vec<Damage> = repair.unnamed.iter().flat_map(lost_parts).collect();
+    let lost = events_lost(repair.files.iter().flat_map(|file| &file.damage).chain(&parts));
     let files = match repair.files.len() + repair.unnamed.len() {
         1 => "1 file".to_owned(),
         files => format!("{files} files"),
@@ -53,6 +54,9 @@ fn tell_files(repair: &Repair, is_planned: bool, out: &mut impl Write) -> Result
         output::write_line(out, &format!("{name}: {kept} events kept, {bytes}"))?;
     }
     for file in &repair.unnamed {
+        for part in lost_parts(file) {
+            output::write_line(out, &part.to_string())?;
+        }
         output::write_line(out, &unnamed_line(file, is_planned))?;
     }
     if let Some(why) = repair.rebuilt {
@@ -73,9 +77,14 @@ fn tell_files(repair: &Repair, is_planned: bool, out: &mut impl Write) -> Result
     Ok(())
 }
 
+/// The damaged parts of a file that the list did not name.
+fn lost_parts(file: &RegainedFile) -> impl Iterator<Item = Damage> {
+    file.damage.iter().cloned().map(Damage::from)
+}
+
 /// A file that the list did not name, and what becomes of it.
 fn unnamed_line(file: &RegainedFile, is_planned: bool) -> String {
-    let RegainedFile { file, regained, known, quarantined } = file;
+    let RegainedFile { file, regained, known, quarantined, .. } = file;
     let would = if is_planned { "would be" } else { "are" };
     let line =
         format!("{}: it was not named, {regained} events of it {would} in the store again", file.display());

@@ -284,6 +284,9 @@ pub(crate) struct QueryArgs {
     #[arg(long)]
     pub(crate) plain: bool,
 
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+
     /// End the query with an error if it takes longer, as in 5s, 200ms or 2m
     #[arg(long, value_name = "TIME", value_parser = crate::budget::time)]
     pub(crate) deadline: Option<Duration>,
@@ -328,6 +331,23 @@ pub(crate) struct Period {
     /// `ToIsoString(@Timestamp)` is text everywhere.
     #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
     pub(crate) time_zone: Zone,
+}
+
+/// How a store's files are read.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Reading {
+    /// How sealed files are read
+    #[arg(long, value_enum, default_value_t = ReadMode::Map)]
+    pub(crate) read_mode: ReadMode,
+}
+
+/// How sealed files are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReadMode {
+    /// As memory, without copying; a file that somebody cuts while it is being searched ends the program
+    Map,
+    /// Block by block; whatever is done to the files shows as damage, nothing worse
+    Plain,
 }
 
 /// What stored data that is damaged does.
@@ -383,6 +403,9 @@ pub(crate) struct KeysArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
 
     /// How many levels deep; 1 is the top level only, and the elements of an array are a level
     #[arg(long, value_name = "N", default_value = "3")]
@@ -608,6 +631,9 @@ pub(crate) struct BenchArgs {
     /// Look at each event by itself, as that of `query` does
     #[arg(long)]
     pub(crate) plain: bool,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
 
     /// On how many threads each query runs, 256 at most; with more than one the header tells
     #[arg(long, value_name = "N", default_value = "1")]

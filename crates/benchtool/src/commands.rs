@@ -17,8 +17,9 @@ pub(crate) mod verify;
 
 use std::path::Path;
 
-use tamias::{OpenError, Store};
+use tamias::{OpenError, Options, Store};
 
+use crate::cli::{ReadMode, Reading};
 use crate::failure::Failure;
 use crate::tell::tell;
 
@@ -30,6 +31,15 @@ fn existing(folder: &Path) -> Result<Store, Failure> {
     // An empty folder is no store either.
     drop(Store::open_read_only(folder)?);
     open(folder)
+}
+
+/// Opens a store for reading, in this way.
+fn read(folder: &Path, reading: &Reading) -> Result<Store, Failure> {
+    let read_mode = match reading.read_mode {
+        ReadMode::Map => tamias::ReadMode::Map,
+        ReadMode::Plain => tamias::ReadMode::Plain,
+    };
+    Ok(Store::open_read_only_with(folder, Options { read_mode, ..Options::default() })?)
 }
 
 /// Opens a store for writing, and tells what a crash has left behind.

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let text = std::fs::read(&args.cases).map_err(|error| Failure::file(&args.cases, &error))?;
     // A byte order mark is no part of the first query.
     let cases = parse_cases(&args.cases, text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text))?;
-    let store = Store::open_read_only(&args.store)?;
+    let store = super::read(&args.store, &args.reading)?;
     let BenchArgs { store: name, runs, percentile, plain, threads, .. } = args;
     let options = RunOptions { plain: *plain, threads: *threads, ..RunOptions::default() };
     Bench { store: &store, name, runs: *runs, percentile: *percentile, options }

@@ -15,7 +15,7 @@ use crate::{output, progress, signals};
 const EVENTS_BETWEEN_LOOKS: u64 = 1000;
 
 pub(crate) fn run(args: &KeysArgs) -> Result<(), Failure> {
-    let store = Store::open_read_only(&args.store)?;
+    let store = super::read(&args.store, &args.reading)?;
     let statement = crate::commands::query::within(&Statement::parse(ALL)?, &args.period)?;
     let query = statement.bind(&tamias::Parameters::new())?;
     signals::catch()?;

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use comfy_table::{ContentArrangement, Table, presets};
-use tamias::{Kind, KindCounts, KindReport, LeftOut, Parameters, Query, Rows, RunOptions, Statement, Store};
+use tamias::{Kind, KindCounts, KindReport, LeftOut, Parameters, Query, Rows, RunOptions, Statement};
 
 use crate::cli::{Format, OnDamage, Parameter, Period, QueryArgs};
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     let parameters = parameters(&args.params);
     let query = within(&Statement::parse(&text)?, &args.period)?.bind(&parameters)?;
     check_used(&args.params, &query)?;
-    let store = Store::open_read_only(&args.store)?;
+    let store = super::read(&args.store, &args.reading)?;
     let mut out = output::stdout();
     let analyze = match query.is_explain() {
         Some(false) => return output::write_line(&mut out, query.explain().trim_end()),

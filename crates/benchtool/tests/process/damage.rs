@@ -199,3 +199,16 @@ fn verify_deep_finds_nothing_where_nothing_is_wrong() {
         (tool(folder.path(), &["verify", "s", "--deep"]), tool(folder.path(), &["verify", "s"]));
     assert_eq!((deep.code, deep.out, deep.err), (Some(6), usual.out, usual.err));
 }
+
+#[test]
+fn files_can_be_read_plainly() {
+    let folder = folder();
+    damaged_store(folder.path());
+    let ask = |arguments: &[&str]| tool(folder.path(), arguments);
+    let query = ["query", "s", "select Message from stream where Elapsed > 900", "--on-damage", "skip"];
+    let mapped = ask(&[&query[..], &["--read-mode", "map"]].concat()).well();
+    let plain = ask(&[&query[..], &["--read-mode", "plain"]].concat()).well();
+    assert_eq!((plain.out, plain.err), (mapped.out, mapped.err));
+    ask(&["keys", "s", "--read-mode", "plain"]).with(6);
+    ask(&["query", "s", "select n from stream", "--read-mode", "other"]).with(2);
+}

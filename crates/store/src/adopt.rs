@@ -32,7 +32,12 @@ impl Stray {
     /// The log as a manifest would name it that knows nothing of it.
     pub(crate) fn log_entry(&self, directory: &dyn Directory) -> Option<LogEntry> {
         let header = retire::header(directory, &self.name(), FileKind::Log)?;
-        Some(LogEntry { number: self.number, version: header.version, length: HEADER_BYTES as u64 })
+        Some(LogEntry {
+            number: self.number,
+            version: header.version,
+            length: HEADER_BYTES as u64,
+            ended: false,
+        })
     }
 }
 

@@ -24,8 +24,10 @@ pub(crate) use sections::{decode_sources, encode_sources};
 pub(crate) struct LogEntry {
     pub(crate) number: u64,
     pub(crate) version: u32,
-    /// So many bytes of it were durable, in whole batches, when the manifest was written. A log that is not longer was closed.
+    /// So many bytes of it were durable, in whole batches, when the manifest was written.
     pub(crate) length: u64,
+    /// It was closed: nothing behind its length counts, and nobody writes to it any more.
+    pub(crate) ended: bool,
 }
 
 /// A segment as the manifest names it.
@@ -261,7 +263,7 @@ impl Manifest {
         let lock = prepared.inspect_err(|_| {
             let _ = directory.remove(&unfinished);
         })?;
-        directory.rename(&unfinished, &name).map_err(fail(Operation::Rename))?;
+        place(directory, &unfinished, &name).map_err(fail(Operation::Rename))?;
         directory.flush().map_err(fail(Operation::FlushFolder))?;
         Ok(Arc::from(lock))
     }
@@ -275,6 +277,26 @@ impl Manifest {
     /// Whether where a source stands was lost with an earlier manifest.
     pub(crate) fn has_lost(lost: &BTreeSet<String>, sources: &Sources, name: &str) -> bool {
         lost.contains(name) || (lost.contains("") && !sources.contains_key(name))
+    }
+}
+
+/// Gives a manifest its final name, unless another process has just done so with one of its own: of two writers of which one has lost its
+/// lock, only one gets any further.
+fn place(directory: &dyn Directory, unfinished: &str, name: &str) -> io::Result<()> {
+    let taken = || io::Error::new(io::ErrorKind::AlreadyExists, "another process has written it meanwhile");
+    match directory.link(unfinished, name) {
+        Ok(()) => {
+            // It has two names now. The unfinished one is taken away the next time at the latest.
+            let _ = directory.remove(unfinished);
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(taken()),
+        // Without second names it is a matter of the moment between.
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => match directory.kind(name)? {
+            None => directory.rename(unfinished, name),
+            Some(_) => Err(taken()),
+        },
+        Err(error) => Err(error),
     }
 }
 

@@ -102,6 +102,8 @@ pub(crate) struct Recovered {
     /// Keeps what the manifest names for snapshots.
     pub(crate) generation: Arc<dyn Lock>,
     pub(crate) log: Option<LogWriter>,
+    /// Logs that were closed: they stay as they are until they are sealed.
+    pub(crate) ended: Vec<LogEntry>,
     pub(crate) replayed: Replayed,
     /// What damaged logs still hold.
     pub(crate) salvaged: Vec<Arc<Run>>,
@@ -224,21 +226,22 @@ pub(crate) fn recover(directory: &Arc<dyn Directory>, options: &Options) -> Resu
     let old = find_manifest(&**directory, true)?.unwrap_or_else(|| Manifest::empty(random_identity()));
     let names = list(&**directory)?;
     retire::finish_names(&**directory, &names, &old)?;
-    retire::sweep_unfinished(&**directory, &names, &old);
     let mut replay = Replay::of(&**directory, &old, options.block_bytes)?;
-    let closed = replay.read_logs()?;
-    let mut log = match closed {
-        Some(entry) => Some(LogWriter::resume(&**directory, old.store, &entry)?),
-        None => replay.copy_logs()?,
-    };
-    let Replay { mut replayed, next_file, kept, salvaged, salvaged_bytes, damage, leftovers, .. } = replay;
+    replay.read_logs()?;
+    let mut log = replay.copy_logs()?;
+    let Replay { mut replayed, next_file, kept, ended, salvaged, salvaged_bytes, damage, leftovers, .. } =
+        replay;
     // Numbers of events that only a later manifest named stay theirs.
     let stale = adopt::beyond_unnamed(directory, &old, options, &mut replayed)?;
     let mut manifest = Manifest {
         number: next_manifest(&names, old.number),
         next_file,
         next_arrival: if stale { replayed.next_arrival } else { old.next_arrival },
-        logs: kept.into_iter().chain(log.as_ref().map(LogWriter::entry)).collect(),
+        logs: kept
+            .into_iter()
+            .chain(ended.iter().copied())
+            .chain(log.as_ref().map(LogWriter::entry))
+            .collect(),
         lost_sources: replayed.lost_sources.clone(),
         ..old.clone()
     };
@@ -249,8 +252,10 @@ pub(crate) fn recover(directory: &Arc<dyn Directory>, options: &Options) -> Resu
             log.remove_unfinished(&**directory);
         }
     })?;
+    // Only now: a writer that has lost its lock cannot publish any more, and name one of them.
+    retire::sweep_unfinished(&**directory, &names, &manifest);
     retire::sweep(&**directory, &manifest);
-    Ok(Recovered { manifest, generation, log, replayed, salvaged, salvaged_bytes, damage, leftovers })
+    Ok(Recovered { manifest, generation, log, ended, replayed, salvaged, salvaged_bytes, damage, leftovers })
 }
 
 /// Publishes the manifest, and gives the log that it names its final name.
@@ -268,6 +273,9 @@ fn publish(
     Ok(generation)
 }
 
+/// So many closed logs stay as they are; more are copied into one.
+const ENDED_LOGS_MAX: usize = 8;
+
 /// The logs of a manifest on their way into memory.
 struct Replay<'a> {
     directory: &'a dyn Directory,
@@ -277,6 +285,8 @@ struct Replay<'a> {
     replayed: Replayed,
     /// Damaged logs: they stay as evidence, and for whoever repairs them.
     kept: Vec<LogEntry>,
+    /// Those that were closed, and are whole.
+    ended: Vec<LogEntry>,
     /// Those that are whole, to be copied.
     whole: Vec<(LogEntry, u64)>,
     salvaged: Vec<Arc<Run>>,
@@ -298,6 +308,7 @@ impl<'a> Replay<'a> {
             next_file: next_file(directory, old)?,
             replayed: Replayed::begin(old),
             kept: Vec::new(),
+            ended: Vec::new(),
             whole: Vec::new(),
             salvaged: Vec::new(),
             salvaged_bytes: 0,
@@ -306,9 +317,10 @@ impl<'a> Replay<'a> {
         })
     }
 
-    /// Reads the logs; gives the one that can be gone on with, if it was closed and is the only one.
-    fn read_logs(&mut self) -> Result<Option<LogEntry>, OpenError> {
+    /// Reads the logs.
+    fn read_logs(&mut self) -> Result<(), OpenError> {
         let mut least_arrival = 0;
+        let many = self.old.logs.len() > ENDED_LOGS_MAX;
         for entry in &self.old.logs {
             let mut reader = match open_log(self.directory, self.old.store, entry)? {
                 Ok(reader) => reader,
@@ -336,15 +348,15 @@ impl<'a> Replay<'a> {
                 continue;
             }
             self.replayed.tail.extend(tail);
-            let length = reader.length(self.directory)?;
-            let closed = entry.version == VERSION && reader.offset == length && entry.length == length;
-            if closed && self.old.logs.len() == 1 {
-                return Ok(Some(*entry));
+            // Logs are in the order of their age, and stay so.
+            if entry.ended && self.whole.is_empty() && !many {
+                self.ended.push(*entry);
+                continue;
             }
             self.whole.push((*entry, from));
             self.keep_rest(&mut reader, entry.number)?;
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Keeps what follows the last batch. Perhaps it never was acknowledged; perhaps it was, and is damaged: nobody can tell.

@@ -89,9 +89,13 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) {
         }
     }
     for name in &manifest.retired {
-        let log_or_segment = !matches!(FileKind::parse(name), None | Some((FileKind::Manifest, _)));
-        if log_or_segment && !held.contains(name) {
-            let _ = directory.remove(name).or_else(|_| directory.remove(&unfinished(name)));
+        let Some((kind @ (FileKind::Log | FileKind::Segment), _)) = FileKind::parse(name) else { continue };
+        for name in [name.clone(), unfinished(name)] {
+            // Another store's file may have come to that name meanwhile.
+            let own = belongs(directory, &name, kind) == Some(manifest.store);
+            if own && !held.contains(&name) {
+                let _ = directory.remove(&name);
+            }
         }
     }
     keep_spare(directory, manifest);

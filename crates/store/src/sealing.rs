@@ -20,6 +20,9 @@ impl Writer {
         let frozen = self.frozen.get_or_insert_default();
         frozen.runs.extend(runs);
         frozen.document_bytes += document_bytes;
+        let ended = std::mem::take(&mut self.ended);
+        frozen.logs.extend(ended.logs);
+        frozen.log_bytes += ended.bytes;
         if let Some(log) = self.log.take() {
             frozen.logs.push(log.number);
             frozen.log_bytes += log.written;

@@ -9,7 +9,7 @@ use crate::error::{AppendError, Failure, Operation, SealError};
 use crate::format::{LOCK_NAME, SOURCE_NAME_BYTES_MAX};
 use crate::io::{Directory, Lock};
 use crate::log::{LogWriter, SourcePosition};
-use crate::manifest::{Manifest, SourceMark, Sources};
+use crate::manifest::{LogEntry, Manifest, SourceMark, Sources};
 use crate::options::{FlushStats, Options};
 use crate::recovery::{Leftover, Recovered, Replayed};
 use crate::retire;
@@ -87,6 +87,8 @@ pub(crate) struct Writer {
     /// Keeps what the manifest names for the snapshots taken from it.
     generation: Arc<dyn Lock>,
     pub(crate) log: Option<LogWriter>,
+    /// Logs that were closed before: their events are in the tail as well.
+    pub(crate) ended: Ended,
     pub(crate) replayed: Replayed,
     /// What is being sealed, or could not be.
     pub(crate) frozen: Option<Frozen>,
@@ -102,6 +104,13 @@ pub(crate) struct Writer {
     /// When the tail is sealed for its age, once it holds something.
     pub(crate) seal_time: Option<Instant>,
     pub(crate) stats: FlushStats,
+}
+
+/// Logs that take no more batches.
+#[derive(Default)]
+pub(crate) struct Ended {
+    pub(crate) logs: Vec<u64>,
+    pub(crate) bytes: u64,
 }
 
 /// A tail whose log takes no more batches.
@@ -174,12 +183,16 @@ impl Writer {
         if log.flushed < log.written {
             log.flush(directory)?;
         }
-        let entry = log.entry();
-        if !self.manifest.logs.contains(&entry) {
-            let manifest = self.manifest.clone();
-            self.replace_manifest(directory, hold, next_file, manifest)?;
-        }
-        Ok(())
+        let mut manifest = self.manifest.clone();
+        let ended = LogEntry { ended: true, ..log.entry() };
+        manifest
+            .logs
+            .iter_mut()
+            .filter(|entry| entry.number == ended.number)
+            .for_each(|entry| *entry = ended);
+        // It takes no more batches, whatever becomes of the manifest.
+        self.log = None;
+        self.replace_manifest(directory, hold, next_file, manifest)
     }
 
     /// Bytes of documents that are in logs only.
@@ -196,8 +209,21 @@ impl Inner {
         recovered: Recovered,
         hold: Hold,
     ) -> Inner {
-        let Recovered { manifest, generation, log, replayed, salvaged, salvaged_bytes, damage, leftovers } =
-            recovered;
+        let Recovered {
+            manifest,
+            generation,
+            log,
+            ended,
+            replayed,
+            salvaged,
+            salvaged_bytes,
+            damage,
+            leftovers,
+        } = recovered;
+        let ended = Ended {
+            logs: ended.iter().map(|log| log.number).collect(),
+            bytes: ended.iter().map(|log| log.length).sum(),
+        };
         let environment = Arc::new(Environment::new(Arc::clone(&directory), manifest.store, &options));
         let segments = manifest.segments.iter();
         let segments = segments.map(|entry| Arc::new(Segment::new(*entry, Arc::clone(&environment))));
@@ -205,13 +231,14 @@ impl Inner {
             environment: Arc::clone(&environment),
             segments: Arc::new(Segments::new(segments.collect())),
             tail: [&*salvaged, &*replayed.tail.runs].concat(),
-            log_bytes: salvaged_bytes + log.as_ref().map_or(0, |log| log.written),
+            log_bytes: salvaged_bytes + ended.bytes + log.as_ref().map_or(0, |log| log.written),
             damage: damage.into(),
             lock: Arc::clone(&generation),
         };
         let mut writer = Writer {
             generation,
             log,
+            ended,
             replayed,
             frozen: None,
             pending: VecDeque::new(),
@@ -455,6 +482,7 @@ impl Inner {
         let lock = Arc::clone(&writer.generation);
         let log_bytes = self.salvaged_bytes
             + writer.frozen.as_ref().map_or(0, |frozen| frozen.log_bytes)
+            + writer.ended.bytes
             + writer.log.as_ref().map_or(0, |log| log.written);
         let state = Arc::new(State { environment, segments, tail, log_bytes, damage, lock });
         *self.state.write().unwrap_or_else(PoisonError::into_inner) = state;

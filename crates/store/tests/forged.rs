@@ -15,8 +15,8 @@ use tamias_store::{Direction, Event, Options, ReadMode, Reader, Repair, Snapshot
 
 const ROUNDS: usize = 10_000;
 
-/// One segment of a few blocks, one log of a few batches.
-fn small_store() -> Medium {
+/// One segment of a few blocks, one log of a few batches; closed, or as a killed process leaves it.
+fn small_store(closed: bool) -> Medium {
     let folder = Simulated::new();
     let store = open(&folder, &tiny()).unwrap();
     for round in 0..4u64 {
@@ -28,8 +28,9 @@ fn small_store() -> Medium {
             store.seal().unwrap();
         }
     }
+    let killed = folder.medium();
     drop(store);
-    folder.medium()
+    if closed { folder.medium() } else { killed }
 }
 
 fn name(medium: &Medium, extension: &str) -> String {
@@ -149,10 +150,10 @@ fn read(snapshot: &Snapshot) {
 
 #[test]
 fn forged_files_do_no_harm_to_the_process() {
-    let medium = small_store();
+    let media = [small_store(true), small_store(false)];
     let mut chance = Chance(1);
     for round in 0..3 * ROUNDS {
-        let mut forged = medium.clone();
+        let mut forged = media[round / 3 % 2].clone();
         match round % 3 {
             0 => forge_manifest(&mut forged, |body| forge(body, &mut chance)),
             1 => forge_segment(&mut forged, &mut chance),
@@ -178,7 +179,7 @@ fn forged_files_do_no_harm_to_the_process() {
 
 #[test]
 fn a_log_too_long_to_search_for_a_witness_is_reported() {
-    let mut medium = small_store();
+    let mut medium = small_store(false);
     let name = name(&medium, ".log");
     let mut bytes = contents(&medium, &name);
     let seed = seed(FileKind::Log, &bytes);

@@ -251,3 +251,29 @@ fn somebody_who_locks_the_manifest_does_not_stop_readers() {
     let reader = Reader::open(&inside, Options::default()).unwrap();
     assert_eq!(reader.snapshot().unwrap().events(), 2);
 }
+
+#[test]
+fn a_writer_that_has_lost_its_lock_overwrites_nothing_of_the_next_one() {
+    for sealed in [false, true] {
+        let (_folder, inside, _) = store();
+        // It has written nothing yet: what was closed lies before both of them.
+        let first = open(&inside).unwrap();
+        fs::remove_file(inside.join("lock")).unwrap();
+        let second = open(&inside).unwrap();
+        let one = [Event { instant: 1, bytes: b"first" }];
+        let two = [Event { instant: 2, bytes: b"second" }];
+        let append = |store: &Store, events: &[Event<'_>]| match sealed {
+            true => store.append_sealed(events, None),
+            false => store.append(events),
+        };
+        append(&second, &two).unwrap();
+        assert!(append(&first, &one).is_err());
+        append(&second, &two).unwrap();
+        drop(first);
+        append(&second, &two).unwrap();
+        drop(second);
+        let store = open(&inside).unwrap();
+        assert_eq!(store.snapshot().verify().unwrap(), []);
+        assert_eq!(store.snapshot().events(), 5, "two from before, and three that were acknowledged");
+    }
+}

@@ -430,3 +430,30 @@ fn a_missing_file_that_is_put_back_after_a_repair_is_taken_in_again() {
         check_repaired(&folder, &expected, 0);
     }
 }
+
+#[test]
+fn another_stores_file_under_a_retired_name_is_left_alone() {
+    let folder = Simulated::new();
+    let store = open(&folder, &options()).unwrap();
+    append(&store, 0..300);
+    store.merge().unwrap();
+    drop(store);
+    let other = Simulated::new();
+    let store = open(&other, &options()).unwrap();
+    append(&store, 0..300);
+    drop(store);
+    let (mut medium, foreign) = (folder.medium(), other.medium());
+    let free: Vec<String> =
+        names(&foreign, ".segment").into_iter().filter(|name| medium.find(name).is_none()).collect();
+    assert!(!free.is_empty());
+    free.iter().for_each(|name| put(&mut medium, name, &contents(&foreign, name)));
+    let folder = Simulated::with(medium);
+    for _ in 0..3 {
+        let store = open(&folder, &options()).unwrap();
+        append(&store, 300..310);
+        store.seal().unwrap();
+    }
+    for name in free {
+        assert_eq!(contents(&folder.medium(), &name), contents(&foreign, &name));
+    }
+}

@@ -267,7 +267,7 @@ impl Directory for Simulated {
 
     fn link(&self, from: &str, to: &str) -> io::Result<()> {
         let mut shared = self.shared();
-        shared.pass(Call::Create)?;
+        shared.pass(Call::Rename)?;
         shared.find(&self.full(from))?;
         if shared.find(&self.full(to)).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());

@@ -39,6 +39,8 @@ pub(crate) struct LogReader {
     pub(crate) offset: u64,
     /// Up to here the manifest says that it was durable.
     known: u64,
+    /// The log was closed there: nothing behind it counts.
+    end: Option<u64>,
     /// The arrival number that follows, once a batch was taken.
     next_arrival: Option<u64>,
     /// Arrival numbers below this one have been: no batch begins there.
@@ -70,6 +72,7 @@ impl LogReader {
             name,
             offset: HEADER_BYTES as u64,
             known: entry.length.min(NUMBER_MAX),
+            end: entry.ended.then_some(entry.length.min(NUMBER_MAX)),
             next_arrival: None,
             least_arrival: 0,
             damage: Vec::new(),
@@ -92,11 +95,13 @@ impl LogReader {
     /// Takes over what a newer manifest knows of the same log.
     pub(crate) fn learn_from(&mut self, newer: &LogReader) {
         self.known = self.known.max(newer.known);
+        self.end = newer.end;
     }
 
-    /// The length of the file.
-    pub(crate) fn length(&self, directory: &dyn Directory) -> Result<u64, Failure> {
-        self.file.length().map_err(Failure::during(directory, &self.name, Operation::Read))
+    /// The length of what counts of the file.
+    fn length(&self) -> std::io::Result<u64> {
+        let length = self.file.length()?;
+        Ok(self.end.map_or(length, |end| end.min(length)))
     }
 
     fn report(&mut self, start: u64, found: &'static str) {
@@ -119,7 +124,7 @@ impl LogReader {
     }
 
     fn rest_inner(&mut self) -> std::io::Result<Option<Rest>> {
-        let length = self.file.length()?;
+        let length = self.length()?;
         let mut window = vec![0; WINDOW_BYTES];
         let mut at = self.offset;
         let mut zeros = true;
@@ -161,7 +166,7 @@ impl LogReader {
 
     /// Whether there is no whole batch at the current offset though there was one once: then up to where.
     fn find_hole(&mut self) -> std::io::Result<Option<Hole>> {
-        let length = self.file.length()?;
+        let length = self.length()?;
         let mut search = Search::new(self.offset, length);
         let mut next = None;
         while let Some((offset, frame)) = self.next_whole(&mut search)? {
@@ -210,6 +215,9 @@ impl LogReader {
         window: &mut Window,
         take: &mut impl FnMut(&StoredBatch<'_>),
     ) -> std::io::Result<bool> {
+        if self.end.is_some_and(|end| self.offset >= end) {
+            return Ok(false);
+        }
         let head = window.get(&*self.file, self.offset, FRAME_BYTES as u64, &mut self.unreadable)?;
         let frame = match head.first_chunk() {
             Some(bytes) => Frame::decode(self.header.seed(), bytes),

@@ -59,7 +59,6 @@ impl EncodedBatch {
 #[derive(Debug)]
 pub(crate) struct LogWriter {
     pub(crate) number: u64,
-    version: u32,
     /// It has its unfinished name still.
     unnamed: bool,
     pub(crate) file: Arc<dyn File>,
@@ -132,30 +131,6 @@ impl LogWriter {
         finished.map(|()| log)
     }
 
-    /// Goes on with a log that was closed: all of it is durable, and whole.
-    pub(crate) fn resume(
-        directory: &dyn Directory,
-        store: u128,
-        entry: &LogEntry,
-    ) -> Result<LogWriter, Failure> {
-        let LogEntry { number, version, length } = *entry;
-        let name = FileKind::Log.name(number);
-        let opened = directory.open_for_writing(&name);
-        let file = opened.map_err(Failure::during(directory, &name, Operation::Open))?;
-        let seed = Header { kind: FileKind::Log, version, store, number }.seed();
-        Ok(LogWriter {
-            number,
-            version,
-            unnamed: false,
-            file,
-            name,
-            seed,
-            written: length,
-            flushed: length,
-            witnessed: length,
-        })
-    }
-
     /// Creates the file under its unfinished name.
     fn begin(directory: &dyn Directory, store: u128, number: u64) -> Result<LogWriter, Failure> {
         let (name, unfinished) = (FileKind::Log.name(number), FileKind::Log.unfinished_name(number));
@@ -169,17 +144,7 @@ impl LogWriter {
         }
         let written = HEADER_BYTES as u64;
         let seed = header.seed();
-        Ok(LogWriter {
-            number,
-            version: VERSION,
-            unnamed: true,
-            file,
-            name,
-            seed,
-            written,
-            flushed: 0,
-            witnessed: written,
-        })
+        Ok(LogWriter { number, unnamed: true, file, name, seed, written, flushed: 0, witnessed: written })
     }
 
     fn finish(&mut self, directory: &dyn Directory) -> Result<(), Failure> {
@@ -191,7 +156,7 @@ impl LogWriter {
 
     /// The log as a manifest names it now.
     pub(crate) fn entry(&self) -> LogEntry {
-        LogEntry { number: self.number, version: self.version, length: self.flushed }
+        LogEntry { number: self.number, version: VERSION, length: self.flushed, ended: false }
     }
 
     /// Gives a new log its final name, once a manifest names it; durable when the folder is flushed. False if it has it already.

@@ -118,12 +118,17 @@ fn encode_log(log: &LogEntry, out: &mut Vec<u8>) {
     out.extend_from_slice(&log.number.to_le_bytes());
     out.extend_from_slice(&log.length.to_le_bytes());
     out.extend_from_slice(&log.version.to_le_bytes());
-    out.extend_from_slice(&0u32.to_le_bytes());
+    out.extend_from_slice(&u32::from(log.ended).to_le_bytes());
 }
 
 fn decode_log(at: &mut Fields<'_>) -> Option<LogEntry> {
     let (number, length, version) = (at.u64()?, at.u64()?, at.u32()?);
-    (at.u32()? == 0).then_some(LogEntry { number, version, length })
+    let ended = match at.u32()? {
+        0 => false,
+        1 => true,
+        _ => return None,
+    };
+    Some(LogEntry { number, version, length, ended })
 }
 
 fn encode_segment(segment: &SegmentEntry, out: &mut Vec<u8>) {

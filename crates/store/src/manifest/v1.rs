@@ -20,7 +20,12 @@ pub(super) fn decode(mut manifest: Manifest, body: &[u8]) -> Option<Manifest> {
     }
     for _ in 0..logs {
         // Nothing is known of what was durable in it but that its header was.
-        manifest.logs.push(LogEntry { number: at.u64()?, version: 1, length: HEADER_BYTES as u64 });
+        manifest.logs.push(LogEntry {
+            number: at.u64()?,
+            version: 1,
+            length: HEADER_BYTES as u64,
+            ended: false,
+        });
     }
     for _ in 0..segments {
         let (number, file_bytes) = (at.u64()?, at.u64()?);

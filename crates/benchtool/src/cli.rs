@@ -185,7 +185,8 @@ pub(crate) struct IngestArgs {
     /// Go on where the store stands in a file, although it may be further on
     ///
     /// After a list of the store's files was lost, or an older one put in its place, it may not be known how much of a file is stored.
-    /// Then nothing is stored without this option or --again: either may store some events twice.
+    /// Then nothing is stored without this option or --again: either may store some events twice. Given once it holds for all files, also those to
+    /// come.
     #[arg(long, conflicts_with = "again")]
     pub(crate) resume: bool,
 

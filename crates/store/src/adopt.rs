@@ -1,13 +1,12 @@
 //! Segments and logs of the store that no manifest names: an older manifest was put in the place of the newest, or all were lost.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
 use crate::block::Block;
 use crate::error::{Damage, Failure, OpenError};
-use crate::format::{FileKind, HEADER_BYTES, Key};
+use crate::format::{FileKind, HEADER_BYTES, Key, VERSION};
 use crate::inventory::{self, UnnamedKind};
 use crate::io::Directory;
 use crate::log::LogReader;
@@ -22,6 +21,8 @@ use crate::segment::{Environment, Segment};
 pub(crate) struct Stray {
     pub(crate) kind: FileKind,
     pub(crate) number: u64,
+    /// The manifest retires it: it is one only if the store has lost what it holds.
+    pub(crate) retired: bool,
 }
 
 impl Stray {
@@ -30,41 +31,43 @@ impl Stray {
     }
 
     /// The log as a manifest would name it that knows nothing of it.
-    pub(crate) fn log_entry(&self, directory: &dyn Directory) -> Option<LogEntry> {
-        let header = retire::header(directory, &self.name(), FileKind::Log)?;
-        Some(LogEntry {
-            number: self.number,
-            version: header.version,
-            length: HEADER_BYTES as u64,
-            ended: false,
-        })
+    pub(crate) fn log_entry(&self, directory: &dyn Directory) -> LogEntry {
+        // Where the header is damaged the checksums of batches tell.
+        let header = retire::header(directory, &self.name(), FileKind::Log);
+        let version = header.map_or(VERSION, |header| header.version);
+        LogEntry { number: self.number, version, length: HEADER_BYTES as u64, ended: false }
     }
 }
 
 /// The strays in the folder: segments before logs, the newest segment first, as it may hold what older ones held; logs in the order of their age.
 pub(crate) fn strays(directory: &dyn Directory, manifest: &Manifest) -> Result<Vec<Stray>, Failure> {
     let unnamed = inventory::unnamed(directory, manifest)?;
-    let own = [UnnamedKind::Events, UnnamedKind::Unfinished];
+    let own = [UnnamedKind::Events, UnnamedKind::Unfinished, UnnamedKind::Retired, UnnamedKind::Unreadable];
     let events = unnamed.iter().filter(|file| own.contains(&file.kind));
     // Those of unfinished names are nobody's loss.
-    let parsed = events.filter_map(|file| FileKind::parse(file.file.file_name()?.to_str()?));
-    let mut strays: Vec<Stray> = parsed.map(|(kind, number)| Stray { kind, number }).collect();
+    let parsed =
+        events.filter_map(|file| Some((FileKind::parse(file.file.file_name()?.to_str()?)?, file.kind)));
+    let retired = |kind| kind == UnnamedKind::Retired;
+    let strays = parsed.map(|((kind, number), found)| Stray { kind, number, retired: retired(found) });
+    let mut strays: Vec<Stray> = strays.filter(|stray| stray.kind != FileKind::Manifest).collect();
+    // What was retired comes last: the store has its events, if nothing is wrong with it.
     strays.sort_unstable_by_key(|stray| match stray.kind {
-        FileKind::Segment => (0, u64::MAX - stray.number),
-        _ => (1, stray.number),
+        FileKind::Segment => (stray.retired, 0, u64::MAX - stray.number),
+        _ => (stray.retired, 1, stray.number),
     });
     Ok(strays)
 }
 
-/// Moves the next arrival number beyond those of strays: they belong to events that were acknowledged, and may come back. True if there
-/// were any beyond it: then the manifest is not the newest one there was, and nobody knows where sources stood.
+/// Moves the next arrival number beyond those of strays: they belong to events that were acknowledged, and may come back. True if it has
+/// moved: then the manifest is not the newest one there was. As long as there are any nobody knows where sources stood.
 pub(crate) fn beyond_unnamed(
     directory: &Arc<dyn Directory>,
     manifest: &Manifest,
     options: &Options,
     replayed: &mut Replayed,
 ) -> Result<bool, OpenError> {
-    let strays = strays(&**directory, manifest)?;
+    let mut strays = strays(&**directory, manifest)?;
+    strays.retain(|stray| !stray.retired);
     if strays.is_empty() {
         return Ok(false);
     }
@@ -79,17 +82,18 @@ pub(crate) fn beyond_unnamed(
         };
         replayed.next_arrival = next.min(crate::format::NUMBER_MAX - 1);
     }
-    let stale = replayed.next_arrival > before;
-    if stale {
-        lose_sources(&mut replayed.lost_sources, replayed.sources.keys());
+    // Until they are taken in nobody knows where sources stood.
+    let unknown = unnamed_events(directory, manifest)?;
+    if unknown {
+        replayed.sources_lost_before = replayed.next_arrival;
     }
-    Ok(stale)
+    Ok(replayed.next_arrival > before)
 }
 
-/// Notes that nobody knows any more where these sources stand, and those that are not known at all.
-pub(crate) fn lose_sources<'a>(lost: &mut BTreeSet<String>, names: impl Iterator<Item = &'a String>) {
-    lost.extend(names.cloned());
-    lost.insert(String::new());
+/// Whether there are files of events that no manifest names.
+fn unnamed_events(directory: &Arc<dyn Directory>, manifest: &Manifest) -> Result<bool, Failure> {
+    let unnamed = inventory::unnamed(&**directory, manifest)?;
+    Ok(unnamed.iter().any(|file| file.kind == UnnamedKind::Events))
 }
 
 /// For whoever goes through whole segments.
@@ -106,8 +110,7 @@ pub(crate) fn plain_environment(
 fn greatest_arrival(stray: &Stray, environment: &Arc<Environment>) -> Result<Option<u64>, OpenError> {
     let directory = &*environment.directory;
     if stray.kind == FileKind::Log {
-        let Some(entry) = stray.log_entry(directory) else { return Ok(None) };
-        let mut log = LogReader::open(directory, environment.store, &entry)?;
+        let mut log = LogReader::open(directory, environment.store, &stray.log_entry(directory))?;
         let mut greatest = 0;
         log.read(directory, |batch| {
             greatest =
@@ -115,7 +118,7 @@ fn greatest_arrival(stray: &Stray, environment: &Arc<Environment>) -> Result<Opt
         })?;
         return Ok(log.damage.is_empty().then_some(greatest));
     }
-    let Some(entry) = Segment::examine(directory, stray.number) else { return Ok(None) };
+    let Some(entry) = Segment::examine(directory, environment.store, stray.number) else { return Ok(None) };
     if entry.arrivals.1 != u64::MAX {
         return Ok(Some(entry.arrivals.1));
     }
@@ -159,7 +162,7 @@ impl Regained {
         environment: &Arc<Environment>,
         known: &mut RoaringTreemap,
     ) -> Result<Regained, OpenError> {
-        let Some(entry) = Segment::examine(&*environment.directory, stray.number) else {
+        let Some(entry) = Segment::examine(&*environment.directory, environment.store, stray.number) else {
             let damage = Damage {
                 file: environment.directory.path(&stray.name()),
                 bytes: 0..0,
@@ -200,8 +203,7 @@ impl Regained {
     ) -> Result<Regained, OpenError> {
         let directory = &*environment.directory;
         let mut regained = Regained { sources: Some(Sources::new()), ..Regained::default() };
-        let Some(entry) = stray.log_entry(directory) else { return Ok(regained) };
-        let mut log = LogReader::open(directory, environment.store, &entry)?;
+        let mut log = LogReader::open(directory, environment.store, &stray.log_entry(directory))?;
         log.read(directory, |batch| {
             for (key, document) in batch.events() {
                 regained.events += 1;
@@ -215,6 +217,15 @@ impl Regained {
             }
         })?;
         regained.damage = log_damage(directory, stray.number, &log);
+        if let Some(rest) = log.rest(directory)? {
+            regained.damage.push(Damage {
+                file: directory.path(&stray.name()),
+                bytes: rest.bytes,
+                keys: None,
+                events: None,
+                found: "no whole batch begins there: one that was never acknowledged, or one that is damaged",
+            });
+        }
         regained.rest.sort_unstable_by_key(|(key, _)| *key);
         Ok(regained)
     }

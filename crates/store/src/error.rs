@@ -274,6 +274,11 @@ pub enum AppendError {
         /// The limit.
         most: usize,
     },
+    /// There are no arrival numbers left.
+    #[error(
+        "the store has no arrival numbers left: a damaged file claims the last of them; move the events to a new store"
+    )]
+    NumbersUsedUp,
     /// The name of the source is too long.
     #[error("the source's name has {bytes} bytes, more than {most}")]
     SourceNameTooLong {

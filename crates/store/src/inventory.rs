@@ -1,6 +1,7 @@
 //! What lies in the folder: which manifest counts, and what no manifest names.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::PathBuf;
 
 use crate::error::{Failure, OpenError, Operation};
@@ -94,9 +95,22 @@ impl Found {
     }
 
     /// The manifest that counts. Of those of several stores it is the one whose files are here, if those of the others are not.
-    pub(crate) fn choose(&self, directory: &dyn Directory) -> Result<Option<&Manifest>, OpenError> {
-        if self.whole.len() < 2 {
-            return Ok(self.whole.values().next());
+    pub(crate) fn choose(
+        &self,
+        directory: &dyn Directory,
+        names: &[String],
+    ) -> Result<Option<&Manifest>, OpenError> {
+        if let (Some(manifest), true) = (self.whole.values().next(), self.whole.len() == 1) {
+            return match self.of_another_store(directory, names, manifest) {
+                Some(other) if !is_at_home(directory, manifest) => Err(OpenError::TwoStores {
+                    file: directory.path(&manifest.name()),
+                    other: directory.path(&other),
+                }),
+                _ => Ok(Some(manifest)),
+            };
+        }
+        if self.whole.is_empty() {
+            return Ok(None);
         }
         let mut at_home = self.whole.values().filter(|manifest| is_at_home(directory, manifest));
         match (at_home.next(), at_home.next()) {
@@ -108,6 +122,21 @@ impl Found {
                 Err(OpenError::TwoStores { file: path(1), other: path(0) })
             }
         }
+    }
+
+    /// A file of the folder that belongs to another store than this manifest.
+    fn of_another_store(
+        &self,
+        directory: &dyn Directory,
+        names: &[String],
+        manifest: &Manifest,
+    ) -> Option<String> {
+        let of_another = |name: &&String| {
+            let kind = FileKind::parse(name).map(|(kind, _)| kind);
+            let store = kind.and_then(|kind| retire::belongs(directory, name, kind));
+            store.is_some_and(|store| store != manifest.store)
+        };
+        names.iter().find(of_another).cloned()
     }
 
     /// A damaged manifest that was the newest one of the store, as far as can be told.
@@ -137,6 +166,19 @@ fn is_at_home(directory: &dyn Directory, manifest: &Manifest) -> bool {
     })
 }
 
+/// Whether all files are here that the manifest names, and none of them is shorter than it says.
+pub(crate) fn has_all_files(directory: &dyn Directory, manifest: &Manifest) -> bool {
+    let length = |name: &str| match directory.kind(name) {
+        Ok(Some(NameKind::File(length))) => Some(length),
+        _ => None,
+    };
+    let logs = manifest.logs.iter().map(|log| (FileKind::Log.name(log.number), log.length));
+    let segments = manifest.segments.iter().map(|entry| (entry.name(), entry.file_bytes));
+    logs.chain(segments).all(|(name, least)| {
+        length(&name).or_else(|| length(&format!("{name}.tmp"))).is_some_and(|length| length >= least)
+    })
+}
+
 /// Whether all files are here that the manifest names, and none that only a later one can have named.
 fn is_complete(directory: &dyn Directory, names: &[String], manifest: &Manifest) -> bool {
     let there: BTreeSet<&str> = names.iter().map(String::as_str).collect();
@@ -152,11 +194,25 @@ fn is_complete(directory: &dyn Directory, names: &[String], manifest: &Manifest)
 
 /// Reads the current manifest; `None` if the folder holds nothing of a store yet. `strict` refuses a folder with foreign files and no store.
 pub(crate) fn find_manifest(directory: &dyn Directory, strict: bool) -> Result<Option<Manifest>, OpenError> {
+    // A writer may replace the manifest between the listing and the reading, again and again.
+    for _ in 0..LOOKS {
+        match look_for_manifest(directory, strict) {
+            Err(OpenError::Failure(failure)) if failure.source.kind() == io::ErrorKind::NotFound => {}
+            found => return found,
+        }
+    }
+    look_for_manifest(directory, strict)
+}
+
+/// How often a manifest is looked for that is gone when it is to be read.
+const LOOKS: usize = 20;
+
+fn look_for_manifest(directory: &dyn Directory, strict: bool) -> Result<Option<Manifest>, OpenError> {
     let names = list(directory)?;
     let found = Found::among(directory, &names)?;
     let damaged =
         |number| OpenError::ManifestDamaged { file: directory.path(&FileKind::Manifest.name(number)) };
-    if let Some(manifest) = found.choose(directory)? {
+    if let Some(manifest) = found.choose(directory, &names)? {
         return match found.damaged_after(directory, &names, manifest) {
             Some(number) => Err(damaged(number)),
             None => Ok(Some(manifest.clone())),
@@ -203,6 +259,8 @@ pub enum UnnamedKind {
     Foreign,
     /// It has the name of one of the store's files, and does not begin like one.
     Unreadable,
+    /// The store has taken it out, and removes it when nobody reads it any more, at the next opening for writing at the latest.
+    Retired,
     /// A link, a folder, a pipe or a device in the place of a file. It is never followed or opened.
     Irregular,
 }
@@ -242,8 +300,11 @@ fn classify(
     if !regular {
         return Some(UnnamedKind::Irregular);
     }
-    if named.contains(&kind.name(number)) || manifest.retired.contains(name) {
+    if named.contains(&kind.name(number)) {
         return None;
+    }
+    if manifest.retired.contains(name) && retire::belongs(directory, name, kind) == Some(manifest.store) {
+        return (kind != FileKind::Manifest).then_some(UnnamedKind::Retired);
     }
     Some(match (retire::header(directory, name, kind), kind) {
         (Some(header), _) if header.store != manifest.store => UnnamedKind::Foreign,
@@ -251,7 +312,7 @@ fn classify(
         (None, _) => UnnamedKind::Unreadable,
         // A crash left such files to version 1 under their final names.
         (Some(Header { version: 1, .. }), FileKind::Segment)
-            if Segment::examine(directory, number).is_none() =>
+            if Segment::examine(directory, manifest.store, number).is_none() =>
         {
             UnnamedKind::Unfinished
         }

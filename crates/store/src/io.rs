@@ -36,6 +36,8 @@ pub trait Directory: Send + Sync + Debug {
     /// Gives a file a second name, which must be free. `to` may lie in a folder within this one: `folder/name`. An error of the kind
     /// [`Unsupported`](io::ErrorKind::Unsupported) where the file system has no such thing.
     fn link(&self, from: &str, to: &str) -> io::Result<()>;
+    /// Whether a file has other names, in this folder or elsewhere: then what is done to it is done to them.
+    fn has_other_names(&self, name: &str) -> bool;
     /// Removes a file, or a link without what it points to.
     fn remove(&self, name: &str) -> io::Result<()>;
     /// Makes creations, renamings and removals durable.

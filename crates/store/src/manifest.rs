@@ -146,8 +146,8 @@ pub(crate) struct Manifest {
     pub(crate) segments: Vec<SegmentEntry>,
     /// Where each source stood, as far as segments hold its events.
     pub(crate) sources: Sources,
-    /// Sources whose positions were lost, and not told again since. An empty name stands for all that `sources` does not have.
-    pub(crate) lost_sources: BTreeSet<String>,
+    /// Where sources stood was lost, as far as batches before this arrival number tell it; 0 if it was not.
+    pub(crate) sources_lost_before: u64,
     /// Names of files that were live once, and are to be removed.
     pub(crate) retired: BTreeSet<String>,
     pub(crate) unknown: Vec<Section>,
@@ -175,7 +175,7 @@ impl Manifest {
             logs: Vec::new(),
             segments: Vec::new(),
             sources: Sources::new(),
-            lost_sources: BTreeSet::new(),
+            sources_lost_before: 0,
             retired: BTreeSet::new(),
             unknown: Vec::new(),
         }
@@ -215,7 +215,8 @@ impl Manifest {
         let numbers = logs.chain(manifest.segments.iter().map(|segment| segment.number));
         let sane = manifest.next_arrival < NUMBER_MAX
             && manifest.next_file < NUMBER_MAX
-            && numbers.into_iter().all(|number| number < manifest.next_file);
+            && numbers.into_iter().all(|number| number < manifest.next_file)
+            && manifest.names().all(|name| !manifest.retired.contains(&name));
         if sane { Ok(manifest) } else { Err(ManifestFault::Damaged) }
     }
 
@@ -247,7 +248,9 @@ impl Manifest {
         clear_name(directory, &unfinished)?;
         let bytes = self.encode();
         let written = write_new(directory, &unfinished, &bytes).or_else(|failure| {
-            let _ = directory.remove(&unfinished);
+            if failure.operation != Operation::Create {
+                let _ = directory.remove(&unfinished);
+            }
             if failure.is_lack_of_room() {
                 write_over_spare(directory, &unfinished, &bytes).ok_or(failure)
             } else {
@@ -275,8 +278,8 @@ impl Manifest {
     }
 
     /// Whether where a source stands was lost with an earlier manifest.
-    pub(crate) fn has_lost(lost: &BTreeSet<String>, sources: &Sources, name: &str) -> bool {
-        lost.contains(name) || (lost.contains("") && !sources.contains_key(name))
+    pub(crate) fn has_lost(lost_before: u64, sources: &Sources, name: &str) -> bool {
+        lost_before > 0 && sources.get(name).is_none_or(|mark| mark.next_arrival <= lost_before)
     }
 }
 
@@ -317,7 +320,7 @@ fn write_new(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Result<Arc<
 /// Gives the spare file this name and these bytes, which takes no room that it does not have already.
 fn write_over_spare(directory: &dyn Directory, name: &str, bytes: &[u8]) -> Option<Arc<dyn File>> {
     let fits = matches!(directory.kind(SPARE_NAME), Ok(Some(NameKind::File(length))) if length >= bytes.len() as u64);
-    if !fits || directory.rename(SPARE_NAME, name).is_err() {
+    if !fits || directory.has_other_names(SPARE_NAME) || directory.rename(SPARE_NAME, name).is_err() {
         return None;
     }
     let write = || {
@@ -337,7 +340,7 @@ pub(crate) fn keep_spare(directory: &dyn Directory, manifest: &Manifest) {
     let needed = (length + ROOM_BYTES / 2).next_multiple_of(ROOM_BYTES);
     let (file, from) = match directory.kind(SPARE_NAME) {
         Ok(None) => (directory.create(SPARE_NAME), 0),
-        Ok(Some(NameKind::File(length))) if length < needed => {
+        Ok(Some(NameKind::File(length))) if length < needed && !directory.has_other_names(SPARE_NAME) => {
             (directory.open_for_writing(SPARE_NAME), length)
         }
         _ => return,

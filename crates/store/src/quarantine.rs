@@ -28,7 +28,7 @@ fn folder(directory: &dyn Directory) -> Result<Arc<dyn Directory>, Failure> {
 /// Keeps a file as it is, under its own name or, where that is taken by other bytes, with a number behind it. When this returns the
 /// name is durable. It is the same file under a second name, which takes no room and keeps what cannot be read; a copy where the file system has
 /// no such thing.
-pub(crate) fn keep_file(directory: &dyn Directory, name: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn keep_file(directory: &dyn Directory, name: &str) -> Result<Kept, Failure> {
     let fail = |operation| Failure::during(directory, name, operation);
     let file = directory.open(name).map_err(fail(Operation::Open))?;
     let length = file.length().map_err(fail(Operation::Read))?;
@@ -50,7 +50,7 @@ pub(crate) fn keep_bytes(
     name: &str,
     bytes: Range<u64>,
     kept: &str,
-) -> Result<PathBuf, Failure> {
+) -> Result<Kept, Failure> {
     let opened = crate::retire::open_named(directory, name);
     let file = opened.map_err(Failure::during(directory, name, Operation::Open))?;
     let quarantine = folder(directory)?;
@@ -67,12 +67,14 @@ fn keep(
     bytes: Range<u64>,
     kept: &str,
     put: impl FnOnce(&str) -> Result<(), Failure>,
-) -> Result<PathBuf, Failure> {
+) -> Result<Kept, Failure> {
     let mut target = kept.to_owned();
+    let mut is_new = false;
     for number in 2u32.. {
         let fail = |operation| Failure::during(quarantine, &target, operation);
         if quarantine.kind(&target).map_err(fail(Operation::Open))?.is_none() {
             put(&target)?;
+            is_new = true;
             break;
         }
         let same = quarantine.open(&target).and_then(|there| is_same(file, bytes.clone(), &*there));
@@ -83,7 +85,23 @@ fn keep(
         target = format!("{kept}.{number}");
     }
     quarantine.flush().map_err(Failure::during(directory, QUARANTINE_NAME, Operation::FlushFolder))?;
-    Ok(quarantine.path(&target))
+    Ok(Kept { path: quarantine.path(&target), name: target, is_new })
+}
+
+/// Takes back what an operation has kept that failed in the end: it is in its old place still.
+pub(crate) fn take_back(directory: &dyn Directory, kept: &[Kept]) {
+    let Ok(quarantine) = directory.folder(QUARANTINE_NAME) else { return };
+    for kept in kept.iter().filter(|kept| kept.is_new) {
+        let _ = quarantine.remove(&kept.name);
+    }
+}
+
+/// What is kept.
+pub(crate) struct Kept {
+    pub(crate) path: PathBuf,
+    name: String,
+    /// It was not there before.
+    is_new: bool,
 }
 
 fn copy(file: &dyn File, bytes: Range<u64>, quarantine: &dyn Directory, target: &str) -> Result<(), Failure> {

@@ -110,7 +110,7 @@ impl Reader {
     /// Whether it was lost where this source stood, as of the last snapshot; see [`Store::is_source_lost`](crate::Store::is_source_lost).
     pub fn is_source_lost(&self, name: &str) -> bool {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        Manifest::has_lost(&held.replayed.lost_sources, &held.replayed.sources, name)
+        Manifest::has_lost(held.replayed.sources_lost_before, &held.replayed.sources, name)
     }
 
     /// The files in the folder that are none of the store's now, though they have names like its own. Those that hold its events
@@ -224,8 +224,6 @@ impl Held {
         for (name, position) in &before.replayed.sources {
             mark(&mut self.replayed.sources, name, *position);
         }
-        let still_lost = |name: &String| before.replayed.lost_sources.contains(name);
-        self.replayed.lost_sources.retain(still_lost);
         self.replayed.next_arrival = self.replayed.next_arrival.max(before.replayed.next_arrival);
     }
 

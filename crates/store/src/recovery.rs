@@ -5,7 +5,6 @@
 //! leaves the old manifest with all that it names, and the next opening does the same again. A log of which the manifest knows that it
 //! was durable to its end is not copied: it was closed.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::Permissions;
 use std::io;
@@ -17,7 +16,7 @@ use std::time::Duration;
 use crate::adopt;
 use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::format::{self, FileKind, LOCK_NAME, VERSION, WRITER_NAME, parse_unfinished};
-use crate::inventory::{find_manifest, folder, list, next_manifest};
+use crate::inventory::{self, find_manifest, folder, list, next_manifest};
 use crate::io::{Directory, Lock, LockKind, read_full_at, write_all_at};
 use crate::log::{LogCopy, LogReader, LogWriter, StoredBatch};
 use crate::manifest::{LogEntry, Manifest, SourceMark, Sources, mark};
@@ -32,8 +31,8 @@ use crate::tail::Tail;
 pub(crate) struct Replayed {
     pub(crate) tail: Tail,
     pub(crate) sources: Sources,
-    /// As in the manifest.
-    pub(crate) lost_sources: BTreeSet<String>,
+    /// As in the manifest, or while there are files of events that it does not name.
+    pub(crate) sources_lost_before: u64,
     pub(crate) next_arrival: u64,
 }
 
@@ -42,7 +41,7 @@ impl Replayed {
         Replayed {
             tail: Tail::default(),
             sources: manifest.sources.clone(),
-            lost_sources: manifest.lost_sources.clone(),
+            sources_lost_before: manifest.sources_lost_before,
             next_arrival: manifest.next_arrival,
         }
     }
@@ -62,7 +61,6 @@ impl Replayed {
     /// Notes where a source stood, unless a later batch is known.
     pub(crate) fn mark(&mut self, name: &str, position: SourceMark) {
         mark(&mut self.sources, name, position);
-        self.lost_sources.remove(name);
     }
 }
 
@@ -229,6 +227,12 @@ pub(crate) fn recover(directory: &Arc<dyn Directory>, options: &Options) -> Resu
     let mut replay = Replay::of(&**directory, &old, options.block_bytes)?;
     replay.read_logs()?;
     let mut log = replay.copy_logs()?;
+    // After the copy, which takes more room: what fails first leaves nothing behind.
+    replay.keep_rests().inspect_err(|_| {
+        if let Some(log) = &log {
+            log.remove_unfinished(&**directory);
+        }
+    })?;
     let Replay { mut replayed, next_file, kept, ended, salvaged, salvaged_bytes, damage, leftovers, .. } =
         replay;
     // Numbers of events that only a later manifest named stay theirs.
@@ -242,10 +246,9 @@ pub(crate) fn recover(directory: &Arc<dyn Directory>, options: &Options) -> Resu
             .chain(ended.iter().copied())
             .chain(log.as_ref().map(LogWriter::entry))
             .collect(),
-        lost_sources: replayed.lost_sources.clone(),
         ..old.clone()
     };
-    manifest.replaces(&old, &**directory);
+    manifest.replaces(&old, &**directory)?;
     let generation = publish(&**directory, &manifest, log.as_mut()).inspect_err(|failure| {
         // Unless nobody knows whether the manifest names it.
         if let Some(log) = log.as_ref().filter(|_| !failure.is_final()) {
@@ -254,7 +257,10 @@ pub(crate) fn recover(directory: &Arc<dyn Directory>, options: &Options) -> Resu
     })?;
     // Only now: a writer that has lost its lock cannot publish any more, and name one of them.
     retire::sweep_unfinished(&**directory, &names, &manifest);
-    retire::sweep(&**directory, &manifest);
+    // What is to go may hold what a file that is missing held.
+    if inventory::has_all_files(&**directory, &manifest) {
+        retire::sweep(&**directory, &manifest);
+    }
     Ok(Recovered { manifest, generation, log, ended, replayed, salvaged, salvaged_bytes, damage, leftovers })
 }
 
@@ -289,6 +295,8 @@ struct Replay<'a> {
     ended: Vec<LogEntry>,
     /// Those that are whole, to be copied.
     whole: Vec<(LogEntry, u64)>,
+    /// The same, read up to their last batch.
+    rests: Vec<(u64, LogReader)>,
     salvaged: Vec<Arc<Run>>,
     salvaged_bytes: u64,
     damage: Vec<Damage>,
@@ -310,6 +318,7 @@ impl<'a> Replay<'a> {
             kept: Vec::new(),
             ended: Vec::new(),
             whole: Vec::new(),
+            rests: Vec::new(),
             salvaged: Vec::new(),
             salvaged_bytes: 0,
             damage: Vec::new(),
@@ -354,19 +363,26 @@ impl<'a> Replay<'a> {
                 continue;
             }
             self.whole.push((*entry, from));
-            self.keep_rest(&mut reader, entry.number)?;
+            self.rests.push((entry.number, reader));
         }
         Ok(())
     }
 
     /// Keeps what follows the last batch. Perhaps it never was acknowledged; perhaps it was, and is damaged: nobody can tell.
-    fn keep_rest(&mut self, reader: &mut LogReader, number: u64) -> Result<(), Failure> {
+    fn keep_rests(&mut self) -> Result<(), Failure> {
+        for (number, reader) in std::mem::take(&mut self.rests) {
+            self.keep_rest(reader, number)?;
+        }
+        Ok(())
+    }
+
+    fn keep_rest(&mut self, mut reader: LogReader, number: u64) -> Result<(), Failure> {
         let Some(rest) = reader.rest(self.directory)? else { return Ok(()) };
         let name = FileKind::Log.name(number);
         let kept_name = format!("{name}.{}-{}", rest.bytes.start, rest.bytes.end);
         let kept = quarantine::keep_bytes(self.directory, &name, rest.bytes.clone(), &kept_name)?;
         let file = self.directory.path(&name);
-        self.leftovers.push(Leftover { file, bytes: rest.bytes, events: rest.events, kept });
+        self.leftovers.push(Leftover { file, bytes: rest.bytes, events: rest.events, kept: kept.path });
         Ok(())
     }
 

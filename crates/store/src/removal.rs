@@ -114,9 +114,10 @@ impl Removed {
         retire::finish_names(directory, &names, &old)?;
         let mut manifest = Manifest { number: next_manifest(&names, old.number), ..old.clone() };
         manifest.segments.retain(|entry| !outside.contains(entry));
-        manifest.replaces(&old, directory);
-        let _generation = manifest.publish(directory)?;
+        manifest.replaces(&old, directory)?;
+        drop(manifest.publish(directory)?);
         retire::sweep(directory, &manifest);
+        retire::forget_gone(directory, &manifest);
         Ok(removed)
     }
 }

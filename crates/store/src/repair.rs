@@ -10,15 +10,16 @@ use roaring::RoaringTreemap;
 use crate::Summarize;
 use crate::adopt::{self, Regained, Stray, events_of};
 use crate::error::{Damage, Failure, OpenError, Operation};
-use crate::format::{FileKind, Key, parse_unfinished};
+use crate::format::{FileKind, Key, NUMBER_MAX, parse_unfinished};
 use crate::inventory::{self, Found, UnnamedKind, list, next_manifest};
 use crate::io::{Directory, Disk};
 use crate::log::{LogCopy, LogReader, LogWriter};
 use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::options::{FlushStats, Options};
+use crate::quarantine::{self, Kept};
 use crate::recovery::{self, beyond_lost};
+use crate::retire;
 use crate::segment::{Environment, Numbers, Salvaged, Sealed, Segment, Written, write_sorted};
-use crate::{quarantine, retire};
 
 /// What a repair has found and done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,6 +136,8 @@ impl Repair {
             sources: old.sources.clone(),
             untold: None,
             quarantined: BTreeSet::new(),
+            kept: Vec::new(),
+            told: Sources::new(),
         };
         work.run(basis.rebuilt, progress)
     }
@@ -151,7 +154,7 @@ impl Basis {
     fn find(directory: &dyn Directory) -> Result<Basis, OpenError> {
         let names = list(directory)?;
         let found = Found::among(directory, &names)?;
-        if let Some(manifest) = found.choose(directory)? {
+        if let Some(manifest) = found.choose(directory, &names)? {
             let damaged = found.damaged_after(directory, &names, manifest);
             return Ok(Basis { manifest: manifest.clone(), rebuilt: damaged.map(|_| Rebuilt::Damaged) });
         }
@@ -173,6 +176,9 @@ impl Basis {
     }
 }
 
+/// A manifest that is made without an older one gets a number beyond all that the store can have had.
+const REBUILT: u64 = 1 << 32;
+
 /// A repair under way.
 struct Work<'a> {
     directory: &'a dyn Directory,
@@ -192,10 +198,14 @@ struct Work<'a> {
     segments: Vec<SegmentEntry>,
     events: u64,
     sources: Sources,
+    /// Where they stand by the logs that stay.
+    told: Sources,
     /// Files were taken in that do not tell where sources stood: this is the greatest of their arrival numbers.
     untold: Option<u64>,
     /// Names of unnamed files that are kept in quarantine, and leave the store.
     quarantined: BTreeSet<String>,
+    /// What went to quarantine so far.
+    kept: Vec<Kept>,
 }
 
 /// The logs after the repair.
@@ -217,6 +227,7 @@ impl Work<'_> {
             let known = !matches!(&result, Err(OpenError::Failure(failure)) if failure.is_final());
             if known {
                 std::mem::take(&mut self.written).remove(self.directory);
+                quarantine::take_back(self.directory, &self.kept);
             }
         }
         result
@@ -234,17 +245,9 @@ impl Work<'_> {
         let stale = self.take_in(&strays, &mut logs)?;
         self.useless_manifests()?;
         rebuilt = rebuilt.or(stale.then_some(Rebuilt::Stale));
-        let mut lost_sources = self.old.lost_sources.clone();
-        match (rebuilt, self.untold) {
-            (Some(_), Some(greatest)) => {
-                // What a later batch tells stands.
-                let doubtful = self.sources.iter().filter(|(_, mark)| mark.next_arrival <= greatest);
-                adopt::lose_sources(&mut lost_sources, doubtful.map(|(name, _)| name));
-            }
-            // Each file that came back tells.
-            (Some(_), None) => lost_sources.clear(),
-            (None, _) => {}
-        }
+        // What a later batch tells stands.
+        let lost_before = self.untold.map_or(0, |greatest| greatest.saturating_add(1));
+        let lost_before = lost_before.max(self.old.sources_lost_before);
         if rebuilt.is_some() {
             logs.next_arrival = beyond_lost(logs.next_arrival);
         }
@@ -252,32 +255,36 @@ impl Work<'_> {
             files: std::mem::take(&mut self.files),
             unnamed: std::mem::take(&mut self.unnamed),
             rebuilt,
-            lost_sources: lost_sources.iter().cloned().collect(),
+            lost_sources: if lost_before > 0 { self.doubtful(lost_before) } else { Vec::new() },
             events: self.events,
         };
         let nothing = repair.files.is_empty() && repair.unnamed.is_empty() && repair.rebuilt.is_none();
         if !self.dry_run && (!nothing || !self.quarantined.is_empty()) {
-            self.publish(logs, lost_sources)?;
+            self.publish(logs, lost_before)?;
         }
         Ok(repair)
     }
 
-    fn publish(&mut self, logs: Logs, lost_sources: BTreeSet<String>) -> Result<(), OpenError> {
+    fn publish(&mut self, logs: Logs, sources_lost_before: u64) -> Result<(), OpenError> {
         let names = list(self.directory)?;
         let Logs { live, mut copy, next_arrival } = logs;
         let mut manifest = Manifest {
-            number: next_manifest(&names, self.old.number),
+            number: next_manifest(&names, self.old.number).max(if self.old.number == 0 {
+                REBUILT
+            } else {
+                0
+            }),
             next_file: self.numbers.next(),
-            next_arrival,
+            next_arrival: next_arrival.min(NUMBER_MAX - 1),
             logs: live,
             segments: std::mem::take(&mut self.segments),
             sources: std::mem::take(&mut self.sources),
-            lost_sources,
+            sources_lost_before,
             ..self.old.clone()
         };
-        manifest.replaces(self.old, self.directory);
+        manifest.replaces(self.old, self.directory)?;
         manifest.retired.extend(std::mem::take(&mut self.quarantined));
-        manifest.publish(self.directory)?;
+        drop(manifest.publish(self.directory)?);
         self.written.finish(self.directory)?;
         if let Some(copy) = &mut copy {
             copy.rename(self.directory)?;
@@ -286,17 +293,23 @@ impl Work<'_> {
         self.directory.flush().map_err(fail)?;
         retire::sweep(self.directory, &manifest);
         retire::sweep_unfinished(self.directory, &names, &manifest);
+        retire::forget_gone(self.directory, &manifest);
         Ok(())
     }
 
     /// Keeps a file in quarantine, or says where it would be; `None` if there is none, or what is there is no file.
-    fn keep(&self, name: &str) -> Result<Option<PathBuf>, Failure> {
+    fn keep(&mut self, name: &str) -> Result<Option<PathBuf>, Failure> {
         let fail = Failure::during(self.directory, name, Operation::Open);
         match self.directory.kind(name).map_err(fail)? {
             Some(crate::io::NameKind::File(_)) if self.dry_run => {
                 Ok(Some(quarantine::path(self.directory, name)))
             }
-            Some(crate::io::NameKind::File(_)) => quarantine::keep_file(self.directory, name).map(Some),
+            Some(crate::io::NameKind::File(_)) => {
+                let kept = quarantine::keep_file(self.directory, name)?;
+                let path = kept.path.clone();
+                self.kept.push(kept);
+                Ok(Some(path))
+            }
             _ => Ok(None),
         }
     }
@@ -364,8 +377,11 @@ impl Work<'_> {
                 Ok(mut log) => {
                     let mut kept = 0;
                     log.least_arrival = least_arrival;
-                    let known = &mut self.known;
+                    let (known, told) = (&mut self.known, &mut self.told);
                     log.read(self.directory, |batch| {
+                        if let Some((name, position)) = batch.source_mark() {
+                            mark(told, name, position);
+                        }
                         kept += u64::from(batch.frame.events);
                         if let Some(known) = known {
                             known.extend(batch.events().map(|(key, _)| key.arrival));
@@ -397,7 +413,11 @@ impl Work<'_> {
     }
 
     fn copy_logs(&self, readable: &[LogEntry]) -> Result<LogWriter, Failure> {
-        let mut copy = LogCopy::begin(self.directory, self.old.store, self.numbers.take())?;
+        let mut copy = LogCopy::begin(
+            self.directory,
+            self.old.store,
+            self.numbers.take_free(self.directory, FileKind::Log),
+        )?;
         let mut least_arrival = 0;
         for entry in readable {
             let mut log = LogReader::open(self.directory, self.old.store, entry)?;
@@ -418,7 +438,12 @@ impl Work<'_> {
     fn take_in(&mut self, strays: &[Stray], logs: &mut Logs) -> Result<bool, OpenError> {
         let Some(mut known) = self.known.take() else { return Ok(false) };
         let mut came_back = false;
+        let is_damaged = !self.files.is_empty();
         for stray in strays {
+            // Only where something is lost can it be in what was taken out.
+            if stray.retired && !is_damaged {
+                continue;
+            }
             let name = stray.name();
             let regained = Regained::from(stray, &self.environment, &mut known)?;
             match &regained.sources {
@@ -428,7 +453,10 @@ impl Work<'_> {
                 None if regained.free > 0 => self.untold = self.untold.max(known.max()),
                 None => {}
             }
-            came_back |= regained.free > 0;
+            if stray.retired && regained.free == 0 {
+                continue;
+            }
+            came_back |= regained.free > 0 && !stray.retired;
             self.events += regained.free;
             let quarantined = match regained.whole {
                 Some(entry) => {
@@ -456,6 +484,14 @@ impl Work<'_> {
             logs.next_arrival = logs.next_arrival.max(greatest.saturating_add(1));
         }
         Ok(came_back)
+    }
+
+    /// The sources of which it was lost where they stood, and an empty name for all that are not known.
+    fn doubtful(&self, lost_before: u64) -> Vec<String> {
+        let mut sources = self.sources.clone();
+        self.told.iter().for_each(|(name, position)| mark(&mut sources, name, *position));
+        let doubtful = sources.iter().filter(|(_, mark)| mark.next_arrival <= lost_before);
+        [String::new()].into_iter().chain(doubtful.map(|(name, _)| name.clone())).collect()
     }
 
     /// Manifests of this store that do not count, and what looks like one, go to quarantine: they would be looked at each time.

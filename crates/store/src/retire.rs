@@ -54,15 +54,21 @@ pub(crate) fn finish_names(
 impl Manifest {
     /// Takes the place of another: what only that one named is retired, and so is its own file. A file that is missing is not: whoever puts it
     /// back finds it there, and `repair` takes it in.
-    pub(crate) fn replaces(&mut self, old: &Manifest, directory: &dyn Directory) {
+    pub(crate) fn replaces(&mut self, old: &Manifest, directory: &dyn Directory) -> Result<(), Failure> {
+        if has_gone(directory, old) {
+            // What is forgotten must not come back with a loss of power.
+            directory.flush().map_err(Failure::during(directory, "", Operation::FlushFolder))?;
+        }
         let is_file = |name: &str| matches!(directory.kind(name), Ok(Some(NameKind::File(_))));
         let there = |name: &String| is_file(name) || is_file(&unfinished(name));
         let live: BTreeSet<String> = self.names().collect();
-        self.retired = old.retired.iter().filter(|name| there(name)).cloned().collect();
+        let kept = old.retired.iter().filter(|name| there(name) && !live.contains(*name));
+        self.retired = kept.cloned().collect();
         self.retired.extend(old.names().filter(|name| !live.contains(name) && there(name)));
         if old.number > 0 {
             self.retired.insert(old.name());
         }
+        Ok(())
     }
 }
 
@@ -91,8 +97,11 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) {
     for name in &manifest.retired {
         let Some((kind @ (FileKind::Log | FileKind::Segment), _)) = FileKind::parse(name) else { continue };
         for name in [name.clone(), unfinished(name)] {
-            // Another store's file may have come to that name meanwhile.
-            let own = belongs(directory, &name, kind) == Some(manifest.store);
+            // Another store's file may have come to that name meanwhile. One whose header is damaged is in quarantine as well.
+            let own = match belongs(directory, &name, kind) {
+                Some(store) => store == manifest.store,
+                None => directory.has_other_names(&name),
+            };
             if own && !held.contains(&name) {
                 let _ = directory.remove(&name);
             }
@@ -101,9 +110,31 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) {
     keep_spare(directory, manifest);
 }
 
+/// Whether files that the manifest retires are gone: then it has to forget them, or whoever puts one back would lose it.
+pub(crate) fn has_gone(directory: &dyn Directory, manifest: &Manifest) -> bool {
+    manifest.retired.iter().any(|name| {
+        let gone = |name: &str| matches!(directory.kind(name), Ok(None));
+        !matches!(FileKind::parse(name), Some((FileKind::Manifest, _)))
+            && gone(name)
+            && gone(&unfinished(name))
+    })
+}
+
+/// Publishes the manifest without the names of files that are gone. Nothing depends on it now, so it may fail.
+pub(crate) fn forget_gone(directory: &dyn Directory, manifest: &Manifest) {
+    if !has_gone(directory, manifest) {
+        return;
+    }
+    let mut next = Manifest { number: manifest.number + 1, ..manifest.clone() };
+    if next.replaces(manifest, directory).is_ok() && next.publish(directory).is_ok() {
+        sweep(directory, &next);
+    }
+}
+
 /// Takes an old manifest away. Its room is kept for the next one, if none is kept yet.
 fn dismiss(directory: &dyn Directory, name: &str) {
-    let kept = matches!(directory.kind(SPARE_NAME), Ok(None)) && directory.rename(name, SPARE_NAME).is_ok();
+    let spare = matches!(directory.kind(SPARE_NAME), Ok(None)) && !directory.has_other_names(name);
+    let kept = spare && directory.rename(name, SPARE_NAME).is_ok();
     if !kept {
         let _ = directory.remove(name);
     }

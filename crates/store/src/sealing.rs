@@ -136,6 +136,8 @@ impl Inner {
             numbers: &self.numbers,
             sources,
         };
+        // Before a file is made that another writer may be making.
+        self.hold.check(&*self.directory)?;
         let begun = Instant::now();
         let written = write_sorted(&to, events, stats);
         stats.segment_time += begun.elapsed();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::error::{AppendError, Failure, OpenError, Operation, SealError};
-use crate::format::Key;
+use crate::format::{Key, NUMBER_MAX};
 use crate::inventory::{Unnamed, UnnamedKind};
 use crate::io::{Directory, Disk};
 use crate::log::{EncodedBatch, SourcePosition};
@@ -28,6 +28,11 @@ pub struct Store {
     inner: Arc<Inner>,
     /// Dropped after `inner`, with the last handle.
     _threads: Arc<Threads>,
+}
+
+/// That there are numbers for these events.
+fn check_numbers(first: u64, events: &[Event<'_>]) -> Result<(), AppendError> {
+    if first + events.len() as u64 >= NUMBER_MAX { Err(AppendError::NumbersUsedUp) } else { Ok(()) }
 }
 
 impl std::fmt::Debug for Store {
@@ -96,9 +101,8 @@ impl Store {
         if events.is_empty() && source.is_none() {
             return Ok(first..first);
         }
-        if let Err(failure) = self.inner.hold.check_process(&*self.inner.directory) {
-            return Err(writer.fail(failure).into());
-        }
+        check_numbers(first, events)?;
+        self.inner.check_hold(&mut writer)?;
         let log = self.inner.log(&mut writer)?;
         if let Err(failure) = log.write(&*self.inner.directory, batch, first) {
             return Err(writer.fail(failure).into());
@@ -144,6 +148,7 @@ impl Store {
         // Batches that came before are shown before.
         let mut writer = self.inner.settle(self.inner.lock())?;
         let first = writer.replayed.next_arrival;
+        check_numbers(first, events)?;
         let next = first + events.len() as u64;
         let mut sorted: Vec<(Key, &[u8])> = (first..next)
             .zip(events)
@@ -198,7 +203,15 @@ impl Store {
     /// may be stored of which nothing tells. Whoever goes on with it may store some twice. It ends with the next batch that names the source.
     pub fn is_source_lost(&self, name: &str) -> bool {
         let writer = self.inner.lock();
-        Manifest::has_lost(&writer.replayed.lost_sources, &writer.replayed.sources, name)
+        Manifest::has_lost(writer.replayed.sources_lost_before, &writer.replayed.sources, name)
+    }
+
+    /// Takes all positions of sources for right from now on, those that were lost included: to be called by whoever has looked.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn accept_source_positions(&self) -> Result<(), SealError> {
+        self.inner.accept_source_positions()
     }
 
     /// What opening the store found behind the ends of its logs, and set aside.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use crate::error::{AppendError, Failure, Operation, SealError};
-use crate::format::{LOCK_NAME, SOURCE_NAME_BYTES_MAX};
+use crate::format::{FileKind, LOCK_NAME, SOURCE_NAME_BYTES_MAX};
 use crate::io::{Directory, Lock};
 use crate::log::{LogWriter, SourcePosition};
 use crate::manifest::{LogEntry, Manifest, SourceMark, Sources};
@@ -154,17 +154,12 @@ impl Writer {
         manifest: Manifest,
     ) -> Result<(), Failure> {
         hold.check(directory)?;
-        let mut manifest = Manifest {
-            number: self.manifest.number + 1,
-            next_file,
-            lost_sources: self.replayed.lost_sources.clone(),
-            ..manifest
-        };
+        let mut manifest = Manifest { number: self.manifest.number + 1, next_file, ..manifest };
         if let Some(log) = &self.log {
             let own = manifest.logs.iter_mut().filter(|entry| entry.number == log.number);
             own.for_each(|entry| *entry = log.entry());
         }
-        manifest.replaces(&self.manifest, directory);
+        manifest.replaces(&self.manifest, directory)?;
         self.generation = manifest.publish(directory)?;
         self.manifest = manifest;
         Ok(())
@@ -322,7 +317,7 @@ impl Inner {
     }
 
     fn create_log(&self, writer: &mut Writer) -> Result<LogWriter, Failure> {
-        let number = self.numbers.take();
+        let number = self.numbers.take_free(&*self.directory, FileKind::Log);
         let mut log = LogWriter::create(&*self.directory, writer.manifest.store, number)?;
         let mut manifest = writer.manifest.clone();
         manifest.next_arrival = writer.replayed.next_arrival;
@@ -405,6 +400,7 @@ impl Inner {
     /// Flushes and shows everything, and leaves word in the log that it was durable.
     pub(crate) fn flush(&self) -> Result<(), SealError> {
         let mut writer = self.flush_log(self.lock())?;
+        self.check_hold(&mut writer)?;
         let next_arrival = writer.replayed.next_arrival;
         let Writer { log, pending, .. } = &mut *writer;
         if let Some(log) = log.as_mut().filter(|_| pending.is_empty())
@@ -464,6 +460,21 @@ impl Inner {
         self.publish(segments, writer);
     }
 
+    /// Forgets that positions of sources were lost.
+    pub(crate) fn accept_source_positions(&self) -> Result<(), SealError> {
+        let mut writer = self.lock();
+        writer.check()?;
+        writer.replayed.sources_lost_before = 0;
+        if writer.manifest.sources_lost_before > 0 {
+            let manifest = Manifest { sources_lost_before: 0, ..writer.manifest.clone() };
+            self.replace_manifest(&mut writer, manifest).map_err(|failure| writer.fail(failure))?;
+            let segments = Arc::clone(&self.state().segments);
+            self.publish(segments, &writer);
+            retire::sweep(&*self.directory, &writer.manifest);
+        }
+        Ok(())
+    }
+
     /// That nobody else can have become the writer: asked before a batch is acknowledged.
     pub(crate) fn check_hold(&self, writer: &mut Writer) -> Result<(), SealError> {
         Ok(self.hold.check(&*self.directory).map_err(|failure| writer.fail(failure))?)
@@ -495,13 +506,18 @@ impl Drop for Inner {
         if writer.poison.is_some() {
             return;
         }
+        let (directory, next_file) = (&*self.directory, self.numbers.next());
         let before = writer.manifest.number;
         // Nobody is left to be told of a failure; the next opening does what is left to do.
-        let closed = writer.close(&*self.directory, &self.hold, self.numbers.next());
+        let mut closed = writer.close(directory, &self.hold, next_file);
+        if closed.is_ok() && retire::has_gone(directory, &writer.manifest) {
+            let manifest = writer.manifest.clone();
+            closed = writer.replace_manifest(directory, &self.hold, next_file, manifest);
+        }
         if closed.is_ok() && writer.manifest.number > before {
-            // The last snapshot of this process lets the manifest before go.
+            // The last snapshot of this process lets the manifests before go.
             self.publish(Arc::clone(&self.state().segments), &writer);
-            retire::sweep(&*self.directory, &writer.manifest);
+            retire::sweep(directory, &writer.manifest);
         }
     }
 }

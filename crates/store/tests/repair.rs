@@ -169,7 +169,7 @@ fn what_is_whole_stays_and_the_rest_is_kept() {
     // Once more there is nothing to do.
     let changes = folder.change_count();
     let again = repair(&folder, false).unwrap();
-    assert_eq!((again.files, again.events), (vec![], after.len() as u64 + 1));
+    assert_eq!((again.files, again.unnamed, again.events), (vec![], vec![], after.len() as u64 + 1));
     assert_eq!(folder.change_count(), changes + 3, "only who the writer is was written");
     check_kept(&folder.medium(), &files);
 }

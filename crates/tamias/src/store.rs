@@ -223,6 +223,15 @@ impl Store {
         }
     }
 
+    /// Takes all positions of sources for right from now on, those that were [lost](Store::is_source_lost) included: for whoever has
+    /// looked, and would not be asked for each source.
+    ///
+    /// # Errors
+    /// Where the store is open for reading only, or it cannot be written.
+    pub fn accept_source_positions(&self) -> Result<(), AppendError> {
+        Ok(self.writer()?.accept_source_positions()?)
+    }
+
     /// What opening the store for writing found behind the ends of its logs, and set aside; none for a store that is open for reading only.
     pub fn leftovers(&self) -> &[Leftover] {
         match &self.0 {

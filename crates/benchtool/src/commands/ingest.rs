@@ -42,10 +42,13 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     for part in store.known_damage()? {
         tell!("warning: {part}; `repair` takes it out");
     }
+    if args.resume {
+        store.accept_source_positions()?;
+    }
     let starts = sources.iter().map(|source| {
         let position = match source.origin() {
             Some(name) if !args.again => {
-                if !args.resume && store.is_source_lost(name)? {
+                if store.is_source_lost(name)? {
                     return Err(lost(source, store.source_position(name)?));
                 }
                 store.source_position(name)?

@@ -2,8 +2,6 @@
 
 use super::{Fields, Key, checksum, encode_key};
 
-const MAGIC: [u8; 8] = *b"\x89TMindex";
-
 /// The end of a segment: what it holds altogether.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trailer {
@@ -29,6 +27,9 @@ pub struct Trailer {
 pub(super) const V1_BLOCK_BYTES: usize = 72;
 
 impl Trailer {
+    /// What it begins with.
+    pub const MAGIC: [u8; 8] = *b"\x89TMindex";
+
     /// Length of the trailer in a version of the format.
     pub fn length(version: u32) -> usize {
         if version == 1 { 80 } else { 96 }
@@ -42,7 +43,7 @@ impl Trailer {
     /// The trailer's bytes in a version of the format; `seed` is that of the segment.
     pub fn encode(&self, version: u32, seed: u32) -> Vec<u8> {
         let mut out = Vec::with_capacity(Trailer::length(version));
-        out.extend_from_slice(&MAGIC);
+        out.extend_from_slice(&Trailer::MAGIC);
         out.extend_from_slice(&self.blocks.to_le_bytes());
         out.extend_from_slice(&self.index_checksum.to_le_bytes());
         if version > 1 {
@@ -69,7 +70,7 @@ impl Trailer {
             return None;
         }
         let mut at = Fields(fixed);
-        if at.take()? != MAGIC {
+        if at.take()? != Trailer::MAGIC {
             return None;
         }
         let (blocks, index_checksum) = (at.u32()?, at.u32()?);

@@ -60,6 +60,10 @@ impl Disk {
     }
 }
 
+/// Who owns a file may read and write it, even if those that were there were restored for reading only.
+#[cfg(unix)]
+const OWNER: u32 = 0o600;
+
 fn irregular() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidInput,
@@ -108,9 +112,14 @@ impl Directory for Disk {
         #[cfg(unix)]
         if let Some(permissions) = &permissions {
             use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-            options.mode(permissions.mode() & 0o777);
+            options.mode((permissions.mode() & 0o777) | OWNER);
         }
         let file = options.open(self.path(name))?;
+        #[cfg(unix)]
+        let permissions = permissions.map(|permissions| {
+            use std::os::unix::fs::PermissionsExt;
+            fs::Permissions::from_mode(permissions.mode() | OWNER)
+        });
         if let Some(permissions) = permissions {
             // The process may forbid more than the files that are there do; who does not own them cannot set it, and need not.
             let _ = file.set_permissions(permissions);
@@ -146,6 +155,18 @@ impl Directory for Disk {
         })
     }
 
+    #[cfg(unix)]
+    fn has_other_names(&self, name: &str) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        fs::symlink_metadata(self.path(name)).is_ok_and(|metadata| metadata.nlink() > 1)
+    }
+
+    /// Elsewhere the standard library does not tell.
+    #[cfg(not(unix))]
+    fn has_other_names(&self, _: &str) -> bool {
+        true
+    }
+
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         fs::rename(self.path(from), self.path(to))
     }
@@ -162,7 +183,13 @@ impl Directory for Disk {
         let mut options = fs::OpenOptions::new();
         let (file, locked) = match kind {
             LockKind::Exclusive => {
-                let file = self.open_regular(name, options.read(true).write(true))?;
+                // Some systems lock only what may be written, others have files that may only be read.
+                let file = match self.open_regular(name, options.read(true).write(true)) {
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                        self.open_regular(name, fs::OpenOptions::new().read(true))?
+                    }
+                    opened => opened?,
+                };
                 let locked = file.try_lock();
                 (file, locked)
             }

@@ -257,6 +257,12 @@ impl Directory for Simulated {
         Ok(file.map(|file| NameKind::File(shared.medium.contents(file).len() as u64)))
     }
 
+    fn has_other_names(&self, name: &str) -> bool {
+        let shared = self.shared();
+        let file = shared.medium.find(&self.full(name));
+        shared.medium.names().filter(|other| shared.medium.find(other) == file).count() > 1
+    }
+
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let mut shared = self.shared();
         shared.pass(Call::Rename)?;

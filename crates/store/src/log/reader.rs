@@ -150,12 +150,14 @@ impl LogReader {
         let mut window = Window::default();
         loop {
             if self.take_batch(&mut window, take)? {
+                window.least_bytes = WINDOW_BYTES;
                 continue;
             }
             let Some(hole) = self.find_hole()? else { return Ok(()) };
             // A writer may have completed the batch since it was tried: what was flushed is whole by now.
-            window = Window::default();
+            window = Window { least_bytes: SEARCH_BYTES, ..Window::default() };
             if self.take_batch(&mut window, take)? {
+                window.least_bytes = WINDOW_BYTES;
                 continue;
             }
             let events = hole.arrival.zip(self.next_arrival).and_then(|(next, last)| next.checked_sub(last));
@@ -176,6 +178,8 @@ impl LogReader {
             } else if self.known > self.offset {
                 "a batch in it is not whole, though it was durable"
             } else if frame.flushed > self.offset {
+                // It stands for all holes before it: they need no search of their own.
+                self.known = self.known.max(frame.flushed.min(length));
                 "a batch in it is not whole, though a later one says it was flushed"
             } else {
                 continue;
@@ -307,18 +311,29 @@ impl Search {
             length,
             budget: length.saturating_mul(2),
             exhausted: false,
-            heads: Window::default(),
-            bodies: Window::default(),
+            heads: Window { least_bytes: SEARCH_BYTES, ..Window::default() },
+            bodies: Window { least_bytes: SEARCH_BYTES, ..Window::default() },
         }
     }
 }
 
 /// A stretch of a file in memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Window {
     start: u64,
     bytes: Vec<u8>,
+    /// So many are read at once, if there are as many.
+    least_bytes: usize,
 }
+
+impl Default for Window {
+    fn default() -> Window {
+        Window { start: 0, bytes: Vec::new(), least_bytes: WINDOW_BYTES }
+    }
+}
+
+/// A search may be short, and there may be many of them.
+const SEARCH_BYTES: usize = 8 << 10;
 
 impl Window {
     /// These bytes of the file, fewer at its end. Takes no more memory than a window, or than the file has bytes.
@@ -339,7 +354,7 @@ impl Window {
         }
         let there = file.length()?.saturating_sub(offset);
         self.start = offset;
-        self.bytes.resize(length.max(WINDOW_BYTES as u64).min(there) as usize, 0);
+        self.bytes.resize(length.max(self.least_bytes as u64).min(there) as usize, 0);
         let read = read_past(file, offset, &mut self.bytes, unreadable)?;
         self.bytes.truncate(read);
         let length = usize::try_from(length).unwrap_or(usize::MAX);

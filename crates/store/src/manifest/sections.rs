@@ -31,7 +31,7 @@ pub(super) fn encode(manifest: &Manifest, out: &mut Vec<u8>) {
         manifest.segments.iter().for_each(|segment| encode_segment(segment, out));
     });
     put(out, SOURCES, REQUIRED, |out| encode_sources(&manifest.sources, out));
-    put(out, LOST, REQUIRED, |out| encode_names(&manifest.lost_sources, out));
+    put(out, LOST, REQUIRED, |out| out.extend_from_slice(&manifest.sources_lost_before.to_le_bytes()));
     put(out, RETIRED, REQUIRED, |out| encode_names(&manifest.retired, out));
     for section in &manifest.unknown {
         put(out, section.name, section.flags, |out| out.extend_from_slice(&section.bytes));
@@ -95,7 +95,7 @@ fn take_known(manifest: &mut Manifest, name: [u8; 8], bytes: &[u8]) -> Option<bo
             manifest.sources = decode_sources(bytes)?;
             at = Fields(&[]);
         }
-        LOST => manifest.lost_sources = take_names(&mut at)?,
+        LOST => manifest.sources_lost_before = at.u64()?,
         RETIRED => manifest.retired = take_names(&mut at)?,
         _ => return Some(false),
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::Segment;
 use crate::block::{Block, Columns, Parts, ReadBlock};
 use crate::error::{Damage, Failure, Operation, ReadError};
-use crate::format::{BlockEntry, Index, Key, checksum, part};
+use crate::format::{BlockEntry, Index, Key, NUMBER_MAX, checksum, part};
 use crate::io::{Directory, File, Mapping, read_full_at};
 
 /// An open segment: its index, and its bytes within reach.
@@ -324,6 +324,7 @@ fn is_consistent(entry: &BlockEntry, keys: &[u8]) -> bool {
         rising
             && start == u64::from(entry.document_bytes)
             && keys.clone().is_sorted_by(|a, b| a < b)
+            && keys.clone().all(|key| key.arrival < NUMBER_MAX)
             && keys.clone().next() == Some(entry.first)
             && keys.next_back() == Some(entry.last)
     })

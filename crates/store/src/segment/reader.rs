@@ -1,5 +1,6 @@
 //! Opening segments, and finding their blocks.
 
+use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::ops::Range;
@@ -9,7 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use super::loaded::{Loaded, SegmentBytes};
 use crate::block::Block;
 use crate::error::{Damage, Failure, Operation, ReadError};
-use crate::format::{FileKind, HEADER_BYTES, Header, Index, Key, Trailer, aligned, checksum, part};
+use crate::format::{
+    FileKind, HEADER_BYTES, Header, Index, Key, NUMBER_MAX, Trailer, VERSION, aligned, checksum, part,
+};
 use crate::io::{Directory, File, read_full_at};
 use crate::manifest::{SegmentEntry, Sources, decode_sources};
 use crate::options::{Options, ReadMode};
@@ -146,13 +149,17 @@ impl Segment {
             opened => opened.map_err(fail(Operation::Open))?,
         };
         let length = file.length().map_err(fail(Operation::Read))?;
-        if length < self.entry.file_bytes {
+        // The manifest repeats what stands behind the index.
+        let index_end = self.entry.file_bytes.saturating_sub(Trailer::length(self.entry.version) as u64);
+        if length < index_end {
             return Err(self.damage("the file was cut short"));
         }
         let header = self.header();
         let (index, mut flaw) = self.read_index(&*file, header)?;
-        if length > self.entry.file_bytes {
-            flaw = flaw.or(Some("the file has grown"));
+        match length.cmp(&self.entry.file_bytes) {
+            Ordering::Less => flaw = Some("the file was cut short"),
+            Ordering::Equal => {}
+            Ordering::Greater => flaw = flaw.or(Some("the file has grown")),
         }
         let bytes = match mode {
             ReadMode::Map => match file.map(self.entry.file_bytes) {
@@ -226,18 +233,31 @@ impl Segment {
         decode_sources(&self.load().ok()?.own_part(part::SOURCES)?)
     }
 
-    /// What a manifest would say of a segment that none names, as far as its header and its end are whole.
-    pub(crate) fn examine(directory: &dyn Directory, number: u64) -> Option<SegmentEntry> {
+    /// What a manifest would say of a segment of this store that none names, if its end is whole: wherever that is, as something may have been added
+    /// behind it.
+    pub(crate) fn examine(directory: &dyn Directory, store: u128, number: u64) -> Option<SegmentEntry> {
         let name = FileKind::Segment.name(number);
-        let header = retire::header(directory, &name, FileKind::Segment)?;
         let file = directory.open(&name).ok()?;
         let length = file.length().ok()?;
-        let mut end = vec![0; Trailer::length(header.version)];
-        read_full_at(&*file, length.checked_sub(end.len() as u64)?, &mut end).ok()?;
-        let trailer = Trailer::decode(header.version, header.seed(), &end)?;
-        (header.number == number).then(|| SegmentEntry::of(number, header.version, length, &trailer))
+        let start = length.saturating_sub(EXAMINED_BYTES);
+        let mut end = vec![0; (length - start) as usize];
+        read_full_at(&*file, start, &mut end).ok()?;
+        let mut places = memchr::memmem::rfind_iter(&end, &Trailer::MAGIC);
+        places.find_map(|at| {
+            (1..=VERSION).rev().find_map(|version| {
+                let seed = Header { kind: FileKind::Segment, version, store, number }.seed();
+                let bytes = end.get(at..at + Trailer::length(version))?;
+                let trailer = Trailer::decode(version, seed, bytes)?;
+                let known = version == 1 || trailer.arrivals.1 < NUMBER_MAX;
+                let file_bytes = start + at as u64 + bytes.len() as u64;
+                known.then(|| SegmentEntry::of(number, version, file_bytes, &trailer))
+            })
+        })
     }
 }
+
+/// So many bytes at the end of a file are looked through for that of a segment.
+const EXAMINED_BYTES: u64 = 64 << 10;
 
 /// Whether every figure of an index agrees with the others, and the parts fill the file up to the index.
 fn is_laid_out(index: &Index, entry: &SegmentEntry, end: u64) -> bool {

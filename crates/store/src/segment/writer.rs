@@ -83,11 +83,14 @@ pub(crate) fn write_sorted(
             bytes <= segment_bytes
         });
         let (now, later) = rest.split_at(fitting.count().max(1));
-        let number = to.numbers.take();
+        let number = to.numbers.take_free(to.directory, FileKind::Segment);
         match SegmentWriter::write(to, now, number, stats) {
             Ok(entry) => written.entries.push(entry),
             Err(failure) => {
-                let _ = to.directory.remove(&FileKind::Segment.unfinished_name(number));
+                // What stood in the way is not this call's to remove.
+                if failure.operation != Operation::Create {
+                    let _ = to.directory.remove(&FileKind::Segment.unfinished_name(number));
+                }
                 written.remove(to.directory);
                 return Err(failure);
             }

@@ -266,7 +266,11 @@ impl Manifest {
         let lock = prepared.inspect_err(|_| {
             let _ = directory.remove(&unfinished);
         })?;
-        place(directory, &unfinished, &name).map_err(fail(Operation::Rename))?;
+        let placed = place(directory, &unfinished, &name).inspect_err(|_| {
+            // Unless it was renamed all the same it is of no use to anybody.
+            let _ = directory.remove(&unfinished);
+        });
+        placed.map_err(fail(Operation::Rename))?;
         directory.flush().map_err(fail(Operation::FlushFolder))?;
         Ok(Arc::from(lock))
     }
@@ -294,11 +298,18 @@ fn place(directory: &dyn Directory, unfinished: &str, name: &str) -> io::Result<
             Ok(())
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(taken()),
-        // Without second names it is a matter of the moment between.
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => match directory.kind(name)? {
-            None => directory.rename(unfinished, name),
-            Some(_) => Err(taken()),
-        },
+        // Without second names, or room for one (tmpfs counts them), it is a matter of the moment between.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::Unsupported | io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+            ) =>
+        {
+            match directory.kind(name)? {
+                None => directory.rename(unfinished, name),
+                Some(_) => Err(taken()),
+            }
+        }
         Err(error) => Err(error),
     }
 }

@@ -119,8 +119,17 @@ impl Directory for Planted {
         self.inner.kind(self.name(name))
     }
 
+    fn has_other_names(&self, name: &str) -> bool {
+        self.inner.has_other_names(self.name(name))
+    }
+
     fn link(&self, from: &str, to: &str) -> io::Result<()> {
-        self.inner.link(from, to)
+        match self.plant {
+            // Then it is renamed.
+            Plant::TornRename => Err(io::ErrorKind::Unsupported.into()),
+            Plant::ManifestInPlace if self.name(from) == to => Ok(()),
+            _ => self.inner.link(from, to),
+        }
     }
 
     fn create_with(&self, permissions: Option<Permissions>) {
@@ -138,6 +147,8 @@ impl Directory for Planted {
     fn remove(&self, name: &str) -> io::Result<()> {
         match self.plant {
             Plant::NoRemoval => Ok(()),
+            // It has its final name already.
+            Plant::ManifestInPlace if name.ends_with(".manifest.tmp") => Ok(()),
             _ => self.inner.remove(self.name(name)),
         }
     }

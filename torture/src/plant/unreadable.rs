@@ -78,6 +78,10 @@ impl Directory for Worn {
         self.inner.kind(name)
     }
 
+    fn has_other_names(&self, name: &str) -> bool {
+        self.inner.has_other_names(name)
+    }
+
     fn link(&self, from: &str, to: &str) -> io::Result<()> {
         self.inner.link(from, to)
     }

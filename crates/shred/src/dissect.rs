@@ -1,0 +1,541 @@
+//! Takes documents apart: shapes by hash, values appended to the columns that their shape names.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use foldhash::fast::FixedState;
+use tamias_json::{Entry, Offsets};
+
+use crate::limits::{SHAPES_MAX, TOKENS_MAX};
+use crate::number;
+use crate::path::{PathIndex, Paths, ROOT, Step};
+use crate::shape::{Layout, Leaf, Seen, Slot, Token};
+
+/// A column's values, one after another.
+#[derive(Debug)]
+pub(crate) struct RawColumn<'d> {
+    pub(crate) path: u32,
+    pub(crate) kind: Leaf,
+    /// The text of each value; of a string without its quotes.
+    pub(crate) texts: Vec<&'d [u8]>,
+    /// The mantissas of numbers.
+    pub(crate) mantissas: Vec<i64>,
+    /// The scales of those with a fraction.
+    pub(crate) scales: Vec<u8>,
+}
+
+/// The arrays of one path, or, as the first, the documents themselves.
+#[derive(Debug)]
+pub(crate) struct RawList {
+    /// The path of the elements.
+    pub(crate) path: u32,
+    /// How many elements each array has.
+    pub(crate) lengths: Vec<i64>,
+    /// The shape of each element, by its place in `shapes`.
+    pub(crate) codes: Vec<i64>,
+    /// The shapes of the elements.
+    pub(crate) shapes: Vec<u32>,
+}
+
+/// A shape, as the encoder knows it.
+#[derive(Debug)]
+pub(crate) struct RawShape {
+    /// Its place among the shapes of its list.
+    pub(crate) code: i64,
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) layout: Layout,
+}
+
+/// Documents taken apart.
+#[derive(Debug)]
+pub(crate) struct Dissection<'d> {
+    pub(crate) paths: Paths<&'d [u8]>,
+    pub(crate) shapes: Vec<RawShape>,
+    pub(crate) columns: Vec<RawColumn<'d>>,
+    pub(crate) lists: Vec<RawList>,
+    /// Bytes of documents, or of parts of them, that stand in columns of JSON text.
+    pub(crate) json_bytes: usize,
+}
+
+/// A value found in a document.
+#[derive(Clone, Copy)]
+struct Found<'d> {
+    text: &'d [u8],
+    value: FoundValue,
+}
+
+impl<'d> Found<'d> {
+    fn array(entry: usize) -> Found<'d> {
+        Found { text: &[], value: FoundValue::Array { entry } }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum FoundValue {
+    Text,
+    Number {
+        mantissa: i64,
+        scale: u8,
+    },
+    /// The array's opening entry.
+    Array {
+        entry: usize,
+    },
+}
+
+/// Hashes that are good as they are.
+#[derive(Default)]
+struct Same(u64);
+
+impl std::hash::Hasher for Same {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, _: &[u8]) {}
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+/// Takes one document after another.
+pub(crate) struct Dissector<'d> {
+    out: Dissection<'d>,
+    paths: PathIndex<'d>,
+    /// From the hash of a value's structure, and of the list that it belongs to, to its shape.
+    by_hash: HashMap<u64, u32, BuildHasherDefault<Same>>,
+    columns: HashMap<(u32, Leaf), u32, FixedState>,
+    lists: HashMap<u32, u32, FixedState>,
+    /// The values of the scopes that are open, innermost last.
+    found: Vec<Found<'d>>,
+    tokens: usize,
+}
+
+/// A document, and what the scanner made of it.
+#[derive(Clone, Copy)]
+struct Scanned<'d, 'o> {
+    bytes: &'d [u8],
+    entries: &'o [Entry],
+}
+
+impl<'d> Scanned<'d, '_> {
+    #[inline(always)]
+    fn slice(&self, from: usize, to: usize) -> &'d [u8] {
+        self.bytes.get(from..to).unwrap_or_default()
+    }
+}
+
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Folds a word into a hash: both halves of a product, as wyhash and foldhash do.
+#[inline(always)]
+fn mix(hash: u64, word: u64) -> u64 {
+    let product = u128::from(hash ^ word) * u128::from(MULTIPLIER);
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
+/// Folds a key and the kind of its value into a hash.
+#[inline(always)]
+fn mix_member(hash: u64, key: &[u8], kind: u8) -> u64 {
+    let hash = mix(hash, (key.len() as u64) << 8 | u64::from(kind));
+    if let (Some(first), Some(last)) = (key.first_chunk::<8>(), key.last_chunk::<8>()) {
+        let mut hash = mix(hash, u64::from_le_bytes(*first));
+        if key.len() > 16 {
+            for word in key[8..key.len() - 8].chunks(8) {
+                let mut bytes = [0; 8];
+                bytes[..word.len()].copy_from_slice(word);
+                hash = mix(hash.rotate_left(5), u64::from_le_bytes(bytes));
+            }
+        }
+        mix(hash.rotate_left(5), u64::from_le_bytes(*last))
+    } else if let (Some(first), Some(last)) = (key.first_chunk::<4>(), key.last_chunk::<4>()) {
+        mix(hash, u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last)))
+    } else {
+        mix(hash, key.iter().fold(1, |word, byte| word << 8 | u64::from(*byte)))
+    }
+}
+
+const CLOSE: u8 = 200;
+const OPEN: u8 = 201;
+
+/// The kind of a scalar, and what there is to keep of it.
+#[inline(always)]
+fn scalar(text: &[u8]) -> (Leaf, Option<Found<'_>>) {
+    match text.first() {
+        Some(b'"') => {
+            let inner = text.get(1..text.len().max(2) - 1).unwrap_or_default();
+            (Leaf::Text, Some(Found { text: inner, value: FoundValue::Text }))
+        }
+        Some(b't') if text == b"true" => (Leaf::True, None),
+        Some(b'f') if text == b"false" => (Leaf::False, None),
+        Some(b'n') if text == b"null" => (Leaf::Null, None),
+        _ => match number::parse(text) {
+            Some(number::Plain { mantissa, scale }) => {
+                let kind = if scale == 0 { Leaf::Whole } else { Leaf::Fraction };
+                (kind, Some(Found { text, value: FoundValue::Number { mantissa, scale } }))
+            }
+            None => (Leaf::Long, Some(Found { text, value: FoundValue::Text })),
+        },
+    }
+}
+
+impl<'d> Dissector<'d> {
+    pub(crate) fn new() -> Dissector<'d> {
+        let documents = RawList { path: ROOT, lengths: Vec::new(), codes: Vec::new(), shapes: Vec::new() };
+        let out = Dissection {
+            paths: Paths::default(),
+            shapes: Vec::new(),
+            columns: Vec::new(),
+            lists: vec![documents],
+            json_bytes: 0,
+        };
+        Dissector {
+            out,
+            paths: PathIndex::default(),
+            by_hash: HashMap::default(),
+            columns: HashMap::default(),
+            lists: HashMap::from_iter([(ROOT, 0)]),
+            found: Vec::new(),
+            tokens: 0,
+        }
+    }
+
+    /// Takes a document apart. What cannot be scanned, or is nothing that could be put together again, is kept as text.
+    pub(crate) fn document(&mut self, bytes: &'d [u8], offsets: &mut Offsets) {
+        if offsets.scan_trusted(bytes).is_err() {
+            self.text(bytes);
+            return;
+        }
+        let document = Scanned { bytes, entries: offsets.entries() };
+        self.value(0, &document, 0);
+    }
+
+    /// Keeps a document as text.
+    pub(crate) fn text(&mut self, bytes: &'d [u8]) {
+        self.json(0, bytes);
+    }
+
+    pub(crate) fn finish(mut self) -> Dissection<'d> {
+        self.out.paths = self.paths.paths;
+        self.out
+    }
+
+    /// Takes the value whose text ends, or whose bracket opens, at an entry, as an element of a list.
+    fn value(&mut self, list: u32, document: &Scanned<'d, '_>, index: usize) {
+        let base = self.found.len();
+        let mut hashing = Hashing { hash: mix(u64::from(list) + 1, MULTIPLIER), found: &mut self.found };
+        document.visit(index, &mut hashing);
+        let hash = hashing.hash;
+        let shape = self.by_hash.get(&hash).copied().or_else(|| self.learn(list, document, index, hash));
+        let Some(shape) = shape else {
+            self.found.truncate(base);
+            self.json(list, document.whole(index));
+            return;
+        };
+        self.put(list, shape, base);
+        self.arrays(shape, document, base);
+        self.found.truncate(base);
+    }
+
+    /// Appends a value's code, and what was found in it to the columns of its shape.
+    fn put(&mut self, list: u32, shape: u32, base: usize) {
+        let Dissection { shapes, columns, lists, .. } = &mut self.out;
+        let shape = &shapes[shape as usize];
+        lists[list as usize].codes.push(shape.code);
+        for (slot, found) in shape.layout.slots.iter().zip(&self.found[base..]) {
+            let Slot::Column { column, .. } = *slot else { continue };
+            let column = &mut columns[column as usize];
+            column.texts.push(found.text);
+            if let FoundValue::Number { mantissa, scale } = found.value {
+                column.mantissas.push(mantissa);
+                if scale > 0 {
+                    column.scales.push(scale);
+                }
+            }
+        }
+    }
+
+    /// Takes the elements of the arrays that were found in a value.
+    fn arrays(&mut self, shape: u32, document: &Scanned<'d, '_>, base: usize) {
+        if self.out.shapes[shape as usize].layout.lists.is_empty() {
+            return;
+        }
+        for nth in 0..self.out.shapes[shape as usize].layout.slots.len() {
+            let Slot::Array { list, .. } = self.out.shapes[shape as usize].layout.slots[nth] else {
+                continue;
+            };
+            let FoundValue::Array { entry: open } = self.found[base + nth].value else { continue };
+            let mut length = 0;
+            document.elements(open, |index| {
+                length += 1;
+                self.value(list, document, index);
+            });
+            self.out.lists[list as usize].lengths.push(length);
+        }
+    }
+
+    /// Keeps a value as text.
+    fn json(&mut self, list: u32, text: &'d [u8]) {
+        let path = self.out.lists[list as usize].path;
+        // A hash that no structure has: those begin with the list's number, and the list 0 is counted from 1.
+        let hash = mix(!u64::from(list), MULTIPLIER);
+        let shape = match self.by_hash.get(&hash) {
+            Some(shape) => *shape,
+            None => self.add_shape(list, vec![Token::Leaf(path, Leaf::Json)], hash),
+        };
+        self.out.json_bytes += text.len();
+        let base = self.found.len();
+        self.found.push(Found { text, value: FoundValue::Text });
+        self.put(list, shape, base);
+        self.found.truncate(base);
+    }
+
+    /// Makes the shape of a value; nothing where a limit is reached.
+    fn learn(&mut self, list: u32, document: &Scanned<'d, '_>, index: usize, hash: u64) -> Option<u32> {
+        if self.out.shapes.len() >= SHAPES_MAX {
+            return None;
+        }
+        let path = self.out.lists[list as usize].path;
+        let mut naming = Naming { paths: &mut self.paths, open: vec![path], tokens: Vec::new(), full: false };
+        document.visit(index, &mut naming);
+        let Naming { tokens, mut full, .. } = naming;
+        for token in &tokens {
+            if let Token::Leaf(path, Leaf::Array) = *token {
+                full |= self.paths.child(path, Step::Element).is_none();
+            }
+        }
+        if full || self.tokens + tokens.len() > TOKENS_MAX {
+            return None;
+        }
+        self.tokens += tokens.len();
+        Some(self.add_shape(list, tokens, hash))
+    }
+
+    fn add_shape(&mut self, list: u32, tokens: Vec<Token>, hash: u64) -> u32 {
+        let (mut layout, mut seen) = (Layout::default(), Seen::default());
+        for token in &tokens {
+            match *token {
+                Token::Leaf(path, Leaf::Array) => {
+                    // The path is there: `learn` has made it.
+                    let elements = self.paths.child(path, Step::Element).unwrap_or(ROOT);
+                    let lists = &mut self.out.lists;
+                    let list = *self.lists.entry(elements).or_insert(lists.len() as u32);
+                    if list as usize == lists.len() {
+                        let (lengths, codes, shapes) = (Vec::new(), Vec::new(), Vec::new());
+                        lists.push(RawList { path: elements, lengths, codes, shapes });
+                    }
+                    layout.push_list(list, &mut seen);
+                }
+                Token::Leaf(path, kind) if kind.has_column() => {
+                    let columns = &mut self.out.columns;
+                    let column = *self.columns.entry((path, kind)).or_insert(columns.len() as u32);
+                    if column as usize == columns.len() {
+                        let (texts, mantissas, scales) = (Vec::new(), Vec::new(), Vec::new());
+                        columns.push(RawColumn { path, kind, texts, mantissas, scales });
+                    }
+                    layout.push_column(column, &mut seen);
+                }
+                _ => {}
+            }
+        }
+        let shape = self.out.shapes.len() as u32;
+        let list = &mut self.out.lists[list as usize];
+        let code = list.shapes.len() as i64;
+        list.shapes.push(shape);
+        self.out.shapes.push(RawShape { code, tokens, layout });
+        self.by_hash.insert(hash, shape);
+        shape
+    }
+}
+
+/// What is told of a value as it is walked over.
+trait Visitor<'d> {
+    fn open(&mut self, key: Option<&'d [u8]>);
+    fn leaf(&mut self, key: Option<&'d [u8]>, kind: Leaf, found: Option<Found<'d>>);
+    fn close(&mut self);
+}
+
+/// The first walk, over every value: its hash, and what is in it.
+struct Hashing<'d, 'f> {
+    hash: u64,
+    found: &'f mut Vec<Found<'d>>,
+}
+
+impl<'d> Visitor<'d> for Hashing<'d, '_> {
+    #[inline(always)]
+    fn open(&mut self, key: Option<&'d [u8]>) {
+        self.hash = mix_member(self.hash, key.unwrap_or_default(), OPEN);
+    }
+
+    #[inline(always)]
+    fn leaf(&mut self, key: Option<&'d [u8]>, kind: Leaf, found: Option<Found<'d>>) {
+        self.hash = mix_member(self.hash, key.unwrap_or_default(), kind as u8);
+        self.found.extend(found);
+    }
+
+    #[inline(always)]
+    fn close(&mut self) {
+        self.hash = mix(self.hash, u64::from(CLOSE));
+    }
+}
+
+/// The second walk, over values of a shape that is new: its tokens.
+struct Naming<'d, 'p> {
+    paths: &'p mut PathIndex<'d>,
+    /// The paths of the objects that are open; as the first that of the value itself.
+    open: Vec<u32>,
+    tokens: Vec<Token>,
+    /// Whether there are too many paths.
+    full: bool,
+}
+
+impl<'d> Naming<'d, '_> {
+    fn path(&mut self, key: Option<&'d [u8]>) -> u32 {
+        let parent = self.open.last().copied().unwrap_or(ROOT);
+        let Some(key) = key else { return parent };
+        let path = self.paths.child(parent, Step::Key(key));
+        self.full |= path.is_none();
+        path.unwrap_or(ROOT)
+    }
+}
+
+impl<'d> Visitor<'d> for Naming<'d, '_> {
+    fn open(&mut self, key: Option<&'d [u8]>) {
+        let path = self.path(key);
+        self.open.push(path);
+        self.tokens.push(Token::Open(path));
+    }
+
+    fn leaf(&mut self, key: Option<&'d [u8]>, kind: Leaf, _: Option<Found<'d>>) {
+        let path = self.path(key);
+        self.tokens.push(Token::Leaf(path, kind));
+    }
+
+    fn close(&mut self) {
+        self.open.pop();
+        self.tokens.push(Token::Close);
+    }
+}
+
+impl<'d> Scanned<'d, '_> {
+    /// Walks over a value, objects inside it included, arrays not.
+    #[inline(always)]
+    fn visit(&self, index: usize, visitor: &mut impl Visitor<'d>) {
+        let Some(first) = self.entries.get(index) else { return };
+        if !first.opens() {
+            let (kind, found) = scalar(self.slice(first.value(), first.end()));
+            return visitor.leaf(None, kind, found);
+        }
+        if self.bytes.get(first.end()) == Some(&b'[') {
+            return visitor.leaf(None, Leaf::Array, Some(Found::array(index)));
+        }
+        visitor.open(None);
+        let close = index + first.step() - 2;
+        let mut start = first.end() + 1;
+        let mut at = index + 1;
+        while let Some(entry) = self.entries.get(at)
+            && at <= close
+        {
+            let end = entry.end();
+            let byte = self.bytes.get(end).copied().unwrap_or_default();
+            at += 1;
+            if entry.opens() {
+                let key = Some(self.slice(start + 1, end.wrapping_sub(2)));
+                if byte == b'{' {
+                    visitor.open(key);
+                } else {
+                    visitor.leaf(key, Leaf::Array, Some(Found::array(at - 1)));
+                    // On to what follows the closing bracket.
+                    at += entry.step() - 2;
+                }
+            } else {
+                if start < end {
+                    let value = entry.value();
+                    let (kind, found) = scalar(self.slice(value, end));
+                    visitor.leaf(Some(self.slice(start + 1, value.wrapping_sub(2))), kind, found);
+                }
+                if byte == b'}' {
+                    visitor.close();
+                }
+            }
+            start = self.entries.get(at - 1).map_or(usize::MAX - 1, Entry::end) + 1;
+        }
+    }
+
+    /// Calls with the entry of each element of the array that opens at an entry.
+    fn elements(&self, open: usize, mut element: impl FnMut(usize)) {
+        let Some(bracket) = self.entries.get(open) else { return };
+        let close = open + bracket.step() - 2;
+        let mut at = open + 1;
+        while let Some(entry) = self.entries.get(at)
+            && at <= close
+        {
+            let start = self.entries.get(at - 1).map_or(0, |before| before.end() + 1);
+            if entry.opens() || start < entry.end() {
+                element(at);
+            }
+            at += entry.step();
+        }
+    }
+
+    /// The text of a value.
+    fn whole(&self, index: usize) -> &'d [u8] {
+        let Some(entry) = self.entries.get(index) else { return &[] };
+        if !entry.opens() {
+            return self.slice(entry.value(), entry.end());
+        }
+        let close = self.entries.get(index + entry.step() - 2).map_or(0, Entry::end);
+        self.slice(entry.end(), close + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The columns of some documents, as a table.
+    fn columns(documents: &[&str]) -> String {
+        let (mut dissector, mut offsets) = (Dissector::new(), Offsets::new());
+        for document in documents {
+            dissector.document(document.as_bytes(), &mut offsets);
+        }
+        let out = dissector.finish();
+        let mut text = String::new();
+        for list in &out.lists {
+            let path = out.paths.display(list.path);
+            text += &format!("{path:?} lengths {:?} shapes {:?}\n", list.lengths, list.codes);
+        }
+        for column in &out.columns {
+            let values: Vec<_> = column.texts.iter().map(|text| String::from_utf8_lossy(text)).collect();
+            text += &format!("{} {:?} {}\n", out.paths.display(column.path), column.kind, values.join("|"));
+        }
+        text
+    }
+
+    #[test]
+    fn values_stand_in_columns_by_path_and_kind() {
+        let documents = [
+            r#"{"a":1,"b":{"c":"x","d":[1,2.5,{"e":null}]},"f":true}"#,
+            r#"{"a":2,"b":{"c":"y","d":[]},"f":true}"#,
+            r#"{"a":"3","a":-0,"":{}}"#,
+        ];
+        let expected = "\
+\"\" lengths [] shapes [0, 0, 1]
+\"b.d[]\" lengths [3, 0] shapes [0, 1, 2]
+a Whole 1|2
+b.c Text x|y
+b.d[] Whole 1
+b.d[] Fraction 2.5
+a Text 3
+a Long -0
+";
+        assert_eq!(columns(&documents), expected);
+    }
+
+    #[test]
+    fn a_document_with_too_many_keys_is_kept_as_text() {
+        let members: Vec<String> = (0..20_000).map(|n| format!("\"k{n}\":{n}")).collect();
+        let document = format!("{{{}}}", members.join(","));
+        let table = columns(&[&document]);
+        assert_eq!(table, format!("\"\" lengths [] shapes [0]\n Json {document}\n"));
+    }
+}

@@ -1,0 +1,189 @@
+//! A group as it is read: its directory, its columns one by one, its documents.
+
+use crate::column::Values;
+use crate::directory::Directory;
+use crate::encoding::dictionary;
+use crate::error::{DecodeError, malformed};
+use crate::frame::{FrameReader, Frames};
+use crate::output::Output;
+use crate::program::{Places, Program};
+use crate::render::{Elements, Renderer};
+
+/// A group's directory, read and checked; the frames are asked for when they are needed.
+#[derive(Debug)]
+pub struct Group {
+    directory: Directory<Box<[u8]>>,
+    places: Places,
+    /// For each list the shapes that its elements may have, by code.
+    by_code: Vec<Vec<u32>>,
+}
+
+impl Group {
+    /// Reads a directory. Takes time and memory linear in its length once unpacked, which is at most 64 MiB.
+    ///
+    /// # Errors
+    /// [`DecodeError::DirectoryChecksum`] where the bytes are damaged, [`DecodeError::Malformed`] where they are no directory.
+    pub fn open(directory: &[u8]) -> Result<Group, DecodeError> {
+        let directory = Directory::read(directory)?;
+        let places = Places::of(&directory)?;
+        let mut by_code = vec![Vec::new(); directory.lists.len()];
+        for (shape, tokens) in (0..).zip(&directory.shapes) {
+            let list = places.list(tokens).ok_or(malformed("a shape of no list"))?;
+            by_code.get_mut(list as usize).ok_or(malformed("a shape of no list"))?.push(shape);
+        }
+        Ok(Group { directory, places, by_code })
+    }
+
+    /// How many events there are.
+    pub fn events(&self) -> usize {
+        self.directory.events
+    }
+
+    /// Bytes of all documents together.
+    pub fn document_bytes(&self) -> usize {
+        self.directory.bytes
+    }
+
+    /// How many frames there are.
+    pub fn frames(&self) -> usize {
+        self.directory.frames.len()
+    }
+
+    /// How many columns there are.
+    pub fn columns(&self) -> usize {
+        self.directory.columns.len()
+    }
+
+    pub(crate) fn directory(&self) -> &Directory<Box<[u8]>> {
+        &self.directory
+    }
+
+    /// A reader of what the frames hold.
+    pub fn read<'g>(&'g self, frames: &'g dyn Frames) -> GroupReader<'g> {
+        GroupReader { group: self, frames: FrameReader::new(&self.directory.frames, frames), instants: None }
+    }
+}
+
+/// Documents one after another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Documents {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+}
+
+impl Documents {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// A document by its row.
+    pub fn get(&self, row: usize) -> Option<&[u8]> {
+        let end = *self.ends.get(row)?;
+        let start = row.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        self.bytes.get(start as usize..end as usize)
+    }
+
+    /// The documents in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|row| self.get(row).unwrap_or_default())
+    }
+}
+
+/// Reads frames when they are needed, each verified at its first use.
+pub struct GroupReader<'g> {
+    group: &'g Group,
+    frames: FrameReader<'g>,
+    instants: Option<Vec<i64>>,
+}
+
+impl<'g> GroupReader<'g> {
+    /// The instant of each event, in ticks of 100 ns since the year 1.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn instants(&mut self) -> Result<Vec<u64>, DecodeError> {
+        Ok(self.own_instants()?.iter().map(|instant| instant.cast_unsigned()).collect())
+    }
+
+    fn own_instants(&mut self) -> Result<&[i64], DecodeError> {
+        if self.instants.is_none() {
+            self.instants = Some(self.group.directory.instants(&mut self.frames)?);
+        }
+        Ok(self.instants.as_deref().unwrap_or_default())
+    }
+
+    /// The arrival number of each event.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn arrivals(&mut self) -> Result<Vec<u64>, DecodeError> {
+        let directory = &self.group.directory;
+        let arrivals = directory.arrivals.decode(directory.events, &mut self.frames)?;
+        Ok(arrivals.into_iter().map(i64::cast_unsigned).collect())
+    }
+
+    /// The values of a column.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn column(&mut self, column: usize) -> Result<Values<'g>, DecodeError> {
+        self.own_instants()?;
+        let group = self.group;
+        let column = group.directory.columns.get(column).ok_or(DecodeError::OutOfRange { what: "column" })?;
+        let instants = self.instants.as_deref().unwrap_or_default();
+        column.encoding.decode(column.count, instants, &mut self.frames)
+    }
+
+    /// A list's lengths and shapes.
+    fn list(&mut self, list: usize) -> Result<Elements, DecodeError> {
+        let group = self.group;
+        let (Some(list), Some(by_code)) = (group.directory.lists.get(list), group.by_code.get(list)) else {
+            return Err(DecodeError::OutOfRange { what: "list" });
+        };
+        let lengths = list.lengths.decode(list.arrays, &mut self.frames)?;
+        let codes = dictionary::codes(&list.codes, list.elements, by_code.len(), &mut self.frames)?;
+        let shapes =
+            codes.iter().map(|code| by_code.get(*code as usize).copied().unwrap_or_default()).collect();
+        Ok(Elements { lengths, shapes })
+    }
+
+    /// All documents, in order.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn documents(&mut self) -> Result<Documents, DecodeError> {
+        let group = self.group;
+        let directory = &group.directory;
+        let mut programs = Vec::with_capacity(directory.shapes.len());
+        // Each shape is that of a document, or of a part of one: its literals are no longer.
+        let mut left = directory.bytes;
+        for shape in &directory.shapes {
+            let program = Program::of(shape, &directory.paths, &group.places)?;
+            left = left
+                .checked_sub(program.literals.len())
+                .ok_or(malformed("shapes longer than the documents"))?;
+            programs.push(program);
+        }
+        let columns: Vec<Values<'g>> =
+            (0..directory.columns.len()).map(|column| self.column(column)).collect::<Result<_, _>>()?;
+        let lists: Vec<Elements> =
+            (0..directory.lists.len()).map(|list| self.list(list)).collect::<Result<_, _>>()?;
+        let mut renderer = Renderer::new(&programs, &columns, &lists);
+        let mut out = Output::new(directory.bytes);
+        let mut ends = Vec::with_capacity(directory.events);
+        for _ in 0..directory.events {
+            renderer.next(0, &mut out)?;
+            ends.push(out.len() as u32);
+        }
+        if out.len() != directory.bytes || !renderer.is_done() {
+            return Err(malformed("its documents are not what it says"));
+        }
+        Ok(Documents { bytes: out.into_bytes(), ends })
+    }
+}

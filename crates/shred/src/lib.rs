@@ -1,0 +1,33 @@
+//! Documents taken apart into columns by their shape, and put together again byte for byte.
+#![forbid(unsafe_code)]
+
+mod bytes;
+mod choose;
+mod column;
+mod directory;
+mod dissect;
+mod encode;
+mod encoding;
+mod error;
+mod frame;
+mod group;
+mod limits;
+mod number;
+mod order;
+mod output;
+mod path;
+mod program;
+mod render;
+mod shape;
+
+pub use column::Values;
+pub use encode::{Encoded, Event, encode, group_len};
+pub use encoding::dictionary::Coded;
+pub use encoding::fraction::{Decimals, Scales};
+pub use encoding::instants::Times;
+pub use encoding::positions::Spelled;
+pub use encoding::strings::Texts;
+pub use error::{DecodeError, EncodeError};
+pub use frame::Frames;
+pub use group::{Documents, Group, GroupReader};
+pub use limits::{DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX, PATHS_MAX, SHAPES_MAX};

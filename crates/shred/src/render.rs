@@ -1,0 +1,94 @@
+//! Puts documents together: runs the program of each document's shape over the columns.
+
+use crate::column::Values;
+use crate::error::{DecodeError, malformed};
+use crate::output::Output;
+use crate::program::Program;
+use crate::shape::Slot;
+
+/// A list that was read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Elements {
+    pub(crate) lengths: Vec<i64>,
+    /// The shape of each element, by its number among all shapes.
+    pub(crate) shapes: Vec<u32>,
+}
+
+/// Columns and lists, and how far each was read.
+///
+/// A column moves on when the value around it ends, so that all values of a scope, and of those around it, can be found by their
+/// cursors in any order.
+pub(crate) struct Renderer<'r, 'f> {
+    programs: &'r [Program],
+    columns: &'r [Values<'f>],
+    lists: &'r [Elements],
+    cursors: Vec<usize>,
+    /// How many arrays of each list, and how many elements.
+    arrays: Vec<usize>,
+    elements: Vec<usize>,
+}
+
+impl<'r, 'f> Renderer<'r, 'f> {
+    pub(crate) fn new(
+        programs: &'r [Program],
+        columns: &'r [Values<'f>],
+        lists: &'r [Elements],
+    ) -> Renderer<'r, 'f> {
+        let (cursors, arrays, elements) =
+            (vec![0; columns.len()], vec![0; lists.len()], vec![0; lists.len()]);
+        Renderer { programs, columns, lists, cursors, arrays, elements }
+    }
+
+    /// Appends the next element of a list: of the first, the next document.
+    ///
+    /// The recursion is as deep as arrays nest: the path of an array is longer than that of the array around it.
+    pub(crate) fn next(&mut self, list: usize, out: &mut Output) -> Result<(), DecodeError> {
+        const MISSING: DecodeError = malformed("fewer values than its shapes need");
+        let element = self.elements.get_mut(list).ok_or(MISSING)?;
+        let shape = *self.lists.get(list).and_then(|list| list.shapes.get(*element)).ok_or(MISSING)?;
+        *element += 1;
+        let programs = self.programs;
+        let program = programs.get(shape as usize).ok_or(MISSING)?;
+        for piece in &program.pieces {
+            out.push(program.literals.get(piece.literal.clone()).unwrap_or_default())?;
+            match piece.slot {
+                None => {}
+                Some(Slot::Column { column, nth }) => {
+                    let cursor = self.cursors.get(column as usize).ok_or(MISSING)?;
+                    let values = self.columns.get(column as usize).ok_or(MISSING)?;
+                    values.append(cursor + nth as usize, out)?;
+                }
+                Some(Slot::Array { list, nth }) => self.array(list as usize, nth as usize, out)?,
+            }
+        }
+        for (column, count) in &program.layout.columns {
+            *self.cursors.get_mut(*column as usize).ok_or(MISSING)? += *count as usize;
+        }
+        for (list, count) in &program.layout.lists {
+            *self.arrays.get_mut(*list as usize).ok_or(MISSING)? += *count as usize;
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, list: usize, nth: usize, out: &mut Output) -> Result<(), DecodeError> {
+        const MISSING: DecodeError = malformed("fewer arrays than its shapes need");
+        let array = self.arrays.get(list).ok_or(MISSING)? + nth;
+        let length = *self.lists.get(list).and_then(|list| list.lengths.get(array)).ok_or(MISSING)?;
+        out.push(b"[")?;
+        for element in 0..length {
+            if element > 0 {
+                out.push(b",")?;
+            }
+            self.next(list, out)?;
+        }
+        out.push(b"]")
+    }
+
+    /// Whether everything was used.
+    pub(crate) fn is_done(&self) -> bool {
+        let columns = self.columns.iter().zip(&self.cursors).all(|(values, cursor)| values.len() == *cursor);
+        let lists =
+            self.lists.iter().zip(&self.elements).all(|(list, element)| list.shapes.len() == *element);
+        columns && lists
+    }
+}

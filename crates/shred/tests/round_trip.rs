@@ -1,0 +1,136 @@
+//! Every document comes back, byte for byte, and as columns.
+
+use proptest::prelude::*;
+use tamias_shred::{Encoded, Event, Group, encode, group_len};
+use tamias_testdata::{DATA_SETS, Generator, broken_documents, data_set, nasty_documents, spaced_documents};
+
+fn events<'d>(documents: &[&'d [u8]]) -> Vec<Event<'d>> {
+    let event = |(document, n): (&&'d [u8], u64)| Event {
+        instant: 638_000_000_000_000_000 + n * n,
+        arrival: n ^ 5,
+        document,
+    };
+    documents.iter().zip(0..).map(event).collect()
+}
+
+/// Encodes all documents, group by group, and asserts that a reader gives them back. [`encode`] has proved it already; this does not
+/// take its word.
+fn round_trip(documents: &[&[u8]]) -> Vec<Encoded> {
+    let events = events(documents);
+    let mut rest = events.as_slice();
+    let mut groups = Vec::new();
+    while !rest.is_empty() {
+        let (events, after) = rest.split_at(group_len(rest));
+        rest = after;
+        let encoded = encode(events).expect("encodes");
+        let group = Group::open(&encoded.directory).expect("opens");
+        let mut reader = group.read(&encoded.frames);
+        let decoded = reader.documents().expect("decodes");
+        assert_eq!(decoded.len(), events.len());
+        for (document, event) in decoded.iter().zip(events) {
+            assert_eq!(String::from_utf8_lossy(document), String::from_utf8_lossy(event.document));
+            assert_eq!(document, event.document);
+        }
+        assert!(reader.instants().expect("decodes").iter().eq(events.iter().map(|event| &event.instant)));
+        assert!(reader.arrivals().expect("decodes").iter().eq(events.iter().map(|event| &event.arrival)));
+        groups.push(encoded);
+    }
+    groups
+}
+
+/// At least 99% of the bytes stand in columns, and nothing fell back to text.
+fn assert_columns(groups: &[Encoded], bytes: usize) {
+    assert!(groups.iter().all(|group| !group.fell_back));
+    let text: usize = groups.iter().map(|group| group.text_bytes).sum();
+    assert!(text * 100 <= bytes, "{text} of {bytes} bytes stand as text");
+}
+
+#[test]
+fn nasty_documents_come_back_together_and_each_alone() {
+    let documents = nasty_documents();
+    let documents: Vec<&[u8]> = documents.iter().map(Vec::as_slice).collect();
+    assert_columns(&round_trip(&documents), documents.iter().map(|document| document.len()).sum());
+    for document in &documents {
+        assert_columns(&round_trip(&[document]), document.len());
+    }
+}
+
+#[test]
+fn what_is_not_minified_or_no_json_comes_back_too() {
+    let documents: Vec<Vec<u8>> = spaced_documents().into_iter().chain(broken_documents()).collect();
+    let documents: Vec<&[u8]> = documents.iter().map(Vec::as_slice).collect();
+    round_trip(&documents);
+    for document in documents {
+        round_trip(&[document]);
+    }
+    round_trip(&[b"", b"{}", b""]);
+}
+
+#[test]
+fn generated_events_stand_in_columns() {
+    let mut lines = Vec::new();
+    let mut generator = Generator::new(7, 20_000);
+    while generator.write_next(&mut lines) {}
+    let documents: Vec<&[u8]> = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let groups = round_trip(&documents);
+    assert_columns(&groups, lines.len());
+    assert_eq!(groups.len(), 2);
+}
+
+#[test]
+fn real_events_stand_in_columns() {
+    // Where the sets are not at hand, the generated events above stand for them.
+    for name in DATA_SETS {
+        let Some(bytes) = data_set(name) else { continue };
+        // Enough for a whole group of each.
+        let whole = bytes.len().min(12 << 20);
+        let lines = bytes[..whole].split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+        let documents: Vec<&[u8]> = lines.filter(|line| line.ends_with(b"}")).collect();
+        assert_columns(&round_trip(&documents), documents.iter().map(|document| document.len()).sum());
+    }
+}
+
+/// Documents of random structure, few keys, and values of every kind, many of them equal.
+fn document() -> impl Strategy<Value = String> {
+    let scalar = prop_oneof![
+        Just("null".to_owned()),
+        Just("true".to_owned()),
+        Just("false".to_owned()),
+        r"-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?",
+        r#""[ -!#-\[\]-~é中]{0,40}""#,
+        r#""user [0-9]{1,3} of \[a-f0-9]{8}\\r\\n""#.prop_map(|text| text.replace("\\[", "[")),
+        (0..3u8).prop_map(|n| format!("\"2024-05-2{n}T10:56:0{n}.12{n}Z\"")),
+        r#""[0-9a-f]{32}""#,
+    ];
+    let key = prop_oneof![Just(String::new()), "[a-c]", Just("a.b".to_owned()), Just("q\\\"".to_owned())];
+    let value = scalar.prop_recursive(3, 24, 5, move |inner| {
+        let members = prop::collection::vec((key.clone(), inner.clone()), 0..5);
+        prop_oneof![
+            prop::collection::vec(inner, 0..5).prop_map(|elements| format!("[{}]", elements.join(","))),
+            members.prop_map(object),
+        ]
+    });
+    prop::collection::vec(("[a-e]{0,2}", value), 0..6).prop_map(object)
+}
+
+fn object(members: Vec<(String, String)>) -> String {
+    let members: Vec<String> = members.into_iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn documents_of_any_structure_come_back(documents in prop::collection::vec(document(), 0..60)) {
+        let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
+        let groups = round_trip(&documents);
+        prop_assert!(groups.iter().all(|group| !group.fell_back));
+    }
+
+    #[test]
+    fn any_bytes_come_back(documents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20)) {
+        let documents: Vec<&[u8]> = documents.iter().map(Vec::as_slice).collect();
+        round_trip(&documents);
+    }
+}

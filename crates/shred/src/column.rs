@@ -7,6 +7,7 @@ use crate::encoding::instants::{Instants, Times};
 use crate::encoding::ints::Ints;
 use crate::encoding::positions::{Positions, Spelled};
 use crate::encoding::strings::{Strings, Texts};
+use crate::encoding::templates::{Templated, Templates};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, Part};
 use crate::number::{self, Plain};
@@ -22,6 +23,7 @@ pub(crate) enum Encoding {
     Instants(Instants),
     Whole(Ints),
     Fractions(Fractions),
+    Templates(Templates),
 }
 
 /// What the directory says of a column.
@@ -44,6 +46,7 @@ impl Encoding {
             Encoding::Instants(_) => "instants",
             Encoding::Whole(ints) => ints.name(),
             Encoding::Fractions(_) => "fractions",
+            Encoding::Templates(_) => "templates",
         }
     }
 
@@ -58,6 +61,7 @@ impl Encoding {
             Encoding::Instants(instants) => instants.ints().part().into_iter().collect(),
             Encoding::Whole(ints) => ints.part().into_iter().collect(),
             Encoding::Fractions(fractions) => fractions.parts().collect(),
+            Encoding::Templates(templates) => templates.parts(),
         }
     }
 
@@ -69,6 +73,7 @@ impl Encoding {
             Encoding::Instants(_) => 3,
             Encoding::Whole(_) => 4,
             Encoding::Fractions(_) => 5,
+            Encoding::Templates(_) => 6,
         };
         put(out, tag);
         match self {
@@ -78,10 +83,24 @@ impl Encoding {
             Encoding::Instants(instants) => instants.write(out),
             Encoding::Whole(ints) => ints.write(out),
             Encoding::Fractions(fractions) => fractions.write(out),
+            Encoding::Templates(templates) => templates.write(out),
         }
     }
 
     pub(crate) fn read(
+        reader: &mut Reader<'_>,
+        count: usize,
+        frames: &[FrameInfo],
+    ) -> Result<Encoding, DecodeError> {
+        if let [6, rest @ ..] = reader.0 {
+            reader.0 = rest;
+            return Ok(Encoding::Templates(Templates::read(reader, count, frames)?));
+        }
+        Encoding::read_leaf(reader, count, frames)
+    }
+
+    /// An encoding that has none inside it.
+    pub(crate) fn read_leaf(
         reader: &mut Reader<'_>,
         count: usize,
         frames: &[FrameInfo],
@@ -111,6 +130,7 @@ impl Encoding {
             Encoding::Instants(instants) => Values::Times(instants.decode(count, events, frames)?),
             Encoding::Whole(ints) => Values::Whole(ints.decode(count, frames)?),
             Encoding::Fractions(fractions) => Values::Decimals(fractions.decode(count, frames)?),
+            Encoding::Templates(templates) => Values::Templated(templates.decode(count, frames)?),
         })
     }
 }
@@ -133,6 +153,8 @@ pub enum Values<'f> {
     Whole(Vec<i64>),
     /// Numbers with a fraction.
     Decimals(Decimals),
+    /// Texts by template.
+    Templated(Templated<'f>),
 }
 
 impl Values<'_> {
@@ -145,6 +167,7 @@ impl Values<'_> {
             Values::Times(times) => times.units.len(),
             Values::Whole(numbers) => numbers.len(),
             Values::Decimals(decimals) => decimals.mantissas.len(),
+            Values::Templated(templated) => templated.codes.len(),
         }
     }
 
@@ -170,6 +193,8 @@ impl Values<'_> {
                 let plain = decimals.plain(index).ok_or(MISSING)?;
                 out.push(number::spell(plain, &mut [0; number::SPELLED_MAX]))
             }
+            // The renderer fills templates, which may need other columns.
+            Values::Templated(_) => Err(malformed("a template inside a template")),
         }
     }
 }

@@ -56,6 +56,9 @@ const VALUES_PER_BYTE: usize = 2;
 /// the head of a block.
 const FRAME_BYTES_PER_BYTE: usize = 4;
 
+/// How often a template may refer to a text that is a template itself, and so on.
+pub(crate) const REFERENCE_DEPTH_MAX: usize = 64;
+
 /// What a group may have beside that, for its instants and arrival numbers.
 const BYTES_BESIDE: usize = 1 << 20;
 
@@ -179,6 +182,21 @@ impl Directory<Box<[u8]>> {
         let documents = self.lists.first().ok_or(malformed("a group without documents"))?;
         if documents.path != 0 || documents.elements != self.events || documents.arrays != 0 {
             return Err(malformed("a group without documents"));
+        }
+        let mut levels: Vec<usize> = Vec::with_capacity(self.columns.len());
+        for column in &self.columns {
+            let mut level = 0;
+            if let Encoding::Templates(templates) = &column.encoding {
+                for reference in templates.references() {
+                    let other =
+                        levels.get(reference as usize).ok_or(malformed("a reference to a later column"))?;
+                    level = level.max(other + 1);
+                }
+            }
+            if level > REFERENCE_DEPTH_MAX {
+                return Err(malformed("references to references to references"));
+            }
+            levels.push(level);
         }
         Ok(())
     }

@@ -214,8 +214,29 @@ impl<'d> Dissector<'d> {
         self.json(0, bytes);
     }
 
+    /// All that was taken apart. Columns of longer values come later, since templates refer to earlier ones.
     pub(crate) fn finish(mut self) -> Dissection<'d> {
         self.out.paths = self.paths.paths;
+        let mean = |column: &RawColumn<'_>| {
+            let bytes: usize = column.texts.iter().map(|text| text.len()).sum();
+            bytes * 16 / column.texts.len().max(1)
+        };
+        let mut columns: Vec<(usize, u32, RawColumn<'d>)> = self
+            .out
+            .columns
+            .into_iter()
+            .zip(0..)
+            .map(|(column, number)| (mean(&column), number, column))
+            .collect();
+        columns.sort_by_key(|(mean, number, _)| (*mean, *number));
+        let mut places = vec![0; columns.len()];
+        for ((_, number, _), place) in columns.iter().zip(0..) {
+            places[*number as usize] = place;
+        }
+        for shape in &mut self.out.shapes {
+            shape.layout.renumber(&places);
+        }
+        self.out.columns = columns.into_iter().map(|(_, _, column)| column).collect();
         self.out
     }
 

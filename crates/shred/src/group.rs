@@ -4,10 +4,11 @@ use crate::column::Values;
 use crate::directory::Directory;
 use crate::encoding::dictionary;
 use crate::error::{DecodeError, malformed};
-use crate::frame::{FrameReader, Frames};
+use crate::frame::{FrameReader, Frames, Part};
 use crate::output::Output;
 use crate::program::{Places, Program};
 use crate::render::{Elements, Renderer};
+use crate::shape::Leaf;
 
 /// A group's directory, read and checked; the frames are asked for when they are needed.
 #[derive(Debug)]
@@ -49,9 +50,26 @@ impl Group {
         self.directory.frames.len()
     }
 
-    /// How many columns there are.
-    pub fn columns(&self) -> usize {
-        self.directory.columns.len()
+    /// What the directory says of each column, in the order of their numbers.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = ColumnInfo> {
+        self.directory.columns.iter().map(|column| ColumnInfo {
+            path: self.directory.paths.display(column.path),
+            kind: column.kind,
+            encoding: column.encoding.name(),
+            values: column.count,
+            stored: self.stored(&column.encoding.parts()),
+        })
+    }
+
+    /// What parts take, as stored: of a compressed frame by their share of it.
+    fn stored(&self, parts: &[Part]) -> f64 {
+        let stored = |part: &Part| {
+            let frame = self.directory.frames.get(part.frame as usize);
+            frame.map_or(0.0, |frame| {
+                f64::from(part.length) * f64::from(frame.stored) / f64::from(frame.length.max(1))
+            })
+        };
+        parts.iter().map(stored).sum()
     }
 
     pub(crate) fn directory(&self) -> &Directory<Box<[u8]>> {
@@ -62,6 +80,21 @@ impl Group {
     pub fn read<'g>(&'g self, frames: &'g dyn Frames) -> GroupReader<'g> {
         GroupReader { group: self, frames: FrameReader::new(&self.directory.frames, frames), instants: None }
     }
+}
+
+/// What the directory says of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnInfo {
+    /// Keys with dots between, `[]` for elements of arrays; a key that holds a dot, a bracket or a quote, or is empty, in quotes.
+    pub path: String,
+    /// What its values are.
+    pub kind: Leaf,
+    /// How they are stored, in a word.
+    pub encoding: &'static str,
+    /// How many there are.
+    pub values: usize,
+    /// Bytes that they take as stored; in frames that columns share, their share.
+    pub stored: f64,
 }
 
 /// Documents one after another.
@@ -174,7 +207,7 @@ impl<'g> GroupReader<'g> {
             (0..directory.columns.len()).map(|column| self.column(column)).collect::<Result<_, _>>()?;
         let lists: Vec<Elements> =
             (0..directory.lists.len()).map(|list| self.list(list)).collect::<Result<_, _>>()?;
-        let mut renderer = Renderer::new(&programs, &columns, &lists);
+        let mut renderer = Renderer::new(&programs, &columns, &lists, directory.bytes);
         let mut out = Output::new(directory.bytes);
         let mut ends = Vec::with_capacity(directory.events);
         for _ in 0..directory.events {

@@ -26,7 +26,8 @@ pub(crate) fn parse(text: &[u8]) -> Option<Plain> {
     for (index, byte) in digits.iter().enumerate() {
         let digit = byte.wrapping_sub(b'0');
         if digit < 10 {
-            mantissa = mantissa * 10 + i64::from(digit);
+            // Of 19 digits it may overflow, and is then refused below.
+            mantissa = mantissa.wrapping_mul(10).wrapping_add(i64::from(digit));
         } else if *byte == b'.' && point.is_none() && index > 0 {
             point = Some(index);
         } else {
@@ -41,7 +42,7 @@ pub(crate) fn parse(text: &[u8]) -> Option<Plain> {
     {
         return None;
     }
-    Some(Plain { mantissa: if negative { -mantissa } else { mantissa }, scale: scale as u8 })
+    Some(Plain { mantissa: if negative { mantissa.wrapping_neg() } else { mantissa }, scale: scale as u8 })
 }
 
 /// The most bytes that [`spell`] makes: a sign, a point, and more zeros than a right number has.

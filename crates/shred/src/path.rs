@@ -45,17 +45,6 @@ impl<K: AsRef<[u8]>> Paths<K> {
         Some((*parent, step))
     }
 
-    /// The last key on the way to a path; nothing where there is none.
-    pub(crate) fn last_key(&self, path: u32) -> Option<&[u8]> {
-        let mut at = path;
-        loop {
-            match self.step(at)? {
-                (_, Step::Key(key)) => return Some(key.as_ref()),
-                (parent, Step::Element) => at = parent,
-            }
-        }
-    }
-
     /// The path as people write it: keys with dots between, `[]` for elements; a key that holds a dot, a bracket or a quote, or is
     /// empty, stands in quotes.
     pub(crate) fn display(&self, path: u32) -> String {
@@ -99,6 +88,20 @@ impl<K: AsRef<[u8]>> Paths<K> {
                 }
             }
         }
+    }
+}
+
+impl<'k> Paths<&'k [u8]> {
+    /// The last key on the way to a path; empty where there is none.
+    pub(crate) fn last_key_of(&self, path: u32) -> &'k [u8] {
+        let mut at = path;
+        while let Some((parent, step)) = self.step(at) {
+            if let Step::Key(key) = step {
+                return key;
+            }
+            at = parent;
+        }
+        &[]
     }
 }
 

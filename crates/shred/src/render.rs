@@ -1,6 +1,7 @@
 //! Puts documents together: runs the program of each document's shape over the columns.
 
 use crate::column::Values;
+use crate::encoding::templates::Filling;
 use crate::error::{DecodeError, malformed};
 use crate::output::Output;
 use crate::program::Program;
@@ -26,6 +27,8 @@ pub(crate) struct Renderer<'r, 'f> {
     /// How many arrays of each list, and how many elements.
     arrays: Vec<usize>,
     elements: Vec<usize>,
+    /// How many holes of templates may still be filled: what fills one is a byte at least.
+    steps: usize,
 }
 
 impl<'r, 'f> Renderer<'r, 'f> {
@@ -33,10 +36,11 @@ impl<'r, 'f> Renderer<'r, 'f> {
         programs: &'r [Program],
         columns: &'r [Values<'f>],
         lists: &'r [Elements],
+        steps: usize,
     ) -> Renderer<'r, 'f> {
         let (cursors, arrays, elements) =
             (vec![0; columns.len()], vec![0; lists.len()], vec![0; lists.len()]);
-        Renderer { programs, columns, lists, cursors, arrays, elements }
+        Renderer { programs, columns, lists, cursors, arrays, elements, steps }
     }
 
     /// Appends the next element of a list: of the first, the next document.
@@ -55,8 +59,7 @@ impl<'r, 'f> Renderer<'r, 'f> {
                 None => {}
                 Some(Slot::Column { column, nth }) => {
                     let cursor = self.cursors.get(column as usize).ok_or(MISSING)?;
-                    let values = self.columns.get(column as usize).ok_or(MISSING)?;
-                    values.append(cursor + nth as usize, out)?;
+                    self.value(column as usize, cursor + nth as usize, out)?;
                 }
                 Some(Slot::Array { list, nth }) => self.array(list as usize, nth as usize, out)?,
             }
@@ -68,6 +71,29 @@ impl<'r, 'f> Renderer<'r, 'f> {
             *self.arrays.get_mut(*list as usize).ok_or(MISSING)? += *count as usize;
         }
         Ok(())
+    }
+
+    /// Appends a value. A template refers to columns with smaller numbers only, so it comes to an end; how much is done before that is
+    /// bounded by `steps`.
+    fn value(&mut self, column: usize, index: usize, out: &mut Output) -> Result<(), DecodeError> {
+        const MISSING: DecodeError = malformed("fewer values than its shapes need");
+        let columns = self.columns;
+        let values = columns.get(column).ok_or(MISSING)?;
+        let Values::Templated(templated) = values else { return values.append(index, out) };
+        let (template, nth) = templated.get(index).ok_or(MISSING)?;
+        self.steps =
+            self.steps.checked_sub(template.pieces.len()).ok_or(malformed("templates of too many holes"))?;
+        for (literal, filling) in &template.pieces {
+            out.push(literal)?;
+            match filling {
+                Filling::Own(values) => values.append(nth, out)?,
+                Filling::Reference(other) => {
+                    let cursor = *self.cursors.get(*other as usize).ok_or(MISSING)?;
+                    self.value(*other as usize, cursor, out)?;
+                }
+            }
+        }
+        out.push(&template.tail)
     }
 
     fn array(&mut self, list: usize, nth: usize, out: &mut Output) -> Result<(), DecodeError> {

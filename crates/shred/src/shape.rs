@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-/// What a value is, as far as the shape says. Constants are told by it alone; the values of the others stand in columns.
+/// What a value is, as far as the shape of its document says. Constants are told by that alone; the values of the others stand in
+/// columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Leaf {
+pub enum Leaf {
     /// A string, without its quotes.
     Text,
     /// A whole number that its mantissa spells back.
@@ -19,8 +20,11 @@ pub(crate) enum Leaf {
     Json,
     /// An array: its elements are values of their own, with their own shapes.
     Array,
+    /// `true`
     True,
+    /// `false`
     False,
+    /// `null`
     Null,
 }
 
@@ -89,6 +93,17 @@ impl Layout {
     pub(crate) fn push_column(&mut self, column: u32, seen: &mut Seen) {
         let nth = count(&mut seen.columns, &mut self.columns, column);
         self.slots.push(Slot::Column { column, nth });
+    }
+
+    /// Gives each column another number.
+    pub(crate) fn renumber(&mut self, places: &[u32]) {
+        let place = |column: &mut u32| *column = places.get(*column as usize).copied().unwrap_or(*column);
+        for slot in &mut self.slots {
+            if let Slot::Column { column, .. } = slot {
+                place(column);
+            }
+        }
+        self.columns.iter_mut().for_each(|(column, _)| place(column));
     }
 
     /// Adds an array.

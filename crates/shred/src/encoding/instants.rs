@@ -170,6 +170,12 @@ pub(crate) struct Instants {
 }
 
 impl Instants {
+    /// Whether all texts are instants in one format.
+    pub(crate) fn are(texts: &[&[u8]]) -> bool {
+        let format = texts.first().and_then(|text| Format::of(text));
+        format.is_some_and(|format| texts.iter().all(|text| format.parse(text).is_some()))
+    }
+
     /// Writes the texts if all are in one format; `events` are the instants of the group's events.
     pub(crate) fn encode(texts: &[&[u8]], events: &[u64], frames: &mut FrameWriter) -> Option<Instants> {
         let format = Format::of(texts.first()?)?;

@@ -7,3 +7,4 @@ pub(crate) mod ints;
 pub(crate) mod packed;
 pub(crate) mod positions;
 pub(crate) mod strings;
+pub(crate) mod templates;

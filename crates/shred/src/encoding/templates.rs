@@ -1,0 +1,174 @@
+//! Texts by template: literal pieces, other values of the same event, and what is left over in columns of its own.
+//!
+//! The first template is nothing but a hole for the whole text, for those that no other fits. Only columns with smaller numbers are
+//! referred to, so that no reference leads in a circle.
+
+use crate::bytes::{Reader, put, put_bytes};
+use crate::column::{Encoding, Values};
+use crate::encoding::dictionary;
+use crate::encoding::ints::Ints;
+use crate::error::{DecodeError, malformed};
+use crate::frame::{FrameInfo, FrameReader, Part};
+use crate::limits::TEMPLATES_MAX;
+
+/// What stands between two literals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Hole {
+    /// The value at which the cursor of another column stands.
+    Reference(u32),
+    /// The next value of a column of this hole's own.
+    Own(Encoding),
+}
+
+/// Literals and holes in turn, and a literal at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Template {
+    pub(crate) pieces: Vec<(Vec<u8>, Hole)>,
+    pub(crate) tail: Vec<u8>,
+    /// How many values have it.
+    pub(crate) uses: usize,
+}
+
+/// Templates, and for each value the code of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Templates {
+    pub(crate) templates: Vec<Template>,
+    pub(crate) codes: Ints,
+}
+
+/// A template has at most so many holes.
+pub(crate) const HOLES_MAX: usize = 256;
+
+impl Templates {
+    pub(crate) fn decode<'f>(
+        &self,
+        count: usize,
+        frames: &mut FrameReader<'f>,
+    ) -> Result<Templated<'f>, DecodeError> {
+        let codes = dictionary::codes(&self.codes, count, self.templates.len(), frames)?;
+        let mut uses = vec![0u32; self.templates.len()];
+        let mut nth = Vec::with_capacity(count);
+        for code in &codes {
+            let used = uses.get_mut(*code as usize).ok_or(malformed("a code that stands for nothing"))?;
+            nth.push(*used);
+            *used += 1;
+        }
+        let mut read = Vec::with_capacity(self.templates.len());
+        for (template, used) in self.templates.iter().zip(uses) {
+            if template.uses != used as usize {
+                return Err(malformed("a template that is not used as often as it says"));
+            }
+            let hole = |(literal, hole): &(Vec<u8>, Hole)| {
+                let filling = match hole {
+                    Hole::Reference(column) => Filling::Reference(*column),
+                    Hole::Own(encoding) => Filling::Own(encoding.decode(template.uses, &[], frames)?),
+                };
+                Ok((literal.clone(), filling))
+            };
+            let pieces = template.pieces.iter().map(hole).collect::<Result<Vec<_>, DecodeError>>()?;
+            read.push(ReadTemplate { pieces, tail: template.tail.clone() });
+        }
+        Ok(Templated { templates: read, codes, nth })
+    }
+
+    /// All parts that it needs by itself.
+    pub(crate) fn parts(&self) -> Vec<Part> {
+        let holes = self.templates.iter().flat_map(|template| &template.pieces);
+        let own =
+            holes.flat_map(|(_, hole)| if let Hole::Own(own) = hole { own.parts() } else { Vec::new() });
+        own.chain(self.codes.part()).collect()
+    }
+
+    /// The columns that it refers to.
+    pub(crate) fn references(&self) -> impl Iterator<Item = u32> {
+        let holes = self.templates.iter().flat_map(|template| &template.pieces);
+        holes.filter_map(|(_, hole)| if let Hole::Reference(column) = hole { Some(*column) } else { None })
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        self.codes.write(out);
+        put(out, self.templates.len() as u64);
+        for template in &self.templates {
+            put(out, template.uses as u64);
+            put(out, template.pieces.len() as u64);
+            for (literal, hole) in &template.pieces {
+                put_bytes(out, literal);
+                match hole {
+                    Hole::Reference(column) => put(out, u64::from(*column) + 1),
+                    Hole::Own(own) => {
+                        put(out, 0);
+                        own.write(out);
+                    }
+                }
+            }
+            put_bytes(out, &template.tail);
+        }
+    }
+
+    pub(crate) fn read(
+        reader: &mut Reader<'_>,
+        count: usize,
+        frames: &[FrameInfo],
+    ) -> Result<Templates, DecodeError> {
+        let codes = Ints::read(reader, frames)?;
+        let number = reader.at_most(TEMPLATES_MAX, "too many templates")?;
+        let mut left = count;
+        let mut templates = Vec::with_capacity(number);
+        for _ in 0..number {
+            let uses = reader.at_most(left, "templates used more often than there are values")?;
+            left -= uses;
+            let holes = reader.at_most(HOLES_MAX, "a template of too many holes")?;
+            let mut pieces = Vec::with_capacity(holes);
+            for _ in 0..holes {
+                let literal = reader.bytes()?.to_vec();
+                let hole = match reader.number()?.checked_sub(1) {
+                    Some(column) => Hole::Reference(
+                        u32::try_from(column).map_err(|_| malformed("a reference to no column"))?,
+                    ),
+                    None => Hole::Own(Encoding::read_leaf(reader, uses, frames)?),
+                };
+                pieces.push((literal, hole));
+            }
+            templates.push(Template { pieces, tail: reader.bytes()?.to_vec(), uses });
+        }
+        Ok(Templates { templates, codes })
+    }
+}
+
+/// What fills a hole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Filling<'f> {
+    Reference(u32),
+    Own(Values<'f>),
+}
+
+/// A template that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReadTemplate<'f> {
+    pub(crate) pieces: Vec<(Vec<u8>, Filling<'f>)>,
+    pub(crate) tail: Vec<u8>,
+}
+
+/// Texts by template that were read. Where a template refers to other columns, a value's text needs their values too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Templated<'f> {
+    templates: Vec<ReadTemplate<'f>>,
+    /// For each value the number of its template.
+    pub codes: Vec<u32>,
+    /// For each value, how many before it have the same template.
+    nth: Vec<u32>,
+}
+
+impl<'f> Templated<'f> {
+    /// The template of a value, and the place of its own fillings.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<(&ReadTemplate<'f>, usize)> {
+        let template = self.templates.get(*self.codes.get(index)? as usize)?;
+        Some((template, *self.nth.get(index)? as usize))
+    }
+
+    /// How many templates there are.
+    pub fn templates(&self) -> usize {
+        self.templates.len()
+    }
+}

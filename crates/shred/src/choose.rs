@@ -4,7 +4,7 @@ use crate::column::Encoding;
 use crate::dissect::{Dissection, RawColumn};
 use crate::encoding::dictionary::{Dictionary, Distinct};
 use crate::encoding::fraction::Fractions;
-use crate::encoding::instants::Instants;
+use crate::encoding::instants::{Instants, Parsed};
 use crate::encoding::ints::Ints;
 use crate::encoding::positions::Pattern;
 use crate::encoding::strings::Strings;
@@ -18,20 +18,30 @@ use crate::shape::Leaf;
 /// Encodings are tried on so many bytes of texts.
 const SAMPLE_BYTES: usize = 8 << 10;
 
+/// HEURISTIC: a dictionary whose entries are less than a four thousandth of the documents is not worth a better encoding, which would
+/// save half of it at most.
+const LITTLE: usize = 4096;
+
 /// What was found out about a column before anything is written.
 enum Plan<'d> {
     Whole,
     Fractions,
     Dictionary(Distinct<'d>),
-    Instants,
+    Instants(Parsed),
     Numbers(Vec<i64>),
     /// Texts that may have templates; else a dictionary, positions, or as they are.
     Texts(Option<Distinct<'d>>),
 }
 
 /// Encodes all columns.
-pub(crate) fn encode(dissection: &Dissection<'_>, events: &[u64], frames: &mut FrameWriter) -> Vec<Encoding> {
-    let plans: Vec<Plan<'_>> = dissection.columns.iter().map(plan).collect();
+pub(crate) fn encode(
+    dissection: &Dissection<'_>,
+    bytes: usize,
+    events: &[u64],
+    frames: &mut FrameWriter,
+) -> Vec<Encoding> {
+    let little = bytes / LITTLE;
+    let plans: Vec<Plan<'_>> = dissection.columns.iter().map(|column| plan(column, little)).collect();
     let wanted: Vec<bool> = plans.iter().map(|plan| matches!(plan, Plan::Texts(_))).collect();
     let learners = Walk::over(dissection, &wanted);
     let columns = dissection.columns.iter().zip(plans).zip(learners);
@@ -39,7 +49,7 @@ pub(crate) fn encode(dissection: &Dissection<'_>, events: &[u64], frames: &mut F
 }
 
 /// Which encodings come into question. Dictionaries where values repeat often; instants and numbers where all texts are such.
-fn plan<'d>(column: &RawColumn<'d>) -> Plan<'d> {
+fn plan<'d>(column: &RawColumn<'d>, little: usize) -> Plan<'d> {
     match column.kind {
         Leaf::Whole => return Plan::Whole,
         Leaf::Fraction => return Plan::Fractions,
@@ -47,16 +57,15 @@ fn plan<'d>(column: &RawColumn<'d>) -> Plan<'d> {
     }
     let texts = &column.texts;
     let mut distinct = Distinct::of(texts);
-    // HEURISTIC: few entries, of which each stands for thirty values, are little beside the codes.
     let few = |distinct: &mut Distinct<'_>| {
         let entries: usize = distinct.entries.iter().map(|text| text.len()).sum();
-        entries < 256 || (distinct.entries.len() * 32 <= texts.len() && entries < 1 << 12)
+        distinct.entries.len() == 1 || entries < little
     };
     if let Some(distinct) = distinct.take_if(few) {
         return Plan::Dictionary(distinct);
     }
-    if Instants::are(texts) {
-        return Plan::Instants;
+    if let Some(parsed) = Parsed::of(texts) {
+        return Plan::Instants(parsed);
     }
     if let Some(numbers) = texts.iter().map(|text| whole(text)).collect::<Option<Vec<i64>>>() {
         return Plan::Numbers(numbers);
@@ -76,10 +85,7 @@ fn write<'d>(
         Plan::Fractions => Encoding::Fractions(Fractions::encode(&column.mantissas, &column.scales, frames)),
         Plan::Dictionary(distinct) => Encoding::Dictionary(Dictionary::encode(&distinct, frames)),
         Plan::Numbers(numbers) => Encoding::Whole(Ints::encode(&numbers, frames)),
-        Plan::Instants => match Instants::encode(&column.texts, events, frames) {
-            Some(instants) => Encoding::Instants(instants),
-            None => texts(&column.texts, None, None, frames),
-        },
+        Plan::Instants(parsed) => Encoding::Instants(Instants::encode(parsed, events, frames)),
         Plan::Texts(distinct) => texts(&column.texts, distinct, learner, frames),
     }
 }
@@ -135,7 +141,7 @@ fn templates(learner: Learner<'_>, frames: &mut FrameWriter) -> Encoding {
     let rest = Hole::Own(leaf(&learner.rest, frames));
     let whole = Template { pieces: vec![(Vec::new(), rest)], tail: Vec::new(), uses: learner.rest.len() };
     let mut templates = vec![whole];
-    for Learned { pattern, held, uses } in learner.patterns {
+    for Learned { pattern, held, uses, .. } in learner.patterns {
         let mut held = held.iter();
         let mut pieces = Vec::with_capacity(pattern.pieces.len());
         for (literal, gap) in pattern.pieces {

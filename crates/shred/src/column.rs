@@ -181,8 +181,10 @@ impl Values<'_> {
     pub(crate) fn append(&self, index: usize, out: &mut Output) -> Result<(), DecodeError> {
         const MISSING: DecodeError = DecodeError::OutOfRange { what: "value" };
         match self {
-            Values::Texts(texts) => out.push(texts.get(index).ok_or(MISSING)?),
-            Values::Coded(coded) => out.push(coded.get(index).ok_or(MISSING)?),
+            Values::Texts(texts) => texts.append(index, out),
+            Values::Coded(coded) => {
+                coded.entries.append(*coded.codes.get(index).ok_or(MISSING)? as usize, out)
+            }
             Values::Spelled(spelled) => spelled.append(index, out),
             Values::Times(times) => times.append(index, out),
             Values::Whole(numbers) => {

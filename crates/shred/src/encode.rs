@@ -133,7 +133,7 @@ fn write(
             codes: Ints::encode(&list.codes, &mut frames),
         })
         .collect();
-    let encodings = choose::encode(dissection, &event_instants, &mut frames);
+    let encodings = choose::encode(dissection, bytes, &event_instants, &mut frames);
     let column = |(column, encoding): (&RawColumn<'_>, Encoding)| Column {
         path: column.path,
         kind: column.kind,

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
+use crate::encoding::templates::HOLES_MAX;
 use crate::limits::TEMPLATES_MAX;
-use crate::number;
+use crate::number::DIGITS_MAX;
 
 /// What stands between two literals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -74,7 +75,8 @@ fn run(text: &[u8], inside: impl Fn(u8) -> bool) -> &[u8] {
 
 /// A number that a column of whole numbers spells back.
 fn is_number(digits: &[u8]) -> bool {
-    digits.iter().all(u8::is_ascii_digit) && number::parse(digits).is_some()
+    let leading_zero = digits.len() > 1 && digits.first() == Some(&b'0');
+    !digits.is_empty() && digits.len() <= DIGITS_MAX && !leading_zero && digits.iter().all(u8::is_ascii_digit)
 }
 
 impl Gap {
@@ -148,10 +150,11 @@ impl Pattern {
         let holes = pattern.pieces.len();
         // HEURISTIC: where more than three quarters are left over, and nothing is referred to, texts are better kept as they are.
         let tells = held * 4 <= text.len() * 3 || pattern.pieces.iter().all(|(_, gap)| *gap == Gap::Number);
-        (tells && holes < crate::encoding::templates::HOLES_MAX).then_some(pattern)
+        // What is all literal is the matter of a dictionary.
+        (tells && holes > 0 && holes < HOLES_MAX).then_some(pattern)
     }
 
-    /// How much is left over by values that fit: the fewer, the sooner it is tried.
+    /// How many gaps are no references.
     fn gaps(&self) -> usize {
         self.pieces.iter().filter(|(_, gap)| !matches!(gap, Gap::Reference(_))).count()
     }
@@ -179,7 +182,8 @@ fn own(rest: &[u8]) -> Option<(Gap, usize)> {
 fn reference<'c, 'd>(text: &[u8], at: usize, candidates: &'c [Candidate<'d>]) -> Option<&'c Candidate<'d>> {
     let rest = &text[at..];
     let fits = |candidate: &&Candidate<'_>| {
-        rest.starts_with(candidate.text) && {
+        // Candidates are never empty. Most differ in the first byte, which spares a call.
+        rest.first() == candidate.text.first() && rest.starts_with(candidate.text) && {
             let after = &rest[candidate.text.len()..];
             let ends = candidate.text.last().is_some_and(|last| !is_word(*last));
             let zeros = candidate.fraction
@@ -228,6 +232,8 @@ pub(crate) struct Learner<'d> {
     pub(crate) codes: Vec<i64>,
     /// The texts that none fits.
     pub(crate) rest: Vec<&'d [u8]>,
+    /// How many texts were taken to teach a template.
+    lessons: usize,
     given_up: bool,
     scratch: Vec<&'d [u8]>,
 }
@@ -236,14 +242,41 @@ pub(crate) struct Learner<'d> {
 #[derive(Debug)]
 pub(crate) struct Learned<'d> {
     pub(crate) pattern: Pattern,
+    head: Head,
+    /// How much is left over by values that fit: the less, the sooner it is tried.
+    gaps: usize,
     pub(crate) held: Vec<Vec<&'d [u8]>>,
     pub(crate) uses: usize,
 }
 
-/// HEURISTIC: a column is given up where, after so many texts, fewer than a quarter fit a template. Free text is told by then.
-const PROBE: usize = 512;
+/// The first bytes of a text, up to eight, in one word: nearly all patterns that do not fit are told by them.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    bytes: u64,
+    mask: u64,
+}
 
-/// HEURISTIC: a text is held against so many templates of other shapes before it teaches one of its own.
+impl Head {
+    fn of(text: &[u8]) -> Head {
+        let mut bytes = [0; 8];
+        let length = text.len().min(8);
+        bytes[..length].copy_from_slice(&text[..length]);
+        let mask = u64::MAX.checked_shr(64 - 8 * length as u32).unwrap_or(0);
+        Head { bytes: u64::from_le_bytes(bytes), mask }
+    }
+
+    /// Whether a text with this head may begin with what the other is the head of.
+    #[inline(always)]
+    fn may_begin_with(self, other: Head) -> bool {
+        self.bytes & other.mask == other.bytes
+    }
+}
+
+/// HEURISTIC: a column is given up where, after so many texts or any power of two above, fewer than a quarter fit a template. Free text
+/// is told by then.
+const PROBE: usize = 128;
+
+/// HEURISTIC: a text is held against so many templates before it teaches one of its own.
 const TRIED: usize = 48;
 
 impl<'d> Learner<'d> {
@@ -265,7 +298,8 @@ impl<'d> Learner<'d> {
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
         candidates: impl FnOnce() -> Vec<Candidate<'d>>,
     ) {
-        if self.codes.len() == PROBE && self.matched() * 4 < PROBE {
+        let seen = self.codes.len();
+        if seen >= PROBE && seen.is_power_of_two() && self.matched() * 4 < seen {
             self.given_up = true;
         }
         if self.given_up {
@@ -297,10 +331,19 @@ impl<'d> Learner<'d> {
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
     ) -> Option<u32> {
         let Learner { patterns, by_shape, scratch, .. } = self;
-        let mut fits = |number: &u32| patterns[*number as usize].pattern.fits(text, value, scratch);
+        let head = Head::of(text);
+        let mut fits = |number: &u32| {
+            let learned = &patterns[*number as usize];
+            head.may_begin_with(learned.head) && learned.pattern.fits(text, value, scratch)
+        };
         let own = by_shape.entry(shape).or_default();
-        if let Some(place) = own.iter().position(&mut fits) {
-            return Some(own[place]);
+        if let Some(place) = own.iter().take(TRIED).position(&mut fits) {
+            let number = own[place];
+            // To the front of those with as many gaps: what was met last is met next.
+            let gaps = patterns[number as usize].gaps;
+            let front = own[..place].iter().rposition(|other| patterns[*other as usize].gaps != gaps);
+            own[front.map_or(0, |before| before + 1)..=place].rotate_right(1);
+            return Some(number);
         }
         let number = (0..patterns.len() as u32)
             .rev()
@@ -312,7 +355,7 @@ impl<'d> Learner<'d> {
 
     fn remember(&mut self, shape: u32, number: u32) {
         let patterns = &self.patterns;
-        let gaps = |number: u32| patterns[number as usize].pattern.gaps();
+        let gaps = |number: u32| patterns[number as usize].gaps;
         let own = self.by_shape.entry(shape).or_default();
         let place = own.partition_point(|other| gaps(*other) < gaps(number));
         own.insert(place, number);
@@ -326,9 +369,10 @@ impl<'d> Learner<'d> {
         candidates: impl FnOnce() -> Vec<Candidate<'d>>,
     ) -> Option<u32> {
         // HEURISTIC: each template has to serve some four texts, or learning costs more than it saves.
-        if self.patterns.len() >= (16 + self.matched() / 4).min(TEMPLATES_MAX - 1) {
+        if self.lessons >= 32 + self.matched() / 4 || self.patterns.len() >= TEMPLATES_MAX - 1 {
             return None;
         }
+        self.lessons += 1;
         let pattern = Pattern::of(text, &candidates())?;
         // A word may run on into what its pattern took for literal; then it does not fit its own text.
         if !pattern.fits(text, value, &mut self.scratch) {
@@ -338,9 +382,11 @@ impl<'d> Learner<'d> {
             Some(number) => *number,
             None => {
                 let number = self.patterns.len() as u32;
-                let held = vec![Vec::new(); pattern.gaps()];
+                let gaps = pattern.gaps();
+                let held = vec![Vec::new(); gaps];
                 self.known.insert(pattern.clone(), number);
-                self.patterns.push(Learned { pattern, held, uses: 0 });
+                let head = Head::of(pattern.pieces.first().map_or(&pattern.tail, |(literal, _)| literal));
+                self.patterns.push(Learned { pattern, head, gaps, held, uses: 0 });
                 number
             }
         };

@@ -9,7 +9,7 @@ pub(crate) struct Plain {
 }
 
 /// So many digits fit a mantissa, whatever they are.
-const DIGITS_MAX: usize = 18;
+pub(crate) const DIGITS_MAX: usize = 18;
 
 /// The number, if its text is what [`spell`] makes of it: no exponent, at most 18 digits, no `-0`.
 #[inline]

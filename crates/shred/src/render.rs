@@ -54,7 +54,7 @@ impl<'r, 'f> Renderer<'r, 'f> {
         let programs = self.programs;
         let program = programs.get(shape as usize).ok_or(MISSING)?;
         for piece in &program.pieces {
-            out.push(program.literals.get(piece.literal.clone()).unwrap_or_default())?;
+            out.push_range(&program.literals, piece.literal.start, piece.literal.end)?;
             match piece.slot {
                 None => {}
                 Some(Slot::Column { column, nth }) => {

@@ -97,8 +97,15 @@ impl Format {
     /// Appends the text of an instant.
     #[inline]
     pub(crate) fn spell(&self, units: i64, out: &mut Output) -> Result<(), DecodeError> {
-        let power = self.power();
-        let (seconds, mut fraction) = (units.div_euclid(power), units.rem_euclid(power));
+        // The usual powers as constants, by which the compiler divides without a division.
+        let split = |power: i64| (units.div_euclid(power), units.rem_euclid(power));
+        let (seconds, mut fraction) = match self.digits {
+            0 => (units, 0),
+            3 => split(1_000),
+            6 => split(1_000_000),
+            7 => split(10_000_000),
+            _ => split(self.power()),
+        };
         let (days, second_of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         let (year, month, day) = date(days);
         let (hour, minute, second) = (second_of_day / 3_600, second_of_day / 60 % 60, second_of_day % 60);
@@ -160,6 +167,21 @@ fn date(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day_of_year - (153 * month_index + 2) / 5 + 1)
 }
 
+/// The instants that texts are, all in one format.
+pub(crate) struct Parsed {
+    format: Format,
+    units: Vec<i64>,
+}
+
+impl Parsed {
+    /// Nothing where a text is no instant in the format of the first.
+    pub(crate) fn of(texts: &[&[u8]]) -> Option<Parsed> {
+        let format = Format::of(texts.first()?)?;
+        let units = texts.iter().map(|text| format.parse(text)).collect::<Option<Vec<i64>>>()?;
+        Some(Parsed { format, units })
+    }
+}
+
 /// Instants in one format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Instants {
@@ -170,29 +192,20 @@ pub(crate) struct Instants {
 }
 
 impl Instants {
-    /// Whether all texts are instants in one format.
-    pub(crate) fn are(texts: &[&[u8]]) -> bool {
-        let format = texts.first().and_then(|text| Format::of(text));
-        format.is_some_and(|format| texts.iter().all(|text| format.parse(text).is_some()))
-    }
-
-    /// Writes the texts if all are in one format; `events` are the instants of the group's events.
-    pub(crate) fn encode(texts: &[&[u8]], events: &[u64], frames: &mut FrameWriter) -> Option<Instants> {
-        let format = Format::of(texts.first()?)?;
-        let units: Option<Vec<i64>> = texts.iter().map(|text| format.parse(text)).collect();
-        let mut units = units?;
-        let own = events.len() == units.len();
+    /// Writes instants in one format; `events` are the instants of the group's events.
+    pub(crate) fn encode(parsed: Parsed, events: &[u64], frames: &mut FrameWriter) -> Instants {
+        let Parsed { format, mut units } = parsed;
         let differences =
             || units.iter().zip(events).map(|(unit, event)| unit.wrapping_sub(format.units(*event)));
         // HEURISTIC: differences from the event's instant are taken where nearly all of them are the same.
-        let relative = own
-            && differences().next().is_some_and(|first| {
-                differences().filter(|difference| *difference == first).count() * 16 >= units.len() * 15
-            });
+        let same = |first: i64| {
+            differences().filter(|difference| *difference == first).count() * 16 >= units.len() * 15
+        };
+        let relative = events.len() == units.len() && differences().next().is_some_and(same);
         if relative {
             units = differences().collect();
         }
-        Some(Instants { format, relative, units: Ints::encode(&units, frames) })
+        Instants { format, relative, units: Ints::encode(&units, frames) }
     }
 
     pub(crate) fn decode(

@@ -6,6 +6,7 @@ use crate::bytes::Reader;
 use crate::encoding::ints::Ints;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
+use crate::output::Output;
 
 /// Compression must save a tenth of texts, else they are stored as they are. HEURISTIC: random identifiers in hex shrink by half,
 /// in base 64 by a quarter; below a tenth it was noise.
@@ -113,6 +114,14 @@ impl Texts<'_> {
         let end = *self.ends.get(index)?;
         let start = if index == 0 { 0 } else { *self.ends.get(index - 1)? };
         self.bytes.get(start as usize..end as usize)
+    }
+
+    /// Appends a text.
+    #[inline(always)]
+    pub(crate) fn append(&self, index: usize, out: &mut Output) -> Result<(), DecodeError> {
+        let end = *self.ends.get(index).ok_or(DecodeError::OutOfRange { what: "value" })?;
+        let start = if index == 0 { 0 } else { *self.ends.get(index - 1).unwrap_or(&end) };
+        out.push_range(&self.bytes, start as usize, end as usize)
     }
 
     /// The texts in order.

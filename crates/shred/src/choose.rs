@@ -1,6 +1,6 @@
 //! Which encoding a column gets.
 
-use crate::column::Encoding;
+use crate::column::{Column, Encoding};
 use crate::dissect::{Dissection, RawColumn};
 use crate::encoding::dictionary::{Dictionary, Distinct};
 use crate::encoding::fraction::Fractions;
@@ -10,6 +10,7 @@ use crate::encoding::positions::Pattern;
 use crate::encoding::strings::Strings;
 use crate::encoding::templates::{Hole, Template, Templates};
 use crate::frame::FrameWriter;
+use crate::grouping::{self, Counts};
 use crate::learn::{Gap, Learned, Learner};
 use crate::number;
 use crate::refer::Walk;
@@ -22,15 +23,32 @@ const SAMPLE_BYTES: usize = 8 << 10;
 /// save half of it at most.
 const LITTLE: usize = 4096;
 
-/// What was found out about a column before anything is written.
+/// What a column becomes, before it is written.
 enum Plan<'d> {
-    Whole,
-    Fractions,
+    Numbers(Vec<i64>),
+    Fractions {
+        mantissas: Vec<i64>,
+        scales: Vec<u8>,
+    },
     Dictionary(Distinct<'d>),
     Instants(Parsed),
-    Numbers(Vec<i64>),
-    /// Texts that may have templates; else a dictionary, positions, or as they are.
+    Positions(Pattern),
+    Templates(Learner<'d>),
+    Strings,
+    /// Not known yet: texts that may have templates.
     Texts(Option<Distinct<'d>>),
+}
+
+impl Plan<'_> {
+    /// The numbers or codes that may be stored by shape.
+    fn numbers(&mut self) -> Option<&mut Vec<i64>> {
+        match self {
+            Plan::Numbers(numbers) => Some(numbers),
+            Plan::Dictionary(distinct) => Some(&mut distinct.codes),
+            Plan::Templates(learner) => Some(&mut learner.codes),
+            _ => None,
+        }
+    }
 }
 
 /// Encodes all columns.
@@ -39,20 +57,81 @@ pub(crate) fn encode(
     bytes: usize,
     events: &[u64],
     frames: &mut FrameWriter,
-) -> Vec<Encoding> {
+) -> Vec<Column> {
     let little = bytes / LITTLE;
-    let plans: Vec<Plan<'_>> = dissection.columns.iter().map(|column| plan(column, little)).collect();
+    let mut plans: Vec<Plan<'_>> = dissection.columns.iter().map(|column| plan(column, little)).collect();
     let wanted: Vec<bool> = plans.iter().map(|plan| matches!(plan, Plan::Texts(_))).collect();
     let learners = Walk::over(dissection, &wanted);
-    let columns = dissection.columns.iter().zip(plans).zip(learners);
-    columns.map(|((column, plan), learner)| write(column, plan, learner, events, frames)).collect()
+    for ((plan, learner), column) in plans.iter_mut().zip(learners).zip(&dissection.columns) {
+        if let Plan::Texts(distinct) = plan {
+            *plan = texts(&column.texts, distinct.take(), learner, frames);
+        }
+    }
+    let mut grouper = Grouper::of(dissection);
+    let columns = dissection.columns.iter().zip(plans).enumerate();
+    columns
+        .map(|(number, (column, mut plan))| {
+            let grouped = grouper.group(number, plan.numbers());
+            let encoding = write(&column.texts, plan, events, frames);
+            Column { path: column.path, kind: column.kind, count: column.texts.len(), grouped, encoding }
+        })
+        .collect()
+}
+
+/// Puts the numbers or codes of columns into the order of shapes, where that pays.
+struct Grouper<'a, 'd> {
+    dissection: &'a Dissection<'d>,
+    /// For each column its list, and how many values each shape has.
+    counts: Vec<(usize, Counts)>,
+}
+
+impl<'a, 'd> Grouper<'a, 'd> {
+    fn of(dissection: &'a Dissection<'d>) -> Grouper<'a, 'd> {
+        let mut counts = vec![(0, Counts::new()); dissection.columns.len()];
+        for (number, list) in dissection.lists.iter().enumerate() {
+            for (code, shape) in (0..).zip(&list.shapes) {
+                for (column, count) in &dissection.shapes[*shape as usize].layout.columns {
+                    let of = &mut counts[*column as usize];
+                    of.0 = number;
+                    of.1.push((code, *count));
+                }
+            }
+        }
+        Grouper { dissection, counts }
+    }
+
+    fn group(&mut self, column: usize, numbers: Option<&mut Vec<i64>>) -> bool {
+        let Some(numbers) = numbers else { return false };
+        let (list, counts) = &self.counts[column];
+        let list = &self.dissection.lists[*list];
+        // One shape, or one for each value: there is nothing to put together.
+        let one = numbers.first().is_none_or(|first| numbers.iter().all(|number| number == first));
+        if one || counts.len() < 2 || counts.len() * 4 > numbers.len() {
+            return false;
+        }
+        let places = grouping::places(
+            list.codes.iter().map(|code| *code as u32),
+            counts,
+            list.shapes.len(),
+            numbers.len(),
+        );
+        let Some(places) = places else { return false };
+        let grouped = grouping::group(numbers, &places);
+        let pays = grouping::pays(numbers, &grouped);
+        if pays {
+            *numbers = grouped;
+        }
+        pays
+    }
 }
 
 /// Which encodings come into question. Dictionaries where values repeat often; instants and numbers where all texts are such.
 fn plan<'d>(column: &RawColumn<'d>, little: usize) -> Plan<'d> {
     match column.kind {
-        Leaf::Whole => return Plan::Whole,
-        Leaf::Fraction => return Plan::Fractions,
+        Leaf::Whole => return Plan::Numbers(column.mantissas.clone()),
+        Leaf::Fraction => {
+            return Plan::Fractions { mantissas: column.mantissas.clone(), scales: column.scales.clone() };
+        }
         _ => {}
     }
     let texts = &column.texts;
@@ -73,30 +152,27 @@ fn plan<'d>(column: &RawColumn<'d>, little: usize) -> Plan<'d> {
     Plan::Texts(distinct)
 }
 
-fn write<'d>(
-    column: &RawColumn<'d>,
-    plan: Plan<'d>,
-    learner: Option<Learner<'d>>,
-    events: &[u64],
-    frames: &mut FrameWriter,
-) -> Encoding {
+fn write(all: &[&[u8]], plan: Plan<'_>, events: &[u64], frames: &mut FrameWriter) -> Encoding {
     match plan {
-        Plan::Whole => Encoding::Whole(Ints::encode(&column.mantissas, frames)),
-        Plan::Fractions => Encoding::Fractions(Fractions::encode(&column.mantissas, &column.scales, frames)),
-        Plan::Dictionary(distinct) => Encoding::Dictionary(Dictionary::encode(&distinct, frames)),
         Plan::Numbers(numbers) => Encoding::Whole(Ints::encode(&numbers, frames)),
+        Plan::Fractions { mantissas, scales } => {
+            Encoding::Fractions(Fractions::encode(&mantissas, &scales, frames))
+        }
+        Plan::Dictionary(distinct) => Encoding::Dictionary(Dictionary::encode(&distinct, frames)),
         Plan::Instants(parsed) => Encoding::Instants(Instants::encode(parsed, events, frames)),
-        Plan::Texts(distinct) => texts(&column.texts, distinct, learner, frames),
+        Plan::Positions(pattern) => Encoding::Positions(pattern.encode(all, frames)),
+        Plan::Templates(learner) => templates(learner, frames),
+        Plan::Strings | Plan::Texts(_) => Encoding::Strings(Strings::encode(all, frames)),
     }
 }
 
-/// Encodes texts by what is likely to be smallest: templates, a dictionary, few characters at each place, or as they are.
+/// What is likely to be smallest for texts: templates, a dictionary, few characters at each place, or as they are.
 fn texts<'d>(
     texts: &[&'d [u8]],
     distinct: Option<Distinct<'d>>,
     learner: Option<Learner<'d>>,
     frames: &mut FrameWriter,
-) -> Encoding {
+) -> Plan<'d> {
     let ratio = Ratio::of(texts, frames);
     let bytes = |texts: &[&[u8]]| texts.iter().map(|text| text.len()).sum::<usize>();
     let plain = ratio.estimate(bytes(texts)) + texts.len() / 2;
@@ -112,14 +188,12 @@ fn texts<'d>(
     if let Some(learner) = learner.filter(|learner| !learner.is_given_up() && learner.matched() > 0)
         && estimate(&learner, &ratio) < least
     {
-        return templates(learner, frames);
+        return Plan::Templates(learner);
     }
     match (pattern, distinct) {
-        (_, Some(distinct)) if by_dictionary == least => {
-            Encoding::Dictionary(Dictionary::encode(&distinct, frames))
-        }
-        (Some(pattern), _) if by_pattern == least => Encoding::Positions(pattern.encode(texts, frames)),
-        _ => Encoding::Strings(Strings::encode(texts, frames)),
+        (_, Some(distinct)) if by_dictionary == least => Plan::Dictionary(distinct),
+        (Some(pattern), _) if by_pattern == least => Plan::Positions(pattern),
+        _ => Plan::Strings,
     }
 }
 
@@ -159,11 +233,12 @@ fn templates(learner: Learner<'_>, frames: &mut FrameWriter) -> Encoding {
 }
 
 /// Encodes texts that fill holes.
-fn leaf(texts_of_holes: &[&[u8]], frames: &mut FrameWriter) -> Encoding {
-    if let Some(numbers) = texts_of_holes.iter().map(|text| whole(text)).collect::<Option<Vec<i64>>>() {
+fn leaf(all: &[&[u8]], frames: &mut FrameWriter) -> Encoding {
+    if let Some(numbers) = all.iter().map(|text| whole(text)).collect::<Option<Vec<i64>>>() {
         return Encoding::Whole(Ints::encode(&numbers, frames));
     }
-    texts(texts_of_holes, Distinct::of(texts_of_holes), None, frames)
+    let plan = texts(all, Distinct::of(all), None, frames);
+    write(all, plan, &[], frames)
 }
 
 fn whole(text: &[u8]) -> Option<i64> {

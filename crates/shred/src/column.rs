@@ -32,6 +32,8 @@ pub(crate) struct Column {
     pub(crate) path: u32,
     pub(crate) kind: Leaf,
     pub(crate) count: usize,
+    /// Whether its numbers or codes stand by shape, not in the order of the documents.
+    pub(crate) grouped: bool,
     pub(crate) encoding: Encoding,
 }
 
@@ -116,21 +118,22 @@ impl Encoding {
         })
     }
 
-    /// All values; `events` are the instants of the group's events.
+    /// All values; `events` are the instants of the group's events, `places` where each value stands if they stand by shape.
     pub(crate) fn decode<'f>(
         &self,
         count: usize,
         events: &[i64],
+        places: Option<&[u32]>,
         frames: &mut FrameReader<'f>,
     ) -> Result<Values<'f>, DecodeError> {
         Ok(match self {
             Encoding::Strings(strings) => Values::Texts(strings.decode(count, frames)?),
-            Encoding::Dictionary(dictionary) => Values::Coded(dictionary.decode(count, frames)?),
+            Encoding::Dictionary(dictionary) => Values::Coded(dictionary.decode(count, places, frames)?),
             Encoding::Positions(positions) => Values::Spelled(positions.decode(count, frames)?),
             Encoding::Instants(instants) => Values::Times(instants.decode(count, events, frames)?),
-            Encoding::Whole(ints) => Values::Whole(ints.decode(count, frames)?),
+            Encoding::Whole(ints) => Values::Whole(ints.decode_in_order(count, places, frames)?),
             Encoding::Fractions(fractions) => Values::Decimals(fractions.decode(count, frames)?),
-            Encoding::Templates(templates) => Values::Templated(templates.decode(count, frames)?),
+            Encoding::Templates(templates) => Values::Templated(templates.decode(count, places, frames)?),
         })
     }
 }

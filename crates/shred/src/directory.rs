@@ -82,7 +82,7 @@ impl<K: AsRef<[u8]>> Directory<K> {
         for column in &self.columns {
             put_signed(&mut out, i64::from(column.path) - before);
             before = i64::from(column.path);
-            out.push(column.kind as u8);
+            out.push(column.kind as u8 * 2 + u8::from(column.grouped));
             put(&mut out, column.count as u64);
             column.encoding.write(&mut out);
         }
@@ -156,14 +156,16 @@ impl Directory<Box<[u8]>> {
         for _ in 0..reader.count()? {
             before = before.wrapping_add(reader.signed()?);
             let path = usize::try_from(before).ok().filter(|path| *path < paths.len());
-            let kind = Leaf::ALL.get(usize::from(reader.byte()?)).copied().filter(|kind| kind.has_column());
+            let kind_and_order = usize::from(reader.byte()?);
+            let kind = Leaf::ALL.get(kind_and_order / 2).copied().filter(|kind| kind.has_column());
             let (Some(path), Some(kind)) = (path, kind) else {
                 return Err(malformed("a column of no known path or kind"));
             };
             let count = reader.at_most(left, "more values than the documents could have")?;
             left -= count;
             let encoding = Encoding::read(reader, count, &frames)?;
-            columns.push(Column { path: path as u32, kind, count, encoding });
+            let grouped = kind_and_order % 2 == 1;
+            columns.push(Column { path: path as u32, kind, count, grouped, encoding });
         }
         let mut lists = Vec::new();
         for _ in 0..reader.count()? {

@@ -3,9 +3,8 @@
 use tamias_json::Offsets;
 
 use crate::choose;
-use crate::column::{Column, Encoding};
 use crate::directory::{Directory, List, encode_unsigned, within_limits};
-use crate::dissect::{Dissection, Dissector, RawColumn};
+use crate::dissect::{Dissection, Dissector};
 use crate::encoding::ints::Ints;
 use crate::error::EncodeError;
 use crate::frame::FrameWriter;
@@ -133,14 +132,7 @@ fn write(
             codes: Ints::encode(&list.codes, &mut frames),
         })
         .collect();
-    let encodings = choose::encode(dissection, bytes, &event_instants, &mut frames);
-    let column = |(column, encoding): (&RawColumn<'_>, Encoding)| Column {
-        path: column.path,
-        kind: column.kind,
-        count: column.texts.len(),
-        encoding,
-    };
-    let columns: Vec<Column> = dissection.columns.iter().zip(encodings).map(column).collect();
+    let columns = choose::encode(dissection, bytes, &event_instants, &mut frames);
     let (infos, frames) = frames.finish()?;
     let directory = Directory {
         events: events.len(),

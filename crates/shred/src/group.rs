@@ -5,6 +5,7 @@ use crate::directory::Directory;
 use crate::encoding::dictionary;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameReader, Frames, Part};
+use crate::grouping::{self, Counts};
 use crate::output::Output;
 use crate::program::{Places, Program};
 use crate::render::{Elements, Renderer};
@@ -78,7 +79,8 @@ impl Group {
 
     /// A reader of what the frames hold.
     pub fn read<'g>(&'g self, frames: &'g dyn Frames) -> GroupReader<'g> {
-        GroupReader { group: self, frames: FrameReader::new(&self.directory.frames, frames), instants: None }
+        let frames = FrameReader::new(&self.directory.frames, frames);
+        GroupReader { group: self, frames, instants: None, counts: None, codes: Vec::new() }
     }
 }
 
@@ -133,6 +135,10 @@ pub struct GroupReader<'g> {
     group: &'g Group,
     frames: FrameReader<'g>,
     instants: Option<Vec<i64>>,
+    /// Made when a column is read that is stored by shape.
+    counts: Option<Vec<Counts>>,
+    /// The shapes of each list's elements, by code.
+    codes: Vec<Option<Vec<u32>>>,
 }
 
 impl<'g> GroupReader<'g> {
@@ -168,9 +174,43 @@ impl<'g> GroupReader<'g> {
     pub fn column(&mut self, column: usize) -> Result<Values<'g>, DecodeError> {
         self.own_instants()?;
         let group = self.group;
-        let column = group.directory.columns.get(column).ok_or(DecodeError::OutOfRange { what: "column" })?;
+        let info = group.directory.columns.get(column).ok_or(DecodeError::OutOfRange { what: "column" })?;
+        let places = if info.grouped { Some(self.places(column, info.path)?) } else { None };
         let instants = self.instants.as_deref().unwrap_or_default();
-        column.encoding.decode(column.count, instants, &mut self.frames)
+        info.encoding.decode(info.count, instants, places.as_deref(), &mut self.frames)
+    }
+
+    /// Where the values of a column stand that are stored by shape.
+    fn places(&mut self, column: usize, path: u32) -> Result<Vec<u32>, DecodeError> {
+        const NO_LIST: DecodeError = malformed("a column of no list");
+        let group = self.group;
+        let list = group.places.list_of(path, &group.directory.paths).ok_or(NO_LIST)? as usize;
+        let by_code = group.by_code.get(list).ok_or(NO_LIST)?;
+        let counts = self
+            .counts
+            .get_or_insert_with(|| group.places.counts(&group.directory, &group.by_code))
+            .get(column);
+        let counts = counts.cloned().unwrap_or_default();
+        if self.codes.is_empty() {
+            self.codes = vec![None; group.directory.lists.len()];
+        }
+        if self.codes.get(list).is_some_and(Option::is_none) {
+            let codes = self.codes_of(list)?;
+            self.codes[list] = Some(codes);
+        }
+        let codes = self.codes.get(list).and_then(Option::as_ref).ok_or(NO_LIST)?;
+        let total = group.directory.columns.get(column).map_or(0, |column| column.count);
+        grouping::places(codes.iter().copied(), &counts, by_code.len(), total)
+            .ok_or(malformed("values by shape that are not as many as the shapes say"))
+    }
+
+    /// The shape of each element of a list, by code.
+    fn codes_of(&mut self, list: usize) -> Result<Vec<u32>, DecodeError> {
+        let group = self.group;
+        let (Some(list), Some(by_code)) = (group.directory.lists.get(list), group.by_code.get(list)) else {
+            return Err(DecodeError::OutOfRange { what: "list" });
+        };
+        dictionary::codes(&list.codes, list.elements, None, by_code.len(), &mut self.frames)
     }
 
     /// A list's lengths and shapes.
@@ -180,7 +220,7 @@ impl<'g> GroupReader<'g> {
             return Err(DecodeError::OutOfRange { what: "list" });
         };
         let lengths = list.lengths.decode(list.arrays, &mut self.frames)?;
-        let codes = dictionary::codes(&list.codes, list.elements, by_code.len(), &mut self.frames)?;
+        let codes = dictionary::codes(&list.codes, list.elements, None, by_code.len(), &mut self.frames)?;
         let shapes =
             codes.iter().map(|code| by_code.get(*code as usize).copied().unwrap_or_default()).collect();
         Ok(Elements { lengths, shapes })

@@ -11,6 +11,7 @@ mod encoding;
 mod error;
 mod frame;
 mod group;
+mod grouping;
 mod learn;
 mod limits;
 mod number;

@@ -7,6 +7,7 @@ use foldhash::fast::FixedState;
 
 use crate::directory::Directory;
 use crate::error::{DecodeError, malformed};
+use crate::grouping::Counts;
 use crate::path::{Paths, Step};
 use crate::shape::{Layout, Leaf, Seen, Slot, Token};
 
@@ -58,6 +59,39 @@ impl Places {
             }
         }
         Ok(places)
+    }
+
+    /// The list to whose elements the values of a path belong.
+    pub(crate) fn list_of(&self, path: u32, paths: &Paths<Box<[u8]>>) -> Option<u32> {
+        let mut at = path;
+        loop {
+            if let Some(list) = self.elements.get(&at) {
+                return Some(*list);
+            }
+            at = paths.step(at)?.0;
+        }
+    }
+
+    /// How many values of each column each shape has, by the shape's code.
+    pub(crate) fn counts(&self, directory: &Directory<Box<[u8]>>, by_code: &[Vec<u32>]) -> Vec<Counts> {
+        let mut counts = vec![Counts::new(); directory.columns.len()];
+        for (code, shape) in by_code.iter().flat_map(|shapes| (0..).zip(shapes)) {
+            for token in directory.shapes.get(*shape as usize).into_iter().flatten() {
+                let Token::Leaf(path, kind) = *token else { continue };
+                let column =
+                    self.columns.get(&(path, kind)).and_then(|column| counts.get_mut(*column as usize));
+                match column.map(|counts| (counts.last().copied(), counts)) {
+                    Some((Some((last, _)), counts)) if last == code => {
+                        if let Some((_, count)) = counts.last_mut() {
+                            *count += 1;
+                        }
+                    }
+                    Some((_, counts)) => counts.push((code, 1)),
+                    None => {}
+                }
+            }
+        }
+        counts
     }
 
     /// The list whose elements may have this shape.

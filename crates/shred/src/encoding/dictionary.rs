@@ -65,10 +65,11 @@ impl Dictionary {
     pub(crate) fn decode<'f>(
         &self,
         count: usize,
+        places: Option<&[u32]>,
         frames: &mut FrameReader<'f>,
     ) -> Result<Coded<'f>, DecodeError> {
         let entries = self.entries.decode(self.size, frames)?;
-        let codes = codes(&self.codes, count, self.size, frames)?;
+        let codes = codes(&self.codes, count, places, self.size, frames)?;
         Ok(Coded { entries, codes })
     }
 
@@ -92,10 +93,11 @@ impl Dictionary {
 pub(crate) fn codes(
     ints: &Ints,
     count: usize,
+    places: Option<&[u32]>,
     size: usize,
     frames: &mut FrameReader<'_>,
 ) -> Result<Vec<u32>, DecodeError> {
-    let codes = ints.decode(count, frames)?;
+    let codes = ints.decode_in_order(count, places, frames)?;
     let code = |code: &i64| {
         let code = usize::try_from(*code).ok().filter(|code| *code < size);
         code.map(|code| code as u32).ok_or(malformed("a code that stands for nothing"))

@@ -4,6 +4,7 @@ use crate::bytes::{Reader, put, put_signed};
 use crate::encoding::packed;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
+use crate::grouping;
 
 /// Compression must save two fifths of packed numbers, else they are stored packed. HEURISTIC: where zstd saved a fifth, the time of a
 /// query over them doubled.
@@ -77,6 +78,21 @@ impl Ints {
                 let differences = from_planes(base, width, count.saturating_sub(1), &frames.part(part)?)?;
                 Ok(sums(first, &differences, count))
             }
+        }
+    }
+
+    /// All values in the order of the documents, where they may stand by shape.
+    pub(crate) fn decode_in_order(
+        &self,
+        count: usize,
+        places: Option<&[u32]>,
+        frames: &mut FrameReader<'_>,
+    ) -> Result<Vec<i64>, DecodeError> {
+        let values = self.decode(count, frames)?;
+        match places {
+            None => Ok(values),
+            Some(places) => grouping::ungroup(&values, places)
+                .ok_or(malformed("values by shape that are not as many as the shapes say")),
         }
     }
 

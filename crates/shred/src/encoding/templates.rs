@@ -43,9 +43,10 @@ impl Templates {
     pub(crate) fn decode<'f>(
         &self,
         count: usize,
+        places: Option<&[u32]>,
         frames: &mut FrameReader<'f>,
     ) -> Result<Templated<'f>, DecodeError> {
-        let codes = dictionary::codes(&self.codes, count, self.templates.len(), frames)?;
+        let codes = dictionary::codes(&self.codes, count, places, self.templates.len(), frames)?;
         let mut uses = vec![0u32; self.templates.len()];
         let mut nth = Vec::with_capacity(count);
         for code in &codes {
@@ -61,7 +62,7 @@ impl Templates {
             let hole = |(literal, hole): &(Vec<u8>, Hole)| {
                 let filling = match hole {
                     Hole::Reference(column) => Filling::Reference(*column),
-                    Hole::Own(encoding) => Filling::Own(encoding.decode(template.uses, &[], frames)?),
+                    Hole::Own(encoding) => Filling::Own(encoding.decode(template.uses, &[], None, frames)?),
                 };
                 Ok((literal.clone(), filling))
             };

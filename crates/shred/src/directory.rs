@@ -6,7 +6,7 @@ use crate::bytes::{Reader, put, put_signed};
 use crate::column::{Column, Encoding};
 use crate::encoding::ints::Ints;
 use crate::error::{DecodeError, EncodeError, malformed};
-use crate::frame::{FrameInfo, FrameReader, FrameWriter};
+use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing};
 use crate::limits::{DIRECTORY_BYTES_MAX, DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
 use crate::order;
 use crate::path::Paths;
@@ -70,7 +70,7 @@ impl<K: AsRef<[u8]>> Directory<K> {
         put(&mut out, self.bytes as u64);
         put(&mut out, self.frames.len() as u64);
         for frame in &self.frames {
-            put(&mut out, u64::from(frame.length) << 1 | u64::from(frame.compressed));
+            put(&mut out, u64::from(frame.length) << 2 | frame.packing as u64);
             put(&mut out, u64::from(frame.stored));
             out.extend(frame.checksum.to_le_bytes());
         }
@@ -136,14 +136,16 @@ impl Directory<Box<[u8]>> {
         let mut left = bytes * FRAME_BYTES_PER_BYTE + BYTES_BESIDE;
         for _ in 0..count {
             let length =
-                reader.at_most(2 * left + 1, "frames of more bytes than the documents could need")?;
-            left -= length / 2;
+                reader.at_most(4 * left + 3, "frames of more bytes than the documents could need")?;
+            left -= length / 4;
+            let packing = [Packing::Plain, Packing::Compressed, Packing::Long].get(length % 4).copied();
+            let packing = packing.ok_or(malformed("a frame stored in an unknown way"))?;
             let stored = reader.at_most(u32::MAX as usize, "a frame that is too long")?;
             let checksum = reader.take(4)?.first_chunk().copied().unwrap_or_default();
             frames.push(FrameInfo {
-                length: (length / 2) as u32,
+                length: (length / 4) as u32,
                 stored: stored as u32,
-                compressed: length % 2 == 1,
+                packing,
                 checksum: u32::from_le_bytes(checksum),
             });
         }

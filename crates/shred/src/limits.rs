@@ -29,3 +29,6 @@ pub(crate) const DIRECTORY_BYTES_MAX: usize = 64 << 20;
 
 /// Compressed frames are made of chunks of so many bytes, each of which is decompressed by itself.
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
+
+/// The same of frames whose texts repeat at a greater distance.
+pub(crate) const LONG_CHUNK_BYTES: usize = 1 << 20;

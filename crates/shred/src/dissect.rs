@@ -214,21 +214,15 @@ impl<'d> Dissector<'d> {
         self.json(0, bytes);
     }
 
-    /// All that was taken apart. Columns of longer values come later, since templates refer to earlier ones.
+    /// All that was taken apart. Templates refer to earlier columns only, and a text that shows another value is no shorter: so columns
+    /// come in the order of their longest values.
     pub(crate) fn finish(mut self) -> Dissection<'d> {
         self.out.paths = self.paths.paths;
-        let mean = |column: &RawColumn<'_>| {
-            let bytes: usize = column.texts.iter().map(|text| text.len()).sum();
-            bytes * 16 / column.texts.len().max(1)
-        };
-        let mut columns: Vec<(usize, u32, RawColumn<'d>)> = self
-            .out
-            .columns
-            .into_iter()
-            .zip(0..)
-            .map(|(column, number)| (mean(&column), number, column))
-            .collect();
-        columns.sort_by_key(|(mean, number, _)| (*mean, *number));
+        let longest = |column: &RawColumn<'_>| column.texts.iter().map(|text| text.len()).max().unwrap_or(0);
+        let columns = self.out.columns.into_iter().zip(0..);
+        let mut columns: Vec<(usize, u32, RawColumn<'d>)> =
+            columns.map(|(column, number)| (longest(&column), number, column)).collect();
+        columns.sort_by_key(|(longest, number, _)| (*longest, *number));
         let mut places = vec![0; columns.len()];
         for ((_, number, _), place) in columns.iter().zip(0..) {
             places[*number as usize] = place;

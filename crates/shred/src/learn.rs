@@ -234,6 +234,8 @@ pub(crate) struct Learner<'d> {
     pub(crate) rest: Vec<&'d [u8]>,
     /// How many texts were taken to teach a template.
     lessons: usize,
+    /// How many patterns one text fitted.
+    singles: usize,
     given_up: bool,
     scratch: Vec<&'d [u8]>,
 }
@@ -311,6 +313,11 @@ impl<'d> Learner<'d> {
             Some(number) => {
                 let learned = &mut self.patterns[number as usize];
                 learned.uses += 1;
+                match learned.uses {
+                    1 => self.singles += 1,
+                    2 => self.singles -= 1,
+                    _ => {}
+                }
                 for (held, filling) in learned.held.iter_mut().zip(&self.scratch) {
                     held.push(filling);
                 }
@@ -368,8 +375,10 @@ impl<'d> Learner<'d> {
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
         candidates: impl FnOnce() -> Vec<Candidate<'d>>,
     ) -> Option<u32> {
-        // HEURISTIC: each template has to serve some four texts, or learning costs more than it saves.
-        if self.lessons >= 32 + self.matched() / 4 || self.patterns.len() >= TEMPLATES_MAX - 1 {
+        // HEURISTIC: each template has to serve some four texts, and but few just one, or learning costs more than it saves.
+        let matched = self.matched();
+        let full = self.patterns.len() >= TEMPLATES_MAX - 1;
+        if full || self.lessons >= 32 + matched / 4 || self.singles >= 32 + matched / 64 {
             return None;
         }
         self.lessons += 1;

@@ -227,7 +227,9 @@ pub(crate) struct Learner<'d> {
     pub(crate) patterns: Vec<Learned<'d>>,
     known: HashMap<Pattern, u32, FixedState>,
     /// The patterns that texts of a shape fitted, those with the fewest gaps first.
-    by_shape: HashMap<u32, Vec<u32>, FixedState>,
+    by_shape: Vec<Vec<u32>>,
+    /// The heads of the patterns, one after another.
+    heads: Vec<Head>,
     /// The pattern of each value, counted from 1; 0 where none fits.
     pub(crate) codes: Vec<i64>,
     /// The texts that none fits.
@@ -244,7 +246,6 @@ pub(crate) struct Learner<'d> {
 #[derive(Debug)]
 pub(crate) struct Learned<'d> {
     pub(crate) pattern: Pattern,
-    head: Head,
     /// How much is left over by values that fit: the less, the sooner it is tried.
     gaps: usize,
     pub(crate) held: Vec<Vec<&'d [u8]>>,
@@ -337,14 +338,17 @@ impl<'d> Learner<'d> {
         shape: u32,
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
     ) -> Option<u32> {
-        let Learner { patterns, by_shape, scratch, .. } = self;
+        let Learner { patterns, by_shape, heads, scratch, .. } = self;
         let head = Head::of(text);
-        let mut fits = |number: &u32| {
-            let learned = &patterns[*number as usize];
-            head.may_begin_with(learned.head) && learned.pattern.fits(text, value, scratch)
-        };
-        let own = by_shape.entry(shape).or_default();
-        if let Some(place) = own.iter().take(TRIED).position(&mut fits) {
+        let begins =
+            |number: u32| heads.get(number as usize).is_some_and(|other| head.may_begin_with(*other));
+        let mut fits = |number: u32| patterns[number as usize].pattern.fits(text, value, scratch);
+        if by_shape.len() <= shape as usize {
+            by_shape.resize(shape as usize + 1, Vec::new());
+        }
+        let own = &mut by_shape[shape as usize];
+        let tried = own.iter().take(TRIED);
+        if let Some(place) = tried.clone().position(|number| begins(*number) && fits(*number)) {
             let number = own[place];
             // To the front of those with as many gaps: what was met last is met next.
             let gaps = patterns[number as usize].gaps;
@@ -352,10 +356,9 @@ impl<'d> Learner<'d> {
             own[front.map_or(0, |before| before + 1)..=place].rotate_right(1);
             return Some(number);
         }
-        let number = (0..patterns.len() as u32)
-            .rev()
-            .take(TRIED)
-            .find(|number| !own.contains(number) && fits(number))?;
+        let others = (0..patterns.len() as u32).rev().take(TRIED.saturating_sub(own.len()));
+        let number =
+            others.filter(|number| begins(*number)).find(|number| !own.contains(number) && fits(*number))?;
         self.remember(shape, number);
         Some(number)
     }
@@ -363,7 +366,7 @@ impl<'d> Learner<'d> {
     fn remember(&mut self, shape: u32, number: u32) {
         let patterns = &self.patterns;
         let gaps = |number: u32| patterns[number as usize].gaps;
-        let own = self.by_shape.entry(shape).or_default();
+        let own = &mut self.by_shape[shape as usize];
         let place = own.partition_point(|other| gaps(*other) < gaps(number));
         own.insert(place, number);
     }
@@ -394,12 +397,13 @@ impl<'d> Learner<'d> {
                 let gaps = pattern.gaps();
                 let held = vec![Vec::new(); gaps];
                 self.known.insert(pattern.clone(), number);
-                let head = Head::of(pattern.pieces.first().map_or(&pattern.tail, |(literal, _)| literal));
-                self.patterns.push(Learned { pattern, head, gaps, held, uses: 0 });
+                self.heads
+                    .push(Head::of(pattern.pieces.first().map_or(&pattern.tail, |(literal, _)| literal)));
+                self.patterns.push(Learned { pattern, gaps, held, uses: 0 });
                 number
             }
         };
-        if !self.by_shape.get(&shape).is_some_and(|own| own.contains(&number)) {
+        if !self.by_shape[shape as usize].contains(&number) {
             self.remember(shape, number);
         }
         Some(number)

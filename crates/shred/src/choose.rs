@@ -212,23 +212,6 @@ fn estimate(learner: &Learner<'_>, ratio: &Ratio) -> usize {
 }
 
 fn templates(learner: Learner<'_>, frames: &mut FrameWriter) -> Encoding {
-    if std::env::var_os("PAT").is_some() {
-        eprintln!(
-            "patterns {} codes {} rest {}",
-            learner.patterns.len(),
-            learner.codes.len(),
-            learner.rest.len()
-        );
-        for l in &learner.patterns {
-            let t: String = l
-                .pattern
-                .pieces
-                .iter()
-                .map(|(a, g)| format!("{}<{g:?}>", String::from_utf8_lossy(a)))
-                .collect();
-            eprintln!("  {} {t}{}", l.uses, String::from_utf8_lossy(&l.pattern.tail));
-        }
-    }
     let rest = Hole::Own(leaf(&learner.rest, frames));
     let whole = Template { pieces: vec![(Vec::new(), rest)], tail: Vec::new(), uses: learner.rest.len() };
     let mut templates = vec![whole];

@@ -1,6 +1,7 @@
 //! A column: a path, a kind, and one of the encodings; and its values once they are read.
 
 use crate::bytes::{Reader, put};
+use crate::encoding::Window;
 use crate::encoding::dictionary::{Coded, Dictionary};
 use crate::encoding::fraction::{Decimals, Fractions};
 use crate::encoding::instants::{Instants, Times};
@@ -118,22 +119,22 @@ impl Encoding {
         })
     }
 
-    /// All values; `events` are the instants of the group's events, `places` where each value stands if they stand by shape.
+    /// The values of a window; `events` are the instants of the group's events, `places` where each value stands if they stand by shape.
     pub(crate) fn decode<'f>(
         &self,
-        count: usize,
+        window: Window,
         events: &[i64],
         places: Option<&[u32]>,
         frames: &mut FrameReader<'f>,
     ) -> Result<Values<'f>, DecodeError> {
         Ok(match self {
-            Encoding::Strings(strings) => Values::Texts(strings.decode(count, frames)?),
-            Encoding::Dictionary(dictionary) => Values::Coded(dictionary.decode(count, places, frames)?),
-            Encoding::Positions(positions) => Values::Spelled(positions.decode(count, frames)?),
-            Encoding::Instants(instants) => Values::Times(instants.decode(count, events, frames)?),
-            Encoding::Whole(ints) => Values::Whole(ints.decode_in_order(count, places, frames)?),
-            Encoding::Fractions(fractions) => Values::Decimals(fractions.decode(count, frames)?),
-            Encoding::Templates(templates) => Values::Templated(templates.decode(count, places, frames)?),
+            Encoding::Strings(strings) => Values::Texts(strings.decode(window, frames)?),
+            Encoding::Dictionary(dictionary) => Values::Coded(dictionary.decode(window, places, frames)?),
+            Encoding::Positions(positions) => Values::Spelled(positions.decode(window, frames)?),
+            Encoding::Instants(instants) => Values::Times(instants.decode(window, events, frames)?),
+            Encoding::Whole(ints) => Values::Whole(ints.decode_in_order(window, places, frames)?),
+            Encoding::Fractions(fractions) => Values::Decimals(fractions.decode(window, frames)?),
+            Encoding::Templates(templates) => Values::Templated(templates.decode(window, places, frames)?),
         })
     }
 }

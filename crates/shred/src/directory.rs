@@ -4,6 +4,7 @@ use zstd::bulk;
 
 use crate::bytes::{Reader, put, put_signed};
 use crate::column::{Column, Encoding};
+use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::error::{DecodeError, EncodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing};
@@ -49,7 +50,7 @@ pub(crate) struct Directory<K> {
 }
 
 /// A group has at most so many values, codes and lengths for each byte of documents. An empty array in an array has three bytes with
-/// its comma, and is a length and a code.
+/// its comma, and is a length and a code. An empty document, which is no JSON, counts for a byte.
 const VALUES_PER_BYTE: usize = 2;
 
 /// Frames hold at most so many bytes, decompressed, for each byte of documents. What a value becomes may be longer than its text by
@@ -152,7 +153,7 @@ impl Directory<Box<[u8]>> {
         let instants = Ints::read(reader, &frames)?;
         let arrivals = Ints::read(reader, &frames)?;
         let paths = Paths::read(reader)?;
-        let mut left = bytes * VALUES_PER_BYTE + events;
+        let mut left = (bytes + events) * VALUES_PER_BYTE;
         let mut columns = Vec::new();
         let mut before = 0i64;
         for _ in 0..reader.count()? {
@@ -207,7 +208,7 @@ impl Directory<Box<[u8]>> {
 
     /// The instants of the events.
     pub(crate) fn instants(&self, frames: &mut FrameReader<'_>) -> Result<Vec<i64>, DecodeError> {
-        self.instants.decode(self.events, frames)
+        self.instants.decode(Window::whole(self.events), frames)
     }
 }
 
@@ -216,7 +217,7 @@ pub(crate) fn within_limits<K>(directory: &Directory<K>) -> bool {
     let values: usize = directory.columns.iter().map(|column| column.count).sum();
     let lists: usize = directory.lists.iter().map(|list| list.arrays + list.elements).sum();
     let frames: usize = directory.frames.iter().map(|frame| frame.length as usize).sum();
-    values + lists <= directory.bytes * VALUES_PER_BYTE + directory.events
+    values + lists <= (directory.bytes + directory.events) * VALUES_PER_BYTE
         && frames <= directory.bytes * FRAME_BYTES_PER_BYTE + BYTES_BESIDE
 }
 

@@ -539,9 +539,9 @@ mod tests {
 a Whole 1|2
 b.c Text x|y
 b.d[] Whole 1
-b.d[] Fraction 2.5
 a Text 3
 a Long -0
+b.d[] Fraction 2.5
 ";
         assert_eq!(columns(&documents), expected);
     }

@@ -2,12 +2,12 @@
 
 use crate::column::Values;
 use crate::directory::Directory;
-use crate::encoding::dictionary;
+use crate::encoding::{Window, dictionary};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameReader, Frames, Part};
-use crate::grouping::{self, Counts};
+use crate::grouping;
 use crate::output::Output;
-use crate::program::{Places, Program};
+use crate::program::{Census, Places, Program};
 use crate::render::{Elements, Renderer};
 use crate::shape::Leaf;
 
@@ -77,10 +77,19 @@ impl Group {
         &self.directory
     }
 
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// The shapes that the elements of a list may have, by code.
+    pub(crate) fn shapes_of(&self, list: usize) -> &[u32] {
+        self.by_code.get(list).map_or(&[], Vec::as_slice)
+    }
+
     /// A reader of what the frames hold.
     pub fn read<'g>(&'g self, frames: &'g dyn Frames) -> GroupReader<'g> {
         let frames = FrameReader::new(&self.directory.frames, frames);
-        GroupReader { group: self, frames, instants: None, counts: None, codes: Vec::new() }
+        GroupReader { group: self, frames, instants: None, census: None, codes: Vec::new() }
     }
 }
 
@@ -132,11 +141,11 @@ impl Documents {
 
 /// Reads frames when they are needed, each verified at its first use.
 pub struct GroupReader<'g> {
-    group: &'g Group,
-    frames: FrameReader<'g>,
+    pub(crate) group: &'g Group,
+    pub(crate) frames: FrameReader<'g>,
     instants: Option<Vec<i64>>,
-    /// Made when a column is read that is stored by shape.
-    counts: Option<Vec<Counts>>,
+    /// Made when a column is read that is stored by shape, or a single document.
+    census: Option<Census>,
     /// The shapes of each list's elements, by code.
     codes: Vec<Option<Vec<u32>>>,
 }
@@ -163,7 +172,7 @@ impl<'g> GroupReader<'g> {
     /// See [`DecodeError`].
     pub fn arrivals(&mut self) -> Result<Vec<u64>, DecodeError> {
         let directory = &self.group.directory;
-        let arrivals = directory.arrivals.decode(directory.events, &mut self.frames)?;
+        let arrivals = directory.arrivals.decode(Window::whole(directory.events), &mut self.frames)?;
         Ok(arrivals.into_iter().map(i64::cast_unsigned).collect())
     }
 
@@ -172,55 +181,60 @@ impl<'g> GroupReader<'g> {
     /// # Errors
     /// See [`DecodeError`].
     pub fn column(&mut self, column: usize) -> Result<Values<'g>, DecodeError> {
+        let count = self.group.directory.columns.get(column).map_or(0, |column| column.count);
+        self.window(column, Window::whole(count))
+    }
+
+    /// Some values of a column.
+    pub(crate) fn window(&mut self, column: usize, window: Window) -> Result<Values<'g>, DecodeError> {
         self.own_instants()?;
         let group = self.group;
         let info = group.directory.columns.get(column).ok_or(DecodeError::OutOfRange { what: "column" })?;
-        let places = if info.grouped { Some(self.places(column, info.path)?) } else { None };
+        let places = if info.grouped { Some(self.value_places(column, info.path)?) } else { None };
         let instants = self.instants.as_deref().unwrap_or_default();
-        info.encoding.decode(info.count, instants, places.as_deref(), &mut self.frames)
+        info.encoding.decode(window, instants, places.as_deref(), &mut self.frames)
     }
 
     /// Where the values of a column stand that are stored by shape.
-    fn places(&mut self, column: usize, path: u32) -> Result<Vec<u32>, DecodeError> {
+    pub(crate) fn value_places(&mut self, column: usize, path: u32) -> Result<Vec<u32>, DecodeError> {
         const NO_LIST: DecodeError = malformed("a column of no list");
         let group = self.group;
         let list = group.places.list_of(path, &group.directory.paths).ok_or(NO_LIST)? as usize;
-        let by_code = group.by_code.get(list).ok_or(NO_LIST)?;
-        let counts = self
-            .counts
-            .get_or_insert_with(|| group.places.counts(&group.directory, &group.by_code))
-            .get(column);
-        let counts = counts.cloned().unwrap_or_default();
-        if self.codes.is_empty() {
-            self.codes = vec![None; group.directory.lists.len()];
-        }
-        if self.codes.get(list).is_some_and(Option::is_none) {
-            let codes = self.codes_of(list)?;
-            self.codes[list] = Some(codes);
-        }
-        let codes = self.codes.get(list).and_then(Option::as_ref).ok_or(NO_LIST)?;
+        let shapes = group.shapes_of(list).len();
+        let counts = self.census().columns.get(column).cloned().unwrap_or_default();
+        let codes = self.codes(list)?;
         let total = group.directory.columns.get(column).map_or(0, |column| column.count);
-        grouping::places(codes.iter().copied(), &counts, by_code.len(), total)
+        grouping::places(codes.iter().copied(), &counts, shapes, total)
             .ok_or(malformed("values by shape that are not as many as the shapes say"))
     }
 
-    /// The shape of each element of a list, by code.
-    fn codes_of(&mut self, list: usize) -> Result<Vec<u32>, DecodeError> {
+    /// How many values and arrays each shape has.
+    pub(crate) fn census(&mut self) -> &Census {
         let group = self.group;
-        let (Some(list), Some(by_code)) = (group.directory.lists.get(list), group.by_code.get(list)) else {
-            return Err(DecodeError::OutOfRange { what: "list" });
-        };
-        dictionary::codes(&list.codes, list.elements, None, by_code.len(), &mut self.frames)
+        self.census.get_or_insert_with(|| group.places.census(&group.directory, &group.by_code))
+    }
+
+    /// The shape of each element of a list, by code.
+    pub(crate) fn codes(&mut self, list: usize) -> Result<&[u32], DecodeError> {
+        if self.codes.is_empty() {
+            self.codes = vec![None; self.group.directory.lists.len()];
+        }
+        if self.codes.get(list).is_some_and(Option::is_none) {
+            let group = self.group;
+            let info = group.directory.lists.get(list).ok_or(DecodeError::OutOfRange { what: "list" })?;
+            let (window, shapes) = (Window::whole(info.elements), group.shapes_of(list).len());
+            self.codes[list] = Some(dictionary::codes(&info.codes, window, None, shapes, &mut self.frames)?);
+        }
+        self.codes.get(list).and_then(Option::as_deref).ok_or(DecodeError::OutOfRange { what: "list" })
     }
 
     /// A list's lengths and shapes.
-    fn list(&mut self, list: usize) -> Result<Elements, DecodeError> {
+    pub(crate) fn list(&mut self, list: usize) -> Result<Elements, DecodeError> {
         let group = self.group;
-        let (Some(list), Some(by_code)) = (group.directory.lists.get(list), group.by_code.get(list)) else {
-            return Err(DecodeError::OutOfRange { what: "list" });
-        };
-        let lengths = list.lengths.decode(list.arrays, &mut self.frames)?;
-        let codes = dictionary::codes(&list.codes, list.elements, None, by_code.len(), &mut self.frames)?;
+        let info = group.directory.lists.get(list).ok_or(DecodeError::OutOfRange { what: "list" })?;
+        let lengths = info.lengths.decode(Window::whole(info.arrays), &mut self.frames)?;
+        let by_code = group.shapes_of(list);
+        let codes = self.codes(list)?;
         let shapes =
             codes.iter().map(|code| by_code.get(*code as usize).copied().unwrap_or_default()).collect();
         Ok(Elements { lengths, shapes })

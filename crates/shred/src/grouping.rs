@@ -58,11 +58,8 @@ pub(crate) fn group(values: &[i64], places: &[u32]) -> Vec<i64> {
     grouped
 }
 
-/// The values in the order of the documents again.
+/// The values at some places: with all places, the values in the order of the documents again. Nothing where a place is none.
 pub(crate) fn ungroup(grouped: &[i64], places: &[u32]) -> Option<Vec<i64>> {
-    if places.len() != grouped.len() {
-        return None;
-    }
     places.iter().map(|place| grouped.get(*place as usize).copied()).collect()
 }
 

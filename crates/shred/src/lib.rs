@@ -1,6 +1,7 @@
 //! Documents taken apart into columns by their shape, and put together again byte for byte.
 #![forbid(unsafe_code)]
 
+mod ask;
 mod bytes;
 mod choose;
 mod column;
@@ -18,6 +19,7 @@ mod number;
 mod order;
 mod output;
 mod path;
+mod point;
 mod program;
 mod refer;
 mod render;

@@ -38,6 +38,13 @@ pub(crate) struct Places {
     elements: HashMap<u32, u32, FixedState>,
 }
 
+/// How many values and arrays the shapes of a list have: by the shape's code, those that have any.
+#[derive(Debug)]
+pub(crate) struct Census {
+    pub(crate) columns: Vec<Counts>,
+    pub(crate) arrays: Vec<Counts>,
+}
+
 impl Places {
     pub(crate) fn of(directory: &Directory<Box<[u8]>>) -> Result<Places, DecodeError> {
         let mut places =
@@ -72,26 +79,25 @@ impl Places {
         }
     }
 
-    /// How many values of each column each shape has, by the shape's code.
-    pub(crate) fn counts(&self, directory: &Directory<Box<[u8]>>, by_code: &[Vec<u32>]) -> Vec<Counts> {
-        let mut counts = vec![Counts::new(); directory.columns.len()];
+    /// How many values of each column, and how many arrays of each list, each shape has.
+    pub(crate) fn census(&self, directory: &Directory<Box<[u8]>>, by_code: &[Vec<u32>]) -> Census {
+        let mut columns = vec![Counts::new(); directory.columns.len()];
+        let mut arrays = vec![Counts::new(); directory.lists.len()];
         for (code, shape) in by_code.iter().flat_map(|shapes| (0..).zip(shapes)) {
             for token in directory.shapes.get(*shape as usize).into_iter().flatten() {
                 let Token::Leaf(path, kind) = *token else { continue };
-                let column =
-                    self.columns.get(&(path, kind)).and_then(|column| counts.get_mut(*column as usize));
-                match column.map(|counts| (counts.last().copied(), counts)) {
-                    Some((Some((last, _)), counts)) if last == code => {
-                        if let Some((_, count)) = counts.last_mut() {
-                            *count += 1;
-                        }
-                    }
-                    Some((_, counts)) => counts.push((code, 1)),
-                    None => {}
+                let counts = match kind {
+                    Leaf::Array => self.arrays.get(&path).and_then(|list| arrays.get_mut(*list as usize)),
+                    _ => self.columns.get(&(path, kind)).and_then(|column| columns.get_mut(*column as usize)),
+                };
+                let Some(counts) = counts else { continue };
+                match counts.last_mut() {
+                    Some((last, count)) if *last == code => *count += 1,
+                    _ => counts.push((code, 1)),
                 }
             }
         }
-        counts
+        Census { columns, arrays }
     }
 
     /// The list whose elements may have this shape.

@@ -31,6 +31,9 @@ fn round_trip(documents: &[&[u8]]) -> Vec<Encoded> {
             assert_eq!(String::from_utf8_lossy(document), String::from_utf8_lossy(event.document));
             assert_eq!(document, event.document);
         }
+        for row in [0, events.len() / 3, events.len() - 1] {
+            assert_eq!(reader.document(row).expect("decodes"), events[row].document);
+        }
         assert!(reader.instants().expect("decodes").iter().eq(events.iter().map(|event| &event.instant)));
         assert!(reader.arrivals().expect("decodes").iter().eq(events.iter().map(|event| &event.arrival)));
         groups.push(encoded);

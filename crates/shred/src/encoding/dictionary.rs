@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use crate::bytes::{Reader, put};
+use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::encoding::strings::{Strings, Texts};
 use crate::error::{DecodeError, malformed};
@@ -62,15 +63,24 @@ impl Dictionary {
         }
     }
 
+    /// The values of a window; if it is not the whole column, only the entries that they need.
     pub(crate) fn decode<'f>(
         &self,
-        count: usize,
+        window: Window,
         places: Option<&[u32]>,
         frames: &mut FrameReader<'f>,
     ) -> Result<Coded<'f>, DecodeError> {
-        let entries = self.entries.decode(self.size, frames)?;
-        let codes = codes(&self.codes, count, places, self.size, frames)?;
-        Ok(Coded { entries, codes })
+        let mut codes = codes(&self.codes, window, places, self.size, frames)?;
+        if window == Window::whole(window.count) {
+            return Ok(Coded { entries: self.entries.decode(Window::whole(self.size), frames)?, codes });
+        }
+        let mut wanted = codes.clone();
+        wanted.sort_unstable();
+        wanted.dedup();
+        for code in &mut codes {
+            *code = wanted.partition_point(|other| *other < *code) as u32;
+        }
+        Ok(Coded { entries: self.entries.some(self.size, &wanted, frames)?, codes })
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
@@ -92,12 +102,12 @@ impl Dictionary {
 /// Codes below a size.
 pub(crate) fn codes(
     ints: &Ints,
-    count: usize,
+    window: Window,
     places: Option<&[u32]>,
     size: usize,
     frames: &mut FrameReader<'_>,
 ) -> Result<Vec<u32>, DecodeError> {
-    let codes = ints.decode_in_order(count, places, frames)?;
+    let codes = ints.decode_in_order(window, places, frames)?;
     let code = |code: &i64| {
         let code = usize::try_from(*code).ok().filter(|code| *code < size);
         code.map(|code| code as u32).ok_or(malformed("a code that stands for nothing"))

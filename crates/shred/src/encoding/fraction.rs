@@ -1,6 +1,7 @@
 //! Numbers with a fraction: mantissas, and how their scales are told.
 
 use crate::bytes::{Reader, put};
+use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Part};
@@ -48,15 +49,19 @@ impl Fractions {
         }
     }
 
-    pub(crate) fn decode(&self, count: usize, frames: &mut FrameReader<'_>) -> Result<Decimals, DecodeError> {
-        let mantissas = self.mantissas.decode(count, frames)?;
+    pub(crate) fn decode(
+        &self,
+        window: Window,
+        frames: &mut FrameReader<'_>,
+    ) -> Result<Decimals, DecodeError> {
+        let mantissas = self.mantissas.decode(window, frames)?;
         let scales = match self.scale {
             Scale::Fixed(scale) => Scales::Fixed(scale),
             Scale::Trimmed(scale) => Scales::Trimmed(scale),
             Scale::Each(ints) => {
                 let scale =
                     |scale: &i64| u8::try_from(*scale).ok().filter(|scale| usize::from(*scale) <= SCALE_MAX);
-                let scales = ints.decode(count, frames)?.iter().map(scale).collect::<Option<Vec<u8>>>();
+                let scales = ints.decode(window, frames)?.iter().map(scale).collect::<Option<Vec<u8>>>();
                 Scales::Each(scales.ok_or(malformed("a scale that is too large"))?)
             }
         };

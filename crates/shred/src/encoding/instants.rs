@@ -4,6 +4,7 @@
 //! Days are counted by Howard Hinnant's algorithms ("chrono-Compatible Low-Level Date Algorithms").
 
 use crate::bytes::{Reader, put, put_bytes};
+use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter};
@@ -208,17 +209,17 @@ impl Instants {
         Instants { format, relative, units: Ints::encode(&units, frames) }
     }
 
+    /// The instants of a window; `events` are those of all events.
     pub(crate) fn decode(
         &self,
-        count: usize,
+        window: Window,
         events: &[i64],
         frames: &mut FrameReader<'_>,
     ) -> Result<Times, DecodeError> {
-        let mut units = self.units.decode(count, frames)?;
+        let mut units = self.units.decode(window, frames)?;
         if self.relative {
-            if events.len() != count {
-                return Err(malformed("instants relative to events that are not as many"));
-            }
+            let events = events.get(window.from..window.to).filter(|_| events.len() == window.count);
+            let events = events.ok_or(malformed("instants relative to events that are not as many"))?;
             for (unit, event) in units.iter_mut().zip(events) {
                 *unit = unit.wrapping_add(self.format.units(event.cast_unsigned()));
             }

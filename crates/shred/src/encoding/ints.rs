@@ -1,7 +1,7 @@
 //! Whole numbers: mantissas, instants, lengths, codes. Constant, packed from a base, packed by differences, or compressed.
 
 use crate::bytes::{Reader, put, put_signed};
-use crate::encoding::packed;
+use crate::encoding::{Window, packed};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
 use crate::grouping;
@@ -64,36 +64,45 @@ impl Ints {
         }
     }
 
-    /// All values.
-    pub(crate) fn decode(&self, count: usize, frames: &mut FrameReader<'_>) -> Result<Vec<i64>, DecodeError> {
+    /// The values of a window.
+    ///
+    /// Of packed numbers only the blocks are unpacked that it lies in; differences are summed from the first on.
+    pub(crate) fn decode(
+        &self,
+        window: Window,
+        frames: &mut FrameReader<'_>,
+    ) -> Result<Vec<i64>, DecodeError> {
+        let Window { count, from, to } = window;
+        // Differences follow the first value.
+        let before = Window { count: count.saturating_sub(1), from: 0, to: to.saturating_sub(1) };
         match *self {
-            Ints::Constant(value) => Ok(vec![value; count]),
-            Ints::Packed(part) => packed::unpack(&frames.part(part)?, count),
+            Ints::Constant(value) => Ok(vec![value; window.len()]),
+            Ints::Packed(part) => packed::unpack(&frames.part(part)?, window),
             Ints::Differences { first, part } => {
-                let differences = packed::unpack(&frames.part(part)?, count.saturating_sub(1))?;
-                Ok(sums(first, &differences, count))
+                let differences = packed::unpack(&frames.part(part)?, before)?;
+                Ok(sums(first, &differences, from, to))
             }
-            Ints::Bytes { base, width, part } => from_planes(base, width, count, &frames.part(part)?),
+            Ints::Bytes { base, width, part } => from_planes(base, width, window, part, frames),
             Ints::DifferenceBytes { first, base, width, part } => {
-                let differences = from_planes(base, width, count.saturating_sub(1), &frames.part(part)?)?;
-                Ok(sums(first, &differences, count))
+                let differences = from_planes(base, width, before, part, frames)?;
+                Ok(sums(first, &differences, from, to))
             }
         }
     }
 
-    /// All values in the order of the documents, where they may stand by shape.
+    /// The values of a window in the order of the documents, where they may stand by shape.
     pub(crate) fn decode_in_order(
         &self,
-        count: usize,
+        window: Window,
         places: Option<&[u32]>,
         frames: &mut FrameReader<'_>,
     ) -> Result<Vec<i64>, DecodeError> {
-        let values = self.decode(count, frames)?;
-        match places {
-            None => Ok(values),
-            Some(places) => grouping::ungroup(&values, places)
-                .ok_or(malformed("values by shape that are not as many as the shapes say")),
-        }
+        let Some(places) = places else { return self.decode(window, frames) };
+        let values = self.decode(Window::whole(window.count), frames)?;
+        let wanted = places.get(window.from..window.to).filter(|_| places.len() == values.len());
+        wanted
+            .and_then(|places| grouping::ungroup(&values, places))
+            .ok_or(malformed("values by shape that are not as many as the shapes say"))
     }
 
     /// Appends whether each value lies in `from..=to`; nothing is made of packed numbers but this.
@@ -115,7 +124,11 @@ impl Ints {
                 }
                 Ok(inside)
             }
-            _ => Ok(self.decode(count, frames)?.iter().map(|value| (from..=to).contains(value)).collect()),
+            _ => Ok(self
+                .decode(Window::whole(count), frames)?
+                .iter()
+                .map(|value| (from..=to).contains(value))
+                .collect()),
         }
     }
 
@@ -194,14 +207,14 @@ impl Ints {
     }
 }
 
-/// The running sums of differences.
-fn sums(first: i64, differences: &[i64], count: usize) -> Vec<i64> {
+/// The running sums of differences, from `from` on up to `to`.
+fn sums(first: i64, differences: &[i64], from: usize, to: usize) -> Vec<i64> {
     let mut sum = first;
     let rest = differences.iter().map(|difference| {
         sum = sum.wrapping_add(*difference);
         sum
     });
-    std::iter::once(first).chain(rest).take(count).collect()
+    std::iter::once(first).chain(rest).take(to).skip(from).collect()
 }
 
 /// Numbers as bytes: all first bytes, all second bytes, and so on.
@@ -224,16 +237,22 @@ impl Planes {
     }
 }
 
-fn from_planes(base: i64, width: usize, count: usize, bytes: &[u8]) -> Result<Vec<i64>, DecodeError> {
-    if width.checked_mul(count) != Some(bytes.len()) {
+fn from_planes(
+    base: i64,
+    width: usize,
+    window: Window,
+    part: Part,
+    frames: &mut FrameReader<'_>,
+) -> Result<Vec<i64>, DecodeError> {
+    let Window { count, from, to } = window;
+    if width.checked_mul(count) != Some(part.length as usize) {
         return Err(malformed("as many bytes as numbers do not take"));
     }
-    let mut values = vec![base; count];
-    if count > 0 {
-        for (plane, bytes) in bytes.chunks_exact(count).enumerate() {
-            for (value, byte) in values.iter_mut().zip(bytes) {
-                *value = value.wrapping_add(i64::from(*byte) << (8 * plane));
-            }
+    let mut values = vec![base; window.len()];
+    for plane in 0..width {
+        let bytes = frames.range(part, plane * count + from, plane * count + to)?;
+        for (value, byte) in values.iter_mut().zip(bytes.iter()) {
+            *value = value.wrapping_add(i64::from(*byte) << (8 * plane));
         }
     }
     Ok(values)
@@ -253,7 +272,10 @@ mod tests {
         let read = Ints::read(&mut Reader(&out), &infos).unwrap();
         assert_eq!(read, ints);
         let mut reader = FrameReader::new(&infos, &frames);
-        (ints, read.decode(values.len(), &mut reader).unwrap())
+        let (from, to) = (values.len() / 3, values.len() * 2 / 3);
+        let window = Window { count: values.len(), from, to };
+        assert_eq!(read.decode(window, &mut reader).unwrap(), &values[from..to]);
+        (ints, read.decode(Window::whole(values.len()), &mut reader).unwrap())
     }
 
     proptest! {

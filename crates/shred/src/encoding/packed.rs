@@ -8,6 +8,7 @@
 use fastlanes::BitPacking;
 
 use crate::bytes::{Reader, put_signed};
+use crate::encoding::Window;
 use crate::error::{DecodeError, malformed};
 
 /// Values of a block.
@@ -200,13 +201,17 @@ impl Block<'_> {
     }
 }
 
-/// All values of a part.
-pub(crate) fn unpack(bytes: &[u8], count: usize) -> Result<Vec<i64>, DecodeError> {
-    let blocks = blocks(bytes, count)?;
-    let mut values = Vec::with_capacity(count);
-    for block in blocks {
+/// The values of a window. Only the blocks that it lies in are unpacked.
+pub(crate) fn unpack(bytes: &[u8], window: Window) -> Result<Vec<i64>, DecodeError> {
+    let blocks = blocks(bytes, window.count)?;
+    let first = window.from / BLOCK;
+    let mut values =
+        Vec::with_capacity((window.to - first * BLOCK).next_multiple_of(BLOCK).min(window.count));
+    for block in blocks.iter().take(window.to.div_ceil(BLOCK)).skip(first) {
         block.unpack(&mut values)?;
     }
+    values.truncate(window.to - first * BLOCK);
+    values.drain(..(window.from - first * BLOCK).min(values.len()));
     Ok(values)
 }
 
@@ -225,7 +230,10 @@ mod tests {
             let values: Vec<i64> = (0..count).map(value).collect();
             let mut out = Vec::new();
             pack(&values, &mut out);
-            prop_assert_eq!(unpack(&out, count), Ok(values.clone()));
+            prop_assert_eq!(unpack(&out, Window::whole(count)), Ok(values.clone()));
+            let (from, to) = (bounds.0 % (count + 1), bounds.1 % (count + 1));
+            let (from, to) = (from.min(to), from.max(to));
+            prop_assert_eq!(unpack(&out, Window { count, from, to }).unwrap(), &values[from..to]);
             prop_assert!(out.len() <= packed_bytes(&values) + 8 * count.div_ceil(BLOCK));
             let (from, to) = (value(bounds.0 % 3000), value(bounds.1 % 3000));
             let mut inside = Vec::new();
@@ -238,7 +246,7 @@ mod tests {
 
         #[test]
         fn any_bytes_end_in_an_error_or_in_as_many_values(bytes in prop::collection::vec(any::<u8>(), 0..400), count in 0..3000usize) {
-            if let Ok(values) = unpack(&bytes, count) {
+            if let Ok(values) = unpack(&bytes, Window::whole(count)) {
                 prop_assert_eq!(values.len(), count);
             }
         }

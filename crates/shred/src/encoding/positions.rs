@@ -3,7 +3,10 @@
 //! Each place has an alphabet, the bytes that were seen there. One byte takes no bits, hex digits four; the codes of a text stand one
 //! after another, the lowest bit first, and the texts likewise, without a gap.
 
+use std::borrow::Cow;
+
 use crate::bytes::{Reader, put, put_bytes};
+use crate::encoding::Window;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
 use crate::output::Output;
@@ -215,22 +218,19 @@ pub(crate) struct Positions {
 }
 
 impl Positions {
+    /// The texts of a window: the bytes that they lie in.
     pub(crate) fn decode<'f>(
         &self,
-        count: usize,
+        window: Window,
         frames: &mut FrameReader<'f>,
     ) -> Result<Spelled<'f>, DecodeError> {
-        let bytes = frames.part(self.part)?;
-        if self.pattern.bits.checked_mul(count).map(|bits| bits.div_ceil(8)) != Some(bytes.len()) {
+        let bits = self.pattern.bits;
+        if bits.checked_mul(window.count).map(|bits| bits.div_ceil(8)) != Some(self.part.length as usize) {
             return Err(malformed("as many bits as texts do not take"));
         }
-        Ok(Spelled { pattern: self.pattern.clone(), bytes, count })
-    }
-
-    /// The bytes of the part that a text lies in, and the bit where it begins in the first of them.
-    pub(crate) fn range(&self, index: usize) -> (usize, usize, usize) {
-        let bit = index * self.pattern.bits;
-        (bit / 8, (bit + self.pattern.bits).div_ceil(8), bit % 8)
+        let (from, to) = (window.from * bits, window.to * bits);
+        let bytes = frames.range(self.part, from / 8, to.div_ceil(8))?;
+        Ok(Spelled { pattern: self.pattern.clone(), bytes, first: from % 8, count: window.len() })
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
@@ -247,7 +247,9 @@ impl Positions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spelled<'f> {
     pattern: Pattern,
-    bytes: std::borrow::Cow<'f, [u8]>,
+    bytes: Cow<'f, [u8]>,
+    /// The bit of the first byte where the first text begins.
+    first: usize,
     count: usize,
 }
 
@@ -269,7 +271,7 @@ impl Spelled<'_> {
             return Err(DecodeError::OutOfRange { what: "value" });
         }
         let mut text = [0u8; 2 * LENGTH_MAX];
-        let length = spell(&self.pattern, &self.bytes, index * self.pattern.bits, &mut text)?;
+        let length = spell(&self.pattern, &self.bytes, self.first + index * self.pattern.bits, &mut text)?;
         out.push(text.get(..length).unwrap_or_default())
     }
 }
@@ -312,16 +314,4 @@ fn spell(
         }
     }
     Ok(length)
-}
-
-/// One text of which the bytes were read that it lies in.
-pub(crate) fn spell_one(
-    positions: &Positions,
-    bytes: &[u8],
-    bit: usize,
-    out: &mut Output,
-) -> Result<(), DecodeError> {
-    let mut text = [0u8; 2 * LENGTH_MAX];
-    let length = spell(&positions.pattern, bytes, bit, &mut text)?;
-    out.push(text.get(..length).unwrap_or_default())
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::bytes::Reader;
+use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
@@ -34,18 +35,42 @@ impl Strings {
         Strings { lengths: Ints::encode(&lengths, frames), bytes: frames.add(&bytes, packing) }
     }
 
+    /// The texts of a window: decodes all lengths, and of the bytes the chunks that the texts lie in.
     pub(crate) fn decode<'f>(
         &self,
-        count: usize,
+        window: Window,
         frames: &mut FrameReader<'f>,
     ) -> Result<Texts<'f>, DecodeError> {
+        let mut ends = self.ends(window.count, frames)?;
+        ends.truncate(window.to);
+        let start = window.from.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+        let end = ends.last().copied().unwrap_or(0).max(start);
+        ends.drain(..window.from);
+        ends.iter_mut().for_each(|end| *end -= start);
+        Ok(Texts { ends, bytes: frames.range(self.bytes, start as usize, end as usize)? })
+    }
+
+    /// Some texts, which may lie far apart.
+    pub(crate) fn some(
+        &self,
+        count: usize,
+        wanted: &[u32],
+        frames: &mut FrameReader<'_>,
+    ) -> Result<Texts<'static>, DecodeError> {
         let ends = self.ends(count, frames)?;
-        Ok(Texts { ends, bytes: frames.part(self.bytes)? })
+        let mut texts = Vec::with_capacity(wanted.len());
+        for index in wanted {
+            let index = *index as usize;
+            let end = *ends.get(index).ok_or(malformed("a code that stands for nothing"))?;
+            let start = index.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+            texts.push(frames.range(self.bytes, start as usize, end as usize)?);
+        }
+        Ok(Texts::of(&texts))
     }
 
     /// Where each text ends.
     fn ends(&self, count: usize, frames: &mut FrameReader<'_>) -> Result<Vec<u32>, DecodeError> {
-        let lengths = self.lengths.decode(count, frames)?;
+        let lengths = self.lengths.decode(Window::whole(count), frames)?;
         let total = i64::from(self.bytes.length);
         let mut end = 0i64;
         let mut ends = Vec::with_capacity(count);
@@ -60,19 +85,6 @@ impl Strings {
             return Err(malformed("texts that are shorter than their bytes"));
         }
         Ok(ends)
-    }
-
-    /// One text: decodes the lengths, and of the bytes the chunks that it lies in.
-    pub(crate) fn one<'f>(
-        &self,
-        count: usize,
-        index: usize,
-        frames: &mut FrameReader<'f>,
-    ) -> Result<Cow<'f, [u8]>, DecodeError> {
-        let ends = self.ends(count, frames)?;
-        let end = *ends.get(index).ok_or(DecodeError::OutOfRange { what: "value" })?;
-        let start = index.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
-        frames.range(self.bytes, start as usize, end as usize)
     }
 
     /// The parts that hold them.
@@ -98,6 +110,17 @@ pub struct Texts<'f> {
 }
 
 impl Texts<'_> {
+    /// Texts that were put together.
+    pub(crate) fn of(texts: &[Cow<'_, [u8]>]) -> Texts<'static> {
+        let mut bytes = Vec::new();
+        let mut ends = Vec::with_capacity(texts.len());
+        for text in texts {
+            bytes.extend_from_slice(text);
+            ends.push(bytes.len() as u32);
+        }
+        Texts { ends, bytes: Cow::Owned(bytes) }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.ends.len()

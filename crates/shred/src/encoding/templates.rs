@@ -5,8 +5,8 @@
 
 use crate::bytes::{Reader, put, put_bytes};
 use crate::column::{Encoding, Values};
-use crate::encoding::dictionary;
 use crate::encoding::ints::Ints;
+use crate::encoding::{Window, dictionary};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, Part};
 use crate::limits::TEMPLATES_MAX;
@@ -39,35 +39,61 @@ pub(crate) struct Templates {
 /// A template has at most so many holes.
 pub(crate) const HOLES_MAX: usize = 256;
 
+impl Template {
+    /// What the values of a window hold; nothing where there are none.
+    fn decode<'f>(
+        &self,
+        window: Window,
+        frames: &mut FrameReader<'f>,
+    ) -> Result<ReadTemplate<'f>, DecodeError> {
+        if window.len() == 0 {
+            return Ok(ReadTemplate { pieces: Vec::new(), tail: Vec::new() });
+        }
+        let piece = |(literal, hole): &(Vec<u8>, Hole)| {
+            let filling = match hole {
+                Hole::Reference(column) => Filling::Reference(*column),
+                Hole::Own(encoding) => Filling::Own(encoding.decode(window, &[], None, frames)?),
+            };
+            Ok((literal.clone(), filling))
+        };
+        let pieces = self.pieces.iter().map(piece).collect::<Result<Vec<_>, DecodeError>>()?;
+        Ok(ReadTemplate { pieces, tail: self.tail.clone() })
+    }
+}
+
 impl Templates {
+    /// The values of a window: decodes all codes, and of each template what its values in the window hold.
     pub(crate) fn decode<'f>(
         &self,
-        count: usize,
+        window: Window,
         places: Option<&[u32]>,
         frames: &mut FrameReader<'f>,
     ) -> Result<Templated<'f>, DecodeError> {
-        let codes = dictionary::codes(&self.codes, count, places, self.templates.len(), frames)?;
-        let mut uses = vec![0u32; self.templates.len()];
-        let mut nth = Vec::with_capacity(count);
+        let whole = Window::whole(window.count);
+        let mut codes = dictionary::codes(&self.codes, whole, places, self.templates.len(), frames)?;
+        // How often each template is used before the window, in it, and after it.
+        let uses = |codes: &[u32]| {
+            let mut uses = vec![0usize; self.templates.len()];
+            codes.iter().for_each(|code| uses[*code as usize] += 1);
+            uses
+        };
+        let (before, after) = (uses(&codes[..window.from]), uses(&codes[window.to..]));
+        codes.truncate(window.to);
+        codes.drain(..window.from);
+        let mut seen = vec![0u32; self.templates.len()];
+        let mut nth = Vec::with_capacity(codes.len());
         for code in &codes {
-            let used = uses.get_mut(*code as usize).ok_or(malformed("a code that stands for nothing"))?;
-            nth.push(*used);
-            *used += 1;
+            nth.push(seen[*code as usize]);
+            seen[*code as usize] += 1;
         }
         let mut read = Vec::with_capacity(self.templates.len());
-        for (template, used) in self.templates.iter().zip(uses) {
-            if template.uses != used as usize {
+        for (number, template) in self.templates.iter().enumerate() {
+            let (from, used) = (before[number], seen[number] as usize);
+            if template.uses != from + used + after[number] {
                 return Err(malformed("a template that is not used as often as it says"));
             }
-            let hole = |(literal, hole): &(Vec<u8>, Hole)| {
-                let filling = match hole {
-                    Hole::Reference(column) => Filling::Reference(*column),
-                    Hole::Own(encoding) => Filling::Own(encoding.decode(template.uses, &[], None, frames)?),
-                };
-                Ok((literal.clone(), filling))
-            };
-            let pieces = template.pieces.iter().map(hole).collect::<Result<Vec<_>, DecodeError>>()?;
-            read.push(ReadTemplate { pieces, tail: template.tail.clone() });
+            let own = Window { count: template.uses, from, to: from + used };
+            read.push(template.decode(own, frames)?);
         }
         Ok(Templated { templates: read, codes, nth })
     }
@@ -166,6 +192,14 @@ impl<'f> Templated<'f> {
     pub(crate) fn get(&self, index: usize) -> Option<(&ReadTemplate<'f>, usize)> {
         let template = self.templates.get(*self.codes.get(index)? as usize)?;
         Some((template, *self.nth.get(index)? as usize))
+    }
+
+    /// The columns that its templates refer to.
+    pub(crate) fn references(&self) -> impl Iterator<Item = u32> {
+        let pieces = self.templates.iter().flat_map(|template| &template.pieces);
+        pieces.filter_map(
+            |(_, filling)| if let Filling::Reference(column) = filling { Some(*column) } else { None },
+        )
     }
 
     /// How many templates there are.

@@ -66,7 +66,8 @@ impl GroupReader<'_> {
         let Some((array, Step::Element)) = directory.paths.step(info.path) else {
             return Err(malformed("a list that is no array"));
         };
-        let parent = group.places().list_of(array, &directory.paths).ok_or(malformed("a list of no list"))? as usize;
+        let parent =
+            group.places().list_of(array, &directory.paths).ok_or(malformed("a list of no list"))? as usize;
         let around = self.element_rows(parent)?;
         let counts = self.census().arrays.get(list).cloned().unwrap_or_default();
         let arrays = self.spread(parent, &around, &counts, info.arrays)?;

@@ -97,30 +97,41 @@ impl<K: AsRef<[u8]>> Directory<K> {
         }
         order::write(self.shapes.iter().map(Vec::as_slice), &mut out);
 
-        let packed = bulk::compress(&out, LEVEL).map_err(|_| EncodeError::Compressor)?;
-        let mut directory = MAGIC.to_vec();
-        put(&mut directory, out.len() as u64);
-        directory.extend(packed);
-        directory.extend(crc32fast::hash(&directory).to_le_bytes());
-        Ok(directory)
+        pack(&out)
     }
+}
+
+/// Compresses a directory, and puts its magic number, its length and its checksum around it.
+pub(crate) fn pack(unpacked: &[u8]) -> Result<Vec<u8>, EncodeError> {
+    let packed = bulk::compress(unpacked, LEVEL).map_err(|_| EncodeError::Compressor)?;
+    let mut directory = MAGIC.to_vec();
+    put(&mut directory, unpacked.len() as u64);
+    directory.extend(packed);
+    directory.extend(crc32fast::hash(&directory).to_le_bytes());
+    Ok(directory)
+}
+
+/// The directory as it was before [`pack`].
+pub(crate) fn unpack(directory: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    let (body, checksum) = directory.split_last_chunk::<4>().ok_or(DecodeError::DirectoryChecksum)?;
+    if crc32fast::hash(body).to_le_bytes() != *checksum {
+        return Err(DecodeError::DirectoryChecksum);
+    }
+    let body = body.strip_prefix(&MAGIC).ok_or(malformed("not a group of this format"))?;
+    let mut reader = Reader(body);
+    let length = reader.at_most(DIRECTORY_BYTES_MAX, "a directory that is too long")?;
+    let unpacked =
+        bulk::decompress(reader.0, length).map_err(|_| malformed("a directory that does not decompress"))?;
+    if unpacked.len() != length {
+        return Err(malformed("a directory of another length"));
+    }
+    Ok(unpacked)
 }
 
 impl Directory<Box<[u8]>> {
     /// Reads a directory, and checks all that can be checked without frames.
     pub(crate) fn read(bytes: &[u8]) -> Result<Directory<Box<[u8]>>, DecodeError> {
-        let (body, checksum) = bytes.split_last_chunk::<4>().ok_or(DecodeError::DirectoryChecksum)?;
-        if crc32fast::hash(body).to_le_bytes() != *checksum {
-            return Err(DecodeError::DirectoryChecksum);
-        }
-        let body = body.strip_prefix(&MAGIC).ok_or(malformed("not a group of this format"))?;
-        let mut reader = Reader(body);
-        let length = reader.at_most(DIRECTORY_BYTES_MAX, "a directory that is too long")?;
-        let unpacked = bulk::decompress(reader.0, length)
-            .map_err(|_| malformed("a directory that does not decompress"))?;
-        if unpacked.len() != length {
-            return Err(malformed("a directory of another length"));
-        }
+        let unpacked = unpack(bytes)?;
         let mut reader = Reader(&unpacked);
         let directory = Directory::read_unpacked(&mut reader)?;
         reader.end()?;

@@ -10,6 +10,8 @@ mod dissect;
 mod encode;
 mod encoding;
 mod error;
+#[cfg(feature = "checked")]
+pub mod forge;
 mod frame;
 mod group;
 mod grouping;

@@ -1,9 +1,13 @@
 //! What can be asked of a group without putting documents together: which columns a path has, which row a value belongs to, which
 //! packed numbers lie between two others.
 
-use crate::column::Encoding;
+use std::borrow::Cow;
+
+use crate::column::{Encoding, Values};
+use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
 use crate::group::{Group, GroupReader};
+use crate::output::Output;
 use crate::path::{ROOT, Step};
 
 impl Group {
@@ -132,6 +136,35 @@ impl GroupReader<'_> {
         }
         let places = self.value_places(column, info.path)?;
         Ok(places.iter().map(|place| inside.get(*place as usize).copied().unwrap_or_default()).collect())
+    }
+
+    /// The text of each value of a column, as documents spell it; of strings without their quotes. Where templates refer to other
+    /// values, this takes as long as putting all documents together.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn texts(&mut self, column: usize) -> Result<Texts<'static>, DecodeError> {
+        let values = self.column(column)?;
+        if let Values::Templated(_) = values {
+            let (documents, spans) = self.put_together(Some(column))?;
+            let text = |(start, end): &(u32, u32)| documents.bytes().get(*start as usize..*end as usize);
+            let texts: Vec<Cow<'_, [u8]>> =
+                spans.iter().map(|span| Cow::Borrowed(text(span).unwrap_or_default())).collect();
+            return Ok(Texts::of(&texts));
+        }
+        let mut out = Output::new(self.group.document_bytes());
+        let mut texts = Vec::with_capacity(values.len());
+        for index in 0..values.len() {
+            let start = out.len();
+            values.append(index, &mut out)?;
+            texts.push((start, out.len()));
+        }
+        let bytes = out.into_bytes();
+        let texts: Vec<Cow<'_, [u8]>> = texts
+            .iter()
+            .map(|(start, end)| Cow::Borrowed(bytes.get(*start..*end).unwrap_or_default()))
+            .collect();
+        Ok(Texts::of(&texts))
     }
 
     /// How many bytes this reader has decompressed so far.

@@ -126,6 +126,11 @@ impl Documents {
         self.ends.is_empty()
     }
 
+    /// All of them, one after another with nothing between.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// A document by its row.
     pub fn get(&self, row: usize) -> Option<&[u8]> {
         let end = *self.ends.get(row)?;
@@ -245,6 +250,14 @@ impl<'g> GroupReader<'g> {
     /// # Errors
     /// See [`DecodeError`].
     pub fn documents(&mut self) -> Result<Documents, DecodeError> {
+        Ok(self.put_together(None)?.0)
+    }
+
+    /// All documents, and where the values of a column stand in them.
+    pub(crate) fn put_together(
+        &mut self,
+        column: Option<usize>,
+    ) -> Result<(Documents, Vec<(u32, u32)>), DecodeError> {
         let group = self.group;
         let directory = &group.directory;
         let mut programs = Vec::with_capacity(directory.shapes.len());
@@ -261,7 +274,7 @@ impl<'g> GroupReader<'g> {
             (0..directory.columns.len()).map(|column| self.column(column)).collect::<Result<_, _>>()?;
         let lists: Vec<Elements> =
             (0..directory.lists.len()).map(|list| self.list(list)).collect::<Result<_, _>>()?;
-        let mut renderer = Renderer::new(&programs, &columns, &lists, directory.bytes);
+        let mut renderer = Renderer::new(&programs, &columns, &lists, directory.bytes).noting(column);
         let mut out = Output::new(directory.bytes);
         let mut ends = Vec::with_capacity(directory.events);
         for _ in 0..directory.events {
@@ -271,6 +284,7 @@ impl<'g> GroupReader<'g> {
         if out.len() != directory.bytes || !renderer.is_done() {
             return Err(malformed("its documents are not what it says"));
         }
-        Ok(Documents { bytes: out.into_bytes(), ends })
+        let noted = renderer.noted();
+        Ok((Documents { bytes: out.into_bytes(), ends }, noted))
     }
 }

@@ -29,6 +29,9 @@ pub(crate) struct Renderer<'r, 'f> {
     elements: Vec<usize>,
     /// How many holes of templates may still be filled: what fills one is a byte at least.
     steps: usize,
+    /// The column whose values are noted, and where they begin and end.
+    noting: usize,
+    noted: Vec<(u32, u32)>,
 }
 
 impl<'r, 'f> Renderer<'r, 'f> {
@@ -40,7 +43,28 @@ impl<'r, 'f> Renderer<'r, 'f> {
     ) -> Renderer<'r, 'f> {
         let (cursors, arrays, elements) =
             (vec![0; columns.len()], vec![0; lists.len()], vec![0; lists.len()]);
-        Renderer { programs, columns, lists, cursors, arrays, elements, steps }
+        Renderer {
+            programs,
+            columns,
+            lists,
+            cursors,
+            arrays,
+            elements,
+            steps,
+            noting: usize::MAX,
+            noted: Vec::new(),
+        }
+    }
+
+    /// Notes where the values of a column stand.
+    pub(crate) fn noting(mut self, column: Option<usize>) -> Renderer<'r, 'f> {
+        self.noting = column.unwrap_or(usize::MAX);
+        self
+    }
+
+    /// Where the values stand that were to be noted.
+    pub(crate) fn noted(self) -> Vec<(u32, u32)> {
+        self.noted
     }
 
     /// Appends the next element of a list: of the first, the next document.
@@ -59,7 +83,11 @@ impl<'r, 'f> Renderer<'r, 'f> {
                 None => {}
                 Some(Slot::Column { column, nth }) => {
                     let cursor = self.cursors.get(column as usize).ok_or(MISSING)?;
+                    let start = out.len();
                     self.value(column as usize, cursor + nth as usize, out)?;
+                    if column as usize == self.noting {
+                        self.noted.push((start as u32, out.len() as u32));
+                    }
                 }
                 Some(Slot::Array { list, nth }) => self.array(list as usize, nth as usize, out)?,
             }

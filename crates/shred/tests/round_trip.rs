@@ -1,7 +1,7 @@
 //! Every document comes back, byte for byte, and as columns.
 
 use proptest::prelude::*;
-use tamias_shred::{Encoded, Event, Group, encode, group_len};
+use tamias_shred::{Encoded, Event, Group, Leaf, encode, group_len};
 use tamias_testdata::{DATA_SETS, Generator, broken_documents, data_set, nasty_documents, spaced_documents};
 
 fn events<'d>(documents: &[&'d [u8]]) -> Vec<Event<'d>> {
@@ -90,6 +90,57 @@ fn real_events_stand_in_columns() {
         let lines = bytes[..whole].split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
         let documents: Vec<&[u8]> = lines.filter(|line| line.ends_with(b"}")).collect();
         assert_columns(&round_trip(&documents), documents.iter().map(|document| document.len()).sum());
+    }
+}
+
+/// The texts and the rows of each column are those that a reader of the documents finds.
+#[test]
+fn columns_hold_the_texts_of_their_paths() {
+    let mut lines = Vec::new();
+    let mut generator = Generator::new(3, 3_000);
+    while generator.write_next(&mut lines) {}
+    let documents: Vec<&[u8]> = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let encoded = encode(&events(&documents)).expect("encodes");
+    let group = Group::open(&encoded.directory).expect("opens");
+    let mut reader = group.read(&encoded.frames);
+    let values: Vec<serde_json::Value> =
+        documents.iter().map(|document| serde_json::from_slice(document).expect("an event")).collect();
+    let mut compared = 0;
+    for key in ["Message", "@t", "@tr", "RequestPath", "Application", "Elapsed", "StatusCode"] {
+        let mut found = vec![None; documents.len()];
+        for column in group.find(&[key]) {
+            let (texts, rows) = (reader.texts(column).expect("reads"), reader.rows(column).expect("reads"));
+            for (text, row) in texts.iter().zip(rows) {
+                let text = String::from_utf8(text.to_vec()).expect("text");
+                let kind = group.columns().nth(column).expect("a column").kind;
+                let json = if kind == Leaf::Text { format!("\"{text}\"") } else { text };
+                found[row as usize] = Some(json);
+            }
+        }
+        for (value, found) in values.iter().zip(found) {
+            let found = found.map(|json| serde_json::from_str::<serde_json::Value>(&json).expect("JSON"));
+            assert_eq!(value.get(key), found.as_ref(), "{key}");
+            compared += usize::from(found.is_some());
+        }
+    }
+    assert!(compared > 10_000, "{compared}");
+}
+
+/// Of each column that a document has, at most 64 KiB are decompressed.
+#[test]
+fn one_document_is_read_without_the_others() {
+    let mut lines = Vec::new();
+    let mut generator = Generator::new(3, 16_384);
+    while generator.write_next(&mut lines) {}
+    let documents: Vec<&[u8]> = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let encoded = encode(&events(&documents)).expect("encodes");
+    let group = Group::open(&encoded.directory).expect("opens");
+    for row in [0, 5_000, 16_383] {
+        let mut reader = group.read(&encoded.frames);
+        assert_eq!(reader.document(row).expect("reads"), documents[row]);
+        let columns = serde_json::from_slice::<serde_json::Value>(documents[row]).expect("an event");
+        let columns = columns.as_object().expect("an object").len() as u64;
+        assert!(reader.decompressed_bytes() <= columns * (64 << 10), "{} bytes", reader.decompressed_bytes());
     }
 }
 

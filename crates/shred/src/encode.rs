@@ -156,13 +156,15 @@ fn write(
 fn proves(encoded: &Encoded, events: &[Event<'_>]) -> bool {
     let Ok(group) = Group::open(&encoded.directory) else { return false };
     let mut reader = group.read(&encoded.frames);
-    let (Ok(documents), Ok(instants), Ok(arrivals)) =
-        (reader.documents(), reader.instants(), reader.arrivals())
-    else {
+    let mut next = events.iter();
+    let mut equal = true;
+    let read =
+        reader.each_document(|document| equal &= next.next().is_some_and(|event| event.document == document));
+    let (Ok(()), Ok(instants), Ok(arrivals)) = (read, reader.instants(), reader.arrivals()) else {
         return false;
     };
-    documents.len() == events.len()
-        && documents.iter().eq(events.iter().map(|event| event.document))
+    equal
+        && next.next().is_none()
         && instants.iter().eq(events.iter().map(|event| &event.instant))
         && arrivals.iter().eq(events.iter().map(|event| &event.arrival))
 }

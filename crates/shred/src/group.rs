@@ -258,6 +258,32 @@ impl<'g> GroupReader<'g> {
         &mut self,
         column: Option<usize>,
     ) -> Result<(Documents, Vec<(u32, u32)>), DecodeError> {
+        let mut out = Output::new(self.group.directory.bytes);
+        let mut ends = Vec::with_capacity(self.group.directory.events);
+        let noted = self.each(&mut out, column, |out| ends.push(out.len() as u32))?;
+        Ok((Documents { bytes: out.into_bytes(), ends }, noted))
+    }
+
+    /// Calls with each document, which is forgotten after it: what is compared only stays in the processor's cache so.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub(crate) fn each_document(&mut self, mut document: impl FnMut(&[u8])) -> Result<(), DecodeError> {
+        let mut out = Output::new(self.group.directory.bytes);
+        self.each(&mut out, None, |out| {
+            document(out.bytes());
+            out.clear();
+        })?;
+        Ok(())
+    }
+
+    /// Appends each document to an output, and calls after each.
+    fn each(
+        &mut self,
+        out: &mut Output,
+        column: Option<usize>,
+        mut after: impl FnMut(&mut Output),
+    ) -> Result<Vec<(u32, u32)>, DecodeError> {
         let group = self.group;
         let directory = &group.directory;
         let mut programs = Vec::with_capacity(directory.shapes.len());
@@ -265,9 +291,8 @@ impl<'g> GroupReader<'g> {
         let mut left = directory.bytes;
         for shape in &directory.shapes {
             let program = Program::of(shape, &directory.paths, &group.places)?;
-            left = left
-                .checked_sub(program.literals.len())
-                .ok_or(malformed("shapes longer than the documents"))?;
+            let rest = left.checked_sub(program.literals.len());
+            left = rest.ok_or(malformed("shapes longer than the documents"))?;
             programs.push(program);
         }
         let columns: Vec<Values<'g>> =
@@ -275,16 +300,13 @@ impl<'g> GroupReader<'g> {
         let lists: Vec<Elements> =
             (0..directory.lists.len()).map(|list| self.list(list)).collect::<Result<_, _>>()?;
         let mut renderer = Renderer::new(&programs, &columns, &lists, directory.bytes).noting(column);
-        let mut out = Output::new(directory.bytes);
-        let mut ends = Vec::with_capacity(directory.events);
         for _ in 0..directory.events {
-            renderer.next(0, &mut out)?;
-            ends.push(out.len() as u32);
+            renderer.next(0, out)?;
+            after(out);
         }
-        if out.len() != directory.bytes || !renderer.is_done() {
+        if !out.is_full() || !renderer.is_done() {
             return Err(malformed("its documents are not what it says"));
         }
-        let noted = renderer.noted();
-        Ok((Documents { bytes: out.into_bytes(), ends }, noted))
+        Ok(renderer.noted())
     }
 }

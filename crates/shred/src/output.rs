@@ -51,6 +51,22 @@ impl Output {
         Ok(())
     }
 
+    /// Forgets what was appended; the limit is for all of it together.
+    pub(crate) fn clear(&mut self) {
+        self.limit -= self.length;
+        self.length = 0;
+    }
+
+    /// Whether all has come that was announced.
+    pub(crate) fn is_full(&self) -> bool {
+        self.length == self.limit
+    }
+
+    /// What was appended.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
     /// How many bytes there are.
     #[inline]
     pub(crate) fn len(&self) -> usize {

@@ -15,9 +15,13 @@ fn dumps(page: &str) -> Vec<Vec<u8>> {
 
 #[test]
 fn the_worked_dump_is_what_is_written() {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/columns.md")).unwrap();
-    let documents: Vec<&str> =
-        page.lines().filter(|line| line.starts_with('{')).filter_map(|line| line.split("   ").next()).collect();
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/columns.md")).unwrap();
+    let documents: Vec<&str> = page
+        .lines()
+        .filter(|line| line.starts_with('{'))
+        .filter_map(|line| line.split("   ").next())
+        .collect();
     assert_eq!(documents.len(), 3);
     let events: Vec<Event<'_>> = (1..)
         .zip(&documents)

@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::column::{Encoding, Values};
+use crate::column::{ColumnValues, Encoding};
+use crate::encoding::simple::Simple;
 use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
 use crate::group::{Group, GroupReader};
@@ -129,7 +130,7 @@ impl GroupReader<'_> {
         const NO_NUMBERS: DecodeError = DecodeError::OutOfRange { what: "column of whole numbers" };
         let group = self.group;
         let info = group.directory().columns.get(column).ok_or(NO_NUMBERS)?;
-        let Encoding::Whole(ints) = &info.encoding else { return Err(NO_NUMBERS) };
+        let Encoding::Simple(Simple::Whole(ints)) = &info.encoding else { return Err(NO_NUMBERS) };
         let inside = ints.between(info.count, from, to, &mut self.frames)?;
         if !info.grouped {
             return Ok(inside);
@@ -144,14 +145,13 @@ impl GroupReader<'_> {
     /// # Errors
     /// See [`DecodeError`].
     pub fn texts(&mut self, column: usize) -> Result<Texts<'static>, DecodeError> {
-        let values = self.column(column)?;
-        if let Values::Templated(_) = values {
+        let ColumnValues::Simple(values) = self.column(column)? else {
             let (documents, spans) = self.put_together(Some(column))?;
             let text = |(start, end): &(u32, u32)| documents.bytes().get(*start as usize..*end as usize);
             let texts: Vec<Cow<'_, [u8]>> =
                 spans.iter().map(|span| Cow::Borrowed(text(span).unwrap_or_default())).collect();
             return Ok(Texts::of(&texts));
-        }
+        };
         let mut out = Output::new(self.group.document_bytes());
         let mut texts = Vec::with_capacity(values.len());
         for index in 0..values.len() {

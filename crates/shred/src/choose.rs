@@ -7,6 +7,7 @@ use crate::encoding::fraction::Fractions;
 use crate::encoding::instants::{Instants, Parsed};
 use crate::encoding::ints::Ints;
 use crate::encoding::positions::Pattern;
+use crate::encoding::simple::Simple;
 use crate::encoding::strings::Strings;
 use crate::encoding::templates::{Hole, Template, Templates};
 use crate::frame::FrameWriter;
@@ -158,15 +159,22 @@ fn plan<'d>(column: &RawColumn<'d>, little: usize) -> Plan<'d> {
 
 fn write(all: &[&[u8]], plan: Plan<'_>, events: &[u64], frames: &mut FrameWriter) -> Encoding {
     match plan {
-        Plan::Numbers(numbers) => Encoding::Whole(Ints::encode(&numbers, frames)),
+        Plan::Templates(learner) => Encoding::Templates(templates(learner, frames)),
+        plan => Encoding::Simple(simple(all, plan, events, frames)),
+    }
+}
+
+/// Writes values by themselves; texts for which nothing better was planned as they are.
+fn simple(all: &[&[u8]], plan: Plan<'_>, events: &[u64], frames: &mut FrameWriter) -> Simple {
+    match plan {
+        Plan::Numbers(numbers) => Simple::Whole(Ints::encode(&numbers, frames)),
         Plan::Fractions { mantissas, scales } => {
-            Encoding::Fractions(Fractions::encode(&mantissas, &scales, frames))
+            Simple::Fractions(Fractions::encode(&mantissas, &scales, frames))
         }
-        Plan::Dictionary(distinct) => Encoding::Dictionary(Dictionary::encode(&distinct, frames)),
-        Plan::Instants(parsed) => Encoding::Instants(Instants::encode(parsed, events, frames)),
-        Plan::Positions(pattern) => Encoding::Positions(pattern.encode(all, frames)),
-        Plan::Templates(learner) => templates(learner, frames),
-        Plan::Strings | Plan::Texts(_) => Encoding::Strings(Strings::encode(all, frames)),
+        Plan::Dictionary(distinct) => Simple::Dictionary(Dictionary::encode(&distinct, frames)),
+        Plan::Instants(parsed) => Simple::Instants(Instants::encode(parsed, events, frames)),
+        Plan::Positions(pattern) => Simple::Positions(pattern.encode(all, frames)),
+        Plan::Strings | Plan::Texts(_) | Plan::Templates(_) => Simple::Strings(Strings::encode(all, frames)),
     }
 }
 
@@ -215,7 +223,7 @@ fn estimate(learner: &Learner<'_>, ratio: &Ratio) -> usize {
     codes / 2 + ratio.estimate(rest) + learner.patterns.iter().map(held).sum::<usize>()
 }
 
-fn templates(learner: Learner<'_>, frames: &mut FrameWriter) -> Encoding {
+fn templates(learner: Learner<'_>, frames: &mut FrameWriter) -> Templates {
     let rest = Hole::Own(leaf(&learner.rest, frames));
     let whole = Template { pieces: vec![(Vec::new(), rest)], tail: Vec::new(), uses: learner.rest.len() };
     let mut templates = vec![whole];
@@ -225,24 +233,24 @@ fn templates(learner: Learner<'_>, frames: &mut FrameWriter) -> Encoding {
         for (literal, gap) in pattern.pieces {
             let hole = match gap {
                 Gap::Reference(column) => Hole::Reference(column),
-                _ => Hole::Own(
-                    held.next().map_or(Encoding::Whole(Ints::Constant(0)), |held| leaf(held, frames)),
-                ),
+                _ => {
+                    Hole::Own(held.next().map_or(Simple::Whole(Ints::Constant(0)), |held| leaf(held, frames)))
+                }
             };
             pieces.push((literal, hole));
         }
         templates.push(Template { pieces, tail: pattern.tail, uses });
     }
-    Encoding::Templates(Templates { templates, codes: Ints::encode(&learner.codes, frames) })
+    Templates { templates, codes: Ints::encode(&learner.codes, frames) }
 }
 
 /// Encodes texts that fill holes.
-fn leaf(all: &[&[u8]], frames: &mut FrameWriter) -> Encoding {
+fn leaf(all: &[&[u8]], frames: &mut FrameWriter) -> Simple {
     if let Some(numbers) = all.iter().map(|text| whole(text)).collect::<Option<Vec<i64>>>() {
-        return Encoding::Whole(Ints::encode(&numbers, frames));
+        return Simple::Whole(Ints::encode(&numbers, frames));
     }
     let plan = texts(all, Distinct::of(all), None, frames);
-    write(all, plan, &[], frames)
+    simple(all, plan, &[], frames)
 }
 
 fn whole(text: &[u8]) -> Option<i64> {

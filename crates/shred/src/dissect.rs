@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use foldhash::fast::FixedState;
-use tamias_json::{Entry, Offsets};
+use tamias_json::Offsets;
 
+use crate::hash::{self, Hashing, Same};
 use crate::limits::{SHAPES_MAX, TOKENS_MAX};
-use crate::number;
 use crate::path::{PathIndex, Paths, ROOT, Step};
 use crate::shape::{Layout, Leaf, Seen, Slot, Token};
+use crate::walk::{Found, FoundValue, Scanned, Visitor};
 
 /// A column's values, one after another.
 #[derive(Debug)]
@@ -57,46 +58,6 @@ pub(crate) struct Dissection<'d> {
     pub(crate) json_bytes: usize,
 }
 
-/// A value found in a document.
-#[derive(Clone, Copy)]
-struct Found<'d> {
-    text: &'d [u8],
-    value: FoundValue,
-}
-
-impl<'d> Found<'d> {
-    fn array(entry: usize) -> Found<'d> {
-        Found { text: &[], value: FoundValue::Array { entry } }
-    }
-}
-
-#[derive(Clone, Copy)]
-enum FoundValue {
-    Text,
-    Number {
-        mantissa: i64,
-        scale: u8,
-    },
-    /// The array's opening entry.
-    Array {
-        entry: usize,
-    },
-}
-
-/// Hashes that are good as they are.
-#[derive(Default)]
-struct Same(u64);
-
-impl std::hash::Hasher for Same {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, _: &[u8]) {}
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
-
 /// Takes one document after another.
 pub(crate) struct Dissector<'d> {
     out: Dissection<'d>,
@@ -108,74 +69,6 @@ pub(crate) struct Dissector<'d> {
     /// The values of the scopes that are open, innermost last.
     found: Vec<Found<'d>>,
     tokens: usize,
-}
-
-/// A document, and what the scanner made of it.
-#[derive(Clone, Copy)]
-struct Scanned<'d, 'o> {
-    bytes: &'d [u8],
-    entries: &'o [Entry],
-}
-
-impl<'d> Scanned<'d, '_> {
-    #[inline(always)]
-    fn slice(&self, from: usize, to: usize) -> &'d [u8] {
-        self.bytes.get(from..to).unwrap_or_default()
-    }
-}
-
-const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// Folds a word into a hash: both halves of a product, as wyhash and foldhash do.
-#[inline(always)]
-fn mix(hash: u64, word: u64) -> u64 {
-    let product = u128::from(hash ^ word) * u128::from(MULTIPLIER);
-    (product as u64) ^ ((product >> 64) as u64)
-}
-
-/// Folds a key and the kind of its value into a hash.
-#[inline(always)]
-fn mix_member(hash: u64, key: &[u8], kind: u8) -> u64 {
-    let hash = mix(hash, (key.len() as u64) << 8 | u64::from(kind));
-    if let (Some(first), Some(last)) = (key.first_chunk::<8>(), key.last_chunk::<8>()) {
-        let mut hash = mix(hash, u64::from_le_bytes(*first));
-        if key.len() > 16 {
-            for word in key[8..key.len() - 8].chunks(8) {
-                let mut bytes = [0; 8];
-                bytes[..word.len()].copy_from_slice(word);
-                hash = mix(hash.rotate_left(5), u64::from_le_bytes(bytes));
-            }
-        }
-        mix(hash.rotate_left(5), u64::from_le_bytes(*last))
-    } else if let (Some(first), Some(last)) = (key.first_chunk::<4>(), key.last_chunk::<4>()) {
-        mix(hash, u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last)))
-    } else {
-        mix(hash, key.iter().fold(1, |word, byte| word << 8 | u64::from(*byte)))
-    }
-}
-
-const CLOSE: u8 = 200;
-const OPEN: u8 = 201;
-
-/// The kind of a scalar, and what there is to keep of it.
-#[inline(always)]
-fn scalar(text: &[u8]) -> (Leaf, Option<Found<'_>>) {
-    match text.first() {
-        Some(b'"') => {
-            let inner = text.get(1..text.len().max(2) - 1).unwrap_or_default();
-            (Leaf::Text, Some(Found { text: inner, value: FoundValue::Text }))
-        }
-        Some(b't') if text == b"true" => (Leaf::True, None),
-        Some(b'f') if text == b"false" => (Leaf::False, None),
-        Some(b'n') if text == b"null" => (Leaf::Null, None),
-        _ => match number::parse(text) {
-            Some(number::Plain { mantissa, scale }) => {
-                let kind = if scale == 0 { Leaf::Whole } else { Leaf::Fraction };
-                (kind, Some(Found { text, value: FoundValue::Number { mantissa, scale } }))
-            }
-            None => (Leaf::Long, Some(Found { text, value: FoundValue::Text })),
-        },
-    }
 }
 
 impl<'d> Dissector<'d> {
@@ -237,9 +130,9 @@ impl<'d> Dissector<'d> {
     /// Takes the value whose text ends, or whose bracket opens, at an entry, as an element of a list.
     fn value(&mut self, list: u32, document: &Scanned<'d, '_>, index: usize) {
         let base = self.found.len();
-        let mut hashing = Hashing { hash: mix(u64::from(list) + 1, MULTIPLIER), found: &mut self.found };
+        let mut hashing = Hashing::new(list, &mut self.found);
         document.visit(index, &mut hashing);
-        let hash = hashing.hash;
+        let hash = hashing.hash();
         let shape = self.by_hash.get(&hash).copied().or_else(|| self.learn(list, document, index, hash));
         let Some(shape) = shape else {
             self.found.truncate(base);
@@ -291,8 +184,7 @@ impl<'d> Dissector<'d> {
     /// Keeps a value as text.
     fn json(&mut self, list: u32, text: &'d [u8]) {
         let path = self.out.lists[list as usize].path;
-        // A hash that no structure has: those begin with the list's number, and the list 0 is counted from 1.
-        let hash = mix(!u64::from(list), MULTIPLIER);
+        let hash = hash::of_text(list);
         let shape = match self.by_hash.get(&hash) {
             Some(shape) => *shape,
             None => self.add_shape(list, vec![Token::Leaf(path, Leaf::Json)], hash),
@@ -362,37 +254,6 @@ impl<'d> Dissector<'d> {
     }
 }
 
-/// What is told of a value as it is walked over.
-trait Visitor<'d> {
-    fn open(&mut self, key: Option<&'d [u8]>);
-    fn leaf(&mut self, key: Option<&'d [u8]>, kind: Leaf, found: Option<Found<'d>>);
-    fn close(&mut self);
-}
-
-/// The first walk, over every value: its hash, and what is in it.
-struct Hashing<'d, 'f> {
-    hash: u64,
-    found: &'f mut Vec<Found<'d>>,
-}
-
-impl<'d> Visitor<'d> for Hashing<'d, '_> {
-    #[inline(always)]
-    fn open(&mut self, key: Option<&'d [u8]>) {
-        self.hash = mix_member(self.hash, key.unwrap_or_default(), OPEN);
-    }
-
-    #[inline(always)]
-    fn leaf(&mut self, key: Option<&'d [u8]>, kind: Leaf, found: Option<Found<'d>>) {
-        self.hash = mix_member(self.hash, key.unwrap_or_default(), kind as u8);
-        self.found.extend(found);
-    }
-
-    #[inline(always)]
-    fn close(&mut self) {
-        self.hash = mix(self.hash, u64::from(CLOSE));
-    }
-}
-
 /// The second walk, over values of a shape that is new: its tokens.
 struct Naming<'d, 'p> {
     paths: &'p mut PathIndex<'d>,
@@ -428,78 +289,6 @@ impl<'d> Visitor<'d> for Naming<'d, '_> {
     fn close(&mut self) {
         self.open.pop();
         self.tokens.push(Token::Close);
-    }
-}
-
-impl<'d> Scanned<'d, '_> {
-    /// Walks over a value, objects inside it included, arrays not.
-    #[inline(always)]
-    fn visit(&self, index: usize, visitor: &mut impl Visitor<'d>) {
-        let Some(first) = self.entries.get(index) else { return };
-        if !first.opens() {
-            let (kind, found) = scalar(self.slice(first.value(), first.end()));
-            return visitor.leaf(None, kind, found);
-        }
-        if self.bytes.get(first.end()) == Some(&b'[') {
-            return visitor.leaf(None, Leaf::Array, Some(Found::array(index)));
-        }
-        visitor.open(None);
-        let close = index + first.step() - 2;
-        let mut start = first.end() + 1;
-        let mut at = index + 1;
-        while let Some(entry) = self.entries.get(at)
-            && at <= close
-        {
-            let end = entry.end();
-            let byte = self.bytes.get(end).copied().unwrap_or_default();
-            at += 1;
-            if entry.opens() {
-                let key = Some(self.slice(start + 1, end.wrapping_sub(2)));
-                if byte == b'{' {
-                    visitor.open(key);
-                } else {
-                    visitor.leaf(key, Leaf::Array, Some(Found::array(at - 1)));
-                    // On to what follows the closing bracket.
-                    at += entry.step() - 2;
-                }
-            } else {
-                if start < end {
-                    let value = entry.value();
-                    let (kind, found) = scalar(self.slice(value, end));
-                    visitor.leaf(Some(self.slice(start + 1, value.wrapping_sub(2))), kind, found);
-                }
-                if byte == b'}' {
-                    visitor.close();
-                }
-            }
-            start = self.entries.get(at - 1).map_or(usize::MAX - 1, Entry::end) + 1;
-        }
-    }
-
-    /// Calls with the entry of each element of the array that opens at an entry.
-    fn elements(&self, open: usize, mut element: impl FnMut(usize)) {
-        let Some(bracket) = self.entries.get(open) else { return };
-        let close = open + bracket.step() - 2;
-        let mut at = open + 1;
-        while let Some(entry) = self.entries.get(at)
-            && at <= close
-        {
-            let start = self.entries.get(at - 1).map_or(0, |before| before.end() + 1);
-            if entry.opens() || start < entry.end() {
-                element(at);
-            }
-            at += entry.step();
-        }
-    }
-
-    /// The text of a value.
-    fn whole(&self, index: usize) -> &'d [u8] {
-        let Some(entry) = self.entries.get(index) else { return &[] };
-        if !entry.opens() {
-            return self.slice(entry.value(), entry.end());
-        }
-        let close = self.entries.get(index + entry.step() - 2).map_or(0, Entry::end);
-        self.slice(entry.end(), close + 1)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A group as it is read: its directory, its columns one by one, its documents.
 
-use crate::column::Values;
+use crate::column::ColumnValues;
 use crate::directory::Directory;
 use crate::encoding::{Window, dictionary};
 use crate::error::{DecodeError, malformed};
@@ -185,13 +185,13 @@ impl<'g> GroupReader<'g> {
     ///
     /// # Errors
     /// See [`DecodeError`].
-    pub fn column(&mut self, column: usize) -> Result<Values<'g>, DecodeError> {
+    pub fn column(&mut self, column: usize) -> Result<ColumnValues<'g>, DecodeError> {
         let count = self.group.directory.columns.get(column).map_or(0, |column| column.count);
         self.window(column, Window::whole(count))
     }
 
     /// Some values of a column.
-    pub(crate) fn window(&mut self, column: usize, window: Window) -> Result<Values<'g>, DecodeError> {
+    pub(crate) fn window(&mut self, column: usize, window: Window) -> Result<ColumnValues<'g>, DecodeError> {
         self.own_instants()?;
         let group = self.group;
         let info = group.directory.columns.get(column).ok_or(DecodeError::OutOfRange { what: "column" })?;
@@ -295,7 +295,7 @@ impl<'g> GroupReader<'g> {
             left = rest.ok_or(malformed("shapes longer than the documents"))?;
             programs.push(program);
         }
-        let columns: Vec<Values<'g>> =
+        let columns: Vec<ColumnValues<'g>> =
             (0..directory.columns.len()).map(|column| self.column(column)).collect::<Result<_, _>>()?;
         let lists: Vec<Elements> =
             (0..directory.lists.len()).map(|list| self.list(list)).collect::<Result<_, _>>()?;

@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 
-use crate::column::Values;
+use crate::column::ColumnValues;
 use crate::encoding::Window;
+use crate::encoding::simple::Values;
 use crate::error::{DecodeError, malformed};
 use crate::group::GroupReader;
 use crate::grouping::Counts;
@@ -45,7 +46,7 @@ struct Point<'p, 'g> {
     reader: &'p mut GroupReader<'g>,
     row: usize,
     lists: HashMap<usize, Located>,
-    columns: HashMap<usize, Values<'g>>,
+    columns: HashMap<usize, ColumnValues<'g>>,
 }
 
 impl<'g> GroupReader<'g> {
@@ -173,7 +174,7 @@ impl Point<'_, '_> {
     fn need_references(&mut self) -> Result<(), DecodeError> {
         let mut unseen: Vec<usize> = self.columns.keys().copied().collect();
         while let Some(column) = unseen.pop() {
-            let Some(Values::Templated(templated)) = self.columns.get(&column) else { continue };
+            let Some(ColumnValues::Templated(templated)) = self.columns.get(&column) else { continue };
             let references: Vec<usize> = templated.references().map(|column| column as usize).collect();
             for reference in references {
                 if !self.columns.contains_key(&reference) {
@@ -201,8 +202,8 @@ impl Point<'_, '_> {
             let shapes = located.codes.iter().map(|code| numbers[*code as usize]).collect();
             lists[number] = Elements { lengths: located.lengths, shapes };
         }
-        let empty = |_| Values::Whole(Vec::new());
-        let mut columns: Vec<Values<'_>> = (0..directory.columns.len()).map(empty).collect();
+        let empty = |_| ColumnValues::Simple(Values::Whole(Vec::new()));
+        let mut columns: Vec<ColumnValues<'_>> = (0..directory.columns.len()).map(empty).collect();
         for (number, values) in std::mem::take(&mut self.columns) {
             columns[number] = values;
         }

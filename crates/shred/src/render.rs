@@ -1,6 +1,6 @@
 //! Puts documents together: runs the program of each document's shape over the columns.
 
-use crate::column::Values;
+use crate::column::ColumnValues;
 use crate::encoding::templates::Filling;
 use crate::error::{DecodeError, malformed};
 use crate::output::Output;
@@ -21,7 +21,7 @@ pub(crate) struct Elements {
 /// cursors in any order.
 pub(crate) struct Renderer<'r, 'f> {
     programs: &'r [Program],
-    columns: &'r [Values<'f>],
+    columns: &'r [ColumnValues<'f>],
     lists: &'r [Elements],
     cursors: Vec<usize>,
     /// How many arrays of each list, and how many elements.
@@ -37,7 +37,7 @@ pub(crate) struct Renderer<'r, 'f> {
 impl<'r, 'f> Renderer<'r, 'f> {
     pub(crate) fn new(
         programs: &'r [Program],
-        columns: &'r [Values<'f>],
+        columns: &'r [ColumnValues<'f>],
         lists: &'r [Elements],
         steps: usize,
     ) -> Renderer<'r, 'f> {
@@ -107,7 +107,10 @@ impl<'r, 'f> Renderer<'r, 'f> {
         const MISSING: DecodeError = malformed("fewer values than its shapes need");
         let columns = self.columns;
         let values = columns.get(column).ok_or(MISSING)?;
-        let Values::Templated(templated) = values else { return values.append(index, out) };
+        let templated = match values {
+            ColumnValues::Simple(values) => return values.append(index, out),
+            ColumnValues::Templated(templated) => templated,
+        };
         let (template, nth) = templated.get(index).ok_or(MISSING)?;
         self.steps =
             self.steps.checked_sub(template.pieces.len()).ok_or(malformed("templates of too many holes"))?;

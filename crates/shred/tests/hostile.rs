@@ -16,11 +16,16 @@ fn document(n: u64) -> String {
         1 => format!(
             r#"{{"id":"{scrambled:016x}","n":{},"note":"{}","at":{{"x":1e{n},"":true}},"level":"{}"}}"#,
             scrambled >> 40,
-            &"two words, then some more of them, é and all"[..(scrambled % 36) as usize],
+            letters(scrambled),
             ["Debug", "Warning", "Error"][(scrambled >> 33) as usize % 3],
         ),
         _ => format!(r#"{{"n":-{n},"tags":[{{"b":null}},[{order},{{}}]],"at":{{"":false,"x":0.{cent}1}}}}"#),
     }
+}
+
+/// Some letters, another number of them each time.
+fn letters(seed: u64) -> String {
+    (0..seed % 21).map(|place| char::from(b'a' + (seed >> (place * 3) & 15) as u8)).collect()
 }
 
 /// Enough of each that every encoding comes to be.

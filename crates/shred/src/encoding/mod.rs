@@ -8,6 +8,7 @@ pub(crate) mod instants;
 pub(crate) mod ints;
 pub(crate) mod packed;
 pub(crate) mod positions;
+pub(crate) mod simple;
 pub(crate) mod strings;
 pub(crate) mod templates;
 

@@ -4,8 +4,8 @@
 //! referred to, so that no reference leads in a circle.
 
 use crate::bytes::{Reader, put, put_bytes};
-use crate::column::{Encoding, Values};
 use crate::encoding::ints::Ints;
+use crate::encoding::simple::{Simple, Values};
 use crate::encoding::{Window, dictionary};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, Part};
@@ -17,7 +17,7 @@ pub(crate) enum Hole {
     /// The value at which the cursor of another column stands.
     Reference(u32),
     /// The next value of a column of this hole's own.
-    Own(Encoding),
+    Own(Simple),
 }
 
 /// Literals and holes in turn, and a literal at the end.
@@ -152,7 +152,7 @@ impl Templates {
                     Some(column) => Hole::Reference(
                         u32::try_from(column).map_err(|_| malformed("a reference to no column"))?,
                     ),
-                    None => Hole::Own(Encoding::read_leaf(reader, uses, frames)?),
+                    None => Hole::Own(Simple::read(reader, uses, frames)?),
                 };
                 pieces.push((literal, hole));
             }

@@ -48,7 +48,7 @@ pub(crate) fn write<'t>(shapes: impl ExactSizeIterator<Item = &'t [Token]>, out:
     out.append(&mut symbols);
 }
 
-/// Reads what [`write`] writes.
+/// Reads what [`write()`] writes.
 pub(crate) fn read(reader: &mut Reader<'_>, paths: usize) -> Result<Vec<Vec<Token>>, DecodeError> {
     let count = reader.count()?;
     let mut left = TOKENS_MAX;

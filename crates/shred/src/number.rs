@@ -1,5 +1,7 @@
 //! JSON numbers as a mantissa and a scale, where that spells them back.
 
+use crate::output::SLACK;
+
 /// A number whose plain text is its spelling: `4.10` is the mantissa 410 with the scale 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plain {
@@ -45,8 +47,11 @@ pub(crate) fn parse(text: &[u8]) -> Option<Plain> {
     Some(Plain { mantissa: if negative { mantissa.wrapping_neg() } else { mantissa }, scale: scale as u8 })
 }
 
-/// The most bytes that [`spell`] makes: a sign, a point, and more zeros than a right number has.
-pub(crate) const SPELLED_MAX: usize = 48;
+/// A number's text is at most this long: a sign, a point, and more zeros than a right number has.
+const SPELLED_MAX: usize = 24;
+
+/// Where [`spell`] writes. Its end is left, so that what was written can be copied by instructions of a fixed length.
+pub(crate) type Buffer = [u8; SPELLED_MAX + SLACK];
 
 /// The pairs of digits from 00 to 99.
 const PAIRS: [[u8; 2]; 100] = {
@@ -59,9 +64,9 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// Writes the number at the end of `buffer`, and gives what was written. A scale above 18 counts as 18.
+/// Writes the number into `buffer`, and gives from where on up to where. A scale above 18 counts as 18.
 #[inline]
-pub(crate) fn spell(number: Plain, buffer: &mut [u8; SPELLED_MAX]) -> &[u8] {
+pub(crate) fn spell(number: Plain, buffer: &mut Buffer) -> (usize, usize) {
     let mut rest = number.mantissa.unsigned_abs();
     let mut at = SPELLED_MAX;
     let scale = usize::from(number.scale).min(DIGITS_MAX);
@@ -99,7 +104,7 @@ pub(crate) fn spell(number: Plain, buffer: &mut [u8; SPELLED_MAX]) -> &[u8] {
         at -= 1;
         buffer[at] = b'-';
     }
-    &buffer[at..]
+    (at, SPELLED_MAX)
 }
 
 #[cfg(test)]
@@ -108,7 +113,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn spelled(number: Plain) -> Vec<u8> {
-        spell(number, &mut [0; SPELLED_MAX]).to_vec()
+        let mut buffer = [0; SPELLED_MAX + SLACK];
+        let (from, to) = spell(number, &mut buffer);
+        buffer[from..to].to_vec()
     }
 
     #[test]

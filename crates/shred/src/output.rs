@@ -12,7 +12,7 @@ pub(crate) struct Output {
 }
 
 /// Pieces up to this size are copied by instructions of a fixed length, of which the bytes too many are overwritten by what follows.
-const SLACK: usize = 32;
+pub(crate) const SLACK: usize = 32;
 
 impl Output {
     /// An empty output of at most `limit` bytes.

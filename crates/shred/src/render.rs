@@ -114,8 +114,10 @@ impl<'r, 'f> Renderer<'r, 'f> {
         let (template, nth) = templated.get(index).ok_or(MISSING)?;
         self.steps =
             self.steps.checked_sub(template.pieces.len()).ok_or(malformed("templates of too many holes"))?;
-        for (literal, filling) in &template.pieces {
-            out.push(literal)?;
+        let mut start = 0;
+        for (end, filling) in &template.pieces {
+            out.push_range(&template.literals, start, *end)?;
+            start = *end;
             match filling {
                 Filling::Own(values) => values.append(nth, out)?,
                 Filling::Reference(other) => {
@@ -124,7 +126,7 @@ impl<'r, 'f> Renderer<'r, 'f> {
                 }
             }
         }
-        out.push(&template.tail)
+        out.push_range(&template.literals, start, template.end)
     }
 
     fn array(&mut self, list: usize, nth: usize, out: &mut Output) -> Result<(), DecodeError> {

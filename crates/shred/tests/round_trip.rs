@@ -93,6 +93,42 @@ fn real_events_stand_in_columns() {
     }
 }
 
+/// Documents that are made to be costly. Some have too many keys for columns: they stand as text, and all come back.
+#[test]
+fn large_and_hostile_documents_come_back() {
+    let keys = |from: usize, count: usize| {
+        let members: Vec<String> = (from..from + count).map(|n| format!("\"key {n}\":{n}")).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    // A million keys, and a document of 16 MB.
+    assert_eq!(round_trip(&[keys(0, 1_000_000).as_bytes()])[0].text_bytes, keys(0, 1_000_000).len());
+    let text = "long ".repeat(3 << 20);
+    assert_columns(
+        &round_trip(&[format!("{{\"text\":\"{text}\",\"n\":[{}0]}}", "1,".repeat(300_000)).as_bytes()]),
+        text.len(),
+    );
+    // Each document with keys of its own; each with the same keys in another order; each with values of other kinds.
+    let own: Vec<String> = (0..2_000).map(|n| keys(n * 30, 30)).collect();
+    let turned = |n: usize| {
+        let members: Vec<String> =
+            (0..40).map(|m| format!("\"k{}\":{m}", (m * (n % 39 + 1) + n) % 41)).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    let turned: Vec<String> = (0..2_000).map(turned).collect();
+    let kinds = |n: usize| {
+        let value = |bit: usize| ["true", "false", "null", "1", "1.5", "\"x\"", "[]", "{}"][(n >> bit) % 8];
+        let members: Vec<String> = (0..10).map(|m| format!("\"k{m}\":{}", value(m))).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    let kinds: Vec<String> = (0..4_000).map(kinds).collect();
+    let nested: Vec<String> =
+        (0..200).map(|n| format!("{{\"a\":{}{n}{}}}", "[[{\"b\":".repeat(n), "}]]".repeat(n))).collect();
+    for documents in [&own, &turned, &kinds, &nested] {
+        let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
+        assert!(round_trip(&documents).iter().all(|group| !group.fell_back));
+    }
+}
+
 /// The texts and the rows of each column are those that a reader of the documents finds.
 #[test]
 fn columns_hold_the_texts_of_their_paths() {

@@ -110,7 +110,8 @@ impl Format {
         let (days, second_of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         let (year, month, day) = date(days);
         let (hour, minute, second) = (second_of_day / 3_600, second_of_day / 60 % 60, second_of_day % 60);
-        let mut text = *b"0000-00-00T00:00:00.000000000000000000";
+        // Longer than any instant, so that it is copied by instructions of a fixed length.
+        let mut text = *b"0000-00-00T00:00:00.00000000000000000000000000000000000000000000";
         let mut two = |at: usize, value: i64| {
             text[at] = b'0' + (value / 10 % 10) as u8;
             text[at + 1] = b'0' + (value % 10) as u8;
@@ -136,7 +137,7 @@ impl Format {
             text[at] = *byte;
             length = at + 1;
         }
-        out.push(&text[..length])
+        out.push_range(&text, 0, length)
     }
 
     /// An event's instant in units of this format.

@@ -272,7 +272,7 @@ impl Spelled<'_> {
         }
         let mut text = [0u8; 2 * LENGTH_MAX];
         let length = spell(&self.pattern, &self.bytes, self.first + index * self.pattern.bits, &mut text)?;
-        out.push(text.get(..length).unwrap_or_default())
+        out.push_range(&text, 0, length)
     }
 }
 

@@ -158,12 +158,16 @@ impl Values<'_> {
             Values::Times(times) => times.append(index, out),
             Values::Whole(numbers) => {
                 let mantissa = *numbers.get(index).ok_or(MISSING)?;
-                out.push(number::spell(Plain { mantissa, scale: 0 }, &mut [0; number::SPELLED_MAX]))
+                append_number(Plain { mantissa, scale: 0 }, out)
             }
-            Values::Decimals(decimals) => {
-                let plain = decimals.plain(index).ok_or(MISSING)?;
-                out.push(number::spell(plain, &mut [0; number::SPELLED_MAX]))
-            }
+            Values::Decimals(decimals) => append_number(decimals.plain(index).ok_or(MISSING)?, out),
         }
     }
+}
+
+#[inline]
+fn append_number(number: Plain, out: &mut Output) -> Result<(), DecodeError> {
+    let mut buffer: number::Buffer = [0; _];
+    let (from, to) = number::spell(number, &mut buffer);
+    out.push_range(&buffer, from, to)
 }

@@ -10,6 +10,7 @@ use crate::encoding::{Window, dictionary};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, Part};
 use crate::limits::TEMPLATES_MAX;
+use crate::output::SLACK;
 
 /// What stands between two literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,18 +47,23 @@ impl Template {
         window: Window,
         frames: &mut FrameReader<'f>,
     ) -> Result<ReadTemplate<'f>, DecodeError> {
+        let mut read = ReadTemplate { literals: Vec::new(), pieces: Vec::new(), end: 0 };
         if window.len() == 0 {
-            return Ok(ReadTemplate { pieces: Vec::new(), tail: Vec::new() });
+            return Ok(read);
         }
-        let piece = |(literal, hole): &(Vec<u8>, Hole)| {
+        for (literal, hole) in &self.pieces {
+            read.literals.extend_from_slice(literal);
             let filling = match hole {
                 Hole::Reference(column) => Filling::Reference(*column),
-                Hole::Own(encoding) => Filling::Own(encoding.decode(window, &[], None, frames)?),
+                Hole::Own(own) => Filling::Own(own.decode(window, &[], None, frames)?),
             };
-            Ok((literal.clone(), filling))
-        };
-        let pieces = self.pieces.iter().map(piece).collect::<Result<Vec<_>, DecodeError>>()?;
-        Ok(ReadTemplate { pieces, tail: self.tail.clone() })
+            read.pieces.push((read.literals.len(), filling));
+        }
+        read.literals.extend_from_slice(&self.tail);
+        read.end = read.literals.len();
+        // So that short literals are copied by instructions of a fixed length.
+        read.literals.extend_from_slice(&[0; SLACK]);
+        Ok(read)
     }
 }
 
@@ -172,8 +178,12 @@ pub(crate) enum Filling<'f> {
 /// A template that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReadTemplate<'f> {
-    pub(crate) pieces: Vec<(Vec<u8>, Filling<'f>)>,
-    pub(crate) tail: Vec<u8>,
+    /// All literals, one after another.
+    pub(crate) literals: Vec<u8>,
+    /// Where the literal before a hole ends, and what fills the hole.
+    pub(crate) pieces: Vec<(usize, Filling<'f>)>,
+    /// Where the last literal ends.
+    pub(crate) end: usize,
 }
 
 /// Texts by template that were read. Where a template refers to other columns, a value's text needs their values too.

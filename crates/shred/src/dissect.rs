@@ -7,7 +7,7 @@ use foldhash::fast::FixedState;
 use tamias_json::Offsets;
 
 use crate::hash::{self, Hashing, Same};
-use crate::limits::{SHAPES_MAX, TOKENS_MAX};
+use crate::limits::{SHAPES_MAX, TOKEN_BYTES, TOKENS_FREE, TOKENS_MAX};
 use crate::path::{PathIndex, Paths, ROOT, Step};
 use crate::shape::{Layout, Leaf, Seen, Slot, Token};
 use crate::walk::{Found, FoundValue, Scanned, Visitor};
@@ -68,7 +68,9 @@ pub(crate) struct Dissector<'d> {
     lists: HashMap<u32, u32, FixedState>,
     /// The values of the scopes that are open, innermost last.
     found: Vec<Found<'d>>,
+    /// How many tokens all shapes have, and how many bytes the documents so far.
     tokens: usize,
+    bytes: usize,
 }
 
 impl<'d> Dissector<'d> {
@@ -89,11 +91,13 @@ impl<'d> Dissector<'d> {
             lists: HashMap::from_iter([(ROOT, 0)]),
             found: Vec::new(),
             tokens: 0,
+            bytes: 0,
         }
     }
 
     /// Takes a document apart. What cannot be scanned, or is nothing that could be put together again, is kept as text.
     pub(crate) fn document(&mut self, bytes: &'d [u8], offsets: &mut Offsets) {
+        self.bytes += bytes.len();
         if offsets.scan_trusted(bytes).is_err() {
             self.text(bytes);
             return;
@@ -198,7 +202,8 @@ impl<'d> Dissector<'d> {
 
     /// Makes the shape of a value; nothing where a limit is reached.
     fn learn(&mut self, list: u32, document: &Scanned<'d, '_>, index: usize, hash: u64) -> Option<u32> {
-        if self.out.shapes.len() >= SHAPES_MAX {
+        let tokens_max = TOKENS_MAX.min(TOKENS_FREE + self.bytes / TOKEN_BYTES);
+        if self.out.shapes.len() >= SHAPES_MAX || self.tokens >= tokens_max {
             return None;
         }
         let path = self.out.lists[list as usize].path;
@@ -210,7 +215,7 @@ impl<'d> Dissector<'d> {
                 full |= self.paths.child(path, Step::Element).is_none();
             }
         }
-        if full || self.tokens + tokens.len() > TOKENS_MAX {
+        if full || self.tokens + tokens.len() > tokens_max {
             return None;
         }
         self.tokens += tokens.len();

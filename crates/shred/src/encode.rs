@@ -94,21 +94,36 @@ pub fn encode(events: &[Event<'_>]) -> Result<Encoded, EncodeError> {
     if bytes > if events.len() > 1 { GROUP_BYTES_MAX } else { DOCUMENT_BYTES_MAX } {
         return Err(EncodeError::TooLong { bytes });
     }
-    let mut dissector = Dissector::new();
-    let mut offsets = Offsets::new();
-    for event in events {
-        dissector.document(event.document, &mut offsets);
+    let mut as_text = vec![false; events.len()];
+    // What looked like JSON to the scanner and was none differs the first time, and is text the second.
+    for _ in 0..2 {
+        let Some(encoded) = write(events, bytes, &dissect(events, &as_text))? else { break };
+        match differing(&encoded, events) {
+            Some(rows) if rows.is_empty() => return Ok(encoded),
+            Some(rows) => rows.into_iter().for_each(|row| as_text[row] = true),
+            None => break,
+        }
     }
-    let encoded = write(events, bytes, &dissector.finish())?;
-    if encoded.as_ref().is_some_and(|encoded| proves(encoded, events)) {
-        return encoded.ok_or(EncodeError::Proof);
-    }
-    let mut dissector = Dissector::new();
-    events.iter().for_each(|event| dissector.text(event.document));
-    match write(events, bytes, &dissector.finish())? {
-        Some(encoded) if proves(&encoded, events) => Ok(Encoded { fell_back: true, ..encoded }),
+    as_text.fill(true);
+    match write(events, bytes, &dissect(events, &as_text))? {
+        Some(encoded) if differing(&encoded, events).is_some_and(|rows| rows.is_empty()) => {
+            Ok(Encoded { fell_back: true, ..encoded })
+        }
         _ => Err(EncodeError::Proof),
     }
+}
+
+fn dissect<'d>(events: &[Event<'d>], as_text: &[bool]) -> Dissection<'d> {
+    let mut dissector = Dissector::new();
+    let mut offsets = Offsets::new();
+    for (event, as_text) in events.iter().zip(as_text) {
+        if *as_text {
+            dissector.text(event.document);
+        } else {
+            dissector.document(event.document, &mut offsets);
+        }
+    }
+    dissector.finish()
 }
 
 /// Writes what was taken apart; nothing where it would be more than a reader allows.
@@ -152,19 +167,20 @@ fn write(
     Ok(Some(Encoded { directory, frames, text_bytes: dissection.json_bytes, fell_back: false }))
 }
 
-/// Whether everything comes back as it was.
-fn proves(encoded: &Encoded, events: &[Event<'_>]) -> bool {
-    let Ok(group) = Group::open(&encoded.directory) else { return false };
+/// The rows of the documents that do not come back as they were; nothing where anything else does not.
+fn differing(encoded: &Encoded, events: &[Event<'_>]) -> Option<Vec<usize>> {
+    let group = Group::open(&encoded.directory).ok()?;
     let mut reader = group.read(&encoded.frames);
-    let mut next = events.iter();
-    let mut equal = true;
-    let read =
-        reader.each_document(|document| equal &= next.next().is_some_and(|event| event.document == document));
-    let (Ok(()), Ok(instants), Ok(arrivals)) = (read, reader.instants(), reader.arrivals()) else {
-        return false;
-    };
-    equal
-        && next.next().is_none()
+    let mut next = events.iter().enumerate();
+    let mut rows = Vec::new();
+    reader
+        .each_document(|document| {
+            rows.extend(next.next().filter(|(_, event)| event.document != document).map(|(row, _)| row));
+        })
+        .ok()?;
+    let (instants, arrivals) = (reader.instants().ok()?, reader.arrivals().ok()?);
+    let equal = next.next().is_none()
         && instants.iter().eq(events.iter().map(|event| &event.instant))
-        && arrivals.iter().eq(events.iter().map(|event| &event.arrival))
+        && arrivals.iter().eq(events.iter().map(|event| &event.arrival));
+    equal.then_some(rows)
 }

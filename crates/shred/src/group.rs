@@ -261,15 +261,19 @@ impl<'g> GroupReader<'g> {
         let mut out = Output::new(self.group.directory.bytes);
         let mut ends = Vec::with_capacity(self.group.directory.events);
         let noted = self.each(&mut out, column, |out| ends.push(out.len() as u32))?;
+        if !out.is_full() {
+            return Err(malformed("its documents are not what it says"));
+        }
         Ok((Documents { bytes: out.into_bytes(), ends }, noted))
     }
 
-    /// Calls with each document, which is forgotten after it: what is compared only stays in the processor's cache so.
+    /// Calls with each document, which is forgotten after it: what is compared only stays in the processor's cache so. All of them may
+    /// be twice as long as the directory says, so that the encoder learns which document differs.
     ///
     /// # Errors
     /// See [`DecodeError`].
     pub(crate) fn each_document(&mut self, mut document: impl FnMut(&[u8])) -> Result<(), DecodeError> {
-        let mut out = Output::new(self.group.directory.bytes);
+        let mut out = Output::new(self.group.directory.bytes * 2);
         self.each(&mut out, None, |out| {
             document(out.bytes());
             out.clear();
@@ -304,7 +308,7 @@ impl<'g> GroupReader<'g> {
             renderer.next(0, out)?;
             after(out);
         }
-        if !out.is_full() || !renderer.is_done() {
+        if !renderer.is_done() {
             return Err(malformed("its documents are not what it says"));
         }
         Ok(renderer.noted())

@@ -93,6 +93,24 @@ fn real_events_stand_in_columns() {
     }
 }
 
+#[test]
+fn what_only_looks_like_json_is_text_and_the_rest_are_columns() {
+    let good = r#"{"a":"x","b":[1,{"c":null}]}"#;
+    for broken in [
+        r#"{"a"Zx","b":[]}"#,
+        r#"{"a":1,}"#,
+        r#"{"a":{}"b":1}"#,
+        r#"{"a":[1,]}"#,
+        r#"{"a":[[]x]}"#,
+        r#"{"a":"x"y}"#,
+    ] {
+        let documents = [good, broken, good, good];
+        let groups = round_trip(&documents.map(str::as_bytes));
+        assert!(!groups[0].fell_back, "{broken}");
+        assert!(groups[0].text_bytes <= broken.len(), "{broken}");
+    }
+}
+
 /// Documents that are made to be costly. Some have too many keys for columns: they stand as text, and all come back.
 #[test]
 fn large_and_hostile_documents_come_back() {

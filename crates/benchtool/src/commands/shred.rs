@@ -12,6 +12,7 @@ use crate::cli::ShredArgs;
 use crate::failure::Failure;
 use crate::output;
 use crate::source::Source;
+use crate::units;
 
 /// Documents one after another, minified.
 #[derive(Default)]
@@ -165,7 +166,7 @@ fn print(totals: &Totals, documents: &Documents, compressed: usize) -> std::io::
     rows.sort_by(|a, b| b.stored.total_cmp(&a.stored).then_with(|| a.path.cmp(&b.path)));
     for row in &rows {
         table.add_row([
-            row.path.clone(),
+            units::printable(&row.path).to_string(),
             row.kind.clone(),
             row.encodings.join(", "),
             row.values.to_string(),

@@ -15,7 +15,7 @@ pub const PATHS_MAX: usize = 1 << 14;
 /// The most shapes of a group. What has more is stored as text.
 pub const SHAPES_MAX: usize = 1 << 15;
 
-/// The most bytes of all tokens of all shapes together, so that a directory stays smaller than what it describes.
+/// The most tokens of all shapes together, so that a directory stays smaller than what it describes.
 pub(crate) const TOKENS_MAX: usize = 1 << 21;
 
 /// A group's shapes may have so many tokens, and another one for each [`TOKEN_BYTES`] of documents. HEURISTIC: what has more is quicker

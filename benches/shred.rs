@@ -59,9 +59,13 @@ fn groups(criterion: &mut Criterion) {
 
 /// `value > 200` over numbers that are packed: time a value.
 fn conditions(criterion: &mut Criterion) {
-    let documents: Vec<String> = (0..16_384u64)
-        .map(|n| format!("{{\"ms\":{}}}", (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) % 1_000))
-        .collect();
+    // Scrambled twice: numbers at equal distances would be stored as differences.
+    let scrambled = |n: u64| {
+        let once = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (once ^ (once >> 29)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
+    };
+    let documents: Vec<String> =
+        (0..16_384).map(|n| format!("{{\"ms\":{}}}", scrambled(n) % 1_000)).collect();
     let events: Vec<Event<'_>> = (0..)
         .zip(&documents)
         .map(|(arrival, text)| Event { instant: 0, arrival, document: text.as_bytes() })

@@ -65,6 +65,7 @@ pub(crate) enum Command {
     Remove(RemoveArgs),
     Bench(BenchArgs),
     Demo(DemoArgs),
+    Shred(ShredArgs),
     GenerateCompletions(CompletionsArgs),
     GenerateMan(ManArgs),
 }
@@ -456,6 +457,23 @@ pub(crate) struct EvalArgs {
     /// What reads as JSON (12.5, true, null, "text", {"a":1}) is that, everything else is a string.
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<Parameter>,
+}
+
+/// Show what events are made of: take a file apart into columns, and tell what each of them takes
+///
+/// The file holds a JSON object a line, packed with gzip or zstd or not. Nothing is stored. Each path and kind of value is a
+/// column: with its encoding, how many values it has, how many of them differ (summed over groups of up to 16,384 events or
+/// 8 MiB), what they take as text and as stored, and its share of what all columns take. Columns that share a compressed
+/// frame take their share of it. Last come the totals, beside what zstd makes of the same documents, and the speed.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool shred events.clef
+  benchtool generate --events 100000 | benchtool shred -")]
+pub(crate) struct ShredArgs {
+    /// The file; `-` is the standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
 }
 
 /// Tell what a store holds: its events, their times, its files

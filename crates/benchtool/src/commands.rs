@@ -13,6 +13,7 @@ pub(crate) mod query;
 pub(crate) mod remove;
 pub(crate) mod repair;
 pub(crate) mod shell;
+pub(crate) mod shred;
 pub(crate) mod verify;
 
 use std::path::Path;

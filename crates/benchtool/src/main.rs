@@ -1,4 +1,5 @@
-//! `benchtool`, the command line of Tamias: generate, ingest, query, eval, info, verify, repair, compact, remove, bench, demo.
+//! `benchtool`, the command line of Tamias: generate, ingest, query, eval, info, verify, repair, compact, remove, bench, demo,
+//! shred.
 //!
 //! Data goes to standard output, everything else to standard error. The exit codes are in [`failure`].
 
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         Command::Remove(args) => commands::remove::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
+        Command::Shred(args) => commands::shred::run(&args),
         Command::GenerateCompletions(args) => commands::help_files::completions(&args),
         Command::GenerateMan(args) => commands::help_files::man(&args),
     };

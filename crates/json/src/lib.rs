@@ -37,7 +37,7 @@ mod write;
 
 pub use document::{Array, Document, Elements, Entries, Map};
 pub use isa::Isa;
-pub use offsets::{AttachError, Offsets, ScanError};
+pub use offsets::{AttachError, Entry, Offsets, ScanError};
 pub use scan::{BYTES_MAX, DEPTH_MAX};
 pub use value::{Kind, Number, Str, Value};
 pub use write::write_json_string;

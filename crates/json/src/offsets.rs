@@ -9,10 +9,22 @@ use crate::value::Value;
 
 /// One delimiter outside strings, and the text before it: that begins just past the delimiter of the entry before.
 ///
-/// `docs/offset-list.md` specifies the list.
+/// `docs/offset-list.md` specifies the list, and how it is walked.
+///
+/// ```
+/// let mut offsets = tamias_json::Offsets::new();
+/// let bytes = br#"{"a":[1],"b":2}"#;
+/// offsets.scan_trusted(bytes)?;
+/// let [object, array, element, comma, last] = offsets.entries() else { panic!("five delimiters") };
+/// assert_eq!((object.step(), array.opens(), array.value(), array.end()), (6, true, 5, 5));
+/// assert_eq!(&bytes[element.value()..element.end()], b"1");
+/// assert_eq!(comma.value(), comma.end());
+/// assert_eq!(&bytes[last.value()..last.end()], b"2");
+/// # Ok::<(), tamias_json::ScanError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// Just past the last structural byte before: the offset of the text's value if that is a colon, else that of the text.
     /// In the entry of an opening bracket instead [`OPENS`], and the distance to the entry of the closing one.
     value: u32,
@@ -37,25 +49,25 @@ impl Entry {
 
     /// Whether the delimiter is an opening bracket.
     #[inline(always)]
-    pub(crate) fn opens(&self) -> bool {
+    pub fn opens(&self) -> bool {
         self.value & OPENS != 0
     }
 
     /// Offset of the delimiter.
     #[inline(always)]
-    pub(crate) fn end(&self) -> usize {
+    pub fn end(&self) -> usize {
         self.end as usize
     }
 
     /// Offset of the value; of a text without a colon, that of the text.
     #[inline(always)]
-    pub(crate) fn value(&self) -> usize {
+    pub fn value(&self) -> usize {
         if self.opens() { self.end as usize } else { self.value as usize }
     }
 
     /// How many entries further the next sibling is: past the closing bracket and the comma after it, if this one opens.
     #[inline(always)]
-    pub(crate) fn step(&self) -> usize {
+    pub fn step(&self) -> usize {
         if self.opens() { (self.value & !OPENS) as usize + 2 } else { 1 }
     }
 }
@@ -133,6 +145,12 @@ impl Offsets {
     /// [`count`](Offsets::count) by a given kernel.
     pub fn count_with(bytes: &[u8], isa: Isa) -> usize {
         scan::count(isa, bytes)
+    }
+
+    /// The entries, in the order of the document: what there is for a walk over all of it that makes no values.
+    #[inline]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
     /// Scans an object; the list then is that of `bytes`, with at least two entries.

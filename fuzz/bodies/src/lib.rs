@@ -7,20 +7,24 @@
 //! the time, an oracle's known differences) is said in its documentation.
 
 mod evaluate;
+mod group;
 mod kernels;
 mod number;
 mod query;
 mod reference;
 mod scan;
+mod shred;
 mod summary;
 mod unescape;
 mod validate;
 
 pub use evaluate::evaluate;
+pub use group::group;
 pub use kernels::kernels;
 pub use number::number;
 pub use query::query;
 pub use scan::scan;
+pub use shred::shred;
 pub use summary::summary;
 pub use unescape::unescape;
 pub use validate::validate;
@@ -45,5 +49,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "number", corpus: "number", body: number },
     Target { name: "query", corpus: "query", body: query },
     Target { name: "evaluate", corpus: "choices", body: evaluate },
+    Target { name: "shred", corpus: "documents", body: shred },
+    Target { name: "group", corpus: "group", body: group },
     Target { name: "summary", corpus: "summary", body: summary },
 ];

@@ -21,5 +21,6 @@ mod query;
 mod real;
 mod resume;
 mod shell;
+mod shred;
 mod tool;
 mod upkeep;

@@ -1,0 +1,174 @@
+//! What can be asked of a group without putting documents together: which columns a path has, which row a value belongs to, which
+//! packed numbers lie between two others.
+
+use std::borrow::Cow;
+
+use crate::column::{ColumnValues, Encoding};
+use crate::encoding::simple::Simple;
+use crate::encoding::strings::Texts;
+use crate::error::{DecodeError, malformed};
+use crate::group::{Group, GroupReader};
+use crate::output::Output;
+use crate::path::{ROOT, Step};
+
+impl Group {
+    /// The numbers of the columns at a path of keys, one for each kind that its values have. Keys are spelled as documents spell them.
+    ///
+    /// Takes time linear in the number of paths.
+    ///
+    /// ```
+    /// # use tamias_shred::{Event, Group, Leaf, encode};
+    /// let documents = [r#"{"ms":1,"at":{"city":"Bern"}}"#, r#"{"ms":"none"}"#];
+    /// let events = documents.map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    /// let group = Group::open(&encode(&events)?.directory)?;
+    /// assert_eq!(group.find(&["at", "city"]).len(), 1);
+    /// let mut kinds: Vec<Leaf> = group.find(&["ms"]).into_iter().filter_map(|n| Some(group.columns().nth(n)?.kind)).collect();
+    /// kinds.sort();
+    /// assert_eq!(kinds, [Leaf::Text, Leaf::Whole]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn find(&self, keys: &[&str]) -> Vec<usize> {
+        let directory = self.directory();
+        let mut path = ROOT;
+        for key in keys {
+            let child = (1..directory.paths.len() as u32).find(|child| {
+                let step = directory.paths.step(*child);
+                step.is_some_and(|(parent, step)| {
+                    parent == path && matches!(step, Step::Key(own) if own.as_ref() == key.as_bytes())
+                })
+            });
+            let Some(child) = child else { return Vec::new() };
+            path = child;
+        }
+        let columns = directory.columns.iter().enumerate();
+        columns.filter(|(_, column)| column.path == path).map(|(number, _)| number).collect()
+    }
+}
+
+impl GroupReader<'_> {
+    /// For each value of a column the row of its document. Only the shapes are read, and the lengths of arrays around the column.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn rows(&mut self, column: usize) -> Result<Vec<u32>, DecodeError> {
+        const NO_COLUMN: DecodeError = DecodeError::OutOfRange { what: "column" };
+        let group = self.group;
+        let info = group.directory().columns.get(column).ok_or(NO_COLUMN)?;
+        let list = group.places().list_of(info.path, &group.directory().paths).ok_or(NO_COLUMN)? as usize;
+        let elements = self.element_rows(list)?;
+        let counts = self.census().columns.get(column).cloned().unwrap_or_default();
+        self.spread(list, &elements, &counts, info.count)
+    }
+
+    /// For each element of a list the row of its document.
+    fn element_rows(&mut self, list: usize) -> Result<Vec<u32>, DecodeError> {
+        let group = self.group;
+        let directory = group.directory();
+        let info = *directory.lists.get(list).ok_or(malformed("a list of no list"))?;
+        if list == 0 {
+            return Ok((0..directory.events as u32).collect());
+        }
+        let Some((array, Step::Element)) = directory.paths.step(info.path) else {
+            return Err(malformed("a list that is no array"));
+        };
+        let parent =
+            group.places().list_of(array, &directory.paths).ok_or(malformed("a list of no list"))? as usize;
+        let around = self.element_rows(parent)?;
+        let counts = self.census().arrays.get(list).cloned().unwrap_or_default();
+        let arrays = self.spread(parent, &around, &counts, info.arrays)?;
+        let lengths = self.list(list)?.lengths;
+        let mut rows = Vec::with_capacity(info.elements);
+        for (row, length) in arrays.into_iter().zip(lengths) {
+            let length = usize::try_from(length).ok().filter(|length| *length <= info.elements - rows.len());
+            rows.resize(rows.len() + length.ok_or(malformed("arrays of more elements than there are"))?, row);
+        }
+        Ok(rows)
+    }
+
+    /// The rows of elements, each as often as its shape has values: together `total`.
+    fn spread(
+        &mut self,
+        list: usize,
+        elements: &[u32],
+        counts: &[(u32, u32)],
+        total: usize,
+    ) -> Result<Vec<u32>, DecodeError> {
+        let mut by_code = vec![0u32; self.group.shapes_of(list).len()];
+        for (code, count) in counts {
+            if let Some(by_code) = by_code.get_mut(*code as usize) {
+                *by_code = *count;
+            }
+        }
+        let codes = self.codes(list)?;
+        let mut rows = Vec::with_capacity(total);
+        for (code, row) in codes.iter().zip(elements) {
+            let count = by_code.get(*code as usize).copied().unwrap_or(0) as usize;
+            if count > total - rows.len() {
+                return Err(malformed("fewer values than its shapes need"));
+            }
+            rows.resize(rows.len() + count, *row);
+        }
+        Ok(rows)
+    }
+
+    /// Whether each value of a column of whole numbers lies in `from..=to`. Packed numbers are compared as they are unpacked, a block
+    /// of 1024 at a time, without making a column of them.
+    ///
+    /// ```
+    /// # use tamias_shred::{Event, Group, encode};
+    /// let documents = [r#"{"ms":1}"#, r#"{"ms":250}"#, r#"{"ms":30}"#];
+    /// let events = documents.map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    /// let encoded = encode(&events)?;
+    /// let group = Group::open(&encoded.directory)?;
+    /// assert_eq!(group.read(&encoded.frames).between(group.find(&["ms"])[0], 20, 300)?, [false, true, true]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`DecodeError`]; a column that is not of whole numbers is out of range.
+    pub fn between(&mut self, column: usize, from: i64, to: i64) -> Result<Vec<bool>, DecodeError> {
+        const NO_NUMBERS: DecodeError = DecodeError::OutOfRange { what: "column of whole numbers" };
+        let group = self.group;
+        let info = group.directory().columns.get(column).ok_or(NO_NUMBERS)?;
+        let Encoding::Simple(Simple::Whole(ints)) = &info.encoding else { return Err(NO_NUMBERS) };
+        let inside = ints.between(info.count, from, to, &mut self.frames)?;
+        if !info.grouped {
+            return Ok(inside);
+        }
+        let places = self.value_places(column, info.path)?;
+        Ok(places.iter().map(|place| inside.get(*place as usize).copied().unwrap_or_default()).collect())
+    }
+
+    /// The text of each value of a column, as documents spell it; of strings without their quotes. Where templates refer to other
+    /// values, this takes as long as putting all documents together.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn texts(&mut self, column: usize) -> Result<Texts<'static>, DecodeError> {
+        let ColumnValues::Simple(values) = self.column(column)? else {
+            let (documents, spans) = self.put_together(Some(column))?;
+            let text = |(start, end): &(u32, u32)| documents.bytes().get(*start as usize..*end as usize);
+            let texts: Vec<Cow<'_, [u8]>> =
+                spans.iter().map(|span| Cow::Borrowed(text(span).unwrap_or_default())).collect();
+            return Ok(Texts::of(&texts));
+        };
+        let mut out = Output::new(self.group.document_bytes());
+        let mut texts = Vec::with_capacity(values.len());
+        for index in 0..values.len() {
+            let start = out.len();
+            values.append(index, &mut out)?;
+            texts.push((start, out.len()));
+        }
+        let bytes = out.into_bytes();
+        let texts: Vec<Cow<'_, [u8]>> = texts
+            .iter()
+            .map(|(start, end)| Cow::Borrowed(bytes.get(*start..*end).unwrap_or_default()))
+            .collect();
+        Ok(Texts::of(&texts))
+    }
+
+    /// How many bytes this reader has decompressed so far.
+    pub fn decompressed_bytes(&self) -> u64 {
+        self.frames.decompressed()
+    }
+}

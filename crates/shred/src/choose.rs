@@ -1,0 +1,287 @@
+//! Which encoding a column gets.
+
+use crate::column::{Column, Encoding};
+use crate::dissect::{Dissection, RawColumn};
+use crate::encoding::dictionary::{Dictionary, Distinct};
+use crate::encoding::fraction::Fractions;
+use crate::encoding::instants::{Instants, Parsed};
+use crate::encoding::ints::Ints;
+use crate::encoding::positions::Pattern;
+use crate::encoding::simple::Simple;
+use crate::encoding::strings::Strings;
+use crate::encoding::templates::{Hole, Template, Templates};
+use crate::frame::FrameWriter;
+use crate::grouping::{self, Counts};
+use crate::learn::{Gap, Learned, Learner};
+use crate::number;
+use crate::refer::Walk;
+use crate::shape::Leaf;
+
+/// Encodings are tried on so many bytes of texts.
+const SAMPLE_BYTES: usize = 8 << 10;
+
+/// HEURISTIC: a dictionary whose entries are less than a four thousandth of the documents is not worth a better encoding, which would
+/// save half of it at most.
+const LITTLE: usize = 4096;
+
+/// HEURISTIC: likewise one whose entries are four bytes for each value. To look for templates in them too took a fifth of the time over
+/// generated events, and saved 0.01% of the JSON.
+const LITTLE_EACH: usize = 4;
+
+/// What a column becomes, before it is written.
+enum Plan<'d> {
+    Numbers(Vec<i64>),
+    Fractions {
+        mantissas: Vec<i64>,
+        scales: Vec<u8>,
+    },
+    Dictionary(Distinct<'d>),
+    Instants(Parsed),
+    Positions(Pattern),
+    Templates(Learner<'d>),
+    Strings,
+    /// Not known yet: texts that may have templates.
+    Texts(Option<Distinct<'d>>),
+}
+
+impl Plan<'_> {
+    /// The numbers or codes that may be stored by shape.
+    fn numbers(&mut self) -> Option<&mut Vec<i64>> {
+        match self {
+            Plan::Numbers(numbers) => Some(numbers),
+            Plan::Dictionary(distinct) => Some(&mut distinct.codes),
+            Plan::Templates(learner) => Some(&mut learner.codes),
+            _ => None,
+        }
+    }
+}
+
+/// Encodes all columns.
+pub(crate) fn encode(
+    dissection: &Dissection<'_>,
+    bytes: usize,
+    events: &[u64],
+    frames: &mut FrameWriter,
+) -> Vec<Column> {
+    let little = bytes / LITTLE;
+    let mut plans: Vec<Plan<'_>> = dissection.columns.iter().map(|column| plan(column, little)).collect();
+    let wanted: Vec<bool> = plans.iter().map(|plan| matches!(plan, Plan::Texts(_))).collect();
+    let learners = Walk::over(dissection, &wanted);
+    for ((plan, learner), column) in plans.iter_mut().zip(learners).zip(&dissection.columns) {
+        if let Plan::Texts(distinct) = plan {
+            *plan = texts(&column.texts, distinct.take(), learner, frames);
+        }
+    }
+    let mut grouper = Grouper::of(dissection);
+    let columns = dissection.columns.iter().zip(plans).enumerate();
+    columns
+        .map(|(number, (column, mut plan))| {
+            let grouped = grouper.group(number, plan.numbers());
+            let encoding = write(&column.texts, plan, events, frames);
+            Column { path: column.path, kind: column.kind, count: column.texts.len(), grouped, encoding }
+        })
+        .collect()
+}
+
+/// Puts the numbers or codes of columns into the order of shapes, where that pays.
+struct Grouper<'a, 'd> {
+    dissection: &'a Dissection<'d>,
+    /// For each column its list, and how many values each shape has.
+    counts: Vec<(usize, Counts)>,
+}
+
+impl<'a, 'd> Grouper<'a, 'd> {
+    fn of(dissection: &'a Dissection<'d>) -> Grouper<'a, 'd> {
+        let mut counts = vec![(0, Counts::new()); dissection.columns.len()];
+        for (number, list) in dissection.lists.iter().enumerate() {
+            for (code, shape) in (0..).zip(&list.shapes) {
+                for (column, count) in &dissection.shapes[*shape as usize].layout.columns {
+                    let of = &mut counts[*column as usize];
+                    of.0 = number;
+                    of.1.push((code, *count));
+                }
+            }
+        }
+        Grouper { dissection, counts }
+    }
+
+    fn group(&mut self, column: usize, numbers: Option<&mut Vec<i64>>) -> bool {
+        let Some(numbers) = numbers else { return false };
+        let (list, counts) = &self.counts[column];
+        let list = &self.dissection.lists[*list];
+        // One shape, or one for each value: there is nothing to put together.
+        let one = numbers.first().is_none_or(|first| numbers.iter().all(|number| number == first));
+        if one || counts.len() < 2 || counts.len() * 4 > numbers.len() {
+            return false;
+        }
+        let places = grouping::places(
+            list.codes.iter().map(|code| *code as u32),
+            counts,
+            list.shapes.len(),
+            numbers.len(),
+        );
+        let Some(places) = places else { return false };
+        let grouped = grouping::group(numbers, &places);
+        let pays = grouping::pays(numbers, &grouped);
+        if pays {
+            *numbers = grouped;
+        }
+        pays
+    }
+}
+
+/// Which encodings come into question. Dictionaries where values repeat often; instants and numbers where all texts are such.
+fn plan<'d>(column: &RawColumn<'d>, little: usize) -> Plan<'d> {
+    match column.kind {
+        Leaf::Whole => return Plan::Numbers(column.mantissas.clone()),
+        Leaf::Fraction => {
+            return Plan::Fractions { mantissas: column.mantissas.clone(), scales: column.scales.clone() };
+        }
+        _ => {}
+    }
+    let texts = &column.texts;
+    let mut distinct = Distinct::of(texts);
+    let few = |distinct: &mut Distinct<'_>| {
+        let entries: usize = distinct.entries.iter().map(|text| text.len()).sum();
+        distinct.entries.len() == 1 || entries < little.max(LITTLE_EACH * texts.len())
+    };
+    if let Some(distinct) = distinct.take_if(few) {
+        return Plan::Dictionary(distinct);
+    }
+    if let Some(parsed) = Parsed::of(texts) {
+        return Plan::Instants(parsed);
+    }
+    if let Some(numbers) = texts.iter().map(|text| whole(text)).collect::<Option<Vec<i64>>>() {
+        return Plan::Numbers(numbers);
+    }
+    Plan::Texts(distinct)
+}
+
+fn write(all: &[&[u8]], plan: Plan<'_>, events: &[u64], frames: &mut FrameWriter) -> Encoding {
+    match plan {
+        Plan::Templates(learner) => Encoding::Templates(templates(learner, frames)),
+        plan => Encoding::Simple(simple(all, plan, events, frames)),
+    }
+}
+
+/// Writes values by themselves; texts for which nothing better was planned as they are.
+fn simple(all: &[&[u8]], plan: Plan<'_>, events: &[u64], frames: &mut FrameWriter) -> Simple {
+    match plan {
+        Plan::Numbers(numbers) => Simple::Whole(Ints::encode(&numbers, frames)),
+        Plan::Fractions { mantissas, scales } => {
+            Simple::Fractions(Fractions::encode(&mantissas, &scales, frames))
+        }
+        Plan::Dictionary(distinct) => Simple::Dictionary(Dictionary::encode(&distinct, frames)),
+        Plan::Instants(parsed) => Simple::Instants(Instants::encode(parsed, events, frames)),
+        Plan::Positions(pattern) => Simple::Positions(pattern.encode(all, frames)),
+        Plan::Strings | Plan::Texts(_) | Plan::Templates(_) => Simple::Strings(Strings::encode(all, frames)),
+    }
+}
+
+/// What is likely to be smallest for texts: templates, a dictionary, few characters at each place, or as they are.
+fn texts<'d>(
+    texts: &[&'d [u8]],
+    distinct: Option<Distinct<'d>>,
+    learner: Option<Learner<'d>>,
+    frames: &mut FrameWriter,
+) -> Plan<'d> {
+    let ratio = Ratio::of(texts, frames);
+    let bytes = |texts: &[&[u8]]| texts.iter().map(|text| text.len()).sum::<usize>();
+    let plain = ratio.estimate(bytes(texts)) + texts.len() / 2;
+    let pattern = Pattern::of(texts);
+    let by_pattern = pattern.as_ref().map_or(usize::MAX, |pattern| pattern.bits() * texts.len() / 8);
+    let by_dictionary = distinct.as_ref().map_or(usize::MAX, |distinct| {
+        let code_bits = usize::BITS - distinct.entries.len().leading_zeros();
+        ratio.estimate(bytes(&distinct.entries))
+            + distinct.entries.len() / 2
+            + texts.len() * code_bits as usize / 8
+    });
+    let least = plain.min(by_pattern).min(by_dictionary);
+    if let Some(learner) = learner.filter(|learner| !learner.is_given_up() && learner.matched() > 0)
+        && estimate(&learner, &ratio) < least
+    {
+        return Plan::Templates(learner);
+    }
+    match (pattern, distinct) {
+        (_, Some(distinct)) if by_dictionary == least => Plan::Dictionary(distinct),
+        (Some(pattern), _) if by_pattern == least => Plan::Positions(pattern),
+        _ => Plan::Strings,
+    }
+}
+
+/// What the templates of a column would take, nearly.
+fn estimate(learner: &Learner<'_>, ratio: &Ratio) -> usize {
+    let code_bits = (usize::BITS - learner.patterns.len().leading_zeros()) as usize;
+    let codes = learner.codes.len() * code_bits / 8;
+    let rest: usize = learner.rest.iter().map(|text| text.len()).sum();
+    let held = |learned: &Learned<'_>| {
+        let literals: usize = learned.pattern.pieces.iter().map(|(literal, _)| literal.len() + 4).sum();
+        // Digits take less than half of their bytes, and what else is left over is seldom quite random.
+        let bytes: usize = learned.held.iter().flatten().map(|text| text.len()).sum();
+        literals / 2 + bytes / 2
+    };
+    codes / 2 + ratio.estimate(rest) + learner.patterns.iter().map(held).sum::<usize>()
+}
+
+fn templates(learner: Learner<'_>, frames: &mut FrameWriter) -> Templates {
+    let rest = Hole::Own(leaf(&learner.rest, frames));
+    let whole = Template { pieces: vec![(Vec::new(), rest)], tail: Vec::new(), uses: learner.rest.len() };
+    let mut templates = vec![whole];
+    for Learned { pattern, held, uses, .. } in learner.patterns {
+        let mut held = held.iter();
+        let mut pieces = Vec::with_capacity(pattern.pieces.len());
+        for (literal, gap) in pattern.pieces {
+            let hole = match gap {
+                Gap::Reference(column) => Hole::Reference(column),
+                _ => {
+                    Hole::Own(held.next().map_or(Simple::Whole(Ints::Constant(0)), |held| leaf(held, frames)))
+                }
+            };
+            pieces.push((literal, hole));
+        }
+        templates.push(Template { pieces, tail: pattern.tail, uses });
+    }
+    Templates { templates, codes: Ints::encode(&learner.codes, frames) }
+}
+
+/// Encodes texts that fill holes.
+fn leaf(all: &[&[u8]], frames: &mut FrameWriter) -> Simple {
+    if let Some(numbers) = all.iter().map(|text| whole(text)).collect::<Option<Vec<i64>>>() {
+        return Simple::Whole(Ints::encode(&numbers, frames));
+    }
+    let plan = texts(all, Distinct::of(all), None, frames);
+    simple(all, plan, &[], frames)
+}
+
+fn whole(text: &[u8]) -> Option<i64> {
+    number::parse(text).filter(|number| number.scale == 0).map(|number| number.mantissa)
+}
+
+/// How well texts compress, by a sample from all over the column.
+struct Ratio {
+    sample: usize,
+    compressed: usize,
+}
+
+impl Ratio {
+    fn of(texts: &[&[u8]], frames: &mut FrameWriter) -> Ratio {
+        let mut sample = Vec::with_capacity(SAMPLE_BYTES);
+        let total: usize = texts.iter().map(|text| text.len()).sum();
+        let parts = if total <= SAMPLE_BYTES { 1 } else { 4 };
+        for part in 0..parts {
+            let limit = SAMPLE_BYTES * (part + 1) / parts;
+            for text in &texts[texts.len() * part / parts..] {
+                if sample.len() >= limit {
+                    break;
+                }
+                sample.extend_from_slice(&text[..text.len().min(SAMPLE_BYTES)]);
+            }
+        }
+        let compressed = frames.compressed_length(&sample);
+        Ratio { sample: sample.len(), compressed }
+    }
+
+    fn estimate(&self, bytes: usize) -> usize {
+        bytes * self.compressed / self.sample.max(1)
+    }
+}

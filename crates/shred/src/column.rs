@@ -1,0 +1,112 @@
+//! A column: a path, a kind, and one of the encodings; and its values once they are read.
+
+use crate::bytes::Reader;
+use crate::encoding::Window;
+use crate::encoding::simple::{Simple, Values};
+use crate::encoding::templates::{Templated, Templates};
+use crate::error::DecodeError;
+use crate::frame::{FrameInfo, FrameReader, Part};
+use crate::shape::Leaf;
+
+/// How the values of a column are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// By themselves.
+    Simple(Simple),
+    /// By templates, which may refer to other columns.
+    Templates(Templates),
+}
+
+/// What the directory says of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Column {
+    pub(crate) path: u32,
+    pub(crate) kind: Leaf,
+    pub(crate) count: usize,
+    /// Whether its numbers or codes stand by shape, not in the order of the documents.
+    pub(crate) grouped: bool,
+    pub(crate) encoding: Encoding,
+}
+
+/// The number of the encoding by templates; those of others are smaller.
+const TEMPLATES: u8 = 6;
+
+impl Encoding {
+    /// The word for it in tables.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Encoding::Simple(simple) => simple.name(),
+            Encoding::Templates(_) => "templates",
+        }
+    }
+
+    /// All parts that it needs, and nothing else does.
+    pub(crate) fn parts(&self) -> Vec<Part> {
+        match self {
+            Encoding::Simple(simple) => simple.parts(),
+            Encoding::Templates(templates) => templates.parts(),
+        }
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Encoding::Simple(simple) => simple.write(out),
+            Encoding::Templates(templates) => {
+                out.push(TEMPLATES);
+                templates.write(out);
+            }
+        }
+    }
+
+    pub(crate) fn read(
+        reader: &mut Reader<'_>,
+        count: usize,
+        frames: &[FrameInfo],
+    ) -> Result<Encoding, DecodeError> {
+        if let [TEMPLATES, rest @ ..] = reader.0 {
+            reader.0 = rest;
+            return Ok(Encoding::Templates(Templates::read(reader, count, frames)?));
+        }
+        Ok(Encoding::Simple(Simple::read(reader, count, frames)?))
+    }
+
+    /// The values of a window; `events` are the instants of the group's events, `places` where each value stands if they stand by shape.
+    pub(crate) fn decode<'f>(
+        &self,
+        window: Window,
+        events: &[i64],
+        places: Option<&[u32]>,
+        frames: &mut FrameReader<'f>,
+    ) -> Result<ColumnValues<'f>, DecodeError> {
+        Ok(match self {
+            Encoding::Simple(simple) => ColumnValues::Simple(simple.decode(window, events, places, frames)?),
+            Encoding::Templates(templates) => {
+                ColumnValues::Templated(templates.decode(window, places, frames)?)
+            }
+        })
+    }
+}
+
+/// The values of a column, read but for the most part not turned into text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnValues<'f> {
+    /// Values that stand by themselves.
+    Simple(Values<'f>),
+    /// Texts by template.
+    Templated(Templated<'f>),
+}
+
+impl ColumnValues<'_> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            ColumnValues::Simple(values) => values.len(),
+            ColumnValues::Templated(templated) => templated.codes.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

@@ -1,0 +1,239 @@
+//! The directory of a group: all that is known of it without its frames.
+
+use zstd::bulk;
+
+use crate::bytes::{Reader, put, put_signed};
+use crate::column::{Column, Encoding};
+use crate::encoding::Window;
+use crate::encoding::ints::Ints;
+use crate::error::{DecodeError, EncodeError, malformed};
+use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing};
+use crate::limits::{DIRECTORY_BYTES_MAX, DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
+use crate::order;
+use crate::path::Paths;
+use crate::shape::{Leaf, Token};
+
+/// The first bytes of a directory: what it is, and the version of the format.
+const MAGIC: [u8; 4] = *b"TSH1";
+
+/// HEURISTIC: keys and shapes repeat at a distance; level 3 took a sixth less than level 1 of directories, which are small.
+const LEVEL: i32 = 3;
+
+/// The arrays of one path; as the first, the documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct List {
+    /// The path of the elements.
+    pub(crate) path: u32,
+    /// How many arrays there are; of documents none.
+    pub(crate) arrays: usize,
+    /// How many elements they have together.
+    pub(crate) elements: usize,
+    pub(crate) lengths: Ints,
+    /// The shapes of the elements, each by its place among those of this list.
+    pub(crate) codes: Ints,
+}
+
+/// All that is known of a group without its frames. The encoder's keys are borrowed from documents.
+#[derive(Clone, Debug)]
+pub(crate) struct Directory<K> {
+    pub(crate) events: usize,
+    /// Bytes of all documents together.
+    pub(crate) bytes: usize,
+    pub(crate) frames: Vec<FrameInfo>,
+    pub(crate) instants: Ints,
+    pub(crate) arrivals: Ints,
+    pub(crate) paths: Paths<K>,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) lists: Vec<List>,
+    /// Each belongs to the list whose path it begins with.
+    pub(crate) shapes: Vec<Vec<Token>>,
+}
+
+/// A group has at most so many values, codes and lengths for each byte of documents. An empty array in an array has three bytes with
+/// its comma, and is a length and a code. An empty document, which is no JSON, counts for a byte.
+const VALUES_PER_BYTE: usize = 2;
+
+/// Frames hold at most so many bytes, decompressed, for each byte of documents. What a value becomes may be longer than its text by
+/// the head of a block.
+const FRAME_BYTES_PER_BYTE: usize = 4;
+
+/// How often a template may refer to a text that is a template itself, and so on.
+pub(crate) const REFERENCE_DEPTH_MAX: usize = 64;
+
+/// What a group may have beside that, for its instants and arrival numbers.
+const BYTES_BESIDE: usize = 1 << 20;
+
+impl<K: AsRef<[u8]>> Directory<K> {
+    /// The directory as it is stored.
+    pub(crate) fn write(&self) -> Result<Vec<u8>, EncodeError> {
+        let mut out = Vec::new();
+        put(&mut out, self.events as u64);
+        put(&mut out, self.bytes as u64);
+        put(&mut out, self.frames.len() as u64);
+        for frame in &self.frames {
+            put(&mut out, u64::from(frame.length) << 2 | frame.packing as u64);
+            put(&mut out, u64::from(frame.stored));
+            out.extend(frame.checksum.to_le_bytes());
+        }
+        self.instants.write(&mut out);
+        self.arrivals.write(&mut out);
+        self.paths.write(&mut out);
+        put(&mut out, self.columns.len() as u64);
+        let mut before = 0;
+        for column in &self.columns {
+            put_signed(&mut out, i64::from(column.path) - before);
+            before = i64::from(column.path);
+            out.push(column.kind as u8 * 2 + u8::from(column.grouped));
+            put(&mut out, column.count as u64);
+            column.encoding.write(&mut out);
+        }
+        put(&mut out, self.lists.len() as u64);
+        for list in &self.lists {
+            put(&mut out, u64::from(list.path));
+            put(&mut out, list.arrays as u64);
+            put(&mut out, list.elements as u64);
+            list.lengths.write(&mut out);
+            list.codes.write(&mut out);
+        }
+        order::write(self.shapes.iter().map(Vec::as_slice), &mut out);
+
+        pack(&out)
+    }
+}
+
+/// Compresses a directory, and puts its magic number, its length and its checksum around it.
+pub(crate) fn pack(unpacked: &[u8]) -> Result<Vec<u8>, EncodeError> {
+    let packed = bulk::compress(unpacked, LEVEL).map_err(|_| EncodeError::Compressor)?;
+    let mut directory = MAGIC.to_vec();
+    put(&mut directory, unpacked.len() as u64);
+    directory.extend(packed);
+    directory.extend(crc32fast::hash(&directory).to_le_bytes());
+    Ok(directory)
+}
+
+/// The directory as it was before [`pack`].
+pub(crate) fn unpack(directory: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    let (body, checksum) = directory.split_last_chunk::<4>().ok_or(DecodeError::DirectoryChecksum)?;
+    if crc32fast::hash(body).to_le_bytes() != *checksum {
+        return Err(DecodeError::DirectoryChecksum);
+    }
+    let body = body.strip_prefix(&MAGIC).ok_or(malformed("not a group of this format"))?;
+    let mut reader = Reader(body);
+    let length = reader.at_most(DIRECTORY_BYTES_MAX, "a directory that is too long")?;
+    let unpacked =
+        bulk::decompress(reader.0, length).map_err(|_| malformed("a directory that does not decompress"))?;
+    if unpacked.len() != length {
+        return Err(malformed("a directory of another length"));
+    }
+    Ok(unpacked)
+}
+
+impl Directory<Box<[u8]>> {
+    /// Reads a directory, and checks all that can be checked without frames.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Directory<Box<[u8]>>, DecodeError> {
+        let unpacked = unpack(bytes)?;
+        let mut reader = Reader(&unpacked);
+        let directory = Directory::read_unpacked(&mut reader)?;
+        reader.end()?;
+        directory.check()?;
+        Ok(directory)
+    }
+
+    fn read_unpacked(reader: &mut Reader<'_>) -> Result<Directory<Box<[u8]>>, DecodeError> {
+        let events = reader.at_most(EVENTS_MAX, "too many events")?;
+        let bytes_max = if events > 1 { GROUP_BYTES_MAX } else { DOCUMENT_BYTES_MAX };
+        let bytes = reader.at_most(bytes_max, "too many bytes of documents")?;
+        let count = reader.count()?;
+        let mut frames = Vec::with_capacity(count);
+        let mut left = bytes * FRAME_BYTES_PER_BYTE + BYTES_BESIDE;
+        for _ in 0..count {
+            let length =
+                reader.at_most(4 * left + 3, "frames of more bytes than the documents could need")?;
+            left -= length / 4;
+            let packing = [Packing::Plain, Packing::Compressed, Packing::Long].get(length % 4).copied();
+            let packing = packing.ok_or(malformed("a frame stored in an unknown way"))?;
+            let stored = reader.at_most(u32::MAX as usize, "a frame that is too long")?;
+            let checksum = reader.take(4)?.first_chunk().copied().unwrap_or_default();
+            frames.push(FrameInfo {
+                length: (length / 4) as u32,
+                stored: stored as u32,
+                packing,
+                checksum: u32::from_le_bytes(checksum),
+            });
+        }
+        let instants = Ints::read(reader, &frames)?;
+        let arrivals = Ints::read(reader, &frames)?;
+        let paths = Paths::read(reader)?;
+        let mut left = (bytes + events) * VALUES_PER_BYTE;
+        let mut columns = Vec::new();
+        let mut before = 0i64;
+        for _ in 0..reader.count()? {
+            before = before.wrapping_add(reader.signed()?);
+            let path = usize::try_from(before).ok().filter(|path| *path < paths.len());
+            let kind_and_order = usize::from(reader.byte()?);
+            let kind = Leaf::ALL.get(kind_and_order / 2).copied().filter(|kind| kind.has_column());
+            let (Some(path), Some(kind)) = (path, kind) else {
+                return Err(malformed("a column of no known path or kind"));
+            };
+            let count = reader.at_most(left, "more values than the documents could have")?;
+            left -= count;
+            let encoding = Encoding::read(reader, count, &frames)?;
+            let grouped = kind_and_order % 2 == 1;
+            columns.push(Column { path: path as u32, kind, count, grouped, encoding });
+        }
+        let mut lists = Vec::new();
+        for _ in 0..reader.count()? {
+            let path = reader.at_most(paths.len() - 1, "a list of no known path")? as u32;
+            let arrays = reader.at_most(left, "more arrays than the documents could have")?;
+            let elements = reader.at_most(left - arrays, "more elements than the documents could have")?;
+            left -= arrays + elements;
+            let (lengths, codes) = (Ints::read(reader, &frames)?, Ints::read(reader, &frames)?);
+            lists.push(List { path, arrays, elements, lengths, codes });
+        }
+        let shapes = order::read(reader, paths.len())?;
+        Ok(Directory { events, bytes, frames, instants, arrivals, paths, columns, lists, shapes })
+    }
+
+    fn check(&self) -> Result<(), DecodeError> {
+        let documents = self.lists.first().ok_or(malformed("a group without documents"))?;
+        if documents.path != 0 || documents.elements != self.events || documents.arrays != 0 {
+            return Err(malformed("a group without documents"));
+        }
+        let mut levels: Vec<usize> = Vec::with_capacity(self.columns.len());
+        for column in &self.columns {
+            let mut level = 0;
+            if let Encoding::Templates(templates) = &column.encoding {
+                for reference in templates.references() {
+                    let other =
+                        levels.get(reference as usize).ok_or(malformed("a reference to a later column"))?;
+                    level = level.max(other + 1);
+                }
+            }
+            if level > REFERENCE_DEPTH_MAX {
+                return Err(malformed("references to references to references"));
+            }
+            levels.push(level);
+        }
+        Ok(())
+    }
+
+    /// The instants of the events.
+    pub(crate) fn instants(&self, frames: &mut FrameReader<'_>) -> Result<Vec<i64>, DecodeError> {
+        self.instants.decode(Window::whole(self.events), frames)
+    }
+}
+
+/// Whether what was written stays within what a reader allows.
+pub(crate) fn within_limits<K>(directory: &Directory<K>) -> bool {
+    let values: usize = directory.columns.iter().map(|column| column.count).sum();
+    let lists: usize = directory.lists.iter().map(|list| list.arrays + list.elements).sum();
+    let frames: usize = directory.frames.iter().map(|frame| frame.length as usize).sum();
+    values + lists <= (directory.bytes + directory.events) * VALUES_PER_BYTE
+        && frames <= directory.bytes * FRAME_BYTES_PER_BYTE + BYTES_BESIDE
+}
+
+/// Numbers that take 64 bits without a sign, such as instants, as signed ones of the same bits.
+pub(crate) fn encode_unsigned(values: impl Iterator<Item = u64>, frames: &mut FrameWriter) -> Ints {
+    let values: Vec<i64> = values.map(u64::cast_signed).collect();
+    Ints::encode(&values, frames)
+}

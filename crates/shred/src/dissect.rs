@@ -1,0 +1,350 @@
+//! Takes documents apart: shapes by hash, values appended to the columns that their shape names.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use foldhash::fast::FixedState;
+use tamias_json::Offsets;
+
+use crate::hash::{self, Hashing, Same};
+use crate::limits::{SHAPES_MAX, TOKEN_BYTES, TOKENS_FREE, TOKENS_MAX};
+use crate::path::{PathIndex, Paths, ROOT, Step};
+use crate::shape::{Layout, Leaf, Seen, Slot, Token};
+use crate::walk::{Found, FoundValue, Scanned, Visitor};
+
+/// A column's values, one after another.
+#[derive(Debug)]
+pub(crate) struct RawColumn<'d> {
+    pub(crate) path: u32,
+    pub(crate) kind: Leaf,
+    /// The text of each value; of a string without its quotes.
+    pub(crate) texts: Vec<&'d [u8]>,
+    /// The mantissas of numbers.
+    pub(crate) mantissas: Vec<i64>,
+    /// The scales of those with a fraction.
+    pub(crate) scales: Vec<u8>,
+}
+
+/// The arrays of one path, or, as the first, the documents themselves.
+#[derive(Debug)]
+pub(crate) struct RawList {
+    /// The path of the elements.
+    pub(crate) path: u32,
+    /// How many elements each array has.
+    pub(crate) lengths: Vec<i64>,
+    /// The shape of each element, by its place in `shapes`.
+    pub(crate) codes: Vec<i64>,
+    /// The shapes of the elements.
+    pub(crate) shapes: Vec<u32>,
+}
+
+/// A shape, as the encoder knows it.
+#[derive(Debug)]
+pub(crate) struct RawShape {
+    /// Its place among the shapes of its list.
+    pub(crate) code: i64,
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) layout: Layout,
+}
+
+/// Documents taken apart.
+#[derive(Debug)]
+pub(crate) struct Dissection<'d> {
+    pub(crate) paths: Paths<&'d [u8]>,
+    pub(crate) shapes: Vec<RawShape>,
+    pub(crate) columns: Vec<RawColumn<'d>>,
+    pub(crate) lists: Vec<RawList>,
+    /// Bytes of documents, or of parts of them, that stand in columns of JSON text.
+    pub(crate) json_bytes: usize,
+}
+
+/// Takes one document after another.
+pub(crate) struct Dissector<'d> {
+    out: Dissection<'d>,
+    paths: PathIndex<'d>,
+    /// From the hash of a value's structure, and of the list that it belongs to, to its shape.
+    by_hash: HashMap<u64, u32, BuildHasherDefault<Same>>,
+    columns: HashMap<(u32, Leaf), u32, FixedState>,
+    lists: HashMap<u32, u32, FixedState>,
+    /// The values of the scopes that are open, innermost last.
+    found: Vec<Found<'d>>,
+    /// How many tokens all shapes have, and how many bytes the documents so far.
+    tokens: usize,
+    bytes: usize,
+}
+
+impl<'d> Dissector<'d> {
+    pub(crate) fn new() -> Dissector<'d> {
+        let documents = RawList { path: ROOT, lengths: Vec::new(), codes: Vec::new(), shapes: Vec::new() };
+        let out = Dissection {
+            paths: Paths::default(),
+            shapes: Vec::new(),
+            columns: Vec::new(),
+            lists: vec![documents],
+            json_bytes: 0,
+        };
+        Dissector {
+            out,
+            paths: PathIndex::default(),
+            by_hash: HashMap::default(),
+            columns: HashMap::default(),
+            lists: HashMap::from_iter([(ROOT, 0)]),
+            found: Vec::new(),
+            tokens: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Takes a document apart. What cannot be scanned, or is nothing that could be put together again, is kept as text.
+    pub(crate) fn document(&mut self, bytes: &'d [u8], offsets: &mut Offsets) {
+        self.bytes += bytes.len();
+        if offsets.scan_trusted(bytes).is_err() {
+            self.text(bytes);
+            return;
+        }
+        let document = Scanned { bytes, entries: offsets.entries() };
+        self.value(0, &document, 0);
+    }
+
+    /// Keeps a document as text.
+    pub(crate) fn text(&mut self, bytes: &'d [u8]) {
+        self.json(0, bytes);
+    }
+
+    /// All that was taken apart. Templates refer to earlier columns only, and a text that shows another value is no shorter: so columns
+    /// come in the order of their longest values.
+    pub(crate) fn finish(mut self) -> Dissection<'d> {
+        self.out.paths = self.paths.paths;
+        let longest = |column: &RawColumn<'_>| column.texts.iter().map(|text| text.len()).max().unwrap_or(0);
+        let columns = self.out.columns.into_iter().zip(0..);
+        let mut columns: Vec<(usize, u32, RawColumn<'d>)> =
+            columns.map(|(column, number)| (longest(&column), number, column)).collect();
+        columns.sort_by_key(|(longest, number, _)| (*longest, *number));
+        let mut places = vec![0; columns.len()];
+        for ((_, number, _), place) in columns.iter().zip(0..) {
+            places[*number as usize] = place;
+        }
+        for shape in &mut self.out.shapes {
+            shape.layout.renumber(&places);
+        }
+        self.out.columns = columns.into_iter().map(|(_, _, column)| column).collect();
+        self.out
+    }
+
+    /// Takes the value whose text ends, or whose bracket opens, at an entry, as an element of a list.
+    fn value(&mut self, list: u32, document: &Scanned<'d, '_>, index: usize) {
+        let base = self.found.len();
+        let mut hashing = Hashing::new(list, &mut self.found);
+        document.visit(index, &mut hashing);
+        let hash = hashing.hash();
+        let shape = self.by_hash.get(&hash).copied().or_else(|| self.learn(list, document, index, hash));
+        let Some(shape) = shape else {
+            self.found.truncate(base);
+            self.json(list, document.whole(index));
+            return;
+        };
+        self.put(list, shape, base);
+        self.arrays(shape, document, base);
+        self.found.truncate(base);
+    }
+
+    /// Appends a value's code, and what was found in it to the columns of its shape.
+    fn put(&mut self, list: u32, shape: u32, base: usize) {
+        let Dissection { shapes, columns, lists, .. } = &mut self.out;
+        let shape = &shapes[shape as usize];
+        lists[list as usize].codes.push(shape.code);
+        for (slot, found) in shape.layout.slots.iter().zip(&self.found[base..]) {
+            let Slot::Column { column, .. } = *slot else { continue };
+            let column = &mut columns[column as usize];
+            column.texts.push(found.text);
+            if let FoundValue::Number { mantissa, scale } = found.value {
+                column.mantissas.push(mantissa);
+                if scale > 0 {
+                    column.scales.push(scale);
+                }
+            }
+        }
+    }
+
+    /// Takes the elements of the arrays that were found in a value.
+    fn arrays(&mut self, shape: u32, document: &Scanned<'d, '_>, base: usize) {
+        if self.out.shapes[shape as usize].layout.lists.is_empty() {
+            return;
+        }
+        for nth in 0..self.out.shapes[shape as usize].layout.slots.len() {
+            let Slot::Array { list, .. } = self.out.shapes[shape as usize].layout.slots[nth] else {
+                continue;
+            };
+            let FoundValue::Array { entry: open } = self.found[base + nth].value else { continue };
+            let mut length = 0;
+            document.elements(open, |index| {
+                length += 1;
+                self.value(list, document, index);
+            });
+            self.out.lists[list as usize].lengths.push(length);
+        }
+    }
+
+    /// Keeps a value as text.
+    fn json(&mut self, list: u32, text: &'d [u8]) {
+        let path = self.out.lists[list as usize].path;
+        let hash = hash::of_text(list);
+        let shape = match self.by_hash.get(&hash) {
+            Some(shape) => *shape,
+            None => self.add_shape(list, vec![Token::Leaf(path, Leaf::Json)], hash),
+        };
+        self.out.json_bytes += text.len();
+        let base = self.found.len();
+        self.found.push(Found { text, value: FoundValue::Text });
+        self.put(list, shape, base);
+        self.found.truncate(base);
+    }
+
+    /// Makes the shape of a value; nothing where a limit is reached.
+    fn learn(&mut self, list: u32, document: &Scanned<'d, '_>, index: usize, hash: u64) -> Option<u32> {
+        let tokens_max = TOKENS_MAX.min(TOKENS_FREE + self.bytes / TOKEN_BYTES);
+        if self.out.shapes.len() >= SHAPES_MAX || self.tokens >= tokens_max {
+            return None;
+        }
+        let path = self.out.lists[list as usize].path;
+        let mut naming = Naming { paths: &mut self.paths, open: vec![path], tokens: Vec::new(), full: false };
+        document.visit(index, &mut naming);
+        let Naming { tokens, mut full, .. } = naming;
+        for token in &tokens {
+            if let Token::Leaf(path, Leaf::Array) = *token {
+                full |= self.paths.child(path, Step::Element).is_none();
+            }
+        }
+        if full || self.tokens + tokens.len() > tokens_max {
+            return None;
+        }
+        self.tokens += tokens.len();
+        Some(self.add_shape(list, tokens, hash))
+    }
+
+    fn add_shape(&mut self, list: u32, tokens: Vec<Token>, hash: u64) -> u32 {
+        let (mut layout, mut seen) = (Layout::default(), Seen::default());
+        for token in &tokens {
+            match *token {
+                Token::Leaf(path, Leaf::Array) => {
+                    // The path is there: `learn` has made it.
+                    let elements = self.paths.child(path, Step::Element).unwrap_or(ROOT);
+                    let lists = &mut self.out.lists;
+                    let list = *self.lists.entry(elements).or_insert(lists.len() as u32);
+                    if list as usize == lists.len() {
+                        let (lengths, codes, shapes) = (Vec::new(), Vec::new(), Vec::new());
+                        lists.push(RawList { path: elements, lengths, codes, shapes });
+                    }
+                    layout.push_list(list, &mut seen);
+                }
+                Token::Leaf(path, kind) if kind.has_column() => {
+                    let columns = &mut self.out.columns;
+                    let column = *self.columns.entry((path, kind)).or_insert(columns.len() as u32);
+                    if column as usize == columns.len() {
+                        let (texts, mantissas, scales) = (Vec::new(), Vec::new(), Vec::new());
+                        columns.push(RawColumn { path, kind, texts, mantissas, scales });
+                    }
+                    layout.push_column(column, &mut seen);
+                }
+                _ => {}
+            }
+        }
+        let shape = self.out.shapes.len() as u32;
+        let list = &mut self.out.lists[list as usize];
+        let code = list.shapes.len() as i64;
+        list.shapes.push(shape);
+        self.out.shapes.push(RawShape { code, tokens, layout });
+        self.by_hash.insert(hash, shape);
+        shape
+    }
+}
+
+/// The second walk, over values of a shape that is new: its tokens.
+struct Naming<'d, 'p> {
+    paths: &'p mut PathIndex<'d>,
+    /// The paths of the objects that are open; as the first that of the value itself.
+    open: Vec<u32>,
+    tokens: Vec<Token>,
+    /// Whether there are too many paths.
+    full: bool,
+}
+
+impl<'d> Naming<'d, '_> {
+    fn path(&mut self, key: Option<&'d [u8]>) -> u32 {
+        let parent = self.open.last().copied().unwrap_or(ROOT);
+        let Some(key) = key else { return parent };
+        let path = self.paths.child(parent, Step::Key(key));
+        self.full |= path.is_none();
+        path.unwrap_or(ROOT)
+    }
+}
+
+impl<'d> Visitor<'d> for Naming<'d, '_> {
+    fn open(&mut self, key: Option<&'d [u8]>) {
+        let path = self.path(key);
+        self.open.push(path);
+        self.tokens.push(Token::Open(path));
+    }
+
+    fn leaf(&mut self, key: Option<&'d [u8]>, kind: Leaf, _: Option<Found<'d>>) {
+        let path = self.path(key);
+        self.tokens.push(Token::Leaf(path, kind));
+    }
+
+    fn close(&mut self) {
+        self.open.pop();
+        self.tokens.push(Token::Close);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The columns of some documents, as a table.
+    fn columns(documents: &[&str]) -> String {
+        let (mut dissector, mut offsets) = (Dissector::new(), Offsets::new());
+        for document in documents {
+            dissector.document(document.as_bytes(), &mut offsets);
+        }
+        let out = dissector.finish();
+        let mut text = String::new();
+        for list in &out.lists {
+            let path = out.paths.display(list.path);
+            text += &format!("{path:?} lengths {:?} shapes {:?}\n", list.lengths, list.codes);
+        }
+        for column in &out.columns {
+            let values: Vec<_> = column.texts.iter().map(|text| String::from_utf8_lossy(text)).collect();
+            text += &format!("{} {:?} {}\n", out.paths.display(column.path), column.kind, values.join("|"));
+        }
+        text
+    }
+
+    #[test]
+    fn values_stand_in_columns_by_path_and_kind() {
+        let documents = [
+            r#"{"a":1,"b":{"c":"x","d":[1,2.5,{"e":null}]},"f":true}"#,
+            r#"{"a":2,"b":{"c":"y","d":[]},"f":true}"#,
+            r#"{"a":"3","a":-0,"":{}}"#,
+        ];
+        let expected = "\
+\"\" lengths [] shapes [0, 0, 1]
+\"b.d[]\" lengths [3, 0] shapes [0, 1, 2]
+a Whole 1|2
+b.c Text x|y
+b.d[] Whole 1
+a Text 3
+a Long -0
+b.d[] Fraction 2.5
+";
+        assert_eq!(columns(&documents), expected);
+    }
+
+    #[test]
+    fn a_document_with_too_many_keys_is_kept_as_text() {
+        let members: Vec<String> = (0..20_000).map(|n| format!("\"k{n}\":{n}")).collect();
+        let document = format!("{{{}}}", members.join(","));
+        let table = columns(&[&document]);
+        assert_eq!(table, format!("\"\" lengths [] shapes [0]\n Json {document}\n"));
+    }
+}

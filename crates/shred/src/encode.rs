@@ -1,0 +1,186 @@
+//! Encodes a group, and proves it by decoding.
+
+use tamias_json::Offsets;
+
+use crate::choose;
+use crate::directory::{Directory, List, encode_unsigned, within_limits};
+use crate::dissect::{Dissection, Dissector};
+use crate::encoding::ints::Ints;
+use crate::error::EncodeError;
+use crate::frame::FrameWriter;
+use crate::group::Group;
+use crate::limits::{DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
+
+/// An event to be stored: a minified JSON object, when it happened, and when it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event<'d> {
+    /// Ticks of 100 ns since 0001-01-01T00:00:00Z.
+    pub instant: u64,
+    /// Its number in the order of arrival.
+    pub arrival: u64,
+    /// The document. Any bytes at all come back as they are; a minified JSON object comes into columns.
+    pub document: &'d [u8],
+}
+
+/// A group as it is stored: a directory, and frames that are read when they are needed.
+#[derive(Clone, Debug)]
+pub struct Encoded {
+    /// What [`Group::open`] reads.
+    pub directory: Vec<u8>,
+    /// The frames, by number.
+    pub frames: Vec<Vec<u8>>,
+    /// Bytes of documents, or of parts of them, that are stored as text: too many keys, too many shapes, or no JSON.
+    pub text_bytes: usize,
+    /// Whether the columns did not decode to the same documents, so that all of them are stored as text. A fault of this crate,
+    /// to be reported; nothing is lost.
+    pub fell_back: bool,
+}
+
+impl Encoded {
+    /// Bytes of the directory and all frames.
+    pub fn len(&self) -> usize {
+        self.directory.len() + self.frames.iter().map(Vec::len).sum::<usize>()
+    }
+
+    /// Never.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+}
+
+/// How many of these events, from the first on, make a group: up to [`EVENTS_MAX`] of together up to [`GROUP_BYTES_MAX`] bytes, and
+/// at least one if there is one.
+///
+/// ```
+/// use tamias_shred::{Event, group_len};
+/// let event = Event { instant: 0, arrival: 0, document: b"{}" };
+/// assert_eq!(group_len(&[event; 20_000]), 16_384);
+/// assert_eq!(group_len(&[]), 0);
+/// ```
+pub fn group_len(events: &[Event<'_>]) -> usize {
+    let mut bytes = 0;
+    let fits = |event: &&Event<'_>| {
+        bytes += event.document.len();
+        bytes <= GROUP_BYTES_MAX
+    };
+    let count = events.iter().take(EVENTS_MAX).take_while(fits).count();
+    count.max(events.len().min(1))
+}
+
+/// Encodes a group of events, and decodes it again to prove that every byte comes back.
+///
+/// Takes time and memory linear in the bytes of the documents.
+///
+/// ```
+/// use tamias_shred::{Event, Group, encode};
+///
+/// let documents = [r#"{"a":1,"b":"x"}"#, r#"{"a":2.50,"b":"y"}"#];
+/// let events: Vec<Event> =
+///     documents.iter().zip(0..).map(|(text, n)| Event { instant: n, arrival: n, document: text.as_bytes() }).collect();
+/// let encoded = encode(&events)?;
+/// let group = Group::open(&encoded.directory)?;
+/// let decoded = group.read(&encoded.frames).documents()?;
+/// assert_eq!(decoded.get(1), Some(documents[1].as_bytes()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// See [`EncodeError`]: more than a group holds, or a machine that fails.
+pub fn encode(events: &[Event<'_>]) -> Result<Encoded, EncodeError> {
+    let bytes = events.iter().map(|event| event.document.len()).sum();
+    if events.len() > EVENTS_MAX {
+        return Err(EncodeError::TooManyEvents { events: events.len() });
+    }
+    if bytes > if events.len() > 1 { GROUP_BYTES_MAX } else { DOCUMENT_BYTES_MAX } {
+        return Err(EncodeError::TooLong { bytes });
+    }
+    let mut as_text = vec![false; events.len()];
+    // What looked like JSON to the scanner and was none differs the first time, and is text the second.
+    for _ in 0..2 {
+        let Some(encoded) = write(events, bytes, &dissect(events, &as_text))? else { break };
+        match differing(&encoded, events) {
+            Some(rows) if rows.is_empty() => return Ok(encoded),
+            Some(rows) => rows.into_iter().for_each(|row| as_text[row] = true),
+            None => break,
+        }
+    }
+    as_text.fill(true);
+    match write(events, bytes, &dissect(events, &as_text))? {
+        Some(encoded) if differing(&encoded, events).is_some_and(|rows| rows.is_empty()) => {
+            Ok(Encoded { fell_back: true, ..encoded })
+        }
+        _ => Err(EncodeError::Proof),
+    }
+}
+
+fn dissect<'d>(events: &[Event<'d>], as_text: &[bool]) -> Dissection<'d> {
+    let mut dissector = Dissector::new();
+    let mut offsets = Offsets::new();
+    for (event, as_text) in events.iter().zip(as_text) {
+        if *as_text {
+            dissector.text(event.document);
+        } else {
+            dissector.document(event.document, &mut offsets);
+        }
+    }
+    dissector.finish()
+}
+
+/// Writes what was taken apart; nothing where it would be more than a reader allows.
+fn write(
+    events: &[Event<'_>],
+    bytes: usize,
+    dissection: &Dissection<'_>,
+) -> Result<Option<Encoded>, EncodeError> {
+    let mut frames = FrameWriter::new()?;
+    let event_instants: Vec<u64> = events.iter().map(|event| event.instant).collect();
+    let instants = encode_unsigned(event_instants.iter().copied(), &mut frames);
+    let arrivals = encode_unsigned(events.iter().map(|event| event.arrival), &mut frames);
+    let lists: Vec<List> = dissection
+        .lists
+        .iter()
+        .map(|list| List {
+            path: list.path,
+            arrays: list.lengths.len(),
+            elements: list.codes.len(),
+            lengths: Ints::encode(&list.lengths, &mut frames),
+            codes: Ints::encode(&list.codes, &mut frames),
+        })
+        .collect();
+    let columns = choose::encode(dissection, bytes, &event_instants, &mut frames);
+    let (infos, frames) = frames.finish()?;
+    let directory = Directory {
+        events: events.len(),
+        bytes,
+        frames: infos,
+        instants,
+        arrivals,
+        paths: dissection.paths.clone(),
+        columns,
+        lists,
+        shapes: dissection.shapes.iter().map(|shape| shape.tokens.clone()).collect(),
+    };
+    if !within_limits(&directory) {
+        return Ok(None);
+    }
+    let directory = directory.write()?;
+    Ok(Some(Encoded { directory, frames, text_bytes: dissection.json_bytes, fell_back: false }))
+}
+
+/// The rows of the documents that do not come back as they were; nothing where anything else does not.
+fn differing(encoded: &Encoded, events: &[Event<'_>]) -> Option<Vec<usize>> {
+    let group = Group::open(&encoded.directory).ok()?;
+    let mut reader = group.read(&encoded.frames);
+    let mut next = events.iter().enumerate();
+    let mut rows = Vec::new();
+    reader
+        .each_document(|document| {
+            rows.extend(next.next().filter(|(_, event)| event.document != document).map(|(row, _)| row));
+        })
+        .ok()?;
+    let (instants, arrivals) = (reader.instants().ok()?, reader.arrivals().ok()?);
+    let equal = next.next().is_none()
+        && instants.iter().eq(events.iter().map(|event| &event.instant))
+        && arrivals.iter().eq(events.iter().map(|event| &event.arrival));
+    equal.then_some(rows)
+}

@@ -1,0 +1,139 @@
+//! A dictionary: the distinct texts in the order of their first coming, and for each value a code.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use crate::bytes::{Reader, put};
+use crate::encoding::Window;
+use crate::encoding::ints::Ints;
+use crate::encoding::strings::{Strings, Texts};
+use crate::error::{DecodeError, malformed};
+use crate::frame::{FrameInfo, FrameReader, FrameWriter};
+
+/// Distinct texts, and a code for each value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dictionary {
+    pub(crate) size: usize,
+    pub(crate) entries: Strings,
+    pub(crate) codes: Ints,
+}
+
+/// The distinct texts of a column, before it is written.
+pub(crate) struct Distinct<'d> {
+    pub(crate) entries: Vec<&'d [u8]>,
+    pub(crate) codes: Vec<i64>,
+}
+
+/// A dictionary is given up where, after so many values, three in four are new. HEURISTIC: identifiers are told by then, at a
+/// sixteenth of the cost; names and addresses repeat more.
+const PROBE: usize = 1024;
+
+impl<'d> Distinct<'d> {
+    /// The distinct texts, or nothing where nearly all of them differ.
+    pub(crate) fn of(texts: &[&'d [u8]]) -> Option<Distinct<'d>> {
+        let mut known: HashMap<&[u8], i64, FixedState> = HashMap::default();
+        let mut entries: Vec<&'d [u8]> = Vec::new();
+        let mut codes = Vec::with_capacity(texts.len());
+        let mut before: (&[u8], i64) = (&[], -1);
+        for (index, text) in texts.iter().enumerate() {
+            if index == PROBE && entries.len() > PROBE * 3 / 4 {
+                return None;
+            }
+            if before.1 < 0 || before.0 != *text {
+                let next = entries.len() as i64;
+                let code = *known.entry(text).or_insert(next);
+                if code == next {
+                    entries.push(text);
+                }
+                before = (text, code);
+            }
+            codes.push(before.1);
+        }
+        Some(Distinct { entries, codes })
+    }
+}
+
+impl Dictionary {
+    pub(crate) fn encode(distinct: &Distinct<'_>, frames: &mut FrameWriter) -> Dictionary {
+        Dictionary {
+            size: distinct.entries.len(),
+            entries: Strings::encode(&distinct.entries, frames),
+            codes: Ints::encode(&distinct.codes, frames),
+        }
+    }
+
+    /// The values of a window; if it is not the whole column, only the entries that they need.
+    pub(crate) fn decode<'f>(
+        &self,
+        window: Window,
+        places: Option<&[u32]>,
+        frames: &mut FrameReader<'f>,
+    ) -> Result<Coded<'f>, DecodeError> {
+        let mut codes = codes(&self.codes, window, places, self.size, frames)?;
+        if window == Window::whole(window.count) {
+            return Ok(Coded { entries: self.entries.decode(Window::whole(self.size), frames)?, codes });
+        }
+        let mut wanted = codes.clone();
+        wanted.sort_unstable();
+        wanted.dedup();
+        for code in &mut codes {
+            *code = wanted.partition_point(|other| *other < *code) as u32;
+        }
+        Ok(Coded { entries: self.entries.some(self.size, &wanted, frames)?, codes })
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        put(out, self.size as u64);
+        self.entries.write(out);
+        self.codes.write(out);
+    }
+
+    pub(crate) fn read(
+        reader: &mut Reader<'_>,
+        count: usize,
+        frames: &[FrameInfo],
+    ) -> Result<Dictionary, DecodeError> {
+        let size = reader.at_most(count, "a dictionary of more entries than values")?;
+        Ok(Dictionary { size, entries: Strings::read(reader, frames)?, codes: Ints::read(reader, frames)? })
+    }
+}
+
+/// Codes below a size.
+pub(crate) fn codes(
+    ints: &Ints,
+    window: Window,
+    places: Option<&[u32]>,
+    size: usize,
+    frames: &mut FrameReader<'_>,
+) -> Result<Vec<u32>, DecodeError> {
+    let codes = ints.decode_in_order(window, places, frames)?;
+    let code = |code: &i64| {
+        let code = usize::try_from(*code).ok().filter(|code| *code < size);
+        code.map(|code| code as u32).ok_or(malformed("a code that stands for nothing"))
+    };
+    codes.iter().map(code).collect()
+}
+
+/// A dictionary that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coded<'f> {
+    /// The distinct values.
+    pub entries: Texts<'f>,
+    /// For each value the index of its text among the entries.
+    pub codes: Vec<u32>,
+}
+
+impl Coded<'_> {
+    /// A value by its index.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&[u8]> {
+        self.entries.get(*self.codes.get(index)? as usize)
+    }
+
+    /// Whether each value passes a filter, which is asked once for each entry.
+    pub fn filter(&self, mut passes: impl FnMut(&[u8]) -> bool) -> Vec<bool> {
+        let by_code: Vec<bool> = self.entries.iter().map(&mut passes).collect();
+        self.codes.iter().map(|code| by_code.get(*code as usize).copied().unwrap_or_default()).collect()
+    }
+}

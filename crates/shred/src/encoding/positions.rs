@@ -1,0 +1,317 @@
+//! Texts of one length with few characters at each place: identifiers in hex, UUIDs, and their like.
+//!
+//! Each place has an alphabet, the bytes that were seen there. One byte takes no bits, hex digits four; the codes of a text stand one
+//! after another, the lowest bit first, and the texts likewise, without a gap.
+
+use std::borrow::Cow;
+
+use crate::bytes::{Reader, put, put_bytes};
+use crate::encoding::Window;
+use crate::error::{DecodeError, malformed};
+use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
+use crate::output::Output;
+
+/// The longest texts that are encoded so, in bytes.
+const LENGTH_MAX: usize = 128;
+
+/// A run of bytes that hold the same at every text, or one place with its alphabet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Unit {
+    /// A byte that all texts have there.
+    Same(u8),
+    /// Two hex digits, in lower or in upper case.
+    Hex { upper: bool },
+    /// A byte of an alphabet, in ascending order.
+    OneOf { alphabet: Vec<u8>, width: usize },
+}
+
+impl Unit {
+    fn bits(&self) -> usize {
+        match self {
+            Unit::Same(_) => 0,
+            Unit::Hex { .. } => 8,
+            Unit::OneOf { width, .. } => *width,
+        }
+    }
+}
+
+/// Which bytes stand at each place of the texts of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    units: Vec<Unit>,
+    /// Bits of a text.
+    bits: usize,
+}
+
+const LOWER: &[u8; 16] = b"0123456789abcdef";
+const UPPER: &[u8; 16] = b"0123456789ABCDEF";
+
+/// The two digits of each byte.
+const fn pairs(digits: &[u8; 16]) -> [[u8; 2]; 256] {
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        pairs[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    pairs
+}
+
+static LOWER_PAIRS: [[u8; 2]; 256] = pairs(LOWER);
+static UPPER_PAIRS: [[u8; 2]; 256] = pairs(UPPER);
+
+impl Pattern {
+    /// The pattern of texts of one length; nothing where lengths differ.
+    pub(crate) fn of(texts: &[&[u8]]) -> Option<Pattern> {
+        let length = texts.first()?.len();
+        if length == 0 || length > LENGTH_MAX || texts.iter().any(|text| text.len() != length) {
+            return None;
+        }
+        let mut seen = vec![[false; 256]; length];
+        for text in texts {
+            for (seen, byte) in seen.iter_mut().zip(*text) {
+                seen[usize::from(*byte)] = true;
+            }
+        }
+        let alphabet =
+            |seen: &[bool; 256]| (0..=255u8).filter(|byte| seen[usize::from(*byte)]).collect::<Vec<u8>>();
+        let alphabets: Vec<Vec<u8>> = seen.iter().map(alphabet).collect();
+        let mut units = Vec::new();
+        let mut at = 0;
+        while let Some(alphabet) = alphabets.get(at) {
+            let pair = alphabets.get(at..at + 2).unwrap_or_default();
+            let hex = |digits: &[u8; 16]| {
+                pair.len() == 2
+                    && pair.iter().all(|a| a.len() > 8 && a.iter().all(|byte| digits.contains(byte)))
+            };
+            let unit = match alphabet.as_slice() {
+                [byte] => Unit::Same(*byte),
+                _ if hex(LOWER) => Unit::Hex { upper: false },
+                _ if hex(UPPER) => Unit::Hex { upper: true },
+                many => Unit::OneOf { alphabet: many.to_vec(), width: bits_for(many.len()) },
+            };
+            at += if matches!(unit, Unit::Hex { .. }) { 2 } else { 1 };
+            units.push(unit);
+        }
+        let bits = units.iter().map(Unit::bits).sum();
+        Some(Pattern { units, bits })
+    }
+
+    /// Bits of a text.
+    pub(crate) fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// Writes the texts that the pattern was made of.
+    pub(crate) fn encode(self, texts: &[&[u8]], frames: &mut FrameWriter) -> Positions {
+        // For each unit from the byte, or the upper digit, to its code.
+        let tables: Vec<[u8; 256]> = self.units.iter().map(table).collect();
+        let mut bits = BitWriter::default();
+        for text in texts {
+            let mut bytes = text.iter();
+            for (unit, table) in self.units.iter().zip(&tables) {
+                let code =
+                    |byte: Option<&u8>| u64::from(table[usize::from(byte.copied().unwrap_or_default())]);
+                let first = code(bytes.next());
+                match unit {
+                    Unit::Same(_) => {}
+                    Unit::Hex { .. } => bits.push(first << 4 | code(bytes.next()), 8),
+                    Unit::OneOf { width, .. } => bits.push(first, *width),
+                }
+            }
+        }
+        Positions { pattern: self, part: frames.add(&bits.finish(), Packing::Plain) }
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        put(out, self.units.len() as u64);
+        for unit in &self.units {
+            match unit {
+                Unit::Same(byte) => out.extend([1, *byte]),
+                Unit::Hex { upper } => out.push(128 + u8::from(*upper)),
+                Unit::OneOf { alphabet, .. } if alphabet.len() < 128 => put_bytes(out, alphabet),
+                Unit::OneOf { alphabet, .. } => {
+                    out.push(130);
+                    put_bytes(out, alphabet);
+                }
+            }
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Pattern, DecodeError> {
+        let count = reader.count()?.min(LENGTH_MAX + 1);
+        if count > LENGTH_MAX {
+            return Err(malformed("a pattern of too many places"));
+        }
+        let mut units = Vec::with_capacity(count);
+        for _ in 0..count {
+            let unit = match reader.byte()? {
+                1 => Unit::Same(reader.byte()?),
+                tag @ (128 | 129) => Unit::Hex { upper: tag == 129 },
+                tag => {
+                    let alphabet =
+                        if tag == 130 { reader.bytes()? } else { reader.take(usize::from(tag))? };
+                    if alphabet.len() < 2 || alphabet.len() > 256 {
+                        return Err(malformed("an alphabet of no size"));
+                    }
+                    Unit::OneOf { alphabet: alphabet.to_vec(), width: bits_for(alphabet.len()) }
+                }
+            };
+            units.push(unit);
+        }
+        let bits = units.iter().map(Unit::bits).sum();
+        Ok(Pattern { units, bits })
+    }
+}
+
+/// The bits that codes below `size` take.
+fn bits_for(size: usize) -> usize {
+    (usize::BITS - size.saturating_sub(1).leading_zeros()) as usize
+}
+
+fn table(unit: &Unit) -> [u8; 256] {
+    let alphabet: &[u8] = match unit {
+        Unit::Same(_) => &[],
+        Unit::Hex { upper: false } => LOWER,
+        Unit::Hex { upper: true } => UPPER,
+        Unit::OneOf { alphabet, .. } => alphabet,
+    };
+    let mut table = [0; 256];
+    for (code, byte) in (0u8..=255).zip(alphabet) {
+        table[usize::from(*byte)] = code;
+    }
+    table
+}
+
+#[derive(Default)]
+struct BitWriter {
+    bytes: Vec<u8>,
+    word: u64,
+    used: usize,
+}
+
+impl BitWriter {
+    /// At most 8 bits.
+    #[inline]
+    fn push(&mut self, bits: u64, count: usize) {
+        self.word |= bits << self.used;
+        self.used += count;
+        if self.used >= 32 {
+            self.bytes.extend((self.word as u32).to_le_bytes());
+            self.word >>= 32;
+            self.used -= 32;
+        }
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        let left = self.used.div_ceil(8);
+        self.bytes.extend(&self.word.to_le_bytes()[..left]);
+        self.bytes
+    }
+}
+
+/// Texts by pattern and bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Positions {
+    pub(crate) pattern: Pattern,
+    pub(crate) part: Part,
+}
+
+impl Positions {
+    /// The texts of a window: the bytes that they lie in.
+    pub(crate) fn decode<'f>(
+        &self,
+        window: Window,
+        frames: &mut FrameReader<'f>,
+    ) -> Result<Spelled<'f>, DecodeError> {
+        let bits = self.pattern.bits;
+        if bits.checked_mul(window.count).map(|bits| bits.div_ceil(8)) != Some(self.part.length as usize) {
+            return Err(malformed("as many bits as texts do not take"));
+        }
+        let (from, to) = (window.from * bits, window.to * bits);
+        let bytes = frames.range(self.part, from / 8, to.div_ceil(8))?;
+        Ok(Spelled { pattern: self.pattern.clone(), bytes, first: from % 8, count: window.len() })
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        self.pattern.write(out);
+        self.part.write(out);
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>, frames: &[FrameInfo]) -> Result<Positions, DecodeError> {
+        Ok(Positions { pattern: Pattern::read(reader)?, part: Part::read(reader, frames)? })
+    }
+}
+
+/// Texts that were read, still in bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spelled<'f> {
+    pattern: Pattern,
+    bytes: Cow<'f, [u8]>,
+    /// The bit of the first byte where the first text begins.
+    first: usize,
+    count: usize,
+}
+
+impl Spelled<'_> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Appends a text.
+    #[inline]
+    pub(crate) fn append(&self, index: usize, out: &mut Output) -> Result<(), DecodeError> {
+        if index >= self.count {
+            return Err(DecodeError::OutOfRange { what: "value" });
+        }
+        let mut text = [0u8; 2 * LENGTH_MAX];
+        let length = spell(&self.pattern, &self.bytes, self.first + index * self.pattern.bits, &mut text)?;
+        out.push_range(&text, 0, length)
+    }
+}
+
+/// Writes the text whose bits begin at a bit, and gives its length.
+#[inline]
+fn spell(
+    pattern: &Pattern,
+    bytes: &[u8],
+    bit: usize,
+    text: &mut [u8; 2 * LENGTH_MAX],
+) -> Result<usize, DecodeError> {
+    let mut bit = bit;
+    let mut length = 0;
+    // The next 8 bits, or as many as there are.
+    let next = |bit: usize| {
+        let low = bytes.get(bit / 8).copied().unwrap_or_default();
+        let high = bytes.get(bit / 8 + 1).copied().unwrap_or_default();
+        ((u16::from(high) << 8 | u16::from(low)) >> (bit % 8)) as u8
+    };
+    for unit in &pattern.units {
+        match unit {
+            Unit::Same(byte) => {
+                text[length] = *byte;
+                length += 1;
+            }
+            Unit::Hex { upper } => {
+                let pairs = if *upper { &UPPER_PAIRS } else { &LOWER_PAIRS };
+                text[length..length + 2].copy_from_slice(&pairs[usize::from(next(bit))]);
+                length += 2;
+                bit += 8;
+            }
+            Unit::OneOf { alphabet, width } => {
+                let code = next(bit) & (0xffu16 >> (8 - width)) as u8;
+                text[length] =
+                    *alphabet.get(usize::from(code)).ok_or(malformed("a character outside its alphabet"))?;
+                length += 1;
+                bit += width;
+            }
+        }
+    }
+    Ok(length)
+}

@@ -1,0 +1,173 @@
+//! The encodings that hold values by themselves, and the values once they are read.
+
+use crate::bytes::{Reader, put};
+use crate::encoding::Window;
+use crate::encoding::dictionary::{Coded, Dictionary};
+use crate::encoding::fraction::{Decimals, Fractions};
+use crate::encoding::instants::{Instants, Times};
+use crate::encoding::ints::Ints;
+use crate::encoding::positions::{Positions, Spelled};
+use crate::encoding::strings::{Strings, Texts};
+use crate::error::{DecodeError, malformed};
+use crate::frame::{FrameInfo, FrameReader, Part};
+use crate::number::{self, Plain};
+use crate::output::Output;
+
+/// How the values of a column are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Simple {
+    Strings(Strings),
+    Dictionary(Dictionary),
+    Positions(Positions),
+    Instants(Instants),
+    Whole(Ints),
+    Fractions(Fractions),
+}
+
+impl Simple {
+    /// The word for it in tables.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Simple::Strings(_) => "strings",
+            Simple::Dictionary(Dictionary { size: 1, .. }) => "constant",
+            Simple::Dictionary(_) => "dictionary",
+            Simple::Positions(_) => "positions",
+            Simple::Instants(_) => "instants",
+            Simple::Whole(ints) => ints.name(),
+            Simple::Fractions(_) => "fractions",
+        }
+    }
+
+    /// All parts that it needs, and nothing else does.
+    pub(crate) fn parts(&self) -> Vec<Part> {
+        match self {
+            Simple::Strings(strings) => strings.parts().collect(),
+            Simple::Dictionary(dictionary) => {
+                dictionary.entries.parts().chain(dictionary.codes.part()).collect()
+            }
+            Simple::Positions(positions) => vec![positions.part],
+            Simple::Instants(instants) => instants.ints().part().into_iter().collect(),
+            Simple::Whole(ints) => ints.part().into_iter().collect(),
+            Simple::Fractions(fractions) => fractions.parts().collect(),
+        }
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let tag = match self {
+            Simple::Strings(_) => 0,
+            Simple::Dictionary(_) => 1,
+            Simple::Positions(_) => 2,
+            Simple::Instants(_) => 3,
+            Simple::Whole(_) => 4,
+            Simple::Fractions(_) => 5,
+        };
+        put(out, tag);
+        match self {
+            Simple::Strings(strings) => strings.write(out),
+            Simple::Dictionary(dictionary) => dictionary.write(out),
+            Simple::Positions(positions) => positions.write(out),
+            Simple::Instants(instants) => instants.write(out),
+            Simple::Whole(ints) => ints.write(out),
+            Simple::Fractions(fractions) => fractions.write(out),
+        }
+    }
+
+    pub(crate) fn read(
+        reader: &mut Reader<'_>,
+        count: usize,
+        frames: &[FrameInfo],
+    ) -> Result<Simple, DecodeError> {
+        Ok(match reader.number()? {
+            0 => Simple::Strings(Strings::read(reader, frames)?),
+            1 => Simple::Dictionary(Dictionary::read(reader, count, frames)?),
+            2 => Simple::Positions(Positions::read(reader, frames)?),
+            3 => Simple::Instants(Instants::read(reader, frames)?),
+            4 => Simple::Whole(Ints::read(reader, frames)?),
+            5 => Simple::Fractions(Fractions::read(reader, frames)?),
+            _ => return Err(malformed("a column in an unknown encoding")),
+        })
+    }
+
+    /// The values of a window; `events` are the instants of the group's events, `places` where each value stands if they stand by shape.
+    pub(crate) fn decode<'f>(
+        &self,
+        window: Window,
+        events: &[i64],
+        places: Option<&[u32]>,
+        frames: &mut FrameReader<'f>,
+    ) -> Result<Values<'f>, DecodeError> {
+        Ok(match self {
+            Simple::Strings(strings) => Values::Texts(strings.decode(window, frames)?),
+            Simple::Dictionary(dictionary) => Values::Coded(dictionary.decode(window, places, frames)?),
+            Simple::Positions(positions) => Values::Spelled(positions.decode(window, frames)?),
+            Simple::Instants(instants) => Values::Times(instants.decode(window, events, frames)?),
+            Simple::Whole(ints) => Values::Whole(ints.decode_in_order(window, places, frames)?),
+            Simple::Fractions(fractions) => Values::Decimals(fractions.decode(window, frames)?),
+        })
+    }
+}
+
+/// The values of a column, read but for the most part not turned into text.
+///
+/// Texts are as documents spell them between the quotes, escapes and all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Values<'f> {
+    /// Texts as they are.
+    Texts(Texts<'f>),
+    /// Texts by dictionary.
+    Coded(Coded<'f>),
+    /// Texts of one length, in a few bits each.
+    Spelled(Spelled<'f>),
+    /// Texts that are instants.
+    Times(Times),
+    /// Whole numbers; also texts that are whole numbers.
+    Whole(Vec<i64>),
+    /// Numbers with a fraction.
+    Decimals(Decimals),
+}
+
+impl Values<'_> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Texts(texts) => texts.len(),
+            Values::Coded(coded) => coded.codes.len(),
+            Values::Spelled(spelled) => spelled.len(),
+            Values::Times(times) => times.units.len(),
+            Values::Whole(numbers) => numbers.len(),
+            Values::Decimals(decimals) => decimals.mantissas.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends the text of a value.
+    #[inline]
+    pub(crate) fn append(&self, index: usize, out: &mut Output) -> Result<(), DecodeError> {
+        const MISSING: DecodeError = DecodeError::OutOfRange { what: "value" };
+        match self {
+            Values::Texts(texts) => texts.append(index, out),
+            Values::Coded(coded) => {
+                coded.entries.append(*coded.codes.get(index).ok_or(MISSING)? as usize, out)
+            }
+            Values::Spelled(spelled) => spelled.append(index, out),
+            Values::Times(times) => times.append(index, out),
+            Values::Whole(numbers) => {
+                let mantissa = *numbers.get(index).ok_or(MISSING)?;
+                append_number(Plain { mantissa, scale: 0 }, out)
+            }
+            Values::Decimals(decimals) => append_number(decimals.plain(index).ok_or(MISSING)?, out),
+        }
+    }
+}
+
+#[inline]
+fn append_number(number: Plain, out: &mut Output) -> Result<(), DecodeError> {
+    let mut buffer: number::Buffer = [0; _];
+    let (from, to) = number::spell(number, &mut buffer);
+    out.push_range(&buffer, from, to)
+}

@@ -1,0 +1,97 @@
+//! What can be wrong with a group that is written or read.
+
+use std::fmt;
+
+/// Why documents could not be encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// More than [`EVENTS_MAX`](crate::EVENTS_MAX) events.
+    TooManyEvents {
+        /// How many were given.
+        events: usize,
+    },
+    /// Several events of together more than [`GROUP_BYTES_MAX`](crate::GROUP_BYTES_MAX) bytes, or a document of more than
+    /// [`DOCUMENT_BYTES_MAX`](crate::DOCUMENT_BYTES_MAX).
+    TooLong {
+        /// How many bytes were given.
+        bytes: usize,
+    },
+    /// The compressor failed, for want of memory.
+    Compressor,
+    /// What was written did not read back, not even as text. A fault of this crate or of the machine: keep the documents.
+    Proof,
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EncodeError::TooManyEvents { events } => {
+                write!(f, "{events} events are more than a group's limit of {}", crate::EVENTS_MAX)
+            }
+            EncodeError::TooLong { bytes } => {
+                write!(
+                    f,
+                    "{bytes} bytes of documents are more than a group's limit of {} ({} for a single document)",
+                    crate::GROUP_BYTES_MAX,
+                    crate::DOCUMENT_BYTES_MAX
+                )
+            }
+            EncodeError::Compressor => f.write_str("the compressor failed; is there enough memory?"),
+            EncodeError::Proof => {
+                f.write_str("the encoded group did not decode to the same documents; keep them as they are")
+            }
+        }
+    }
+}
+
+impl std::error::Error for EncodeError {}
+
+/// Why a group could not be read. Nothing of it was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The directory's bytes are not those that were written.
+    DirectoryChecksum,
+    /// A frame's bytes are not those that were written.
+    FrameChecksum {
+        /// Which frame.
+        frame: u32,
+    },
+    /// The source has no such frame.
+    MissingFrame {
+        /// Which frame.
+        frame: u32,
+    },
+    /// The checksums are right, but what they cover is no group of this format.
+    Malformed {
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// There is no such row or column.
+    OutOfRange {
+        /// What was asked for.
+        what: &'static str,
+    },
+}
+
+/// Shorthand for the many places that find something malformed.
+pub(crate) const fn malformed(what: &'static str) -> DecodeError {
+    DecodeError::Malformed { what }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DecodeError::DirectoryChecksum => f.write_str("the group's directory is damaged: wrong checksum"),
+            DecodeError::FrameChecksum { frame } => {
+                write!(f, "frame {frame} of the group is damaged: wrong checksum")
+            }
+            DecodeError::MissingFrame { frame } => write!(f, "frame {frame} of the group is missing"),
+            DecodeError::Malformed { what } => write!(f, "the group is malformed: {what}"),
+            DecodeError::OutOfRange { what } => write!(f, "the group has no such {what}"),
+        }
+    }
+}
+
+impl std::error::Error for DecodeError {}

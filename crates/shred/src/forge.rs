@@ -1,0 +1,45 @@
+//! Groups with right checksums and anything inside, for tests and fuzzing: only with the feature `checked`.
+
+use crate::bytes::{Reader, put};
+use crate::directory;
+use crate::error::DecodeError;
+
+/// What a directory holds, unpacked.
+///
+/// # Errors
+/// See [`DecodeError`].
+pub fn unpacked(directory: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    directory::unpack(directory)
+}
+
+/// A directory that says what `unpacked` says, but for the lengths and checksums of the frames, which are those of `frames`. So what
+/// is wrong with it is found after the checksums were right.
+///
+/// Gives nothing where `unpacked` ends before the frames are told.
+pub fn directory(unpacked: &[u8], frames: &[Vec<u8>]) -> Option<Vec<u8>> {
+    let mut reader = Reader(unpacked);
+    let mut out = Vec::new();
+    // Events, bytes of documents, frames.
+    for _ in 0..2 {
+        put(&mut out, reader.number().ok()?);
+    }
+    let count = reader.number().ok()?;
+    put(&mut out, count);
+    for index in 0..count {
+        put(&mut out, reader.number().ok()?);
+        let stored = reader.number().ok()?;
+        let checksum = reader.take(4).ok()?;
+        match usize::try_from(index).ok().and_then(|index| frames.get(index)) {
+            Some(frame) => {
+                put(&mut out, frame.len() as u64);
+                out.extend(crc32fast::hash(frame).to_le_bytes());
+            }
+            None => {
+                put(&mut out, stored);
+                out.extend(checksum);
+            }
+        }
+    }
+    out.extend(reader.0);
+    directory::pack(&out).ok()
+}

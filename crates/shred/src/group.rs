@@ -1,0 +1,316 @@
+//! A group as it is read: its directory, its columns one by one, its documents.
+
+use crate::column::ColumnValues;
+use crate::directory::Directory;
+use crate::encoding::{Window, dictionary};
+use crate::error::{DecodeError, malformed};
+use crate::frame::{FrameReader, Frames, Part};
+use crate::grouping;
+use crate::output::Output;
+use crate::program::{Census, Places, Program};
+use crate::render::{Elements, Renderer};
+use crate::shape::Leaf;
+
+/// A group's directory, read and checked; the frames are asked for when they are needed.
+#[derive(Debug)]
+pub struct Group {
+    directory: Directory<Box<[u8]>>,
+    places: Places,
+    /// For each list the shapes that its elements may have, by code.
+    by_code: Vec<Vec<u32>>,
+}
+
+impl Group {
+    /// Reads a directory. Takes time and memory linear in its length once unpacked, which is at most 64 MiB.
+    ///
+    /// # Errors
+    /// [`DecodeError::DirectoryChecksum`] where the bytes are damaged, [`DecodeError::Malformed`] where they are no directory.
+    pub fn open(directory: &[u8]) -> Result<Group, DecodeError> {
+        let directory = Directory::read(directory)?;
+        let places = Places::of(&directory)?;
+        let mut by_code = vec![Vec::new(); directory.lists.len()];
+        for (shape, tokens) in (0..).zip(&directory.shapes) {
+            let list = places.list(tokens).ok_or(malformed("a shape of no list"))?;
+            by_code.get_mut(list as usize).ok_or(malformed("a shape of no list"))?.push(shape);
+        }
+        Ok(Group { directory, places, by_code })
+    }
+
+    /// How many events there are.
+    pub fn events(&self) -> usize {
+        self.directory.events
+    }
+
+    /// Bytes of all documents together.
+    pub fn document_bytes(&self) -> usize {
+        self.directory.bytes
+    }
+
+    /// How many frames there are.
+    pub fn frames(&self) -> usize {
+        self.directory.frames.len()
+    }
+
+    /// What the directory says of each column, in the order of their numbers.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = ColumnInfo> {
+        self.directory.columns.iter().map(|column| ColumnInfo {
+            path: self.directory.paths.display(column.path),
+            kind: column.kind,
+            encoding: column.encoding.name(),
+            values: column.count,
+            stored: self.stored(&column.encoding.parts()),
+        })
+    }
+
+    /// What parts take, as stored: of a compressed frame by their share of it.
+    fn stored(&self, parts: &[Part]) -> f64 {
+        let stored = |part: &Part| {
+            let frame = self.directory.frames.get(part.frame as usize);
+            frame.map_or(0.0, |frame| {
+                f64::from(part.length) * f64::from(frame.stored) / f64::from(frame.length.max(1))
+            })
+        };
+        parts.iter().map(stored).sum()
+    }
+
+    pub(crate) fn directory(&self) -> &Directory<Box<[u8]>> {
+        &self.directory
+    }
+
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// The shapes that the elements of a list may have, by code.
+    pub(crate) fn shapes_of(&self, list: usize) -> &[u32] {
+        self.by_code.get(list).map_or(&[], Vec::as_slice)
+    }
+
+    /// A reader of what the frames hold.
+    pub fn read<'g>(&'g self, frames: &'g dyn Frames) -> GroupReader<'g> {
+        let frames = FrameReader::new(&self.directory.frames, frames);
+        GroupReader { group: self, frames, instants: None, census: None, codes: Vec::new() }
+    }
+}
+
+/// What the directory says of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnInfo {
+    /// Keys with dots between, `[]` for elements of arrays; a key that holds a dot, a bracket or a quote, or is empty, in quotes.
+    pub path: String,
+    /// What its values are.
+    pub kind: Leaf,
+    /// How they are stored, in a word.
+    pub encoding: &'static str,
+    /// How many there are.
+    pub values: usize,
+    /// Bytes that they take as stored; in frames that columns share, their share.
+    pub stored: f64,
+}
+
+/// Documents one after another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Documents {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+}
+
+impl Documents {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// All of them, one after another with nothing between.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// A document by its row.
+    pub fn get(&self, row: usize) -> Option<&[u8]> {
+        let end = *self.ends.get(row)?;
+        let start = row.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        self.bytes.get(start as usize..end as usize)
+    }
+
+    /// The documents in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|row| self.get(row).unwrap_or_default())
+    }
+}
+
+/// Reads frames when they are needed, each verified at its first use.
+pub struct GroupReader<'g> {
+    pub(crate) group: &'g Group,
+    pub(crate) frames: FrameReader<'g>,
+    instants: Option<Vec<i64>>,
+    /// Made when a column is read that is stored by shape, or a single document.
+    census: Option<Census>,
+    /// The shapes of each list's elements, by code.
+    codes: Vec<Option<Vec<u32>>>,
+}
+
+impl<'g> GroupReader<'g> {
+    /// The instant of each event, in ticks of 100 ns since the year 1.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn instants(&mut self) -> Result<Vec<u64>, DecodeError> {
+        Ok(self.own_instants()?.iter().map(|instant| instant.cast_unsigned()).collect())
+    }
+
+    fn own_instants(&mut self) -> Result<&[i64], DecodeError> {
+        if self.instants.is_none() {
+            self.instants = Some(self.group.directory.instants(&mut self.frames)?);
+        }
+        Ok(self.instants.as_deref().unwrap_or_default())
+    }
+
+    /// The arrival number of each event.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn arrivals(&mut self) -> Result<Vec<u64>, DecodeError> {
+        let directory = &self.group.directory;
+        let arrivals = directory.arrivals.decode(Window::whole(directory.events), &mut self.frames)?;
+        Ok(arrivals.into_iter().map(i64::cast_unsigned).collect())
+    }
+
+    /// The values of a column.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn column(&mut self, column: usize) -> Result<ColumnValues<'g>, DecodeError> {
+        let count = self.group.directory.columns.get(column).map_or(0, |column| column.count);
+        self.window(column, Window::whole(count))
+    }
+
+    /// Some values of a column.
+    pub(crate) fn window(&mut self, column: usize, window: Window) -> Result<ColumnValues<'g>, DecodeError> {
+        self.own_instants()?;
+        let group = self.group;
+        let info = group.directory.columns.get(column).ok_or(DecodeError::OutOfRange { what: "column" })?;
+        let places = if info.grouped { Some(self.value_places(column, info.path)?) } else { None };
+        let instants = self.instants.as_deref().unwrap_or_default();
+        info.encoding.decode(window, instants, places.as_deref(), &mut self.frames)
+    }
+
+    /// Where the values of a column stand that are stored by shape.
+    pub(crate) fn value_places(&mut self, column: usize, path: u32) -> Result<Vec<u32>, DecodeError> {
+        const NO_LIST: DecodeError = malformed("a column of no list");
+        let group = self.group;
+        let list = group.places.list_of(path, &group.directory.paths).ok_or(NO_LIST)? as usize;
+        let shapes = group.shapes_of(list).len();
+        let counts = self.census().columns.get(column).cloned().unwrap_or_default();
+        let codes = self.codes(list)?;
+        let total = group.directory.columns.get(column).map_or(0, |column| column.count);
+        grouping::places(codes.iter().copied(), &counts, shapes, total)
+            .ok_or(malformed("values by shape that are not as many as the shapes say"))
+    }
+
+    /// How many values and arrays each shape has.
+    pub(crate) fn census(&mut self) -> &Census {
+        let group = self.group;
+        self.census.get_or_insert_with(|| group.places.census(&group.directory, &group.by_code))
+    }
+
+    /// The shape of each element of a list, by code.
+    pub(crate) fn codes(&mut self, list: usize) -> Result<&[u32], DecodeError> {
+        if self.codes.is_empty() {
+            self.codes = vec![None; self.group.directory.lists.len()];
+        }
+        if self.codes.get(list).is_some_and(Option::is_none) {
+            let group = self.group;
+            let info = group.directory.lists.get(list).ok_or(DecodeError::OutOfRange { what: "list" })?;
+            let (window, shapes) = (Window::whole(info.elements), group.shapes_of(list).len());
+            self.codes[list] = Some(dictionary::codes(&info.codes, window, None, shapes, &mut self.frames)?);
+        }
+        self.codes.get(list).and_then(Option::as_deref).ok_or(DecodeError::OutOfRange { what: "list" })
+    }
+
+    /// A list's lengths and shapes.
+    pub(crate) fn list(&mut self, list: usize) -> Result<Elements, DecodeError> {
+        let group = self.group;
+        let info = group.directory.lists.get(list).ok_or(DecodeError::OutOfRange { what: "list" })?;
+        let lengths = info.lengths.decode(Window::whole(info.arrays), &mut self.frames)?;
+        let by_code = group.shapes_of(list);
+        let codes = self.codes(list)?;
+        let shapes =
+            codes.iter().map(|code| by_code.get(*code as usize).copied().unwrap_or_default()).collect();
+        Ok(Elements { lengths, shapes })
+    }
+
+    /// All documents, in order.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn documents(&mut self) -> Result<Documents, DecodeError> {
+        Ok(self.put_together(None)?.0)
+    }
+
+    /// All documents, and where the values of a column stand in them.
+    pub(crate) fn put_together(
+        &mut self,
+        column: Option<usize>,
+    ) -> Result<(Documents, Vec<(u32, u32)>), DecodeError> {
+        let mut out = Output::new(self.group.directory.bytes);
+        let mut ends = Vec::with_capacity(self.group.directory.events);
+        let noted = self.each(&mut out, column, |out| ends.push(out.len() as u32))?;
+        if !out.is_full() {
+            return Err(malformed("its documents are not what it says"));
+        }
+        Ok((Documents { bytes: out.into_bytes(), ends }, noted))
+    }
+
+    /// Calls with each document, which is forgotten after it: what is compared only stays in the processor's cache so. All of them may
+    /// be twice as long as the directory says, so that the encoder learns which document differs.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub(crate) fn each_document(&mut self, mut document: impl FnMut(&[u8])) -> Result<(), DecodeError> {
+        let mut out = Output::new(self.group.directory.bytes * 2);
+        self.each(&mut out, None, |out| {
+            document(out.bytes());
+            out.clear();
+        })?;
+        Ok(())
+    }
+
+    /// Appends each document to an output, and calls after each.
+    fn each(
+        &mut self,
+        out: &mut Output,
+        column: Option<usize>,
+        mut after: impl FnMut(&mut Output),
+    ) -> Result<Vec<(u32, u32)>, DecodeError> {
+        let group = self.group;
+        let directory = &group.directory;
+        let mut programs = Vec::with_capacity(directory.shapes.len());
+        // Each shape is that of a document, or of a part of one: its literals are no longer.
+        let mut left = directory.bytes;
+        for shape in &directory.shapes {
+            let program = Program::of(shape, &directory.paths, &group.places)?;
+            let rest = left.checked_sub(program.literals.len());
+            left = rest.ok_or(malformed("shapes longer than the documents"))?;
+            programs.push(program);
+        }
+        let columns: Vec<ColumnValues<'g>> =
+            (0..directory.columns.len()).map(|column| self.column(column)).collect::<Result<_, _>>()?;
+        let lists: Vec<Elements> =
+            (0..directory.lists.len()).map(|list| self.list(list)).collect::<Result<_, _>>()?;
+        let mut renderer = Renderer::new(&programs, &columns, &lists, directory.bytes).noting(column);
+        for _ in 0..directory.events {
+            renderer.next(0, out)?;
+            after(out);
+        }
+        if !renderer.is_done() {
+            return Err(malformed("its documents are not what it says"));
+        }
+        Ok(renderer.noted())
+    }
+}

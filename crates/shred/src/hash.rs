@@ -1,0 +1,94 @@
+//! The hash of a value's structure: of its keys in their order, and the kinds of its values.
+
+use crate::shape::Leaf;
+use crate::walk::{Found, Visitor};
+
+/// Hashes that are good as they are.
+#[derive(Default)]
+pub(crate) struct Same(u64);
+
+impl std::hash::Hasher for Same {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, _: &[u8]) {}
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+/// An odd number without pattern: 2^64 divided by the golden ratio.
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Folds a word into a hash: both halves of a product, as wyhash and foldhash do.
+#[inline(always)]
+fn mix(hash: u64, word: u64) -> u64 {
+    let product = u128::from(hash ^ word) * u128::from(MULTIPLIER);
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
+/// Folds a key and the kind of its value into a hash.
+#[inline(always)]
+fn mix_member(hash: u64, key: &[u8], kind: u8) -> u64 {
+    let hash = mix(hash, (key.len() as u64) << 8 | u64::from(kind));
+    if let (Some(first), Some(last)) = (key.first_chunk::<8>(), key.last_chunk::<8>()) {
+        let mut hash = mix(hash, u64::from_le_bytes(*first));
+        if key.len() > 16 {
+            for word in key[8..key.len() - 8].chunks(8) {
+                let mut bytes = [0; 8];
+                bytes[..word.len()].copy_from_slice(word);
+                hash = mix(hash.rotate_left(5), u64::from_le_bytes(bytes));
+            }
+        }
+        mix(hash.rotate_left(5), u64::from_le_bytes(*last))
+    } else if let (Some(first), Some(last)) = (key.first_chunk::<4>(), key.last_chunk::<4>()) {
+        mix(hash, u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last)))
+    } else {
+        mix(hash, key.iter().fold(1, |word, byte| word << 8 | u64::from(*byte)))
+    }
+}
+
+const CLOSE: u8 = 200;
+const OPEN: u8 = 201;
+
+/// The first walk, over every value: its hash, and what is in it.
+pub(crate) struct Hashing<'d, 'f> {
+    hash: u64,
+    /// What is in it.
+    found: &'f mut Vec<Found<'d>>,
+}
+
+impl<'d, 'f> Hashing<'d, 'f> {
+    /// The hash of an element of a list begins with the list's number.
+    pub(crate) fn new(list: u32, found: &'f mut Vec<Found<'d>>) -> Hashing<'d, 'f> {
+        Hashing { hash: mix(u64::from(list) + 1, MULTIPLIER), found }
+    }
+
+    /// The hash of all that was visited.
+    pub(crate) fn hash(&self) -> u64 {
+        self.hash
+    }
+}
+
+/// A hash for elements of a list that are kept as text: one that no structure has, since theirs begin with another number.
+pub(crate) fn of_text(list: u32) -> u64 {
+    mix(!u64::from(list), MULTIPLIER)
+}
+
+impl<'d> Visitor<'d> for Hashing<'d, '_> {
+    #[inline(always)]
+    fn open(&mut self, key: Option<&'d [u8]>) {
+        self.hash = mix_member(self.hash, key.unwrap_or_default(), OPEN);
+    }
+
+    #[inline(always)]
+    fn leaf(&mut self, key: Option<&'d [u8]>, kind: Leaf, found: Option<Found<'d>>) {
+        self.hash = mix_member(self.hash, key.unwrap_or_default(), kind as u8);
+        self.found.extend(found);
+    }
+
+    #[inline(always)]
+    fn close(&mut self) {
+        self.hash = mix(self.hash, u64::from(CLOSE));
+    }
+}

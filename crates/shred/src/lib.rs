@@ -1,0 +1,78 @@
+//! Documents taken apart into columns by their shape, and put together again byte for byte.
+//!
+//! A group of events (up to 16,384, or 8 MiB of documents) becomes a directory and frames of bytes. The keys, their order and the
+//! constants of a document are its *shape*, which is written once; what is left are columns, one for each path and kind of value, each in
+//! the encoding that suits it. A text that shows other values of its event, as rendered messages do, refers to them.
+//! `docs/columns.md` specifies every byte, with a worked dump.
+//!
+//! ```
+//! use tamias_shred::{ColumnValues, Event, Group, Values, encode};
+//!
+//! let documents = [
+//!     r#"{"Message":"GET /basket took 12 ms","Path":"/basket","Elapsed":12}"#,
+//!     r#"{"Message":"GET /orders/1608 took 250 ms","Path":"/orders/1608","Elapsed":250}"#,
+//! ];
+//! let events: Vec<Event> =
+//!     documents.iter().zip(1..).map(|(text, n)| Event { instant: n, arrival: n, document: text.as_bytes() }).collect();
+//! let encoded = encode(&events)?; // and decoded, and compared
+//!
+//! let group = Group::open(&encoded.directory)?;
+//! let mut reader = group.read(&encoded.frames);
+//! let elapsed = group.find(&["Elapsed"])[0];
+//! assert_eq!(reader.column(elapsed)?, ColumnValues::Simple(Values::Whole(vec![12, 250])));
+//! assert_eq!(reader.between(elapsed, 201, i64::MAX)?, [false, true]);
+//! assert_eq!(reader.document(1)?, documents[1].as_bytes());
+//! assert!(reader.documents()?.iter().eq(documents.iter().map(|text| text.as_bytes())));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The way of a group: `dissect` takes documents apart, `choose` finds an encoding for each column (`refer` and `learn` find templates),
+//! `frame` and `directory` hold what is written; `group` reads it, `program` and `render` put documents together.
+//!
+//! *Invariants*: what is encoded decodes to the same bytes, or is not returned. Any bytes as a group end in an error or in documents,
+//! in bounded time and memory, without a panic. There is no unsafe code. Nothing here knows files, queries, or the names of anybody's keys.
+
+#![forbid(unsafe_code)]
+
+mod ask;
+mod bytes;
+mod choose;
+mod column;
+mod directory;
+mod dissect;
+mod encode;
+mod encoding;
+mod error;
+#[cfg(feature = "checked")]
+pub mod forge;
+mod frame;
+mod group;
+mod grouping;
+mod hash;
+mod learn;
+mod limits;
+mod number;
+mod order;
+mod output;
+mod path;
+mod point;
+mod program;
+mod refer;
+mod render;
+mod shape;
+mod walk;
+
+pub use column::ColumnValues;
+pub use encode::{Encoded, Event, encode, group_len};
+pub use encoding::dictionary::Coded;
+pub use encoding::fraction::{Decimals, Scales};
+pub use encoding::instants::Times;
+pub use encoding::positions::Spelled;
+pub use encoding::simple::Values;
+pub use encoding::strings::Texts;
+pub use encoding::templates::Templated;
+pub use error::{DecodeError, EncodeError};
+pub use frame::Frames;
+pub use group::{ColumnInfo, Documents, Group, GroupReader};
+pub use limits::{DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX, PATHS_MAX, SHAPES_MAX};
+pub use shape::Leaf;

@@ -1,0 +1,42 @@
+//! The limits of a group, all in one place.
+
+/// The most events of a group.
+pub const EVENTS_MAX: usize = 16_384;
+
+/// The most bytes of documents of a group of several events: 8 MiB. A single event may be larger.
+pub const GROUP_BYTES_MAX: usize = 8 << 20;
+
+/// The most bytes of a single document: what the scanner takes.
+pub const DOCUMENT_BYTES_MAX: usize = tamias_json::BYTES_MAX;
+
+/// The most paths of a group. What has more distinct keys is stored as text.
+pub const PATHS_MAX: usize = 1 << 14;
+
+/// The most shapes of a group. What has more is stored as text.
+pub const SHAPES_MAX: usize = 1 << 15;
+
+/// The most tokens of all shapes together, so that a directory stays smaller than what it describes.
+pub(crate) const TOKENS_MAX: usize = 1 << 21;
+
+/// A group's shapes may have so many tokens, and another one for each [`TOKEN_BYTES`] of documents. HEURISTIC: what has more is quicker
+/// and hardly larger as text. Real sets, those included of which each event has its own order of keys, have one in 160 bytes;
+/// of documents of 380 bytes, each with the same 40 keys in another order, columns took eight times as long as usual.
+pub(crate) const TOKENS_FREE: usize = 1 << 14;
+
+/// See [`TOKENS_FREE`].
+pub(crate) const TOKEN_BYTES: usize = 48;
+
+/// The most templates of one column of texts.
+pub(crate) const TEMPLATES_MAX: usize = 512;
+
+/// The deepest path, in steps: each level of a document makes at most one.
+pub(crate) const PATH_DEPTH_MAX: usize = tamias_json::DEPTH_MAX + 1;
+
+/// The most bytes of a directory, unpacked.
+pub(crate) const DIRECTORY_BYTES_MAX: usize = 64 << 20;
+
+/// Compressed frames are made of chunks of so many bytes, each of which is decompressed by itself.
+pub(crate) const CHUNK_BYTES: usize = 64 << 10;
+
+/// The same of frames whose texts repeat at a greater distance.
+pub(crate) const LONG_CHUNK_BYTES: usize = 1 << 20;

@@ -1,0 +1,338 @@
+//! Shapes as they are written: the set of keys apart from their order.
+//!
+//! Where each event orders its keys anew, each has a shape of its own, but few sets of keys. So a set is written once, its members by
+//! path, and a shape is a set and, where its order is another one, a permutation of the members of each object. A permutation is told by
+//! successors: a key that follows the same key as it did the last time costs the symbol 0.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use foldhash::fast::FixedState;
+
+use crate::bytes::{Reader, put};
+use crate::error::{DecodeError, malformed};
+use crate::limits::{SHAPES_MAX, TOKENS_MAX};
+use crate::shape::{Leaf, Token};
+
+/// Objects of more members are written in their own order, so that permutations stay cheap to follow.
+const ORDERED_MAX: usize = 256;
+
+/// Kinds of tokens: an object, the leaves, the end.
+const KINDS: u64 = 2 + Leaf::ALL.len() as u64;
+
+/// Writes shapes. Each is a value's tokens: a leaf, or an object and all in it.
+pub(crate) fn write<'t>(shapes: impl ExactSizeIterator<Item = &'t [Token]>, out: &mut Vec<u8>) {
+    let mut sets: HashMap<Vec<Token>, usize, FixedState> = HashMap::default();
+    let mut written = Vec::new();
+    let mut heads = Vec::new();
+    let mut symbols = Vec::new();
+    let mut followers = Followers::default();
+    put(&mut heads, shapes.len() as u64);
+    for tokens in shapes {
+        let mut set = Vec::with_capacity(tokens.len());
+        let ordered = sort(tokens, &mut set);
+        let next = sets.len();
+        let number = *sets.entry(set).or_insert_with_key(|set| {
+            write_tokens(set, &mut written);
+            next
+        });
+        put(&mut heads, number as u64 * 2 + u64::from(!ordered));
+        if !ordered {
+            write_order(tokens, &mut followers, &mut symbols);
+        }
+    }
+    put(out, sets.len() as u64);
+    out.append(&mut written);
+    out.append(&mut heads);
+    put(out, symbols.len() as u64);
+    out.append(&mut symbols);
+}
+
+/// Reads what [`write()`] writes.
+pub(crate) fn read(reader: &mut Reader<'_>, paths: usize) -> Result<Vec<Vec<Token>>, DecodeError> {
+    let count = reader.count()?;
+    let mut left = TOKENS_MAX;
+    let mut sets = Vec::new();
+    for _ in 0..count {
+        let set = read_tokens(reader, paths, left)?;
+        left -= set.len();
+        sets.push(set);
+    }
+    let count = reader.at_most(SHAPES_MAX + paths, "too many shapes")?;
+    let mut heads = Vec::new();
+    for _ in 0..count {
+        heads.push(reader.at_most(2 * sets.len(), "a shape of no known set")?);
+    }
+    let mut symbols = Reader(reader.bytes()?);
+    let mut followers = Followers::default();
+    let mut left = TOKENS_MAX + paths;
+    let mut shapes = Vec::with_capacity(count);
+    for head in heads {
+        let set = sets.get(head / 2).ok_or(malformed("a shape of no known set"))?;
+        left = left.checked_sub(set.len()).ok_or(malformed("shapes of too many keys"))?;
+        if head % 2 == 0 {
+            shapes.push(set.clone());
+        } else {
+            let mut tokens = Vec::with_capacity(set.len());
+            read_order(set, &mut followers, &mut symbols, &mut tokens)?;
+            shapes.push(tokens);
+        }
+    }
+    symbols.end()?;
+    Ok(shapes)
+}
+
+fn write_tokens(tokens: &[Token], out: &mut Vec<u8>) {
+    put(out, tokens.len() as u64);
+    let mut before = 0;
+    for token in tokens {
+        let (path, kind) = match *token {
+            Token::Open(path) => (path, 0),
+            Token::Leaf(path, leaf) => (path, 1 + leaf as u64),
+            Token::Close => (before, KINDS - 1),
+        };
+        let step = i64::from(path) - i64::from(before);
+        put(out, ((step << 1) ^ (step >> 63)) as u64 * KINDS + kind);
+        before = path;
+    }
+}
+
+fn read_tokens(reader: &mut Reader<'_>, paths: usize, left: usize) -> Result<Vec<Token>, DecodeError> {
+    let count = reader.count()?;
+    if count > left || count == 0 {
+        return Err(malformed("shapes of too many keys"));
+    }
+    let mut tokens = Vec::with_capacity(count);
+    let mut before = 0i64;
+    let mut open = 0usize;
+    for index in 0..count {
+        let number = reader.number()?;
+        let (step, kind) = (number / KINDS, number % KINDS);
+        let path = before.wrapping_add((step >> 1) as i64 ^ -((step & 1) as i64));
+        let known = usize::try_from(path).is_ok_and(|path| path < paths);
+        if !known || (index > 0 && open == 0) {
+            return Err(malformed("a shape with an unknown path, or with something after its end"));
+        }
+        before = path;
+        let path = path as u32;
+        tokens.push(match kind {
+            0 => {
+                open += 1;
+                Token::Open(path)
+            }
+            kind if kind == KINDS - 1 => {
+                open = open.checked_sub(1).ok_or(malformed("a shape that closes what is not open"))?;
+                Token::Close
+            }
+            kind => Token::Leaf(path, Leaf::ALL[kind as usize - 1]),
+        });
+    }
+    if open != 0 {
+        return Err(malformed("a shape that does not end"));
+    }
+    Ok(tokens)
+}
+
+/// Where the members of the object stand whose tokens these are.
+fn members(tokens: &[Token]) -> Vec<Range<usize>> {
+    let mut members = Vec::new();
+    let mut depth = 0usize;
+    let mut start = 1;
+    for (index, token) in tokens.iter().enumerate().take(tokens.len().saturating_sub(1)).skip(1) {
+        match token {
+            Token::Open(_) => depth += 1,
+            Token::Close => depth = depth.saturating_sub(1),
+            Token::Leaf(..) => {}
+        }
+        if depth == 0 {
+            members.push(start..index + 1);
+            start = index + 1;
+        }
+    }
+    members
+}
+
+fn path_at(tokens: &[Token], member: &Range<usize>) -> u32 {
+    tokens.get(member.start).and_then(|token| token.path()).unwrap_or_default()
+}
+
+/// The members in the order in which a set has them, as indices.
+fn sorted(tokens: &[Token], members: &[Range<usize>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..members.len()).collect();
+    if members.len() <= ORDERED_MAX {
+        order.sort_by_key(|index| path_at(tokens, &members[*index]));
+    }
+    order
+}
+
+/// Appends the set of a value's tokens; whether that is the tokens as they are.
+fn sort(tokens: &[Token], set: &mut Vec<Token>) -> bool {
+    let Some(open @ Token::Open(_)) = tokens.first() else {
+        set.extend_from_slice(tokens);
+        return true;
+    };
+    set.push(*open);
+    let members = members(tokens);
+    let order = sorted(tokens, &members);
+    let mut ordered = order.is_sorted();
+    for index in order {
+        let member = &tokens[members[index].clone()];
+        match member {
+            [leaf @ Token::Leaf(..)] => set.push(*leaf),
+            _ => ordered &= sort(member, set),
+        }
+    }
+    set.push(Token::Close);
+    ordered
+}
+
+/// Which member followed which, the last time: by path, in the object with a path. The first follows the object itself.
+#[derive(Default)]
+struct Followers(HashMap<(u32, u32), u32, FixedState>);
+
+/// The ranks of an object's members, told or to be told one after another.
+struct Ranks<'f> {
+    followers: &'f mut Followers,
+    object: u32,
+    before: u32,
+    /// The path of each member that is left, by rank.
+    left: Vec<(u32, usize)>,
+}
+
+impl<'f> Ranks<'f> {
+    fn new(followers: &'f mut Followers, object: u32, paths: impl Iterator<Item = u32>) -> Ranks<'f> {
+        let left = paths.zip(0..).collect();
+        Ranks { followers, object, before: object, left }
+    }
+
+    /// The place among those left of the member that is expected next.
+    fn expected(&self) -> Option<usize> {
+        let path = self.followers.0.get(&(self.object, self.before))?;
+        self.left.iter().position(|(left, _)| left == path)
+    }
+
+    /// Takes the member at a place among those left, and gives its rank.
+    fn take(&mut self, place: usize) -> usize {
+        let (path, rank) = self.left.remove(place);
+        self.followers.0.insert((self.object, self.before), path);
+        self.before = path;
+        rank
+    }
+}
+
+/// Appends the permutation of each object of a value, in the order of the document.
+fn write_order(tokens: &[Token], followers: &mut Followers, symbols: &mut Vec<u8>) {
+    let Some(Token::Open(object)) = tokens.first() else { return };
+    let members = members(tokens);
+    if members.len() <= ORDERED_MAX {
+        let order = sorted(tokens, &members);
+        let paths = order.iter().map(|index| path_at(tokens, &members[*index]));
+        let mut ranks = Ranks::new(followers, *object, paths);
+        let mut rank_of = vec![0; order.len()];
+        for (rank, index) in order.iter().enumerate() {
+            rank_of[*index] = rank;
+        }
+        for rank in rank_of {
+            let place = ranks.left.iter().position(|(_, left)| *left == rank).unwrap_or_default();
+            let expected = ranks.expected();
+            // The last one is told by what is left.
+            if ranks.left.len() > 1 {
+                put(symbols, if expected == Some(place) { 0 } else { place as u64 + 1 });
+            }
+            ranks.take(place);
+        }
+    }
+    for member in members {
+        write_order(&tokens[member], followers, symbols);
+    }
+}
+
+fn read_order(
+    set: &[Token],
+    followers: &mut Followers,
+    symbols: &mut Reader<'_>,
+    out: &mut Vec<Token>,
+) -> Result<(), DecodeError> {
+    let Some(open @ Token::Open(object)) = set.first() else {
+        out.extend_from_slice(set);
+        return Ok(());
+    };
+    out.push(*open);
+    let members = members(set);
+    let mut order: Vec<usize> = (0..members.len()).collect();
+    if members.len() <= ORDERED_MAX {
+        let paths = members.iter().map(|member| path_at(set, member));
+        let mut ranks = Ranks::new(followers, *object, paths);
+        order.clear();
+        while !ranks.left.is_empty() {
+            let symbol = if ranks.left.len() > 1 { symbols.number()? } else { 1 };
+            let place = match symbol.checked_sub(1) {
+                None => ranks.expected(),
+                Some(place) => usize::try_from(place).ok().filter(|place| *place < ranks.left.len()),
+            };
+            order.push(ranks.take(place.ok_or(malformed("an order of keys that is none"))?));
+        }
+    }
+    for rank in order {
+        let member = members.get(rank).and_then(|member| set.get(member.clone())).unwrap_or_default();
+        read_order(member, followers, symbols, out)?;
+    }
+    out.push(Token::Close);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Values of random structure; paths are those of a tree of any form, since nothing here looks at it.
+    fn value() -> impl Strategy<Value = Vec<Token>> {
+        let leaf = (0..30u32, 0..9usize).prop_map(|(path, leaf)| vec![Token::Leaf(path, Leaf::ALL[leaf])]);
+        leaf.prop_recursive(4, 60, 8, |inner| {
+            (0..30u32, prop::collection::vec(inner, 0..8)).prop_map(|(path, members)| {
+                let mut tokens = vec![Token::Open(path)];
+                tokens.extend(members.into_iter().flatten());
+                tokens.push(Token::Close);
+                tokens
+            })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn shapes_come_back_in_their_own_order(values in prop::collection::vec(value(), 0..20)) {
+            let mut out = Vec::new();
+            write(values.iter().map(Vec::as_slice), &mut out);
+            let mut reader = Reader(&out);
+            prop_assert_eq!(read(&mut reader, 30), Ok(values));
+            prop_assert_eq!(reader.end(), Ok(()));
+        }
+
+        #[test]
+        fn any_bytes_end(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = read(&mut Reader(&bytes), 20);
+        }
+    }
+
+    #[test]
+    fn another_order_of_the_same_keys_is_a_few_symbols() {
+        let object = |order: &[u32]| {
+            let mut tokens = vec![Token::Open(0)];
+            tokens.extend(order.iter().map(|path| Token::Leaf(*path, Leaf::Text)));
+            tokens.push(Token::Close);
+            tokens
+        };
+        let mut one = Vec::new();
+        write([object(&[1, 2, 3, 4, 5, 6, 7, 8]).as_slice()].into_iter(), &mut one);
+        let mut three = Vec::new();
+        let values = [
+            object(&[1, 2, 3, 4, 5, 6, 7, 8]),
+            object(&[5, 6, 7, 8, 1, 2, 3, 4]),
+            object(&[3, 4, 5, 6, 7, 8, 1, 2]),
+        ];
+        write(values.iter().map(Vec::as_slice), &mut three);
+        // Two heads, and seven symbols each.
+        assert_eq!(three.len(), one.len() + 2 + 14);
+    }
+}

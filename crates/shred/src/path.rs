@@ -1,0 +1,162 @@
+//! Paths: where in a document a value stands. A tree of steps, each a key or "an element of the array".
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use crate::bytes::{Reader, put};
+use crate::error::{DecodeError, malformed};
+use crate::limits::{PATH_DEPTH_MAX, PATHS_MAX};
+
+/// The outermost object's path.
+pub(crate) const ROOT: u32 = 0;
+
+/// A step from a value to one inside it. The encoder's keys are borrowed from documents, the decoder's are owned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Step<K> {
+    /// Into an object, by key, as the document spells it between the quotes.
+    Key(K),
+    /// Into an array, to any of its elements.
+    Element,
+}
+
+/// All paths of a group. A path is a number; each comes after its parent.
+#[derive(Clone, Debug)]
+pub(crate) struct Paths<K> {
+    /// The parent and the last step of each path but the root.
+    steps: Vec<(u32, Step<K>)>,
+}
+
+impl<K> Default for Paths<K> {
+    fn default() -> Paths<K> {
+        Paths { steps: Vec::new() }
+    }
+}
+
+impl<K: AsRef<[u8]>> Paths<K> {
+    /// How many there are, the root counted.
+    pub(crate) fn len(&self) -> usize {
+        self.steps.len() + 1
+    }
+
+    /// The parent and the last step; nothing for the root.
+    pub(crate) fn step(&self, path: u32) -> Option<(u32, &Step<K>)> {
+        let (parent, step) = self.steps.get((path as usize).checked_sub(1)?)?;
+        Some((*parent, step))
+    }
+
+    /// The path as people write it: keys with dots between, `[]` for elements; a key that holds a dot, a bracket or a quote, or is
+    /// empty, stands in quotes.
+    pub(crate) fn display(&self, path: u32) -> String {
+        let mut steps: Vec<&Step<K>> =
+            std::iter::successors(self.step(path), |(parent, _)| self.step(*parent))
+                .map(|(_, step)| step)
+                .collect();
+        steps.reverse();
+        let mut text = String::new();
+        for step in steps {
+            let Step::Key(key) = step else {
+                text.push_str("[]");
+                continue;
+            };
+            if !text.is_empty() {
+                text.push('.');
+            }
+            let key = String::from_utf8_lossy(key.as_ref());
+            if key.is_empty() || key.contains(['.', '[', ']', '"']) {
+                text.push('"');
+                text.push_str(&key);
+                text.push('"');
+            } else {
+                text.push_str(&key);
+            }
+        }
+        text
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        put(out, self.steps.len() as u64);
+        for (parent, _) in &self.steps {
+            put(out, u64::from(*parent));
+        }
+        for (_, step) in &self.steps {
+            match step {
+                Step::Element => put(out, 0),
+                Step::Key(key) => {
+                    put(out, key.as_ref().len() as u64 + 1);
+                    out.extend_from_slice(key.as_ref());
+                }
+            }
+        }
+    }
+}
+
+impl<'k> Paths<&'k [u8]> {
+    /// The last key on the way to a path; empty where there is none.
+    pub(crate) fn last_key_of(&self, path: u32) -> &'k [u8] {
+        let mut at = path;
+        while let Some((parent, step)) = self.step(at) {
+            if let Step::Key(key) = step {
+                return key;
+            }
+            at = parent;
+        }
+        &[]
+    }
+}
+
+impl Paths<Box<[u8]>> {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Paths<Box<[u8]>>, DecodeError> {
+        let count = reader.count()?;
+        if count > PATHS_MAX {
+            return Err(malformed("too many paths"));
+        }
+        let mut parents = Vec::with_capacity(count);
+        let mut depths = vec![0usize];
+        for index in 0..count {
+            let parent = reader.at_most(index, "a path before its parent")?;
+            let depth = depths[parent] + 1;
+            if depth > PATH_DEPTH_MAX {
+                return Err(malformed("a path of too many steps"));
+            }
+            depths.push(depth);
+            parents.push(parent as u32);
+        }
+        let mut steps = Vec::with_capacity(count);
+        for parent in parents {
+            let length = reader.number()?;
+            let step = match length.checked_sub(1) {
+                None => Step::Element,
+                Some(length) => {
+                    let length = usize::try_from(length).map_err(|_| malformed("a key that is too long"))?;
+                    Step::Key(reader.take(length)?.into())
+                }
+            };
+            steps.push((parent, step));
+        }
+        Ok(Paths { steps })
+    }
+}
+
+/// Paths with a way to find them again, for the encoder.
+#[derive(Debug, Default)]
+pub(crate) struct PathIndex<'k> {
+    pub(crate) paths: Paths<&'k [u8]>,
+    known: HashMap<(u32, Step<&'k [u8]>), u32, FixedState>,
+}
+
+impl<'k> PathIndex<'k> {
+    /// The path of a step from another, made if there is none; nothing where there are too many already.
+    pub(crate) fn child(&mut self, parent: u32, step: Step<&'k [u8]>) -> Option<u32> {
+        if let Some(path) = self.known.get(&(parent, step)) {
+            return Some(*path);
+        }
+        if self.paths.steps.len() >= PATHS_MAX {
+            return None;
+        }
+        self.paths.steps.push((parent, step));
+        let path = self.paths.steps.len() as u32;
+        self.known.insert((parent, step), path);
+        Some(path)
+    }
+}

@@ -1,0 +1,212 @@
+//! One document of a group, without decoding the others.
+//!
+//! Where its values stand in their columns is told by the shapes of the documents before it: how many values of each column each shape
+//! has, times how many documents have that shape; and likewise for the elements of arrays.
+
+use std::collections::HashMap;
+
+use crate::column::ColumnValues;
+use crate::encoding::Window;
+use crate::encoding::simple::Values;
+use crate::error::{DecodeError, malformed};
+use crate::group::GroupReader;
+use crate::grouping::Counts;
+use crate::output::Output;
+use crate::path::Step;
+use crate::program::Program;
+use crate::render::{Elements, Renderer};
+
+/// The elements of a list that belong to the document.
+#[derive(Clone, Debug)]
+struct Located {
+    lengths: Vec<i64>,
+    /// The codes of their shapes.
+    codes: Vec<u32>,
+    /// How many elements before them have each shape, and how many of them.
+    before: Vec<usize>,
+    inside: Vec<usize>,
+}
+
+impl Located {
+    /// Where the values of a column, or the arrays of a list, begin and end that these elements have.
+    fn range(&self, counts: &Counts) -> (usize, usize) {
+        let sum = |elements: &[usize]| -> usize {
+            let each = counts
+                .iter()
+                .map(|(code, count)| elements.get(*code as usize).map_or(0, |n| n * *count as usize));
+            each.sum()
+        };
+        let from = sum(&self.before);
+        (from, from + sum(&self.inside))
+    }
+}
+
+/// A document being located.
+struct Point<'p, 'g> {
+    reader: &'p mut GroupReader<'g>,
+    row: usize,
+    lists: HashMap<usize, Located>,
+    columns: HashMap<usize, ColumnValues<'g>>,
+}
+
+impl<'g> GroupReader<'g> {
+    /// One document, by its row.
+    ///
+    /// Of each column that it has, only the chunk or the blocks are decoded that hold its values (64 KiB at most, but for large texts
+    /// that repeat, whose chunks are larger), and the lengths or codes of the values before.
+    ///
+    /// ```
+    /// # use tamias_shred::{Event, Group, encode};
+    /// let documents = [r#"{"a":1}"#, r#"{"b":[{"c":"x"},2]}"#, r#"{"a":3}"#];
+    /// let events = documents.map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    /// let encoded = encode(&events)?;
+    /// let group = Group::open(&encoded.directory)?;
+    /// assert_eq!(group.read(&encoded.frames).document(1)?, documents[1].as_bytes());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn document(&mut self, row: usize) -> Result<Vec<u8>, DecodeError> {
+        let bytes = self.group.document_bytes();
+        if row >= self.group.events() {
+            return Err(DecodeError::OutOfRange { what: "row" });
+        }
+        let mut point = Point { reader: self, row, lists: HashMap::new(), columns: HashMap::new() };
+        point.need(0)?;
+        point.need_references()?;
+        let mut out = Output::new(bytes);
+        point.render(&mut out)?;
+        let mut document = out.into_bytes();
+        document.shrink_to_fit();
+        Ok(document)
+    }
+}
+
+impl Point<'_, '_> {
+    /// The elements of a list that belong to the document.
+    fn locate(&mut self, list: usize) -> Result<Located, DecodeError> {
+        const NO_LIST: DecodeError = malformed("a list of no list");
+        if let Some(located) = self.lists.get(&list) {
+            return Ok(located.clone());
+        }
+        let directory = self.reader.group.directory();
+        let info = *directory.lists.get(list).ok_or(NO_LIST)?;
+        let (lengths, from, to) = if list == 0 {
+            (Vec::new(), self.row, self.row + 1)
+        } else {
+            // The list that has the arrays as values, which is nearer to the root.
+            let Some((array, Step::Element)) = directory.paths.step(info.path) else { return Err(NO_LIST) };
+            let parent = self.reader.group.places().list_of(array, &directory.paths).ok_or(NO_LIST)? as usize;
+            let around = self.locate(parent)?;
+            let counts = self.reader.census().arrays.get(list).cloned().unwrap_or_default();
+            let (first, last) = around.range(&counts);
+            let mut lengths =
+                info.lengths.decode(Window::new(info.arrays, 0, last)?, &mut self.reader.frames)?;
+            let sum = |lengths: &[i64]| {
+                let lengths = lengths.iter().map(|length| usize::try_from(*length).unwrap_or(usize::MAX));
+                lengths.fold(0, usize::saturating_add)
+            };
+            let own = lengths.split_off(first);
+            let from = sum(&lengths);
+            let to = from.saturating_add(sum(&own));
+            (own, from, to)
+        };
+        let window = Window::new(info.elements, from, to)?;
+        let shapes = self.reader.group.shapes_of(list).len();
+        let codes = self.reader.codes(list)?;
+        let uses = |codes: &[u32]| {
+            let mut uses = vec![0; shapes];
+            codes.iter().for_each(|code| uses[*code as usize] += 1);
+            uses
+        };
+        let own = codes[window.from..window.to].to_vec();
+        let located =
+            Located { lengths, before: uses(&codes[..window.from]), inside: uses(&own), codes: own };
+        self.lists.insert(list, located.clone());
+        Ok(located)
+    }
+
+    /// Reads the values of a column that the document has, and the one after: a template may refer to that.
+    fn read(&mut self, column: usize) -> Result<(), DecodeError> {
+        const NO_COLUMN: DecodeError = malformed("a value without a column");
+        if self.columns.contains_key(&column) {
+            return Ok(());
+        }
+        let group = self.reader.group;
+        let info = group.directory().columns.get(column).ok_or(NO_COLUMN)?;
+        let list = group.places().list_of(info.path, &group.directory().paths).ok_or(NO_COLUMN)?;
+        let located = self.locate(list as usize)?;
+        let counts = self.reader.census().columns.get(column).ok_or(NO_COLUMN)?;
+        let (from, to) = located.range(counts);
+        let window = Window::new(info.count, from, to.saturating_add(1).min(info.count.max(to)))?;
+        let values = self.reader.window(column, window)?;
+        self.columns.insert(column, values);
+        Ok(())
+    }
+
+    /// Reads all columns that the elements of a list have.
+    fn need(&mut self, list: usize) -> Result<(), DecodeError> {
+        let located = self.locate(list)?;
+        for (code, uses) in located.inside.iter().enumerate() {
+            if *uses == 0 {
+                continue;
+            }
+            let program = self.program(list, code)?;
+            for (column, _) in &program.layout.columns {
+                self.read(*column as usize)?;
+            }
+            for (list, _) in &program.layout.lists {
+                self.need(*list as usize)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn program(&self, list: usize, code: usize) -> Result<Program, DecodeError> {
+        let group = self.reader.group;
+        let shape =
+            group.shapes_of(list).get(code).and_then(|shape| group.directory().shapes.get(*shape as usize));
+        Program::of(shape.ok_or(malformed("a shape of no list"))?, &group.directory().paths, group.places())
+    }
+
+    /// Reads the columns that templates refer to, and those that they refer to.
+    fn need_references(&mut self) -> Result<(), DecodeError> {
+        let mut unseen: Vec<usize> = self.columns.keys().copied().collect();
+        while let Some(column) = unseen.pop() {
+            let Some(ColumnValues::Templated(templated)) = self.columns.get(&column) else { continue };
+            let references: Vec<usize> = templated.references().map(|column| column as usize).collect();
+            for reference in references {
+                if !self.columns.contains_key(&reference) {
+                    self.read(reference)?;
+                    unseen.push(reference);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the programs of the document's shapes over what was read.
+    fn render(&mut self, out: &mut Output) -> Result<(), DecodeError> {
+        let directory = self.reader.group.directory();
+        let mut programs = Vec::new();
+        let mut lists = vec![Elements::default(); directory.lists.len()];
+        for (number, located) in std::mem::take(&mut self.lists) {
+            let mut numbers = vec![0; located.inside.len()];
+            for (code, uses) in located.inside.iter().enumerate() {
+                if *uses > 0 {
+                    numbers[code] = programs.len() as u32;
+                    programs.push(self.program(number, code)?);
+                }
+            }
+            let shapes = located.codes.iter().map(|code| numbers[*code as usize]).collect();
+            lists[number] = Elements { lengths: located.lengths, shapes };
+        }
+        let empty = |_| ColumnValues::Simple(Values::Whole(Vec::new()));
+        let mut columns: Vec<ColumnValues<'_>> = (0..directory.columns.len()).map(empty).collect();
+        for (number, values) in std::mem::take(&mut self.columns) {
+            columns[number] = values;
+        }
+        Renderer::new(&programs, &columns, &lists, directory.bytes).next(0, out)
+    }
+}

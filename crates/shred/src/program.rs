@@ -1,0 +1,174 @@
+//! Shapes as programs: literal text, and between the slots whose values stand in columns.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use foldhash::fast::FixedState;
+
+use crate::directory::Directory;
+use crate::error::{DecodeError, malformed};
+use crate::grouping::Counts;
+use crate::path::{Paths, Step};
+use crate::shape::{Layout, Leaf, Seen, Slot, Token};
+
+/// Literal text, and what comes after it.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    /// Its bytes, among the literals of the program.
+    pub(crate) literal: Range<usize>,
+    /// A value; nothing at the end.
+    pub(crate) slot: Option<Slot>,
+}
+
+/// How a value of a shape is put together.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    pub(crate) literals: Vec<u8>,
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) layout: Layout,
+}
+
+/// Which columns and lists there are, by path.
+#[derive(Debug)]
+pub(crate) struct Places {
+    columns: HashMap<(u32, Leaf), u32, FixedState>,
+    /// The list of the arrays at a path, which is that of the elements' parent.
+    arrays: HashMap<u32, u32, FixedState>,
+    /// The list of the elements with a path.
+    elements: HashMap<u32, u32, FixedState>,
+}
+
+/// How many values and arrays the shapes of a list have: by the shape's code, those that have any.
+#[derive(Debug)]
+pub(crate) struct Census {
+    pub(crate) columns: Vec<Counts>,
+    pub(crate) arrays: Vec<Counts>,
+}
+
+impl Places {
+    pub(crate) fn of(directory: &Directory<Box<[u8]>>) -> Result<Places, DecodeError> {
+        let mut places =
+            Places { columns: HashMap::default(), arrays: HashMap::default(), elements: HashMap::default() };
+        for (number, column) in (0..).zip(&directory.columns) {
+            if places.columns.insert((column.path, column.kind), number).is_some() {
+                return Err(malformed("two columns of one path and kind"));
+            }
+        }
+        for (number, list) in (0..).zip(&directory.lists) {
+            let parent = match directory.paths.step(list.path) {
+                None => None,
+                Some((parent, Step::Element)) => Some(parent),
+                Some((_, Step::Key(_))) => return Err(malformed("a list that is no array")),
+            };
+            let known = parent.and_then(|parent| places.arrays.insert(parent, number));
+            if known.is_some() || places.elements.insert(list.path, number).is_some() {
+                return Err(malformed("two lists of one path"));
+            }
+        }
+        Ok(places)
+    }
+
+    /// The list to whose elements the values of a path belong.
+    pub(crate) fn list_of(&self, path: u32, paths: &Paths<Box<[u8]>>) -> Option<u32> {
+        let mut at = path;
+        loop {
+            if let Some(list) = self.elements.get(&at) {
+                return Some(*list);
+            }
+            at = paths.step(at)?.0;
+        }
+    }
+
+    /// How many values of each column, and how many arrays of each list, each shape has.
+    pub(crate) fn census(&self, directory: &Directory<Box<[u8]>>, by_code: &[Vec<u32>]) -> Census {
+        let mut columns = vec![Counts::new(); directory.columns.len()];
+        let mut arrays = vec![Counts::new(); directory.lists.len()];
+        for (code, shape) in by_code.iter().flat_map(|shapes| (0..).zip(shapes)) {
+            for token in directory.shapes.get(*shape as usize).into_iter().flatten() {
+                let Token::Leaf(path, kind) = *token else { continue };
+                let counts = match kind {
+                    Leaf::Array => self.arrays.get(&path).and_then(|list| arrays.get_mut(*list as usize)),
+                    _ => self.columns.get(&(path, kind)).and_then(|column| columns.get_mut(*column as usize)),
+                };
+                let Some(counts) = counts else { continue };
+                match counts.last_mut() {
+                    Some((last, count)) if *last == code => *count += 1,
+                    _ => counts.push((code, 1)),
+                }
+            }
+        }
+        Census { columns, arrays }
+    }
+
+    /// The list whose elements may have this shape.
+    pub(crate) fn list(&self, shape: &[Token]) -> Option<u32> {
+        self.elements.get(&shape.first()?.path()?).copied()
+    }
+}
+
+impl Program {
+    /// The program of a shape. Takes time and memory linear in its tokens and keys.
+    pub(crate) fn of(
+        tokens: &[Token],
+        paths: &Paths<Box<[u8]>>,
+        places: &Places,
+    ) -> Result<Program, DecodeError> {
+        let mut program = Program { literals: Vec::new(), pieces: Vec::new(), layout: Layout::default() };
+        let mut seen = Seen::default();
+        let mut start = 0;
+        // The objects that are open, and whether they have members already.
+        let mut open: Vec<(u32, bool)> = Vec::new();
+        for token in tokens {
+            let literals = &mut program.literals;
+            if let (Some((object, some)), Some(path)) = (open.last_mut(), token.path()) {
+                let Some((parent, Step::Key(key))) = paths.step(path) else {
+                    return Err(malformed("a member without a key"));
+                };
+                if parent != *object {
+                    return Err(malformed("a member of another object"));
+                }
+                if std::mem::replace(some, true) {
+                    literals.push(b',');
+                }
+                literals.push(b'"');
+                literals.extend_from_slice(key);
+                literals.extend_from_slice(b"\":");
+            }
+            match *token {
+                Token::Open(path) => {
+                    literals.push(b'{');
+                    open.push((path, false));
+                }
+                Token::Close => {
+                    literals.push(b'}');
+                    open.pop();
+                }
+                Token::Leaf(_, Leaf::True) => literals.extend_from_slice(b"true"),
+                Token::Leaf(_, Leaf::False) => literals.extend_from_slice(b"false"),
+                Token::Leaf(_, Leaf::Null) => literals.extend_from_slice(b"null"),
+                Token::Leaf(path, kind) => {
+                    if kind == Leaf::Text {
+                        literals.push(b'"');
+                    }
+                    let literal = start..literals.len();
+                    start = literals.len();
+                    if kind == Leaf::Text {
+                        literals.push(b'"');
+                    }
+                    if kind == Leaf::Array {
+                        let list = places.arrays.get(&path).ok_or(malformed("an array without a list"))?;
+                        program.layout.push_list(*list, &mut seen);
+                    } else {
+                        let column =
+                            places.columns.get(&(path, kind)).ok_or(malformed("a value without a column"))?;
+                        program.layout.push_column(*column, &mut seen);
+                    }
+                    let slot = program.layout.slots.last().copied();
+                    program.pieces.push(Piece { literal, slot });
+                }
+            }
+        }
+        program.pieces.push(Piece { literal: start..program.literals.len(), slot: None });
+        Ok(program)
+    }
+}

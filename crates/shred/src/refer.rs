@@ -1,0 +1,96 @@
+//! Walks over what was taken apart, event by event, and lets the texts of some columns be compared with the other values around them.
+
+use crate::dissect::Dissection;
+use crate::learn::{Candidate, Learner};
+use crate::shape::{Leaf, Slot};
+
+/// The walk: columns move on when the value around theirs ends, as they do for the reader.
+pub(crate) struct Walk<'a, 'd> {
+    dissection: &'a Dissection<'d>,
+    /// For each column that is to be learned.
+    pub(crate) learners: Vec<Option<Learner<'d>>>,
+    cursors: Vec<usize>,
+    elements: Vec<usize>,
+    arrays: Vec<usize>,
+    /// The shapes of the values that are open, outermost first.
+    open: Vec<u32>,
+}
+
+/// Of very wide events only so many values are looked for in a text.
+const CANDIDATES_MAX: usize = 256;
+
+impl<'a, 'd> Walk<'a, 'd> {
+    /// Walks over all documents, with a learner for each column that `wanted` names.
+    pub(crate) fn over(dissection: &'a Dissection<'d>, wanted: &[bool]) -> Vec<Option<Learner<'d>>> {
+        let lists = dissection.lists.len();
+        let mut walk = Walk {
+            dissection,
+            learners: wanted.iter().map(|wanted| wanted.then(Learner::default)).collect(),
+            cursors: vec![0; dissection.columns.len()],
+            elements: vec![0; lists],
+            arrays: vec![0; lists],
+            open: Vec::new(),
+        };
+        let documents = dissection.lists.first().map_or(0, |list| list.codes.len());
+        for _ in 0..documents {
+            walk.value(0);
+        }
+        walk.learners
+    }
+
+    /// The next element of a list.
+    fn value(&mut self, list: usize) {
+        let dissection = self.dissection;
+        let code = dissection.lists[list].codes[self.elements[list]];
+        self.elements[list] += 1;
+        let shape = dissection.lists[list].shapes[code as usize];
+        let layout = &dissection.shapes[shape as usize].layout;
+        self.open.push(shape);
+        for slot in &layout.slots {
+            match *slot {
+                Slot::Column { column, nth } => self.text(column, nth as usize, shape),
+                Slot::Array { list, nth } => {
+                    let list = list as usize;
+                    let length = dissection.lists[list].lengths[self.arrays[list] + nth as usize];
+                    for _ in 0..length {
+                        self.value(list);
+                    }
+                }
+            }
+        }
+        self.open.pop();
+        for (column, count) in &layout.columns {
+            self.cursors[*column as usize] += *count as usize;
+        }
+        for (list, count) in &layout.lists {
+            self.arrays[*list as usize] += *count as usize;
+        }
+    }
+
+    #[inline]
+    fn text(&mut self, column: u32, nth: usize, shape: u32) {
+        let Walk { dissection, learners, cursors, open, .. } = self;
+        let Some(learner) = &mut learners[column as usize] else { return };
+        let columns = &dissection.columns;
+        let text = columns[column as usize].texts[cursors[column as usize] + nth];
+        let value = |column: u32| columns[column as usize].texts.get(cursors[column as usize]).copied();
+        let candidates = || {
+            let shapes = open.iter().rev().map(|shape| &dissection.shapes[*shape as usize]);
+            let around = shapes.flat_map(|shape| &shape.layout.columns).map(|(other, _)| *other);
+            let usable =
+                around.filter(|other| *other < column && columns[*other as usize].kind != Leaf::Json);
+            let candidate = |other: u32| {
+                let text = value(other).filter(|text| !text.is_empty())?;
+                let key = dissection.paths.last_key_of(columns[other as usize].path);
+                Some(Candidate {
+                    column: other,
+                    text,
+                    key,
+                    fraction: columns[other as usize].kind == Leaf::Fraction,
+                })
+            };
+            usable.filter_map(candidate).take(CANDIDATES_MAX).collect()
+        };
+        learner.text(text, shape, value, candidates);
+    }
+}

@@ -1,0 +1,153 @@
+//! Puts documents together: runs the program of each document's shape over the columns.
+
+use crate::column::ColumnValues;
+use crate::encoding::templates::Filling;
+use crate::error::{DecodeError, malformed};
+use crate::output::Output;
+use crate::program::Program;
+use crate::shape::Slot;
+
+/// A list that was read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Elements {
+    pub(crate) lengths: Vec<i64>,
+    /// The shape of each element, by its number among all shapes.
+    pub(crate) shapes: Vec<u32>,
+}
+
+/// Columns and lists, and how far each was read.
+///
+/// A column moves on when the value around it ends, so that all values of a scope, and of those around it, can be found by their
+/// cursors in any order.
+pub(crate) struct Renderer<'r, 'f> {
+    programs: &'r [Program],
+    columns: &'r [ColumnValues<'f>],
+    lists: &'r [Elements],
+    cursors: Vec<usize>,
+    /// How many arrays of each list, and how many elements.
+    arrays: Vec<usize>,
+    elements: Vec<usize>,
+    /// How many holes of templates may still be filled: what fills one is a byte at least.
+    steps: usize,
+    /// The column whose values are noted, and where they begin and end.
+    noting: usize,
+    noted: Vec<(u32, u32)>,
+}
+
+impl<'r, 'f> Renderer<'r, 'f> {
+    pub(crate) fn new(
+        programs: &'r [Program],
+        columns: &'r [ColumnValues<'f>],
+        lists: &'r [Elements],
+        steps: usize,
+    ) -> Renderer<'r, 'f> {
+        let (cursors, arrays, elements) =
+            (vec![0; columns.len()], vec![0; lists.len()], vec![0; lists.len()]);
+        Renderer {
+            programs,
+            columns,
+            lists,
+            cursors,
+            arrays,
+            elements,
+            steps,
+            noting: usize::MAX,
+            noted: Vec::new(),
+        }
+    }
+
+    /// Notes where the values of a column stand.
+    pub(crate) fn noting(mut self, column: Option<usize>) -> Renderer<'r, 'f> {
+        self.noting = column.unwrap_or(usize::MAX);
+        self
+    }
+
+    /// Where the values stand that were to be noted.
+    pub(crate) fn noted(self) -> Vec<(u32, u32)> {
+        self.noted
+    }
+
+    /// Appends the next element of a list: of the first, the next document.
+    ///
+    /// The recursion is as deep as arrays nest: the path of an array is longer than that of the array around it.
+    pub(crate) fn next(&mut self, list: usize, out: &mut Output) -> Result<(), DecodeError> {
+        const MISSING: DecodeError = malformed("fewer values than its shapes need");
+        let element = self.elements.get_mut(list).ok_or(MISSING)?;
+        let shape = *self.lists.get(list).and_then(|list| list.shapes.get(*element)).ok_or(MISSING)?;
+        *element += 1;
+        let programs = self.programs;
+        let program = programs.get(shape as usize).ok_or(MISSING)?;
+        for piece in &program.pieces {
+            out.push_range(&program.literals, piece.literal.start, piece.literal.end)?;
+            match piece.slot {
+                None => {}
+                Some(Slot::Column { column, nth }) => {
+                    let cursor = self.cursors.get(column as usize).ok_or(MISSING)?;
+                    let start = out.len();
+                    self.value(column as usize, cursor + nth as usize, out)?;
+                    if column as usize == self.noting {
+                        self.noted.push((start as u32, out.len() as u32));
+                    }
+                }
+                Some(Slot::Array { list, nth }) => self.array(list as usize, nth as usize, out)?,
+            }
+        }
+        for (column, count) in &program.layout.columns {
+            *self.cursors.get_mut(*column as usize).ok_or(MISSING)? += *count as usize;
+        }
+        for (list, count) in &program.layout.lists {
+            *self.arrays.get_mut(*list as usize).ok_or(MISSING)? += *count as usize;
+        }
+        Ok(())
+    }
+
+    /// Appends a value. A template refers to columns with smaller numbers only, so it comes to an end; how much is done before that is
+    /// bounded by `steps`.
+    fn value(&mut self, column: usize, index: usize, out: &mut Output) -> Result<(), DecodeError> {
+        const MISSING: DecodeError = malformed("fewer values than its shapes need");
+        let columns = self.columns;
+        let values = columns.get(column).ok_or(MISSING)?;
+        let templated = match values {
+            ColumnValues::Simple(values) => return values.append(index, out),
+            ColumnValues::Templated(templated) => templated,
+        };
+        let (template, nth) = templated.get(index).ok_or(MISSING)?;
+        self.steps =
+            self.steps.checked_sub(template.pieces.len()).ok_or(malformed("templates of too many holes"))?;
+        let mut start = 0;
+        for (end, filling) in &template.pieces {
+            out.push_range(&template.literals, start, *end)?;
+            start = *end;
+            match filling {
+                Filling::Own(values) => values.append(nth, out)?,
+                Filling::Reference(other) => {
+                    let cursor = *self.cursors.get(*other as usize).ok_or(MISSING)?;
+                    self.value(*other as usize, cursor, out)?;
+                }
+            }
+        }
+        out.push_range(&template.literals, start, template.end)
+    }
+
+    fn array(&mut self, list: usize, nth: usize, out: &mut Output) -> Result<(), DecodeError> {
+        const MISSING: DecodeError = malformed("fewer arrays than its shapes need");
+        let array = self.arrays.get(list).ok_or(MISSING)? + nth;
+        let length = *self.lists.get(list).and_then(|list| list.lengths.get(array)).ok_or(MISSING)?;
+        out.push(b"[")?;
+        for element in 0..length {
+            if element > 0 {
+                out.push(b",")?;
+            }
+            self.next(list, out)?;
+        }
+        out.push(b"]")
+    }
+
+    /// Whether everything was used.
+    pub(crate) fn is_done(&self) -> bool {
+        let columns = self.columns.iter().zip(&self.cursors).all(|(values, cursor)| values.len() == *cursor);
+        let lists =
+            self.lists.iter().zip(&self.elements).all(|(list, element)| list.shapes.len() == *element);
+        columns && lists
+    }
+}

@@ -1,0 +1,135 @@
+//! Shapes: the keys of a value in their order, with the kind of each value; and which columns the values stand in.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+/// What a value is, as far as the shape of its document says. Constants are told by that alone; the values of the others stand in
+/// columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Leaf {
+    /// A string, without its quotes.
+    Text,
+    /// A whole number that its mantissa spells back.
+    Whole,
+    /// A number with a fraction that mantissa and scale spell back.
+    Fraction,
+    /// Any other number, as text.
+    Long,
+    /// Any JSON as text: what has too many keys or too many shapes.
+    Json,
+    /// An array: its elements are values of their own, with their own shapes.
+    Array,
+    /// `true`
+    True,
+    /// `false`
+    False,
+    /// `null`
+    Null,
+}
+
+impl Leaf {
+    /// All, in the order of their numbers.
+    pub(crate) const ALL: [Leaf; 9] = [
+        Leaf::Text,
+        Leaf::Whole,
+        Leaf::Fraction,
+        Leaf::Long,
+        Leaf::Json,
+        Leaf::Array,
+        Leaf::True,
+        Leaf::False,
+        Leaf::Null,
+    ];
+
+    /// Whether values of this kind stand in a column.
+    pub(crate) fn has_column(self) -> bool {
+        !matches!(self, Leaf::Array | Leaf::True | Leaf::False | Leaf::Null)
+    }
+}
+
+/// A shape is a sequence of these, an object's members between `Open` and `Close`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Token {
+    /// An object at this path.
+    Open(u32),
+    /// A value at this path that is no object.
+    Leaf(u32, Leaf),
+    /// The end of the object.
+    Close,
+}
+
+impl Token {
+    /// The path of the value that begins here.
+    pub(crate) fn path(self) -> Option<u32> {
+        match self {
+            Token::Open(path) | Token::Leaf(path, _) => Some(path),
+            Token::Close => None,
+        }
+    }
+}
+
+/// Where a value of a shape is found, or put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// In a column: the so-and-so-many-th value of this scope (above 0 where a key comes twice).
+    Column { column: u32, nth: u32 },
+    /// An array: the so-and-so-many-th of this scope.
+    Array { list: u32, nth: u32 },
+}
+
+/// The slots of a shape in the order of the document, and by how much each column moves on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layout {
+    pub(crate) slots: Vec<Slot>,
+    /// Each column once, and how many of its values a value of this shape has.
+    pub(crate) columns: Vec<(u32, u32)>,
+    /// Each array once, likewise.
+    pub(crate) lists: Vec<(u32, u32)>,
+}
+
+impl Layout {
+    /// Adds a value in a column.
+    pub(crate) fn push_column(&mut self, column: u32, seen: &mut Seen) {
+        let nth = count(&mut seen.columns, &mut self.columns, column);
+        self.slots.push(Slot::Column { column, nth });
+    }
+
+    /// Gives each column another number.
+    pub(crate) fn renumber(&mut self, places: &[u32]) {
+        let place = |column: &mut u32| *column = places.get(*column as usize).copied().unwrap_or(*column);
+        for slot in &mut self.slots {
+            if let Slot::Column { column, .. } = slot {
+                place(column);
+            }
+        }
+        self.columns.iter_mut().for_each(|(column, _)| place(column));
+    }
+
+    /// Adds an array.
+    pub(crate) fn push_list(&mut self, list: u32, seen: &mut Seen) {
+        let nth = count(&mut seen.lists, &mut self.lists, list);
+        self.slots.push(Slot::Array { list, nth });
+    }
+}
+
+/// What a layout holds already, while it is made.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    columns: HashMap<u32, usize, FixedState>,
+    lists: HashMap<u32, usize, FixedState>,
+}
+
+fn count(seen: &mut HashMap<u32, usize, FixedState>, counts: &mut Vec<(u32, u32)>, column: u32) -> u32 {
+    let index = *seen.entry(column).or_insert(counts.len());
+    match counts.get_mut(index) {
+        Some((_, count)) => {
+            *count += 1;
+            *count - 1
+        }
+        None => {
+            counts.push((column, 1));
+            0
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Every document comes back, byte for byte, and as columns.
+
+use proptest::prelude::*;
+use tamias_shred::{Encoded, Event, Group, Leaf, encode, group_len};
+use tamias_testdata::{DATA_SETS, Generator, broken_documents, data_set, nasty_documents, spaced_documents};
+
+fn events<'d>(documents: &[&'d [u8]]) -> Vec<Event<'d>> {
+    let event = |(document, n): (&&'d [u8], u64)| Event {
+        instant: 638_000_000_000_000_000 + n * n,
+        arrival: n ^ 5,
+        document,
+    };
+    documents.iter().zip(0..).map(event).collect()
+}
+
+/// Encodes all documents, group by group, and asserts that a reader gives them back. [`encode`] has proved it already; this does not
+/// take its word.
+fn round_trip(documents: &[&[u8]]) -> Vec<Encoded> {
+    let events = events(documents);
+    let mut rest = events.as_slice();
+    let mut groups = Vec::new();
+    while !rest.is_empty() {
+        let (events, after) = rest.split_at(group_len(rest));
+        rest = after;
+        let encoded = encode(events).expect("encodes");
+        let group = Group::open(&encoded.directory).expect("opens");
+        let mut reader = group.read(&encoded.frames);
+        let decoded = reader.documents().expect("decodes");
+        assert_eq!(decoded.len(), events.len());
+        for (document, event) in decoded.iter().zip(events) {
+            assert_eq!(String::from_utf8_lossy(document), String::from_utf8_lossy(event.document));
+            assert_eq!(document, event.document);
+        }
+        for row in [0, events.len() / 3, events.len() - 1] {
+            assert_eq!(reader.document(row).expect("decodes"), events[row].document);
+        }
+        assert!(reader.instants().expect("decodes").iter().eq(events.iter().map(|event| &event.instant)));
+        assert!(reader.arrivals().expect("decodes").iter().eq(events.iter().map(|event| &event.arrival)));
+        groups.push(encoded);
+    }
+    groups
+}
+
+/// At least 99% of the bytes stand in columns, and nothing fell back to text.
+fn assert_columns(groups: &[Encoded], bytes: usize) {
+    assert!(groups.iter().all(|group| !group.fell_back));
+    let text: usize = groups.iter().map(|group| group.text_bytes).sum();
+    assert!(text * 100 <= bytes, "{text} of {bytes} bytes stand as text");
+}
+
+#[test]
+fn nasty_documents_come_back_together_and_each_alone() {
+    let documents = nasty_documents();
+    let documents: Vec<&[u8]> = documents.iter().map(Vec::as_slice).collect();
+    assert_columns(&round_trip(&documents), documents.iter().map(|document| document.len()).sum());
+    for document in &documents {
+        assert_columns(&round_trip(&[document]), document.len());
+    }
+}
+
+#[test]
+fn what_is_not_minified_or_no_json_comes_back_too() {
+    let documents: Vec<Vec<u8>> = spaced_documents().into_iter().chain(broken_documents()).collect();
+    let documents: Vec<&[u8]> = documents.iter().map(Vec::as_slice).collect();
+    round_trip(&documents);
+    for document in documents {
+        round_trip(&[document]);
+    }
+    round_trip(&[b"", b"{}", b""]);
+}
+
+#[test]
+fn generated_events_stand_in_columns() {
+    let mut lines = Vec::new();
+    let mut generator = Generator::new(7, 20_000);
+    while generator.write_next(&mut lines) {}
+    let documents: Vec<&[u8]> = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let groups = round_trip(&documents);
+    assert_columns(&groups, lines.len());
+    assert_eq!(groups.len(), 2);
+}
+
+#[test]
+fn real_events_stand_in_columns() {
+    // Where the sets are not at hand, the generated events above stand for them.
+    for name in DATA_SETS {
+        let Some(bytes) = data_set(name) else { continue };
+        // Enough for a whole group of each.
+        let whole = bytes.len().min(12 << 20);
+        let lines = bytes[..whole].split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+        let documents: Vec<&[u8]> = lines.filter(|line| line.ends_with(b"}")).collect();
+        assert_columns(&round_trip(&documents), documents.iter().map(|document| document.len()).sum());
+    }
+}
+
+#[test]
+fn what_only_looks_like_json_is_text_and_the_rest_are_columns() {
+    let good = r#"{"a":"x","b":[1,{"c":null}]}"#;
+    for broken in [
+        r#"{"a"Zx","b":[]}"#,
+        r#"{"a":1,}"#,
+        r#"{"a":{}"b":1}"#,
+        r#"{"a":[1,]}"#,
+        r#"{"a":[[]x]}"#,
+        r#"{"a":"x"y}"#,
+    ] {
+        let documents = [good, broken, good, good];
+        let groups = round_trip(&documents.map(str::as_bytes));
+        assert!(!groups[0].fell_back, "{broken}");
+        assert!(groups[0].text_bytes <= broken.len(), "{broken}");
+    }
+}
+
+/// Documents that are made to be costly. Some have too many keys for columns: they stand as text, and all come back.
+#[test]
+fn large_and_hostile_documents_come_back() {
+    let keys = |from: usize, count: usize| {
+        let members: Vec<String> = (from..from + count).map(|n| format!("\"key {n}\":{n}")).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    // A million keys, and a document of 16 MB.
+    assert_eq!(round_trip(&[keys(0, 1_000_000).as_bytes()])[0].text_bytes, keys(0, 1_000_000).len());
+    let text = "long ".repeat(3 << 20);
+    assert_columns(
+        &round_trip(&[format!("{{\"text\":\"{text}\",\"n\":[{}0]}}", "1,".repeat(300_000)).as_bytes()]),
+        text.len(),
+    );
+    // Each document with keys of its own; each with the same keys in another order; each with values of other kinds.
+    let own: Vec<String> = (0..2_000).map(|n| keys(n * 30, 30)).collect();
+    let turned = |n: usize| {
+        let members: Vec<String> =
+            (0..40).map(|m| format!("\"k{}\":{m}", (m * (n % 39 + 1) + n) % 41)).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    let turned: Vec<String> = (0..2_000).map(turned).collect();
+    let kinds = |n: usize| {
+        let value = |bit: usize| ["true", "false", "null", "1", "1.5", "\"x\"", "[]", "{}"][(n >> bit) % 8];
+        let members: Vec<String> = (0..10).map(|m| format!("\"k{m}\":{}", value(m))).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    let kinds: Vec<String> = (0..4_000).map(kinds).collect();
+    let nested: Vec<String> =
+        (0..200).map(|n| format!("{{\"a\":{}{n}{}}}", "[[{\"b\":".repeat(n), "}]]".repeat(n))).collect();
+    for documents in [&own, &turned, &kinds, &nested] {
+        let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
+        assert!(round_trip(&documents).iter().all(|group| !group.fell_back));
+    }
+}
+
+/// The texts and the rows of each column are those that a reader of the documents finds.
+#[test]
+fn columns_hold_the_texts_of_their_paths() {
+    let mut lines = Vec::new();
+    let mut generator = Generator::new(3, 3_000);
+    while generator.write_next(&mut lines) {}
+    let documents: Vec<&[u8]> = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let encoded = encode(&events(&documents)).expect("encodes");
+    let group = Group::open(&encoded.directory).expect("opens");
+    let mut reader = group.read(&encoded.frames);
+    let values: Vec<serde_json::Value> =
+        documents.iter().map(|document| serde_json::from_slice(document).expect("an event")).collect();
+    let mut compared = 0;
+    for key in ["Message", "@t", "@tr", "RequestPath", "Application", "Elapsed", "StatusCode"] {
+        let mut found = vec![None; documents.len()];
+        for column in group.find(&[key]) {
+            let (texts, rows) = (reader.texts(column).expect("reads"), reader.rows(column).expect("reads"));
+            for (text, row) in texts.iter().zip(rows) {
+                let text = String::from_utf8(text.to_vec()).expect("text");
+                let kind = group.columns().nth(column).expect("a column").kind;
+                let json = if kind == Leaf::Text { format!("\"{text}\"") } else { text };
+                found[row as usize] = Some(json);
+            }
+        }
+        for (value, found) in values.iter().zip(found) {
+            let found = found.map(|json| serde_json::from_str::<serde_json::Value>(&json).expect("JSON"));
+            assert_eq!(value.get(key), found.as_ref(), "{key}");
+            compared += usize::from(found.is_some());
+        }
+    }
+    assert!(compared > 10_000, "{compared}");
+}
+
+/// Of each column that a document has, at most 64 KiB are decompressed.
+#[test]
+fn one_document_is_read_without_the_others() {
+    let mut lines = Vec::new();
+    let mut generator = Generator::new(3, 16_384);
+    while generator.write_next(&mut lines) {}
+    let documents: Vec<&[u8]> = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let encoded = encode(&events(&documents)).expect("encodes");
+    let group = Group::open(&encoded.directory).expect("opens");
+    for row in [0, 5_000, 16_383] {
+        let mut reader = group.read(&encoded.frames);
+        assert_eq!(reader.document(row).expect("reads"), documents[row]);
+        let columns = serde_json::from_slice::<serde_json::Value>(documents[row]).expect("an event");
+        let columns = columns.as_object().expect("an object").len() as u64;
+        assert!(reader.decompressed_bytes() <= columns * (64 << 10), "{} bytes", reader.decompressed_bytes());
+    }
+}
+
+/// Documents of random structure, few keys, and values of every kind, many of them equal.
+fn document() -> impl Strategy<Value = String> {
+    let scalar = prop_oneof![
+        Just("null".to_owned()),
+        Just("true".to_owned()),
+        Just("false".to_owned()),
+        r"-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?",
+        r#""[ -!#-\[\]-~é中]{0,40}""#,
+        r#""user [0-9]{1,3} of \[a-f0-9]{8}\\r\\n""#.prop_map(|text| text.replace("\\[", "[")),
+        (0..3u8).prop_map(|n| format!("\"2024-05-2{n}T10:56:0{n}.12{n}Z\"")),
+        r#""[0-9a-f]{32}""#,
+    ];
+    let key = prop_oneof![Just(String::new()), "[a-c]", Just("a.b".to_owned()), Just("q\\\"".to_owned())];
+    let value = scalar.prop_recursive(3, 24, 5, move |inner| {
+        let members = prop::collection::vec((key.clone(), inner.clone()), 0..5);
+        prop_oneof![
+            prop::collection::vec(inner, 0..5).prop_map(|elements| format!("[{}]", elements.join(","))),
+            members.prop_map(object),
+        ]
+    });
+    prop::collection::vec(("[a-e]{0,2}", value), 0..6).prop_map(object)
+}
+
+fn object(members: Vec<(String, String)>) -> String {
+    let members: Vec<String> = members.into_iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn documents_of_any_structure_come_back(documents in prop::collection::vec(document(), 0..60)) {
+        let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
+        let groups = round_trip(&documents);
+        prop_assert!(groups.iter().all(|group| !group.fell_back));
+    }
+
+    #[test]
+    fn any_bytes_come_back(documents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20)) {
+        let documents: Vec<&[u8]> = documents.iter().map(Vec::as_slice).collect();
+        round_trip(&documents);
+    }
+}

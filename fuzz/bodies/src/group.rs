@@ -1,0 +1,79 @@
+use tamias_shred::{Group, forge};
+
+/// Any bytes as a group: with right checksums around them, an error or some documents, in bounded time and memory.
+///
+/// The input is the unpacked directory and the frames, each behind its length in two bytes, the lower one first.
+pub fn group(input: &[u8]) {
+    let mut pieces = pieces(input).into_iter();
+    let Some(unpacked) = pieces.next() else { return };
+    let frames: Vec<Vec<u8>> = pieces.collect();
+    let Some(directory) = forge::directory(&unpacked, &frames) else { return };
+    let Ok(group) = Group::open(&directory) else { return };
+    // A directory may announce a gigabyte; that is bounded, but a fuzzer has better things to do.
+    if group.document_bytes() > 1 << 20 {
+        return;
+    }
+    let mut reader = group.read(&frames);
+    let documents = reader.documents();
+    if let Ok(documents) = &documents {
+        assert_eq!(documents.iter().map(<[u8]>::len).sum::<usize>(), group.document_bytes());
+    }
+    for row in 0..group.events().min(4) {
+        let document = reader.document(row);
+        if let (Ok(documents), Ok(document)) = (&documents, document) {
+            assert_eq!(documents.get(row), Some(document.as_slice()), "row {row}");
+        }
+    }
+    for column in 0..group.columns().len().min(64) {
+        let (values, rows) = (reader.column(column), reader.rows(column));
+        if let (Ok(values), Ok(rows), Ok(_)) = (values, rows, &documents) {
+            assert_eq!(values.len(), rows.len(), "column {column}");
+        }
+        let _ = reader.between(column, -5, 1_000);
+    }
+}
+
+fn pieces(input: &[u8]) -> Vec<Vec<u8>> {
+    let mut pieces = Vec::new();
+    let mut rest = input;
+    while let Some((length, after)) = rest.split_first_chunk::<2>() {
+        let length = usize::from(u16::from_le_bytes(*length)).min(after.len());
+        pieces.push(after[..length].to_vec());
+        rest = &after[length..];
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use tamias_shred::{Event, encode};
+
+    /// The corpus's groups are those of the documents from which the other target starts, as they are written now.
+    #[test]
+    fn the_corpus_has_the_groups_of_the_documents() {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+        for file in std::fs::read_dir(corpus.join("documents")).expect("a corpus") {
+            let file = file.expect("a readable folder");
+            let input = std::fs::read(file.path()).expect("a readable file");
+            let lines = input.split(|byte| *byte == b'\n').zip(0..);
+            let events: Vec<Event<'_>> = lines
+                .map(|(document, n)| Event { instant: n * 10_000_000 + n % 3, arrival: n, document })
+                .collect();
+            let encoded = encode(&events).expect("encodes");
+            let mut expected = Vec::new();
+            for piece in [forge::unpacked(&encoded.directory).expect("unpacks")].iter().chain(&encoded.frames)
+            {
+                expected.extend(u16::try_from(piece.len()).expect("a small group").to_le_bytes());
+                expected.extend(piece);
+            }
+            let group = corpus.join("group").join(file.file_name());
+            if std::env::var_os("TAMIAS_BLESS").is_some() {
+                std::fs::write(&group, &expected).expect("a writable folder");
+            }
+            assert_eq!(std::fs::read(&group).expect("a group of each file"), expected, "{group:?}");
+            super::group(&expected);
+        }
+    }
+}

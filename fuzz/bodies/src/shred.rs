@@ -1,0 +1,31 @@
+use tamias_shred::{Event, Group, encode, group_len};
+
+/// Documents, one a line, come back from columns byte for byte, all together and each alone.
+///
+/// Inputs above 64 KiB are left out: they take longer and show nothing that smaller ones do not.
+pub fn shred(input: &[u8]) {
+    if input.len() > 64 << 10 {
+        return;
+    }
+    let events: Vec<Event<'_>> = input
+        .split(|byte| *byte == b'\n')
+        .zip(0..)
+        .map(|(document, n)| Event { instant: n * 10_000_000 + n % 3, arrival: n, document })
+        .collect();
+    let events = &events[..group_len(&events)];
+    let encoded = encode(events).expect("a group of fewer events and bytes than the limits");
+    assert!(!encoded.fell_back, "columns must give the documents back");
+    let group = Group::open(&encoded.directory).expect("what was written opens");
+    let mut reader = group.read(&encoded.frames);
+    let documents = reader.documents().expect("what was written reads");
+    assert!(documents.iter().eq(events.iter().map(|event| event.document)));
+    for (row, event) in events.iter().enumerate().take(16) {
+        assert_eq!(reader.document(row).expect("what was written reads"), event.document, "row {row}");
+    }
+    for column in 0..group.columns().len() {
+        let values = reader.column(column).expect("what was written reads");
+        let rows = reader.rows(column).expect("what was written reads");
+        assert_eq!(values.len(), rows.len());
+        assert!(rows.is_sorted());
+    }
+}

@@ -83,7 +83,9 @@ impl fmt::Display for Leftover {
         let Range { start, end } = self.bytes;
         write!(f, "{} ended with bytes {start} to {end}, which do not count: ", self.file.display())?;
         match self.events {
-            0 => f.write_str("a batch was being written, and was not acknowledged")?,
+            0 => f.write_str(
+                "a batch that was being written, or the last one, if it is damaged: nobody can tell",
+            )?,
             1 => f.write_str("they hold 1 event behind a gap, and nothing says that it was durable")?,
             events => {
                 write!(f, "they hold {events} events behind a gap, and nothing says that they were durable")?;

@@ -36,7 +36,13 @@ pub(crate) fn run(args: &RepairArgs) -> Result<(), Failure> {
             repair.events
         )));
     }
-    output::write_line(&mut out, &format!("repaired: {files}, {lost} lost, {} stay", repair.events))
+    let regained: u64 = repair.unnamed.iter().map(|file| file.regained).sum();
+    let back = match regained {
+        0 => String::new(),
+        events => format!(" with damaged or missing ones, {events} came back from files that were not named"),
+    };
+    let line = format!("repaired: {files}, {lost} lost{back}, {} stay", repair.events);
+    output::write_line(&mut out, &line)
 }
 
 /// Lists what is damaged, and what is kept of it.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::ReadError;
@@ -22,7 +24,14 @@ pub struct Block {
 #[derive(Clone)]
 enum Bytes {
     Tail(Arc<Run>),
-    Mapped { file: Arc<Loaded>, number: usize, parts: Parts },
+    /// `fetched` once the documents were found whole and in memory by this handle or one that it was cloned from.
+    Mapped {
+        file: Arc<Loaded>,
+        number: usize,
+        parts: Parts,
+        documents: Range<usize>,
+        fetched: Arc<AtomicBool>,
+    },
     Read(Arc<ReadBlock>),
 }
 
@@ -89,8 +98,8 @@ impl Block {
         Block { bytes: Bytes::Tail(run) }
     }
 
-    pub(crate) fn mapped(file: Arc<Loaded>, number: usize, parts: Parts) -> Block {
-        Block { bytes: Bytes::Mapped { file, number, parts } }
+    pub(crate) fn mapped(file: Arc<Loaded>, number: usize, parts: Parts, documents: Range<usize>) -> Block {
+        Block { bytes: Bytes::Mapped { file, number, parts, documents, fetched: Arc::default() } }
     }
 
     pub(crate) fn read(block: ReadBlock) -> Block {
@@ -117,7 +126,14 @@ impl Block {
     pub fn documents(&self) -> Result<&[u8], ReadError> {
         match &self.bytes {
             Bytes::Tail(run) => Ok(&run.documents),
-            Bytes::Mapped { file, number, .. } => file.documents(*number),
+            Bytes::Mapped { file, number, documents, fetched, .. } => {
+                // Rows ask for them one by one.
+                if !fetched.load(Relaxed) {
+                    file.documents(*number)?;
+                    fetched.store(true, Relaxed);
+                }
+                Ok(file.mapped(documents))
+            }
             Bytes::Read(block) => block.documents(),
         }
     }

@@ -130,7 +130,7 @@ impl Loaded {
                     None => keys.start + events * 20..keys.end,
                 };
                 let parts = Parts { keys, summary, events };
-                Ok(Block::mapped(Arc::clone(self), number, parts))
+                Ok(Block::mapped(Arc::clone(self), number, parts, within(&place.documents)))
             }
             SegmentBytes::Read(_) => {
                 let mut bytes = self.read(&place, &place.keys)?;

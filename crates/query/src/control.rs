@@ -1,9 +1,9 @@
 //! What may end a query early: its caller, its deadline, its memory.
 
 use crate::error::{ExecError, Held};
-use crate::exec::Watch;
 use crate::expr::Failure;
 use crate::plan::Plan;
+use crate::profile::Profile;
 use crate::time;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -83,7 +83,7 @@ impl CancelHandle {
 pub(crate) struct Control {
     pub(crate) options: RunOptions,
     pub(crate) handle: CancelHandle,
-    pub(crate) watch: Watch,
+    pub(crate) profile: Profile,
     /// The instant of `Now()`, in ticks: one for the whole query.
     pub(crate) now: u64,
     /// What the groups of all threads take, about, in bytes.
@@ -96,7 +96,7 @@ impl Control {
         options.plain |= options.count_kinds;
         options.threads = options.threads.min(THREADS_MAX);
         Control {
-            watch: Watch::new(plan, &options),
+            profile: Profile::new(plan, &options),
             options,
             handle: CancelHandle::default(),
             now: time::now(),

@@ -1,9 +1,10 @@
 //! A plan as text: a tree with a step a line, what comes last standing first; and what its steps did.
 
-use crate::exec::{Stats, StepTimes, Watch};
 use crate::expr::{Expr, Printed, property};
 use crate::plan::{Grouping, Input, Key, Output, Plan, Sort};
+use crate::profile::{Profile, StepTimes};
 use crate::source::Direction;
+use crate::stats::Stats;
 use std::fmt::{self, Write};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -46,11 +47,11 @@ struct Step {
 }
 
 /// The tree with what each step has counted and taken, and all counts below it.
-pub(crate) fn analysis(plan: &Plan, stats: &Stats, watch: &Watch) -> String {
-    let times = watch.times.as_ref().map(|times| times.steps(stats.hits));
+pub(crate) fn analysis(plan: &Plan, stats: &Stats, profile: &Profile) -> String {
+    let times = profile.times.as_ref().map(|times| times.steps(stats.hits));
     let mut text = String::new();
     let steps = steps(plan).into_iter().map(|step| {
-        let mut notes = counted(step.kind, plan, stats, watch);
+        let mut notes = counted(step.kind, plan, stats, profile);
         notes.extend(times.as_ref().and_then(|times| taken(step.kind, plan, times)));
         if notes.is_empty() { step.text } else { format!("{} [{}]", step.text, notes.join("; ")) }
     });
@@ -78,7 +79,7 @@ pub(crate) fn analysis(plan: &Plan, stats: &Stats, watch: &Watch) -> String {
             text,
             "time: {}{}, of which reading and checking blocks {}; `about` is reckoned from every 16th",
             shown(*all),
-            if watch.has_others.load(Relaxed) { " of all threads together" } else { "" },
+            if profile.has_others.load(Relaxed) { " of all threads together" } else { "" },
             shown(*source)
         );
     }
@@ -87,11 +88,11 @@ pub(crate) fn analysis(plan: &Plan, stats: &Stats, watch: &Watch) -> String {
 }
 
 /// What a step has counted.
-fn counted(kind: Kind, plan: &Plan, stats: &Stats, watch: &Watch) -> Vec<String> {
+fn counted(kind: Kind, plan: &Plan, stats: &Stats, profile: &Profile) -> Vec<String> {
     let unnests = matches!(&plan.input, Input::Events(events) if !events.unnest.is_empty());
     let tested = if unnests { count(stats.elements, "element") } else { count(stats.events, "event") };
-    let held = watch.held.load(Relaxed);
-    let groups = watch.groups.load(Relaxed);
+    let held = profile.held.load(Relaxed);
+    let groups = profile.groups.load(Relaxed);
     let has_sort = match &plan.output {
         Output::Rows { sort, .. } => !sort.is_empty(),
         Output::Groups(_) => true,

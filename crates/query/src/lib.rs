@@ -17,9 +17,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod aggregate;
 mod ast;
 mod builtin;
 mod calendar;
+mod chunk;
 mod control;
 mod error;
 mod exec;
@@ -28,17 +30,22 @@ mod expr;
 mod functions;
 mod instant;
 mod instants;
+mod key_table;
 mod lexer;
+mod operator;
 mod optimizer;
 mod parameters;
 mod parser;
 mod plan;
 mod planner;
+mod profile;
 mod query;
 mod row;
+mod scan;
 mod search;
 mod source;
 mod span;
+mod stats;
 mod summary;
 mod template;
 mod time;
@@ -47,14 +54,16 @@ mod vocabulary;
 
 pub use control::{CancelHandle, MEMORY_BYTES, RunOptions, THREADS_MAX};
 pub use error::{ExecError, Held, QueryError};
-pub use exec::{AggregateKinds, KindCounts, KindReport, PathKinds, Rows, Stats};
+pub use exec::Rows;
 pub use instant::{Instant, InstantError};
 pub use parameters::Parameters;
 pub use parser::{EXPRESSION_DEPTH_MAX, QUERY_BYTES_MAX};
+pub use profile::{AggregateKinds, KindCounts, KindReport, PathKinds};
 pub use query::{EvalError, Expression, Query, Statement, eval};
 pub use row::{Cell, OwnedRow, Row};
 pub use source::{Block, Direction, Source, SourceError};
 pub use span::Span;
+pub use stats::Stats;
 pub use summary::{FalseSummary, check_summary, summarize};
 pub use value::{Kind, VALUE_BYTES_MAX};
 pub use vocabulary::{Word, vocabulary};

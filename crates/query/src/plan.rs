@@ -1,5 +1,6 @@
 //! What a query does, step by step: what the planner makes, the optimizer rewrites and the executor runs.
 
+use crate::aggregate::Function;
 use crate::ast::{Comparison, Explain};
 use crate::expr::{Certain, Computed, Expr, Printed};
 use crate::search::Search;
@@ -88,24 +89,6 @@ pub(crate) struct Aggregate {
     pub(crate) argument: Expr,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Function {
-    Count,
-    CountDistinct,
-    Sum,
-    Min,
-    Max,
-    Mean,
-    Percentile { p: f64, error: f64 },
-    First,
-    Last,
-    Any,
-    All,
-    Distinct,
-    Top(usize),
-    Bottom(usize),
-}
-
 impl Plan {
     /// Of what kind each column's values are, where that is certain.
     pub(crate) fn column_kinds(&self) -> Vec<Certain> {
@@ -116,7 +99,8 @@ impl Plan {
                     Key::Time(_) => Some(Kind::Number),
                     Key::Expr { expr, .. } => expr.kind(&[]),
                 });
-                let aggregates = grouping.aggregates.iter().map(Aggregate::kind);
+                let aggregates = grouping.aggregates.iter();
+                let aggregates = aggregates.map(|of| of.function.kind(of.argument.kind(&[])));
                 let groups: Vec<Certain> = keys.chain(aggregates).collect();
                 let cells = grouping.cells.iter().map(|cell| cell.kind(&groups));
                 groups.iter().take(grouping.keys.len()).copied().chain(cells).collect()
@@ -157,67 +141,11 @@ impl Plan {
 }
 
 impl Aggregate {
-    /// Of what kind its values are, where that is certain.
-    fn kind(&self) -> Certain {
-        match self.function {
-            Function::Count
-            | Function::CountDistinct
-            | Function::Sum
-            | Function::Min
-            | Function::Max
-            | Function::Mean
-            | Function::Percentile { .. } => Some(Kind::Number),
-            Function::Any | Function::All => Some(Kind::Boolean),
-            Function::First
-            | Function::Last
-            | Function::Distinct
-            | Function::Top(_)
-            | Function::Bottom(_) => self.argument.kind(&[]),
-        }
-    }
-
     /// The aggregate as the language writes it.
     pub(crate) fn text(&self, slots: &[String], locals: &[String]) -> String {
-        let argument = Printed { expr: &self.argument, slots, locals };
-        match self.function {
-            Function::Count if matches!(self.argument, Expr::Constant(_)) => "count(*)".to_owned(),
-            Function::Count => format!("count({argument})"),
-            Function::CountDistinct => format!("count(distinct({argument}))"),
-            Function::Sum => format!("sum({argument})"),
-            Function::Min => format!("min({argument})"),
-            Function::Max => format!("max({argument})"),
-            Function::Mean => format!("mean({argument})"),
-            Function::Percentile { p, error } => format!("percentile({argument}, {p}, {error})"),
-            Function::First => format!("first({argument})"),
-            Function::Last => format!("last({argument})"),
-            Function::Any => format!("any({argument})"),
-            Function::All => format!("all({argument})"),
-            Function::Distinct => format!("distinct({argument})"),
-            Function::Top(count) => format!("top({argument}, {count})"),
-            Function::Bottom(count) => format!("bottom({argument}, {count})"),
+        match self.argument {
+            Expr::Constant(_) if self.function == Function::COUNT => "count(*)".to_owned(),
+            _ => self.function.text(&Printed { expr: &self.argument, slots, locals }.to_string()),
         }
-    }
-}
-
-impl Function {
-    /// Whether the aggregate takes values of this kind, or passes over them.
-    pub(crate) fn takes(self, kind: Kind) -> bool {
-        match self {
-            Function::Count => !matches!(kind, Kind::Undefined | Kind::Null),
-            Function::Sum | Function::Min | Function::Max | Function::Mean | Function::Percentile { .. } => {
-                kind == Kind::Number
-            }
-            _ => kind != Kind::Undefined,
-        }
-    }
-
-    /// Whether a value that comes again makes no difference, but where it comes first.
-    pub(crate) fn is_distinct(self) -> bool {
-        matches!(self, Function::Distinct | Function::CountDistinct)
-    }
-
-    /// Whether the aggregate gives several rows.
-    pub(crate) fn has_rows(self) -> bool {
-        matches!(self, Function::Distinct | Function::Top(_) | Function::Bottom(_))
     }
 }

@@ -35,6 +35,6 @@ const KEYWORDS: [&str; 34] = [
 pub fn vocabulary() -> impl Iterator<Item = (&'static str, Word)> {
     let keywords = KEYWORDS.into_iter().map(|word| (word, Word::Keyword));
     let functions = functions::names().map(|word| (word, Word::Function));
-    let aggregates = planner::AGGREGATES.into_iter().map(|word| (word, Word::Aggregate));
+    let aggregates = planner::aggregate_names().map(|word| (word, Word::Aggregate));
     keywords.chain(functions).chain(aggregates).chain(BuiltIn::names().map(|word| (word, Word::BuiltIn)))
 }

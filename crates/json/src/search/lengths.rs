@@ -1,40 +1,43 @@
 //! How many characters strings have, counted in the bytes where they stand.
 
 use super::find::REACH;
-use super::{Documents, Place};
+use super::{Documents, FewDigits, Place};
 use crate::access;
 use crate::classify::{BLOCK, Kernel};
 use crate::isa::Isa;
 use crate::scan::Carry;
 use crate::task::{Task, run};
 
-/// The characters of some strings, how many those are, and which others there are.
+/// The characters of some strings, and which others there are.
 pub(super) fn all(
     isa: Isa,
     documents: Documents<'_>,
     values: &[Place],
     indices: &[u32],
+    lengths: &mut Vec<FewDigits>,
     left: &mut Vec<u32>,
-) -> (u64, u64) {
+) {
+    lengths.clear();
     left.clear();
-    run(isa, Lengths { bytes: documents.bytes, values, indices, left })
+    lengths.reserve(indices.len());
+    run(isa, Lengths { bytes: documents.bytes, values, indices, lengths, left });
 }
 
 struct Lengths<'t> {
     bytes: &'t [u8],
     values: &'t [Place],
     indices: &'t [u32],
+    lengths: &'t mut Vec<FewDigits>,
     left: &'t mut Vec<u32>,
 }
 
 impl Task for Lengths<'_> {
-    type Output = (u64, u64);
+    type Output = ();
 
     #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) -> (u64, u64) {
-        let Lengths { bytes, values, indices, left } = self;
-        let (mut total, mut count) = (0, 0);
-        for index in indices {
+    fn run<K: Kernel>(self, kernel: K) {
+        let Lengths { bytes, values, indices, lengths, left } = self;
+        for (at, index) in (0..).zip(indices) {
             let characters = match values.get(*index as usize) {
                 Some(Place::Absent) => continue,
                 Some(Place::Value(start, end)) => match bytes.get(*start as usize) {
@@ -44,11 +47,10 @@ impl Task for Lengths<'_> {
                 None | Some(Place::Unsure) => None,
             };
             match characters {
-                Some(characters) => (total, count) = (total + characters, count + 1),
-                None => left.push(*index),
+                Some(characters) => lengths.push(FewDigits { significand: characters as i64, scale: 0, at }),
+                None => left.push(at),
             }
         }
-        (total, count)
     }
 }
 

@@ -199,13 +199,20 @@ impl<'d> Documents<'d> {
         Runs { kernel, documents: *self, places: &places.all, next: 0, index: 0 }
     }
 
-    /// How many characters the strings at some values have together, and how many strings that are: of `indices` those whose value
-    /// at that index is a string. What it cannot tell, because there are escapes like `\u00e4` in it or the value is not sure, it
-    /// leaves to be looked at: such indices replace what `left` holds.
+    /// How many characters the strings at some values have: those at `indices` whose value is a string. What it cannot tell, because
+    /// there are escapes like `\u00e4` in it or the value is not sure, goes to `left`, as its place among the indices. They replace what the
+    /// lists hold, and are in order.
     ///
     /// A character is what begins with a byte that continues no other.
-    pub fn lengths(&self, isa: Isa, values: &[Place], indices: &[u32], left: &mut Vec<u32>) -> (u64, u64) {
-        lengths::all(isa, *self, values, indices, left)
+    pub fn lengths(
+        &self,
+        isa: Isa,
+        values: &[Place],
+        indices: &[u32],
+        lengths: &mut Vec<FewDigits>,
+        left: &mut Vec<u32>,
+    ) {
+        lengths::all(isa, *self, values, indices, lengths, left);
     }
 
     /// The bytes of the whole block.

@@ -1,50 +1,30 @@
 //! Plan → rows. Events stream through a block at a time; only groups, and rows to be sorted, are held.
 //!
 //! 1. The source yields a group of blocks whose times overlap.
-//! 2. What is known of a block is asked first: it may hold no hit, or its summary may be all that the groups need (`outlook`,
-//!    `answer`). Otherwise it is scanned, its events filtered, its hits made into a batch of rows (`scan`, `project`).
-//! 3. The batches of a group are merged by (instant, arrival); a batch that runs out is filled again (`merge`).
-//! 4. Or the hits are taken into groups, in any order: what depends on order remembers the event's (`group`, `intake`,
-//!    `columns`, `aggregate`).
-//! 5. Rows to be sorted are held, no more than a limit needs (`sort`).
-//! 6. If the query has several threads, each takes whole blocks: into groups of its own (`parallel`), or to make their rows
-//!    before they are wanted (`ahead`).
+//! 2. What is known of a block is asked first: it may hold no event that passes, or its statistics may be all that the groups need
+//!    (`pushdown`, `operator/answer`). Otherwise a scan finds the rows of those that pass, as columns (`scan`).
+//! 3. The rows of a group of blocks are merged by (instant, arrival); a batch that runs out is filled again (`operator/merge`).
+//! 4. Or they are taken into groups, a chunk at a time, in any order: what depends on order remembers the event's
+//!    (`operator/group`, `aggregate`).
+//! 5. Rows to be sorted are held, no more than a limit needs (`operator/sort`).
+//! 6. If the query has several threads, each takes whole blocks: into groups of its own (`operator/parallel`), or to make their
+//!    rows before they are wanted (`operator/read_ahead`).
 
-mod aggregate;
-mod ahead;
-mod answer;
-mod columns;
-mod combined;
-mod exact;
-mod group;
-mod intake;
-mod merge;
-mod outlook;
-mod parallel;
-mod project;
-mod scan;
-mod sketch;
-mod sort;
-mod spellings;
-mod stats;
-mod watch;
-
-pub use stats::Stats;
-pub use watch::{AggregateKinds, KindCounts, KindReport, PathKinds};
-pub(crate) use watch::{StepTimes, Watch};
+pub(crate) mod outlook;
 
 use crate::control::{CancelHandle, Control, RunOptions};
 use crate::error::ExecError;
 use crate::explain;
 use crate::expr::Scope;
+use crate::operator::{self, HeldRows, Merge, ReadAhead, RowId, Sorter};
 use crate::plan::{Input, Output, Plan};
-use crate::row::{Batch, OwnedRow, Row};
+use crate::profile::KindReport;
+use crate::row::{OwnedRow, Row};
+use crate::scan::{Run, Worker};
 use crate::source::{NoEvents, Source};
-use crate::value::Value;
-use ahead::Ahead;
-use merge::Merge;
-use scan::{Run, Worker};
+use crate::stats::Stats;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The rows of a query. They stream: a row is made when it is asked for, or shortly before; dropping `Rows` ends the query.
 pub struct Rows {
@@ -61,22 +41,22 @@ enum State {
     Ready,
     /// Rows come from the events as they are read.
     Streaming(Merge),
-    /// Rows that were held, the last one first.
-    Held(Vec<Vec<Value<'static>>>, Batch),
+    /// Rows that were held, and which come next.
+    Held(HeldRows, std::vec::IntoIter<RowId>),
     Done,
 }
 
 /// Where the row that was asked for stands.
 enum Found {
     Streaming,
-    Held,
+    Held(RowId),
     None,
 }
 
 impl Rows {
     pub(crate) fn new(plan: Arc<Plan>, source: Option<Box<dyn Source>>, options: RunOptions) -> Rows {
         let control = Arc::new(Control::new(&plan, options));
-        let source = source.map(|source| control.watch.source(source));
+        let source = source.map(|source| control.profile.source(source));
         let worker = Worker::new(&plan, &control);
         Rows { plan, source, state: State::Ready, worker, stats: Stats::default(), control }
     }
@@ -112,13 +92,13 @@ impl Rows {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn kinds(&self) -> Option<KindReport> {
-        self.control.watch.kind_report()
+        self.control.profile.kind_report()
     }
 
     /// The plan as [`Query::explain`](crate::Query::explain) gives it, and what each of its steps has counted and, with
     /// [`RunOptions::measure`], taken so far.
     pub fn analysis(&self) -> String {
-        explain::analysis(&self.plan, &self.stats, &self.control.watch)
+        explain::analysis(&self.plan, &self.stats, &self.control.profile)
     }
 
     /// A handle that ends the query from another thread.
@@ -133,9 +113,9 @@ impl Rows {
     /// # Errors
     /// If the source fails, an event is damaged, or a limit of the query is exceeded.
     pub fn next_row(&mut self) -> Result<Option<Row<'_>>, ExecError> {
-        let started = self.control.watch.start();
+        let started = self.control.profile.start();
         let found = self.advance();
-        self.control.watch.took(started);
+        self.control.profile.took(started);
         match found {
             Ok(Found::None) => {
                 self.end();
@@ -146,7 +126,9 @@ impl Rows {
                 let columns = &self.plan.columns;
                 Ok(match (&self.state, found) {
                     (State::Streaming(merge), Found::Streaming) => merge.row(columns),
-                    (State::Held(_, batch), Found::Held) => batch.row(columns, 0),
+                    (State::Held(rows, _), Found::Held(id)) => {
+                        rows.chunk(id).map(|(chunk, row)| Row::new(columns, chunk, row))
+                    }
                     _ => None,
                 })
             }
@@ -177,55 +159,52 @@ impl Rows {
         match &mut self.state {
             State::Streaming(merge) => {
                 let Input::Events(events) = &self.plan.input else { return Ok(Found::None) };
-                let run = Run { plan: &self.plan, events, control: &self.control };
+                let outputs = operator::outputs(&self.plan);
+                let run = Run { plan: &self.plan, events, outputs: &outputs, control: &self.control };
                 let there = merge.advance(run, left, &mut self.worker, &mut self.stats)?;
                 Ok(if there { Found::Streaming } else { Found::None })
             }
-            State::Held(rows, batch) => match rows.pop() {
-                Some(row) => {
-                    project::single(batch, row.iter())?;
-                    Ok(Found::Held)
-                }
-                None => Ok(Found::None),
-            },
+            State::Held(_, next) => Ok(next.next().map_or(Found::None, Found::Held)),
             State::Ready | State::Done => Ok(Found::None),
         }
     }
 
     fn start(&mut self, plan: &Arc<Plan>) -> Result<State, ExecError> {
-        let width = plan.columns.len();
-        let held = |rows: Vec<Vec<Value<'static>>>| State::Held(rows, Batch::new(None, width));
+        let held = |(rows, ids): (HeldRows, Vec<RowId>)| State::Held(rows, ids.into_iter());
+        let Rows { source, worker, stats, control, .. } = self;
+        let profile = &control.profile;
+        let outputs = operator::outputs(plan);
         match (&plan.input, &plan.output) {
             (Input::Nothing, Output::Rows { cells, .. }) => {
-                let mut scope = Scope::new(self.control.now);
-                let row = cells.iter().map(|cell| cell.eval(&mut scope).into_static()).collect();
+                let mut scope = Scope::new(control.now);
+                let row: Vec<_> = cells.iter().map(|cell| cell.eval(&mut scope).into_static()).collect();
                 scope.take_failure()?;
-                Ok(held(vec![row]))
+                Ok(held(operator::single(&row)?))
             }
             (Input::Nothing, Output::Groups(grouping)) => {
-                Ok(held(group::Groups::new(grouping).finish(plan, &self.control)?))
+                Ok(held(operator::Groups::new(grouping).finish(plan, control)?))
             }
             (Input::Events(events), Output::Rows { sort, .. }) => {
-                let Some(source) = self.source.take() else { return Ok(State::Done) };
-                let mut merge = Merge::new(Ahead::new(source, plan.clone(), self.control.clone()));
+                let Some(source) = source.take() else { return Ok(State::Done) };
+                let mut merge = Merge::new(ReadAhead::new(source, plan.clone(), control.clone()));
                 if sort.is_empty() {
                     return Ok(State::Streaming(merge));
                 }
-                let mut sorted = sort::Sorted::new(sort, plan.limit);
-                let run = Run { plan, events, control: &self.control };
-                while merge.advance(run, u64::MAX, &mut self.worker, &mut self.stats)? {
-                    if let Some(row) = merge.row(&plan.columns) {
-                        self.control.watch.held(|| sorted.push(&row, &self.control))?;
+                let mut sorter = Sorter::new(sort, plan.limit, plan.columns.len());
+                let run = Run { plan, events, outputs: &outputs, control };
+                while merge.advance(run, u64::MAX, worker, stats)? {
+                    if let Some((chunk, row)) = merge.chunk() {
+                        profile.held(|| sorter.take_row(&chunk, row, control))?;
                     }
                 }
-                Ok(held(self.control.watch.held(|| sorted.finish())))
+                profile.held.store(sorter.taken(), Relaxed);
+                Ok(held(profile.held(|| sorter.finish())))
             }
             (Input::Events(events), Output::Groups(grouping)) => {
-                let Some(mut source) = self.source.take() else { return Ok(State::Done) };
-                let run = Run { plan, events, control: &self.control };
-                let groups =
-                    parallel::groups(run, grouping, &mut *source, &mut self.worker, &mut self.stats)?;
-                Ok(held(self.control.watch.held(|| groups.finish(plan, &self.control))?))
+                let Some(mut source) = source.take() else { return Ok(State::Done) };
+                let run = Run { plan, events, outputs: &outputs, control };
+                let groups = operator::groups(run, grouping, &mut *source, worker, stats)?;
+                Ok(held(profile.held(|| groups.finish(plan, control))?))
             }
         }
     }

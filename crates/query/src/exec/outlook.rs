@@ -14,7 +14,7 @@ use tamias_json::number::Bound;
 
 /// What a condition may come to, over some values of an event: a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Outcomes(u8);
+pub(crate) struct Outcomes(u8);
 
 impl Outcomes {
     const NONE: Outcomes = Outcomes(0);
@@ -39,7 +39,7 @@ impl Outcomes {
     }
 
     /// Whether an event with such a value passes; none where that is not certain.
-    pub(super) fn passes(self) -> Option<bool> {
+    pub(crate) fn passes(self) -> Option<bool> {
         match self.has(Outcomes::TRUE) {
             false => Some(false),
             true => (self == Outcomes::TRUE).then_some(true),
@@ -113,7 +113,7 @@ impl BitOrAssign for Outcomes {
 
 /// Some events of a block, by what they have under a key.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Class<'b> {
+pub(crate) enum Class<'b> {
     Missing,
     /// A scalar as it is stored, a string without its quotes.
     Known(Scalar, &'b [u8]),
@@ -126,7 +126,7 @@ pub(super) enum Class<'b> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Scalar {
+pub(crate) enum Scalar {
     Text,
     /// A number, `null`, `true` or `false`.
     Bare,
@@ -134,12 +134,12 @@ pub(super) enum Scalar {
 
 impl Class<'_> {
     /// Whether the value is known itself.
-    pub(super) fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         matches!(self, Class::Missing | Class::Known(..))
     }
 
     /// Writes a document of no key but this one, with a value of the class; false where that is not known.
-    pub(super) fn write(&self, name: &str, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn write(&self, name: &str, out: &mut Vec<u8>) -> bool {
         out.clear();
         let (quote, text): (&[u8], _) = match self {
             Class::Missing => {
@@ -158,7 +158,7 @@ impl Class<'_> {
 }
 
 /// Calls `each` for each class of a key's values, with the events of it, if the classes are known: whether they are.
-pub(super) fn classes<'b>(key: &Key<'b>, events: u32, mut each: impl FnMut(Class<'b>, Tally)) -> bool {
+pub(crate) fn classes<'b>(key: &Key<'b>, events: u32, mut each: impl FnMut(Class<'b>, Tally)) -> bool {
     let values = match key {
         Key::Unknown => return false,
         Key::Absent => {
@@ -216,7 +216,7 @@ const KNOWN_MAX: usize = 1024;
 
 /// The slot that an expression depends on, if it depends on nothing else of its event; the inner one none where it is
 /// constant.
-pub(super) fn only_slot(expr: &Expr) -> Option<Option<usize>> {
+pub(crate) fn only_slot(expr: &Expr) -> Option<Option<usize>> {
     match expr {
         Expr::Slot(slot) | Expr::BuiltIn(Computed::Level { level: slot }) => return Some(Some(*slot)),
         Expr::BuiltIn(Computed::Start { start: slot }) => return Some(Some(*slot)),
@@ -269,22 +269,22 @@ impl Condition {
 }
 
 /// What a plan's condition asks of blocks; with it, how to make a class of values an event.
-pub(super) struct Outlook {
+pub(crate) struct Outlook {
     condition: Option<Condition>,
     instants: RangeInclusive<u64>,
     probe: Probe,
 }
 
 /// What is known of a block.
-pub(super) struct Verdict {
+pub(crate) struct Verdict {
     /// The events within the query's time, by their place in the block; none of the others passes.
-    pub(super) events: Range<usize>,
+    pub(crate) events: Range<usize>,
     /// Whether all, or none of them pass; none where that is not certain.
-    pub(super) passes: Option<bool>,
+    pub(crate) passes: Option<bool>,
 }
 
 impl Outlook {
-    pub(super) fn new(plan: &Plan, events: &Events, now: u64) -> Outlook {
+    pub(crate) fn new(plan: &Plan, events: &Events, now: u64) -> Outlook {
         // A condition on what was unnested is not one on an event.
         let condition = plan.filter.as_ref().map(|filter| match events.unnest.is_empty() {
             true => Condition::new(filter),
@@ -294,13 +294,13 @@ impl Outlook {
     }
 
     /// What the block's columns and its summary tell, if it has one.
-    pub(super) fn of(
+    pub(crate) fn of(
         &mut self,
         block: &dyn Block,
         summary: Option<&Summary<'_>>,
         events: &Events,
     ) -> Verdict {
-        let instants = block.instants().get(..super::scan::event_count(block)).unwrap_or_default();
+        let instants = block.instants().get(..crate::scan::event_count(block)).unwrap_or_default();
         let instant = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
         let start = instants.partition_point(|bytes| instant(bytes) < *self.instants.start());
         let end = instants.partition_point(|bytes| instant(bytes) <= *self.instants.end()).max(start);
@@ -319,7 +319,7 @@ impl Outlook {
     }
 
     /// Whether events of a class of a slot's values pass; none where that is not certain, or depends on something else.
-    pub(super) fn of_class(&mut self, slot: usize, class: &Class<'_>, events: &Events) -> Option<bool> {
+    pub(crate) fn of_class(&mut self, slot: usize, class: &Class<'_>, events: &Events) -> Option<bool> {
         match &mut self.condition {
             None => Some(true),
             Some(Condition::Slot(condition)) if condition.slot == slot => {
@@ -330,7 +330,7 @@ impl Outlook {
     }
 
     /// The slot that the condition depends on alone.
-    pub(super) fn slot(&self) -> Option<usize> {
+    pub(crate) fn slot(&self) -> Option<usize> {
         match &self.condition {
             Some(Condition::Slot(condition)) => Some(condition.slot),
             _ => None,
@@ -338,11 +338,11 @@ impl Outlook {
     }
 
     /// Whether there is no condition.
-    pub(super) fn is_unconditional(&self) -> bool {
+    pub(crate) fn is_unconditional(&self) -> bool {
         self.condition.is_none()
     }
 
-    pub(super) fn probe(&mut self) -> &mut Probe {
+    pub(crate) fn probe(&mut self) -> &mut Probe {
         &mut self.probe
     }
 }
@@ -501,7 +501,7 @@ fn between(op: Comparison, least: Ordering, greatest: Ordering) -> Outcomes {
 }
 
 /// A document of one value, to evaluate expressions over.
-pub(super) struct Probe {
+pub(crate) struct Probe {
     document: Vec<u8>,
     offsets: Offsets,
     spare: Spare,
@@ -514,7 +514,7 @@ impl Probe {
     }
 
     /// Calls `act` with an event that has the value of a class in a slot, and nothing else; none where it is not known.
-    pub(super) fn with<'a, T>(
+    pub(crate) fn with<'a, T>(
         &'a mut self,
         class: &Class<'_>,
         slot: usize,

@@ -1,51 +1,40 @@
 //! Aggregates: told apart from functions, and planned.
 
 use super::resolve::Resolver;
+use crate::aggregate::{self, Function, Parameter};
 use crate::ast::{Arguments, Expr, Node};
 use crate::error::Flaw;
-use crate::plan::{Aggregate, Function};
+use crate::plan::Aggregate;
 use crate::value::Value;
 use rust_decimal::prelude::ToPrimitive;
 
-pub(crate) const NAMES: [&str; 14] = [
-    "count",
-    "sum",
-    "min",
-    "max",
-    "mean",
-    "percentile",
-    "first",
-    "last",
-    "any",
-    "all",
-    "interval",
-    "distinct",
-    "top",
-    "bottom",
-];
+/// The aggregates' names, and that of an interval's length, which stands where they do.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    aggregate::names().chain([INTERVAL])
+}
 
-/// The relative error of a percentile unless another is asked for, and the bounds of what may be asked for.
-const ERROR: f64 = 0.01;
-const ERRORS: std::ops::RangeInclusive<f64> = 0.0001..=0.5;
+/// Whether a name is one of those.
+pub(super) fn is_name(name: &str) -> bool {
+    names().any(|known| name.eq_ignore_ascii_case(known))
+}
 
-/// The most values that `top` and `bottom` give.
-const VALUES_MAX: usize = 1_000_000;
+const INTERVAL: &str = "interval";
 
-fn is_named(expr: &Expr, names: &[&str]) -> bool {
-    matches!(&expr.node, Node::Call { name, .. } if names.iter().any(|known| name.text.eq_ignore_ascii_case(known)))
+fn is_named(expr: &Expr, is_known: impl Fn(&str) -> bool) -> bool {
+    matches!(&expr.node, Node::Call { name, .. } if is_known(&name.text))
 }
 
 /// The first aggregate in `expr`.
 pub(super) fn find(expr: &Expr) -> Option<&Expr> {
-    if is_named(expr, &NAMES) { Some(expr) } else { expr.children().into_iter().find_map(find) }
+    if is_named(expr, is_name) { Some(expr) } else { expr.children().into_iter().find_map(find) }
 }
 
 /// The first aggregate in `expr` that gives several rows.
 pub(super) fn find_rows(expr: &Expr) -> Option<&Expr> {
-    if is_named(expr, &["count"]) {
+    if is_named(expr, |name| name.eq_ignore_ascii_case("count")) {
         return None;
     }
-    if is_named(expr, &["distinct", "top", "bottom"]) {
+    if is_named(expr, aggregate::gives_rows) {
         Some(expr)
     } else {
         expr.children().into_iter().find_map(find_rows)
@@ -57,13 +46,11 @@ pub(super) fn plan(resolver: &mut Resolver<'_>, call: &Expr) -> Result<Option<Ag
     let Node::Call { name, arguments, .. } = &call.node else {
         return Ok(None);
     };
-    let function = name.text.to_ascii_lowercase();
+    let is_count = name.text.eq_ignore_ascii_case("count");
     let list = match arguments {
-        Arguments::Star if function == "count" => {
-            return Ok(Some(Aggregate {
-                function: Function::Count,
-                argument: crate::expr::Expr::constant(true),
-            }));
+        Arguments::Star if is_count => {
+            let argument = crate::expr::Expr::constant(true);
+            return Ok(Some(Aggregate { function: Function::COUNT, argument }));
         }
         Arguments::Star => {
             return Err(Flaw::new(
@@ -73,28 +60,15 @@ pub(super) fn plan(resolver: &mut Resolver<'_>, call: &Expr) -> Result<Option<Ag
         }
         Arguments::List(list) => list,
     };
-    let (least, most) = match function.as_str() {
-        "percentile" => (2, 3),
-        "top" | "bottom" => (2, 2),
-        "interval" => (0, 0),
-        _ => (1, 1),
-    };
-    if list.len() < least || list.len() > most {
-        let wanted = match (least, most) {
-            (0, _) => "no argument".to_owned(),
-            (1, _) => "one argument".to_owned(),
-            (2, 2) => "two arguments".to_owned(),
-            _ => format!("{least} or {most} arguments"),
-        };
-        let flaw = Flaw::new(call.span, format!("`{}` takes {wanted}, not {}", name.text, list.len()));
-        return Err(if function == "count" { flaw.hint("`count(*)` counts events") } else { flaw });
-    }
-    let Some(argument) = list.first() else {
+    let parameters = aggregate::parameters(&name.text);
+    check_number(call, &name.text, list.len(), parameters)?;
+    let Some((parameters, argument)) = parameters.zip(list.first()) else {
+        // The length of an interval.
         return Ok(None);
     };
     let inner = match &argument.node {
         Node::Call { name, arguments: Arguments::List(inner), .. }
-            if function == "count" && name.text.eq_ignore_ascii_case("distinct") && inner.len() == 1 =>
+            if is_count && name.text.eq_ignore_ascii_case("distinct") && inner.len() == 1 =>
         {
             inner.first()
         }
@@ -105,48 +79,66 @@ pub(super) fn plan(resolver: &mut Resolver<'_>, call: &Expr) -> Result<Option<Ag
         return Err(Flaw::new(nested.span, "an aggregate cannot stand inside another")
             .hint("only `count(distinct(x))` combines two"));
     }
-    let mut constant = |index: usize, what: &str| -> Result<f64, Flaw> {
-        let Some(expr) = list.get(index) else {
-            return Ok(ERROR);
-        };
-        match resolver.constant(expr)? {
-            Some(Value::Number(number)) => number.decimal().and_then(|decimal| decimal.to_f64()),
-            _ => None,
-        }
-        .ok_or_else(|| Flaw::new(expr.span, format!("{what} is a constant number")))
-    };
-    let function = match function.as_str() {
-        "count" if inner.is_some() => Function::CountDistinct,
-        "count" => Function::Count,
-        "sum" => Function::Sum,
-        "min" => Function::Min,
-        "max" => Function::Max,
-        "mean" => Function::Mean,
-        "first" => Function::First,
-        "last" => Function::Last,
-        "any" => Function::Any,
-        "all" => Function::All,
-        "distinct" => Function::Distinct,
-        "percentile" => {
-            let p = constant(1, "a percentile")?;
-            let error = constant(2, "a relative error")?;
-            if !(0.0..=100.0).contains(&p) {
-                return Err(Flaw::new(list[1].span, "a percentile is between 0 and 100"));
+    let function = match inner {
+        Some(_) => Function::COUNT_DISTINCT,
+        None => {
+            let given = list.get(1..).unwrap_or_default();
+            let constants = constants(resolver, given, parameters)?;
+            match aggregate::with_constants(&name.text, &constants) {
+                Some(Ok(function)) => function,
+                Some(Err((place, message))) => {
+                    return Err(Flaw::new(given.get(place).map_or(call.span, |expr| expr.span), message));
+                }
+                None => return Ok(None),
             }
-            if !ERRORS.contains(&error) {
-                let message = format!("a relative error is between {} and {}", ERRORS.start(), ERRORS.end());
-                return Err(Flaw::new(list[2].span, message));
-            }
-            Function::Percentile { p, error }
-        }
-        which => {
-            let count = constant(1, "the number of values")?;
-            if count.fract() != 0.0 || !(0.0..=VALUES_MAX as f64).contains(&count) {
-                let message = format!("the number of values is a whole number up to {VALUES_MAX}");
-                return Err(Flaw::new(list[1].span, message));
-            }
-            if which == "top" { Function::Top(count as usize) } else { Function::Bottom(count as usize) }
         }
     };
     Ok(Some(Aggregate { function, argument: resolver.aggregated(aggregated)? }))
+}
+
+/// Whether an aggregate can have so many arguments.
+fn check_number(call: &Expr, name: &str, given: usize, parameters: Option<&[Parameter]>) -> Result<(), Flaw> {
+    let (least, most) = match parameters {
+        Some(parameters) => {
+            let needed = parameters.iter().filter(|parameter| parameter.default.is_none()).count();
+            (1 + needed, 1 + parameters.len())
+        }
+        None => (0, 0),
+    };
+    if (least..=most).contains(&given) {
+        return Ok(());
+    }
+    let wanted = match (least, most) {
+        (0, _) => "no argument".to_owned(),
+        (1, _) => "one argument".to_owned(),
+        (2, 2) => "two arguments".to_owned(),
+        _ => format!("{least} or {most} arguments"),
+    };
+    let flaw = Flaw::new(call.span, format!("`{name}` takes {wanted}, not {given}"));
+    let is_count = name.eq_ignore_ascii_case("count");
+    Err(if is_count { flaw.hint("`count(*)` counts events") } else { flaw })
+}
+
+/// The constants that stand behind the argument, or else what they are where they are not given.
+fn constants(
+    resolver: &mut Resolver<'_>,
+    given: &[Expr],
+    parameters: &[Parameter],
+) -> Result<Vec<f64>, Flaw> {
+    let mut constants = Vec::with_capacity(parameters.len());
+    for (index, parameter) in parameters.iter().enumerate() {
+        let constant = match given.get(index) {
+            None => parameter.default,
+            Some(expr) => {
+                let constant = match resolver.constant(expr)? {
+                    Some(Value::Number(number)) => number.decimal().and_then(|decimal| decimal.to_f64()),
+                    _ => None,
+                };
+                let flaw = || Flaw::new(expr.span, format!("{} is a constant number", parameter.what));
+                Some(constant.ok_or_else(flaw)?)
+            }
+        };
+        constants.extend(constant);
+    }
+    Ok(constants)
 }

@@ -4,7 +4,7 @@ mod aggregate;
 mod resolve;
 mod wildcard;
 
-pub(crate) use aggregate::NAMES as AGGREGATES;
+pub(crate) use aggregate::names as aggregate_names;
 
 use crate::ast::{self, Column, Group, Name, OrderBy};
 use crate::error::Flaw;

@@ -246,9 +246,7 @@ impl<'q> Resolver<'q> {
                     .hint("group by `time(1h)`")),
                 }
             }
-            Node::Call { name, .. }
-                if aggregate::NAMES.iter().any(|known| name.text.eq_ignore_ascii_case(known)) =>
-            {
+            Node::Call { name, .. } if aggregate::is_name(&name.text) => {
                 let Some(planned) = aggregate::plan(self, expr)? else {
                     return Ok(None);
                 };
@@ -413,13 +411,13 @@ impl<'q> Resolver<'q> {
         ci: bool,
     ) -> Result<Expr, Flaw> {
         let Some(function) = functions::named(&name.text) else {
-            if aggregate::NAMES.iter().any(|known| name.text.eq_ignore_ascii_case(known)) {
+            if aggregate::is_name(&name.text) {
                 return Err(Flaw::new(name.span, format!("the aggregate `{}` has no value here", name.text)));
             }
             let flaw = Flaw::new(name.span, format!("there is no function called `{}`", name.text));
             return Err(match function_advice(&name.text) {
                 Some(advice) => flaw.hint(advice),
-                None => flaw.suggest(&name.text, functions::names().chain(aggregate::NAMES)),
+                None => flaw.suggest(&name.text, functions::names().chain(aggregate::names())),
             });
         };
         let list = match arguments {

@@ -206,16 +206,16 @@ impl Finder {
         }
     }
 
-    /// How many characters the strings of a slot have together for some events, and how many strings that are. Those of the events
-    /// that take another look replace what `left` holds.
+    /// How many characters the strings of a slot have, for some events, and those of them that take another look.
     pub(crate) fn lengths(
         &self,
         slot: usize,
         documents: Documents<'_>,
         indices: &[u32],
+        lengths: &mut Vec<FewDigits>,
         left: &mut Vec<u32>,
-    ) -> (u64, u64) {
-        documents.lengths(self.isa, self.values(slot), indices, left)
+    ) {
+        documents.lengths(self.isa, self.values(slot), indices, lengths, left);
     }
 
     /// The numbers of few digits in a slot, for some events, and those of them that have another value.

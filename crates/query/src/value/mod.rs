@@ -6,7 +6,7 @@ mod order;
 mod text;
 mod write;
 
-pub(crate) use number::{Number, compare_few, few_digits, nearest};
+pub(crate) use number::{Number, compare_few, few_digits, nearest, plain};
 pub(crate) use object::Object;
 pub(crate) use order::{canonical, compare, equal, order};
 pub(crate) use text::{Text, upper};

@@ -78,6 +78,12 @@ impl Number<'_> {
         }
     }
 
+    /// The number of few digits that is spelled with this significand and so many of its digits behind the point.
+    pub(crate) fn few(significand: i64, scale: u32) -> Number<'static> {
+        // A decimal is written with all digits of its scale.
+        Number::Shared(Decimal::new(significand, scale).to_string().into())
+    }
+
     /// The text of a number that was not computed.
     fn as_text(&self) -> Option<&str> {
         match self {

@@ -1,16 +1,17 @@
 //! The hits of a group of blocks, merged by (instant, arrival).
 
-use super::ahead::{Ahead, Coming};
-use super::project::Cursor;
-use super::scan::{Run, Worker};
-use super::stats::Stats;
+use super::cursor::Cursor;
+use super::read_ahead::{Coming, ReadAhead};
+use crate::chunk::{Chunk, Order};
 use crate::error::ExecError;
 use crate::row::Row;
+use crate::scan::{Run, Worker};
 use crate::source::Direction;
+use crate::stats::Stats;
 use std::collections::BinaryHeap;
 
-pub(super) struct Merge {
-    ahead: Ahead,
+pub(crate) struct Merge {
+    ahead: ReadAhead,
     /// The blocks of the present group.
     blocks: Vec<Block>,
     /// The cursors that may have rows left, but for the present one, by what comes next in each: a row, or an event that is
@@ -30,7 +31,7 @@ enum Block {
 
 impl Block {
     /// The place in time of what comes next; none at the end.
-    fn next_order(&self, direction: Direction) -> Option<(u64, u64)> {
+    fn next_order(&self, direction: Direction) -> Option<Order> {
         match self {
             Block::Coming(coming) => Some(coming.order),
             Block::Open(cursor) => cursor.next_order(direction),
@@ -39,7 +40,7 @@ impl Block {
 }
 
 impl Merge {
-    pub(super) fn new(ahead: Ahead) -> Merge {
+    pub(crate) fn new(ahead: ReadAhead) -> Merge {
         Merge { ahead, blocks: Vec::new(), queue: BinaryHeap::new(), current: None, row: 0 }
     }
 
@@ -47,7 +48,7 @@ impl Merge {
     ///
     /// A block is evaluated when one of its events may come next, so that a limit reads no more than it needs, however
     /// many blocks overlap.
-    pub(super) fn advance(
+    pub(crate) fn advance(
         &mut self,
         run: Run<'_>,
         wanted: u64,
@@ -91,13 +92,15 @@ impl Merge {
     /// Makes the next row of a cursor the present one, if it has one made.
     fn take_row(&mut self, cursor: usize) -> bool {
         match self.blocks.get_mut(cursor) {
-            Some(Block::Open(from)) if from.at < from.batch.len() => {
-                self.current = Some(cursor);
-                self.row = from.at;
-                from.at += 1;
-                true
-            }
-            _ => false,
+            Some(Block::Open(from)) => match from.next_row() {
+                Some(row) => {
+                    self.current = Some(cursor);
+                    self.row = row;
+                    true
+                }
+                None => false,
+            },
+            Some(Block::Coming(_)) | None => false,
         }
     }
 
@@ -129,10 +132,18 @@ impl Merge {
         Ok(true)
     }
 
-    /// The present row.
-    pub(super) fn row<'r>(&'r self, columns: &'r [String]) -> Option<Row<'r>> {
+    /// The present row, as a row of a chunk.
+    pub(crate) fn chunk(&self) -> Option<(Chunk<'_>, usize)> {
         match self.blocks.get(self.current?)? {
-            Block::Open(cursor) => cursor.batch.row(columns, self.row),
+            Block::Open(cursor) => Some((cursor.chunk(), self.row)),
+            Block::Coming(_) => None,
+        }
+    }
+
+    /// The present row.
+    pub(crate) fn row<'r>(&'r self, columns: &'r [String]) -> Option<Row<'r>> {
+        match self.blocks.get(self.current?)? {
+            Block::Open(cursor) => Some(cursor.row(columns, self.row)),
             Block::Coming(_) => None,
         }
     }

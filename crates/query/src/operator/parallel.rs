@@ -4,12 +4,15 @@
 //! before the end. The groups are merged then: what depends on the order of events remembers it, so that it does not
 //! matter which thread saw which.
 
+use super::answer::Answerable;
 use super::group::Groups;
-use super::scan::{Run, Worker};
-use super::stats::Stats;
+use super::outputs::columns;
+use crate::chunk::{Chunk, Columns};
 use crate::error::ExecError;
 use crate::plan::Grouping;
+use crate::scan::{BlockScan, Position, Pruned, Run, TextScan, Worker, event_count};
 use crate::source::{Block, Source};
+use crate::stats::Stats;
 use std::panic::resume_unwind;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +21,7 @@ use std::thread;
 /// The groups of all hits of a source.
 ///
 /// Fails as a single thread would: blocks are handed out in order, so that of the errors the first block's is known.
-pub(super) fn groups<'p>(
+pub(crate) fn groups<'p>(
     run: Run<'p>,
     grouping: &'p Grouping,
     source: &mut dyn Source,
@@ -34,85 +37,110 @@ pub(super) fn groups<'p>(
         failure: None,
     };
     let feed = Mutex::new(feed);
-    let mut groups = Groups::new(grouping);
+    let mut intake = Intake::new(run, grouping);
     // Up to the first block that has to be read this thread is alone: there may be no other, or it may be enough.
     let mut has_more = true;
     while has_more && stats.blocks == 0 {
-        has_more = take_block(&feed, run, &mut groups, worker, stats);
+        has_more = intake.take_block(&feed, worker, stats);
     }
     if has_more {
         thread::scope(|scope| {
             let help = || {
-                let mut groups = Groups::new(grouping);
+                let mut intake = Intake::new(run, grouping);
                 let (mut worker, mut stats) = (Worker::new(run.plan, run.control), Stats::default());
-                let started = run.control.watch.start();
-                while take_block(&feed, run, &mut groups, &mut worker, &mut stats) {}
-                run.control.watch.took(started);
-                (groups, stats)
+                let started = run.control.profile.start();
+                while intake.take_block(&feed, &mut worker, &mut stats) {}
+                run.control.profile.took(started);
+                (intake.groups, stats)
             };
             // A thread that the system does not give is done without.
             let others: Vec<_> = (1..run.control.options.threads.get())
                 .map_while(|_| thread::Builder::new().name(NAME.to_owned()).spawn_scoped(scope, help).ok())
                 .collect();
-            run.control.watch.has_others.store(!others.is_empty(), Relaxed);
-            while take_block(&feed, run, &mut groups, worker, stats) {}
-            let waiting = run.control.watch.start();
+            run.control.profile.has_others.store(!others.is_empty(), Relaxed);
+            while intake.take_block(&feed, worker, stats) {}
+            let waiting = run.control.profile.start();
             let others: Vec<_> = others.into_iter().map(thread::ScopedJoinHandle::join).collect();
-            run.control.watch.waited(waiting);
+            run.control.profile.waited(waiting);
             for other in others {
                 let (others, counted) = other.unwrap_or_else(|panic| resume_unwind(panic));
-                groups.merge(others);
+                intake.groups.merge(others);
                 stats.add(&counted);
             }
         });
     }
     match lock(&feed).failure.take() {
         Some((_, error)) => Err(error),
-        None => Ok(groups),
+        None => Ok(intake.groups),
     }
 }
 
 /// What the threads of a query are called.
 pub(super) const NAME: &str = "tamias-query";
 
-/// Takes the hits of the next block: whether there was one, and another may be wanted.
-fn take_block(
-    feed: &Mutex<Feed<'_>>,
-    run: Run<'_>,
-    groups: &mut Groups<'_>,
-    worker: &mut Worker,
-    stats: &mut Stats,
-) -> bool {
-    let Some((number, block)) = lock(feed).next() else { return false };
-    match take_in(&*block, run, groups, worker, stats) {
-        Ok(()) => {
-            if groups.is_settled(run.plan) {
-                lock(feed).is_settled = true;
-            }
-            true
-        }
-        Err(error) => {
-            lock(feed).fail(number, error);
-            false
-        }
-    }
+/// The groups of a thread, and the columns that its rows come in.
+struct Intake<'p> {
+    run: Run<'p>,
+    groups: Groups<'p>,
+    columns: Columns,
 }
 
-/// Takes the hits of a block into groups, or what is known of it.
-fn take_in(
-    block: &dyn Block,
-    run: Run<'_>,
-    groups: &mut Groups<'_>,
-    worker: &mut Worker,
-    stats: &mut Stats,
-) -> Result<(), ExecError> {
-    run.control.check()?;
-    let part = worker.begin(run, block, Some(groups), stats)?;
-    if !part.events.is_empty() {
-        stats.blocks += 1;
-        worker.scan(run, block, &part, 0, &mut groups.sink(run.control), stats)?;
+impl<'p> Intake<'p> {
+    fn new(run: Run<'p>, grouping: &'p Grouping) -> Intake<'p> {
+        Intake { run, groups: Groups::new(grouping), columns: columns(run.outputs) }
     }
-    Ok(())
+
+    /// Takes the rows of the next block: whether there was one, and another may be wanted.
+    fn take_block(&mut self, feed: &Mutex<Feed<'_>>, worker: &mut Worker, stats: &mut Stats) -> bool {
+        let Some((number, block)) = lock(feed).next() else { return false };
+        match self.take(&*block, worker, stats) {
+            Ok(()) => {
+                if self.groups.is_settled(self.run.plan) {
+                    lock(feed).is_settled = true;
+                }
+                true
+            }
+            Err(error) => {
+                lock(feed).fail(number, error);
+                false
+            }
+        }
+    }
+
+    /// Takes what is known of a block, or else its rows.
+    fn take(&mut self, block: &dyn Block, worker: &mut Worker, stats: &mut Stats) -> Result<(), ExecError> {
+        let Intake { run, groups, columns } = self;
+        let (run, control) = (*run, run.control);
+        control.check()?;
+        let count = event_count(block);
+        let Pruned { part, all_pass, statistics } = worker.prune(run, block, stats);
+        if part.events.is_empty() {
+            return Ok(());
+        }
+        if let Some(outlook) = &mut worker.outlook
+            && part.events.len() == count
+        {
+            let of = Answerable { block, statistics: statistics.as_ref(), all_pass };
+            if let Some(hits) = groups.take_statistics(run.events, outlook, of, control)? {
+                stats.blocks_answered += 1;
+                stats.events_answered += count as u64;
+                stats.hits += hits;
+                return Ok(());
+            }
+        }
+        stats.events_skipped += (count - part.events.len()) as u64;
+        stats.blocks += 1;
+        let Some(mut scan) = TextScan::new(run, worker, block, part, Position::default())? else {
+            return Ok(());
+        };
+        let mut has_more = true;
+        while has_more {
+            columns.clear();
+            has_more = scan.next(columns, u64::MAX, stats)?;
+            control.profile.taken(|| groups.take(&Chunk::new(columns, scan.documents()), control))?;
+        }
+        Ok(())
+    }
 }
 
 /// Hands out the blocks of a source, one by one and in order.

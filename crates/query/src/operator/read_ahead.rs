@@ -4,14 +4,16 @@
 //! another. A block that nobody has begun it evaluates itself; while another thread is at the one that it needs, it
 //! evaluates a later one. Few blocks are handed out at first, none before the first one is opened: a limit may not need them.
 
+use super::cursor::Cursor;
+use super::outputs::outputs;
 use super::parallel::{NAME, lock};
-use super::project::Cursor;
-use super::scan::{Run, Worker};
-use super::stats::Stats;
+use crate::chunk::Order;
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::plan::{Input, Plan};
+use crate::scan::{Run, Worker};
 use crate::source::Source;
+use crate::stats::Stats;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering::Relaxed;
@@ -23,11 +25,11 @@ const AHEAD: usize = 4;
 
 /// A block that comes, and the (instant, arrival) of its first event in the query's direction.
 pub(super) struct Coming {
-    pub(super) order: (u64, u64),
+    pub(super) order: Order,
     number: u64,
 }
 
-pub(super) struct Ahead {
+pub(crate) struct ReadAhead {
     source: Box<dyn Source>,
     plan: Arc<Plan>,
     control: Arc<Control>,
@@ -45,13 +47,13 @@ pub(super) struct Ahead {
     most_handed: usize,
 }
 
-impl Ahead {
-    pub(super) fn new(source: Box<dyn Source>, plan: Arc<Plan>, control: Arc<Control>) -> Ahead {
+impl ReadAhead {
+    pub(crate) fn new(source: Box<dyn Source>, plan: Arc<Plan>, control: Arc<Control>) -> ReadAhead {
         let most_handed = match control.options.threads.get() {
             1 => 0,
             threads => threads.saturating_mul(AHEAD),
         };
-        Ahead {
+        ReadAhead {
             source,
             plan,
             control,
@@ -95,7 +97,7 @@ impl Ahead {
         let read = run.control.check().map_err(ExecError::from).and_then(|()| {
             let Some(blocks) = self.source.next_group().map_err(ExecError::Source)? else { return Ok(false) };
             for block in blocks {
-                let part = worker.begin(run, &*block, None, &mut counted)?;
+                let part = worker.prune(run, &*block, &mut counted).part;
                 let cursor = Cursor::new(block, part, self.plan.columns.len());
                 if let Some(order) = cursor.next_order(run.events.direction) {
                     self.read += 1;
@@ -226,7 +228,7 @@ impl Crew {
                 thread::Builder::new().name(NAME.to_owned()).spawn(move || shared.work()).ok()
             })
             .collect();
-        control.watch.has_others.store(!threads.is_empty(), Relaxed);
+        control.profile.has_others.store(!threads.is_empty(), Relaxed);
         Crew { threads, shared }
     }
 
@@ -263,9 +265,9 @@ impl Crew {
                 state = lock(&self.shared.state);
                 state.put(other, Ok(made));
             } else {
-                let waiting = run.control.watch.start();
+                let waiting = run.control.profile.start();
                 state = self.shared.has_made.wait(state).unwrap_or_else(PoisonError::into_inner);
-                run.control.watch.waited(waiting);
+                run.control.profile.waited(waiting);
             }
         }
     }
@@ -276,7 +278,8 @@ impl Shared {
     fn work(&self) {
         let Shared { plan, control, .. } = self;
         let Input::Events(events) = &plan.input else { return };
-        let run = Run { plan, events, control };
+        let outputs = outputs(plan);
+        let run = Run { plan, events, outputs: &outputs, control };
         let mut worker = Worker::new(plan, control);
         let mut state = lock(&self.state);
         while !state.is_over {
@@ -286,10 +289,10 @@ impl Shared {
             };
             let wanted = state.wanted;
             drop(state);
-            let started = control.watch.start();
+            let started = control.profile.start();
             // The thread that opens the block goes on with the panic.
             let made = catch_unwind(AssertUnwindSafe(|| cursor.evaluated_ahead(run, wanted, &mut worker)));
-            control.watch.took(started);
+            control.profile.took(started);
             let is_broken = made.is_err();
             state = lock(&self.state);
             state.put(number, made);

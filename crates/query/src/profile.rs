@@ -1,8 +1,9 @@
 //! What is counted and timed of a running query, beside its rows, if it is asked for.
 
+use crate::aggregate::Function;
 use crate::control::RunOptions;
 use crate::expr::{Computed, Expr, Printed, Scope, property};
-use crate::plan::{Function, Input, Key, Output, Plan};
+use crate::plan::{Input, Key, Output, Plan};
 use crate::source::{Block, Source, SourceError};
 use crate::value::{Kind, Value};
 use std::sync::Arc;
@@ -220,6 +221,8 @@ pub(crate) struct Times {
     output: AtomicU64,
     /// How many hits have been timed.
     timed: AtomicU64,
+    /// Taking rows into groups.
+    taken: AtomicU64,
     /// Sorting, and making rows of groups.
     held: AtomicU64,
     /// All of it, and what of that a thread waited for others.
@@ -232,7 +235,7 @@ const HITS_UNTIMED: u64 = 16;
 
 /// What is counted and timed beside the rows.
 #[derive(Debug, Default)]
-pub(crate) struct Watch {
+pub(crate) struct Profile {
     pub(crate) kinds: Option<KindWatch>,
     pub(crate) times: Option<Times>,
     /// Groups found, before `having`.
@@ -243,12 +246,12 @@ pub(crate) struct Watch {
     pub(crate) has_others: AtomicBool,
 }
 
-impl Watch {
-    pub(crate) fn new(plan: &Plan, options: &RunOptions) -> Watch {
-        Watch {
+impl Profile {
+    pub(crate) fn new(plan: &Plan, options: &RunOptions) -> Profile {
+        Profile {
             kinds: options.count_kinds.then(|| KindWatch::new(plan)).flatten(),
             times: options.measure.then(Times::default),
-            ..Watch::default()
+            ..Profile::default()
         }
     }
 
@@ -267,6 +270,25 @@ impl Watch {
         }
     }
 
+    /// Times what is done with so many hits together.
+    pub(crate) fn hits<T>(&self, hits: u64, act: impl FnOnce() -> T) -> T {
+        match &self.times {
+            Some(times) => {
+                times.timed.fetch_add(hits, Relaxed);
+                timed(&times.output, act)
+            }
+            None => act(),
+        }
+    }
+
+    /// Times taking rows into groups.
+    pub(crate) fn taken<T>(&self, act: impl FnOnce() -> T) -> T {
+        match &self.times {
+            Some(times) => timed(&times.taken, act),
+            None => act(),
+        }
+    }
+
     /// The present time, if that is asked for.
     pub(crate) fn start(&self) -> Option<Instant> {
         self.times.is_some().then(Instant::now)
@@ -277,11 +299,6 @@ impl Watch {
         if let (Some(times), Some(started)) = (&self.times, started) {
             times.waited.fetch_add(nanoseconds(started), Relaxed);
         }
-    }
-
-    /// Whether steps are timed, a hit now and then.
-    pub(crate) fn is_timed(&self) -> bool {
-        self.times.is_some()
     }
 
     /// Adds the time since `started` to that of the whole query.
@@ -314,7 +331,8 @@ impl Times {
         let nanoseconds = |of: &AtomicU64| Duration::from_nanos(of.load(Relaxed));
         let timed = self.timed.load(Relaxed).max(1);
         let output = u128::from(self.output.load(Relaxed)) * u128::from(hits) / u128::from(timed);
-        let output = Duration::from_nanos(u64::try_from(output).unwrap_or(u64::MAX));
+        let output =
+            Duration::from_nanos(u64::try_from(output).unwrap_or(u64::MAX)) + nanoseconds(&self.taken);
         let (source, held, all) =
             (nanoseconds(&self.source), nanoseconds(&self.held), nanoseconds(&self.all));
         let all = all.saturating_sub(nanoseconds(&self.waited));

@@ -1,6 +1,6 @@
 //! What a query has read and found.
 
-use super::scan::PLAIN;
+use crate::scan::PLAIN;
 
 /// Counts of a running query, up to the row last given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,19 +31,8 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// What was counted of events since `before`.
-    pub(super) fn since(&self, before: &Stats) -> Stats {
-        Stats {
-            events: self.events - before.events,
-            bytes: self.bytes - before.bytes,
-            elements: self.elements - before.elements,
-            hits: self.hits - before.hits,
-            ..Stats::default()
-        }
-    }
-
     /// Adds what was counted of other blocks.
-    pub(super) fn add(&mut self, other: &Stats) {
+    pub(crate) fn add(&mut self, other: &Stats) {
         self.events += other.events;
         self.bytes += other.bytes;
         self.blocks += other.blocks;
@@ -57,13 +46,5 @@ impl Stats {
         if self.technique.is_empty() || !matches!(other.technique, "" | PLAIN) {
             self.technique = other.technique;
         }
-    }
-
-    /// Takes back what was counted of an event that is evaluated again.
-    pub(super) fn uncount(&mut self, counted: &Stats) {
-        self.events -= counted.events;
-        self.bytes -= counted.bytes;
-        self.elements -= counted.elements;
-        self.hits -= counted.hits;
     }
 }

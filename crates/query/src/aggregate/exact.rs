@@ -62,14 +62,6 @@ impl ExactSum {
         self.add_parts(other.count, (0..).zip(other.parts.iter().copied()));
     }
 
-    /// Adds so many integers by their sum.
-    pub(super) fn add_integers(&mut self, sum: u64, count: u64) {
-        if count > 0 {
-            self.add(&Number::Decimal(sum.into()));
-            self.count += count - 1;
-        }
-    }
-
     /// How many numbers were added.
     pub(super) fn count(&self) -> u64 {
         self.count

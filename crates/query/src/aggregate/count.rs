@@ -1,0 +1,99 @@
+//! `count(x)`: how many events have a value that is not null. `count(*)` counts the value true of all.
+
+use super::state::{Accumulators, Aggregate, Groups, Known};
+use crate::chunk::{Chunk, Column, Order};
+use crate::expr::Certain;
+use crate::value::{Kind, Value};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Count;
+
+impl Aggregate for Count {
+    const NAME: &'static str = "count";
+    const TAKES_REPEATED: bool = true;
+    type State = Counts;
+
+    fn with_constants(_: &[f64]) -> Result<Count, (usize, String)> {
+        Ok(Count)
+    }
+
+    fn kind(self, _: Certain) -> Certain {
+        Some(Kind::Number)
+    }
+
+    fn takes(self, kind: Kind) -> bool {
+        !matches!(kind, Kind::Undefined | Kind::Null)
+    }
+
+    fn is_answered(self, by: &Known<'_>) -> bool {
+        match by {
+            Known::Constant { .. } | Known::Absent | Known::Values { .. } => true,
+        }
+    }
+
+    fn state(self) -> Counts {
+        Counts::default()
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Counts(Vec<u64>);
+
+impl Counts {
+    #[inline]
+    fn count(&mut self, group: u32, times: u64) {
+        if let Some(count) = self.0.get_mut(group as usize) {
+            *count += times;
+        }
+    }
+}
+
+impl Accumulators for Counts {
+    fn grow(&mut self, groups: usize) -> usize {
+        super::state::grow(&mut self.0, groups)
+    }
+
+    fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
+        match (column, groups) {
+            (Column::Nothing, Groups::One(group)) => self.count(group, chunk.len() as u64),
+            (Column::Nothing, Groups::Each(groups)) => groups.iter().for_each(|group| self.count(*group, 1)),
+            (Column::Values(cells), _) => {
+                for (row, cell) in cells.iter().enumerate() {
+                    if !matches!(chunk.json(*cell).first(), None | Some(b'n')) {
+                        self.count(groups.of(row), 1);
+                    }
+                }
+            }
+            (Column::Numbers(numbers), _) => {
+                numbers.few.iter().for_each(|few| self.count(groups.of(few.at as usize), 1));
+                numbers.others.iter().for_each(|(row, _)| self.count(groups.of(*row as usize), 1));
+            }
+        }
+        0
+    }
+
+    fn add(&mut self, group: u32, value: Value<'_>, _: Order, times: u64) -> usize {
+        if !matches!(value, Value::Null | Value::Undefined) {
+            self.count(group, times);
+        }
+        0
+    }
+
+    fn answer(&mut self, group: u32, by: &Known<'_>) -> usize {
+        match by {
+            Known::Constant { counts, events } => self.count(group, if *counts { *events } else { 0 }),
+            Known::Absent => {}
+            Known::Values { count, .. } => self.count(group, *count),
+        }
+        0
+    }
+
+    fn merge(&mut self, other: Counts, group_of: &[u32]) -> usize {
+        group_of.iter().zip(other.0).for_each(|(group, count)| self.count(*group, count));
+        0
+    }
+
+    fn finish(&mut self, group: u32) -> Value<'static> {
+        Value::from(self.0.get(group as usize).copied().unwrap_or_default())
+    }
+}

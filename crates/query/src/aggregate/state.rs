@@ -1,0 +1,214 @@
+//! What an aggregate is, and the state that it has for each group.
+
+use crate::chunk::{Chunk, Column, Order};
+use crate::expr::Certain;
+use crate::summary::{Extreme, Sum};
+use crate::value::{Kind, Number, Value};
+use std::fmt::Debug;
+
+/// A constant that an aggregate takes after its argument.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameter {
+    /// What it is, for who gives something else.
+    pub(crate) what: &'static str,
+    /// What it is where it is not given.
+    pub(crate) default: Option<f64>,
+}
+
+/// An aggregate, with its constants.
+pub(crate) trait Aggregate: Copy + Debug + PartialEq {
+    /// In lower case.
+    const NAME: &'static str;
+    const PARAMETERS: &'static [Parameter] = &[];
+    /// Whether it gives several rows.
+    const GIVES_ROWS: bool = false;
+    /// Whether events with a value that came before matter no more than by their number.
+    const TAKES_REPEATED: bool;
+    type State: Accumulators;
+
+    /// The aggregate with these constants, one for each parameter; or the place of one that it cannot have, and why.
+    fn with_constants(constants: &[f64]) -> Result<Self, (usize, String)>;
+
+    /// The constants, to be shown.
+    fn constants(self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The aggregate as the language writes it.
+    fn text(self, argument: &str) -> String {
+        let constants = self.constants();
+        let arguments: Vec<&str> =
+            std::iter::once(argument).chain(constants.iter().map(String::as_str)).collect();
+        format!("{}({})", Self::NAME, arguments.join(", "))
+    }
+
+    /// Of what kind its values are, where that is certain.
+    fn kind(self, argument: Certain) -> Certain;
+
+    /// Whether it takes values of this kind, or passes over them.
+    fn takes(self, kind: Kind) -> bool;
+
+    /// Whether what is known of an argument's values in a block is all that it needs of them.
+    fn is_answered(self, by: &Known<'_>) -> bool;
+
+    fn state(self) -> Self::State;
+}
+
+/// The states of an aggregate for all groups of a thread, by the numbers of the groups.
+///
+/// Any split of the same values over several of them, in any order, merges to equal results. Wherever memory grows, the number of bytes is
+/// given back, about.
+pub(crate) trait Accumulators: Send {
+    /// Makes room for so many groups.
+    fn grow(&mut self, groups: usize) -> usize;
+
+    /// Takes in the rows of a chunk, of which the column has the argument's values.
+    fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
+        let mut grown = 0;
+        each(groups, column, chunk, |group, value, order| grown += self.add(group, value, order, 1));
+        grown
+    }
+
+    /// Takes in a value that so many events have, the first of them at a place in time. For several of them
+    /// [`TAKES_REPEATED`](Aggregate::TAKES_REPEATED) holds.
+    fn add(&mut self, group: u32, value: Value<'_>, order: Order, times: u64) -> usize;
+
+    /// Takes in all events of a block by what is known of them, for which [`is_answered`](Aggregate::is_answered) holds.
+    fn answer(&mut self, group: u32, by: &Known<'_>) -> usize;
+
+    /// Takes in the states of other events, whose groups are called otherwise there: `group_of` has the number here of each.
+    fn merge(&mut self, other: Self, group_of: &[u32]) -> usize
+    where
+        Self: Sized;
+
+    /// Whether no event that comes later in time can change the first `wanted` values of the one group there is.
+    fn is_settled(&self, _wanted: usize) -> bool {
+        false
+    }
+
+    /// The value of a group. It is asked for once.
+    fn finish(&mut self, group: u32) -> Value<'static>;
+
+    /// The values of a group, in time order, of an aggregate that gives several rows.
+    fn rows(&mut self, _group: u32) -> Vec<Value<'static>> {
+        Vec::new()
+    }
+}
+
+/// The groups of a chunk's rows.
+#[derive(Clone, Copy)]
+pub(crate) enum Groups<'g> {
+    /// All are of one group.
+    One(u32),
+    Each(&'g [u32]),
+}
+
+impl Groups<'_> {
+    #[inline]
+    pub(super) fn of(&self, row: usize) -> u32 {
+        match self {
+            Groups::One(group) => *group,
+            Groups::Each(groups) => groups.get(row).copied().unwrap_or_default(),
+        }
+    }
+}
+
+/// Each row's value in a column, with its group and its place in time.
+pub(super) fn each(
+    groups: Groups<'_>,
+    column: &Column,
+    chunk: &Chunk<'_>,
+    mut act: impl FnMut(u32, Value<'_>, Order),
+) {
+    match column {
+        Column::Nothing => {
+            (0..chunk.len()).for_each(|row| act(groups.of(row), Value::Bool(true), chunk.order(row)));
+        }
+        Column::Values(cells) => {
+            for (row, cell) in cells.iter().enumerate() {
+                act(groups.of(row), chunk.value(*cell), chunk.order(row));
+            }
+        }
+        Column::Numbers(numbers) => {
+            for few in &numbers.few {
+                let row = few.at as usize;
+                act(groups.of(row), Value::Number(Number::few(few.significand, few.scale)), chunk.order(row));
+            }
+            each_other(groups, &numbers.others, chunk, |group, number, order| {
+                act(group, Value::Number(number), order);
+            });
+        }
+    }
+}
+
+/// The numbers of a column that are not of few digits.
+pub(super) fn each_other<'c>(
+    groups: Groups<'_>,
+    others: &[(u32, crate::chunk::CellText)],
+    chunk: &Chunk<'c>,
+    mut act: impl FnMut(u32, Number<'c>, Order),
+) {
+    for (row, cell) in others {
+        let row = *row as usize;
+        if let Some(number) = chunk.number(*cell) {
+            act(groups.of(row), number, chunk.order(row));
+        }
+    }
+}
+
+/// What is known of an argument's values in all events of a block.
+pub(crate) enum Known<'b> {
+    /// The same value in all, so many.
+    Constant { counts: bool, events: u64 },
+    /// No event has one.
+    Absent,
+    /// As its statistics tell.
+    Values {
+        /// How many are neither missing nor null.
+        count: u64,
+        /// How many are numbers, and the exact sum, the least and the greatest of them, where that is told.
+        numbers: u64,
+        sum: Option<Sum<'b>>,
+        range: Option<(Extreme<'b>, Extreme<'b>)>,
+        /// Its distinct values.
+        each: Box<dyn EachValue + 'b>,
+        /// The places in time of the events that have the least and the greatest number.
+        range_orders: (Order, Order),
+    },
+}
+
+/// The distinct values of an argument in a block.
+pub(crate) trait EachValue {
+    /// Whether all of them are told.
+    fn are_told(&self) -> bool;
+
+    /// Each of them, with the place in time of the first event that has it.
+    fn for_each(&self, act: &mut dyn FnMut(Value<'_>, Order));
+}
+
+impl Known<'_> {
+    /// Whether each distinct value is known.
+    pub(super) fn has_each(&self) -> bool {
+        match self {
+            Known::Constant { .. } => false,
+            Known::Absent => true,
+            Known::Values { each, .. } => each.are_told(),
+        }
+    }
+
+    /// Each distinct value, if they are known.
+    pub(super) fn for_each(&self, mut act: impl FnMut(Value<'_>, Order)) {
+        if let Known::Values { each, .. } = self {
+            each.for_each(&mut act);
+        }
+    }
+}
+
+/// Makes a list of states as long as there are groups: by how many bytes it grew.
+pub(super) fn grow<T: Default>(states: &mut Vec<T>, groups: usize) -> usize {
+    let before = states.capacity();
+    if groups > states.len() {
+        states.resize_with(groups, T::default);
+    }
+    (states.capacity() - before) * size_of::<T>()
+}

@@ -1,0 +1,400 @@
+//! Rows of one block as columns: what a scan finds, and what operators take.
+
+use crate::value::{Array, Number, Object, Text, Value, few_digits, parse, write_json};
+use tamias_json::Value as Stored;
+pub(crate) use tamias_json::search::FewDigits;
+use tamias_json::search::Place;
+
+/// An event's (instant, arrival): its place in time.
+pub(crate) type Order = (u64, u64);
+
+/// Where the JSON text of a cell stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CellText {
+    Undefined,
+    /// In the block's documents.
+    Block {
+        start: u32,
+        end: u32,
+    },
+    /// In the text that the columns have of their own.
+    Own {
+        start: u32,
+        end: u32,
+    },
+}
+
+/// The form in which an operator wants the values of an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Not at all: every row counts.
+    Nothing,
+    /// Each row's value.
+    Values,
+    /// Those values that are numbers.
+    Numbers,
+}
+
+/// The values of an expression, one a row.
+#[derive(Debug)]
+pub(crate) enum Column {
+    Nothing,
+    Values(Vec<CellText>),
+    Numbers(Numbers),
+}
+
+/// The numbers among the values of a column. Rows that are in neither list have another value.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    /// Those of few digits, by their rows. Its digits and scale give back the text of each: a negative zero is none of them.
+    pub(crate) few: Vec<FewDigits>,
+    /// All other numbers, by their rows.
+    pub(crate) others: Vec<(u32, CellText)>,
+}
+
+/// Columns of equal length, with the text of what was computed. It may outlive the scan, and cross threads.
+#[derive(Debug, Default)]
+pub(crate) struct Columns {
+    columns: Vec<Column>,
+    /// For each row its event's place in time.
+    orders: Vec<Order>,
+    text: Vec<u8>,
+}
+
+/// The columns together with the documents that they point into.
+#[derive(Clone, Copy)]
+pub(crate) struct Chunk<'c> {
+    documents: &'c [u8],
+    columns: &'c Columns,
+}
+
+/// So many rows are found at most before they are handed on; a window of events that are searched together may give more.
+const ROWS_MAX: usize = 1024;
+/// So many bytes of computed text.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+/// What the rows of a single event may take in memory before they are handed on.
+const BYTES_MAX: usize = 16 << 20;
+
+impl Columns {
+    /// Empty columns of these forms.
+    pub(crate) fn new(forms: impl Iterator<Item = Form>) -> Columns {
+        let column = |form| match form {
+            Form::Nothing => Column::Nothing,
+            Form::Values => Column::Values(Vec::new()),
+            Form::Numbers => Column::Numbers(Numbers::default()),
+        };
+        Columns { columns: forms.map(column).collect(), ..Columns::default() }
+    }
+
+    /// So many empty columns of values.
+    pub(crate) fn of_values(columns: usize) -> Columns {
+        Columns::new(std::iter::repeat_n(Form::Values, columns))
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.orders.clear();
+        self.text.clear();
+        for column in &mut self.columns {
+            match column {
+                Column::Nothing => {}
+                Column::Values(cells) => cells.clear(),
+                Column::Numbers(numbers) => {
+                    numbers.few.clear();
+                    numbers.others.clear();
+                }
+            }
+        }
+    }
+
+    /// The number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.orders.len()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.len() >= ROWS_MAX || self.has_much_text()
+    }
+
+    /// Whether they are full for their text, whatever their rows.
+    pub(crate) fn has_much_text(&self) -> bool {
+        self.text.len() >= TEXT_BYTES_MAX
+    }
+
+    /// Whether they take so much memory that not even the event in hand is gone on with.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.bytes() >= BYTES_MAX
+    }
+
+    /// What its rows take in memory, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let row = size_of::<Order>() + self.columns.len() * size_of::<CellText>();
+        self.len().saturating_mul(row).saturating_add(self.text.len())
+    }
+
+    /// Bytes of computed text.
+    pub(crate) fn text_len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Empty columns of the same forms, with room for as many rows.
+    pub(crate) fn successor(&self) -> Columns {
+        let column = |column: &Column| match column {
+            Column::Nothing => Column::Nothing,
+            Column::Values(cells) => Column::Values(Vec::with_capacity(cells.len())),
+            Column::Numbers(_) => Column::Numbers(Numbers::default()),
+        };
+        Columns {
+            columns: self.columns.iter().map(column).collect(),
+            orders: Vec::with_capacity(self.len()),
+            text: Vec::new(),
+        }
+    }
+
+    pub(crate) fn order(&self, row: usize) -> Option<Order> {
+        self.orders.get(row).copied()
+    }
+
+    /// Begins a row, the number of which it gives; each column is then given its value.
+    pub(crate) fn begin_row(&mut self, order: Order) -> usize {
+        self.orders.push(order);
+        self.orders.len() - 1
+    }
+
+    /// Gives a column its next value, that of a row. `documents` are those of the block.
+    pub(crate) fn push(&mut self, column: usize, row: usize, value: &Value<'_>, documents: &[u8]) {
+        let Columns { columns, text, .. } = self;
+        let row = row as u32;
+        match columns.get_mut(column) {
+            None | Some(Column::Nothing) => {}
+            Some(Column::Values(cells)) => cells.push(cell(value, documents, text)),
+            Some(Column::Numbers(numbers)) => {
+                let Value::Number(number) = value else { return };
+                match few_digits_of(number) {
+                    Some((significand, scale)) => {
+                        numbers.few.push(FewDigits { significand, scale, at: row });
+                    }
+                    None => numbers.others.push((row, cell(value, documents, text))),
+                }
+            }
+        }
+    }
+
+    /// Gives a column its next value, the stored one of a key.
+    #[inline]
+    pub(crate) fn push_stored(
+        &mut self,
+        column: usize,
+        row: usize,
+        value: Option<Stored<'_>>,
+        documents: &[u8],
+    ) {
+        if let Some(Column::Values(cells)) = self.columns.get_mut(column)
+            && let Some(place) =
+                value.map_or(Some(CellText::Undefined), |value| within(documents, value.raw()))
+        {
+            return cells.push(place);
+        }
+        self.push(column, row, &Value::maybe(value), documents);
+    }
+
+    /// Adds rows of events at these places in time; each column is then given its values.
+    pub(crate) fn begin_rows(&mut self, orders: impl Iterator<Item = Order>) {
+        self.orders.extend(orders);
+    }
+
+    /// Gives a column the values of the rows that were begun, from where they stand.
+    pub(crate) fn push_places(&mut self, column: usize, places: impl Iterator<Item = Place>) {
+        if let Some(Column::Values(cells)) = self.columns.get_mut(column) {
+            cells.extend(places.map(|place| match place {
+                Place::Value(start, end) => CellText::Block { start, end },
+                Place::Absent | Place::Unsure => CellText::Undefined,
+            }));
+        }
+    }
+
+    /// The lists of a column of numbers, for the rows from the `first` on to be added.
+    pub(crate) fn numbers_mut(&mut self, column: usize) -> Option<&mut Numbers> {
+        match self.columns.get_mut(column)? {
+            Column::Numbers(numbers) => Some(numbers),
+            Column::Nothing | Column::Values(_) => None,
+        }
+    }
+
+    /// Copies what its rows have of the documents. Who is given rows that another processor has made then reads on in one place,
+    /// where it would fetch each cell anew. Nothing is copied, and false returned, where that is much.
+    pub(crate) fn gather(&mut self, documents: &[u8]) -> bool {
+        let Columns { columns, text, .. } = self;
+        let cells = columns.iter().flat_map(|column| match column {
+            Column::Values(cells) => cells.as_slice(),
+            Column::Nothing | Column::Numbers(_) => &[],
+        });
+        let bytes: usize = cells
+            .map(|cell| match cell {
+                CellText::Block { start, end } => end.saturating_sub(*start) as usize,
+                CellText::Undefined | CellText::Own { .. } => 0,
+            })
+            .sum();
+        if text.len().saturating_add(bytes) > TEXT_BYTES_MAX {
+            return false;
+        }
+        text.reserve_exact(bytes);
+        for row in 0..self.orders.len() {
+            for column in &mut *columns {
+                let Column::Values(cells) = column else { continue };
+                if let Some(cell) = cells.get_mut(row)
+                    && let CellText::Block { start, end } = *cell
+                {
+                    *cell = own(text, documents.get(start as usize..end as usize).unwrap_or_default());
+                }
+            }
+        }
+        true
+    }
+
+    /// Adds a row of another's columns of values, copying its text.
+    pub(crate) fn push_row(&mut self, from: &Chunk<'_>, row: usize) {
+        self.orders.push(from.columns.order(row).unwrap_or_default());
+        for (column, other) in self.columns.iter_mut().zip(&from.columns.columns) {
+            if let (Column::Values(cells), Column::Values(others)) = (column, other) {
+                let json = others.get(row).map_or(&[][..], |cell| from.json(*cell));
+                cells.push(if json.is_empty() { CellText::Undefined } else { own(&mut self.text, json) });
+            }
+        }
+    }
+}
+
+impl<'c> Chunk<'c> {
+    pub(crate) fn new(columns: &'c Columns, documents: &'c [u8]) -> Chunk<'c> {
+        Chunk { documents, columns }
+    }
+
+    /// The number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The number of columns.
+    pub(crate) fn width(&self) -> usize {
+        self.columns.columns.len()
+    }
+
+    pub(crate) fn column(&self, column: usize) -> &'c Column {
+        self.columns.columns.get(column).unwrap_or(&Column::Nothing)
+    }
+
+    /// The places in time of its rows.
+    pub(crate) fn orders(&self) -> &'c [Order] {
+        &self.columns.orders
+    }
+
+    #[inline]
+    pub(crate) fn order(&self, row: usize) -> Order {
+        self.columns.orders.get(row).copied().unwrap_or_default()
+    }
+
+    /// The JSON text of a cell; empty for undefined.
+    #[inline]
+    pub(crate) fn json(&self, cell: CellText) -> &'c [u8] {
+        let (text, start, end): (&'c [u8], u32, u32) = match cell {
+            CellText::Undefined => return &[],
+            CellText::Block { start, end } => (self.documents, start, end),
+            CellText::Own { start, end } => (&self.columns.text, start, end),
+        };
+        text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// The JSON text of a row's value in a column of values; empty for undefined.
+    #[inline]
+    pub(crate) fn json_at(&self, column: usize, row: usize) -> &'c [u8] {
+        match self.column(column) {
+            Column::Values(cells) => cells.get(row).map_or(&[], |cell| self.json(*cell)),
+            Column::Nothing | Column::Numbers(_) => &[],
+        }
+    }
+
+    /// The value of a cell.
+    #[inline]
+    pub(crate) fn value(&self, cell: CellText) -> Value<'c> {
+        value_of(self.json(cell))
+    }
+
+    /// The number of a cell.
+    pub(crate) fn number(&self, cell: CellText) -> Option<Number<'c>> {
+        match self.value(cell) {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+}
+
+/// The value of JSON text; undefined where there is none. A scalar borrows the text.
+#[inline]
+pub(crate) fn value_of(json: &[u8]) -> Value<'_> {
+    match json.first() {
+        None => Value::Undefined,
+        Some(b'[' | b'{') => parse(json),
+        Some(_) => Value::stored(Stored::of_scalar(json)),
+    }
+}
+
+/// The digits and scale of a number of few, if they give back its text.
+fn few_digits_of(number: &Number<'_>) -> Option<(i64, u32)> {
+    let few = match number {
+        Number::Decimal(decimal) => {
+            let plain = crate::value::plain(*decimal);
+            let few = i64::try_from(plain.mantissa()).ok()?;
+            (few.unsigned_abs() < FEW_MAX && plain.scale() <= SCALE_FEW_MAX).then_some((few, plain.scale()))
+        }
+        Number::Stored(text) => few_digits(text.as_bytes()),
+        Number::Shared(text) => few_digits(text.as_bytes()),
+    };
+    few.filter(|(significand, _)| *significand != 0 || !number.text().starts_with('-'))
+}
+
+/// One more than the greatest significand of few digits, and their greatest scale.
+const FEW_MAX: u64 = 10u64.pow(16);
+const SCALE_FEW_MAX: u32 = 15;
+
+/// A cell for a value: a part of the documents, or else written to `text`.
+fn cell(value: &Value<'_>, documents: &[u8], text: &mut Vec<u8>) -> CellText {
+    let raw = match value {
+        Value::Undefined => return CellText::Undefined,
+        Value::Number(Number::Stored(text)) => text.as_bytes(),
+        Value::Text(Text::Stored(text)) => text.raw_quoted(),
+        Value::Array(Array::Stored(array)) => array.raw(),
+        Value::Object(Object::Stored(map)) => map.raw(),
+        _ => &[],
+    };
+    if let Some(place) = within(documents, raw) {
+        return place;
+    }
+    let start = text.len();
+    write_json(value, text);
+    written(text, start)
+}
+
+/// A cell for text that is copied.
+fn own(text: &mut Vec<u8>, json: &[u8]) -> CellText {
+    let start = text.len();
+    text.extend_from_slice(json);
+    written(text, start)
+}
+
+/// The cell of what was written from `start` on.
+fn written(text: &[u8], start: usize) -> CellText {
+    match (u32::try_from(start), u32::try_from(text.len())) {
+        (Ok(start), Ok(end)) => CellText::Own { start, end },
+        // Four gigabytes of text: each cell is limited, and columns are full long before.
+        _ => CellText::Undefined,
+    }
+}
+
+/// Where `raw` lies in `documents`, if it is a part of them.
+fn within(documents: &[u8], raw: &[u8]) -> Option<CellText> {
+    let start = (raw.as_ptr() as usize).checked_sub(documents.as_ptr() as usize)?;
+    let end = start + raw.len();
+    if raw.is_empty() || end > documents.len() {
+        return None;
+    }
+    Some(CellText::Block { start: u32::try_from(start).ok()?, end: u32::try_from(end).ok()? })
+}

@@ -1,0 +1,279 @@
+//! Keys told apart: values, or several together, each with the number of the entry that equal ones share.
+//!
+//! Equality is that of the language: `1` and `1.0` are one key. Most keys come again in the spelling in which they came before, and are
+//! found by it; only a spelling that is new is evaluated.
+
+use crate::chunk::value_of;
+use crate::value::canonical;
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as Slot;
+use std::hash::{BuildHasher, Hasher};
+use std::ops::Range;
+
+/// A table of keys, each of some owner: the keys of two owners have nothing to do with one another.
+#[derive(Default)]
+pub(crate) struct KeyTable {
+    entries: HashTable<Entry>,
+    /// The spellings and the canonical texts of the keys.
+    text: Vec<u8>,
+    hasher: RandomState,
+    /// How many numbers were given.
+    len: u32,
+    scratch: Vec<u8>,
+}
+
+struct Entry {
+    hash: u64,
+    start: usize,
+    len: u32,
+    owner: u32,
+    number: u32,
+}
+
+/// What an entry of the table costs beside its text, about: the table is at most seven eighths full, and may have just grown.
+const ENTRY_BYTES: usize = 2 * size_of::<Entry>();
+
+/// Stands before a canonical text, and before no spelling.
+const CANONICAL: u8 = 0;
+/// Stands before the spellings of several parts.
+const SPELLED: u8 = 1;
+
+/// How a key is spelled.
+#[derive(Clone, Copy)]
+pub(crate) enum Spelling<'k> {
+    /// A value as JSON text, empty for undefined.
+    Value { json: &'k [u8], ci: bool },
+    /// What several values are put together to, by [`Parts`]; equal if the bytes are.
+    Parts(&'k Parts),
+}
+
+/// The parts of a key of several values, or of a time.
+pub(crate) struct Parts {
+    /// As they are spelled.
+    spelled: Vec<u8>,
+    values: Vec<Part>,
+}
+
+/// A part, by where its bytes stand in `spelled`.
+struct Part {
+    range: Range<usize>,
+    /// None for a whole number; or else whether the case of letters makes no difference.
+    ci: Option<bool>,
+}
+
+impl Default for Parts {
+    fn default() -> Parts {
+        Parts { spelled: vec![SPELLED], values: Vec::new() }
+    }
+}
+
+impl Parts {
+    pub(crate) fn clear(&mut self) {
+        self.spelled.truncate(1);
+        self.values.clear();
+    }
+
+    /// Adds a whole number.
+    pub(crate) fn push_number(&mut self, number: u64) {
+        let from = self.spelled.len();
+        self.spelled.extend_from_slice(&number.to_le_bytes());
+        self.values.push(Part { range: from..self.spelled.len(), ci: None });
+    }
+
+    /// Adds a value as JSON text.
+    pub(crate) fn push_value(&mut self, json: &[u8], ci: bool) {
+        self.spelled.extend_from_slice(&(json.len() as u32).to_le_bytes());
+        let from = self.spelled.len();
+        self.spelled.extend_from_slice(json);
+        self.values.push(Part { range: from..self.spelled.len(), ci: Some(ci) });
+    }
+
+    fn bytes_of(&self, part: &Part) -> &[u8] {
+        self.spelled.get(part.range.clone()).unwrap_or_default()
+    }
+
+    fn write_canonical(&self, out: &mut Vec<u8>) {
+        for part in &self.values {
+            let bytes = self.bytes_of(part);
+            match part.ci {
+                None => out.extend_from_slice(bytes),
+                Some(ci) => canonical(&value_of(bytes), ci, out),
+            }
+        }
+    }
+
+    fn are_the_only_spellings(&self) -> bool {
+        self.values.iter().all(|part| match part.ci {
+            None => true,
+            Some(ci) => !ci && is_its_only_spelling(self.bytes_of(part)),
+        })
+    }
+}
+
+/// The number of a key's entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Known(u32),
+    /// It was not there before, and is now.
+    New(u32),
+}
+
+impl Found {
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            Found::Known(number) | Found::New(number) => number,
+        }
+    }
+}
+
+impl KeyTable {
+    /// How many keys there are.
+    pub(crate) fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// The number of an owner's key: from 0 on, in the order in which they were new.
+    #[inline]
+    pub(crate) fn find(&mut self, owner: u32, spelling: Spelling<'_>) -> Found {
+        let bytes = match spelling {
+            Spelling::Value { json, .. } => json,
+            Spelling::Parts(parts) => &parts.spelled,
+        };
+        let hash = self.hash(owner, bytes);
+        match self.look_up(hash, owner, bytes) {
+            Some(number) => Found::Known(number),
+            None => self.add(hash, owner, spelling),
+        }
+    }
+
+    #[inline]
+    fn hash(&self, owner: u32, bytes: &[u8]) -> u64 {
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write_u32(owner);
+        hasher.write(bytes);
+        hasher.finish()
+    }
+
+    #[inline]
+    fn look_up(&self, hash: u64, owner: u32, bytes: &[u8]) -> Option<u32> {
+        let text = &self.text;
+        let is_it = |entry: &Entry| {
+            entry.hash == hash
+                && entry.owner == owner
+                && text.get(entry.start..entry.start + entry.len as usize) == Some(bytes)
+        };
+        self.entries.find(hash, is_it).map(|entry| entry.number)
+    }
+
+    /// Adds a spelling that is new: to the key that it spells, if that is known.
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, hash: u64, owner: u32, spelling: Spelling<'_>) -> Found {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        let is_canonical = match spelling {
+            Spelling::Value { json, ci } => {
+                scratch.push(CANONICAL);
+                canonical(&value_of(json), ci, &mut scratch);
+                !ci && is_its_only_spelling(json)
+            }
+            Spelling::Parts(parts) => {
+                scratch.push(CANONICAL);
+                parts.write_canonical(&mut scratch);
+                parts.are_the_only_spellings()
+            }
+        };
+        let bytes = match spelling {
+            Spelling::Value { json, .. } => json,
+            Spelling::Parts(parts) => parts.spelled.as_slice(),
+        };
+        let found = if is_canonical {
+            Found::New(self.next())
+        } else {
+            let hash = self.hash(owner, &scratch);
+            match self.look_up(hash, owner, &scratch) {
+                Some(number) => Found::Known(number),
+                None => {
+                    let number = self.next();
+                    self.insert(hash, owner, &scratch, number);
+                    Found::New(number)
+                }
+            }
+        };
+        self.insert(hash, owner, bytes, found.number());
+        self.scratch = scratch;
+        found
+    }
+
+    fn next(&mut self) -> u32 {
+        let number = self.len;
+        // A key takes more than a byte: memory ends before the numbers do.
+        self.len = self.len.saturating_add(1);
+        number
+    }
+
+    fn insert(&mut self, hash: u64, owner: u32, bytes: &[u8], number: u32) {
+        let start = self.text.len();
+        self.text.extend_from_slice(bytes);
+        let entry = Entry { hash, start, len: bytes.len() as u32, owner, number };
+        if let Slot::Vacant(place) = self.entries.entry(hash, |_| false, |entry| entry.hash) {
+            place.insert(entry);
+        }
+    }
+
+    /// What it holds in memory, in bytes, about.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.capacity() + self.entries.len() * ENTRY_BYTES
+    }
+
+    /// Takes in the keys of another table, whose owners are called otherwise there: for each of its keys `each` is told the
+    /// owner here, the number there, and what was found here.
+    pub(crate) fn merge(
+        &mut self,
+        other: &KeyTable,
+        owner_of: impl Fn(u32) -> u32,
+        mut each: impl FnMut(u32, u32, Found),
+    ) {
+        // Spellings that are no key's first are found again when they come again. Those of new keys keep their order.
+        let mut firsts: Vec<Option<&Entry>> = Vec::new();
+        firsts.resize_with(other.len(), || None);
+        for entry in &other.entries {
+            if let Some(first) = firsts.get_mut(entry.number as usize) {
+                let text = |entry: &Entry| other.text.get(entry.start).copied();
+                // Its canonical text, where it has one: else its only spelling.
+                if first.is_none() || text(entry) == Some(CANONICAL) {
+                    *first = Some(entry);
+                }
+            }
+        }
+        for (number, entry) in (0..).zip(firsts) {
+            let Some(entry) = entry else { continue };
+            let bytes = other.text.get(entry.start..entry.start + entry.len as usize).unwrap_or_default();
+            let owner = owner_of(entry.owner);
+            let hash = self.hash(owner, bytes);
+            let found = match self.look_up(hash, owner, bytes) {
+                Some(known) => Found::Known(known),
+                None => {
+                    let next = self.next();
+                    self.insert(hash, owner, bytes, next);
+                    Found::New(next)
+                }
+            };
+            each(owner, number, found);
+        }
+    }
+}
+
+/// Whether no other text is an equal value: a text without escapes, or a word. One that has a character that is written with an escape
+/// has no spelling without; what reads as the replacement character may be one that is broken.
+fn is_its_only_spelling(json: &[u8]) -> bool {
+    match json.first() {
+        None | Some(b'n' | b't' | b'f') => true,
+        Some(b'"') => {
+            memchr::memchr(b'\\', json).is_none()
+                && std::str::from_utf8(json).is_ok_and(|text| !text.contains(char::REPLACEMENT_CHARACTER))
+        }
+        Some(_) => false,
+    }
+}

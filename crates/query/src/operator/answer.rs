@@ -1,0 +1,254 @@
+//! Groups that take a block in by its statistics, without reading a document: what is pushed down of aggregates.
+
+use super::group::Groups;
+use crate::aggregate::{EachValue, Known};
+use crate::chunk::{Order, value_of};
+use crate::control::Control;
+use crate::error::ExecError;
+use crate::exec::outlook::{Class, Outlook, Scalar, classes, only_slot};
+use crate::expr::Expr;
+use crate::plan::{Aggregate, Events, Key as GroupKey};
+use crate::scan::{event_count, order_of};
+use crate::source::Block;
+use crate::summary::{Key, Summary};
+use crate::value::Value;
+
+/// A block of which all events are within the query's time.
+#[derive(Clone, Copy)]
+pub(crate) struct Answerable<'b> {
+    pub(crate) block: &'b dyn Block,
+    pub(crate) statistics: Option<&'b Summary<'b>>,
+    /// Whether all of its events surely pass.
+    pub(crate) all_pass: bool,
+}
+
+impl Groups<'_> {
+    /// Takes in all events of a block, if its statistics tell enough: how many passed, none where nothing was taken in.
+    pub(crate) fn take_statistics(
+        &mut self,
+        events: &Events,
+        outlook: &mut Outlook,
+        of: Answerable<'_>,
+        control: &Control,
+    ) -> Result<Option<u64>, ExecError> {
+        if !events.unnest.is_empty() {
+            return Ok(None);
+        }
+        let keys = self.grouping().keys.as_slice();
+        if of.all_pass && keys.is_empty() && self.take_totals(events, of, control)? {
+            return Ok(Some(event_count(of.block) as u64));
+        }
+        if let [GroupKey::Time(interval)] = keys
+            && of.all_pass
+            && self.take_intervals(of.block, *interval, control)?
+        {
+            return Ok(Some(event_count(of.block) as u64));
+        }
+        match of.statistics {
+            Some(statistics) => self.take_classes(events, outlook, of.block, statistics, control),
+            None => Ok(None),
+        }
+    }
+
+    /// Takes in what is known of each aggregate's values, if that is all that they need.
+    fn take_totals(
+        &mut self,
+        events: &Events,
+        of: Answerable<'_>,
+        control: &Control,
+    ) -> Result<bool, ExecError> {
+        let mut all = Vec::new();
+        for aggregate in &self.grouping().aggregates {
+            match known(aggregate, &events.names, of) {
+                Some(known) if aggregate.function.is_answered(&known) => all.push(known),
+                _ => return Ok(false),
+            }
+        }
+        self.answer(0, &all, control)?;
+        Ok(true)
+    }
+
+    /// Takes in so many events for each interval, if nothing is aggregated but their number.
+    fn take_intervals(
+        &mut self,
+        block: &dyn Block,
+        interval: u64,
+        control: &Control,
+    ) -> Result<bool, ExecError> {
+        let counted = self.grouping().aggregates.iter().map(counts_events);
+        let Some(counted) = counted.collect::<Option<Vec<bool>>>() else { return Ok(false) };
+        let instants = block.instants().get(..event_count(block)).unwrap_or_default();
+        let mut first = 0;
+        while let Some(instant) = instants.get(first) {
+            let begin = u64::from_le_bytes(*instant);
+            let begin = begin - begin % interval;
+            let end = begin.saturating_add(interval);
+            // The events of a block come in the order of their instants.
+            let later = instants.get(first..).unwrap_or_default();
+            let events = later.partition_point(|instant| u64::from_le_bytes(*instant) < end).max(1);
+            let group = self.of_interval(begin, order_of(block, first));
+            let known: Vec<Known<'_>> = counted
+                .iter()
+                .map(|counts| Known::Constant { counts: *counts, events: events as u64 })
+                .collect();
+            self.answer(group, &known, control)?;
+            first += events;
+        }
+        Ok(true)
+    }
+
+    /// Takes in the values of the one slot that everything depends on, each with the events that have it.
+    fn take_classes(
+        &mut self,
+        events: &Events,
+        outlook: &mut Outlook,
+        block: &dyn Block,
+        statistics: &Summary<'_>,
+        control: &Control,
+    ) -> Result<Option<u64>, ExecError> {
+        let Some(slot) = self.only_slot(outlook) else { return Ok(None) };
+        let Some(name) = events.names.get(slot) else { return Ok(None) };
+        let mut passing = Vec::new();
+        let mut is_certain = true;
+        let known = classes(&statistics.key(name), statistics.events(), |class, tally| {
+            if tally.count > 0 && is_certain {
+                match outlook.of_class(slot, &class, events) {
+                    Some(true) => passing.push((class, tally)),
+                    Some(false) => {}
+                    None => is_certain = false,
+                }
+            }
+        });
+        let counts_only = self.counts_only(slot);
+        if !known || !is_certain || !passing.iter().all(|(class, _)| class.is_known() || counts_only) {
+            return Ok(None);
+        }
+        let grouping = self.grouping();
+        let mut hits = 0;
+        for (class, tally) in passing {
+            let (count, order) = (u64::from(tally.count), order_of(block, tally.first as usize));
+            hits += count;
+            if !class.is_known() {
+                // Values that are neither null nor undefined, which are counted and nothing else.
+                let counted = grouping.aggregates.iter();
+                let counted: Vec<Known<'_>> =
+                    counted.map(|_| Known::Constant { counts: true, events: count }).collect();
+                self.answer(0, &counted, control)?;
+                continue;
+            }
+            let added = outlook.probe().with(&class, slot, &events.names, order, |scope| {
+                self.add(grouping, scope, order, count, control)
+            });
+            added.unwrap_or(Ok(()))?;
+        }
+        Ok(Some(hits))
+    }
+
+    /// The slot that the condition, the keys and the aggregates depend on, if it is one, and many events with one value can be
+    /// taken in at once.
+    fn only_slot(&self, outlook: &Outlook) -> Option<usize> {
+        let mut only = match (outlook.slot(), outlook.is_unconditional()) {
+            (None, false) => return None,
+            (slot, _) => slot,
+        };
+        let keys = self.grouping().keys.iter().map(|key| match key {
+            GroupKey::Time(_) => None,
+            GroupKey::Expr { expr, .. } => only_slot(expr),
+        });
+        let arguments = self.grouping().aggregates.iter().map(|Aggregate { function, argument }| {
+            only_slot(argument).filter(|_| function.takes_repeated())
+        });
+        for slot in keys.chain(arguments) {
+            match (slot?, only) {
+                (None, _) => {}
+                (slot, None) => only = slot,
+                (Some(slot), Some(other)) if slot == other => {}
+                _ => return None,
+            }
+        }
+        only
+    }
+
+    /// Whether there is one group, in which everything that has a value in the slot is counted.
+    fn counts_only(&self, slot: usize) -> bool {
+        let counts = |aggregate: &Aggregate| {
+            aggregate.function.counts()
+                && match &aggregate.argument {
+                    Expr::Slot(counted) => *counted == slot,
+                    Expr::Constant(value) => !matches!(value, Value::Null | Value::Undefined),
+                    _ => false,
+                }
+        };
+        self.grouping().keys.is_empty() && self.grouping().aggregates.iter().all(counts)
+    }
+}
+
+/// Whether an aggregate counts each event, or none of them; not known where it depends on the events.
+fn counts_events(aggregate: &Aggregate) -> Option<bool> {
+    match &aggregate.argument {
+        Expr::Constant(value) if aggregate.function.counts() => {
+            Some(!matches!(value, Value::Null | Value::Undefined))
+        }
+        _ => None,
+    }
+}
+
+/// What is known of an aggregate's argument in all events of a block.
+fn known<'b>(aggregate: &Aggregate, names: &[Box<str>], of: Answerable<'b>) -> Option<Known<'b>> {
+    let events = event_count(of.block) as u64;
+    if let Some(counts) = counts_events(aggregate) {
+        return Some(Known::Constant { counts, events });
+    }
+    let Expr::Slot(slot) = aggregate.argument else { return None };
+    let statistics = of.statistics?;
+    let key = statistics.key(names.get(slot)?);
+    let values = match &key {
+        Key::Unknown => return None,
+        Key::Absent => return Some(Known::Absent),
+        Key::Present(facts) => facts.values?,
+    };
+    let order = |event: u32| order_of(of.block, event as usize);
+    let range_orders = match values.range {
+        Some((least, greatest)) => (order(least.event), order(greatest.event)),
+        None => Default::default(),
+    };
+    Some(Known::Values {
+        count: events.checked_sub(u64::from(values.missing.count) + u64::from(values.null.count))?,
+        numbers: values.numbers.into(),
+        sum: values.sum,
+        range: values.range,
+        each: Box::new(Distinct { key, events: statistics.events(), block: of.block }),
+        range_orders,
+    })
+}
+
+/// The distinct values of a key in a block.
+struct Distinct<'b> {
+    key: Key<'b>,
+    events: u32,
+    block: &'b dyn Block,
+}
+
+impl EachValue for Distinct<'_> {
+    fn are_told(&self) -> bool {
+        let mut are_told = true;
+        classes(&self.key, self.events, |class, tally| are_told &= tally.count == 0 || class.is_known())
+            && are_told
+    }
+
+    fn for_each(&self, act: &mut dyn FnMut(Value<'_>, Order)) {
+        classes(&self.key, self.events, |class, tally| {
+            if tally.count == 0 {
+                return;
+            }
+            let order = order_of(self.block, tally.first as usize);
+            match class {
+                Class::Missing => act(Value::Undefined, order),
+                Class::Known(Scalar::Bare, text) => act(value_of(text), order),
+                Class::Known(Scalar::Text, text) => act(value_of(&[b"\"", text, b"\""].concat()), order),
+                // They are not told one by one.
+                Class::Strings(_) | Class::Numbers(_) | Class::Arrays | Class::Objects => {}
+            }
+        });
+    }
+}

@@ -1,0 +1,154 @@
+//! A block on its way to become rows, a batch at a time.
+
+use crate::chunk::{Chunk, Columns, Order};
+use crate::error::ExecError;
+use crate::row::Row;
+use crate::scan::{BlockScan, Part, Position, Run, TextScan, Worker, order_of};
+use crate::source::{Block, Direction};
+use crate::stats::Stats;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Some rows of a block.
+struct Batch {
+    /// None where the rows have nothing of its documents.
+    block: Option<Arc<dyn Block>>,
+    columns: Columns,
+}
+
+pub(super) struct Cursor {
+    block: Arc<dyn Block>,
+    /// The events that may pass, and how far they are scanned.
+    part: Part,
+    position: Position,
+    batch: Batch,
+    /// The next row of the batch.
+    at: usize,
+    /// Batches that come after it, none of them empty, and what failed behind them.
+    ahead: VecDeque<Batch>,
+    failure: Option<ExecError>,
+}
+
+/// So many bytes of rows are made ahead of a block, or a batch more.
+const AHEAD_BYTES: usize = 4 << 20;
+
+impl Cursor {
+    pub(super) fn new(block: Arc<dyn Block>, part: Part, width: usize) -> Cursor {
+        let batch = Batch { block: Some(block.clone()), columns: Columns::of_values(width) };
+        Cursor {
+            batch,
+            block,
+            part,
+            position: Position::default(),
+            at: 0,
+            ahead: VecDeque::new(),
+            failure: None,
+        }
+    }
+
+    /// The place in time of what comes next: of the next row, or of the next event that is not evaluated yet. None at the
+    /// end.
+    pub(super) fn next_order(&self, direction: Direction) -> Option<Order> {
+        let made = self.batch.columns.order(self.at).or_else(|| self.ahead.front()?.columns.order(0));
+        if made.is_some() {
+            return made;
+        }
+        let index = self.part.index(self.position.events, direction)?;
+        Some(order_of(&*self.block, index))
+    }
+
+    /// The number of the next row of the batch, if it has one made: the cursor goes on to the one behind it.
+    pub(super) fn next_row(&mut self) -> Option<usize> {
+        let row = self.at;
+        let is_made = row < self.batch.columns.len();
+        self.at += usize::from(is_made);
+        is_made.then_some(row)
+    }
+
+    /// A row of the batch.
+    pub(super) fn row<'r>(&'r self, columns: &'r [String], row: usize) -> Row<'r> {
+        Row::new(columns, self.chunk(), row)
+    }
+
+    /// The rows of the batch.
+    pub(super) fn chunk(&self) -> Chunk<'_> {
+        // The documents were given when the rows were made.
+        let documents = self.batch.block.as_ref().and_then(|block| block.documents().ok().flatten());
+        Chunk::new(&self.batch.columns, documents.unwrap_or_default())
+    }
+
+    /// The next batch of rows: one that was made ahead, or else events are evaluated until it is full, or the block at its
+    /// end.
+    ///
+    /// At most `wanted` rows are made ahead.
+    pub(super) fn fill(
+        &mut self,
+        run: Run<'_>,
+        wanted: u64,
+        worker: &mut Worker,
+        stats: &mut Stats,
+    ) -> Result<(), ExecError> {
+        if let Some(batch) = self.ahead.pop_front() {
+            self.batch = batch;
+            self.at = 0;
+            return Ok(());
+        }
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => self.evaluate(run, wanted, worker, stats),
+        }
+    }
+
+    /// The cursor with the rows of its block made, `wanted` of them at most, or as many as memory is for; and what was
+    /// counted. A failure is told to who has asked for the rows before it.
+    pub(super) fn evaluated_ahead(
+        mut self,
+        run: Run<'_>,
+        mut wanted: u64,
+        worker: &mut Worker,
+    ) -> (Cursor, Stats) {
+        let (mut stats, mut bytes) = (Stats::default(), 0);
+        while self.position.events < self.part.events.len() && wanted > 0 && bytes < AHEAD_BYTES {
+            if let Err(failure) = self.evaluate(run, wanted, worker, &mut stats) {
+                self.batch.columns.clear();
+                self.failure = Some(failure);
+                break;
+            }
+            let empty = Batch { block: Some(self.block.clone()), columns: self.batch.columns.successor() };
+            let mut made = std::mem::replace(&mut self.batch, empty);
+            if let Ok(Some(documents)) = self.block.documents()
+                && made.columns.gather(documents)
+            {
+                made.block = None;
+            }
+            wanted = wanted.saturating_sub(made.columns.len() as u64);
+            bytes += made.columns.bytes();
+            if made.columns.len() > 0 {
+                self.ahead.push_back(made);
+            }
+        }
+        (self, stats)
+    }
+
+    /// Evaluates events until a batch of rows is full, or the block at its end.
+    fn evaluate(
+        &mut self,
+        run: Run<'_>,
+        wanted: u64,
+        worker: &mut Worker,
+        stats: &mut Stats,
+    ) -> Result<(), ExecError> {
+        stats.blocks += u64::from(self.position.is_start());
+        let columns = &mut self.batch.columns;
+        columns.clear();
+        self.at = 0;
+        let position = std::mem::take(&mut self.position);
+        let Some(mut scan) = TextScan::new(run, worker, &*self.block, self.part.clone(), position)? else {
+            self.position = Position::at_end(&self.part);
+            return Ok(());
+        };
+        while scan.next(columns, wanted, stats)? && !columns.is_full() && (columns.len() as u64) < wanted {}
+        self.position = scan.position();
+        Ok(())
+    }
+}

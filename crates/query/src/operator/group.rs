@@ -1,0 +1,414 @@
+//! Rows taken into groups. They may come in any order: what depends on it remembers the event's.
+
+use super::held::{HeldRows, RowId};
+use super::outputs::{GroupOutputs, KeyColumn};
+use super::sort::Sorter;
+use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known, State};
+use crate::chunk::{Chunk, Column, Order};
+use crate::control::Control;
+use crate::error::ExecError;
+use crate::expr::Scope;
+use crate::key_table::{Found, KeyTable, Parts, Spelling};
+use crate::plan::{Grouping, Key, Plan};
+use crate::time;
+use crate::value::{VALUE_BYTES_MAX, Value, write_json};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The groups of a thread.
+pub(crate) struct Groups<'p> {
+    grouping: &'p Grouping,
+    keys: Vec<KeyColumn>,
+    arguments: Vec<usize>,
+    /// From keys to the numbers of groups. Where there are no keys it is empty, and there is one group.
+    table: KeyTable,
+    groups: Vec<Group>,
+    /// For each aggregate its states of all groups.
+    states: Vec<State>,
+    /// No group's first event comes later.
+    latest: Order,
+    /// How often a group was begun, or an earlier event of it found: tells groups of one event apart.
+    begun: u64,
+    /// What the groups take, about, in bytes, beside their table; and how much of all that is told to the query's other threads.
+    bytes: usize,
+    told: usize,
+    /// The group of each row of a chunk.
+    numbers: Vec<u32>,
+    parts: Parts,
+    text: Vec<u8>,
+}
+
+/// A group's keys as its first event shows them.
+struct Group {
+    /// That event, and when it was found to be the first.
+    first: (Order, u64),
+    shown: Box<[Value<'static>]>,
+}
+
+impl<'p> Groups<'p> {
+    pub(crate) fn new(grouping: &'p Grouping) -> Groups<'p> {
+        let GroupOutputs { keys, arguments, .. } = GroupOutputs::of(grouping);
+        let mut groups = Groups {
+            grouping,
+            keys,
+            arguments,
+            table: KeyTable::default(),
+            groups: Vec::new(),
+            states: grouping.aggregates.iter().map(|aggregate| aggregate.function.state()).collect(),
+            latest: (0, 0),
+            begun: 0,
+            bytes: 0,
+            told: 0,
+            numbers: Vec::new(),
+            parts: Parts::default(),
+            text: Vec::new(),
+        };
+        if grouping.keys.is_empty() {
+            groups.groups.push(Group { first: ((u64::MAX, u64::MAX), 0), shown: Box::default() });
+            groups.make_room();
+        }
+        groups
+    }
+
+    pub(super) fn grouping(&self) -> &'p Grouping {
+        self.grouping
+    }
+
+    /// Takes in the rows of a chunk.
+    pub(crate) fn take(&mut self, chunk: &Chunk<'_>, control: &Control) -> Result<(), ExecError> {
+        if chunk.len() == 0 {
+            return Ok(());
+        }
+        let mut numbers = std::mem::take(&mut self.numbers);
+        numbers.clear();
+        self.assign(chunk, &mut numbers);
+        self.make_room();
+        let groups = match self.keys.is_empty() {
+            true => GroupNumbers::One(0),
+            false => GroupNumbers::Each(&numbers),
+        };
+        for (state, column) in self.states.iter_mut().zip(&self.arguments) {
+            self.bytes += state.update(groups, chunk.column(*column), chunk);
+        }
+        self.numbers = numbers;
+        self.tell_memory(control)
+    }
+
+    /// Finds the group of each row.
+    fn assign(&mut self, chunk: &Chunk<'_>, numbers: &mut Vec<u32>) {
+        let keys = std::mem::take(&mut self.keys);
+        match keys.as_slice() {
+            [] => {}
+            [KeyColumn::Time(interval)] => self.assign_by_time(chunk, *interval, numbers),
+            [KeyColumn::Value { column, ci }] => self.assign_by_value(chunk, *column, *ci, numbers),
+            keys => self.assign_by_parts(chunk, keys, numbers),
+        }
+        self.keys = keys;
+    }
+
+    fn assign_by_time(&mut self, chunk: &Chunk<'_>, interval: u64, numbers: &mut Vec<u32>) {
+        let (mut begin, mut number) = (u64::MAX, 0);
+        for order in chunk.orders() {
+            if order.0 < begin || order.0 - begin >= interval || *order < self.latest {
+                begin = order.0 - order.0 % interval;
+                number = self.of_interval(begin, *order);
+            }
+            numbers.push(number);
+        }
+    }
+
+    fn assign_by_value(&mut self, chunk: &Chunk<'_>, column: usize, ci: bool, numbers: &mut Vec<u32>) {
+        let Column::Values(cells) = chunk.column(column) else { return };
+        let mut absent = None;
+        for (cell, order) in cells.iter().zip(chunk.orders()) {
+            let json = chunk.json(*cell);
+            if json.is_empty()
+                && *order >= self.latest
+                && let Some(number) = absent
+            {
+                numbers.push(number);
+                continue;
+            }
+            let found = self.table.find(0, Spelling::Value { json, ci });
+            self.meet(found, *order, || Box::new([chunk.value(*cell).into_static()]));
+            if json.is_empty() {
+                absent = Some(found.number());
+            }
+            numbers.push(found.number());
+        }
+    }
+
+    fn assign_by_parts(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {
+        let mut parts = std::mem::take(&mut self.parts);
+        for (row, order) in chunk.orders().iter().enumerate() {
+            parts.clear();
+            for key in keys {
+                match key {
+                    KeyColumn::Time(interval) => parts.push_number(order.0 - order.0 % interval),
+                    KeyColumn::Value { column, ci } => parts.push_value(chunk.json_at(*column, row), *ci),
+                }
+            }
+            let found = self.table.find(0, Spelling::Parts(&parts));
+            self.meet(found, *order, || {
+                let shown = keys.iter().map(|key| match key {
+                    KeyColumn::Time(interval) => Value::from(order.0 - order.0 % interval),
+                    KeyColumn::Value { column, .. } => {
+                        crate::chunk::value_of(chunk.json_at(*column, row)).into_static()
+                    }
+                });
+                shown.collect()
+            });
+            numbers.push(found.number());
+        }
+        self.parts = parts;
+    }
+
+    /// The group of the interval that begins at an instant, of which an event is met.
+    pub(super) fn of_interval(&mut self, begin: u64, order: Order) -> u32 {
+        self.parts.clear();
+        self.parts.push_number(begin);
+        let found = self.table.find(0, Spelling::Parts(&self.parts));
+        self.meet(found, order, || Box::new([Value::from(begin)]));
+        found.number()
+    }
+
+    /// Takes in so many events that are alike in what the groups read of them, of which this is the first.
+    pub(super) fn add<'a>(
+        &mut self,
+        grouping: &'a Grouping,
+        scope: &mut Scope<'a>,
+        order: Order,
+        times: u64,
+        control: &Control,
+    ) -> Result<(), ExecError> {
+        let group = self.of_event(&grouping.keys, scope, order);
+        self.make_room();
+        for (aggregate, state) in grouping.aggregates.iter().zip(&mut self.states) {
+            let value = aggregate.argument.eval(scope);
+            self.bytes += state.add(group, value, order, times);
+        }
+        scope.take_failure()?;
+        self.tell_memory(control)
+    }
+
+    /// The group of an event, by evaluating its keys.
+    fn of_event<'a>(&mut self, keys: &'a [Key], scope: &mut Scope<'a>, order: Order) -> u32 {
+        let interval_of = |interval: u64| order.0 - order.0 % interval;
+        let values: Vec<Value<'_>> = keys
+            .iter()
+            .map(|key| match key {
+                Key::Time(interval) => Value::from(interval_of(*interval)),
+                Key::Expr { expr, .. } => expr.eval(scope),
+            })
+            .collect();
+        if keys.is_empty() {
+            return 0;
+        }
+        let mut text = std::mem::take(&mut self.text);
+        let mut parts = std::mem::take(&mut self.parts);
+        parts.clear();
+        text.clear();
+        let mut single = None;
+        for (key, value) in keys.iter().zip(&values) {
+            match key {
+                Key::Time(interval) => parts.push_number(interval_of(*interval)),
+                Key::Expr { ci, .. } => {
+                    text.clear();
+                    write_json(value, &mut text);
+                    parts.push_value(&text, *ci);
+                    single = Some(*ci);
+                }
+            }
+        }
+        let spelling = match single.filter(|_| keys.len() == 1) {
+            Some(ci) => Spelling::Value { json: &text, ci },
+            None => Spelling::Parts(&parts),
+        };
+        let found = self.table.find(0, spelling);
+        self.meet(found, order, || values.into_iter().map(Value::into_static).collect());
+        (self.text, self.parts) = (text, parts);
+        found.number()
+    }
+
+    /// Notes an event of a group, in case it is its first.
+    #[inline]
+    fn meet(&mut self, found: Found, order: Order, shown: impl FnOnce() -> Box<[Value<'static>]>) {
+        match found {
+            Found::Known(_) if order >= self.latest => {}
+            Found::Known(number) => self.begin_earlier(number, order, shown),
+            Found::New(_) => self.begin(order, shown()),
+        }
+    }
+
+    fn begin_earlier(&mut self, number: u32, order: Order, shown: impl FnOnce() -> Box<[Value<'static>]>) {
+        if let Some(group) = self.groups.get_mut(number as usize).filter(|group| order < group.first.0) {
+            self.begun += 1;
+            *group = Group { first: (order, self.begun), shown: shown() };
+        }
+    }
+
+    fn begin(&mut self, order: Order, shown: Box<[Value<'static>]>) {
+        self.begun += 1;
+        self.latest = self.latest.max(order);
+        let values = shown.iter().map(|value| size_of::<Value<'static>>() + value.weight());
+        self.bytes += size_of::<Group>() + values.sum::<usize>();
+        self.groups.push(Group { first: (order, self.begun), shown });
+    }
+
+    /// Gives each group a state of each aggregate.
+    fn make_room(&mut self) {
+        let groups = self.groups.len();
+        self.bytes += self.states.iter_mut().map(|state| state.grow(groups)).sum::<usize>();
+    }
+
+    /// Takes in events of a group by what is known of each aggregate's argument.
+    pub(super) fn answer(
+        &mut self,
+        group: u32,
+        known: &[Known<'_>],
+        control: &Control,
+    ) -> Result<(), ExecError> {
+        self.make_room();
+        for (state, known) in self.states.iter_mut().zip(known) {
+            self.bytes += state.answer(group, known);
+        }
+        self.tell_memory(control)
+    }
+
+    /// Adds what the groups have grown by to what the whole query holds. Errs if that is more than it may.
+    fn tell_memory(&mut self, control: &Control) -> Result<(), ExecError> {
+        let bytes = self.bytes + self.table.bytes();
+        if bytes <= self.told {
+            return Ok(());
+        }
+        let grown = bytes - self.told;
+        self.told = bytes;
+        control.hold_groups(grown)
+    }
+
+    /// Takes in the groups of other events.
+    pub(crate) fn merge(&mut self, other: Groups<'p>) {
+        let mut group_of = vec![0; other.groups.len()];
+        self.latest = self.latest.max(other.latest);
+        let mut shown: Vec<Option<Group>> = other.groups.into_iter().map(Some).collect();
+        let mut table = std::mem::take(&mut self.table);
+        table.merge(
+            &other.table,
+            |owner| owner,
+            |_, number, found| {
+                let group = shown.get_mut(number as usize).and_then(Option::take);
+                if let (Some(group), Some(place)) = (group, group_of.get_mut(number as usize)) {
+                    *place = found.number();
+                    match found {
+                        Found::New(_) => self.begin(group.first.0, group.shown),
+                        Found::Known(known) => self.begin_earlier(known, group.first.0, || group.shown),
+                    }
+                }
+            },
+        );
+        self.table = table;
+        self.make_room();
+        for (own, other) in self.states.iter_mut().zip(other.states) {
+            self.bytes += own.merge(other, &group_of);
+        }
+    }
+
+    /// Whether no event that comes later in time can change the rows that are wanted: those of a `distinct` or `top`
+    /// with nothing behind it that would have to see all values.
+    pub(crate) fn is_settled(&self, plan: &Plan) -> bool {
+        let Grouping { keys, having, sort, .. } = self.grouping;
+        let wanted = match plan.limit {
+            Some(limit) if having.is_none() && sort.is_empty() => {
+                usize::try_from(limit).unwrap_or(usize::MAX)
+            }
+            _ => usize::MAX,
+        };
+        keys.is_empty() && self.states.iter().all(|state| state.is_settled(wanted))
+    }
+
+    /// The rows of the groups, in their order.
+    pub(crate) fn finish(
+        mut self,
+        plan: &Plan,
+        control: &Control,
+    ) -> Result<(HeldRows, Vec<RowId>), ExecError> {
+        control.profile.groups.store(self.groups.len() as u64, Relaxed);
+        let gives_rows = self.grouping.aggregates.iter().position(|of| of.function.gives_rows());
+        let mut sorter = Sorter::new(&self.grouping.sort, plan.limit, plan.columns.len());
+        let mut values: Vec<Value<'static>> = Vec::new();
+        let mut row: Vec<Value<'static>> = Vec::new();
+        for number in self.in_order() {
+            let Some(group) = self.groups.get_mut(number as usize) else { continue };
+            values.clear();
+            values.extend(std::mem::take(&mut group.shown));
+            let keys = values.len();
+            values.extend(self.states.iter_mut().map(|state| state.finish(number)));
+            let several = match gives_rows.and_then(|at| self.states.get_mut(at)) {
+                Some(state) => state.rows(number),
+                None => vec![Value::Undefined],
+            };
+            for value in several {
+                if let Some(place) = gives_rows.and_then(|at| values.get_mut(keys + at)) {
+                    *place = value;
+                }
+                if make_row(self.grouping, keys, &values, &mut row)? {
+                    sorter.take_values(&row);
+                    control.check_memory(sorter.bytes())?;
+                }
+            }
+        }
+        control.profile.held.store(sorter.taken(), Relaxed);
+        Ok(sorter.finish())
+    }
+
+    /// The numbers of the groups in the order of their first events; within each interval, where there are some.
+    fn in_order(&self) -> Vec<u32> {
+        let time = self.keys.iter().position(|key| matches!(key, KeyColumn::Time(_)));
+        let mut numbers: Vec<u32> = (0..self.groups.len() as u32).collect();
+        let place = |number: &u32| {
+            let group = self.groups.get(*number as usize)?;
+            let interval = match time.and_then(|time| group.shown.get(time)) {
+                Some(Value::Number(number)) => number.decimal(),
+                _ => None,
+            };
+            Some((interval, group.first))
+        };
+        numbers.sort_by_cached_key(place);
+        numbers
+    }
+}
+
+/// Makes the row of a group: whether it passes `having`.
+fn make_row<'v>(
+    grouping: &'v Grouping,
+    keys: usize,
+    values: &'v [Value<'static>],
+    row: &mut Vec<Value<'static>>,
+) -> Result<bool, ExecError> {
+    let mut scope = Scope::new(time::now());
+    scope.groups = values;
+    let passes = grouping.having.as_ref().is_none_or(|having| having.test(&mut scope));
+    scope.take_failure()?;
+    if !passes {
+        return Ok(false);
+    }
+    row.clear();
+    row.extend(values.iter().take(keys).cloned());
+    let mut bytes = 0;
+    for cell in &grouping.cells {
+        let value = cell.eval(&mut scope);
+        scope.take_failure()?;
+        bytes += value.weight();
+        check_row(bytes, None)?;
+        row.push(value.into_static());
+    }
+    Ok(true)
+}
+
+/// A row's computed cells together are limited as one value is.
+pub(crate) fn check_row(bytes: usize, arrival: Option<u64>) -> Result<(), ExecError> {
+    if bytes <= VALUE_BYTES_MAX {
+        Ok(())
+    } else {
+        Err(ExecError::ValueTooLarge { limit_bytes: VALUE_BYTES_MAX, by: "select", arrival })
+    }
+}

@@ -1,0 +1,79 @@
+//! The columns that a plan's last operator takes: which expressions, and in what form.
+
+use crate::chunk::{Columns, Form};
+use crate::expr::Expr;
+use crate::plan::{Grouping, Key, Output as PlanOutput, Plan};
+use crate::value::{Kind, Value};
+
+/// A column: the values of an expression.
+#[derive(Clone, Copy)]
+pub(crate) struct Output<'p> {
+    pub(crate) expr: &'p Expr,
+    pub(crate) form: Form,
+}
+
+/// The columns of a grouping, and what they are for.
+pub(super) struct GroupOutputs<'p> {
+    pub(super) outputs: Vec<Output<'p>>,
+    pub(super) keys: Vec<KeyColumn>,
+    /// For each aggregate the column of its argument.
+    pub(super) arguments: Vec<usize>,
+}
+
+/// What a key is.
+#[derive(Clone, Copy)]
+pub(super) enum KeyColumn {
+    /// The beginning of the interval, of so many ticks, that the event falls into.
+    Time(u64),
+    Value {
+        column: usize,
+        ci: bool,
+    },
+}
+
+/// The columns of a plan.
+pub(crate) fn outputs(plan: &Plan) -> Vec<Output<'_>> {
+    match &plan.output {
+        PlanOutput::Rows { cells, .. } => {
+            cells.iter().map(|expr| Output { expr, form: Form::Values }).collect()
+        }
+        PlanOutput::Groups(grouping) => GroupOutputs::of(grouping).outputs,
+    }
+}
+
+/// Empty columns for some outputs.
+pub(crate) fn columns(outputs: &[Output<'_>]) -> Columns {
+    Columns::new(outputs.iter().map(|output| output.form))
+}
+
+impl<'p> GroupOutputs<'p> {
+    pub(super) fn of(grouping: &'p Grouping) -> GroupOutputs<'p> {
+        let mut outputs: Vec<Output<'p>> = Vec::new();
+        let mut column = |expr: &'p Expr, form: Form| {
+            // What is asked for of the same key is found once.
+            let is_same = |output: &Output<'p>| match (output.expr, expr) {
+                (Expr::Slot(known), Expr::Slot(slot)) => known == slot && output.form == form,
+                _ => form == Form::Nothing && output.form == Form::Nothing,
+            };
+            outputs.iter().position(is_same).unwrap_or_else(|| {
+                outputs.push(Output { expr, form });
+                outputs.len() - 1
+            })
+        };
+        let keys = grouping.keys.iter().map(|key| match key {
+            Key::Time(interval) => KeyColumn::Time(*interval),
+            Key::Expr { expr, ci } => KeyColumn::Value { column: column(expr, Form::Values), ci: *ci },
+        });
+        let keys = keys.collect();
+        let arguments = grouping.aggregates.iter().map(|aggregate| {
+            let form = match &aggregate.argument {
+                Expr::Constant(Value::Bool(true)) => Form::Nothing,
+                _ if aggregate.function.takes(Kind::String) => Form::Values,
+                _ => Form::Numbers,
+            };
+            column(&aggregate.argument, form)
+        });
+        let arguments = arguments.collect();
+        GroupOutputs { outputs, keys, arguments }
+    }
+}

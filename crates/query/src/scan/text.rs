@@ -1,0 +1,488 @@
+//! A block of documents: searched a window of events at a time, and scanned event by event where that cannot tell.
+
+use super::event::Emitter;
+use super::{BlockScan, Part, Position, Run, Worker, order_at, statistics_of};
+use crate::chunk::Form;
+use crate::chunk::{CellText, Columns, FewDigits, Numbers, Order};
+use crate::error::ExecError;
+use crate::expr::{Event, Expr, Scope};
+use crate::operator::{Output, check_row};
+use crate::search::{Finder, window};
+use crate::source::{Block, Direction};
+use crate::stats::Stats;
+use crate::value::Value;
+use std::ops::Range;
+use tamias_json::search::{Documents, Match, Place};
+
+/// The names of the ways of finding hits.
+pub(crate) const PLAIN: &str = "each event scanned and evaluated";
+const SEARCHED: &str = "blocks searched, what is found evaluated";
+
+/// A scan of a block's documents.
+pub(crate) struct TextScan<'b, 'w> {
+    run: Run<'w>,
+    worker: &'w mut Worker,
+    parts: Parts<'b>,
+    part: Part,
+    position: Position,
+}
+
+/// The parts of a block.
+#[derive(Clone, Copy)]
+struct Parts<'b> {
+    documents: &'b [u8],
+    ends: &'b [[u8; 4]],
+    instants: &'b [[u8; 8]],
+    arrivals: &'b [[u8; 8]],
+}
+
+/// Allocations that stay.
+#[derive(Default)]
+pub(super) struct Buffers {
+    hits: Vec<Hit>,
+    indices: Vec<u32>,
+    few: Vec<FewDigits>,
+    others: Vec<u32>,
+}
+
+/// An event of a window that passes, or may.
+#[derive(Clone, Copy, Default)]
+struct Hit {
+    index: u32,
+    /// Whether it passes for sure.
+    is_certain: bool,
+}
+
+impl<'b, 'w> TextScan<'b, 'w> {
+    /// A scan of a part of a block from a position on; none if its documents are to be left out.
+    pub(crate) fn new(
+        run: Run<'w>,
+        worker: &'w mut Worker,
+        block: &'b dyn Block,
+        part: Part,
+        position: Position,
+    ) -> Result<Option<TextScan<'b, 'w>>, ExecError> {
+        let documents = match run.events.reads_documents {
+            true => match block.documents().map_err(ExecError::Source)? {
+                Some(documents) => documents,
+                None => return Ok(None),
+            },
+            false => &[],
+        };
+        let ends = block.ends().get(..part.events.end).unwrap_or_default();
+        if let Some(finder) = &mut worker.finder {
+            finder.begin(&run.events.names, ends, statistics_of(block).as_ref());
+        }
+        let parts = Parts { documents, ends, instants: block.instants(), arrivals: block.arrivals() };
+        Ok(Some(TextScan { run, worker, parts, part, position }))
+    }
+
+    pub(crate) fn documents(&self) -> &'b [u8] {
+        self.parts.documents
+    }
+
+    fn is_ascending(&self) -> bool {
+        self.run.events.direction == Direction::Ascending
+    }
+
+    /// The next events that are looked at together, by their places in the block.
+    fn window(&self) -> Range<usize> {
+        let Range { start, end } = self.part.events;
+        // They are counted in the query's direction, from an end of the block.
+        let is_ascending = self.is_ascending();
+        let next = self.position.events + if is_ascending { start } else { 0 };
+        let window = window(self.parts.ends, next, end, is_ascending, self.worker.window_events);
+        window.start.max(start)..window.end
+    }
+
+    /// Evaluates the events of a window one by one, until the columns have enough.
+    fn each(
+        &mut self,
+        window: Range<usize>,
+        columns: &mut Columns,
+        wanted: u64,
+        stats: &mut Stats,
+    ) -> Result<(), ExecError> {
+        stats.technique = if stats.technique.is_empty() { PLAIN } else { stats.technique };
+        for done in 1..=window.len() {
+            let index = if self.is_ascending() { window.start + done - 1 } else { window.end - done };
+            if self.position.within.is_empty() {
+                stats.events += 1;
+                if self.run.events.reads_documents {
+                    stats.bytes += self.parts.document(index).map_or(0, <[u8]>::len) as u64;
+                }
+            }
+            self.event(index, columns, wanted, stats)?;
+            if !self.position.within.is_empty() || has_enough(columns, wanted) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Scans and evaluates one event, the next one or one that is not counted: the position goes on.
+    fn event(
+        &mut self,
+        index: usize,
+        columns: &mut Columns,
+        wanted: u64,
+        stats: &mut Stats,
+    ) -> Result<(), ExecError> {
+        let TextScan { run, worker, parts, position, .. } = self;
+        let run = *run;
+        let (instant, arrival) = parts.order(index);
+        let damaged = |reason: String| ExecError::Document { arrival, reason };
+        let document = match run.events.reads_documents {
+            true => {
+                let bytes = parts
+                    .document(index)
+                    .ok_or_else(|| damaged("its end lies outside its block".to_owned()))?;
+                let scanned = worker.offsets.scan_trusted(bytes);
+                Some(scanned.map_err(|error| damaged(error.to_string()))?)
+            }
+            false => None,
+        };
+        let event = Event { document, instant, arrival };
+        let mut scope = Scope::of(event, &run.events.names, worker.now, Some(run.control), &mut worker.spare);
+        let mut emitter = Emitter::new(run, parts.documents, position, columns, wanted, stats);
+        let left = emitter.event(&mut scope);
+        scope.end(&mut worker.spare);
+        match left? {
+            Some(within) => position.within = within,
+            None => {
+                position.within.clear();
+                position.events += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Searches the documents of a window, and evaluates what is found, until the columns have enough.
+    fn search(
+        &mut self,
+        finder: &mut Finder,
+        documents: Documents<'b>,
+        window: Range<usize>,
+        columns: &mut Columns,
+        wanted: u64,
+        stats: &mut Stats,
+    ) -> Result<(), ExecError> {
+        stats.technique = SEARCHED;
+        let is_ascending = self.is_ascending();
+        let mut buffers = std::mem::take(&mut self.worker.buffers);
+        self.find(finder, documents, &window, &mut buffers)?;
+        let reads_whole = self.run.events.reads_whole;
+        let first = self.position.events;
+        let (mut scanned, mut at) = (0, 0);
+        let (mut is_cut, mut done) = (false, window.len());
+        if !is_ascending {
+            buffers.hits.reverse();
+        }
+        while at < buffers.hits.len() && !is_cut {
+            let room = usize::try_from(wanted.saturating_sub(columns.len() as u64)).unwrap_or(usize::MAX);
+            let left = buffers.hits.get(at..).unwrap_or_default();
+            let is_known = |hit: &&Hit| hit.is_certain && !reads_whole && finder.knows_output(hit.index);
+            buffers.indices.clear();
+            buffers.indices.extend(left.iter().take_while(is_known).take(room).map(|hit| hit.index));
+            let last = match buffers.indices.last() {
+                Some(last) => {
+                    at += buffers.indices.len();
+                    stats.hits += buffers.indices.len() as u64;
+                    let last = *last;
+                    self.known(finder, documents, &window, &mut buffers, columns)?;
+                    last
+                }
+                None => {
+                    let Some(hit) = left.first().copied() else { break };
+                    at += 1;
+                    scanned += documents.range(hit.index as usize).len() as u64;
+                    self.event(window.start + hit.index as usize, columns, wanted, stats)?;
+                    hit.index
+                }
+            };
+            is_cut = has_enough(columns, wanted);
+            if is_cut {
+                let last = last as usize;
+                done = 1 + if is_ascending { last } else { window.len() - 1 - last };
+            }
+        }
+        self.position.events = first + done;
+        let bytes = documents.bytes_of(done, is_ascending);
+        finder.note(bytes, scanned);
+        stats.events += done as u64;
+        stats.bytes += bytes;
+        self.worker.buffers = buffers;
+        Ok(())
+    }
+
+    /// Finds the events of a window that pass, or may, and where the values stand that rows are made of.
+    fn find(
+        &mut self,
+        finder: &mut Finder,
+        documents: Documents<'b>,
+        window: &Range<usize>,
+        buffers: &mut Buffers,
+    ) -> Result<(), ExecError> {
+        let Run { plan, events, control, .. } = self.run;
+        let Buffers { hits, indices, .. } = buffers;
+        collect(hits, finder.find(documents));
+        indices.clear();
+        indices.extend(hits.iter().filter(|hit| !hit.is_certain).map(|hit| hit.index));
+        finder.fill_condition(documents, indices);
+        if !indices.is_empty() && !events.reads_whole {
+            // What the search could not tell is evaluated from the values that it found, or else scanned.
+            let mut failed = Ok(());
+            let worker = &mut *self.worker;
+            hits.retain_mut(|hit| {
+                if hit.is_certain || failed.is_err() {
+                    return true;
+                }
+                let event = self.parts.event(window.start + hit.index as usize);
+                let mut scope = Scope::of(event, &events.names, worker.now, Some(control), &mut worker.spare);
+                let mut passes = true;
+                if finder.read_condition(hit.index, documents, &mut scope) {
+                    hit.is_certain = true;
+                    passes = plan.filter.as_ref().is_none_or(|filter| filter.test(&mut scope));
+                }
+                failed = scope.take_failure();
+                scope.end(&mut worker.spare);
+                passes
+            });
+            failed?;
+        }
+        if !events.reads_whole {
+            indices.clear();
+            indices.extend(hits.iter().map(|hit| hit.index));
+            finder.fill_output(documents, indices);
+        }
+        Ok(())
+    }
+
+    /// Adds the rows of events that pass and whose values were all found: `indices`, in the query's direction.
+    fn known(
+        &mut self,
+        finder: &Finder,
+        documents: Documents<'b>,
+        window: &Range<usize>,
+        buffers: &mut Buffers,
+        columns: &mut Columns,
+    ) -> Result<(), ExecError> {
+        let profile = &self.run.control.profile;
+        let hits = buffers.indices.len() as u64;
+        profile.hits(hits, || {
+            let first = columns.len();
+            let order = |index: &u32| self.parts.order(window.start + *index as usize);
+            columns.begin_rows(buffers.indices.iter().map(order));
+            let mut are_computed = false;
+            for (column, output) in self.run.outputs.iter().enumerate() {
+                let is_stored = push_stored(finder, documents, buffers, first, column, output, columns);
+                are_computed |= !is_stored;
+            }
+            if !are_computed {
+                return Ok(());
+            }
+            self.computed(finder, documents, window, buffers, first, columns)
+        })
+    }
+
+    /// Evaluates those outputs of some events that are more than stored values.
+    fn computed(
+        &mut self,
+        finder: &Finder,
+        documents: Documents<'b>,
+        window: &Range<usize>,
+        buffers: &Buffers,
+        first: usize,
+        columns: &mut Columns,
+    ) -> Result<(), ExecError> {
+        let Run { events, control, outputs, .. } = self.run;
+        let computed: Vec<(usize, &Output<'_>)> =
+            outputs.iter().enumerate().filter(|(_, output)| form_of(output).is_none()).collect();
+        let event = self.parts.event(window.start);
+        let worker = &mut *self.worker;
+        let mut scope = Scope::of(event, &events.names, worker.now, Some(control), &mut worker.spare);
+        for (row, index) in buffers.indices.iter().enumerate() {
+            finder.read_output(*index, documents, &mut scope);
+            let event = self.parts.event(window.start + *index as usize);
+            scope.event = Some(event);
+            let before = columns.text_len();
+            for (column, output) in &computed {
+                let value = output.expr.eval(&mut scope);
+                columns.push(*column, first + row, &value, self.parts.documents);
+                check_row(columns.text_len() - before, Some(event.arrival))?;
+            }
+            scope.take_failure()?;
+        }
+        scope.end(&mut worker.spare);
+        Ok(())
+    }
+}
+
+impl BlockScan for TextScan<'_, '_> {
+    fn next(&mut self, columns: &mut Columns, wanted: u64, stats: &mut Stats) -> Result<bool, ExecError> {
+        if self.position.events >= self.part.events.len() {
+            return Ok(false);
+        }
+        self.run.control.check()?;
+        let window = self.window();
+        self.worker.window_events = self.worker.window_events.saturating_mul(2);
+        let mut finder = self.worker.finder.take();
+        let documents = Documents::new(self.parts.documents, self.parts.ends);
+        let is_searched = finder.as_deref_mut().is_some_and(Finder::is_worth_it);
+        let done = match finder.as_deref_mut().filter(|_| is_searched).zip(documents) {
+            Some((finder, documents)) => {
+                let documents = documents.part(window.clone());
+                self.search(finder, documents, window, columns, wanted, stats)
+            }
+            None => self.each(window, columns, wanted, stats),
+        };
+        self.worker.finder = finder;
+        done.map(|()| self.position.events < self.part.events.len())
+    }
+
+    fn position(&self) -> Position {
+        self.position.clone()
+    }
+}
+
+/// Whether columns have as many rows as are wanted, or so much text that they are handed on.
+fn has_enough(columns: &Columns, wanted: u64) -> bool {
+    columns.len() as u64 >= wanted || columns.has_much_text()
+}
+
+/// The events that pass, or may.
+fn collect(hits: &mut Vec<Hit>, matches: &[Match]) {
+    // Which are hits is not to be guessed: each is written, and overwritten if it is none.
+    hits.clear();
+    hits.resize(matches.len() + 1, Hit::default());
+    let mut count = 0;
+    for (index, found) in (0..).zip(matches) {
+        if let Some(place) = hits.get_mut(count) {
+            *place = Hit { index, is_certain: *found == Match::Yes };
+        }
+        count += usize::from(*found != Match::No);
+    }
+    hits.truncate(count);
+}
+
+/// How an output comes from stored values without being evaluated.
+enum Direct {
+    Nothing,
+    Values(usize),
+    Numbers(usize),
+    /// How many characters the strings of a slot have.
+    Lengths(usize),
+}
+
+fn form_of(output: &Output<'_>) -> Option<Direct> {
+    match (output.form, output.expr) {
+        (Form::Nothing, _) => Some(Direct::Nothing),
+        (Form::Values, Expr::Slot(slot)) => Some(Direct::Values(*slot)),
+        (Form::Numbers, Expr::Slot(slot)) => Some(Direct::Numbers(*slot)),
+        (Form::Numbers, Expr::Call { function, arguments, .. }) if function.name == "Length" => {
+            match arguments.as_slice() {
+                [Expr::Slot(slot)] => Some(Direct::Lengths(*slot)),
+                _ => None,
+            }
+        }
+        (Form::Values | Form::Numbers, _) => None,
+    }
+}
+
+/// Gives a column the values of the rows from the `first` on, if it takes nothing but stored values: whether it does.
+fn push_stored(
+    finder: &Finder,
+    documents: Documents<'_>,
+    buffers: &mut Buffers,
+    first: usize,
+    column: usize,
+    output: &Output<'_>,
+    columns: &mut Columns,
+) -> bool {
+    let Buffers { indices, few, others, .. } = buffers;
+    match form_of(output) {
+        None => return false,
+        Some(Direct::Nothing) => {}
+        Some(Direct::Values(slot)) => {
+            let values = finder.values(slot);
+            let place = |index: &u32| values.get(*index as usize).copied().unwrap_or(Place::Absent);
+            columns.push_places(column, indices.iter().map(place));
+        }
+        Some(Direct::Numbers(slot)) => {
+            finder.numbers(slot, documents, indices, few, others);
+            if let Some(numbers) = columns.numbers_mut(column) {
+                push_numbers(finder.values(slot), documents.bytes(), indices, few, others, first, numbers);
+            }
+        }
+        Some(Direct::Lengths(slot)) => {
+            finder.lengths(slot, documents, indices, few, others);
+            let bytes = documents.bytes();
+            for at in &*others {
+                let place = indices.get(*at as usize).and_then(|index| finder.place(slot, *index));
+                let text = place.and_then(|(start, end)| bytes.get(start as usize..end as usize));
+                if let Some(Value::Text(text)) = text.map(crate::chunk::value_of) {
+                    few.push(FewDigits { significand: text.characters() as i64, scale: 0, at: *at });
+                }
+            }
+            if let Some(numbers) = columns.numbers_mut(column) {
+                numbers.few.extend(few.iter().map(|few| at_row(few, first)));
+            }
+        }
+    }
+    true
+}
+
+fn at_row(few: &FewDigits, first: usize) -> FewDigits {
+    FewDigits { at: first as u32 + few.at, ..*few }
+}
+
+/// Adds the numbers of some events, from the `first` row on.
+fn push_numbers(
+    values: &[Place],
+    bytes: &[u8],
+    indices: &[u32],
+    few: &[FewDigits],
+    others: &[u32],
+    first: usize,
+    numbers: &mut Numbers,
+) {
+    let place = |at: u32| indices.get(at as usize).and_then(|index| values.get(*index as usize)).copied();
+    let begins_with = |at: u32, wanted: fn(&u8) -> bool| match place(at) {
+        Some(Place::Value(start, _)) => bytes.get(start as usize).is_some_and(wanted),
+        _ => false,
+    };
+    let is_negative_zero =
+        |few: &&FewDigits| few.significand == 0 && begins_with(few.at, |byte| *byte == b'-');
+    let other = |at: u32| match place(at) {
+        Some(Place::Value(start, end)) => Some((first as u32 + at, CellText::Block { start, end })),
+        _ => None,
+    };
+    numbers.others.extend(few.iter().filter(is_negative_zero).filter_map(|few| other(few.at)));
+    let is_number = |at: &&u32| begins_with(**at, |byte| matches!(byte, b'-' | b'0'..=b'9'));
+    numbers.others.extend(others.iter().filter(is_number).filter_map(|at| other(*at)));
+    let plain = few.iter().filter(|few| !is_negative_zero(few));
+    numbers.few.extend(plain.map(|few| at_row(few, first)));
+}
+
+impl<'b> Parts<'b> {
+    /// An event of which no more is known than its place in time.
+    fn event(&self, index: usize) -> Event<'b> {
+        let (instant, arrival) = self.order(index);
+        Event { document: None, instant, arrival }
+    }
+
+    /// The place in time of an event.
+    #[inline]
+    fn order(&self, index: usize) -> Order {
+        order_at(self.instants, self.arrivals, index)
+    }
+
+    /// The document of an event, without its line feed.
+    fn document(&self, index: usize) -> Option<&'b [u8]> {
+        let start = match index.checked_sub(1) {
+            Some(before) => u32::from_le_bytes(*self.ends.get(before)?) as usize + 1,
+            None => 0,
+        };
+        self.documents.get(start..u32::from_le_bytes(*self.ends.get(index)?) as usize)
+    }
+}

@@ -59,6 +59,9 @@ pub(crate) struct Columns {
     /// For each row its event's place in time.
     orders: Vec<Order>,
     text: Vec<u8>,
+    /// Bytes of the documents that cells stand for, where each was evaluated by itself: an event that gives many rows may repeat a large value
+    /// in all of them.
+    repeated: usize,
 }
 
 /// The columns together with the documents that they point into.
@@ -94,6 +97,7 @@ impl Columns {
     pub(crate) fn clear(&mut self) {
         self.orders.clear();
         self.text.clear();
+        self.repeated = 0;
         for column in &mut self.columns {
             match column {
                 Column::Nothing => {}
@@ -117,12 +121,12 @@ impl Columns {
 
     /// Whether they are full for their text, whatever their rows.
     pub(crate) fn has_much_text(&self) -> bool {
-        self.text.len() >= TEXT_BYTES_MAX
+        self.text.len().saturating_add(self.repeated) >= TEXT_BYTES_MAX
     }
 
     /// Whether they take so much memory that not even the event in hand is gone on with.
     pub(crate) fn is_overfull(&self) -> bool {
-        self.bytes() >= BYTES_MAX
+        self.bytes().saturating_add(self.repeated) >= BYTES_MAX
     }
 
     /// What its rows take in memory, about.
@@ -146,7 +150,7 @@ impl Columns {
         Columns {
             columns: self.columns.iter().map(column).collect(),
             orders: Vec::with_capacity(self.len()),
-            text: Vec::new(),
+            ..Columns::default()
         }
     }
 
@@ -192,6 +196,7 @@ impl Columns {
             && let Some(place) =
                 value.map_or(Some(CellText::Undefined), |value| within(documents, value.raw()))
         {
+            self.repeated += value.map_or(0, |value| value.raw().len());
             return cells.push(place);
         }
         self.push(column, row, &Value::maybe(value), documents);

@@ -16,8 +16,8 @@ use crate::control::{CancelHandle, Control, RunOptions};
 use crate::error::ExecError;
 use crate::explain;
 use crate::expr::Scope;
-use crate::operator::{self, HeldRows, Merge, ReadAhead, RowId, Sorter};
-use crate::plan::{Input, Output, Plan};
+use crate::operator::{self, HeldRows, Merge, Output, ReadAhead, RowId, Sorter};
+use crate::plan::{self, Input, Plan};
 use crate::profile::KindReport;
 use crate::row::{OwnedRow, Row};
 use crate::scan::{Run, Worker};
@@ -32,6 +32,8 @@ pub struct Rows {
     source: Option<Box<dyn Source>>,
     state: State,
     worker: Worker,
+    /// The columns that the operators take.
+    outputs: Vec<Output>,
     stats: Stats,
     control: Arc<Control>,
 }
@@ -58,7 +60,8 @@ impl Rows {
         let control = Arc::new(Control::new(&plan, options));
         let source = source.map(|source| control.profile.source(source));
         let worker = Worker::new(&plan, &control);
-        Rows { plan, source, state: State::Ready, worker, stats: Stats::default(), control }
+        let outputs = operator::outputs(&plan);
+        Rows { plan, source, state: State::Ready, worker, outputs, stats: Stats::default(), control }
     }
 
     /// The names of the columns.
@@ -159,8 +162,7 @@ impl Rows {
         match &mut self.state {
             State::Streaming(merge) => {
                 let Input::Events(events) = &self.plan.input else { return Ok(Found::None) };
-                let outputs = operator::outputs(&self.plan);
-                let run = Run { plan: &self.plan, events, outputs: &outputs, control: &self.control };
+                let run = Run { plan: &self.plan, events, outputs: &self.outputs, control: &self.control };
                 let there = merge.advance(run, left, &mut self.worker, &mut self.stats)?;
                 Ok(if there { Found::Streaming } else { Found::None })
             }
@@ -171,27 +173,26 @@ impl Rows {
 
     fn start(&mut self, plan: &Arc<Plan>) -> Result<State, ExecError> {
         let held = |(rows, ids): (HeldRows, Vec<RowId>)| State::Held(rows, ids.into_iter());
-        let Rows { source, worker, stats, control, .. } = self;
+        let Rows { source, worker, stats, control, outputs, .. } = self;
         let profile = &control.profile;
-        let outputs = operator::outputs(plan);
         match (&plan.input, &plan.output) {
-            (Input::Nothing, Output::Rows { cells, .. }) => {
+            (Input::Nothing, plan::Output::Rows { cells, .. }) => {
                 let mut scope = Scope::new(control.now);
                 let row: Vec<_> = cells.iter().map(|cell| cell.eval(&mut scope).into_static()).collect();
                 scope.take_failure()?;
                 Ok(held(operator::single(&row)?))
             }
-            (Input::Nothing, Output::Groups(grouping)) => {
+            (Input::Nothing, plan::Output::Groups(grouping)) => {
                 Ok(held(operator::Groups::new(grouping).finish(plan, control)?))
             }
-            (Input::Events(events), Output::Rows { sort, .. }) => {
+            (Input::Events(events), plan::Output::Rows { sort, .. }) => {
                 let Some(source) = source.take() else { return Ok(State::Done) };
                 let mut merge = Merge::new(ReadAhead::new(source, plan.clone(), control.clone()));
                 if sort.is_empty() {
                     return Ok(State::Streaming(merge));
                 }
                 let mut sorter = Sorter::new(sort, plan.limit, plan.columns.len());
-                let run = Run { plan, events, outputs: &outputs, control };
+                let run = Run { plan, events, outputs, control };
                 while merge.advance(run, u64::MAX, worker, stats)? {
                     if let Some((chunk, row)) = merge.chunk() {
                         profile.held(|| sorter.take_row(&chunk, row, control))?;
@@ -200,9 +201,9 @@ impl Rows {
                 profile.held.store(sorter.taken(), Relaxed);
                 Ok(held(profile.held(|| sorter.finish())))
             }
-            (Input::Events(events), Output::Groups(grouping)) => {
+            (Input::Events(events), plan::Output::Groups(grouping)) => {
                 let Some(mut source) = source.take() else { return Ok(State::Done) };
-                let run = Run { plan, events, outputs: &outputs, control };
+                let run = Run { plan, events, outputs, control };
                 let groups = operator::groups(run, grouping, &mut *source, worker, stats)?;
                 Ok(held(profile.held(|| groups.finish(plan, control))?))
             }

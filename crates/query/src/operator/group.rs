@@ -249,9 +249,13 @@ impl<'p> Groups<'p> {
     fn begin(&mut self, order: Order, shown: Box<[Value<'static>]>) {
         self.begun += 1;
         self.latest = self.latest.max(order);
-        let values = shown.iter().map(|value| size_of::<Value<'static>>() + value.weight());
+        self.push(Group { first: (order, self.begun), shown });
+    }
+
+    fn push(&mut self, group: Group) {
+        let values = group.shown.iter().map(|value| size_of::<Value<'static>>() + value.weight());
         self.bytes += size_of::<Group>() + values.sum::<usize>();
-        self.groups.push(Group { first: (order, self.begun), shown });
+        self.groups.push(group);
     }
 
     /// Gives each group a state of each aggregate.
@@ -298,9 +302,10 @@ impl<'p> Groups<'p> {
                 let group = shown.get_mut(number as usize).and_then(Option::take);
                 if let (Some(group), Some(place)) = (group, group_of.get_mut(number as usize)) {
                     *place = found.number();
-                    match found {
-                        Found::New(_) => self.begin(group.first.0, group.shown),
-                        Found::Known(known) => self.begin_earlier(known, group.first.0, || group.shown),
+                    match (found, self.groups.get_mut(found.number() as usize)) {
+                        (Found::Known(_), Some(known)) if known.first <= group.first => {}
+                        (Found::Known(_), Some(known)) => *known = group,
+                        (Found::Known(_) | Found::New(_), _) => self.push(group),
                     }
                 }
             },

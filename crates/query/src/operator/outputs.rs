@@ -6,15 +6,15 @@ use crate::plan::{Grouping, Key, Output as PlanOutput, Plan};
 use crate::value::{Kind, Value};
 
 /// A column: the values of an expression.
-#[derive(Clone, Copy)]
-pub(crate) struct Output<'p> {
-    pub(crate) expr: &'p Expr,
+#[derive(Clone)]
+pub(crate) struct Output {
+    pub(crate) expr: Expr,
     pub(crate) form: Form,
 }
 
 /// The columns of a grouping, and what they are for.
-pub(super) struct GroupOutputs<'p> {
-    pub(super) outputs: Vec<Output<'p>>,
+pub(super) struct GroupOutputs {
+    pub(super) outputs: Vec<Output>,
     pub(super) keys: Vec<KeyColumn>,
     /// For each aggregate the column of its argument.
     pub(super) arguments: Vec<usize>,
@@ -32,31 +32,31 @@ pub(super) enum KeyColumn {
 }
 
 /// The columns of a plan.
-pub(crate) fn outputs(plan: &Plan) -> Vec<Output<'_>> {
+pub(crate) fn outputs(plan: &Plan) -> Vec<Output> {
     match &plan.output {
         PlanOutput::Rows { cells, .. } => {
-            cells.iter().map(|expr| Output { expr, form: Form::Values }).collect()
+            cells.iter().map(|expr| Output { expr: expr.clone(), form: Form::Values }).collect()
         }
         PlanOutput::Groups(grouping) => GroupOutputs::of(grouping).outputs,
     }
 }
 
 /// Empty columns for some outputs.
-pub(crate) fn columns(outputs: &[Output<'_>]) -> Columns {
+pub(crate) fn columns(outputs: &[Output]) -> Columns {
     Columns::new(outputs.iter().map(|output| output.form))
 }
 
-impl<'p> GroupOutputs<'p> {
-    pub(super) fn of(grouping: &'p Grouping) -> GroupOutputs<'p> {
-        let mut outputs: Vec<Output<'p>> = Vec::new();
-        let mut column = |expr: &'p Expr, form: Form| {
+impl GroupOutputs {
+    pub(super) fn of(grouping: &Grouping) -> GroupOutputs {
+        let mut outputs: Vec<Output> = Vec::new();
+        let mut column = |expr: &Expr, form: Form| {
             // What is asked for of the same key is found once.
-            let is_same = |output: &Output<'p>| match (output.expr, expr) {
+            let is_same = |output: &Output| match (&output.expr, expr) {
                 (Expr::Slot(known), Expr::Slot(slot)) => known == slot && output.form == form,
                 _ => form == Form::Nothing && output.form == Form::Nothing,
             };
             outputs.iter().position(is_same).unwrap_or_else(|| {
-                outputs.push(Output { expr, form });
+                outputs.push(Output { expr: expr.clone(), form });
                 outputs.len() - 1
             })
         };

@@ -128,7 +128,6 @@ impl<'p> Intake<'p> {
                 return Ok(());
             }
         }
-        stats.events_skipped += (count - part.events.len()) as u64;
         stats.blocks += 1;
         let Some(mut scan) = TextScan::new(run, worker, block, part, Position::default())? else {
             return Ok(());

@@ -30,8 +30,8 @@ struct Ranked {
     number: u64,
 }
 
-/// Rows that are not wanted any more may take so many bytes, or as many as those that are.
-const GARBAGE_BYTES: usize = 1 << 20;
+/// Rows that are not wanted any more may take so many bytes beside as many as those that are.
+const UNWANTED_BYTES: usize = 64 << 10;
 
 impl<'p> Sorter<'p> {
     pub(crate) fn new(sort: &'p [Sort], limit: Option<u64>, width: usize) -> Sorter<'p> {
@@ -59,6 +59,9 @@ impl<'p> Sorter<'p> {
         }
         let id = self.rows.push(chunk, row);
         self.hold(Ranked { id, number });
+        if self.bytes() > control.options.memory_bytes {
+            self.leave_out_unwanted();
+        }
         let held = if self.limit == usize::MAX { Held::Rows } else { Held::FirstRows };
         control.check_held(self.bytes(), held)
     }
@@ -116,7 +119,7 @@ impl<'p> Sorter<'p> {
             *first = row;
             self.sink(0);
         }
-        if self.rows.bytes() > 2 * self.bytes_kept + GARBAGE_BYTES {
+        if self.rows.bytes() > 2 * self.bytes_kept + UNWANTED_BYTES {
             self.leave_out_unwanted();
         }
     }
@@ -148,6 +151,9 @@ impl<'p> Sorter<'p> {
     }
 
     fn leave_out_unwanted(&mut self) {
+        if !self.is_heap {
+            return;
+        }
         let mut rows = HeldRows::new(self.rows.width());
         for ranked in &mut self.wanted {
             if let Some((chunk, row)) = self.rows.chunk(ranked.id) {

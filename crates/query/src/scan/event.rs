@@ -123,7 +123,7 @@ impl<'e> Emitter<'e> {
 
 /// Adds a row with the values of the outputs.
 fn push_row<'a>(
-    outputs: &'a [Output<'a>],
+    outputs: &'a [Output],
     scope: &mut Scope<'a>,
     columns: &mut Columns,
     documents: &[u8],
@@ -132,7 +132,7 @@ fn push_row<'a>(
     let before = columns.text_len();
     let row = columns.begin_row((instant, arrival));
     for (column, output) in outputs.iter().enumerate() {
-        match output.expr {
+        match &output.expr {
             Expr::Slot(slot) => columns.push_stored(column, row, scope.slot(*slot), documents),
             expr => {
                 let value = expr.eval(scope);

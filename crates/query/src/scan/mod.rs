@@ -62,7 +62,7 @@ pub(crate) struct Run<'r> {
     pub(crate) plan: &'r Plan,
     pub(crate) events: &'r Events,
     /// The columns that are wanted of each event that passes.
-    pub(crate) outputs: &'r [Output<'r>],
+    pub(crate) outputs: &'r [Output],
     pub(crate) control: &'r Control,
 }
 
@@ -136,6 +136,7 @@ impl Worker {
             stats.events_skipped += count as u64;
             return Pruned { part: Part { events: 0..0 }, all_pass: false, statistics };
         }
+        stats.events_skipped += (count - events.len()) as u64;
         let all_pass = passes == Some(true) && events.len() == count;
         Pruned { part: Part { events }, all_pass, statistics }
     }

@@ -296,7 +296,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
         columns: &mut Columns,
     ) -> Result<(), ExecError> {
         let Run { events, control, outputs, .. } = self.run;
-        let computed: Vec<(usize, &Output<'_>)> =
+        let computed: Vec<(usize, &Output)> =
             outputs.iter().enumerate().filter(|(_, output)| form_of(output).is_none()).collect();
         let event = self.parts.event(window.start);
         let worker = &mut *self.worker;
@@ -374,8 +374,8 @@ enum Direct {
     Lengths(usize),
 }
 
-fn form_of(output: &Output<'_>) -> Option<Direct> {
-    match (output.form, output.expr) {
+fn form_of(output: &Output) -> Option<Direct> {
+    match (output.form, &output.expr) {
         (Form::Nothing, _) => Some(Direct::Nothing),
         (Form::Values, Expr::Slot(slot)) => Some(Direct::Values(*slot)),
         (Form::Numbers, Expr::Slot(slot)) => Some(Direct::Numbers(*slot)),
@@ -396,7 +396,7 @@ fn push_stored(
     buffers: &mut Buffers,
     first: usize,
     column: usize,
-    output: &Output<'_>,
+    output: &Output,
     columns: &mut Columns,
 ) -> bool {
     let Buffers { indices, few, others, .. } = buffers;

@@ -296,8 +296,6 @@ impl<'b, 'w> TextScan<'b, 'w> {
         columns: &mut Columns,
     ) -> Result<(), ExecError> {
         let Run { events, control, outputs, .. } = self.run;
-        let computed: Vec<(usize, &Output)> =
-            outputs.iter().enumerate().filter(|(_, output)| form_of(output).is_none()).collect();
         let event = self.parts.event(window.start);
         let worker = &mut *self.worker;
         let mut scope = Scope::of(event, &events.names, worker.now, Some(control), &mut worker.spare);
@@ -306,9 +304,10 @@ impl<'b, 'w> TextScan<'b, 'w> {
             let event = self.parts.event(window.start + *index as usize);
             scope.event = Some(event);
             let before = columns.text_len();
-            for (column, output) in &computed {
+            let computed = outputs.iter().enumerate().filter(|(_, output)| form_of(output).is_none());
+            for (column, output) in computed {
                 let value = output.expr.eval(&mut scope);
-                columns.push(*column, first + row, &value, self.parts.documents);
+                columns.push(column, first + row, &value, self.parts.documents);
                 check_row(columns.text_len() - before, Some(event.arrival))?;
             }
             scope.take_failure()?;

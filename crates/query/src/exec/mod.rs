@@ -33,10 +33,12 @@ pub use stats::Stats;
 pub use watch::{AggregateKinds, KindCounts, KindReport, PathKinds};
 pub(crate) use watch::{StepTimes, Watch};
 
-use crate::control::{CancelHandle, Control, RunOptions};
+use crate::control::Control;
 use crate::error::ExecError;
 use crate::explain;
 use crate::expr::Scope;
+use crate::interrupt::CancelHandle;
+use crate::options::RunOptions;
 use crate::plan::{Input, Output, Plan};
 use crate::row::{Batch, OwnedRow, Row};
 use crate::source::{NoEvents, Source};
@@ -123,7 +125,7 @@ impl Rows {
 
     /// A handle that ends the query from another thread.
     pub fn cancel_handle(&self) -> CancelHandle {
-        self.control.handle.clone()
+        self.control.interrupt.handle.clone()
     }
 
     /// The next row; none after the last, or after an error.

@@ -297,7 +297,7 @@ impl Worker {
             false => None,
         };
         let event = Event { document, instant, arrival };
-        let mut scope = Scope::of(event, &events.names, self.now, Some(control), &mut self.spare);
+        let mut scope = Scope::of(event, &events.names, self.now, Some(&control.interrupt), &mut self.spare);
         scope.read(events.names.get(..events.filter_names).unwrap_or_default(), 0);
         let mut is_read = false;
         let flow = unnested(&events.unnest, run, &mut is_read, &mut scope, parts.documents, sink, stats);
@@ -331,7 +331,8 @@ impl Worker {
         for hit in hits.found.iter_mut().filter(|_| is_unsure) {
             if !hit.is_certain {
                 let event = parts.event(window.start + hit.index as usize);
-                let mut scope = Scope::of(event, &events.names, self.now, Some(control), &mut self.spare);
+                let mut scope =
+                    Scope::of(event, &events.names, self.now, Some(&control.interrupt), &mut self.spare);
                 if !events.reads_whole && finder.read_condition(hit.index, documents, &mut scope) {
                     hit.is_certain = true;
                     hit.is_out = !plan.filter.as_ref().is_none_or(|filter| filter.test(&mut scope));
@@ -354,8 +355,13 @@ impl Worker {
             let found = Window { finder, documents, parts, start: window.start };
             stats.hits += sink.take_all(&found, &mut hits.found)?;
         }
-        let mut scope =
-            Scope::of(parts.event(window.start), &events.names, self.now, Some(control), &mut self.spare);
+        let mut scope = Scope::of(
+            parts.event(window.start),
+            &events.names,
+            self.now,
+            Some(&control.interrupt),
+            &mut self.spare,
+        );
         for at in 0..hits.found.len() {
             let at = if events.direction == Direction::Ascending { at } else { hits.found.len() - 1 - at };
             let Some(hit) = hits.found.get(at) else { break };

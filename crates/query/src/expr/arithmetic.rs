@@ -5,7 +5,7 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
 /// `a op b`; none on overflow, and for a division by zero.
-pub(crate) fn calculate(op: Arithmetic, a: Decimal, b: Decimal) -> Option<Decimal> {
+pub(super) fn calculate(op: Arithmetic, a: Decimal, b: Decimal) -> Option<Decimal> {
     match op {
         Arithmetic::Add => a.checked_add(b),
         Arithmetic::Subtract => a.checked_sub(b),

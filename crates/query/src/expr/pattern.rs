@@ -190,7 +190,7 @@ fn bytes<'t>(text: &'t Text<'_>) -> Cow<'t, [u8]> {
 pub(crate) struct Like {
     source: String,
     ci: bool,
-    form: Form,
+    form: LikeMatcher,
 }
 
 /// What a pattern of `like` asks for, where that can be searched for.
@@ -207,7 +207,7 @@ pub(crate) enum LikeForm<'p> {
 }
 
 #[derive(Clone, Debug)]
-enum Form {
+enum LikeMatcher {
     Exact(String),
     Prefix(String),
     Suffix(String),
@@ -221,24 +221,24 @@ impl Like {
         let folded: String = if ci { source.chars().map(upper).collect() } else { source.to_owned() };
         let parts = parse(&folded);
         let form = match parts.as_slice() {
-            [] => Form::Exact(String::new()),
-            [Part::Text(text)] => Form::Exact(text.clone()),
-            [Part::Text(text), Part::Run] => Form::Prefix(text.clone()),
-            [Part::Run, Part::Text(text)] => Form::Suffix(text.clone()),
-            [Part::Run, Part::Text(text), Part::Run] => {
-                Form::Contains(Box::new(Finder::new(text).into_owned()))
+            [] => LikeMatcher::Exact(String::new()),
+            [LikePart::Text(text)] => LikeMatcher::Exact(text.clone()),
+            [LikePart::Text(text), LikePart::Run] => LikeMatcher::Prefix(text.clone()),
+            [LikePart::Run, LikePart::Text(text)] => LikeMatcher::Suffix(text.clone()),
+            [LikePart::Run, LikePart::Text(text), LikePart::Run] => {
+                LikeMatcher::Contains(Box::new(Finder::new(text).into_owned()))
             }
             parts => {
                 let mut regex = String::from(r"(?s)\A");
                 for part in parts {
                     match part {
-                        Part::Text(text) => regex.push_str(&regex::escape(text)),
-                        Part::One => regex.push('.'),
-                        Part::Run => regex.push_str(".*"),
+                        LikePart::Text(text) => regex.push_str(&regex::escape(text)),
+                        LikePart::One => regex.push('.'),
+                        LikePart::Run => regex.push_str(".*"),
                     }
                 }
                 regex.push_str(r"\z");
-                Form::Other(Regex::new(&regex).map_err(|_| "this pattern is too long".to_owned())?)
+                LikeMatcher::Other(Regex::new(&regex).map_err(|_| "this pattern is too long".to_owned())?)
             }
         };
         Ok(Like { source: source.to_owned(), ci, form })
@@ -256,9 +256,9 @@ impl Like {
     pub(crate) fn form(&self) -> LikeForm<'_> {
         match &self.form {
             _ if self.ci => LikeForm::Other,
-            Form::Exact(text) => LikeForm::Exact(text),
-            Form::Prefix(text) => LikeForm::Prefix(text),
-            Form::Contains(finder) if std::str::from_utf8(finder.needle()).is_ok_and(is_plain) => {
+            LikeMatcher::Exact(text) => LikeForm::Exact(text),
+            LikeMatcher::Prefix(text) => LikeForm::Prefix(text),
+            LikeMatcher::Contains(finder) if std::str::from_utf8(finder.needle()).is_ok_and(is_plain) => {
                 LikeForm::Contains(finder.needle())
             }
             _ => LikeForm::Other,
@@ -273,33 +273,33 @@ impl Like {
             );
         }
         match &self.form {
-            Form::Exact(exact) => *text == *exact.as_bytes(),
-            Form::Prefix(prefix) => text.starts_with(prefix.as_bytes()),
-            Form::Suffix(suffix) => text.ends_with(suffix.as_bytes()),
-            Form::Contains(finder) => finder.find(&text).is_some(),
-            Form::Other(regex) => regex.is_match(&text),
+            LikeMatcher::Exact(exact) => *text == *exact.as_bytes(),
+            LikeMatcher::Prefix(prefix) => text.starts_with(prefix.as_bytes()),
+            LikeMatcher::Suffix(suffix) => text.ends_with(suffix.as_bytes()),
+            LikeMatcher::Contains(finder) => finder.find(&text).is_some(),
+            LikeMatcher::Other(regex) => regex.is_match(&text),
         }
     }
 }
 
-enum Part {
+enum LikePart {
     Text(String),
     One,
     Run,
 }
 
 /// `%` is any run, `_` any one character, each doubled stands for itself.
-fn parse(pattern: &str) -> Vec<Part> {
+fn parse(pattern: &str) -> Vec<LikePart> {
     let mut parts = Vec::new();
     let mut characters = pattern.chars().peekable();
     while let Some(character) = characters.next() {
         let literal = !matches!(character, '%' | '_') || characters.next_if_eq(&character).is_some();
         match (literal, character, parts.last_mut()) {
-            (true, _, Some(Part::Text(text))) => text.push(character),
-            (true, _, _) => parts.push(Part::Text(character.into())),
-            (false, '_', _) => parts.push(Part::One),
-            (false, _, Some(Part::Run)) => {}
-            (false, _, _) => parts.push(Part::Run),
+            (true, _, Some(LikePart::Text(text))) => text.push(character),
+            (true, _, _) => parts.push(LikePart::Text(character.into())),
+            (false, '_', _) => parts.push(LikePart::One),
+            (false, _, Some(LikePart::Run)) => {}
+            (false, _, _) => parts.push(LikePart::Run),
         }
     }
     parts

@@ -1,6 +1,6 @@
 //! Functions of strings. Positions and lengths count Unicode scalars.
 
-use super::Call;
+use super::call::Call;
 use crate::value::{Text, VALUE_BYTES_MAX, Value, upper};
 use icu_casemap::CaseMapper;
 use memchr::memmem;

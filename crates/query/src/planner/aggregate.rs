@@ -1,7 +1,7 @@
 //! Aggregates: told apart from functions, and planned.
 
 use super::resolve::Resolver;
-use crate::ast::{Arguments, Expr, Node};
+use crate::ast::{Arguments, Node, ParsedExpr};
 use crate::error::Flaw;
 use crate::plan::{Aggregate, Function};
 use crate::value::Value;
@@ -31,17 +31,17 @@ const ERRORS: std::ops::RangeInclusive<f64> = 0.0001..=0.5;
 /// The most values that `top` and `bottom` give.
 const VALUES_MAX: usize = 1_000_000;
 
-fn is_named(expr: &Expr, names: &[&str]) -> bool {
+fn is_named(expr: &ParsedExpr, names: &[&str]) -> bool {
     matches!(&expr.node, Node::Call { name, .. } if names.iter().any(|known| name.text.eq_ignore_ascii_case(known)))
 }
 
 /// The first aggregate in `expr`.
-pub(super) fn find(expr: &Expr) -> Option<&Expr> {
+pub(super) fn find(expr: &ParsedExpr) -> Option<&ParsedExpr> {
     if is_named(expr, &NAMES) { Some(expr) } else { expr.children().into_iter().find_map(find) }
 }
 
 /// The first aggregate in `expr` that gives several rows.
-pub(super) fn find_rows(expr: &Expr) -> Option<&Expr> {
+pub(super) fn find_rows(expr: &ParsedExpr) -> Option<&ParsedExpr> {
     if is_named(expr, &["count"]) {
         return None;
     }
@@ -53,7 +53,7 @@ pub(super) fn find_rows(expr: &Expr) -> Option<&Expr> {
 }
 
 /// Plans the aggregate that `call` is.
-pub(super) fn plan(resolver: &mut Resolver<'_>, call: &Expr) -> Result<Option<Aggregate>, Flaw> {
+pub(super) fn plan(resolver: &mut Resolver<'_>, call: &ParsedExpr) -> Result<Option<Aggregate>, Flaw> {
     let Node::Call { name, arguments, .. } = &call.node else {
         return Ok(None);
     };

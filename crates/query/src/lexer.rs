@@ -313,6 +313,7 @@ pub(crate) fn duration_literal(nanoseconds: u128) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn kinds(query: &str) -> Vec<(TokenKind, &str)> {
         let mut lexer = Lexer::new(query);
@@ -364,5 +365,27 @@ mod tests {
     fn a_regex_keeps_its_escapes_and_drops_that_of_the_slash() {
         let mut lexer = Lexer::new(r"/\/api\/[\w'/x");
         assert_eq!(lexer.regex(0).unwrap(), (r"/api/[\w'".to_owned(), Span::new(0, 13)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_duration_reads_as_it_is_written(nanoseconds: u64) {
+            prop_assert_eq!(duration(&duration_literal(nanoseconds.into())), Some(nanoseconds.into()));
+        }
+
+        #[test]
+        fn any_text_ends(text in "\\PC{0,20}") {
+            let mut lexer = Lexer::new(&text);
+            let mut end = 0;
+            while let Ok(token) = lexer.next() {
+                if token.kind == TokenKind::End {
+                    prop_assert_eq!(token.span, Span::new(text.len(), text.len()));
+                    break;
+                }
+                prop_assert!(token.span.start >= end && token.span.end > token.span.start);
+                prop_assert!(!token.span.text(&text).is_empty());
+                end = token.span.end;
+            }
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! What a resolved expression consists of.
 
 use super::computed::Computed;
-use super::pattern::{Like, Pattern, Replacement};
+use super::like::Like;
+use super::pattern::{Pattern, Replacement};
 use crate::ast::{Arithmetic, ArrayItem, Comparison, ObjectMember, Quantifier};
 use crate::functions::ScalarFunction;
 use crate::value::{Number, Value};

@@ -89,3 +89,19 @@ pub(crate) fn named(name: &str) -> Option<&'static ScalarFunction> {
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     FUNCTIONS.iter().map(|function| function.name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_in_any_case_is_one_functions() {
+        let mut lower: Vec<String> = names().map(str::to_ascii_lowercase).collect();
+        lower.sort_unstable();
+        assert!(lower.windows(2).all(|pair| pair[0] != pair[1]), "{lower:?}");
+        for name in names() {
+            assert_eq!(named(&name.to_ascii_uppercase()).map(|function| function.name), Some(name));
+            assert!(advice(name).is_none(), "{name} is a function here");
+        }
+    }
+}

@@ -62,3 +62,35 @@ fn is_instant(expr: &ParsedExpr) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::Parameters;
+    use crate::parser::parse_query;
+    use crate::{optimizer, planner};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_query_for_a_period_reads_as_it_prints_and_finds_no_other_events(
+            condition in prop::sample::select(vec![
+                "", "a = 1", "a = 1 or b = 2", "a = 1 and (b = 2 or c = 3)", "not a = 1", "if a then b else c", "a = 'x' ci",
+                "@Timestamp > 5 and Some(a, |x| x = 1)", "(a and b) and c",
+            ]),
+            from in proptest::option::of(0..1000u64),
+            to in proptest::option::of(0..1000u64),
+        ) {
+            let clause = if condition.is_empty() { "" } else { " where " };
+            let text = format!("select a from stream{clause}{condition}");
+            let query = parse_query(&text).unwrap();
+            let [first, last] = [from, to].map(|ticks| ticks.and_then(Instant::from_ticks));
+            let narrowed = between(&query, first, last);
+            prop_assert_eq!(&parse_query(&narrowed.to_string()).unwrap(), &narrowed);
+            prop_assert!(from.is_some() || to.is_some() || narrowed == query);
+            let plan = optimizer::optimize(planner::plan(&narrowed, &text, &Parameters::new()).unwrap());
+            prop_assert!(*plan.instants().start() >= from.unwrap_or(0));
+            prop_assert!(*plan.instants().end() <= to.unwrap_or(u64::MAX));
+        }
+    }
+}

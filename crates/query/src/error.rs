@@ -55,7 +55,7 @@ impl Flaw {
 
     /// Names the entry of `known` that `name` is likely to mean, if there is one.
     pub(crate) fn suggest<'a>(self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Flaw {
-        match nearest(name, known) {
+        match closest(name, known) {
             Some(near) => self.hint(format!("did you mean `{near}`?")),
             None => self,
         }
@@ -155,7 +155,7 @@ impl fmt::Debug for QueryError {
 impl std::error::Error for QueryError {}
 
 /// The name that is a typing mistake or two away from `name`, in any case.
-fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     if !(3..=40).contains(&length) {
         return None;
@@ -281,13 +281,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nearest_finds_small_mistakes_only() {
+    fn closest_finds_small_mistakes_only() {
         let known = ["@Timestamp", "@Level", "@Exception"];
-        assert_eq!(nearest("@Levle", known), Some("@Level"));
-        assert_eq!(nearest("@timestmp", known), Some("@Timestamp"));
-        assert_eq!(nearest("@timestamp", known), Some("@Timestamp"));
-        assert_eq!(nearest("@Level", known), None);
-        assert_eq!(nearest("@Foo", known), None);
+        assert_eq!(closest("@Levle", known), Some("@Level"));
+        assert_eq!(closest("@timestmp", known), Some("@Timestamp"));
+        assert_eq!(closest("@timestamp", known), Some("@Timestamp"));
+        assert_eq!(closest("@Level", known), None);
+        assert_eq!(closest("@Foo", known), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::error::Flaw;
 use crate::span::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// A keyword, a function or a property: names are told apart by where they stand.
     Name,
     /// `@Name`.
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     pub(crate) span: Span,
 }
 
@@ -62,21 +62,21 @@ impl<'q> Lexer<'q> {
         self.query.get(self.position..).unwrap_or_default()
     }
 
-    /// The next token; at the end of the text `Kind::End`, again and again.
+    /// The next token; at the end of the text `TokenKind::End`, again and again.
     pub(crate) fn next(&mut self) -> Result<Token, Flaw> {
         self.skip_blanks();
         let rest = self.rest();
         let start = self.position;
         let Some(first) = rest.chars().next() else {
-            return Ok(Token { kind: Kind::End, span: Span::new(start, start) });
+            return Ok(Token { kind: TokenKind::End, span: Span::new(start, start) });
         };
         let (kind, length) = if is_name_start(first) {
-            (Kind::Name, name_length(rest))
+            (TokenKind::Name, name_length(rest))
         } else if first.is_ascii_digit() {
             number(rest, start)?
         } else {
             match first {
-                '\'' => (Kind::Text, text_length(rest, start)?),
+                '\'' => (TokenKind::Text, text_length(rest, start)?),
                 '@' | '$' => {
                     let length = name_length(&rest[1..]);
                     if length == 0 {
@@ -91,7 +91,7 @@ impl<'q> Lexer<'q> {
                         )
                         .expected(what));
                     }
-                    (if first == '@' { Kind::BuiltIn } else { Kind::Parameter }, length + 1)
+                    (if first == '@' { TokenKind::BuiltIn } else { TokenKind::Parameter }, length + 1)
                 }
                 '"' => return Err(double_quoted(rest, start)),
                 _ => symbol(rest, start)?,
@@ -201,14 +201,14 @@ fn double_quoted(text: &str, start: usize) -> Flaw {
     }
 }
 
-fn symbol(text: &str, start: usize) -> Result<(Kind, usize), Flaw> {
+fn symbol(text: &str, start: usize) -> Result<(TokenKind, usize), Flaw> {
     // `||` is a lambda without parameters where an operand may begin, so it is left to the parser.
     if let Some((sign, advice)) = FOREIGN.iter().find(|(sign, _)| *sign != "||" && text.starts_with(sign)) {
         let message = format!("`{sign}` is no operator of this language");
         return Err(Flaw::new(Span::new(start, start + sign.len()), message).hint(*advice));
     }
     match SYMBOLS.iter().find(|symbol| text.starts_with(**symbol)) {
-        Some(symbol) => Ok((Kind::Symbol(symbol), symbol.len())),
+        Some(symbol) => Ok((TokenKind::Symbol(symbol), symbol.len())),
         None => {
             let character = text.chars().next().unwrap_or(' ');
             let shown = character.escape_debug();
@@ -228,12 +228,12 @@ fn digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
-fn number(text: &str, start: usize) -> Result<(Kind, usize), Flaw> {
+fn number(text: &str, start: usize) -> Result<(TokenKind, usize), Flaw> {
     let word = text.find(|c: char| !is_name_part(c)).unwrap_or(text.len());
     if text.starts_with("0x") || text.starts_with("0X") {
         let valid = word > 2 && text[2..word].bytes().all(|b| b.is_ascii_hexdigit());
         return if valid {
-            Ok((Kind::Hex, word))
+            Ok((TokenKind::Hex, word))
         } else {
             Err(Flaw::new(Span::new(start, start + word), "this is no hexadecimal number")
                 .expected("digits 0 to 9 and a to f"))
@@ -244,7 +244,7 @@ fn number(text: &str, start: usize) -> Result<(Kind, usize), Flaw> {
         if text[..word].bytes().all(|b| b.is_ascii_digit() || b.is_ascii_alphabetic())
             && duration(&text[..word]).is_some()
         {
-            return Ok((Kind::Duration, word));
+            return Ok((TokenKind::Duration, word));
         }
         let flaw = Flaw::new(
             Span::new(start, start + word),
@@ -266,7 +266,7 @@ fn number(text: &str, start: usize) -> Result<(Kind, usize), Flaw> {
                 .hint("a duration is written in whole numbers, as in 1s500ms; a number has no exponent"));
         }
     }
-    Ok((Kind::Number, length))
+    Ok((TokenKind::Number, length))
 }
 
 const UNITS: [(&str, u64); 7] = [
@@ -313,13 +313,14 @@ pub(crate) fn duration_literal(nanoseconds: u128) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
-    fn kinds(query: &str) -> Vec<(Kind, &str)> {
+    fn kinds(query: &str) -> Vec<(TokenKind, &str)> {
         let mut lexer = Lexer::new(query);
         let mut tokens = Vec::new();
         loop {
             let token = lexer.next().unwrap();
-            if token.kind == Kind::End {
+            if token.kind == TokenKind::End {
                 return tokens;
             }
             tokens.push((token.kind, token.span.text(query)));
@@ -331,22 +332,22 @@ mod tests {
         assert_eq!(
             kinds("a.Größe[1..2]-- comment\n@t $p 12.5 0xfF 1d2h 'it''s' <= <>"),
             [
-                (Kind::Name, "a"),
-                (Kind::Symbol("."), "."),
-                (Kind::Name, "Größe"),
-                (Kind::Symbol("["), "["),
-                (Kind::Number, "1"),
-                (Kind::Symbol(".."), ".."),
-                (Kind::Number, "2"),
-                (Kind::Symbol("]"), "]"),
-                (Kind::BuiltIn, "@t"),
-                (Kind::Parameter, "$p"),
-                (Kind::Number, "12.5"),
-                (Kind::Hex, "0xfF"),
-                (Kind::Duration, "1d2h"),
-                (Kind::Text, "'it''s'"),
-                (Kind::Symbol("<="), "<="),
-                (Kind::Symbol("<>"), "<>"),
+                (TokenKind::Name, "a"),
+                (TokenKind::Symbol("."), "."),
+                (TokenKind::Name, "Größe"),
+                (TokenKind::Symbol("["), "["),
+                (TokenKind::Number, "1"),
+                (TokenKind::Symbol(".."), ".."),
+                (TokenKind::Number, "2"),
+                (TokenKind::Symbol("]"), "]"),
+                (TokenKind::BuiltIn, "@t"),
+                (TokenKind::Parameter, "$p"),
+                (TokenKind::Number, "12.5"),
+                (TokenKind::Hex, "0xfF"),
+                (TokenKind::Duration, "1d2h"),
+                (TokenKind::Text, "'it''s'"),
+                (TokenKind::Symbol("<="), "<="),
+                (TokenKind::Symbol("<>"), "<>"),
             ]
         );
     }
@@ -364,5 +365,27 @@ mod tests {
     fn a_regex_keeps_its_escapes_and_drops_that_of_the_slash() {
         let mut lexer = Lexer::new(r"/\/api\/[\w'/x");
         assert_eq!(lexer.regex(0).unwrap(), (r"/api/[\w'".to_owned(), Span::new(0, 13)));
+    }
+
+    proptest! {
+        #[test]
+        fn a_duration_reads_as_it_is_written(nanoseconds: u64) {
+            prop_assert_eq!(duration(&duration_literal(nanoseconds.into())), Some(nanoseconds.into()));
+        }
+
+        #[test]
+        fn any_text_ends(text in "\\PC{0,20}") {
+            let mut lexer = Lexer::new(&text);
+            let mut end = 0;
+            while let Ok(token) = lexer.next() {
+                if token.kind == TokenKind::End {
+                    prop_assert_eq!(token.span, Span::new(text.len(), text.len()));
+                    break;
+                }
+                prop_assert!(token.span.start >= end && token.span.end > token.span.start);
+                prop_assert!(!token.span.text(&text).is_empty());
+                end = token.span.end;
+            }
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! What is counted and timed of a running query, beside its rows, if it is asked for.
 
 use crate::aggregate::Function;
-use crate::control::RunOptions;
 use crate::expr::{Computed, Expr, Printed, Scope, property};
+use crate::options::RunOptions;
 use crate::plan::{Input, Key, Output, Plan};
 use crate::source::{Block, Source, SourceError};
 use crate::value::{Kind, Value};

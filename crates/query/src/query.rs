@@ -2,12 +2,12 @@
 
 use crate::Instant;
 use crate::ast::{self, Explain};
-use crate::control::RunOptions;
 use crate::error::{ExecError, QueryError};
 use crate::exec::Rows;
-use crate::expr::{Event, Expr, Scope, Spare};
+use crate::expr::{Event, Expr, Scope, Spare, apply_rules};
 use crate::instants;
 use crate::optimizer;
+use crate::options::RunOptions;
 use crate::parameters::Parameters;
 use crate::parser::{parse_expression, parse_query};
 use crate::plan::{Input, Plan};
@@ -36,7 +36,7 @@ use tamias_json::validate::{Limits, ValidateError, minify_object};
 #[derive(Clone)]
 pub struct Statement {
     text: Arc<str>,
-    syntax: Arc<ast::Query>,
+    syntax: Arc<ast::Select>,
     parameters: Arc<[String]>,
 }
 
@@ -95,7 +95,7 @@ impl Statement {
     }
 }
 
-fn collect_parameters(expr: &ast::Expr, names: &mut Vec<String>) {
+fn collect_parameters(expr: &ast::ParsedExpr, names: &mut Vec<String>) {
     if let ast::Node::Parameter(name) = &expr.node
         && !names.contains(name)
     {
@@ -289,7 +289,7 @@ impl Expression {
         let planned =
             parse_expression(text).and_then(|expr| planner::plan_expression(&expr, text, parameters));
         let (expr, names) = planned.map_err(|flaw| flaw.locate(text))?;
-        Ok(Expression { expr: Arc::new(optimizer::optimize_expression(expr)), names: names.into() })
+        Ok(Expression { expr: Arc::new(apply_rules(expr)), names: names.into() })
     }
 
     /// The value as JSON text; none for undefined.

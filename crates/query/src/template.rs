@@ -36,13 +36,13 @@ pub(crate) fn render(
 ) -> Option<String> {
     let mut out = Vec::with_capacity(template.len() + 64);
     let mut formatted = 0;
-    for part in Parts::of(template) {
+    for part in TemplateParts::of(template) {
         let hole = match part {
-            Part::Text(text) => {
+            TemplatePart::Text(text) => {
                 out.extend_from_slice(text.as_bytes());
                 continue;
             }
-            Part::Hole(hole) => hole,
+            TemplatePart::Hole(hole) => hole,
         };
         let mut rendering = Value::Undefined;
         if hole.has_format {
@@ -69,7 +69,7 @@ pub(crate) fn render(
 /// The widest alignment that a hole may ask for.
 const WIDTH_MAX: usize = 1000;
 
-enum Part<'t> {
+enum TemplatePart<'t> {
     Text(&'t str),
     Hole(Hole<'t>),
 }
@@ -155,23 +155,23 @@ fn show_text(text: &Text<'_>, out: &mut Vec<u8>) {
 }
 
 /// Splits a template into text and holes.
-struct Parts<'t> {
+struct TemplateParts<'t> {
     rest: &'t str,
     /// How many bytes of the rest there are before its first `}`, if that has been looked for.
     closing: Option<usize>,
 }
 
-impl<'t> Parts<'t> {
-    fn of(template: &'t str) -> Parts<'t> {
-        Parts { rest: template, closing: None }
+impl<'t> TemplateParts<'t> {
+    fn of(template: &'t str) -> TemplateParts<'t> {
+        TemplateParts { rest: template, closing: None }
     }
 
     /// Takes so many bytes of the rest.
-    fn take(&mut self, count: usize) -> Part<'t> {
+    fn take(&mut self, count: usize) -> TemplatePart<'t> {
         let (taken, rest) = self.rest.split_at_checked(count).unwrap_or((self.rest, ""));
         self.rest = rest;
         self.closing = self.closing.and_then(|closing| closing.checked_sub(count));
-        Part::Text(taken)
+        TemplatePart::Text(taken)
     }
 
     /// The place of the first `}` in the rest; beyond its end where there is none. Each is looked for once.
@@ -181,10 +181,10 @@ impl<'t> Parts<'t> {
     }
 }
 
-impl<'t> Iterator for Parts<'t> {
-    type Item = Part<'t>;
+impl<'t> Iterator for TemplateParts<'t> {
+    type Item = TemplatePart<'t>;
 
-    fn next(&mut self) -> Option<Part<'t>> {
+    fn next(&mut self) -> Option<TemplatePart<'t>> {
         match memchr2(b'{', b'}', self.rest.as_bytes()) {
             Some(0) => {}
             Some(brace) => return Some(self.take(brace)),
@@ -200,7 +200,7 @@ impl<'t> Iterator for Parts<'t> {
         match Hole::read(self.rest, closing) {
             Some(hole) => {
                 self.take(hole.source.len());
-                Some(Part::Hole(hole))
+                Some(TemplatePart::Hole(hole))
             }
             None => Some(self.take(1)),
         }

@@ -51,9 +51,9 @@ impl Civil {
     }
 }
 
-type Part = fn(&Civil) -> u64;
+type DatePart = fn(&Civil) -> u64;
 
-const PARTS: [(&str, Part); 13] = [
+const PARTS: [(&str, DatePart); 13] = [
     ("date", |civil| u64::from(civil.days) * DAY),
     ("time", |civil| civil.time),
     ("year", |civil| civil.date.year.into()),

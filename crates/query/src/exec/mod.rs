@@ -12,11 +12,13 @@
 
 pub(crate) mod outlook;
 
-use crate::control::{CancelHandle, Control, RunOptions};
+use crate::control::Control;
 use crate::error::ExecError;
 use crate::explain;
 use crate::expr::Scope;
+use crate::interrupt::CancelHandle;
 use crate::operator::{self, HeldRows, Merge, Output, ReadAhead, RowId, Sorter};
+use crate::options::RunOptions;
 use crate::plan::{self, Input, Plan};
 use crate::profile::KindReport;
 use crate::row::{OwnedRow, Row};
@@ -106,7 +108,7 @@ impl Rows {
 
     /// A handle that ends the query from another thread.
     pub fn cancel_handle(&self) -> CancelHandle {
-        self.control.handle.clone()
+        self.control.interrupt.handle.clone()
     }
 
     /// The next row; none after the last, or after an error.

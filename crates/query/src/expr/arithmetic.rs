@@ -5,7 +5,7 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
 /// `a op b`; none on overflow, and for a division by zero.
-pub(crate) fn calculate(op: Arithmetic, a: Decimal, b: Decimal) -> Option<Decimal> {
+pub(super) fn calculate(op: Arithmetic, a: Decimal, b: Decimal) -> Option<Decimal> {
     match op {
         Arithmetic::Add => a.checked_add(b),
         Arithmetic::Subtract => a.checked_sub(b),
@@ -77,11 +77,40 @@ fn whole_power(mut base: Decimal, mut exponent: u64) -> Option<Decimal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_root_begins_with_the_nearest_binary_number() {
         let base: Decimal = "199.99999999999999999999999999".parse().unwrap();
         let root = calculate(Arithmetic::Power, base, Decimal::new(5, 1)).unwrap();
         assert_eq!(root.normalize().to_string(), "14.142135623731");
+    }
+
+    fn decimal() -> impl Strategy<Value = Decimal> {
+        ((-1i128 << 95)..(1i128 << 95), 0u32..=28, 0u32..=95)
+            .prop_map(|(mantissa, scale, shift)| Decimal::from_i128_with_scale(mantissa >> shift, scale))
+    }
+
+    proptest! {
+        #[test]
+        fn a_remainder_is_smaller_than_the_divisor_and_has_the_sign_of_the_dividend(a in decimal(), b in decimal()) {
+            let Some(rest) = calculate(Arithmetic::Remainder, a, b) else {
+                prop_assert!(b.is_zero());
+                return Ok(());
+            };
+            prop_assert!(rest.abs() < b.abs());
+            prop_assert!(rest.is_zero() || rest.is_sign_negative() == a.is_sign_negative());
+            // The same of whole numbers, where that is easily told.
+            if a.scale() == b.scale() {
+                prop_assert_eq!(rest.mantissa(), a.mantissa() % b.mantissa());
+            }
+        }
+
+        #[test]
+        fn a_whole_power_is_a_product(base in -30i64..30, scale in 0u32..3, exponent in 0u32..6) {
+            let base = Decimal::new(base, scale);
+            let product = (0..exponent).fold(Decimal::ONE, |product, _| product * base);
+            prop_assert_eq!(calculate(Arithmetic::Power, base, exponent.into()), Some(product));
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! Evaluation: a walk over the expression, borrowing from the event wherever nothing is computed.
 
+use super::arithmetic::calculate;
+use super::pattern::Pattern;
 use super::scope::Scope;
-use super::{Computed, Expr, Item, Member, calculate};
-use crate::ast::{Comparison, Quantifier};
-use crate::functions::Call;
-use crate::value::{Array, Number, Object, Text, VALUE_BYTES_MAX, Value, compare, equal};
-use crate::{template, time};
+use super::tree::Expr;
+use crate::ast::{ArrayItem, Comparison, ObjectMember, Quantifier};
+use crate::functions::{Call, ScalarFunction};
+use crate::value::{Text, VALUE_BYTES_MAX, Value, compare, equal};
 use rust_decimal::Decimal;
 use std::cmp::Ordering;
 use tamias_json as stored;
@@ -80,7 +81,10 @@ impl Expr {
             Expr::Local(local) => scope.locals.get(*local).cloned().unwrap_or(Value::Undefined),
             Expr::BuiltIn(computed) => computed.eval(scope),
             Expr::Member(of, name) => of.eval(scope).member(name),
-            Expr::Element(of, index) => element(of.eval(scope), &index.eval(scope)),
+            Expr::Element(of, index) => {
+                let of = of.eval(scope);
+                of.element(&index.eval(scope))
+            }
             Expr::Negate(of) => match of.eval(scope) {
                 Value::Number(number) => Value::from_option(number.decimal().map(|decimal| -decimal)),
                 _ => Value::Undefined,
@@ -108,12 +112,7 @@ impl Expr {
             | Expr::MatchWhole { .. }
             | Expr::Match { .. } => Value::from_option(self.condition(scope)),
             Expr::IndexOfMatch { left, pattern } => match left.eval(scope) {
-                Value::Text(text) => Value::from_option(
-                    pattern
-                        .index_of(&text.text())
-                        .map(|index| Number::Decimal(index.into()))
-                        .or(Some(Number::Decimal(rust_decimal::Decimal::NEGATIVE_ONE))),
-                ),
+                Value::Text(text) => index_of_match(pattern, &text),
                 _ => Value::Undefined,
             },
             Expr::ReplaceMatch { left, pattern, replacement } => match left.eval(scope) {
@@ -124,16 +123,7 @@ impl Expr {
                 _ => Value::Undefined,
             },
             Expr::Call { function, arguments, ci } => call(function, arguments, *ci, scope),
-            Expr::Coalesce(arguments) => {
-                let mut last = Value::Undefined;
-                for argument in arguments {
-                    last = argument.eval(scope);
-                    if !matches!(last, Value::Null | Value::Undefined) {
-                        break;
-                    }
-                }
-                last
-            }
+            Expr::Coalesce(arguments) => coalesce(arguments, scope),
             Expr::Concat(arguments) => concat(arguments, scope),
             Expr::Array(items) => array(items, scope),
             Expr::Object(members) => object(members, scope),
@@ -152,22 +142,7 @@ impl Expr {
                 result
             }
             Expr::Quantified { quantifier, collection, body } => {
-                let decisive = *quantifier == Quantifier::Any;
-                let collection = collection.eval(scope);
-                let depth = scope.locals.len();
-                let mut holds = |element: Value<'a>| {
-                    scope.locals.push(element);
-                    let result = body.test(scope);
-                    scope.locals.truncate(depth);
-                    result == decisive || !scope.goes_on()
-                };
-                match &collection {
-                    Value::Array(array) => Value::Bool(array.iter().any(&mut holds) == decisive),
-                    Value::Object(object) => {
-                        Value::Bool(object.iter().any(|(_, value)| holds(value)) == decisive)
-                    }
-                    _ => Value::Undefined,
-                }
+                quantified(*quantifier, collection.eval(scope), body, scope)
             }
         }
     }
@@ -204,27 +179,11 @@ pub(crate) fn holds(op: Comparison, order: Ordering) -> bool {
     }
 }
 
-/// `of[index]`: an element of an array by its number, a member of an object by its name.
-pub(crate) fn element<'a>(of: Value<'a>, index: &Value<'_>) -> Value<'a> {
-    match (of, index) {
-        (Value::Array(array), Value::Number(number)) => {
-            // A zero may have a sign, which counts for nothing.
-            let index = number.decimal().filter(|n| n.is_integer() && *n >= Decimal::ZERO);
-            match index.and_then(|n| usize::try_from(n.abs()).ok()) {
-                Some(index) => array.get(index),
-                None => Value::Undefined,
-            }
-        }
-        (Value::Object(object), Value::Text(name)) => object.get(&name.text()),
-        _ => Value::Undefined,
-    }
-}
-
 /// The most arguments of a function that takes a fixed number of them.
 const ARGUMENTS_MAX: usize = 4;
 
 fn call<'a>(
-    function: &'static crate::functions::Function,
+    function: &'static ScalarFunction,
     arguments: &'a [Expr],
     ci: bool,
     scope: &mut Scope<'a>,
@@ -242,6 +201,45 @@ fn call<'a>(
     scope.limit(result, function.name)
 }
 
+/// The place of the first match in characters, -1 for none.
+fn index_of_match<'a>(pattern: &Pattern, text: &Text<'_>) -> Value<'a> {
+    Value::from(pattern.index_of(&text.text()).map_or(Decimal::NEGATIVE_ONE, Decimal::from))
+}
+
+/// Whether the body holds for some element, or for every one; each becomes the next local in turn.
+fn quantified<'a>(
+    quantifier: Quantifier,
+    collection: Value<'a>,
+    body: &'a Expr,
+    scope: &mut Scope<'a>,
+) -> Value<'a> {
+    let decisive = quantifier == Quantifier::Any;
+    let depth = scope.locals.len();
+    let mut decides = |element: Value<'a>| {
+        scope.locals.push(element);
+        let result = body.test(scope);
+        scope.locals.truncate(depth);
+        result == decisive || !scope.goes_on()
+    };
+    match &collection {
+        Value::Array(array) => Value::Bool(array.iter().any(&mut decides) == decisive),
+        Value::Object(object) => Value::Bool(object.iter().any(|(_, value)| decides(value)) == decisive),
+        _ => Value::Undefined,
+    }
+}
+
+/// The first argument that has a value, else the last one.
+fn coalesce<'a>(arguments: &'a [Expr], scope: &mut Scope<'a>) -> Value<'a> {
+    let mut last = Value::Undefined;
+    for argument in arguments {
+        last = argument.eval(scope);
+        if !matches!(last, Value::Null | Value::Undefined) {
+            break;
+        }
+    }
+    last
+}
+
 fn concat<'a>(arguments: &'a [Expr], scope: &mut Scope<'a>) -> Value<'a> {
     let mut joined = String::new();
     for argument in arguments {
@@ -256,13 +254,13 @@ fn concat<'a>(arguments: &'a [Expr], scope: &mut Scope<'a>) -> Value<'a> {
     Value::from(joined)
 }
 
-fn array<'a>(items: &'a [Item], scope: &mut Scope<'a>) -> Value<'a> {
+fn array<'a>(items: &'a [ArrayItem<Expr>], scope: &mut Scope<'a>) -> Value<'a> {
     let mut values = Vec::with_capacity(items.len());
     let mut weight = 0usize;
     for item in items {
         match item {
-            Item::One(expr) => values.push(expr.eval(scope)),
-            Item::Spread(expr) => {
+            ArrayItem::One(expr) => values.push(expr.eval(scope)),
+            ArrayItem::Spread(expr) => {
                 if let Value::Array(array) = expr.eval(scope) {
                     weight = weight.saturating_add(Value::Array(array.clone()).weight());
                     if weight > VALUE_BYTES_MAX {
@@ -277,13 +275,13 @@ fn array<'a>(items: &'a [Item], scope: &mut Scope<'a>) -> Value<'a> {
     scope.limit(Value::array(values), "[…]")
 }
 
-fn object<'a>(members: &'a [Member], scope: &mut Scope<'a>) -> Value<'a> {
+fn object<'a>(members: &'a [ObjectMember<Expr>], scope: &mut Scope<'a>) -> Value<'a> {
     let mut pairs: Vec<(Text<'a>, Value<'a>)> = Vec::with_capacity(members.len());
     let mut weight = 0usize;
     for member in members {
         match member {
-            Member::Named(name, expr) => pairs.push((Text::Borrowed(name), expr.eval(scope))),
-            Member::Spread(expr) => {
+            ObjectMember::Named(name, expr) => pairs.push((Text::Borrowed(name), expr.eval(scope))),
+            ObjectMember::Spread(expr) => {
                 if let Value::Object(object) = expr.eval(scope) {
                     weight = weight.saturating_add(Value::Object(object.clone()).weight());
                     if weight > VALUE_BYTES_MAX {
@@ -295,76 +293,4 @@ fn object<'a>(members: &'a [Member], scope: &mut Scope<'a>) -> Value<'a> {
         }
     }
     scope.limit(Value::object(pairs), "{…}")
-}
-
-impl Computed {
-    fn eval<'a>(self, scope: &mut Scope<'a>) -> Value<'a> {
-        let Some(event) = scope.event else {
-            return Value::Undefined;
-        };
-        let slot = |slot: usize| Value::maybe(scope.slot(slot));
-        match self {
-            Computed::Timestamp => Value::from(event.instant),
-            Computed::Arrived => Value::from(event.arrival),
-            Computed::Id => Value::from(format!("{:016x}{:016x}", event.instant, event.arrival)),
-            Computed::Data => Value::from_option(event.document.map(Object::Stored)),
-            Computed::Properties => match event.document.map(Object::properties) {
-                Some(None) => scope.too_large("@Properties"),
-                properties => Value::from_option(properties.flatten()),
-            },
-            Computed::Level { level } => match slot(level) {
-                Value::Undefined => Value::from("Information"),
-                level => level,
-            },
-            Computed::Start { start } => Value::from_option(started(&slot(start))),
-            Computed::Elapsed { start } => {
-                let start = started(&slot(start)).map(Decimal::from);
-                Value::from_option(start.map(|start| Decimal::from(event.instant) - start))
-            }
-            Computed::EventType { event_type, template } => match (slot(event_type), slot(template)) {
-                (Value::Undefined, Value::Text(text)) => {
-                    Value::from(format!("{:08x}", template::event_type(&text.text())))
-                }
-                (event_type, _) => event_type,
-            },
-            Computed::Message { message, template, renderings } => {
-                match (slot(message), slot(template), event.document) {
-                    (Value::Undefined, Value::Text(text), Some(document)) => {
-                        let properties = Object::Properties(document);
-                        match template::render(&text.text(), &properties, &slot(renderings), VALUE_BYTES_MAX)
-                        {
-                            Some(rendered) => Value::from(rendered),
-                            None => scope.too_large("@Message"),
-                        }
-                    }
-                    (message, ..) => message,
-                }
-            }
-        }
-    }
-}
-
-fn started(start: &Value<'_>) -> Option<u64> {
-    match start {
-        Value::Text(text) => time::parse_instant(&text.text()),
-        _ => None,
-    }
-}
-
-impl<'a> From<Number<'a>> for Value<'a> {
-    fn from(number: Number<'a>) -> Value<'a> {
-        Value::Number(number)
-    }
-}
-
-impl<'a> From<Array<'a>> for Value<'a> {
-    fn from(array: Array<'a>) -> Value<'a> {
-        Value::Array(array)
-    }
-}
-
-impl<'a> From<Object<'a>> for Value<'a> {
-    fn from(object: Object<'a>) -> Value<'a> {
-        Value::Object(object)
-    }
 }

@@ -1,6 +1,7 @@
 //! Of what kind an expression's values are, as far as that is certain beforehand.
 
-use super::{Computed, Expr};
+use super::computed::Computed;
+use super::tree::Expr;
 use crate::value::Kind;
 
 /// Of a value of this kind, or of none: `null` and undefined may come in its place. None where nothing is certain.

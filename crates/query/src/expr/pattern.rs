@@ -1,6 +1,6 @@
-//! Patterns of `like` and regular expressions, compiled once, matched against strings as they are stored where that is the same.
+//! Regular expressions, compiled once, matched against strings as they are stored where that is the same.
 
-use crate::value::{Text, upper};
+use crate::value::Text;
 use memchr::memmem::Finder;
 use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::hir::literal::{ExtractKind, Extractor, Literal};
@@ -164,7 +164,7 @@ fn literal(hir: &Hir) -> Option<Box<Finder<'static>>> {
 
 /// Whether a string with this text in it has it in its stored bytes, unbroken by an escape: only quotes, backslashes,
 /// controls and lone surrogates, which read as U+FFFD, are stored as escapes.
-fn is_plain(text: &str) -> bool {
+pub(super) fn is_plain(text: &str) -> bool {
     !text.chars().any(|c| c < ' ' || matches!(c, '"' | '\\' | '\u{FFFD}'))
 }
 
@@ -175,7 +175,8 @@ fn contains_stored(finder: &Finder<'_>, text: Str<'_>) -> bool {
         && (!text.has_escapes() || finder.find(text.text().as_bytes()).is_some())
 }
 
-fn bytes<'t>(text: &'t Text<'_>) -> Cow<'t, [u8]> {
+/// The bytes of the text, borrowed where nothing in it is escaped.
+pub(super) fn bytes<'t>(text: &'t Text<'_>) -> Cow<'t, [u8]> {
     match text {
         Text::Stored(text) if !text.has_escapes() => Cow::Borrowed(text.raw()),
         text => match text.text() {
@@ -185,133 +186,9 @@ fn bytes<'t>(text: &'t Text<'_>) -> Cow<'t, [u8]> {
     }
 }
 
-/// A pattern of `like`.
-#[derive(Clone, Debug)]
-pub(crate) struct Like {
-    source: String,
-    ci: bool,
-    form: Form,
-}
-
-/// What a pattern of `like` asks for, where that can be searched for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum LikeForm<'p> {
-    /// The string is this text.
-    Exact(&'p str),
-    /// It begins with it.
-    Prefix(&'p str),
-    /// It has it in its stored bytes.
-    Contains(&'p [u8]),
-    /// Anything else.
-    Other,
-}
-
-#[derive(Clone, Debug)]
-enum Form {
-    Exact(String),
-    Prefix(String),
-    Suffix(String),
-    Contains(Box<Finder<'static>>),
-    Other(Regex),
-}
-
-impl Like {
-    pub(crate) fn new(source: &str, ci: bool) -> Result<Like, String> {
-        // Under `ci` both sides are upper-cased first, so the pattern itself is never folded.
-        let folded: String = if ci { source.chars().map(upper).collect() } else { source.to_owned() };
-        let parts = parse(&folded);
-        let form = match parts.as_slice() {
-            [] => Form::Exact(String::new()),
-            [Part::Text(text)] => Form::Exact(text.clone()),
-            [Part::Text(text), Part::Run] => Form::Prefix(text.clone()),
-            [Part::Run, Part::Text(text)] => Form::Suffix(text.clone()),
-            [Part::Run, Part::Text(text), Part::Run] => {
-                Form::Contains(Box::new(Finder::new(text).into_owned()))
-            }
-            parts => {
-                let mut regex = String::from(r"(?s)\A");
-                for part in parts {
-                    match part {
-                        Part::Text(text) => regex.push_str(&regex::escape(text)),
-                        Part::One => regex.push('.'),
-                        Part::Run => regex.push_str(".*"),
-                    }
-                }
-                regex.push_str(r"\z");
-                Form::Other(Regex::new(&regex).map_err(|_| "this pattern is too long".to_owned())?)
-            }
-        };
-        Ok(Like { source: source.to_owned(), ci, form })
-    }
-
-    pub(crate) fn source(&self) -> &str {
-        &self.source
-    }
-
-    pub(crate) fn ci(&self) -> bool {
-        self.ci
-    }
-
-    /// What is to be searched for.
-    pub(crate) fn form(&self) -> LikeForm<'_> {
-        match &self.form {
-            _ if self.ci => LikeForm::Other,
-            Form::Exact(text) => LikeForm::Exact(text),
-            Form::Prefix(text) => LikeForm::Prefix(text),
-            Form::Contains(finder) if std::str::from_utf8(finder.needle()).is_ok_and(is_plain) => {
-                LikeForm::Contains(finder.needle())
-            }
-            _ => LikeForm::Other,
-        }
-    }
-
-    pub(crate) fn is_match(&self, text: &Text<'_>) -> bool {
-        let mut text = bytes(text);
-        if self.ci {
-            text = Cow::Owned(
-                String::from_utf8_lossy(&text).chars().map(upper).collect::<String>().into_bytes(),
-            );
-        }
-        match &self.form {
-            Form::Exact(exact) => *text == *exact.as_bytes(),
-            Form::Prefix(prefix) => text.starts_with(prefix.as_bytes()),
-            Form::Suffix(suffix) => text.ends_with(suffix.as_bytes()),
-            Form::Contains(finder) => finder.find(&text).is_some(),
-            Form::Other(regex) => regex.is_match(&text),
-        }
-    }
-}
-
-enum Part {
-    Text(String),
-    One,
-    Run,
-}
-
-/// `%` is any run, `_` any one character, each doubled stands for itself.
-fn parse(pattern: &str) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let mut characters = pattern.chars().peekable();
-    while let Some(character) = characters.next() {
-        let literal = !matches!(character, '%' | '_') || characters.next_if_eq(&character).is_some();
-        match (literal, character, parts.last_mut()) {
-            (true, _, Some(Part::Text(text))) => text.push(character),
-            (true, _, _) => parts.push(Part::Text(character.into())),
-            (false, '_', _) => parts.push(Part::One),
-            (false, _, Some(Part::Run)) => {}
-            (false, _, _) => parts.push(Part::Run),
-        }
-    }
-    parts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn like(text: &str, pattern: &str) -> bool {
-        Like::new(pattern, false).unwrap().is_match(&Text::Borrowed(text))
-    }
 
     #[test]
     fn replacements() {
@@ -326,25 +203,6 @@ mod tests {
         assert_eq!(replaced("abd", "<$2>"), "a<>d");
         assert_eq!(replaced("abd", "$9"), "ad");
         assert_eq!(replaced("abd", "$$1 $x $ ${"), "a$1 $x $ ${d");
-    }
-
-    #[test]
-    fn like_patterns() {
-        assert!(
-            like("abc", "a%")
-                && like("abc", "%c")
-                && like("abc", "%b%")
-                && like("abc", "abc")
-                && like("abc", "a_c")
-        );
-        assert!(like("", "%") && like("", "") && !like("a", "") && !like("abc", "b%") && !like("abc", "a_"));
-        assert!(
-            like("%abc", "%%%") && like("100%", "100%%") && !like("1000", "100%%") && like("a_b", "a__b")
-        );
-        assert!(!like("axb", "a__b") && like("a\nb", "a%b") && like("äöü", "ä_ü") && like("aXbXc", "a%b%c"));
-        assert!(like("%%", "%%%%") && !like("%", "%%%%") && !like("100%", "%%%"));
-        assert!(Like::new("%Σ", true).unwrap().is_match(&Text::Borrowed("ὀδυσσεύς")));
-        assert!(!Like::new("TSCHÜSS", true).unwrap().is_match(&Text::Borrowed("tschüß")));
     }
 
     #[test]

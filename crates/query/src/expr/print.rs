@@ -1,7 +1,9 @@
 //! Expressions as text, for `explain`. What is written is close to the language, with every name resolved.
 
-use super::{Computed, Expr, Item, Member};
-use crate::ast::{Comparison, Quantifier};
+use super::computed::Computed;
+use super::pattern::Pattern;
+use super::tree::Expr;
+use crate::ast::{ArrayItem, Comparison, ObjectMember, Quantifier};
 use crate::lexer::is_name;
 use crate::value::{Value, json};
 use std::fmt::{self, Write};
@@ -19,13 +21,78 @@ impl<'e> Printed<'e> {
         Printed { expr, ..*self }
     }
 
-    fn list(&self, f: &mut fmt::Formatter<'_>, list: &'e [Expr], between: &str) -> fmt::Result {
-        for (index, expr) in list.iter().enumerate() {
+    fn list<T>(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        list: &'e [T],
+        between: &str,
+        write: impl Fn(&Self, &mut fmt::Formatter<'_>, &'e T) -> fmt::Result,
+    ) -> fmt::Result {
+        for (index, item) in list.iter().enumerate() {
             f.write_str(if index > 0 { between } else { "" })?;
-            write!(f, "{}", self.of(expr))?;
+            write(self, f, item)?;
         }
         Ok(())
     }
+
+    fn exprs(&self, f: &mut fmt::Formatter<'_>, exprs: &'e [Expr], between: &str) -> fmt::Result {
+        self.list(f, exprs, between, |printed, f, expr| write!(f, "{}", printed.of(expr)))
+    }
+
+    /// A call of a function that has a pattern among its arguments; `more` stands behind the pattern.
+    fn matching(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        name: &str,
+        left: &'e Expr,
+        pattern: &Pattern,
+        more: &str,
+    ) -> fmt::Result {
+        write!(f, "{name}({}, {}{more}){}", self.of(left), pattern.literal_text(), case(pattern.ci()))
+    }
+
+    fn items(&self, f: &mut fmt::Formatter<'_>, items: &'e [ArrayItem<Expr>]) -> fmt::Result {
+        f.write_char('[')?;
+        self.list(f, items, ", ", |printed, f, item| match item {
+            ArrayItem::One(expr) => write!(f, "{}", printed.of(expr)),
+            ArrayItem::Spread(expr) => write!(f, "..{}", printed.of(expr)),
+        })?;
+        f.write_char(']')
+    }
+
+    fn members(&self, f: &mut fmt::Formatter<'_>, members: &'e [ObjectMember<Expr>]) -> fmt::Result {
+        f.write_char('{')?;
+        self.list(f, members, ", ", |printed, f, member| match member {
+            ObjectMember::Named(name, expr) => write!(f, "{}: {}", quoted(name), printed.of(expr)),
+            ObjectMember::Spread(expr) => write!(f, "..{}", printed.of(expr)),
+        })?;
+        f.write_char('}')
+    }
+}
+
+impl Computed {
+    fn name(self) -> &'static str {
+        match self {
+            Computed::Timestamp => "@Timestamp",
+            Computed::Level { .. } => "@Level",
+            Computed::Message { .. } => "@Message",
+            Computed::EventType { .. } => "@EventType",
+            Computed::Start { .. } => "@Start",
+            Computed::Elapsed { .. } => "@Elapsed",
+            Computed::Id => "@Id",
+            Computed::Arrived => "@Arrived",
+            Computed::Properties => "@Properties",
+            Computed::Data => "@Data",
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+fn case(ci: bool) -> &'static str {
+    if ci { " ci" } else { "" }
 }
 
 /// A property's name as the language writes it.
@@ -33,16 +100,15 @@ pub(crate) fn property(key: &str) -> String {
     match (is_name(key), key.starts_with('@')) {
         (true, _) => key.to_owned(),
         (_, true) => format!("@Data['{key}']"),
-        _ => format!("@Properties['{}']", key.replace('\'', "''")),
+        _ => format!("@Properties[{}]", quoted(key)),
     }
 }
 
 impl fmt::Display for Printed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let case = |ci: bool| if ci { " ci" } else { "" };
         match self.expr {
             Expr::Constant(Value::Undefined) => f.write_str("Undefined()"),
-            Expr::Constant(Value::Text(text)) => write!(f, "'{}'", text.text().replace('\'', "''")),
+            Expr::Constant(Value::Text(text)) => f.write_str(&quoted(&text.text())),
             Expr::Constant(value) => f.write_str(&String::from_utf8_lossy(&json(value).unwrap_or_default())),
             Expr::Slot(slot) | Expr::Group(slot) => {
                 f.write_str(self.slots.get(*slot).map_or("?", String::as_str))
@@ -51,20 +117,9 @@ impl fmt::Display for Printed<'_> {
                 Some(name) => f.write_str(name),
                 None => write!(f, "local{local}"),
             },
-            Expr::BuiltIn(computed) => f.write_str(match computed {
-                Computed::Timestamp => "@Timestamp",
-                Computed::Level { .. } => "@Level",
-                Computed::Message { .. } => "@Message",
-                Computed::EventType { .. } => "@EventType",
-                Computed::Start { .. } => "@Start",
-                Computed::Elapsed { .. } => "@Elapsed",
-                Computed::Id => "@Id",
-                Computed::Arrived => "@Arrived",
-                Computed::Properties => "@Properties",
-                Computed::Data => "@Data",
-            }),
+            Expr::BuiltIn(computed) => f.write_str(computed.name()),
             Expr::Member(of, name) if is_name(name) => write!(f, "{}.{name}", self.of(of)),
-            Expr::Member(of, name) => write!(f, "{}['{}']", self.of(of), name.replace('\'', "''")),
+            Expr::Member(of, name) => write!(f, "{}[{}]", self.of(of), quoted(name)),
             Expr::Element(of, index) => write!(f, "{}[{}]", self.of(of), self.of(index)),
             Expr::Negate(of) => write!(f, "(-{})", self.of(of)),
             Expr::Not(of) => write!(f, "(not {})", self.of(of)),
@@ -73,7 +128,7 @@ impl fmt::Display for Printed<'_> {
             }
             Expr::And(terms) | Expr::Or(terms) => {
                 f.write_char('(')?;
-                self.list(f, terms, if matches!(self.expr, Expr::And(_)) { " and " } else { " or " })?;
+                self.exprs(f, terms, if matches!(self.expr, Expr::And(_)) { " and " } else { " or " })?;
                 f.write_char(')')
             }
             Expr::Arithmetic(op, a, b) => write!(f, "({} {} {})", self.of(a), op.sign(), self.of(b)),
@@ -89,78 +144,41 @@ impl fmt::Display for Printed<'_> {
             }
             Expr::Like { left, pattern, negated } => {
                 let op = if *negated { Comparison::NotLike } else { Comparison::Like };
-                let source = pattern.source().replace('\'', "''");
-                write!(f, "({} {} '{source}'{})", self.of(left), op.sign(), case(pattern.ci()))
+                let source = quoted(pattern.source());
+                write!(f, "({} {} {source}{})", self.of(left), op.sign(), case(pattern.ci()))
             }
             Expr::MatchWhole { left, pattern, negated } => {
                 let op = if *negated { Comparison::NotEqual } else { Comparison::Equal };
-                write!(
-                    f,
-                    "({} {} {}{})",
-                    self.of(left),
-                    op.sign(),
-                    pattern.literal_text(),
-                    case(pattern.ci())
-                )
+                let (left, source) = (self.of(left), pattern.literal_text());
+                write!(f, "({left} {} {source}{})", op.sign(), case(pattern.ci()))
             }
             Expr::Match { left, pattern } => {
                 let how = if pattern.is_literal() { " as text" } else { "" };
-                write!(f, "IsMatch({}, {}{how}){}", self.of(left), pattern.literal_text(), case(pattern.ci()))
+                self.matching(f, "IsMatch", left, pattern, how)
             }
-            Expr::IndexOfMatch { left, pattern } => {
-                write!(f, "IndexOfMatch({}, {}){}", self.of(left), pattern.literal_text(), case(pattern.ci()))
-            }
+            Expr::IndexOfMatch { left, pattern } => self.matching(f, "IndexOfMatch", left, pattern, ""),
             Expr::ReplaceMatch { left, pattern, replacement } => {
-                let with = replacement.source().replace('\'', "''");
-                write!(
-                    f,
-                    "Replace({}, {}, '{with}'){}",
-                    self.of(left),
-                    pattern.literal_text(),
-                    case(pattern.ci())
-                )
+                self.matching(f, "Replace", left, pattern, &format!(", {}", quoted(replacement.source())))
             }
             Expr::Call { function, arguments, ci } => {
                 write!(f, "{}(", function.name)?;
-                self.list(f, arguments, ", ")?;
+                self.exprs(f, arguments, ", ")?;
                 write!(f, "){}", case(*ci))
             }
             Expr::Coalesce(list) | Expr::Concat(list) => {
                 f.write_str(if matches!(self.expr, Expr::Concat(_)) { "Concat(" } else { "Coalesce(" })?;
-                self.list(f, list, ", ")?;
+                self.exprs(f, list, ", ")?;
                 f.write_char(')')
             }
-            Expr::Array(items) => {
-                f.write_char('[')?;
-                for (index, item) in items.iter().enumerate() {
-                    f.write_str(if index > 0 { ", " } else { "" })?;
-                    match item {
-                        Item::One(expr) => write!(f, "{}", self.of(expr))?,
-                        Item::Spread(expr) => write!(f, "..{}", self.of(expr))?,
-                    }
-                }
-                f.write_char(']')
-            }
-            Expr::Object(members) => {
-                f.write_char('{')?;
-                for (index, member) in members.iter().enumerate() {
-                    f.write_str(if index > 0 { ", " } else { "" })?;
-                    match member {
-                        Member::Named(name, expr) => {
-                            write!(f, "'{}': {}", name.replace('\'', "''"), self.of(expr))?
-                        }
-                        Member::Spread(expr) => write!(f, "..{}", self.of(expr))?,
-                    }
-                }
-                f.write_char('}')
-            }
+            Expr::Array(items) => self.items(f, items),
+            Expr::Object(members) => self.members(f, members),
             Expr::If(parts) => {
                 let (condition, then, otherwise) = &**parts;
                 write!(f, "(if {} then {} else {})", self.of(condition), self.of(then), self.of(otherwise))
             }
             Expr::Let(values, body) => {
                 f.write_str("(let ")?;
-                self.list(f, values, ", ")?;
+                self.exprs(f, values, ", ")?;
                 write!(f, " in {})", self.of(body))
             }
             Expr::Quantified { quantifier, collection, body } => {

@@ -1,7 +1,7 @@
 //! What an expression sees while it is evaluated: the event, its slots, the locals.
 
-use crate::control::Control;
 use crate::error::ExecError;
+use crate::interrupt::{Failure, Interrupt};
 use crate::value::{VALUE_BYTES_MAX, Value};
 use tamias_json::{self as stored, Map};
 
@@ -11,27 +11,6 @@ pub(crate) struct Event<'a> {
     pub(crate) document: Option<Map<'a>>,
     pub(crate) instant: u64,
     pub(crate) arrival: u64,
-}
-
-/// What stops a query in the middle of an expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Failure {
-    /// What made the value.
-    ValueTooLarge(&'static str),
-    Cancelled,
-    DeadlineExceeded,
-}
-
-impl From<Failure> for ExecError {
-    fn from(failure: Failure) -> ExecError {
-        match failure {
-            Failure::ValueTooLarge(by) => {
-                ExecError::ValueTooLarge { limit_bytes: VALUE_BYTES_MAX, by, arrival: None }
-            }
-            Failure::Cancelled => ExecError::Cancelled,
-            Failure::DeadlineExceeded => ExecError::DeadlineExceeded,
-        }
-    }
 }
 
 /// The surroundings of an evaluation. `'a` is the event's and the plan's life.
@@ -45,7 +24,7 @@ pub(crate) struct Scope<'a> {
     pub(crate) now: u64,
     pub(crate) failure: Option<Failure>,
     /// Whom to ask whether to go on, in long loops.
-    control: Option<&'a Control>,
+    interrupt: Option<&'a Interrupt>,
     /// The steps that loops have taken.
     steps: u32,
 }
@@ -79,7 +58,7 @@ impl<'a> Scope<'a> {
             locals: Vec::new(),
             now,
             failure: None,
-            control: None,
+            interrupt: None,
             steps: 0,
         }
     }
@@ -90,12 +69,12 @@ impl<'a> Scope<'a> {
         event: Event<'a>,
         names: &[Box<str>],
         now: u64,
-        control: Option<&'a Control>,
+        interrupt: Option<&'a Interrupt>,
         spare: &mut Spare,
     ) -> Scope<'a> {
         let mut scope = Scope::new(now);
         scope.event = Some(event);
-        scope.control = control;
+        scope.interrupt = interrupt;
         if names.len() > FEW {
             let mut slots = recycle(std::mem::take(&mut spare.slots));
             slots.resize(names.len(), None);
@@ -160,7 +139,7 @@ impl<'a> Scope<'a> {
     pub(crate) fn goes_on(&mut self) -> bool {
         self.steps = self.steps.wrapping_add(1);
         if self.steps.is_multiple_of(STEPS_UNCHECKED) {
-            self.failure = self.failure.or(self.control.and_then(|control| control.check().err()));
+            self.failure = self.failure.or(self.interrupt.and_then(|interrupt| interrupt.check().err()));
         }
         self.failure.is_none()
     }

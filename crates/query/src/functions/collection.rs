@@ -1,7 +1,6 @@
 //! Functions of arrays, of objects, and of any value.
 
-use super::Call;
-use crate::expr::element;
+use super::call::Call;
 use crate::value::{Text, Value, json};
 use tamias_json::validate::{Limits, minify_value};
 
@@ -13,7 +12,7 @@ pub(super) fn element_at<'a>(call: &Call<'_, 'a>) -> Value<'a> {
             .filter(|(key, _)| key.compare(name, true).is_eq())
             .last()
             .map_or(Value::Undefined, |(_, value)| value),
-        (of, index) => element(of.clone(), index),
+        (of, index) => of.element(index),
     }
 }
 

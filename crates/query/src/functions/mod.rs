@@ -1,74 +1,16 @@
 //! The functions: their names, what they take, and what they do.
 
+mod call;
 mod collection;
+mod foreign;
 mod number;
 mod text;
 mod time;
 
-use crate::value::{Kind, Text, Value};
-
-/// A function of the language.
-pub(crate) struct Function {
-    pub(crate) name: &'static str,
-    /// The fewest arguments, and the most.
-    pub(crate) least: usize,
-    pub(crate) most: usize,
-    pub(crate) takes_ci: bool,
-    /// An undefined argument that is not optional makes the call undefined.
-    pub(crate) is_strict: bool,
-    /// Equal arguments give equal answers, at any time.
-    pub(crate) is_pure: bool,
-    /// Of what kind its value is, where it has one; none if that depends.
-    pub(crate) gives: Option<Kind>,
-    pub(crate) body: Body,
-}
-
-impl std::fmt::Debug for Function {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-pub(crate) type Body = for<'a> fn(&Call<'_, 'a>) -> Value<'a>;
-
-pub(crate) struct Call<'s, 'a> {
-    pub(crate) arguments: &'s [Value<'a>],
-    pub(crate) ci: bool,
-    pub(crate) now: u64,
-}
-
-impl<'s, 'a> Call<'s, 'a> {
-    /// An argument; one that is left out is undefined.
-    pub(crate) fn argument(&self, index: usize) -> &'s Value<'a> {
-        self.arguments.get(index).unwrap_or(&Value::Undefined)
-    }
-
-    pub(crate) fn text(&self, index: usize) -> Option<&'s Text<'a>> {
-        match self.argument(index) {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn decimal(&self, index: usize) -> Option<rust_decimal::Decimal> {
-        match self.argument(index) {
-            Value::Number(number) => number.decimal(),
-            _ => None,
-        }
-    }
-
-    /// A whole number.
-    pub(crate) fn integer(&self, index: usize) -> Option<i64> {
-        self.decimal(index)
-            .filter(|decimal| decimal.is_integer())
-            .and_then(|decimal| i64::try_from(decimal).ok())
-    }
-
-    /// A whole number, `default` where the argument is left out.
-    pub(crate) fn integer_or(&self, index: usize, default: i64) -> Option<i64> {
-        if self.argument(index).is_undefined() { Some(default) } else { self.integer(index) }
-    }
-}
+use crate::value::{Kind, Value};
+use call::Body;
+pub(crate) use call::{Call, ScalarFunction};
+pub(crate) use foreign::advice;
 
 const fn function(
     name: &'static str,
@@ -76,8 +18,8 @@ const fn function(
     most: usize,
     gives: Option<Kind>,
     body: Body,
-) -> Function {
-    Function { name, least, most, takes_ci: false, is_strict: true, is_pure: true, gives, body }
+) -> ScalarFunction {
+    ScalarFunction { name, least, most, takes_ci: false, is_strict: true, is_pure: true, gives, body }
 }
 
 const TRUTH: Option<Kind> = Some(Kind::Boolean);
@@ -85,12 +27,12 @@ const NUMBER: Option<Kind> = Some(Kind::Number);
 const TEXT: Option<Kind> = Some(Kind::String);
 const LIST: Option<Kind> = Some(Kind::Array);
 
-const fn with_ci(function: Function) -> Function {
-    Function { takes_ci: true, ..function }
+const fn with_ci(function: ScalarFunction) -> ScalarFunction {
+    ScalarFunction { takes_ci: true, ..function }
 }
 
-const fn lenient(function: Function) -> Function {
-    Function { is_strict: false, ..function }
+const fn lenient(function: ScalarFunction) -> ScalarFunction {
+    ScalarFunction { is_strict: false, ..function }
 }
 
 /// Functions whose work is not done by a body: the planner makes expressions of their own from them.
@@ -98,7 +40,7 @@ fn planned<'a>(_: &Call<'_, 'a>) -> Value<'a> {
     Value::Undefined
 }
 
-static FUNCTIONS: [Function; 38] = [
+static FUNCTIONS: [ScalarFunction; 38] = [
     lenient(function("Coalesce", 0, usize::MAX, None, planned)),
     function("Concat", 1, usize::MAX, TEXT, planned),
     with_ci(function("Contains", 2, 2, TRUTH, text::contains)),
@@ -116,7 +58,7 @@ static FUNCTIONS: [Function; 38] = [
     with_ci(function("LastIndexOf", 2, 2, NUMBER, text::last_index_of)),
     function("Length", 1, 1, NUMBER, collection::length),
     with_ci(function("match", 2, 2, TRUTH, planned)),
-    Function { is_pure: false, ..function("Now", 0, 0, NUMBER, time::now) },
+    ScalarFunction { is_pure: false, ..function("Now", 0, 0, NUMBER, time::now) },
     function("OffsetIn", 2, 2, NUMBER, time::offset_in),
     with_ci(function("Replace", 3, 3, TEXT, text::replace)),
     function("Round", 1, 2, NUMBER, number::round),
@@ -140,10 +82,26 @@ static FUNCTIONS: [Function; 38] = [
 ];
 
 /// The function called `name`, in any case.
-pub(crate) fn named(name: &str) -> Option<&'static Function> {
+pub(crate) fn named(name: &str) -> Option<&'static ScalarFunction> {
     FUNCTIONS.iter().find(|function| function.name.eq_ignore_ascii_case(name))
 }
 
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     FUNCTIONS.iter().map(|function| function.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_in_any_case_is_one_functions() {
+        let mut lower: Vec<String> = names().map(str::to_ascii_lowercase).collect();
+        lower.sort_unstable();
+        assert!(lower.windows(2).all(|pair| pair[0] != pair[1]), "{lower:?}");
+        for name in names() {
+            assert_eq!(named(&name.to_ascii_uppercase()).map(|function| function.name), Some(name));
+            assert!(advice(name).is_none(), "{name} is a function here");
+        }
+    }
 }

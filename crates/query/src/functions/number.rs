@@ -1,6 +1,6 @@
 //! Functions of numbers.
 
-use super::Call;
+use super::call::Call;
 use crate::value::{Number, Value};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Functions of strings. Positions and lengths count Unicode scalars.
 
-use super::Call;
+use super::call::Call;
 use crate::value::{Text, VALUE_BYTES_MAX, Value, upper};
 use icu_casemap::CaseMapper;
 use memchr::memmem;
@@ -115,4 +115,50 @@ pub(super) fn to_upper<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 pub(super) fn to_lower<'a>(call: &Call<'_, 'a>) -> Value<'a> {
     let lower = |character: char| const { CaseMapper::new() }.simple_lowercase(character);
     Value::from_option(call.text(0).map(|text| text.text().chars().map(lower).collect::<String>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn call<'a>(function: fn(&Call<'_, 'a>) -> Value<'a>, arguments: &[Value<'a>], ci: bool) -> String {
+        let made = function(&Call { arguments, ci, now: 0 });
+        crate::value::json(&made).map_or_else(String::new, |json| String::from_utf8(json).unwrap())
+    }
+
+    proptest! {
+        #[test]
+        fn strings_are_searched_and_replaced_as_the_standard_library_does(
+            text in "[aäßſ]{0,8}", part in "[aäßſ]{0,2}", with in "[x]{0,2}",
+        ) {
+            let arguments = [text.as_str(), &part, &with].map(Value::from);
+            let replaced = if part.is_empty() { text.clone() } else { text.replace(&part, &with) };
+            prop_assert_eq!(call(replace, &arguments, false), format!("\"{replaced}\""));
+            let index = |at: Option<usize>| at.map_or(-1, |at| text[..at].chars().count() as i64).to_string();
+            prop_assert_eq!(call(index_of, &arguments[..2], false), index(text.find(&part)));
+            prop_assert_eq!(call(last_index_of, &arguments[..2], false), index(text.rfind(&part)));
+            prop_assert_eq!(call(contains, &arguments[..2], false), text.contains(&part).to_string());
+        }
+
+        #[test]
+        fn what_is_replaced_without_regard_to_case_is_found_so(text in "[aAäÄßſsS]{0,8}", part in "[aAäÄßſsS]{1,2}") {
+            let arguments = [text.as_str(), &part, ""].map(Value::from);
+            let left = call(replace, &arguments, true);
+            let was_there = call(contains, &arguments[..2], true) == "true";
+            prop_assert_eq!(left.chars().count() - 2 < text.chars().count(), was_there);
+            let count = (text.chars().count() + 2 - left.chars().count()) % part.chars().count();
+            prop_assert_eq!(count, 0, "whole parts are taken out");
+        }
+
+        #[test]
+        fn a_part_begins_and_ends_where_it_is_asked_to(text in "[aä€😀]{0,6}", start in 0usize..8, length in 0usize..8) {
+            let arguments = [Value::from(text.as_str()), Value::from(start), Value::from(length)];
+            let characters: Vec<char> = text.chars().collect();
+            let expected = characters.get(start..).map_or_else(String::new, |rest| {
+                format!("\"{}\"", rest.iter().take(length).collect::<String>())
+            });
+            prop_assert_eq!(call(substring, &arguments, false), expected);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Functions of instants and durations: numbers of ticks.
 
-use super::Call;
+use super::call::Call;
 use crate::calendar::TICKS_PER_HOUR;
 use crate::time::{self, Civil};
 use crate::value::Value;

@@ -309,7 +309,7 @@ impl Drop for Crew {
         lock(&self.shared.state).is_over = true;
         self.shared.has_work.notify_all();
         // What they are at is not wanted any more.
-        self.shared.control.handle.cancel();
+        self.shared.control.interrupt.handle.cancel();
         for thread in self.threads.drain(..) {
             // Their panics are caught where they evaluate; there is nobody to tell of another.
             let _ = thread.join();

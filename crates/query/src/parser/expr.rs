@@ -1,12 +1,14 @@
 //! Expressions: precedence climbing over operands.
 
 use super::habits::foreign_comment;
-use super::{EXPRESSION_DEPTH_MAX, Parser, too_deep};
-use crate::ast::{Arguments, Arithmetic, Comparison, Expr, Item, Member, Name, Node, Quantifier};
+use super::tokens::{EXPRESSION_DEPTH_MAX, Parser, too_deep};
+use crate::ast::{
+    Arguments, Arithmetic, ArrayItem, Comparison, Name, Node, ObjectMember, ParsedExpr, Quantifier,
+};
 use crate::builtin::BuiltIn;
 use crate::error::Flaw;
 use crate::functions;
-use crate::lexer::{Kind, duration};
+use crate::lexer::{TokenKind, duration};
 use crate::span::Span;
 use rust_decimal::Decimal;
 
@@ -33,12 +35,12 @@ impl Operator {
 }
 
 impl Parser<'_> {
-    pub(super) fn expr(&mut self) -> Result<Expr, Flaw> {
+    pub(super) fn expr(&mut self) -> Result<ParsedExpr, Flaw> {
         self.nested(|parser| parser.binary(1))
     }
 
     /// Reads operands joined by operators that bind at least as tightly as `least`. All of them group to the left.
-    fn binary(&mut self, least: u8) -> Result<Expr, Flaw> {
+    fn binary(&mut self, least: u8) -> Result<ParsedExpr, Flaw> {
         let mut left = self.operand()?;
         while let Some(operator) = self.operator()?.filter(|operator| operator.binding() >= least) {
             self.advance()?;
@@ -65,7 +67,7 @@ impl Parser<'_> {
     }
 
     /// `a and b and c` is one node however many terms it has.
-    fn terms(&mut self, left: Expr, right: Expr, operator: Operator) -> Result<Expr, Flaw> {
+    fn terms(&mut self, left: ParsedExpr, right: ParsedExpr, operator: Operator) -> Result<ParsedExpr, Flaw> {
         let mut terms = vec![left, right];
         while self.operator()?.is_some_and(|next| next.binding() == operator.binding()) {
             self.advance()?;
@@ -79,19 +81,19 @@ impl Parser<'_> {
     fn operator(&self) -> Result<Option<Operator>, Flaw> {
         use {Arithmetic::*, Comparison::*};
         Ok(Some(match self.token.kind {
-            Kind::Symbol("=") => Operator::Compare(Equal),
-            Kind::Symbol("<>") => Operator::Compare(NotEqual),
-            Kind::Symbol("<") => Operator::Compare(Less),
-            Kind::Symbol("<=") => Operator::Compare(LessOrEqual),
-            Kind::Symbol(">") => Operator::Compare(Greater),
-            Kind::Symbol(">=") => Operator::Compare(GreaterOrEqual),
-            Kind::Symbol("+") => Operator::Arithmetic(Add),
-            Kind::Symbol("-") => Operator::Arithmetic(Subtract),
-            Kind::Symbol("*") => Operator::Arithmetic(Multiply),
-            Kind::Symbol("/") => Operator::Arithmetic(Divide),
-            Kind::Symbol("%") => Operator::Arithmetic(Remainder),
-            Kind::Symbol("^") => Operator::Arithmetic(Power),
-            Kind::Name => match self.text().to_ascii_lowercase().as_str() {
+            TokenKind::Symbol("=") => Operator::Compare(Equal),
+            TokenKind::Symbol("<>") => Operator::Compare(NotEqual),
+            TokenKind::Symbol("<") => Operator::Compare(Less),
+            TokenKind::Symbol("<=") => Operator::Compare(LessOrEqual),
+            TokenKind::Symbol(">") => Operator::Compare(Greater),
+            TokenKind::Symbol(">=") => Operator::Compare(GreaterOrEqual),
+            TokenKind::Symbol("+") => Operator::Arithmetic(Add),
+            TokenKind::Symbol("-") => Operator::Arithmetic(Subtract),
+            TokenKind::Symbol("*") => Operator::Arithmetic(Multiply),
+            TokenKind::Symbol("/") => Operator::Arithmetic(Divide),
+            TokenKind::Symbol("%") => Operator::Arithmetic(Remainder),
+            TokenKind::Symbol("^") => Operator::Arithmetic(Power),
+            TokenKind::Name => match self.text().to_ascii_lowercase().as_str() {
                 "or" => Operator::Or,
                 "and" => Operator::And,
                 "like" => Operator::Compare(Like),
@@ -114,7 +116,7 @@ impl Parser<'_> {
         }))
     }
 
-    fn operand(&mut self) -> Result<Expr, Flaw> {
+    fn operand(&mut self) -> Result<ParsedExpr, Flaw> {
         let start = self.token.span;
         let mut operand = if self.at_symbol("-") || self.at_keyword("not") {
             let negate = self.at_symbol("-");
@@ -136,12 +138,12 @@ impl Parser<'_> {
         Ok(operand)
     }
 
-    fn path(&mut self) -> Result<Expr, Flaw> {
+    fn path(&mut self) -> Result<ParsedExpr, Flaw> {
         let mut path = self.factor()?;
         loop {
             let start = path.span;
             if self.take_symbol(".")? {
-                if self.token.kind != Kind::Name {
+                if self.token.kind != TokenKind::Name {
                     return Err(self
                         .unexpected("a member's name")
                         .hint("odd names are written in brackets: A['odd name']"));
@@ -167,16 +169,16 @@ impl Parser<'_> {
         }
     }
 
-    fn factor(&mut self) -> Result<Expr, Flaw> {
+    fn factor(&mut self) -> Result<ParsedExpr, Flaw> {
         let span = self.token.span;
         let text = self.text();
         let node = match self.token.kind {
-            Kind::Number => Node::Number(plain_number(text)),
-            Kind::Hex => match u128::from_str_radix(&text[2..], 16).ok().filter(|&n| n < 1 << 96) {
+            TokenKind::Number => Node::Number(plain_number(text)),
+            TokenKind::Hex => match u128::from_str_radix(&text[2..], 16).ok().filter(|&n| n < 1 << 96) {
                 Some(number) => Node::Hex(number),
                 None => return Err(Flaw::new(span, "a hexadecimal number has at most 24 digits")),
             },
-            Kind::Duration => {
+            TokenKind::Duration => {
                 let ticks = duration(text)
                     .and_then(|ns| Decimal::try_from_i128_with_scale(i128::try_from(ns).ok()?, 2).ok());
                 match ticks {
@@ -184,23 +186,25 @@ impl Parser<'_> {
                     None => return Err(Flaw::new(span, "this duration is too long")),
                 }
             }
-            Kind::Text => Node::Text(unquote(text)),
-            Kind::BuiltIn => match BuiltIn::named(text) {
+            TokenKind::Text => Node::Text(unquote(text)),
+            TokenKind::BuiltIn => match BuiltIn::named(text) {
                 Some(built_in) => Node::BuiltIn(built_in),
                 None => return Err(unknown_builtin(span, text)),
             },
-            Kind::Parameter => Node::Parameter(text[1..].to_owned()),
-            Kind::Name => return self.named(),
-            Kind::Symbol("/") if self.query.get(span.start..).is_some_and(|rest| rest.starts_with("/*")) => {
+            TokenKind::Parameter => Node::Parameter(text[1..].to_owned()),
+            TokenKind::Name => return self.named(),
+            TokenKind::Symbol("/")
+                if self.query.get(span.start..).is_some_and(|rest| rest.starts_with("/*")) =>
+            {
                 return Err(foreign_comment(Span::new(span.start, span.start + 2)));
             }
-            Kind::Symbol("/") => {
+            TokenKind::Symbol("/") => {
                 let (pattern, span) = self.lexer.regex(span.start)?;
                 self.taken = span.end;
                 self.token = self.lexer.next()?;
                 return make(Node::Regex(pattern), span);
             }
-            Kind::Symbol("(") => {
+            TokenKind::Symbol("(") => {
                 self.advance()?;
                 let mut inner = self.expr()?;
                 if !self.at_symbol(")") {
@@ -209,9 +213,9 @@ impl Parser<'_> {
                 inner.span = span.to(self.advance()?);
                 return Ok(inner);
             }
-            Kind::Symbol("[") => return self.array(),
-            Kind::Symbol("{") => return self.object(),
-            Kind::Symbol("|") => return self.lambda(),
+            TokenKind::Symbol("[") => return self.array(),
+            TokenKind::Symbol("{") => return self.object(),
+            TokenKind::Symbol("|") => return self.lambda(),
             _ => return Err(self.unexpected_operand()),
         };
         self.advance()?;
@@ -219,7 +223,7 @@ impl Parser<'_> {
     }
 
     /// A keyword literal, a call, `if`, `let`, or a property.
-    fn named(&mut self) -> Result<Expr, Flaw> {
+    fn named(&mut self) -> Result<ParsedExpr, Flaw> {
         let span = self.token.span;
         let text = self.text();
         let node = match text.to_ascii_lowercase().as_str() {
@@ -241,10 +245,10 @@ impl Parser<'_> {
 
     fn case_follows(&self) -> bool {
         let next = self.lexer.clone().next();
-        matches!(next, Ok(token) if token.kind == Kind::Name && token.span.text(self.query).eq_ignore_ascii_case("when"))
+        matches!(next, Ok(token) if token.kind == TokenKind::Name && token.span.text(self.query).eq_ignore_ascii_case("when"))
     }
 
-    fn conditional(&mut self) -> Result<Expr, Flaw> {
+    fn conditional(&mut self) -> Result<ParsedExpr, Flaw> {
         let start = self.advance()?;
         let condition = self.expr()?;
         self.keyword("then")?;
@@ -255,7 +259,7 @@ impl Parser<'_> {
         make(Node::If(Box::new(condition), Box::new(then), Box::new(otherwise)), span)
     }
 
-    fn binding(&mut self) -> Result<Expr, Flaw> {
+    fn binding(&mut self) -> Result<ParsedExpr, Flaw> {
         let start = self.advance()?;
         self.symbol("|")?;
         let bindings = self.list(|parser| {
@@ -269,7 +273,7 @@ impl Parser<'_> {
         make(Node::Let(bindings, Box::new(body)), span)
     }
 
-    fn lambda(&mut self) -> Result<Expr, Flaw> {
+    fn lambda(&mut self) -> Result<ParsedExpr, Flaw> {
         let start = self.symbol("|")?;
         let names =
             if self.at_symbol("|") { Vec::new() } else { self.list(|parser| parser.name("a name or `|`"))? };
@@ -279,7 +283,7 @@ impl Parser<'_> {
         make(Node::Lambda(names, Box::new(body)), span)
     }
 
-    fn call(&mut self) -> Result<Expr, Flaw> {
+    fn call(&mut self) -> Result<ParsedExpr, Flaw> {
         let name = Name { text: self.text().to_owned(), span: self.advance()? };
         let open = self.symbol("(")?;
         let arguments = if self.at_symbol("*") {
@@ -290,7 +294,7 @@ impl Parser<'_> {
         } else {
             Arguments::List(self.list(Self::expr)?)
         };
-        if self.token.kind == Kind::End {
+        if self.token.kind == TokenKind::End {
             return Err(Flaw::new(open, "this `(` is never closed").expected("`)`"));
         }
         if !self.at_symbol(")") {
@@ -305,14 +309,14 @@ impl Parser<'_> {
         make(Node::Call { name, arguments, ci }, span)
     }
 
-    fn array(&mut self) -> Result<Expr, Flaw> {
+    fn array(&mut self) -> Result<ParsedExpr, Flaw> {
         let start = self.advance()?;
         let mut items = Vec::new();
         while !self.at_symbol("]") {
             items.push(if self.take_symbol("..")? {
-                Item::Spread(self.expr()?)
+                ArrayItem::Spread(self.expr()?)
             } else {
-                Item::One(self.expr()?)
+                ArrayItem::One(self.expr()?)
             });
             if !self.take_symbol(",")? {
                 break;
@@ -325,7 +329,7 @@ impl Parser<'_> {
         make(Node::Array(items), span)
     }
 
-    fn object(&mut self) -> Result<Expr, Flaw> {
+    fn object(&mut self) -> Result<ParsedExpr, Flaw> {
         let start = self.advance()?;
         let mut members = Vec::new();
         while !self.at_symbol("}") {
@@ -341,30 +345,30 @@ impl Parser<'_> {
         make(Node::Object(members), span)
     }
 
-    fn member(&mut self) -> Result<Member, Flaw> {
+    fn member(&mut self) -> Result<ObjectMember<ParsedExpr>, Flaw> {
         let span = self.token.span;
         let text = self.text();
         match self.token.kind {
-            Kind::Symbol("..") => {
+            TokenKind::Symbol("..") => {
                 self.advance()?;
-                Ok(Member::Spread(self.expr()?))
+                Ok(ObjectMember::Spread(self.expr()?))
             }
-            Kind::Text => {
+            TokenKind::Text => {
                 self.advance()?;
                 self.symbol(":")?;
-                Ok(Member::Named(unquote(text), self.expr()?))
+                Ok(ObjectMember::Named(unquote(text).into(), self.expr()?))
             }
-            Kind::Name => {
+            TokenKind::Name => {
                 self.advance()?;
                 if self.take_symbol(":")? {
-                    return Ok(Member::Named(text.to_owned(), self.expr()?));
+                    return Ok(ObjectMember::Named(text.into(), self.expr()?));
                 }
-                Ok(Member::Named(text.to_owned(), make(Node::Name(text.to_owned()), span)?))
+                Ok(ObjectMember::Named(text.into(), make(Node::Name(text.to_owned()), span)?))
             }
-            Kind::BuiltIn => match BuiltIn::named(text) {
+            TokenKind::BuiltIn => match BuiltIn::named(text) {
                 Some(built_in) => {
                     self.advance()?;
-                    Ok(Member::Named(text.to_owned(), make(Node::BuiltIn(built_in), span)?))
+                    Ok(ObjectMember::Named(text.into(), make(Node::BuiltIn(built_in), span)?))
                 }
                 None => Err(unknown_builtin(span, text)),
             },
@@ -380,8 +384,8 @@ fn unknown_builtin(span: Span, text: &str) -> Flaw {
 }
 
 /// Builds a node, unless it nests too deep.
-fn make(node: Node, span: Span) -> Result<Expr, Flaw> {
-    let mut expr = Expr { node, span, depth: 0 };
+fn make(node: Node, span: Span) -> Result<ParsedExpr, Flaw> {
+    let mut expr = ParsedExpr { node, span, depth: 0 };
     expr.depth = 1 + expr.children().iter().map(|child| child.depth).max().unwrap_or(0);
     if expr.depth > EXPRESSION_DEPTH_MAX { Err(too_deep(span)) } else { Ok(expr) }
 }

@@ -1,9 +1,9 @@
 //! What people write who come from other languages, and the answer that helps them on.
 
-use super::Parser;
-use crate::ast::{Arguments, Expr, Node};
+use super::tokens::Parser;
+use crate::ast::{Arguments, Node, ParsedExpr};
 use crate::error::Flaw;
-use crate::lexer::{Kind, foreign_advice};
+use crate::lexer::{TokenKind, foreign_advice};
 use crate::span::Span;
 
 /// Words that mean something elsewhere, where an operator or the next clause may stand here.
@@ -34,11 +34,11 @@ impl Parser<'_> {
     /// The next token is not what the grammar allows here.
     pub(super) fn unexpected(&self, expected: impl Into<String>) -> Flaw {
         let message = match self.token.kind {
-            Kind::End => "the text ends here".to_owned(),
+            TokenKind::End => "the text ends here".to_owned(),
             _ => format!("`{}` cannot stand here", shorten(self.text())),
         };
         let flaw = Flaw::new(self.token.span, message).expected(expected);
-        if self.token.kind == Kind::Name
+        if self.token.kind == TokenKind::Name
             && let Some((_, advice)) = WORDS.iter().find(|(word, _)| self.text().eq_ignore_ascii_case(word))
         {
             return flaw.hint(*advice);
@@ -52,7 +52,7 @@ impl Parser<'_> {
     /// Behind the last clause that was read stands something else than the end.
     pub(super) fn unexpected_clause(&self) -> Flaw {
         let flaw = self.unexpected("an operator, the next clause or the end");
-        if flaw.hint.is_some() || self.token.kind != Kind::Name {
+        if flaw.hint.is_some() || self.token.kind != TokenKind::Name {
             return flaw;
         }
         let text = self.text();
@@ -85,7 +85,7 @@ impl Parser<'_> {
             ("all", "leave `all` out"),
         ] {
             let next = self.lexer.clone().next();
-            let follows = matches!(next, Ok(token) if matches!(token.kind, Kind::Name | Kind::Number | Kind::BuiltIn)
+            let follows = matches!(next, Ok(token) if matches!(token.kind, TokenKind::Name | TokenKind::Number | TokenKind::BuiltIn)
                 && !Self::is_reserved(token.span.text(self.query)));
             if self.at_keyword(word) && follows {
                 let message = format!("`{word}` is a function of this language");
@@ -114,7 +114,7 @@ impl Parser<'_> {
         if self.at_symbol(",") {
             return flaw.hint("a list stands in brackets: [1, 2]");
         }
-        if self.token.kind == Kind::End {
+        if self.token.kind == TokenKind::End {
             return Flaw::new(open, "this `(` is never closed").expected("`)`");
         }
         flaw
@@ -128,9 +128,9 @@ impl Parser<'_> {
             return flaw.hint("write `ToNumber(x)`, `ToString(x)` or `DateTime(x)`");
         }
         match arguments {
-            Arguments::List(list) if is_call("count") && self.token.kind != Kind::End => {
+            Arguments::List(list) if is_call("count") && self.token.kind != TokenKind::End => {
                 match list.as_slice() {
-                    [Expr { node: Node::Name(name), .. }] if name.eq_ignore_ascii_case("distinct") => {
+                    [ParsedExpr { node: Node::Name(name), .. }] if name.eq_ignore_ascii_case("distinct") => {
                         flaw.hint(format!("write `count(distinct({}))`", shorten(self.text())))
                     }
                     _ => flaw,
@@ -154,38 +154,12 @@ impl Parser<'_> {
         match text.to_ascii_lowercase().as_str() {
             "from" | "where" | "limit" | "having" if self.taken > 0 => flaw,
             "select" => flaw.hint("there are no subqueries"),
-            _ if self.token.kind == Kind::Name => {
+            _ if self.token.kind == TokenKind::Name => {
                 flaw.hint(format!("`{text}` is a keyword; a property of that name is @Properties['{text}']"))
             }
             _ => flaw,
         }
     }
-}
-
-/// Function names of other languages, and what does their work here.
-pub(crate) fn function_advice(name: &str) -> Option<&'static str> {
-    Some(match name.to_ascii_lowercase().as_str() {
-        "avg" | "average" => "write `mean(x)`",
-        "len" | "char_length" | "strlen" | "size" => "write `Length(x)`",
-        "lower" | "lcase" => "write `ToLower(x)`",
-        "upper" | "ucase" => "write `ToUpper(x)`",
-        "substr" | "mid" | "left" => "write `Substring(x, start, length)`",
-        "exists" | "isdefined" | "defined" => "write `Has(x)`",
-        "isnull" | "ifnull" | "nvl" => "write `x is null`, or `Coalesce(x, y)`",
-        "regexp_like" | "regexp_matches" | "regexp" => "write `IsMatch(x, /…/)`",
-        "cast" | "convert" | "tonum" | "to_number" | "parse" => "write `ToNumber(x)` or `ToString(x)`",
-        "iif" | "case" => "write `if x then a else b`",
-        "date_trunc" | "bin" | "time_bucket" => "write `group by time(1h)`",
-        "time" => "`time(1h)` stands in `group by` only",
-        "median" => "write `percentile(x, 50)`",
-        "stddev" | "variance" | "var" => "there is `percentile(x, p)` for how values spread",
-        "approx_distinct" | "uniq" | "dc" => "write `count(distinct(x))`",
-        "group_concat" | "string_agg" | "array_agg" => "write `distinct(x)`, `top(x, n)`",
-        "position" | "strpos" | "instr" | "charindex" => "write `IndexOf(x, 'a')`",
-        "getdate" | "current_timestamp" | "sysdate" | "utcnow" => "write `Now()`",
-        "in" => "write `x in [1, 2]`",
-        _ => return None,
-    })
 }
 
 /// `/* … */` where it can be nothing else: no operand begins with `*`, and no regular expression.

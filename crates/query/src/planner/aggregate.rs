@@ -2,7 +2,7 @@
 
 use super::resolve::Resolver;
 use crate::aggregate::{self, Function, Parameter};
-use crate::ast::{Arguments, Expr, Node};
+use crate::ast::{Arguments, Node, ParsedExpr};
 use crate::error::Flaw;
 use crate::plan::Aggregate;
 use crate::value::Value;
@@ -20,17 +20,17 @@ pub(super) fn is_name(name: &str) -> bool {
 
 const INTERVAL: &str = "interval";
 
-fn is_named(expr: &Expr, is_known: impl Fn(&str) -> bool) -> bool {
+fn is_named(expr: &ParsedExpr, is_known: impl Fn(&str) -> bool) -> bool {
     matches!(&expr.node, Node::Call { name, .. } if is_known(&name.text))
 }
 
 /// The first aggregate in `expr`.
-pub(super) fn find(expr: &Expr) -> Option<&Expr> {
+pub(super) fn find(expr: &ParsedExpr) -> Option<&ParsedExpr> {
     if is_named(expr, is_name) { Some(expr) } else { expr.children().into_iter().find_map(find) }
 }
 
 /// The first aggregate in `expr` that gives several rows.
-pub(super) fn find_rows(expr: &Expr) -> Option<&Expr> {
+pub(super) fn find_rows(expr: &ParsedExpr) -> Option<&ParsedExpr> {
     if is_named(expr, |name| name.eq_ignore_ascii_case("count")) {
         return None;
     }
@@ -42,7 +42,7 @@ pub(super) fn find_rows(expr: &Expr) -> Option<&Expr> {
 }
 
 /// Plans the aggregate that `call` is.
-pub(super) fn plan(resolver: &mut Resolver<'_>, call: &Expr) -> Result<Option<Aggregate>, Flaw> {
+pub(super) fn plan(resolver: &mut Resolver<'_>, call: &ParsedExpr) -> Result<Option<Aggregate>, Flaw> {
     let Node::Call { name, arguments, .. } = &call.node else {
         return Ok(None);
     };
@@ -97,7 +97,12 @@ pub(super) fn plan(resolver: &mut Resolver<'_>, call: &Expr) -> Result<Option<Ag
 }
 
 /// Whether an aggregate can have so many arguments.
-fn check_number(call: &Expr, name: &str, given: usize, parameters: Option<&[Parameter]>) -> Result<(), Flaw> {
+fn check_number(
+    call: &ParsedExpr,
+    name: &str,
+    given: usize,
+    parameters: Option<&[Parameter]>,
+) -> Result<(), Flaw> {
     let (least, most) = match parameters {
         Some(parameters) => {
             let needed = parameters.iter().filter(|parameter| parameter.default.is_none()).count();
@@ -122,7 +127,7 @@ fn check_number(call: &Expr, name: &str, given: usize, parameters: Option<&[Para
 /// The constants that stand behind the argument, or else what they are where they are not given.
 fn constants(
     resolver: &mut Resolver<'_>,
-    given: &[Expr],
+    given: &[ParsedExpr],
     parameters: &[Parameter],
 ) -> Result<Vec<f64>, Flaw> {
     let mut constants = Vec::with_capacity(parameters.len());

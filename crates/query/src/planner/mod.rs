@@ -1,31 +1,34 @@
 //! AST → plan: names get their meaning, and every clause its step.
 
 mod aggregate;
+mod call;
+mod expr;
+mod grouped;
 mod resolve;
 mod wildcard;
 
 pub(crate) use aggregate::names as aggregate_names;
 
-use crate::ast::{self, Column, Group, Name, OrderBy};
+use crate::ast::{self, GroupItem, Name, OrderBy, SelectItem};
 use crate::error::Flaw;
 use crate::expr::{Computed, Expr};
 use crate::parameters::Parameters;
 use crate::plan::{Events, Grouping, Input, Key, Output, Plan, Sort};
 use crate::source::Direction;
 use crate::span::Span;
-use resolve::{Grouped, Resolver};
+use resolve::{Grouped, Resolver, normal};
 
 /// The most columns a query may have.
 const COLUMNS_MAX: usize = 1000;
 
-pub(crate) fn plan(query: &ast::Query, text: &str, parameters: &Parameters) -> Result<Plan, Flaw> {
+pub(crate) fn plan(query: &ast::Select, text: &str, parameters: &Parameters) -> Result<Plan, Flaw> {
     let mut planner = Planner { text, resolver: Resolver::new(text, parameters, query.from.is_some()) };
     planner.query(query)
 }
 
 /// Resolves an expression that stands alone: the expression, and the names of its slots.
 pub(crate) fn plan_expression(
-    expr: &ast::Expr,
+    expr: &ast::ParsedExpr,
     text: &str,
     parameters: &Parameters,
 ) -> Result<(Expr, Vec<Box<str>>), Flaw> {
@@ -43,11 +46,11 @@ struct Planner<'q> {
 struct Named<'q> {
     name: String,
     alias: Option<&'q Name>,
-    expr: Option<&'q ast::Expr>,
+    expr: Option<&'q ast::ParsedExpr>,
 }
 
 impl<'q> Planner<'q> {
-    fn query(&mut self, query: &'q ast::Query) -> Result<Plan, Flaw> {
+    fn query(&mut self, query: &'q ast::Select) -> Result<Plan, Flaw> {
         if query.columns.len() + query.groups.len() > COLUMNS_MAX {
             return Err(Flaw::new(
                 Span::default(),
@@ -101,7 +104,7 @@ impl<'q> Planner<'q> {
         Ok(Plan { explain: query.explain, columns, input, filter, output, limit: query.limit, search: None })
     }
 
-    fn unnest(&mut self, query: &'q ast::Query) -> Result<Vec<Expr>, Flaw> {
+    fn unnest(&mut self, query: &'q ast::Select) -> Result<Vec<Expr>, Flaw> {
         let mut collections = Vec::new();
         for unnest in query.from.iter().flatten() {
             self.forbid_aggregates(&unnest.collection, "unnest")?;
@@ -111,7 +114,7 @@ impl<'q> Planner<'q> {
         Ok(collections)
     }
 
-    fn needs_stream(&self, query: &ast::Query, clause: &str, span: Span) -> Result<(), Flaw> {
+    fn needs_stream(&self, query: &ast::Select, clause: &str, span: Span) -> Result<(), Flaw> {
         match query.from {
             Some(_) => Ok(()),
             None => Err(Flaw::new(span, format!("`{clause}` needs events, and this query reads none"))
@@ -119,7 +122,7 @@ impl<'q> Planner<'q> {
         }
     }
 
-    fn forbid_aggregates(&self, expr: &ast::Expr, clause: &str) -> Result<(), Flaw> {
+    fn forbid_aggregates(&self, expr: &ast::ParsedExpr, clause: &str) -> Result<(), Flaw> {
         match aggregate::find(expr) {
             Some(call) => {
                 let message = format!(
@@ -138,12 +141,12 @@ impl<'q> Planner<'q> {
     }
 
     /// A row for each event.
-    fn plain(&mut self, query: &'q ast::Query) -> Result<(Vec<String>, Output, bool), Flaw> {
+    fn plain(&mut self, query: &'q ast::Select) -> Result<(Vec<String>, Output, bool), Flaw> {
         let mut named = Vec::new();
         let mut cells = Vec::new();
         for column in &query.columns {
             match column {
-                Column::All(span) => {
+                SelectItem::All(span) => {
                     self.needs_stream(query, "*", *span)?;
                     self.resolver.uses_document = true;
                     for (name, computed) in [
@@ -155,7 +158,7 @@ impl<'q> Planner<'q> {
                         cells.push(Expr::BuiltIn(computed));
                     }
                 }
-                Column::Expr { expr, alias } => {
+                SelectItem::Expr { expr, alias } => {
                     cells.push(self.resolver.expr(expr)?);
                     named.push(self.named(expr, alias.as_ref()));
                 }
@@ -186,13 +189,13 @@ impl<'q> Planner<'q> {
     }
 
     /// A row for each group.
-    fn grouped(&mut self, query: &'q ast::Query) -> Result<(Vec<String>, Output), Flaw> {
+    fn grouped(&mut self, query: &'q ast::Select) -> Result<(Vec<String>, Output), Flaw> {
         let mut named = Vec::new();
         let mut keys = Vec::new();
         let mut time = None;
         for group in &query.groups {
             match group {
-                Group::Time { interval, span } => {
+                GroupItem::Time { interval, span } => {
                     self.needs_stream(query, "group by", *span)?;
                     if time.replace((keys.len(), *interval)).is_some() {
                         return Err(Flaw::new(*span, "`time` stands in `group by` once"));
@@ -200,7 +203,7 @@ impl<'q> Planner<'q> {
                     keys.push(Key::Time(*interval));
                     named.push(Named { name: "time".to_owned(), alias: None, expr: None });
                 }
-                Group::Expr { expr, ci, alias } => {
+                GroupItem::Expr { expr, ci, alias } => {
                     self.needs_stream(query, "group by", expr.span)?;
                     self.forbid_aggregates(expr, "group by")?;
                     keys.push(Key::Expr { expr: self.resolver.expr(expr)?, ci: *ci });
@@ -213,11 +216,11 @@ impl<'q> Planner<'q> {
         let mut cells = Vec::new();
         for column in &query.columns {
             let (expr, alias) = match column {
-                Column::All(span) => {
+                SelectItem::All(span) => {
                     return Err(Flaw::new(*span, "`*` cannot stand beside aggregates or groups")
                         .hint("`last(@Data)` gives one event of each group"));
                 }
-                Column::Expr { expr, alias } => (expr, alias.as_ref()),
+                SelectItem::Expr { expr, alias } => (expr, alias.as_ref()),
             };
             if let Some(from) = query.from.is_none().then(|| aggregate::find(expr)).flatten() {
                 self.needs_stream(query, from.span.text(self.text), from.span)?;
@@ -258,9 +261,9 @@ impl<'q> Planner<'q> {
     }
 
     /// Aggregates that give several rows stand alone.
-    fn check_alone(&self, query: &ast::Query) -> Result<(), Flaw> {
+    fn check_alone(&self, query: &ast::Select) -> Result<(), Flaw> {
         for column in &query.columns {
-            let Column::Expr { expr, .. } = column else { continue };
+            let SelectItem::Expr { expr, .. } = column else { continue };
             if let Some(call) = aggregate::find_rows(expr)
                 && (query.columns.len() > 1 || !std::ptr::eq(call, expr))
             {
@@ -275,13 +278,13 @@ impl<'q> Planner<'q> {
         Ok(())
     }
 
-    fn named(&self, expr: &'q ast::Expr, alias: Option<&'q Name>) -> Named<'q> {
+    fn named(&self, expr: &'q ast::ParsedExpr, alias: Option<&'q Name>) -> Named<'q> {
         let name = alias.map_or_else(|| expr.span.text(self.text), |alias| &alias.text);
         Named { name: name.to_owned(), alias, expr: Some(expr) }
     }
 
     /// The column that an item of `order by` names by alias, or whose expression it repeats.
-    fn ordered_column(&self, expr: &ast::Expr, named: &[Named<'_>]) -> Result<usize, Flaw> {
+    fn ordered_column(&self, expr: &ast::ParsedExpr, named: &[Named<'_>]) -> Result<usize, Flaw> {
         let shown = expr.span.text(self.text);
         let by_alias = named.iter().position(|column| column.alias.is_some_and(|alias| alias.text == shown));
         let by_text = || {
@@ -317,13 +320,8 @@ impl Named<'_> {
     }
 }
 
-/// Source text with blanks evened out, so that an expression can be recognised when it is repeated.
-fn normal(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn is_aggregate(column: &Column) -> bool {
-    matches!(column, Column::Expr { expr, .. } if aggregate::find(expr).is_some())
+fn is_aggregate(column: &SelectItem) -> bool {
+    matches!(column, SelectItem::Expr { expr, .. } if aggregate::find(expr).is_some())
 }
 
 /// The names of the columns; of two with one name the second is called `name (2)`.

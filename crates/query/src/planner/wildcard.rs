@@ -1,12 +1,12 @@
 //! `Tags[?] = 'a'` and `Tags[*] = 'a'`: the comparison around a wildcard becomes a quantifier over the elements.
 
-use crate::ast::{Expr, Node, Quantifier};
+use crate::ast::{Node, ParsedExpr, Quantifier};
 
 /// Functions whose answer is a comparison's.
 const COMPARING: [&str; 5] = ["Contains", "StartsWith", "EndsWith", "IsMatch", "match"];
 
 /// Whether a wildcard inside makes this expression hold for some, or for all, elements.
-pub(super) fn is_comparison(expr: &Expr) -> bool {
+pub(super) fn is_comparison(expr: &ParsedExpr) -> bool {
     match &expr.node {
         Node::Compare { .. } | Node::IsNull(..) => true,
         Node::Call { name, .. } => COMPARING.iter().any(|known| name.text.eq_ignore_ascii_case(known)),
@@ -16,14 +16,17 @@ pub(super) fn is_comparison(expr: &Expr) -> bool {
 
 /// Takes the first wildcard out of a comparison: its quantifier, the collection, and the comparison with `placeholder` in
 /// the wildcard's place.
-pub(super) fn take(comparison: &Expr, placeholder: &str) -> Option<(Quantifier, Expr, Expr)> {
+pub(super) fn take(
+    comparison: &ParsedExpr,
+    placeholder: &str,
+) -> Option<(Quantifier, ParsedExpr, ParsedExpr)> {
     let mut body = comparison.clone();
     let (quantifier, collection) =
         body.children_mut().into_iter().find_map(|child| replace(child, placeholder))?;
     Some((quantifier, collection, body))
 }
 
-fn replace(expr: &mut Expr, placeholder: &str) -> Option<(Quantifier, Expr)> {
+fn replace(expr: &mut ParsedExpr, placeholder: &str) -> Option<(Quantifier, ParsedExpr)> {
     if is_comparison(expr) || matches!(expr.node, Node::Lambda(..)) {
         return None;
     }

@@ -143,7 +143,8 @@ impl<'b, 'w> TextScan<'b, 'w> {
             false => None,
         };
         let event = Event { document, instant, arrival };
-        let mut scope = Scope::of(event, &run.events.names, worker.now, Some(run.control), &mut worker.spare);
+        let mut scope =
+            Scope::of(event, &run.events.names, worker.now, Some(&run.control.interrupt), &mut worker.spare);
         let mut emitter = Emitter::new(run, parts.documents, position, columns, wanted, stats);
         let left = emitter.event(&mut scope);
         scope.end(&mut worker.spare);
@@ -238,7 +239,8 @@ impl<'b, 'w> TextScan<'b, 'w> {
                     return true;
                 }
                 let event = self.parts.event(window.start + hit.index as usize);
-                let mut scope = Scope::of(event, &events.names, worker.now, Some(control), &mut worker.spare);
+                let mut scope =
+                    Scope::of(event, &events.names, worker.now, Some(&control.interrupt), &mut worker.spare);
                 let mut passes = true;
                 if finder.read_condition(hit.index, documents, &mut scope) {
                     hit.is_certain = true;
@@ -298,7 +300,8 @@ impl<'b, 'w> TextScan<'b, 'w> {
         let Run { events, control, outputs, .. } = self.run;
         let event = self.parts.event(window.start);
         let worker = &mut *self.worker;
-        let mut scope = Scope::of(event, &events.names, worker.now, Some(control), &mut worker.spare);
+        let mut scope =
+            Scope::of(event, &events.names, worker.now, Some(&control.interrupt), &mut worker.spare);
         for (row, index) in buffers.indices.iter().enumerate() {
             finder.read_output(*index, documents, &mut scope);
             let event = self.parts.event(window.start + *index as usize);

@@ -46,10 +46,10 @@ impl Number<'_> {
     pub(crate) fn decimal(&self) -> Option<Decimal> {
         match self {
             Number::Decimal(decimal) => Some(*decimal),
-            Number::Stored(text) => {
-                small_integer(text).map(Decimal::from).or_else(|| number::to_decimal(text))
-            }
-            Number::Shared(text) => number::to_decimal(text),
+            Number::Stored(_) | Number::Shared(_) => match self.few_digits() {
+                Some((significand, scale)) => Some(Decimal::new(significand, scale).normalize()),
+                None => number::to_decimal(&self.text()),
+            },
         }
     }
 
@@ -57,13 +57,10 @@ impl Number<'_> {
     pub(crate) fn to_f64(&self) -> f64 {
         match self {
             Number::Decimal(decimal) => decimal.to_f64().unwrap_or(f64::NAN),
-            Number::Stored(text) => {
-                match self.few_digits().and_then(|(significand, scale)| nearest(significand, scale)) {
-                    Some(nearest) => nearest,
-                    None => text.parse().unwrap_or(f64::NAN),
-                }
+            Number::Stored(_) | Number::Shared(_) => {
+                let few = self.few_digits().and_then(|(significand, scale)| nearest(significand, scale));
+                few.unwrap_or_else(|| self.text().parse().unwrap_or(f64::NAN))
             }
-            Number::Shared(text) => text.parse().unwrap_or(f64::NAN),
         }
     }
 
@@ -128,10 +125,10 @@ impl Number<'_> {
         if let (Number::Decimal(a), Number::Decimal(b)) = (self, other) {
             return a.cmp(b);
         }
+        if let (Some(a), Some(b)) = (self.few_digits(), other.few_digits()) {
+            return compare_few(a, b);
+        }
         if let (Some(a), Some(b)) = (self.as_text(), other.as_text()) {
-            if let (Some(a), Some(b)) = (small_integer(a), small_integer(b)) {
-                return a.cmp(&b);
-            }
             return number::compare(a, b);
         }
         match (self.decimal(), other.decimal()) {
@@ -178,26 +175,6 @@ impl Number<'_> {
 /// A decimal without trailing zeros, and without the sign of a zero.
 pub(crate) fn plain(decimal: Decimal) -> Decimal {
     if decimal.is_zero() { Decimal::ZERO } else { decimal.normalize() }
-}
-
-/// The value of a plain integer text of at most 18 digits.
-pub(crate) fn small_integer(text: &str) -> Option<i64> {
-    let (digits, negative) = match text.as_bytes() {
-        [b'-', digits @ ..] => (digits, true),
-        digits => (digits, false),
-    };
-    if digits.is_empty() || digits.len() > 18 {
-        return None;
-    }
-    let mut value = 0i64;
-    for &byte in digits {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value * 10 + i64::from(digit);
-    }
-    Some(if negative { -value } else { value })
 }
 
 #[cfg(test)]

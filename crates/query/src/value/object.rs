@@ -1,40 +1,26 @@
 //! Objects, stored or computed. Of a key that is stored twice the last value counts.
 
-use super::{Text, VALUE_BYTES_MAX, Value};
+use super::text::Text;
+use super::types::{Object, SharedObject, VALUE_BYTES_MAX, Value};
 use crate::builtin::property_name;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tamias_json as stored;
 
-#[derive(Clone, Debug)]
-pub(crate) enum Object<'a> {
-    Stored(stored::Map<'a>),
-    /// The user properties of a document: `@Properties`.
-    Properties(stored::Map<'a>),
-    Shared(Arc<Members<'a>>),
-}
-
-/// Keys are unique.
-#[derive(Debug)]
-pub(crate) struct Members<'a> {
-    pairs: Vec<(Text<'a>, Value<'a>)>,
-    weight: usize,
-}
-
-impl Members<'_> {
-    /// About how many bytes they take.
-    pub(super) fn weight(&self) -> usize {
-        self.weight
-    }
-}
-
 /// Going through this many members takes no memory to find keys that repeat.
 const FEW: usize = 8;
 
-impl<'a> Object<'a> {
+impl<'a> Value<'a> {
     /// An object of `pairs`, of which a repeated key keeps the last value, and an undefined one removes the key.
-    pub(super) fn of(pairs: Vec<(Text<'a>, Value<'a>)>) -> Object<'a> {
+    pub(crate) fn object(pairs: Vec<(Text<'a>, Value<'a>)>) -> Value<'a> {
+        Value::Object(Object::of(pairs))
+    }
+}
+
+impl<'a> Object<'a> {
+    /// As [`Value::object`].
+    fn of(pairs: Vec<(Text<'a>, Value<'a>)>) -> Object<'a> {
         let mut pairs = last_of_each(pairs);
         pairs.retain(|(_, value)| !value.is_undefined());
         Object::of_unique(pairs)
@@ -46,7 +32,7 @@ impl<'a> Object<'a> {
             let pair = size_of::<(Text<'a>, Value<'a>)>();
             sum.saturating_add(key.weight()).saturating_add(value.weight()).saturating_add(pair)
         });
-        Object::Shared(Arc::new(Members { pairs, weight }))
+        Object::Shared(Arc::new(SharedObject { pairs, weight }))
     }
 
     /// The user properties of a document; none if there are so many that going through them would take more memory than a

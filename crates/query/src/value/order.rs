@@ -1,6 +1,8 @@
 //! Equality, the order of `<`, the order of rows, and the spelling that equal values share.
 
-use super::{Array, DEPTH_MAX, Object, Text, Value, upper, write_json};
+use super::text::{Text, upper};
+use super::types::{Array, DEPTH_MAX, Object, Value};
+use super::write::write_json;
 use std::cmp::Ordering;
 
 /// `=`: undefined where either is; values of two kinds are not equal.

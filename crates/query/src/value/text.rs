@@ -67,7 +67,7 @@ impl Text<'_> {
 }
 
 /// Whether a stored string reads as `plain`.
-pub(crate) fn stored_equals(stored: Str<'_>, plain: &str) -> bool {
+fn stored_equals(stored: Str<'_>, plain: &str) -> bool {
     let raw = stored.raw();
     // An escape takes more bytes than its character, so a stored string that is no longer than its text has none.
     if raw.len() <= plain.len() {

@@ -1,6 +1,8 @@
 //! Values as JSON text: stored ones as they stand, computed ones in the normalised spelling.
 
-use super::{Array, DEPTH_MAX, Number, Object, Text, Value};
+use super::number::{Number, plain};
+use super::text::Text;
+use super::types::{Array, DEPTH_MAX, Object, Value};
 use std::io::Write;
 use tamias_json::write_json_string;
 
@@ -23,7 +25,7 @@ fn write_below(value: &Value<'_>, out: &mut Vec<u8>, depth: usize) {
         Value::Bool(bool) => out.extend_from_slice(if *bool { b"true" } else { b"false" }),
         Value::Number(Number::Decimal(decimal)) => {
             // Writing to a vector does not fail.
-            let _ = write!(out, "{}", super::number::plain(*decimal));
+            let _ = write!(out, "{}", plain(*decimal));
         }
         Value::Number(number) => out.extend_from_slice(number.text().as_bytes()),
         Value::Text(text) => write_text(text, out),

@@ -1,0 +1,184 @@
+//! Patterns of `like`, compiled once.
+
+use super::pattern::{bytes, is_plain};
+use crate::value::{Text, upper};
+use memchr::memmem::Finder;
+use regex::bytes::Regex;
+use std::borrow::Cow;
+
+/// A pattern of `like`.
+#[derive(Clone, Debug)]
+pub(crate) struct Like {
+    source: String,
+    ci: bool,
+    matcher: LikeMatcher,
+}
+
+/// What a pattern of `like` asks for, where that can be searched for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LikeForm<'p> {
+    /// The string is this text.
+    Exact(&'p str),
+    /// It begins with it.
+    Prefix(&'p str),
+    /// It has it in its stored bytes.
+    Contains(&'p [u8]),
+    /// Anything else.
+    Other,
+}
+
+#[derive(Clone, Debug)]
+enum LikeMatcher {
+    Exact(String),
+    Prefix(String),
+    Suffix(String),
+    Contains(Box<Finder<'static>>),
+    Other(Regex),
+}
+
+impl Like {
+    pub(crate) fn new(source: &str, ci: bool) -> Result<Like, String> {
+        // Under `ci` both sides are upper-cased first, so the pattern itself is never folded.
+        let folded: String = if ci { source.chars().map(upper).collect() } else { source.to_owned() };
+        let parts = parse(&folded);
+        let matcher = match parts.as_slice() {
+            [] => LikeMatcher::Exact(String::new()),
+            [LikePart::Text(text)] => LikeMatcher::Exact(text.clone()),
+            [LikePart::Text(text), LikePart::Run] => LikeMatcher::Prefix(text.clone()),
+            [LikePart::Run, LikePart::Text(text)] => LikeMatcher::Suffix(text.clone()),
+            [LikePart::Run, LikePart::Text(text), LikePart::Run] => {
+                LikeMatcher::Contains(Box::new(Finder::new(text).into_owned()))
+            }
+            parts => {
+                let mut regex = String::from(r"(?s)\A");
+                for part in parts {
+                    match part {
+                        LikePart::Text(text) => regex.push_str(&regex::escape(text)),
+                        LikePart::One => regex.push('.'),
+                        LikePart::Run => regex.push_str(".*"),
+                    }
+                }
+                regex.push_str(r"\z");
+                LikeMatcher::Other(Regex::new(&regex).map_err(|_| "this pattern is too long".to_owned())?)
+            }
+        };
+        Ok(Like { source: source.to_owned(), ci, matcher })
+    }
+
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    pub(crate) fn ci(&self) -> bool {
+        self.ci
+    }
+
+    /// What is to be searched for.
+    pub(crate) fn form(&self) -> LikeForm<'_> {
+        match &self.matcher {
+            _ if self.ci => LikeForm::Other,
+            LikeMatcher::Exact(text) => LikeForm::Exact(text),
+            LikeMatcher::Prefix(text) => LikeForm::Prefix(text),
+            LikeMatcher::Contains(finder) if std::str::from_utf8(finder.needle()).is_ok_and(is_plain) => {
+                LikeForm::Contains(finder.needle())
+            }
+            _ => LikeForm::Other,
+        }
+    }
+
+    pub(crate) fn is_match(&self, text: &Text<'_>) -> bool {
+        let mut text = bytes(text);
+        if self.ci {
+            text = Cow::Owned(
+                String::from_utf8_lossy(&text).chars().map(upper).collect::<String>().into_bytes(),
+            );
+        }
+        match &self.matcher {
+            LikeMatcher::Exact(exact) => *text == *exact.as_bytes(),
+            LikeMatcher::Prefix(prefix) => text.starts_with(prefix.as_bytes()),
+            LikeMatcher::Suffix(suffix) => text.ends_with(suffix.as_bytes()),
+            LikeMatcher::Contains(finder) => finder.find(&text).is_some(),
+            LikeMatcher::Other(regex) => regex.is_match(&text),
+        }
+    }
+}
+
+enum LikePart {
+    Text(String),
+    One,
+    Run,
+}
+
+/// `%` is any run, `_` any one character, each doubled stands for itself.
+fn parse(pattern: &str) -> Vec<LikePart> {
+    let mut parts = Vec::new();
+    let mut characters = pattern.chars().peekable();
+    while let Some(character) = characters.next() {
+        let literal = !matches!(character, '%' | '_') || characters.next_if_eq(&character).is_some();
+        match (literal, character, parts.last_mut()) {
+            (true, _, Some(LikePart::Text(text))) => text.push(character),
+            (true, _, _) => parts.push(LikePart::Text(character.into())),
+            (false, '_', _) => parts.push(LikePart::One),
+            (false, _, Some(LikePart::Run)) => {}
+            (false, _, _) => parts.push(LikePart::Run),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn like(text: &str, pattern: &str) -> bool {
+        Like::new(pattern, false).unwrap().is_match(&Text::Borrowed(text))
+    }
+
+    #[test]
+    fn like_patterns() {
+        assert!(
+            like("abc", "a%")
+                && like("abc", "%c")
+                && like("abc", "%b%")
+                && like("abc", "abc")
+                && like("abc", "a_c")
+        );
+        assert!(like("", "%") && like("", "") && !like("a", "") && !like("abc", "b%") && !like("abc", "a_"));
+        assert!(
+            like("%abc", "%%%") && like("100%", "100%%") && !like("1000", "100%%") && like("a_b", "a__b")
+        );
+        assert!(!like("axb", "a__b") && like("a\nb", "a%b") && like("äöü", "ä_ü") && like("aXbXc", "a%b%c"));
+        assert!(like("%%", "%%%%") && !like("%", "%%%%") && !like("100%", "%%%"));
+        assert!(Like::new("%Σ", true).unwrap().is_match(&Text::Borrowed("ὀδυσσεύς")));
+        assert!(!Like::new("TSCHÜSS", true).unwrap().is_match(&Text::Borrowed("tschüß")));
+    }
+
+    /// What a pattern means, tried character by character.
+    fn holds(text: &[char], pattern: &[char]) -> bool {
+        match pattern {
+            [sign @ ('%' | '_'), next, rest @ ..] if sign == next => {
+                text.split_first().is_some_and(|(first, text)| first == sign && holds(text, rest))
+            }
+            ['%', rest @ ..] => (0..=text.len()).any(|at| holds(&text[at..], rest)),
+            ['_', rest @ ..] => text.split_first().is_some_and(|(_, text)| holds(text, rest)),
+            [literal, rest @ ..] => {
+                text.split_first().is_some_and(|(first, text)| first == literal && holds(text, rest))
+            }
+            [] => text.is_empty(),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn a_pattern_means_what_it_says_character_by_character(text in "[abAä%_\n.]{0,6}", pattern in "[aä.%_]{0,5}", ci: bool) {
+            let folded = |text: &str| -> Vec<char> {
+                text.chars().map(|character| if ci { upper(character) } else { character }).collect()
+            };
+            let like = Like::new(&pattern, ci).unwrap();
+            prop_assert_eq!(like.is_match(&Text::Borrowed(&text)), holds(&folded(&text), &folded(&pattern)));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What a resolved expression consists of.
+
+use super::computed::Computed;
+use super::like::Like;
+use super::pattern::{Pattern, Replacement};
+use crate::ast::{Arithmetic, ArrayItem, Comparison, ObjectMember, Quantifier};
+use crate::functions::ScalarFunction;
+use crate::value::{Number, Value};
+use tamias_json::number::Bound;
+
+#[derive(Clone, Debug)]
+pub(crate) enum Expr {
+    Constant(Value<'static>),
+    /// A key of the document's top level, by its number in the plan's list.
+    Slot(usize),
+    /// Behind a grouping: a key, or an aggregate.
+    Group(usize),
+    /// A value bound by `let`, a lambda or `unnest`.
+    Local(usize),
+    BuiltIn(Computed),
+    Member(Box<Expr>, Box<str>),
+    Element(Box<Expr>, Box<Expr>),
+    Negate(Box<Expr>),
+    Not(Box<Expr>),
+    IsNull(Box<Expr>, bool),
+    And(Vec<Expr>),
+    Or(Vec<Expr>),
+    Arithmetic(Arithmetic, Box<Expr>, Box<Expr>),
+    /// `=` to `>=`.
+    Compare {
+        op: Comparison,
+        left: Box<Expr>,
+        right: Box<Expr>,
+        ci: bool,
+    },
+    /// A comparison with a constant number.
+    CompareNumber {
+        op: Comparison,
+        left: Box<Expr>,
+        bound: Box<Bound>,
+        number: Number<'static>,
+    },
+    In {
+        left: Box<Expr>,
+        right: Box<Expr>,
+        negated: bool,
+        ci: bool,
+    },
+    Like {
+        left: Box<Expr>,
+        pattern: Like,
+        negated: bool,
+    },
+    /// `= /re/`: the whole string matches.
+    MatchWhole {
+        left: Box<Expr>,
+        pattern: Pattern,
+        negated: bool,
+    },
+    /// `IsMatch(left, pattern)`.
+    Match {
+        left: Box<Expr>,
+        pattern: Pattern,
+    },
+    IndexOfMatch {
+        left: Box<Expr>,
+        pattern: Pattern,
+    },
+    ReplaceMatch {
+        left: Box<Expr>,
+        pattern: Pattern,
+        replacement: Box<Replacement>,
+    },
+    Call {
+        function: &'static ScalarFunction,
+        arguments: Vec<Expr>,
+        ci: bool,
+    },
+    Coalesce(Vec<Expr>),
+    Concat(Vec<Expr>),
+    Array(Vec<ArrayItem<Expr>>),
+    Object(Vec<ObjectMember<Expr>>),
+    If(Box<(Expr, Expr, Expr)>),
+    /// Each value becomes the next local.
+    Let(Vec<Expr>, Box<Expr>),
+    /// `Some` and `Every`: the element becomes the next local.
+    Quantified {
+        quantifier: Quantifier,
+        collection: Box<Expr>,
+        body: Box<Expr>,
+    },
+}
+
+/// What stands directly inside an expression: one definition for looking at it and for changing it.
+macro_rules! children {
+    ($(#[$doc:meta])* $name:ident, $iter:ident $(, $mutable:tt)?) => {
+        $(#[$doc])*
+        pub(crate) fn $name(&$($mutable)? self) -> Vec<&$($mutable)? Expr> {
+            match self {
+                Expr::Constant(_) | Expr::Slot(_) | Expr::Group(_) | Expr::Local(_) | Expr::BuiltIn(_) => {
+                    Vec::new()
+                }
+                Expr::Member(of, _) | Expr::Negate(of) | Expr::Not(of) | Expr::IsNull(of, _) => vec![of],
+                Expr::CompareNumber { left, .. }
+                | Expr::Like { left, .. }
+                | Expr::MatchWhole { left, .. }
+                | Expr::Match { left, .. }
+                | Expr::IndexOfMatch { left, .. }
+                | Expr::ReplaceMatch { left, .. } => vec![left],
+                Expr::Element(a, b)
+                | Expr::Arithmetic(_, a, b)
+                | Expr::Compare { left: a, right: b, .. }
+                | Expr::In { left: a, right: b, .. }
+                | Expr::Quantified { collection: a, body: b, .. } => vec![a, b],
+                Expr::And(list) | Expr::Or(list) | Expr::Coalesce(list) | Expr::Concat(list) => {
+                    list.$iter().collect()
+                }
+                Expr::Call { arguments, .. } => arguments.$iter().collect(),
+                Expr::Array(items) => items.$iter().map(|(ArrayItem::One(e) | ArrayItem::Spread(e))| e).collect(),
+                Expr::Object(members) => members
+                    .$iter()
+                    .map(|(ObjectMember::Named(_, e) | ObjectMember::Spread(e))| e)
+                    .collect(),
+                Expr::If(parts) => {
+                    let (condition, then, otherwise) = &$($mutable)? **parts;
+                    vec![condition, then, otherwise]
+                }
+                Expr::Let(values, body) => values.$iter().chain([&$($mutable)? **body]).collect(),
+            }
+        }
+    };
+}
+
+impl Expr {
+    pub(crate) fn constant(value: impl Into<Value<'static>>) -> Expr {
+        Expr::Constant(value.into())
+    }
+
+    children!(
+        /// The expressions directly inside this one.
+        children, iter
+    );
+
+    children!(
+        /// The same, to be changed.
+        children_mut, iter_mut, mut
+    );
+}

@@ -1,0 +1,27 @@
+//! What functions are called in other languages.
+
+/// Function names of other languages, and what does their work here.
+pub(crate) fn advice(name: &str) -> Option<&'static str> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "avg" | "average" => "write `mean(x)`",
+        "len" | "char_length" | "strlen" | "size" => "write `Length(x)`",
+        "lower" | "lcase" => "write `ToLower(x)`",
+        "upper" | "ucase" => "write `ToUpper(x)`",
+        "substr" | "mid" | "left" => "write `Substring(x, start, length)`",
+        "exists" | "isdefined" | "defined" => "write `Has(x)`",
+        "isnull" | "ifnull" | "nvl" => "write `x is null`, or `Coalesce(x, y)`",
+        "regexp_like" | "regexp_matches" | "regexp" => "write `IsMatch(x, /…/)`",
+        "cast" | "convert" | "tonum" | "to_number" | "parse" => "write `ToNumber(x)` or `ToString(x)`",
+        "iif" | "case" => "write `if x then a else b`",
+        "date_trunc" | "bin" | "time_bucket" => "write `group by time(1h)`",
+        "time" => "`time(1h)` stands in `group by` only",
+        "median" => "write `percentile(x, 50)`",
+        "stddev" | "variance" | "var" => "there is `percentile(x, p)` for how values spread",
+        "approx_distinct" | "uniq" | "dc" => "write `count(distinct(x))`",
+        "group_concat" | "string_agg" | "array_agg" => "write `distinct(x)`, `top(x, n)`",
+        "position" | "strpos" | "instr" | "charindex" => "write `IndexOf(x, 'a')`",
+        "getdate" | "current_timestamp" | "sysdate" | "utcnow" => "write `Now()`",
+        "in" => "write `x in [1, 2]`",
+        _ => return None,
+    })
+}

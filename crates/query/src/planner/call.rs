@@ -1,0 +1,168 @@
+//! Comparisons and calls: functions are found, their arguments counted, patterns compiled.
+
+use super::aggregate;
+use super::resolve::Resolver;
+use crate::ast::{self, Arguments, Comparison, Node, ParsedExpr, Quantifier};
+use crate::error::Flaw;
+use crate::expr::{Expr, Like, Pattern, Replacement};
+use crate::functions::{self, ScalarFunction};
+use crate::span::Span;
+use crate::value::Value;
+
+impl Resolver<'_> {
+    pub(super) fn comparison(
+        &mut self,
+        op: Comparison,
+        left: &ParsedExpr,
+        right: &ParsedExpr,
+        ci: bool,
+    ) -> Result<Expr, Flaw> {
+        use Comparison::{Equal, In, Like as IsLike, NotEqual, NotIn, NotLike};
+        if let (Equal | NotEqual, Node::Regex(source)) = (op, &right.node) {
+            let pattern = pattern(source, ci, true, right.span)?;
+            return Ok(Expr::MatchWhole {
+                left: Box::new(self.expr(left)?),
+                pattern,
+                negated: op == NotEqual,
+            });
+        }
+        if let Node::Regex(_) = right.node {
+            return Err(Flaw::new(
+                right.span,
+                format!("a regular expression cannot stand behind `{}`", op.sign()),
+            )
+            .hint("write `x = /…/` for the whole text, `IsMatch(x, /…/)` for a part of it"));
+        }
+        Ok(match op {
+            In | NotIn => Expr::In {
+                left: Box::new(self.expr(left)?),
+                right: Box::new(self.expr(right)?),
+                negated: op == NotIn,
+                ci,
+            },
+            IsLike | NotLike => match self.constant(right)? {
+                Some(Value::Text(pattern)) => {
+                    let pattern =
+                        Like::new(&pattern.text(), ci).map_err(|reason| Flaw::new(right.span, reason))?;
+                    Expr::Like { left: Box::new(self.expr(left)?), pattern, negated: op == NotLike }
+                }
+                Some(_) => return Err(Flaw::new(right.span, "the pattern of `like` is a text, as in 'a%'")),
+                None => {
+                    return Err(Flaw::new(right.span, "the pattern of `like` is a constant text")
+                        .hint("Contains, StartsWith and EndsWith compare two properties"));
+                }
+            },
+            op => {
+                Expr::Compare { op, left: Box::new(self.expr(left)?), right: Box::new(self.expr(right)?), ci }
+            }
+        })
+    }
+
+    pub(super) fn call(
+        &mut self,
+        call: &ParsedExpr,
+        name: &ast::Name,
+        arguments: &Arguments,
+        ci: bool,
+    ) -> Result<Expr, Flaw> {
+        let Some(function) = functions::named(&name.text) else {
+            if aggregate::is_name(&name.text) {
+                return Err(Flaw::new(name.span, format!("the aggregate `{}` has no value here", name.text)));
+            }
+            let flaw = Flaw::new(name.span, format!("there is no function called `{}`", name.text));
+            return Err(match functions::advice(&name.text) {
+                Some(advice) => flaw.hint(advice),
+                None => flaw.suggest(&name.text, functions::names().chain(aggregate::names())),
+            });
+        };
+        let list = argument_list(function, call.span, arguments)?;
+        match (function.name, list) {
+            ("Some", [collection, lambda]) => self.lambda(function, Quantifier::Any, collection, lambda),
+            ("Every", [collection, lambda]) => self.lambda(function, Quantifier::All, collection, lambda),
+            ("IsMatch" | "match" | "IndexOfMatch", [text, regex]) => {
+                let pattern = self.regex(regex, ci)?;
+                let left = Box::new(self.expr(text)?);
+                Ok(match function.name {
+                    "IndexOfMatch" => Expr::IndexOfMatch { left, pattern },
+                    _ => Expr::Match { left, pattern },
+                })
+            }
+            ("Replace", [text, part, with]) if matches!(part.node, Node::Regex(_)) => {
+                let pattern = self.regex(part, ci)?;
+                let Some(Value::Text(replacement)) = self.constant(with)? else {
+                    return Err(Flaw::new(
+                        with.span,
+                        "what replaces a regular expression is a constant text",
+                    ));
+                };
+                let replacement = Box::new(Replacement::new(&replacement.text()));
+                Ok(Expr::ReplaceMatch { left: Box::new(self.expr(text)?), pattern, replacement })
+            }
+            ("Coalesce", list) => Ok(Expr::Coalesce(self.list(list)?)),
+            ("Concat", list) => Ok(Expr::Concat(self.list(list)?)),
+            (_, list) => Ok(Expr::Call { function, arguments: self.list(list)?, ci }),
+        }
+    }
+
+    /// A call of `Some` or `Every`.
+    fn lambda(
+        &mut self,
+        function: &ScalarFunction,
+        quantifier: Quantifier,
+        collection: &ParsedExpr,
+        lambda: &ParsedExpr,
+    ) -> Result<Expr, Flaw> {
+        let Node::Lambda(names, body) = &lambda.node else {
+            return Err(Flaw::new(
+                lambda.span,
+                format!("the second argument of {} is a lambda", function.name),
+            )
+            .hint("as in `Some(Tags, |tag| tag = 'a')`"));
+        };
+        if let Some(second) = names.get(1) {
+            return Err(Flaw::new(second.span, "this lambda takes one argument, the element"));
+        }
+        let name = names.first().map(|name| name.text.clone()).unwrap_or_default();
+        self.quantified(quantifier, collection, name, body)
+    }
+
+    /// A regular expression, as a literal or a constant text.
+    fn regex(&mut self, expr: &ParsedExpr, ci: bool) -> Result<Pattern, Flaw> {
+        if let Node::Regex(source) = &expr.node {
+            return pattern(source, ci, false, expr.span);
+        }
+        match self.constant(expr)? {
+            Some(Value::Text(source)) => pattern(&source.text(), ci, false, expr.span),
+            _ => Err(Flaw::new(expr.span, "a regular expression is a literal /…/ or a constant text")
+                .hint("Contains(text, part) searches for what a property holds")),
+        }
+    }
+}
+
+/// The arguments of a call, if they are as many as the function takes.
+fn argument_list<'e>(
+    function: &ScalarFunction,
+    span: Span,
+    arguments: &'e Arguments,
+) -> Result<&'e [ParsedExpr], Flaw> {
+    let list = match arguments {
+        Arguments::Star => return Err(Flaw::new(span, "`*` is an argument of `count` only")),
+        Arguments::List(list) => list.as_slice(),
+    };
+    if list.len() < function.least || list.len() > function.most {
+        let wanted = match (function.least, function.most) {
+            (0, 0) => "no argument".to_owned(),
+            (1, 1) => "one argument".to_owned(),
+            (least, usize::MAX) => format!("at least {least} argument"),
+            (least, most) if least == most => format!("{least} arguments"),
+            (least, most) => format!("{least} or {most} arguments"),
+        };
+        return Err(Flaw::new(span, format!("`{}` takes {wanted}, not {}", function.name, list.len())));
+    }
+    Ok(list)
+}
+
+fn pattern(source: &str, ci: bool, whole: bool, span: Span) -> Result<Pattern, Flaw> {
+    Pattern::new(source, ci, whole)
+        .map_err(|reason| Flaw::new(span, format!("this is no regular expression: {reason}")))
+}

@@ -1,0 +1,178 @@
+//! Expressions: names become slots and locals, what is written becomes what is evaluated.
+
+use super::resolve::Resolver;
+use super::{aggregate, wildcard};
+use crate::ast::{Name, Node, ParsedExpr, Quantifier};
+use crate::error::Flaw;
+use crate::expr::{Computed, Expr, fold};
+use crate::span::Span;
+use crate::value::{Number, Value};
+use rust_decimal::Decimal;
+use std::sync::Arc;
+
+impl Resolver<'_> {
+    /// A column of a grouped query: it says something of the group as a whole.
+    pub(super) fn column(&mut self, expr: &ParsedExpr) -> Result<Expr, Flaw> {
+        if let Some(grouped) = &self.grouped {
+            let shown = expr.span.text(self.text);
+            if aggregate::find(expr).is_none() && grouped.key(shown).is_some() {
+                return Err(Flaw::new(
+                    expr.span,
+                    format!("`{shown}` is a group key, and those come first in the row anyway"),
+                )
+                .hint(format!("leave `{shown}` out of the select list")));
+            }
+        }
+        self.expr(expr)
+    }
+
+    /// What an aggregate takes in: an expression over the event again.
+    pub(super) fn aggregated(&mut self, expr: &ParsedExpr) -> Result<Expr, Flaw> {
+        let grouped = self.grouped.take();
+        let resolved = self.expr(expr);
+        self.grouped = grouped;
+        resolved
+    }
+
+    /// The value of an expression that takes nothing from an event; none if it takes something.
+    pub(super) fn constant(&mut self, expr: &ParsedExpr) -> Result<Option<Value<'static>>, Flaw> {
+        let names = self.names.len();
+        let resolved = self.aggregated(expr)?;
+        self.names.truncate(names);
+        Ok(match fold(resolved) {
+            Expr::Constant(value) => Some(value),
+            _ => None,
+        })
+    }
+
+    pub(super) fn expr(&mut self, expr: &ParsedExpr) -> Result<Expr, Flaw> {
+        if let Some(resolved) = self.behind_grouping(expr)? {
+            return Ok(resolved);
+        }
+        if wildcard::is_comparison(expr) {
+            let placeholder = format!("[{}]", self.locals.len());
+            if let Some((quantifier, collection, body)) = wildcard::take(expr, &placeholder) {
+                return self.quantified(quantifier, &collection, placeholder, &body);
+            }
+        }
+        let boxed = |resolver: &mut Self, expr: &ParsedExpr| resolver.expr(expr).map(Box::new);
+        Ok(match &expr.node {
+            Node::Null => Expr::Constant(Value::Null),
+            Node::Bool(bool) => Expr::constant(*bool),
+            Node::Number(text) => Expr::Constant(Value::Number(number(text))),
+            Node::Duration(ticks) => Expr::constant(*ticks),
+            Node::Hex(number) => Expr::constant(Decimal::from(*number)),
+            Node::Text(text) => Expr::constant(text.clone()),
+            Node::Regex(_) => {
+                return Err(Flaw::new(expr.span, "a regular expression cannot stand here")
+                    .hint("it stands behind `=` or `<>`, or in IsMatch, IndexOfMatch and Replace"));
+            }
+            Node::Parameter(name) => self.parameter(name, expr.span)?,
+            Node::Name(name) => self.name(name, expr.span)?,
+            Node::BuiltIn(built_in) => {
+                self.needs_event(expr.span)?;
+                self.built_in(*built_in)
+            }
+            Node::Member(of, name) => self.member(of, name)?,
+            Node::Element(of, index) => match &index.node {
+                Node::Text(name) => self.member(of, name)?,
+                _ => Expr::Element(boxed(self, of)?, boxed(self, index)?),
+            },
+            Node::Wildcard(..) => {
+                return Err(Flaw::new(
+                    expr.span,
+                    "a wildcard stands in a comparison, which then holds for some or all elements",
+                )
+                .hint("as in `Tags[?] = 'a'`; `Some` and `Every` take any condition"));
+            }
+            Node::Negate(of) => Expr::Negate(boxed(self, of)?),
+            Node::Not(of) => Expr::Not(boxed(self, of)?),
+            Node::IsNull(of, negated) => Expr::IsNull(boxed(self, of)?, *negated),
+            Node::And(terms) => Expr::And(self.list(terms)?),
+            Node::Or(terms) => Expr::Or(self.list(terms)?),
+            Node::Arithmetic(op, a, b) => Expr::Arithmetic(*op, boxed(self, a)?, boxed(self, b)?),
+            Node::Compare { op, left, right, ci } => self.comparison(*op, left, right, *ci)?,
+            Node::Call { name, arguments, ci } => self.call(expr, name, arguments, *ci)?,
+            Node::Array(items) => {
+                let items = items.iter().map(|item| item.try_map(|expr| self.expr(expr)));
+                Expr::Array(items.collect::<Result<_, Flaw>>()?)
+            }
+            Node::Object(members) => {
+                let members = members.iter().map(|member| member.try_map(|expr| self.expr(expr)));
+                Expr::Object(members.collect::<Result<_, Flaw>>()?)
+            }
+            Node::If(a, b, c) => Expr::If(Box::new((self.expr(a)?, self.expr(b)?, self.expr(c)?))),
+            Node::Let(bindings, body) => self.bindings(bindings, body)?,
+            Node::Lambda(..) => {
+                return Err(Flaw::new(expr.span, "a lambda is an argument of Some or Every only"));
+            }
+        })
+    }
+
+    fn parameter(&self, name: &str, span: Span) -> Result<Expr, Flaw> {
+        match self.parameters.get(name) {
+            Some(value) => Ok(Expr::Constant(value.clone())),
+            None => Err(Flaw::new(span, format!("the parameter `${name}` has no value"))
+                .hint("the caller binds it")
+                .suggest(name, self.parameters.names())),
+        }
+    }
+
+    /// A local, else a property of the event.
+    fn name(&mut self, name: &str, span: Span) -> Result<Expr, Flaw> {
+        match self.locals.iter().rposition(|local| local == name) {
+            Some(local) => Ok(Expr::Local(local)),
+            None => {
+                self.needs_event(span)?;
+                Ok(Expr::Slot(self.slot(name)))
+            }
+        }
+    }
+
+    /// `let`: each value becomes the next local.
+    fn bindings(&mut self, bindings: &[(Name, ParsedExpr)], body: &ParsedExpr) -> Result<Expr, Flaw> {
+        let depth = self.locals.len();
+        let mut values = Vec::new();
+        for (name, value) in bindings {
+            values.push(self.expr(value)?);
+            self.locals.push(name.text.clone());
+        }
+        let body = Box::new(self.expr(body)?);
+        self.locals.truncate(depth);
+        Ok(Expr::Let(values, body))
+    }
+
+    pub(super) fn list(&mut self, list: &[ParsedExpr]) -> Result<Vec<Expr>, Flaw> {
+        list.iter().map(|expr| self.expr(expr)).collect()
+    }
+
+    fn member(&mut self, of: &ParsedExpr, name: &str) -> Result<Expr, Flaw> {
+        Ok(match self.expr(of)? {
+            Expr::BuiltIn(Computed::Properties) if !name.starts_with('@') => Expr::Slot(self.slot(name)),
+            Expr::BuiltIn(Computed::Data) => Expr::Slot(self.slot(name)),
+            of => Expr::Member(Box::new(of), name.into()),
+        })
+    }
+
+    pub(super) fn quantified(
+        &mut self,
+        quantifier: Quantifier,
+        collection: &ParsedExpr,
+        name: String,
+        body: &ParsedExpr,
+    ) -> Result<Expr, Flaw> {
+        let collection = Box::new(self.expr(collection)?);
+        self.locals.push(name);
+        let body = self.expr(body);
+        self.locals.pop();
+        Ok(Expr::Quantified { quantifier, collection, body: Box::new(body?) })
+    }
+}
+
+/// A number literal, which is JSON text.
+fn number(text: &str) -> Number<'static> {
+    match tamias_json::number::to_decimal(text) {
+        Some(decimal) => Number::Decimal(decimal),
+        None => Number::Shared(Arc::from(text)),
+    }
+}

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use tamias_query::Instant;
-use tamias_store::{OpenError, Options};
+use tamias_store::{OpenError, Options, Unnamed};
 
 use crate::damage::instant;
 use crate::source::Summaries;
-use crate::{AppendError, Damage, Repair, Store, Unnamed};
+use crate::{AppendError, Damage, Repair, Store};
 
 /// Which files of events may stay. Events that are not sealed yet always do: [`seal`](Store::seal) first where that matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

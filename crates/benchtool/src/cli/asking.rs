@@ -52,7 +52,7 @@ pub(crate) struct QueryArgs {
     /// In parquet and arrow a column has one type: instants are timestamps in nanoseconds where all of the column lie in
     /// the years 1678 to 2261, numbers 64-bit integers or binary64 (to which a fraction is rounded), Booleans are Booleans,
     /// and everything else, also a column of several types or of longer numbers, is text as in csv. To find the types, the
-    /// query is run twice.
+    /// query is run twice, over the same events.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

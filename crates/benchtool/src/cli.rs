@@ -16,7 +16,15 @@ pub(crate) use measuring::{BenchArgs, DemoArgs, ShredArgs};
 pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading};
 pub(crate) use storing::{BATCH_BYTES, GenerateArgs, IngestArgs, OnInvalid};
 
-const EXIT_CODES: &str = "\
+const AFTER: &str = "\
+First steps, with a made-up log:
+  benchtool generate --events 100000 | benchtool ingest logs -
+  benchtool keys logs --depth 1
+  benchtool query logs \"select Message, Elapsed from stream where Elapsed > 900 limit 5\"
+  benchtool shell logs
+
+`benchtool COMMAND --help` has examples of each command.
+
 Exit codes:
     0  all went well
     1  there were no rows (query --exit-status only)
@@ -29,9 +37,10 @@ Exit codes:
 
 /// Store structured log events in a folder, and ask for them.
 ///
+/// An event is a JSON object with a time. A store is a folder, which `ingest` makes.
 /// Data goes to the standard output, everything else to the standard error.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(version, propagate_version = true, after_help = AFTER, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

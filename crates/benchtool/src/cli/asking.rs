@@ -8,7 +8,12 @@ use clap::{Args, ValueEnum};
 
 use super::shared::{Format, OnDamage, Parameter, Period, Reading, store_folder};
 
-/// Run a query
+/// Ask a store for events, or for numbers about them
+///
+/// `select COLUMNS from stream where CONDITION group by KEYS order by COLUMN limit N`, where all behind the columns may be left
+/// out, and `stream` are the events of the store. Keys of events go by their names, `benchtool keys` lists them; of one that an
+/// event does not have, the value is undefined, which is no error. `@Timestamp`, `@Level` and `@Message` are known of each
+/// event, `@Data` is the whole of it, `*` its time, id and data. docs/query-language.md describes the language.
 ///
 /// The standard output gets NDJSON or, on a terminal, a table, unless --format says otherwise. In the formats other than
 /// JSON a string is shown without its quotes, every other value as JSON, and an undefined one as nothing.
@@ -56,7 +61,7 @@ pub(crate) struct QueryArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// What stored data that is damaged does
+    /// What to do where stored data is damaged
     #[arg(long, value_enum, default_value_t = OnDamage::Fail)]
     pub(crate) on_damage: OnDamage,
 
@@ -64,7 +69,7 @@ pub(crate) struct QueryArgs {
     #[arg(long)]
     pub(crate) exit_status: bool,
 
-    /// Count of what kinds the values are that the query's names have
+    /// Count the kinds of values behind each name in the query: numbers, strings, missing ones and so on
     ///
     /// After the rows the standard error gets a table: for each name how many values were numbers, strings and so on,
     /// and how many were missing; and how many values each aggregate passed over. The query is slower so.
@@ -153,7 +158,7 @@ pub(crate) struct KeysArgs {
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
 
-    /// Look at one event of so many
+    /// Look at every Nth event only
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) every: NonZeroU64,
 
@@ -174,7 +179,7 @@ pub(crate) enum KeysFormat {
     Ndjson,
 }
 
-/// Evaluate expressions
+/// Evaluate expressions of the query language
 ///
 /// Reads an expression a line from the standard input, and writes its value as JSON, a line each: `undefined` where there
 /// is no value, `error: …` where the expression is malformed.

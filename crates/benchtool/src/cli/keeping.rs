@@ -8,6 +8,9 @@ use super::shared::store_folder;
 
 /// Tell what a store holds: its events, their times, its files
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  benchtool info logs")]
 pub(crate) struct InfoArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
@@ -66,6 +69,9 @@ pub(crate) struct RepairArgs {
 /// What is in the log only is sealed before. A store that is written to merges in the background too, but leaves some small
 /// files; after this all but one here and there are more than half full (64 MiB). Others may read the store meanwhile.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  benchtool compact logs")]
 pub(crate) struct CompactArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]

@@ -55,18 +55,18 @@ pub(crate) struct Reading {
 /// How sealed files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReadMode {
-    /// As memory, without copying; a file that somebody cuts while it is being searched ends the program
+    /// Mapped into memory, without copying; a file that another program cuts short meanwhile ends this one
     Map,
     /// Block by block; whatever is done to the files shows as damage, nothing worse
     Plain,
 }
 
-/// What stored data that is damaged does.
+/// What to do where stored data is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnDamage {
-    /// It ends the query with exit code 6
+    /// End the query with exit code 6
     Fail,
-    /// It is left out, and what is missing is told on the standard error
+    /// Leave it out, and tell on the standard error what is missing
     Skip,
 }
 

@@ -109,14 +109,14 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "KEY")]
     pub(crate) message_key: Option<String>,
 
-    /// Store events whenever so many bytes of them have come together
+    /// Store events whenever so many bytes of them have come together; 48 MiB unless given
     ///
     /// Fewer leave less to be repeated after a crash, more are quicker. Whatever the number, events from the standard
     /// input are stored when no others follow for a moment.
-    #[arg(long, value_name = "N", default_value_t = BATCH_BYTES, value_parser = clap::value_parser!(u32).range(1..=128 << 20))]
+    #[arg(long, value_name = "N", default_value_t = BATCH_BYTES, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..=128 << 20))]
     pub(crate) batch_bytes: u32,
 
-    /// What a rejected line does
+    /// What to do about a line that is no event
     #[arg(long, value_enum, default_value_t = OnInvalid::Skip)]
     pub(crate) on_invalid: OnInvalid,
 
@@ -124,7 +124,7 @@ pub(crate) struct IngestArgs {
     #[arg(long)]
     pub(crate) again: bool,
 
-    /// Go on where the store stands in a file, although it may be further on
+    /// Go on in each file at the last place that is known, although more of it may be stored
     ///
     /// After a list of the store's files was lost, or an older one put in its place, it may not be known how much of a file is stored.
     /// Then nothing is stored without this option or --again: either may store some events twice. Given once it holds for all files, also those to
@@ -141,11 +141,11 @@ pub(crate) struct IngestArgs {
     pub(crate) rejects: Option<PathBuf>,
 }
 
-/// What a rejected line does.
+/// What to do about a line that is no event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnInvalid {
-    /// It is told and left out, all others are stored
+    /// Tell it, leave it out, and store all others
     Skip,
-    /// It is told and ends the command, the lines before it are stored
+    /// Tell it and end; the lines before it are stored
     Fail,
 }

@@ -85,6 +85,7 @@ pub(crate) fn sets() -> Vec<Hostile> {
     sets
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn made_up() -> Vec<Hostile> {
     let nested = |number| format!("{},{}", members(number), actor(number));
     let mut sets = vec![

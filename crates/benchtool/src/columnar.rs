@@ -121,7 +121,8 @@ impl Columns {
         Ok(Columns { names, types: seen.iter().map(Seen::as_type).collect() })
     }
 
-    /// Writes the rows, which must be those that were seen, and tells how many there were.
+    /// Writes the rows, which must be those that were seen, and tells how many there were. Over the same events a query gives the same
+    /// rows, but for one that asks for `Now()`: a value of another type is an error.
     pub(crate) fn write(
         &self,
         rows: &mut Rows,
@@ -177,8 +178,9 @@ impl Columns {
             count += 1;
             for ((builder, cell), name) in builders.iter_mut().zip(row.cells()).zip(&self.names) {
                 if !builder.push(cell) {
-                    return Err(Failure::Input(format!(
-                        "events that have come meanwhile give column '{name}' another type; run the query again"
+                    return Err(Failure::Query(format!(
+                        "column '{name}' has values of another type each time the query runs; \
+                         give it one type, or leave `Now()` out of it"
                     )));
                 }
             }
@@ -251,5 +253,31 @@ impl Builder {
             Builder::Binary(mut builder) => Arc::new(builder.finish()),
             Builder::Text(mut builder) => Arc::new(builder.finish()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamias::{Query, RunOptions, Store};
+
+    #[test]
+    fn events_that_come_between_the_runs_change_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        store.append([r#"{"@t":"2024-05-29T10:56:01Z","N":1}"#]).unwrap();
+        let query = Query::prepare("select N from stream").unwrap();
+        let snapshot = store.snapshot().unwrap();
+        let run = || snapshot.run(&query, RunOptions::default());
+        for format in [FileFormat::Parquet, FileFormat::Arrow] {
+            let columns = Columns::see(&mut run(), &query.instant_columns()).unwrap();
+            store.append([r#"{"@t":"2024-05-29T10:56:00Z","N":"a text"}"#]).unwrap();
+            assert_eq!(columns.write(&mut run(), format, Vec::new()).unwrap(), 1);
+        }
+        // A value of another type is told, and not lost.
+        let columns = Columns { names: vec!["N".to_owned()], types: vec![Type::Whole] };
+        let error =
+            columns.write(&mut store.query("select N from stream").unwrap(), FileFormat::Arrow, Vec::new());
+        assert!(matches!(error, Err(Failure::Query(text)) if text.contains("'N'")));
     }
 }

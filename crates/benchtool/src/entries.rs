@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The longest line that is taken; longer ones are rejected without being held in memory.
+pub(crate) const LINE_BYTES_MAX: usize = 16 << 20;
+
 /// A piece of a source that should be an event.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {

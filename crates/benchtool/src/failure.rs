@@ -80,6 +80,10 @@ impl Error for Failure {}
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Failure {
         match error {
+            OpenError::Missing { folder } => {
+                let folder = folder.display();
+                Failure::Io(format!("{folder} holds no store; `benchtool ingest {folder} FILE` makes one"))
+            }
             OpenError::ManifestDamaged { .. } | OpenError::ManifestMissing { .. } => {
                 Failure::Damage(error.to_string())
             }

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use crate::entries::{Content, Entry};
+use crate::entries::{Content, Entry, LINE_BYTES_MAX};
 use crate::splitter::Splitter;
 
 /// The longest name that the store keeps a position under.
@@ -26,7 +26,7 @@ pub(crate) fn name(path: &Path, text: impl Read) -> Option<String> {
 /// Checksum and length of the first entry that should be an event. What cannot be read counts as no entry: whoever reads on
 /// will tell of it.
 fn first_event(mut text: impl Read) -> Option<String> {
-    let mut splitter = Splitter::new(super::commands::ingest::LINE_BYTES_MAX);
+    let mut splitter = Splitter::new(LINE_BYTES_MAX);
     let mut chunk = vec![0; 64 << 10];
     let found = |entry: Entry<'_>| match entry.event() {
         Some(Content::Bytes(bytes)) => {

@@ -5,17 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tamias_query::Instant;
-use tamias_store::{Failure, OpenError, Rebuilt, RegainedFile};
+use tamias_store::{Failure, OpenError, Rebuilt};
 
 /// A part of the store whose bytes are not what was written: the file, the bytes, the events lost and their times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage(pub(crate) tamias_store::Damage);
-
-impl From<tamias_store::Damage> for Damage {
-    fn from(damage: tamias_store::Damage) -> Damage {
-        Damage(damage)
-    }
-}
 
 impl Damage {
     /// The file, and the bytes of it that cannot be used.
@@ -79,17 +73,40 @@ pub struct RepairedFile {
     pub damage: Vec<Damage>,
 }
 
-impl From<tamias_store::Repair> for Repair {
-    fn from(repair: tamias_store::Repair) -> Repair {
+/// A file of the store that its list did not name, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegainedFile {
+    /// Where it was found.
+    pub file: PathBuf,
+    /// How many events came back to the store with it.
+    pub regained: u64,
+    /// How many other whole events it holds: the store has others of their arrival numbers, in most cases the same.
+    pub known: u64,
+    /// What of it cannot be used, with the events lost in each part and their times.
+    pub damage: Vec<Damage>,
+    /// Where it is kept; `None` if it is a part of the store again as it is.
+    pub quarantined: Option<PathBuf>,
+}
+
+impl Repair {
+    pub(crate) fn of_store(repair: tamias_store::Repair) -> Repair {
+        let parts = |damage: Vec<tamias_store::Damage>| damage.into_iter().map(Damage).collect();
         let file = |file: tamias_store::RepairedFile| RepairedFile {
             file: file.file,
             quarantined: file.quarantined,
             kept: file.kept,
-            damage: file.damage.into_iter().map(Damage).collect(),
+            damage: parts(file.damage),
+        };
+        let unnamed = |file: tamias_store::RegainedFile| RegainedFile {
+            file: file.file,
+            regained: file.regained,
+            known: file.known,
+            damage: parts(file.damage),
+            quarantined: file.quarantined,
         };
         Repair {
             files: repair.files.into_iter().map(file).collect(),
-            unnamed: repair.unnamed,
+            unnamed: repair.unnamed.into_iter().map(unnamed).collect(),
             rebuilt: repair.rebuilt,
             lost_sources: repair.lost_sources,
             events: repair.events,
@@ -117,8 +134,8 @@ pub enum ReadError {
     Open(#[from] OpenError),
 }
 
-impl From<tamias_store::ReadError> for ReadError {
-    fn from(error: tamias_store::ReadError) -> ReadError {
+impl ReadError {
+    pub(crate) fn of_store(error: tamias_store::ReadError) -> ReadError {
         match error {
             tamias_store::ReadError::Failure(failure) => ReadError::Failure(failure),
             tamias_store::ReadError::Damaged(damage) => ReadError::Damaged(Damage(damage)),

@@ -71,13 +71,13 @@ impl Store {
     /// # Errors
     /// Where the store cannot be opened, or the operating system refuses to read it.
     pub fn verify_deep(&self) -> Result<Vec<Contradiction>, ReadError> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot()?.0;
         let mut found = Vec::new();
         for group in snapshot.groups(0..=u64::MAX, Direction::Ascending).skip_damaged() {
-            for block in group? {
+            for block in group.map_err(ReadError::of_store)? {
                 let what = match contradiction(&block) {
                     Err(tamias_store::ReadError::Damaged(_)) => continue,
-                    what => what?,
+                    what => what.map_err(ReadError::of_store)?,
                 };
                 found.extend(what.and_then(|what| placed(&block, what)));
             }

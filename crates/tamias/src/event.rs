@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use tamias_query::Instant;
-use tamias_store::{Block, Direction, Key, Snapshot};
+use tamias_store::{Block, Direction, Key};
 
 use crate::damage::instant;
-use crate::{ReadError, Store};
+use crate::{ReadError, Snapshot, Store};
 
 /// What names an event for ever: its instant and its arrival number. Ids order as rows do.
 ///
@@ -162,10 +162,7 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read, or is damaged there.
     pub fn get(&self, id: EventId) -> Result<Option<StoredEvent>, ReadError> {
-        match self.snapshot()?.get(id.0)? {
-            Some((block, index)) => Ok(Some(event(&block, index, id.0)?)),
-            None => Ok(None),
-        }
+        self.snapshot()?.get(id)
     }
 
     /// The event with this id among its neighbours, in order of time and arrival: so many before it, and so many after it. An
@@ -174,14 +171,7 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read, or is damaged there.
     pub fn around(&self, id: EventId, before: usize, after: usize) -> Result<Vec<StoredEvent>, ReadError> {
-        let snapshot = self.snapshot()?;
-        let mut events = walk(&snapshot, Direction::Descending, Some(id.0), before)?;
-        events.reverse();
-        if let Some((block, index)) = snapshot.get(id.0)? {
-            events.push(event(&block, index, id.0)?);
-        }
-        events.extend(walk(&snapshot, Direction::Ascending, Some(id.0), after)?);
-        Ok(events)
+        self.snapshot()?.around(id, before, after)
     }
 
     /// At most `events_max` events in the order of their ids, and at least one where there is one. Page after page, each event that was
@@ -204,6 +194,39 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read, or is damaged there.
     pub fn page(&self, start: Start, events_max: usize) -> Result<Page, ReadError> {
+        self.snapshot()?.page(start, events_max)
+    }
+}
+
+impl Snapshot {
+    /// The event with this id, as [`Store::get`] gives it.
+    ///
+    /// # Errors
+    /// Where the store is damaged there, or cannot be read.
+    pub fn get(&self, id: EventId) -> Result<Option<StoredEvent>, ReadError> {
+        match self.0.get(id.0).map_err(ReadError::of_store)? {
+            Some((block, index)) => Ok(Some(event(&block, index, id.0)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The event with this id among its neighbours, as [`Store::around`] gives them.
+    ///
+    /// # Errors
+    /// Where the store is damaged there, or cannot be read.
+    pub fn around(&self, id: EventId, before: usize, after: usize) -> Result<Vec<StoredEvent>, ReadError> {
+        let mut events = walk(&self.0, Direction::Descending, Some(id.0), before)?;
+        events.reverse();
+        events.extend(self.get(id)?);
+        events.extend(walk(&self.0, Direction::Ascending, Some(id.0), after)?);
+        Ok(events)
+    }
+
+    /// Some events, as [`Store::page`] gives them. Page after page of one snapshot, each of its events comes once, and no other.
+    ///
+    /// # Errors
+    /// Where the store is damaged there, or cannot be read.
+    pub fn page(&self, start: Start, events_max: usize) -> Result<Page, ReadError> {
         let (direction, from) = match start {
             Start::Earliest => (Direction::Ascending, None),
             Start::Latest => (Direction::Descending, None),
@@ -211,7 +234,7 @@ impl Store {
         };
         let events_max = events_max.max(1);
         // One more tells whether there is another page.
-        let mut events = walk(&self.snapshot()?, direction, from, events_max.saturating_add(1))?;
+        let mut events = walk(&self.0, direction, from, events_max.saturating_add(1))?;
         let more = events.len() > events_max;
         events.truncate(events_max);
         let last = events.last().filter(|_| more);
@@ -221,13 +244,13 @@ impl Store {
 }
 
 fn event(block: &Block, index: usize, key: Key) -> Result<StoredEvent, ReadError> {
-    let document = block.document(index)?.unwrap_or_default();
+    let document = block.document(index).map_err(ReadError::of_store)?.unwrap_or_default();
     Ok(StoredEvent { id: EventId(key), json: String::from_utf8_lossy(document).into_owned() })
 }
 
 /// The nearest events beyond a key, or from the beginning. Of each block no more keys are looked at than events are wanted.
 fn walk(
-    snapshot: &Snapshot,
+    snapshot: &tamias_store::Snapshot,
     direction: Direction,
     from: Option<Key>,
     wanted: usize,
@@ -242,7 +265,7 @@ fn walk(
         (Direction::Descending, Some(from)) => 0..=from.instant,
     };
     for group in snapshot.groups(instants, direction) {
-        let group = group?;
+        let group = group.map_err(ReadError::of_store)?;
         let mut nearest: Vec<(Key, usize, usize)> = Vec::new();
         for (number, block) in group.iter().enumerate() {
             let places = match direction {

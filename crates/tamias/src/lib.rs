@@ -30,6 +30,7 @@
 //! - What comes from a file or a queue can go on after a crash where it stopped: see
 //!   [`append_batch_from`](Store::append_batch_from).
 //! - Each event has an [`EventId`], by which it and its neighbours are found; [`page`](Store::page) goes through all of them.
+//! - Queries that are to see the same events, whatever is stored meanwhile, run on one [`Snapshot`].
 //! - [`Store`] and [`Query`] are `Send`, `Sync` and cheap to clone; [`Rows`] are `Send`. Any number of threads may
 //!   append and query at once, and other processes may [read](Store::open_read_only) while one writes.
 //! - Under a limit of file sizes (`ulimit -f`) the system kills a process that reaches it with `SIGXFSZ`. A program that may run
@@ -41,24 +42,29 @@ mod deep;
 mod event;
 mod ingest;
 mod keys;
+mod snapshot;
 mod source;
 mod store;
 mod time_format;
 mod upkeep;
 
-pub use damage::{Damage, LeftOut, ReadError, Repair, RepairedFile};
+pub use damage::{Damage, LeftOut, ReadError, RegainedFile, Repair, RepairedFile};
 pub use deep::Contradiction;
 pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
 pub use ingest::{Batch, EventFormat, Rejection};
 pub use keys::{Key, Keys};
-pub use store::{AppendError, Appended, Info, Segment, StartError, Store};
+pub use rust_decimal::Decimal;
+pub use snapshot::{Info, Segment, Snapshot};
+pub use store::{AppendError, Appended, StartError, Store};
+pub use tamias_json::validate::{Reason, ValidateError};
 pub use tamias_query::{
     AggregateKinds, CancelHandle, Cell, EvalError, ExecError, Expression, Held, Instant, InstantError, Kind,
     KindCounts, KindReport, OwnedRow, Parameters, PathKinds, Query, QueryError, Row, Rows, RunOptions,
-    Statement, Stats, Word, eval, vocabulary,
+    SourceError, Span, Statement, Stats, Word, eval, vocabulary,
 };
+pub use tamias_store::AppendError as StoreError;
 pub use tamias_store::{
-    Durability, Leftover, OpenError, Options, ReadMode, Rebuilt, RegainedFile, SourcePosition, Unnamed,
+    Durability, Failure, Leftover, OpenError, Operation, Options, ReadMode, Rebuilt, SourcePosition, Unnamed,
     UnnamedKind,
 };
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};

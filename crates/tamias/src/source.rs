@@ -28,7 +28,7 @@ impl SnapshotSource {
 impl Source for SnapshotSource {
     fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError> {
         let told = self.groups.left_out().len();
-        let group = self.groups.next().transpose().map_err(ReadError::from)?;
+        let group = self.groups.next().transpose().map_err(ReadError::of_store)?;
         if let Some(left_out) = &self.left_out {
             self.groups.left_out().iter().skip(told).for_each(|damage| left_out.add(damage.clone()));
         }
@@ -61,7 +61,7 @@ impl Block for StoredBlock {
                 left_out.add(damage);
                 Ok(None)
             }
-            (documents, _) => Ok(Some(documents.map_err(ReadError::from)?)),
+            (documents, _) => Ok(Some(documents.map_err(ReadError::of_store)?)),
         }
     }
 

@@ -1,14 +1,14 @@
 //! The store as a program sees it: open, append, query.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use tamias_query::{Instant, Query, QueryError, Rows, RunOptions};
-use tamias_store::{Groups, Leftover, OpenError, Options, SealError, Snapshot, SourcePosition, Unnamed};
+use tamias_query::{Query, QueryError, Rows, RunOptions};
+use tamias_store::{Leftover, OpenError, Options, SealError, SourcePosition, Unnamed};
 
-use crate::damage::instant;
-use crate::source::{SnapshotSource, Summaries};
-use crate::{Batch, EventFormat, LeftOut, Rejection};
+use crate::snapshot::Snapshot;
+use crate::source::Summaries;
+use crate::{Batch, EventFormat, Info, LeftOut, Rejection};
 
 /// A store of events: a folder of plain files. A handle, cheap to clone, for any number of threads.
 ///
@@ -32,36 +32,6 @@ pub struct Appended {
     pub events: u64,
     /// The arrival number of the first; the others follow it.
     pub first_arrival: u64,
-}
-
-/// What a store holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Info {
-    /// The number of events.
-    pub events: u64,
-    /// The bytes of their documents, as stored, without line feeds.
-    pub bytes: u64,
-    /// The instants of the first and the last event; `None` where there are no events.
-    pub time_range: Option<(Instant, Instant)>,
-    /// The files that the events are in, in the order in which they were sealed.
-    pub segments: Vec<Segment>,
-}
-
-/// A file of events, or those that are not sealed yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segment {
-    /// The file; `None` for the events that are in the log only.
-    pub file: Option<PathBuf>,
-    /// The bytes of the file, or of the logs.
-    pub file_bytes: u64,
-    /// The number of events.
-    pub events: u64,
-    /// The bytes of their documents, without line feeds.
-    pub bytes: u64,
-    /// The number of blocks, of about a megabyte each.
-    pub blocks: u64,
-    /// The instants of the first and the last event.
-    pub time_range: (Instant, Instant),
 }
 
 impl Store {
@@ -229,7 +199,7 @@ impl Store {
     /// # Errors
     /// Where the store is open for reading only, or it cannot be written.
     pub fn accept_source_positions(&self) -> Result<(), AppendError> {
-        Ok(self.writer()?.accept_source_positions()?)
+        self.writer()?.accept_source_positions().map_err(AppendError::of_sealing)
     }
 
     /// What opening the store for writing found behind the ends of its logs, and set aside; none for a store that is open for reading only.
@@ -253,7 +223,7 @@ impl Store {
     /// # Errors
     /// Where the store is open for reading only, or it cannot be written.
     pub fn seal(&self) -> Result<(), AppendError> {
-        Ok(self.writer()?.seal()?)
+        self.writer()?.seal().map_err(AppendError::of_sealing)
     }
 
     /// Makes everything durable that was appended before, where the [durability](crate::Durability) asks for less than that.
@@ -261,7 +231,7 @@ impl Store {
     /// # Errors
     /// Where the store is open for reading only, or it cannot be written.
     pub fn flush(&self) -> Result<(), AppendError> {
-        Ok(self.writer()?.flush()?)
+        self.writer()?.flush().map_err(AppendError::of_sealing)
     }
 
     /// Runs a query over the events that are stored now. Rows are made as they are asked for.
@@ -296,7 +266,7 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read.
     pub fn run_with(&self, query: &Query, options: RunOptions) -> Result<Rows, OpenError> {
-        Ok(query.run_with(Box::new(SnapshotSource::whole(self.groups(query)?)), options))
+        Ok(self.snapshot()?.run(query, options))
     }
 
     /// Runs a prepared query that leaves damaged parts of the store out, where [`run`](Store::run) would fail on them. What
@@ -305,9 +275,7 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read.
     pub fn run_past_damage(&self, query: &Query, options: RunOptions) -> Result<(Rows, LeftOut), OpenError> {
-        let left_out = LeftOut::default();
-        let source = SnapshotSource::past_damage(self.groups(query)?, left_out.clone());
-        Ok((query.run_with(Box::new(source), options), left_out))
+        Ok(self.snapshot()?.run_past_damage(query, options))
     }
 
     /// What the store holds now.
@@ -315,42 +283,41 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read.
     pub fn info(&self) -> Result<Info, OpenError> {
-        let snapshot = self.snapshot()?;
-        let segments = snapshot.segments().into_iter().map(|segment| Segment {
-            file: segment.file,
-            file_bytes: segment.file_bytes,
-            events: segment.events,
-            bytes: segment.document_bytes,
-            blocks: segment.blocks,
-            time_range: (instant(segment.instants.0), instant(segment.instants.1)),
-        });
-        Ok(Info {
-            events: snapshot.events(),
-            bytes: snapshot.document_bytes(),
-            time_range: snapshot.time_range().map(|(first, last)| (instant(first), instant(last))),
-            segments: segments.collect(),
-        })
+        Ok(self.snapshot()?.info())
     }
 
-    fn groups(&self, query: &Query) -> Result<Groups, OpenError> {
-        let direction = match query.direction() {
-            tamias_query::Direction::Ascending => tamias_store::Direction::Ascending,
-            tamias_query::Direction::Descending => tamias_store::Direction::Descending,
-        };
-        Ok(self.snapshot()?.groups(query.instants(), direction))
+    /// The events that are stored now, for several queries that are to see the same ones, whatever is appended or removed
+    /// meanwhile. Cheap: nothing is read or copied.
+    ///
+    /// ```
+    /// use tamias::{Query, RunOptions, Store};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = Store::open(folder.path())?;
+    /// store.append([r#"{"@t":"2024-05-29T10:56:01Z","Elapsed":12.5}"#])?;
+    /// let snapshot = store.snapshot()?;
+    /// store.append([r#"{"@t":"2024-05-29T10:56:02Z","Elapsed":40}"#])?;
+    ///
+    /// let slow = Query::prepare("select Elapsed from stream where Elapsed > 10")?;
+    /// assert_eq!(snapshot.run(&slow, RunOptions::default()).count(), 1);
+    /// assert_eq!(snapshot.info().events, 1);
+    /// assert_eq!(store.snapshot()?.info().events, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where the store cannot be read. One that is open for reading and writing always can.
+    pub fn snapshot(&self) -> Result<Snapshot, OpenError> {
+        match &self.0 {
+            Access::Writer(store) => Ok(Snapshot(store.snapshot())),
+            Access::Reader(reader) => reader.snapshot().map(Snapshot),
+        }
     }
 
     pub(crate) fn writer(&self) -> Result<&tamias_store::Store, AppendError> {
         match &self.0 {
             Access::Writer(store) => Ok(store),
             Access::Reader(_) => Err(AppendError::ReadOnly),
-        }
-    }
-
-    pub(crate) fn snapshot(&self) -> Result<Snapshot, OpenError> {
-        match &self.0 {
-            Access::Writer(store) => Ok(store.snapshot()),
-            Access::Reader(reader) => reader.snapshot(),
         }
     }
 }
@@ -379,15 +346,13 @@ pub enum AppendError {
 }
 
 impl AppendError {
+    pub(crate) fn of_sealing(error: SealError) -> AppendError {
+        AppendError::Store(error.into())
+    }
+
     /// Whether the medium, or what this user may take of it, is full: [`Store::remove`] makes room.
     pub fn is_lack_of_room(&self) -> bool {
         matches!(self, AppendError::Store(tamias_store::AppendError::Failure(failure)) if failure.is_lack_of_room())
-    }
-}
-
-impl From<SealError> for AppendError {
-    fn from(error: SealError) -> AppendError {
-        AppendError::Store(error.into())
     }
 }
 

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use tamias_query::Instant;
-use tamias_store::{OpenError, Options};
+use tamias_store::{OpenError, Options, Unnamed};
 
 use crate::damage::instant;
 use crate::source::Summaries;
-use crate::{AppendError, Damage, Repair, Store, Unnamed};
+use crate::{AppendError, Damage, Repair, Store};
 
 /// Which files of events may stay. Events that are not sealed yet always do: [`seal`](Store::seal) first where that matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Store {
     /// # Errors
     /// Where the store cannot be opened, or the operating system refuses to read it.
     pub fn verify(&self) -> Result<Vec<Damage>, OpenError> {
-        Ok(self.snapshot()?.verify()?.into_iter().map(Damage).collect())
+        Ok(self.snapshot()?.0.verify()?.into_iter().map(Damage).collect())
     }
 
     /// The files in the folder that have names like the store's own, and that its list does not name. Those that hold
@@ -78,7 +78,7 @@ impl Store {
         mut progress: impl FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
         tamias_store::Repair::run(path.as_ref(), &Options::default(), &Summaries, dry_run, &mut progress)
-            .map(Repair::from)
+            .map(Repair::of_store)
     }
 
     /// What is known to be damaged without reading the sealed files: parts of logs. Queries fail on it, or
@@ -87,7 +87,7 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read.
     pub fn known_damage(&self) -> Result<Vec<Damage>, OpenError> {
-        Ok(self.snapshot()?.damage().iter().cloned().map(Damage).collect())
+        Ok(self.snapshot()?.0.damage().iter().cloned().map(Damage).collect())
     }
 
     /// Merges small files that are neighbours in time, until those left are more than half as large as they get, but for one here
@@ -97,7 +97,7 @@ impl Store {
     /// # Errors
     /// Where the store is open for reading only, or it cannot be written. What was merged before stays so.
     pub fn merge(&self) -> Result<(), AppendError> {
-        Ok(self.writer()?.merge()?)
+        self.writer()?.merge().map_err(AppendError::of_sealing)
     }
 
     /// Removes whole files of events that need not be kept, all of them or none; with `dry_run` only tells which. Queries that run,
@@ -117,7 +117,8 @@ impl Store {
     /// # Errors
     /// Where the store is open for reading only, or it cannot be written.
     pub fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, AppendError> {
-        Ok(self.writer()?.remove(retention.into(), dry_run)?.into())
+        let removed = self.writer()?.remove(retention.of_store(), dry_run);
+        removed.map(Removed::of_store).map_err(AppendError::of_sealing)
     }
 
     /// [Removes](Store::remove) whole files of events from the store in the folder `path`, which no process may be writing to, without opening
@@ -131,18 +132,19 @@ impl Store {
         retention: Retention,
         dry_run: bool,
     ) -> Result<Removed, OpenError> {
-        Ok(tamias_store::Removed::from(path.as_ref(), retention.into(), dry_run)?.into())
+        tamias_store::Removed::from(path.as_ref(), retention.of_store(), dry_run).map(Removed::of_store)
     }
 }
 
-impl From<Retention> for tamias_store::Retention {
-    fn from(Retention { before, file_bytes_max }: Retention) -> tamias_store::Retention {
+impl Retention {
+    fn of_store(self) -> tamias_store::Retention {
+        let Retention { before, file_bytes_max } = self;
         tamias_store::Retention { before: before.map(Instant::ticks), file_bytes_max }
     }
 }
 
-impl From<tamias_store::Removed> for Removed {
-    fn from(removed: tamias_store::Removed) -> Removed {
+impl Removed {
+    fn of_store(removed: tamias_store::Removed) -> Removed {
         let tamias_store::Removed { files, file_bytes, events, instants } = removed;
         let time_range = instants.map(|(first, last)| (instant(first), instant(last)));
         Removed { files, file_bytes, events, time_range }

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use crate::clock::Clock;
 use crate::random::Random;
-use crate::template::{EXCEPTION, Property, TEMPLATES, TRACE, TYPE, Template};
+use crate::shop::templates;
+use crate::template::{EXCEPTION, Property, TRACE, TYPE, Template};
 use crate::value::{Kind, hex, string, text_raw};
 
 /// Writes the log of a web shop: events in the compact log event format (CLEF), one a line.
@@ -41,15 +42,14 @@ impl Generator {
     /// A generator of so many events.
     #[must_use]
     pub fn new(seed: u64, events: u64) -> Generator {
-        let draws = TEMPLATES
-            .iter()
+        let draws = templates()
             .zip(0u16..)
             .flat_map(|(template, index)| std::iter::repeat_n(index, template.weight as usize));
         Generator {
             random: Random::new(seed),
             clock: Clock::new(events),
             remaining: events,
-            writers: TEMPLATES.iter().map(Writer::new).collect(),
+            writers: templates().map(Writer::new).collect(),
             draws: draws.collect(),
             values: Vec::new(),
             spans: Vec::new(),
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn every_hole_names_a_property_that_is_always_there() {
-        for template in TEMPLATES {
+        for template in templates() {
             let holes = template.text.matches('{').count();
             let writer = Writer::new(template);
             let filled = writer.parts.iter().filter(|part| matches!(part, Part::Hole(..))).count();

@@ -15,6 +15,7 @@ mod generator;
 mod nasty;
 mod random;
 mod real;
+mod shop;
 mod template;
 mod value;
 

@@ -11,6 +11,6 @@ pub(crate) fn run(args: &CompactArgs) -> Result<(), Failure> {
     let before = store.info()?.segments.len();
     store.merge()?;
     let info = store.info()?;
-    let line = format!("compacted: {before} files are {}, {} events", info.segments.len(), info.events);
+    let line = format!("compacted: {before} files became {}, {} events", info.segments.len(), info.events);
     output::write_line(&mut output::stdout(), &line)
 }

@@ -11,7 +11,7 @@ use tamias::{Batch, EventFormat};
 
 use crate::chunks::{Chunks, Waited};
 use crate::cli::{IngestArgs, OnInvalid};
-use crate::entries::{Content, Entry};
+use crate::entries::{Content, Entry, LINE_BYTES_MAX};
 use crate::failure::Failure;
 use crate::rejects::{Rejects, Start};
 use crate::source::Source;
@@ -19,9 +19,6 @@ use crate::splitter::Splitter;
 use crate::tell::tell;
 use crate::writer::{Place, Writer};
 use crate::{output, progress, signals};
-
-/// The longest line that is taken; longer ones are rejected without being held in memory.
-pub(crate) const LINE_BYTES_MAX: usize = 16 << 20;
 
 /// How often it looks for Ctrl-C while it waits for input, and how long events from a pipe wait for those that may follow
 /// before they are stored.

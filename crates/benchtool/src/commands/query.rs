@@ -35,10 +35,12 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     options.deadline = args.deadline.and_then(|time| Instant::now().checked_add(time));
     options.memory_bytes = args.memory.unwrap_or(options.memory_bytes);
     options.threads = args.threads.unwrap_or_else(processors);
-    let (mut rows, left_out) = match args.on_damage {
-        OnDamage::Fail => (store.run_with(&query, options.clone())?, LeftOut::default()),
-        OnDamage::Skip => store.run_past_damage(&query, options.clone())?,
+    let snapshot = store.snapshot()?;
+    let run = || match args.on_damage {
+        OnDamage::Fail => (snapshot.run(&query, options.clone()), LeftOut::default()),
+        OnDamage::Skip => snapshot.run_past_damage(&query, options.clone()),
     };
+    let (mut rows, left_out) = run();
     let count = if analyze {
         while rows.next_row()?.is_some() {}
         output::write_line(&mut out, rows.analysis().trim_end())?;
@@ -53,13 +55,8 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
                 let mut file = OutputFile::create(path)?;
                 let count = match file_format(format)? {
                     None => output::write_rows(&mut rows, format, &shown, &mut file)?,
-                    Some(write) => {
-                        let again = || match args.on_damage {
-                            OnDamage::Fail => store.run_with(&query, options.clone()),
-                            OnDamage::Skip => Ok(store.run_past_damage(&query, options.clone())?.0),
-                        };
-                        write(&mut rows, &mut again()?, &query.instant_columns(), &mut file)?
-                    }
+                    // Of the same events: their values have the types that were seen.
+                    Some(write) => write(&mut rows, &mut run().0, &query.instant_columns(), &mut file)?,
                 };
                 file.finish()?;
                 count

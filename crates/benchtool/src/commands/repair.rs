@@ -85,7 +85,7 @@ fn tell_files(repair: &Repair, is_planned: bool, out: &mut impl Write) -> Result
 
 /// The damaged parts of a file that the list did not name.
 fn lost_parts(file: &RegainedFile) -> impl Iterator<Item = Damage> {
-    file.damage.iter().cloned().map(Damage::from)
+    file.damage.iter().cloned()
 }
 
 /// A file that the list did not name, and what becomes of it.

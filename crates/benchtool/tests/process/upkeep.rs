@@ -39,7 +39,7 @@ fn old_files_are_removed_and_small_ones_merged() {
     assert_eq!(none, "removed: 0 files of 0 bytes, 0 events; 30 events stay\n");
 
     let done = tool(folder.path(), &["compact", "s"]).well().out;
-    assert_eq!(done, "compacted: 3 files are 1, 30 events\n");
+    assert_eq!(done, "compacted: 3 files became 1, 30 events\n");
     assert_eq!((count(folder.path(), "s"), files(folder.path())), (30, 1));
     tool(folder.path(), &["verify", "s"]).well();
 

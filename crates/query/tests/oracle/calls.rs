@@ -22,11 +22,55 @@ pub(crate) fn call(name: &str, arguments: &[Expr], ci: bool, scope: &Scope<'_>) 
         };
     }
     let values: Vec<Value> = arguments.iter().map(|argument| eval(argument, scope)).collect();
-    match (name, values.as_slice()) {
+    let values = values.as_slice();
+    match name {
+        "Coalesce" | "Has" | "TypeOf" | "Undefined" | "ElementAt" | "Keys" | "Values" | "ToString"
+        | "ToNumber" | "ToJson" | "FromJson" => of_any(name, values, ci),
+        "Length" | "Concat" | "Contains" | "StartsWith" | "EndsWith" | "IndexOf" | "LastIndexOf"
+        | "Replace" | "IsMatch" | "match" | "IndexOfMatch" | "Substring" | "ToUpper" | "ToLower" => {
+            of_text(name, values, ci)
+        }
+        "Round" | "ToHexString" | "TotalMilliseconds" => of_number(name, values),
+        "DateTime" | "DatePart" | "TimeOfDay" | "ToIsoString" | "TimeSpan" | "ToTimeString" => {
+            of_time(name, values)
+        }
+        other => panic!("no function {other}"),
+    }
+}
+
+fn of_any(name: &str, values: &[Value], ci: bool) -> Value {
+    match (name, values) {
         ("Coalesce", values) => {
             let there = values.iter().find(|value| !matches!(value, Value::Null | Value::Undefined));
             there.or(values.last()).cloned().unwrap_or(Value::Undefined)
         }
+        ("Has", [value]) => Value::Bool(!value.is_undefined()),
+        ("TypeOf", [value]) => Value::text(value.kind()),
+        ("Undefined", []) => Value::Undefined,
+        ("ElementAt", [of, key]) => of.element(key, ci),
+        ("Keys", [Value::Object(pairs)]) => {
+            Value::Array(pairs.iter().map(|(key, _)| Value::text(key)).collect())
+        }
+        ("Values", [Value::Object(pairs)]) => {
+            Value::Array(pairs.iter().map(|(_, value)| value.clone()).collect())
+        }
+        ("ToString", [Value::Text(text)]) => Value::text(text),
+        ("ToString", [Value::Bool(bool)]) => Value::Text(bool.to_string()),
+        ("ToString", [Value::Number(number)]) => Value::text(number.text()),
+        ("ToNumber", [Value::Number(number)]) => Value::Number(number.clone()),
+        ("ToNumber", [Value::Text(text)]) if is_number(text) => Value::Number(Number::literal(text)),
+        ("ToJson", [value]) if !value.is_undefined() => Value::Text(value.json()),
+        ("FromJson", [Value::Text(text)]) => match serde_json::from_str::<&serde_json::value::RawValue>(text)
+        {
+            Ok(raw) => Value::stored(raw.get()),
+            Err(_) => Value::Undefined,
+        },
+        _ => Value::Undefined,
+    }
+}
+
+fn of_text(name: &str, values: &[Value], ci: bool) -> Value {
+    match (name, values) {
         ("Concat", values) => {
             let mut all = String::new();
             for value in values {
@@ -35,9 +79,6 @@ pub(crate) fn call(name: &str, arguments: &[Expr], ci: bool, scope: &Scope<'_>) 
             }
             Value::Text(all)
         }
-        ("Has", [value]) => Value::Bool(!value.is_undefined()),
-        ("TypeOf", [value]) => Value::text(value.kind()),
-        ("Undefined", []) => Value::Undefined,
         ("Contains", [Value::Text(text), Value::Text(part)]) => Value::Bool(!find(text, part, ci).is_empty()),
         ("StartsWith", [Value::Text(text), Value::Text(part)]) => {
             Value::Bool(find(text, part, ci).contains(&0))
@@ -58,13 +99,6 @@ pub(crate) fn call(name: &str, arguments: &[Expr], ci: bool, scope: &Scope<'_>) 
         ("IsMatch" | "match" | "IndexOfMatch", [Value::Text(text), Value::Text(regex)]) => {
             with_regex(name, text, regex, None, ci)
         }
-        ("ElementAt", [of, key]) => of.element(key, ci),
-        ("Keys", [Value::Object(pairs)]) => {
-            Value::Array(pairs.iter().map(|(key, _)| Value::text(key)).collect())
-        }
-        ("Values", [Value::Object(pairs)]) => {
-            Value::Array(pairs.iter().map(|(_, value)| value.clone()).collect())
-        }
         ("Length", [Value::Text(text)]) => Value::integer(length(text) as i64),
         ("Length", [Value::Array(elements)]) => Value::integer(elements.len() as i64),
         ("Substring", [Value::Text(text), start, rest @ ..]) => {
@@ -80,17 +114,12 @@ pub(crate) fn call(name: &str, arguments: &[Expr], ci: bool, scope: &Scope<'_>) 
         }
         ("ToUpper", [Value::Text(text)]) => Value::Text(text.chars().map(upper).collect()),
         ("ToLower", [Value::Text(text)]) => Value::Text(text.chars().map(lower).collect()),
-        ("ToString", [Value::Text(text)]) => Value::text(text),
-        ("ToString", [Value::Bool(bool)]) => Value::Text(bool.to_string()),
-        ("ToString", [Value::Number(number)]) => Value::text(number.text()),
-        ("ToNumber", [Value::Number(number)]) => Value::Number(number.clone()),
-        ("ToNumber", [Value::Text(text)]) if is_number(text) => Value::Number(Number::literal(text)),
-        ("ToJson", [value]) if !value.is_undefined() => Value::Text(value.json()),
-        ("FromJson", [Value::Text(text)]) => match serde_json::from_str::<&serde_json::value::RawValue>(text)
-        {
-            Ok(raw) => Value::stored(raw.get()),
-            Err(_) => Value::Undefined,
-        },
+        _ => Value::Undefined,
+    }
+}
+
+fn of_number(name: &str, values: &[Value]) -> Value {
+    match (name, values) {
         ("Round", [Value::Number(number), rest @ ..]) => match optional(rest.first(), 0) {
             Some(places @ 0..=28) => from(number.round(places as usize)),
             _ => Value::Undefined,
@@ -102,6 +131,12 @@ pub(crate) fn call(name: &str, arguments: &[Expr], ci: bool, scope: &Scope<'_>) 
             }
         }
         ("TotalMilliseconds", [Value::Number(number)]) => from(number.divide(&Number::integer(10_000))),
+        _ => Value::Undefined,
+    }
+}
+
+fn of_time(name: &str, values: &[Value]) -> Value {
+    match (name, values) {
         ("DateTime", [text]) => parse_instant(text),
         ("DatePart", [instant, Value::Text(part), rest @ ..]) => match civil(instant, rest.first()) {
             Some(civil) => civil.part(&part.to_ascii_lowercase()).map_or(Value::Undefined, Value::integer),
@@ -111,24 +146,7 @@ pub(crate) fn call(name: &str, arguments: &[Expr], ci: bool, scope: &Scope<'_>) 
             civil(instant, rest.first()).map_or(Value::Undefined, |civil| Value::integer(civil.time))
         }
         ("ToIsoString", [instant, rest @ ..]) => match (civil(instant, rest.first()), offset(rest.first())) {
-            (Some(civil), Some(offset)) if offset % MINUTE == 0 && offset.abs() < DAY => {
-                let sign = if offset < 0 { '-' } else { '+' };
-                let zone = match offset.abs() / MINUTE {
-                    0 => "Z".to_owned(),
-                    minutes => format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60),
-                };
-                let (date, time) = ((civil.year, civil.month, civil.day), civil.time);
-                Value::Text(format!(
-                    "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:07}{zone}",
-                    date.0,
-                    date.1,
-                    date.2,
-                    time / HOUR,
-                    time / MINUTE % 60,
-                    time / SECOND % 60,
-                    time % SECOND
-                ))
-            }
+            (Some(civil), Some(offset)) if offset % MINUTE == 0 && offset.abs() < DAY => iso(&civil, offset),
             _ => Value::Undefined,
         },
         ("TimeSpan", [Value::Text(text)]) => parse_duration(text).map_or(Value::Undefined, Value::integer),
@@ -136,15 +154,28 @@ pub(crate) fn call(name: &str, arguments: &[Expr], ci: bool, scope: &Scope<'_>) 
             Some(ticks) => Value::Text(print_duration(ticks)),
             None => Value::Undefined,
         },
-        (
-            "Contains" | "StartsWith" | "EndsWith" | "IndexOf" | "LastIndexOf" | "Replace" | "IsMatch"
-            | "match" | "IndexOfMatch" | "Keys" | "Values" | "Length" | "Substring" | "ToUpper" | "ToLower"
-            | "ToString" | "ToNumber" | "ToJson" | "FromJson" | "Round" | "TotalMilliseconds" | "DatePart"
-            | "TimeSpan" | "ToHexString",
-            _,
-        ) => Value::Undefined,
-        (other, values) => panic!("no function {other} of {} arguments", values.len()),
+        _ => Value::Undefined,
     }
+}
+
+/// An instant as ISO 8601 text, in the zone with that offset, which is whole minutes.
+fn iso(civil: &Civil, offset: i64) -> Value {
+    let sign = if offset < 0 { '-' } else { '+' };
+    let zone = match offset.abs() / MINUTE {
+        0 => "Z".to_owned(),
+        minutes => format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60),
+    };
+    let (date, time) = ((civil.year, civil.month, civil.day), civil.time);
+    Value::Text(format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:07}{zone}",
+        date.0,
+        date.1,
+        date.2,
+        time / HOUR,
+        time / MINUTE % 60,
+        time / SECOND % 60,
+        time % SECOND
+    ))
 }
 
 fn with_regex(name: &str, text: &str, regex: &str, with: Option<Value>, ci: bool) -> Value {

@@ -148,20 +148,8 @@ impl Scope<'_> {
 }
 
 pub(crate) fn eval(expr: &Expr, scope: &Scope<'_>) -> Value {
-    if is_comparison(expr) {
-        let mut open = expr.clone();
-        let local = format!("#{}", scope.locals.len());
-        if let Some((collection, some)) =
-            open.children_mut().into_iter().find_map(|side| take_wildcard(side, &local))
-        {
-            // The comparison holds for some or for all elements; what has no elements answers nothing.
-            return match eval(&collection, scope).elements() {
-                Some(elements) => {
-                    quantified(some, elements, |element| eval(&open, &scope.with(&local, element)).is_true())
-                }
-                None => Value::Undefined,
-            };
-        }
+    if let Some(value) = over_wildcard(expr, scope) {
+        return value;
     }
     match expr {
         Expr::Null => Value::Null,
@@ -205,41 +193,8 @@ pub(crate) fn eval(expr: &Expr, scope: &Scope<'_>) -> Value {
         },
         Expr::Regex(_) => panic!("a regular expression is no value"),
         Expr::Call(name, arguments, ci) => calls::call(name, arguments, *ci, scope),
-        Expr::Array(items) => {
-            let mut elements = Vec::new();
-            for item in items {
-                match item {
-                    Item::One(expr) => elements.push(eval(expr, scope)),
-                    // What is spread and is no array has no elements to give.
-                    Item::Spread(expr) => {
-                        if let Value::Array(spread) = eval(expr, scope) {
-                            elements.extend(spread);
-                        }
-                    }
-                }
-            }
-            elements.retain(|element| !element.is_undefined());
-            Value::Array(elements)
-        }
-        Expr::Object(pairs) => {
-            let mut members = Vec::new();
-            for pair in pairs {
-                match pair {
-                    Pair::Named(name, expr) => members.push((name.clone(), eval(expr, scope))),
-                    Pair::Same(expr) => {
-                        members.push((expr.print(), eval(expr, scope)));
-                    }
-                    Pair::Spread(expr) => {
-                        if let Value::Object(spread) = eval(expr, scope) {
-                            members.extend(spread);
-                        }
-                    }
-                }
-            }
-            let Value::Object(mut members) = Value::object(members) else { unreachable!() };
-            members.retain(|(_, value)| !value.is_undefined());
-            Value::Object(members)
-        }
+        Expr::Array(items) => array(items, scope),
+        Expr::Object(pairs) => object(pairs, scope),
         Expr::If(condition, then, otherwise) => {
             eval(if eval(condition, scope).is_true() { then } else { otherwise }, scope)
         }
@@ -267,6 +222,54 @@ pub(crate) fn eval(expr: &Expr, scope: &Scope<'_>) -> Value {
             Value::integer(distinct.len().try_into().unwrap())
         }
     }
+}
+
+/// A comparison with a wildcard inside: it holds for some or for all elements; what has no elements answers nothing.
+fn over_wildcard(expr: &Expr, scope: &Scope<'_>) -> Option<Value> {
+    if !is_comparison(expr) {
+        return None;
+    }
+    let mut open = expr.clone();
+    let local = format!("#{}", scope.locals.len());
+    let (collection, some) = open.children_mut().into_iter().find_map(|side| take_wildcard(side, &local))?;
+    let holds = |element| eval(&open, &scope.with(&local, element)).is_true();
+    let elements = eval(&collection, scope).elements();
+    Some(elements.map_or(Value::Undefined, |elements| quantified(some, elements, holds)))
+}
+
+fn array(items: &[Item], scope: &Scope<'_>) -> Value {
+    let mut elements = Vec::new();
+    for item in items {
+        match item {
+            Item::One(expr) => elements.push(eval(expr, scope)),
+            // What is spread and is no array has no elements to give.
+            Item::Spread(expr) => {
+                if let Value::Array(spread) = eval(expr, scope) {
+                    elements.extend(spread);
+                }
+            }
+        }
+    }
+    elements.retain(|element| !element.is_undefined());
+    Value::Array(elements)
+}
+
+fn object(pairs: &[Pair], scope: &Scope<'_>) -> Value {
+    let mut members = Vec::new();
+    for pair in pairs {
+        match pair {
+            Pair::Named(name, expr) => members.push((name.clone(), eval(expr, scope))),
+            Pair::Same(expr) => members.push((expr.print(), eval(expr, scope))),
+            Pair::Spread(expr) => {
+                if let Value::Object(spread) = eval(expr, scope) {
+                    members.extend(spread);
+                }
+            }
+        }
+    }
+    let Value::Object(mut members) = Value::object(members) else { unreachable!() };
+    members.retain(|(_, value)| !value.is_undefined());
+    Value::Object(members)
 }
 
 pub(crate) fn from(number: Option<Number>) -> Value {

@@ -1,0 +1,8 @@
+//! What summaries, times and searching spare never changes an answer: random and directed queries, run both ways.
+
+mod agree;
+mod directed;
+#[path = "../memory/mod.rs"]
+mod memory;
+mod random;
+mod spellings;

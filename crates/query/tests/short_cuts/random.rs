@@ -1,0 +1,281 @@
+//! Random queries over random events, in blocks whose summaries have something to say, right or wrong.
+
+use crate::agree::agree;
+use crate::memory::{Event, Memory, MemoryBlock};
+use proptest::prelude::*;
+use proptest::sample::select;
+use std::sync::Arc;
+use tamias_query::{Block, Query};
+
+fn texts() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => select(vec!["a", "b", "Error", "error", "", "x\\\"a\\\":1", "ab", "\\ud800", "\\ufffd", "ß", "line\\n"])
+            .prop_map(str::to_owned),
+        2 => (0u32..200).prop_map(|n| format!("id-{n:03}")),
+        1 => (0usize..3).prop_map(|n| "long ".repeat(20 + n)),
+    ]
+}
+
+fn numbers() -> impl Strategy<Value = String> {
+    prop_oneof![
+        select(vec![
+            "0",
+            "-0",
+            "1",
+            "1.0",
+            "1e0",
+            "2e2",
+            "200",
+            "200.0",
+            "201.5e-3",
+            "1999e-3",
+            "-1.50",
+            "1e30",
+            "1e-30",
+            "200.00000000000000000001",
+            "79228162514264337593543950335",
+            "1234567890123456",
+            "12345678901234567",
+            "0.1234567890123456",
+            "-0.0",
+            "65535",
+            "65536"
+        ])
+        .prop_map(str::to_owned),
+        (-50i32..250).prop_map(|n| n.to_string()),
+        (-500i32..2500).prop_map(|n| format!("{}.{}", n / 10, n.unsigned_abs() % 10)),
+    ]
+}
+
+/// Values of a key in one block: of one kind mostly, so that there is something to conclude.
+fn values() -> impl Strategy<Value = Vec<String>> {
+    let quoted = || texts().prop_map(|text| format!("\"{text}\""));
+    let mixed = prop_oneof![
+        quoted(),
+        numbers(),
+        select(vec!["null", "true", "false", "[]", "[1,\"a\"]", "{}", "{\"a\":1}", "{\"x\":{\"b\":\"a\"}}"])
+            .prop_map(str::to_owned)
+    ];
+    let few = |of: BoxedStrategy<String>| prop::collection::vec(of, 1..4);
+    let many = |of: BoxedStrategy<String>| prop::collection::vec(of, 60);
+    prop_oneof![
+        few(quoted().boxed()),
+        many(quoted().boxed()),
+        few(numbers().boxed()),
+        many(numbers().boxed()),
+        few(mixed.boxed()),
+        (0u32..2).prop_map(|truth| vec![(truth == 1).to_string()]),
+        Just(vec!["null".to_owned()]),
+    ]
+}
+
+const KEYS: [&str; 6] = ["a", "b", "Elapsed", "@l", ",a", "x\\\"a"];
+
+/// A block: for each key its values and how many events in eight have it, and events that choose among them.
+fn block(instants: std::ops::Range<u64>) -> impl Strategy<Value = Vec<(u64, String)>> {
+    let keys = prop::collection::vec((values(), select(vec![0u8, 0, 1, 4, 7, 8, 8, 8])), KEYS.len());
+    let events = prop::collection::vec(
+        (instants, prop::collection::vec((any::<u8>(), any::<u8>()), KEYS.len()), 0u8..20),
+        1..70,
+    );
+    (keys, events).prop_map(|(keys, events)| {
+        let event = |(instant, choices, odd): (u64, Vec<(u8, u8)>, u8)| {
+            let mut members: Vec<String> = Vec::new();
+            for (number, ((values, share), (has, which))) in keys.iter().zip(choices).enumerate() {
+                if has % 8 < *share {
+                    let value = &values[usize::from(which) % values.len()];
+                    members.push(format!("\"{}\":{value}", KEYS[number]));
+                    // Now and then a key comes twice.
+                    if odd == 0 && which % 4 == 0 {
+                        members.push(format!("\"{}\":{}", KEYS[number], values[0]));
+                    }
+                }
+            }
+            if odd == 1 {
+                members.insert(0, r#""nested":{"a":1,"Elapsed":[{"b":"a"}]}"#.to_owned());
+            }
+            (instant, format!("{{{}}}", members.join(",")))
+        };
+        events.into_iter().map(event).collect()
+    })
+}
+
+/// Groups of blocks that overlap in time.
+fn store() -> impl Strategy<Value = Memory> {
+    let group = |number: u64| prop::collection::vec(block(number * 1000..number * 1000 + 30), 1..3);
+    (group(0), group(1), group(2)).prop_map(|(a, b, c)| {
+        let mut arrival = 0;
+        let mut made = |group: Vec<Vec<(u64, String)>>| -> Vec<Vec<Event>> {
+            let mut event = |(instant, document)| {
+                arrival += 1;
+                Event { instant, arrival, document }
+            };
+            group.into_iter().map(|block| block.into_iter().map(&mut event).collect()).collect()
+        };
+        let groups: Vec<Vec<Vec<Event>>> = vec![made(a), made(b), made(c)];
+        let blocks: Vec<Vec<&[Event]>> =
+            groups.iter().map(|group| group.iter().map(Vec::as_slice).collect()).collect();
+        Memory::blocks(&blocks.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    })
+}
+
+fn path() -> impl Strategy<Value = String> {
+    select(vec![
+        "a",
+        "b",
+        "Elapsed",
+        "@l",
+        "absent",
+        "@Level",
+        "@Properties[',a']",
+        "@Properties['x\"a']",
+        "a.x",
+        "nested.a",
+    ])
+    .prop_map(str::to_owned)
+}
+
+fn comparison() -> impl Strategy<Value = &'static str> {
+    select(vec!["=", "<>", "<", "<=", ">", ">="])
+}
+
+fn literal() -> impl Strategy<Value = String> {
+    prop_oneof![
+        texts().prop_map(|text| format!(
+            "'{}'",
+            text.replace("\\\"", "\"")
+                .replace("\\ud800", "\u{FFFD}")
+                .replace("\\ufffd", "\u{FFFD}")
+                .replace("\\n", "\n")
+        )),
+        numbers().prop_filter("the language has no exponents", |n| !n.contains('e')),
+        select(vec!["null", "true", "false", "[]", "{}", "undefined()"]).prop_map(str::to_owned),
+    ]
+}
+
+fn term() -> impl Strategy<Value = String> {
+    let ci = select(vec!["", "", " ci"]);
+    prop_oneof![
+        4 => (path(), comparison(), literal(), ci).prop_map(|(k, op, v, ci)| format!("{k} {op} {v}{ci}")),
+        1 => (literal(), comparison(), path()).prop_map(|(v, op, k)| format!("{v} {op} {k}")),
+        2 => path().prop_map(|k| format!("{k} is null")),
+        2 => path().prop_map(|k| format!("{k} is not null")),
+        1 => (path(), literal(), literal()).prop_map(|(k, v, w)| format!("{k} in [{v}, {w}]")),
+        1 => (path(), literal()).prop_map(|(k, v)| format!("{k} not in [{v}] ci")),
+        1 => (path(), select(vec!["a%", "%0%", "ERR%", "_", "id-1__", ""]), select(vec!["", " ci"]))
+            .prop_map(|(k, p, ci)| format!("{k} like '{p}'{ci}")),
+        1 => (path(), select(vec!["a", "id-0", "^E", "\\d"])).prop_map(|(k, p)| format!("match({k}, '{p}')")),
+        1 => path().prop_map(|k| format!("{k} <> /id-.*/")),
+        1 => path().prop_map(|k| k),
+        1 => path().prop_map(|k| format!("Length({k}) > 1")),
+        1 => (path(), path()).prop_map(|(k, l)| format!("{k} = {l}")),
+        1 => (comparison(), 0u64..3, 0u64..30).prop_map(|(op, group, at)| format!("@Timestamp {op} {}", group * 1000 + at)),
+        1 => (path(), numbers()).prop_filter("the language has no exponents", |(_, n)| !n.contains('e'))
+            .prop_map(|(k, n)| format!("{k} + 1 > {n}")),
+    ]
+}
+
+fn condition() -> impl Strategy<Value = String> {
+    term().prop_recursive(3, 8, 3, |inner| {
+        prop_oneof![
+            inner.clone().prop_map(|c| format!("not ({c})")),
+            (inner.clone(), inner.clone()).prop_map(|(c, d)| format!("({c}) and ({d})")),
+            (inner.clone(), inner).prop_map(|(c, d)| format!("({c}) or ({d})")),
+        ]
+    })
+}
+
+fn query() -> impl Strategy<Value = String> {
+    let aggregates = [
+        "count(*)",
+        "count(K)",
+        "sum(K)",
+        "min(K)",
+        "max(K)",
+        "mean(K)",
+        "first(K)",
+        "last(K)",
+        "any(K)",
+        "all(K)",
+        "count(distinct(K))",
+        "sum(K) as s, min(K) as l, max(K) as g, mean(K) as m, count(*) as n",
+        "count(Length(K))",
+        "max(Length(K))",
+        "distinct(K)",
+        "top(K, 3)",
+        "percentile(K, 50)",
+    ];
+    let grouped_aggregates = [
+        "count(*)",
+        "count(*) as n, max(K)",
+        "count(K), first(K)",
+        "sum(K)",
+        "min(b), max(b), mean(b), percentile(b, 50)",
+        "count(distinct(b))",
+        "sum(Length(b)), max(Length(b))",
+        "distinct(b)",
+        "any(b), all(b), last(b)",
+    ];
+    let grouped =
+        ["K", "K ci", "@Level", "Length(K)", "K, b", "time(10us)", "K, time(10us)", "K = 'a'", "TypeOf(K)"];
+    let selected = prop_oneof![
+        2 => select(vec!["K, b", "*", "@Timestamp", "K, @Id"]).prop_map(|columns| (columns.to_owned(), String::new())),
+        4 => select(aggregates.to_vec()).prop_map(|columns| (columns.to_owned(), String::new())),
+        3 => (select(grouped_aggregates.to_vec()), select(grouped.to_vec()))
+            .prop_map(|(columns, by)| (columns.to_owned(), format!(" group by {by}"))),
+    ];
+    let condition = prop::option::weighted(0.7, condition());
+    let end = select(vec!["", "", "", " limit 3", " order by time desc limit 5"]);
+    (selected, path(), condition, end).prop_map(|((columns, by), key, condition, end)| {
+        let condition = condition.map(|condition| format!(" where {condition}")).unwrap_or_default();
+        let is_row = by.is_empty() && ["K, b", "*", "@Timestamp", "K, @Id"].contains(&&*columns);
+        let end = if is_row || end == " limit 3" { end } else { "" };
+        format!("select {columns} from stream{condition}{by}{end}").replace('K', &key)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_query_answers_the_same_both_ways(store in store(), queries in prop::collection::vec(query(), 8)) {
+        for text in queries.iter().filter(|text| Query::prepare(text).is_ok()) {
+            agree(&store, text);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever a summary was made into: if it passes the check, no query is led astray by it.
+    #[test]
+    fn what_passes_the_check_answers_the_same_both_ways(
+        store in store(),
+        alterations in prop::collection::vec(
+            (any::<prop::sample::Index>(), prop_oneof![any::<u8>(), (0..8).prop_map(|bit| 1u8 << bit)]),
+            1..3,
+        ),
+        other in any::<prop::sample::Index>(),
+        queries in prop::collection::vec(query(), 4),
+    ) {
+        let blocks: Vec<_> = store.groups.iter().flatten().cloned().collect();
+        let exchanged = other.get(&blocks).clone();
+        let altered = |block: &Arc<MemoryBlock>| {
+            let by_bytes = |summary: &mut Vec<u8>| {
+                for (at, bits) in &alterations {
+                    let at = at.index(summary.len());
+                    summary[at] ^= bits;
+                }
+            };
+            let by_another = |summary: &mut Vec<u8>| exchanged.summary().unwrap().clone_into(summary);
+            let passing = block.with_summary(by_bytes).or_else(|| block.with_summary(by_another));
+            passing.map_or_else(|| Arc::clone(block), Arc::new)
+        };
+        let groups = store.groups.iter().map(|group| group.iter().map(altered).collect()).collect();
+        let store = Memory { groups };
+        for text in queries.iter().filter(|text| Query::prepare(text).is_ok()) {
+            agree(&store, text);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The store at one moment, for several queries.
+
+use std::path::PathBuf;
+
+use tamias_query::{Instant, Query, QueryError, Rows, RunOptions};
+use tamias_store::Groups;
+
+use crate::LeftOut;
+use crate::damage::instant;
+use crate::source::SnapshotSource;
+
+/// The events of a store at [one moment](crate::Store::snapshot): whole batches, and what happens to the store later does not show. Cheap
+/// to clone, for any number of threads and queries.
+///
+/// While there is one, the files stay that it may still read, those that are merged or removed meanwhile included: it
+/// should not be kept for longer than it is used.
+#[derive(Clone, Debug)]
+pub struct Snapshot(pub(crate) tamias_store::Snapshot);
+
+/// What a store holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Info {
+    /// The number of events.
+    pub events: u64,
+    /// The bytes of their documents, as stored, without line feeds.
+    pub bytes: u64,
+    /// The instants of the first and the last event; `None` where there are no events.
+    pub time_range: Option<(Instant, Instant)>,
+    /// The files that the events are in, in the order in which they were sealed.
+    pub segments: Vec<Segment>,
+}
+
+/// A file of events, or those that are not sealed yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The file; `None` for the events that are in the log only.
+    pub file: Option<PathBuf>,
+    /// The bytes of the file, or of the logs.
+    pub file_bytes: u64,
+    /// The number of events.
+    pub events: u64,
+    /// The bytes of their documents, without line feeds.
+    pub bytes: u64,
+    /// The number of blocks, of about a megabyte each.
+    pub blocks: u64,
+    /// The instants of the first and the last event.
+    pub time_range: (Instant, Instant),
+}
+
+impl Snapshot {
+    /// Runs a query. Rows are made as they are asked for.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = tamias::Store::open(folder.path())?;
+    /// # store.append([r#"{"@t":"2024-05-29T10:56:01Z","Elapsed":12.5}"#])?;
+    /// let snapshot = store.snapshot()?;
+    /// let all = snapshot.query("select count(*) from stream")?;
+    /// let slow = snapshot.query("select count(*) from stream where Elapsed > 200")?; // of the same events
+    /// # assert_eq!((all.count(), slow.count()), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where the query is malformed, with the place.
+    pub fn query(&self, text: &str) -> Result<Rows, QueryError> {
+        Ok(self.run(&Query::prepare(text)?, RunOptions::default()))
+    }
+
+    /// Runs a query that was [prepared](Query::prepare) before.
+    pub fn run(&self, query: &Query, options: RunOptions) -> Rows {
+        query.run_with(Box::new(SnapshotSource::whole(self.groups(query))), options)
+    }
+
+    /// Runs a prepared query that leaves damaged parts of the store out, where [`run`](Snapshot::run) would fail on them. What
+    /// was left out is listed beside the rows: an answer without it may be wrong.
+    pub fn run_past_damage(&self, query: &Query, options: RunOptions) -> (Rows, LeftOut) {
+        let left_out = LeftOut::default();
+        let source = SnapshotSource::past_damage(self.groups(query), left_out.clone());
+        (query.run_with(Box::new(source), options), left_out)
+    }
+
+    /// What it holds. Takes as long as listing the files does; none is read.
+    pub fn info(&self) -> Info {
+        let segments = self.0.segments().into_iter().map(|segment| Segment {
+            file: segment.file,
+            file_bytes: segment.file_bytes,
+            events: segment.events,
+            bytes: segment.document_bytes,
+            blocks: segment.blocks,
+            time_range: (instant(segment.instants.0), instant(segment.instants.1)),
+        });
+        Info {
+            events: self.0.events(),
+            bytes: self.0.document_bytes(),
+            time_range: self.0.time_range().map(|(first, last)| (instant(first), instant(last))),
+            segments: segments.collect(),
+        }
+    }
+
+    fn groups(&self, query: &Query) -> Groups {
+        let direction = match query.direction() {
+            tamias_query::Direction::Ascending => tamias_store::Direction::Ascending,
+            tamias_query::Direction::Descending => tamias_store::Direction::Descending,
+        };
+        self.0.groups(query.instants(), direction)
+    }
+}

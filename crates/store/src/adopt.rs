@@ -41,7 +41,7 @@ impl Stray {
 
 /// The strays in the folder: segments before logs, the newest segment first, as it may hold what older ones held; logs in the order of their age.
 pub(crate) fn strays(directory: &dyn Directory, manifest: &Manifest) -> Result<Vec<Stray>, Failure> {
-    let unnamed = inventory::unnamed(directory, manifest)?;
+    let unnamed = inventory::unnamed(directory, inventory::list(directory)?, manifest);
     let own = [UnnamedKind::Events, UnnamedKind::Unfinished, UnnamedKind::Retired, UnnamedKind::Unreadable];
     let events = unnamed.iter().filter(|file| own.contains(&file.kind));
     // Those of unfinished names are nobody's loss.
@@ -92,7 +92,7 @@ pub(crate) fn beyond_unnamed(
 
 /// Whether there are files of events that no manifest names.
 fn unnamed_events(directory: &Arc<dyn Directory>, manifest: &Manifest) -> Result<bool, Failure> {
-    let unnamed = inventory::unnamed(&**directory, manifest)?;
+    let unnamed = inventory::unnamed(&**directory, inventory::list(&**directory)?, manifest);
     Ok(unnamed.iter().any(|file| file.kind == UnnamedKind::Events))
 }
 

@@ -496,7 +496,7 @@ impl Work<'_> {
 
     /// Manifests of this store that do not count, and what looks like one, go to quarantine: they would be looked at each time.
     fn useless_manifests(&mut self) -> Result<(), OpenError> {
-        for file in inventory::unnamed(self.directory, self.old)? {
+        for file in inventory::unnamed(self.directory, inventory::list(self.directory)?, self.old) {
             let name = file.file.file_name().and_then(|name| name.to_str());
             if let Some(name) = name.filter(|_| file.kind == UnnamedKind::Manifest) {
                 let quarantined = self.keep(name)?;

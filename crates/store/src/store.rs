@@ -224,8 +224,9 @@ impl Store {
     /// # Errors
     /// Where the folder cannot be listed.
     pub fn unnamed(&self) -> Result<Vec<Unnamed>, Failure> {
+        let names = inventory::list(&*self.inner.directory)?;
         let manifest = self.inner.lock().manifest.clone();
-        let mut unnamed = inventory::unnamed(&*self.inner.directory, &manifest)?;
+        let mut unnamed = inventory::unnamed(&*self.inner.directory, names, &manifest);
         // This process is writing them.
         unnamed.retain(|file| file.kind != UnnamedKind::Unfinished);
         Ok(unnamed)

@@ -13,7 +13,7 @@ use crate::segment::{Loaded, Segment};
 
 /// Events in order of (instant, arrival). Cheap to clone, and independent of what happens to the store.
 ///
-/// The bytes are mapped from a sealed file, or lie in memory: the tail that is not sealed yet, and everything in plain mode. Of a
+/// The bytes are mapped from a sealed file, or lie in memory: the memtable that is not sealed yet, and everything in plain mode. Of a
 /// sealed block the columns (ends, instants, arrivals, summary) were verified before it was handed out; its documents are read
 /// and verified when they are first asked for, so that a block that is only looked at costs no reading of documents.
 #[derive(Clone)]
@@ -23,7 +23,7 @@ pub struct Block {
 
 #[derive(Clone)]
 enum Bytes {
-    Tail(Arc<Run>),
+    Memtable(Arc<Run>),
     /// `fetched` once the documents were found whole and in memory by this handle or one that it was cloned from.
     Mapped {
         file: Arc<Loaded>,
@@ -94,8 +94,8 @@ impl<'a> Columns<'a> {
 }
 
 impl Block {
-    pub(crate) fn tail(run: Arc<Run>) -> Block {
-        Block { bytes: Bytes::Tail(run) }
+    pub(crate) fn in_memory(run: Arc<Run>) -> Block {
+        Block { bytes: Bytes::Memtable(run) }
     }
 
     pub(crate) fn mapped(file: Arc<Loaded>, number: usize, parts: Parts, documents: Range<usize>) -> Block {
@@ -108,7 +108,7 @@ impl Block {
 
     fn columns(&self) -> Columns<'_> {
         let (bytes, events) = match &self.bytes {
-            Bytes::Tail(run) => {
+            Bytes::Memtable(run) => {
                 let Run { ends, instants, arrivals, .. } = &**run;
                 return Columns { instants, arrivals, ends };
             }
@@ -125,7 +125,7 @@ impl Block {
     /// Where they are not what was written, or the operating system refuses to read them.
     pub fn documents(&self) -> Result<&[u8], ReadError> {
         match &self.bytes {
-            Bytes::Tail(run) => Ok(&run.documents),
+            Bytes::Memtable(run) => Ok(&run.documents),
             Bytes::Mapped { file, number, documents, fetched, .. } => {
                 // Rows ask for them one by one.
                 if !fetched.load(Relaxed) {
@@ -153,19 +153,19 @@ impl Block {
         self.columns().arrivals
     }
 
-    /// What [`Summarize`](crate::Summarize) said of the block; nothing where that is damaged, and `None` for the tail.
+    /// What [`Summarize`](crate::Summarize) said of the block; nothing where that is damaged, and `None` for the memtable.
     pub fn summary(&self) -> Option<&[u8]> {
         match &self.bytes {
-            Bytes::Tail(_) => None,
+            Bytes::Memtable(_) => None,
             Bytes::Mapped { file, parts, .. } => Some(file.mapped(&parts.summary)),
             Bytes::Read(block) => Some(block.bytes.get(block.parts.summary.clone()).unwrap_or_default()),
         }
     }
 
-    /// The file that it lies in; `None` for the tail, which is not sealed yet.
+    /// The file that it lies in; `None` for the memtable, which is not sealed yet.
     pub fn file(&self) -> Option<PathBuf> {
         match &self.bytes {
-            Bytes::Tail(_) => None,
+            Bytes::Memtable(_) => None,
             Bytes::Mapped { file, .. } => Some(file.path()),
             Bytes::Read(block) => Some(block.segment.path()),
         }
@@ -174,7 +174,7 @@ impl Block {
     /// How many events, at least one.
     pub fn len(&self) -> usize {
         match &self.bytes {
-            Bytes::Tail(run) => run.len(),
+            Bytes::Memtable(run) => run.len(),
             Bytes::Mapped { parts, .. } => parts.events,
             Bytes::Read(block) => block.parts.events,
         }

@@ -306,7 +306,7 @@ pub enum ReadError {
     Damaged(Damage),
 }
 
-/// Why the tail was not flushed or sealed. What was acknowledged is as safe as before.
+/// Why the memtable was not flushed or sealed. What was acknowledged is as safe as before.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {

@@ -1,7 +1,8 @@
 //! An append-only store of opaque, timed byte strings in plain files.
 //!
-//! An [`Event`] is an instant and a document: bytes without a line feed. [`Store::append`] makes a batch of them durable in a log;
-//! once enough has come in, the events are sealed into an immutable segment, in order of time. A [`Snapshot`] hands the events out
+//! An [`Event`] is an instant and a document: bytes without a line feed. [`Store::append`] makes a batch of them durable in the
+//! write-ahead log, the log for short; the memtable has them in memory. Once enough has come in, they are sealed into an immutable
+//! segment, in order of time. A [`Snapshot`] hands the events out
 //! as [`Block`]s, in groups that come in order of time, either way. Any number of other processes can read beside the one that writes, each through
 //! a [`Reader`].
 //!
@@ -36,6 +37,7 @@ mod inventory;
 pub mod io;
 mod log;
 mod manifest;
+mod memtable;
 mod merge;
 mod options;
 mod quarantine;
@@ -49,7 +51,6 @@ mod sealing;
 mod segment;
 mod snapshot;
 mod store;
-mod tail;
 mod upkeep;
 mod writer;
 

@@ -1,4 +1,4 @@
-//! Where batches become durable: each is appended to the current log and flushed before it is acknowledged.
+//! The write-ahead log, where batches become durable: each is appended to the current log and flushed before it is acknowledged.
 //!
 //! A batch carries how far the log had been flushed when it was written. That tells damage from a crash: bytes that some later,
 //! whole batch says were flushed must be whole too; without such a witness the log simply ends before them.

@@ -20,16 +20,16 @@ use crate::inventory::{self, find_manifest, folder, list, next_manifest};
 use crate::io::{Directory, Lock, LockKind, read_full_at, write_all_at};
 use crate::log::{LogCopy, LogReader, LogWriter, StoredBatch};
 use crate::manifest::{LogEntry, Manifest, SourceMark, Sources, mark};
+use crate::memtable::Memtable;
 use crate::options::Options;
 use crate::quarantine;
 use crate::retire;
 use crate::run::Run;
-use crate::tail::Tail;
 
 /// What the logs of a manifest hold.
 #[derive(Debug, Default)]
 pub(crate) struct Replayed {
-    pub(crate) tail: Tail,
+    pub(crate) memtable: Memtable,
     pub(crate) sources: Sources,
     /// As in the manifest, or while there are files of events that it does not name.
     pub(crate) sources_lost_before: u64,
@@ -39,7 +39,7 @@ pub(crate) struct Replayed {
 impl Replayed {
     pub(crate) fn begin(manifest: &Manifest) -> Replayed {
         Replayed {
-            tail: Tail::default(),
+            memtable: Memtable::default(),
             sources: manifest.sources.clone(),
             sources_lost_before: manifest.sources_lost_before,
             next_arrival: manifest.next_arrival,
@@ -49,7 +49,7 @@ impl Replayed {
     /// Takes a batch in.
     pub(crate) fn take(&mut self, batch: &StoredBatch<'_>, block_bytes: usize) {
         for run in batch.runs(block_bytes) {
-            self.tail.push(run, block_bytes);
+            self.memtable.push(run, block_bytes);
         }
         let behind = batch.frame.first_arrival + u64::from(batch.frame.events);
         if let Some((name, position)) = batch.source_mark() {
@@ -343,13 +343,13 @@ impl<'a> Replay<'a> {
                 }
             };
             reader.least_arrival = least_arrival;
-            let before = std::mem::take(&mut self.replayed.tail);
+            let before = std::mem::take(&mut self.replayed.memtable);
             let (replayed, block_bytes) = (&mut self.replayed, self.block_bytes);
             reader.read(self.directory, |batch| replayed.take(batch, block_bytes))?;
-            let tail = std::mem::replace(&mut self.replayed.tail, before);
+            let memtable = std::mem::replace(&mut self.replayed.memtable, before);
             let from = std::mem::replace(&mut least_arrival, reader.least_arrival);
             if !reader.damage.is_empty() {
-                self.salvaged.extend(tail.runs);
+                self.salvaged.extend(memtable.runs);
                 self.salvaged_bytes += reader.offset;
                 if reader.damage.iter().any(|part| part.events.is_none()) {
                     self.replayed.next_arrival = beyond_lost(self.replayed.next_arrival);
@@ -358,7 +358,7 @@ impl<'a> Replay<'a> {
                 self.kept.push(*entry);
                 continue;
             }
-            self.replayed.tail.extend(tail);
+            self.replayed.memtable.extend(memtable);
             // Logs are in the order of their age, and stay so.
             if entry.ended && self.whole.is_empty() && !many {
                 self.ended.push(*entry);

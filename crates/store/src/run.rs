@@ -1,4 +1,4 @@
-//! Events in order of their keys, in memory: what a tail consists of and what a block is made from.
+//! Events in order of their keys, in memory: what a memtable consists of and what a block is made from.
 
 use crate::format::Key;
 

@@ -19,8 +19,8 @@ use crate::upkeep::Threads;
 use crate::writer::{Hold, Inner, Pending};
 use crate::{Event, Summarize, inventory, recovery, run};
 
-/// When sealing fails again and again, for lack of room say, appending goes on until the tail has as many segments' worth of bytes.
-const TAIL_SEGMENTS_MAX: usize = 4;
+/// When sealing fails again and again, for lack of room say, appending goes on until the memtable has as many segments' worth of bytes.
+const MEMTABLE_SEGMENTS_MAX: usize = 4;
 
 /// A store opened for writing. A clone is another handle on the same one; the last handle closes it.
 #[derive(Clone)]
@@ -90,7 +90,7 @@ impl Store {
         let batch = EncodedBatch::new(events, source);
 
         let mut writer = self.inner.lock();
-        if writer.unsealed_bytes() / TAIL_SEGMENTS_MAX >= self.inner.options.segment_bytes {
+        if writer.unsealed_bytes() / MEMTABLE_SEGMENTS_MAX >= self.inner.options.segment_bytes {
             // Sealing fails, or does not keep up.
             drop(writer);
             self.inner.seal()?;
@@ -166,7 +166,7 @@ impl Store {
         Ok(first..next)
     }
 
-    /// Seals the tail now, or what of it could not be sealed before. Does nothing if it is empty. Others append meanwhile.
+    /// Seals the memtable now, or what of it could not be sealed before. Does nothing if it is empty. Others append meanwhile.
     pub fn seal(&self) -> Result<(), SealError> {
         self.inner.seal()
     }

@@ -1,4 +1,4 @@
-//! The log, the tail and the manifest, which one thread at a time touches; flushes are shared between those that wait.
+//! The log, the memtable and the manifest, which one thread at a time touches; flushes are shared between those that wait.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -87,7 +87,7 @@ pub(crate) struct Writer {
     /// Keeps what the manifest names for the snapshots taken from it.
     generation: Arc<dyn Lock>,
     pub(crate) log: Option<LogWriter>,
-    /// Logs that were closed before: their events are in the tail as well.
+    /// Logs that were closed before: their events are in the memtable as well.
     pub(crate) ended: Ended,
     pub(crate) replayed: Replayed,
     /// What is being sealed, or could not be.
@@ -99,9 +99,9 @@ pub(crate) struct Writer {
     done: u64,
     flushing: bool,
     poison: Option<Failure>,
-    /// The tail is sealed when it has as many bytes; more after a failed attempt.
+    /// The memtable is sealed when it has as many bytes; more after a failed attempt.
     pub(crate) seal_at: usize,
-    /// When the tail is sealed for its age, once it holds something.
+    /// When the memtable is sealed for its age, once it holds something.
     pub(crate) seal_time: Option<Instant>,
     pub(crate) stats: FlushStats,
 }
@@ -113,7 +113,7 @@ pub(crate) struct Ended {
     pub(crate) bytes: u64,
 }
 
-/// A tail whose log takes no more batches.
+/// A memtable whose log takes no more batches.
 #[derive(Default)]
 pub(crate) struct Frozen {
     pub(crate) runs: Vec<Arc<Run>>,
@@ -192,7 +192,7 @@ impl Writer {
 
     /// Bytes of documents that are in logs only.
     pub(crate) fn unsealed_bytes(&self) -> usize {
-        self.replayed.tail.document_bytes + self.frozen.as_ref().map_or(0, |frozen| frozen.document_bytes)
+        self.replayed.memtable.document_bytes + self.frozen.as_ref().map_or(0, |frozen| frozen.document_bytes)
     }
 }
 
@@ -225,7 +225,7 @@ impl Inner {
         let state = State {
             environment: Arc::clone(&environment),
             segments: Arc::new(Segments::new(segments.collect())),
-            tail: [&*salvaged, &*replayed.tail.runs].concat(),
+            memtable: [&*salvaged, &*replayed.memtable.runs].concat(),
             log_bytes: salvaged_bytes + ended.bytes + log.as_ref().map_or(0, |log| log.written),
             damage: damage.into(),
             lock: Arc::clone(&generation),
@@ -246,7 +246,7 @@ impl Inner {
             stats: FlushStats::default(),
             manifest,
         };
-        if !writer.replayed.tail.runs.is_empty() {
+        if !writer.replayed.memtable.runs.is_empty() {
             writer.seal_time = Instant::now().checked_add(options.seal_age);
         }
         Inner {
@@ -440,13 +440,13 @@ impl Inner {
         Ok(writer)
     }
 
-    /// Takes the batches up to a ticket into the tail, and lets snapshots see them.
+    /// Takes the batches up to a ticket into the memtable, and lets snapshots see them.
     pub(crate) fn show(&self, writer: &mut Writer, ticket: u64) {
         while writer.done < ticket {
             writer.done += 1;
             let Some(Pending { runs, source }) = writer.pending.pop_front() else { continue };
             for run in runs {
-                writer.replayed.tail.push(run, self.options.block_bytes);
+                writer.replayed.memtable.push(run, self.options.block_bytes);
             }
             if let Some((name, mark)) = source {
                 writer.replayed.mark(&name, mark);
@@ -484,18 +484,18 @@ impl Inner {
         Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Lets snapshots see these segments and the writer's tail.
+    /// Lets snapshots see these segments and the writer's memtable.
     pub(crate) fn publish(&self, segments: Arc<Segments>, writer: &Writer) {
         let damage = Arc::clone(&self.state().damage);
         let frozen = writer.frozen.as_ref().map_or(&[][..], |frozen| &frozen.runs);
-        let tail = [&*self.salvaged, frozen, &*writer.replayed.tail.runs].concat();
+        let memtable = [&*self.salvaged, frozen, &*writer.replayed.memtable.runs].concat();
         let environment = Arc::clone(&self.environment);
         let lock = Arc::clone(&writer.generation);
         let log_bytes = self.salvaged_bytes
             + writer.frozen.as_ref().map_or(0, |frozen| frozen.log_bytes)
             + writer.ended.bytes
             + writer.log.as_ref().map_or(0, |log| log.written);
-        let state = Arc::new(State { environment, segments, tail, log_bytes, damage, lock });
+        let state = Arc::new(State { environment, segments, memtable, log_bytes, damage, lock });
         *self.state.write().unwrap_or_else(PoisonError::into_inner) = state;
     }
 }

@@ -60,7 +60,7 @@ impl Summarize for Gate {
 }
 
 #[test]
-fn appends_go_on_while_the_tail_is_being_sealed() {
+fn appends_go_on_while_the_memtable_is_being_sealed() {
     let folder = Simulated::new();
     let gate = Arc::new(Gate::default());
     let options = Options { segment_bytes: 1000, ..Options::default() };
@@ -372,7 +372,7 @@ fn a_position_that_is_not_durable_is_not_sealed_before_its_events() {
 }
 
 #[test]
-fn the_tail_has_the_bytes_of_its_logs() {
+fn the_memtable_has_the_bytes_of_its_logs() {
     let folder = Simulated::new();
     let store = open(&folder, &tiny()).unwrap();
     let reader = Reader::open_on(Arc::new(folder.clone()), tiny()).unwrap();
@@ -382,8 +382,8 @@ fn the_tail_has_the_bytes_of_its_logs() {
     let log = medium.names().find(|name| name.ends_with(".log")).unwrap();
     let bytes = medium.contents(medium.find(log).unwrap()).len() as u64;
     for snapshot in [store.snapshot(), reader.snapshot().unwrap()] {
-        let tail = snapshot.segments();
-        assert_eq!((tail.len(), tail[0].file_bytes, tail[0].document_bytes), (1, bytes, 300));
+        let memtable = snapshot.segments();
+        assert_eq!((memtable.len(), memtable[0].file_bytes, memtable[0].document_bytes), (1, bytes, 300));
     }
     drop(store);
     // Closing has added the word that all of it was durable, which an empty batch bears.

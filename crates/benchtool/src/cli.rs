@@ -533,7 +533,7 @@ pub(crate) struct RepairArgs {
 
 /// Merge the small files of a store into few
 ///
-/// What is in the log only is sealed before. A store that is written to merges in the background too, but leaves some small
+/// What is in the log only is sealed before. A store that is written to is compacted in the background too, but leaves some small
 /// files; after this all but one here and there are more than half full (64 MiB). Others may read the store meanwhile.
 #[derive(Debug, Args)]
 pub(crate) struct CompactArgs {

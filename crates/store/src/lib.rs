@@ -31,6 +31,7 @@
 
 mod adopt;
 mod block;
+mod compaction;
 mod error;
 pub mod format;
 mod inventory;
@@ -38,7 +39,6 @@ pub mod io;
 mod log;
 mod manifest;
 mod memtable;
-mod merge;
 mod options;
 mod quarantine;
 mod reader;

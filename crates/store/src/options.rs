@@ -19,8 +19,8 @@ pub struct Options {
     /// How old the first event of the memtable may get before the memtable is sealed; 5 minutes unless set. Until then it is in memory, is read from the log again
     /// at opening and by each other process, and has no summaries; more often would make more small segments.
     pub seal_age: Duration,
-    /// Whether a thread of the store's own seals and merges, so that no append waits for it; it does unless set. Otherwise the append
-    /// that finds the memtable large or old enough seals it, and nothing is merged but by [`merge`](crate::Store::merge).
+    /// Whether a thread of the store's own seals and compacts, so that no append waits for it; it does unless set. Otherwise the append
+    /// that finds the memtable large or old enough seals it, and nothing is compacted but by [`compact`](crate::Store::compact).
     pub background: bool,
     /// What an append waits for.
     pub durability: Durability,

@@ -124,8 +124,8 @@ impl Removed {
 
 impl Inner {
     pub(crate) fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, SealError> {
-        // What is being merged is not removed before it is done.
-        let _no_merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is being compacted is not removed before it is done.
+        let _no_compaction = self.compacting.lock().unwrap_or_else(PoisonError::into_inner);
         let mut writer = self.lock();
         let outside = retention.outside(&writer.manifest.segments);
         let removed = Removed::of(&outside, &*self.directory);

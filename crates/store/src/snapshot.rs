@@ -27,7 +27,7 @@ impl Segments {
         let mut segments = Segments { list, ..Segments::default() };
         for segment in &segments.list {
             let entry = &segment.entry;
-            // A forged manifest may claim any figure.
+            // A corrupt but checksummed manifest may claim any figure.
             segments.events = segments.events.saturating_add(entry.events);
             let bytes = entry.document_bytes.saturating_sub(entry.events);
             segments.document_bytes = segments.document_bytes.saturating_add(bytes);

@@ -171,10 +171,10 @@ impl Store {
         self.inner.seal()
     }
 
-    /// Merges small segments that are neighbours in time, until those left are more than half full, but for one here and there. Works in
+    /// Compacts: merges small segments that are neighbours in time, until those left are more than half full, but for one here and there. Works in
     /// steps of at most a full segment, between which others go on; reads and writes the small segments once.
-    pub fn merge(&self) -> Result<(), SealError> {
-        while self.inner.merge_neighbours()? {}
+    pub fn compact(&self) -> Result<(), SealError> {
+        while self.inner.compact_neighbours()? {}
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The threads of a store opened for writing: they flush at intervals, seal what is due, and merge small segments.
+//! The threads of a store opened for writing: they flush at intervals, seal what is due, and compact small segments.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -114,7 +114,7 @@ fn flush(inner: &Inner, signal: &Signal, interval: Duration) {
     }
 }
 
-/// Seals what is due, and merges small segments, step by step.
+/// Seals what is due, and compacts small segments, step by step.
 fn keep_up(inner: &Inner, signal: &Signal) {
     loop {
         let time = {
@@ -128,7 +128,7 @@ fn keep_up(inner: &Inner, signal: &Signal) {
             return;
         }
         inner.seal_if_due();
-        // What cannot be merged now is tried again after the next sealing.
-        while !signal.is_stopped() && inner.merge_tier().is_ok_and(|merged| merged) {}
+        // What cannot be compacted now is tried again after the next sealing.
+        while !signal.is_stopped() && inner.compact_tier().is_ok_and(|found| found) {}
     }
 }

@@ -29,8 +29,8 @@ pub(crate) struct Inner {
     pub(crate) numbers: Numbers,
     /// Held by the one that seals; taken before `writer`.
     pub(crate) sealing: Mutex<()>,
-    /// Held by the one that merges or removes segments, with the numbers of those that could not be merged; taken before `writer`.
-    pub(crate) merging: Mutex<Vec<u64>>,
+    /// Held by the one that compacts or removes segments, with the numbers of those that could not be compacted; taken before `writer`.
+    pub(crate) compacting: Mutex<Vec<u64>>,
     writer: Mutex<Writer>,
     /// A flush has ended.
     flushed: Condvar,
@@ -39,7 +39,7 @@ pub(crate) struct Inner {
     salvaged: Vec<Arc<Run>>,
     /// Bytes of these logs.
     salvaged_bytes: u64,
-    /// Wakes the thread that seals and merges.
+    /// Wakes the thread that seals and compacts.
     pub(crate) signal: Arc<Signal>,
     /// Whether there is such a thread.
     pub(crate) has_upkeep: AtomicBool,
@@ -256,7 +256,7 @@ impl Inner {
             environment,
             numbers: Numbers::new(writer.manifest.next_file),
             sealing: Mutex::default(),
-            merging: Mutex::default(),
+            compacting: Mutex::default(),
             writer: Mutex::new(writer),
             flushed: Condvar::new(),
             state: RwLock::new(Arc::new(state)),

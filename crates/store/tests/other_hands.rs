@@ -193,7 +193,7 @@ fn a_file_that_is_put_back_after_it_was_retired_is_not_deleted() {
         store.append_sealed(&event(n, "event"), None).unwrap();
     }
     let before = folder.medium();
-    store.merge().unwrap();
+    store.compact().unwrap();
     drop(store);
     let mut medium = folder.medium();
     let gone: Vec<String> =

@@ -14,7 +14,7 @@ use crate::segment::{Loaded, Segment};
 /// Events in order of (instant, arrival). Cheap to clone, and independent of what happens to the store.
 ///
 /// The bytes are mapped from a sealed file, or lie in memory: the memtable that is not sealed yet, and everything in plain mode. Of a
-/// sealed block the columns (ends, instants, arrivals, summary) were verified before it was handed out; its documents are read
+/// sealed block the columns (ends, instants, arrivals, statistics) were verified before it was handed out; its documents are read
 /// and verified when they are first asked for, so that a block that is only looked at costs no reading of documents.
 #[derive(Clone)]
 pub struct Block {
@@ -40,7 +40,7 @@ enum Bytes {
 pub(crate) struct Parts {
     /// Instants, arrival numbers and ends.
     pub(crate) keys: Range<usize>,
-    pub(crate) summary: Range<usize>,
+    pub(crate) statistics: Range<usize>,
     pub(crate) events: usize,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Parts {
 pub(crate) struct ReadBlock {
     segment: Arc<Segment>,
     number: usize,
-    /// The keys, then the summary.
+    /// The keys, then the statistics.
     bytes: Vec<u8>,
     parts: Parts,
     documents: OnceLock<Vec<u8>>,
@@ -153,12 +153,12 @@ impl Block {
         self.columns().arrivals
     }
 
-    /// What [`Summarize`](crate::Summarize) said of the block; nothing where that is damaged, and `None` for the memtable.
-    pub fn summary(&self) -> Option<&[u8]> {
+    /// What [`Statistics`](crate::Statistics) collected from the block; empty where that is damaged, and `None` for the memtable.
+    pub fn statistics(&self) -> Option<&[u8]> {
         match &self.bytes {
             Bytes::Memtable(_) => None,
-            Bytes::Mapped { file, parts, .. } => Some(file.mapped(&parts.summary)),
-            Bytes::Read(block) => Some(block.bytes.get(block.parts.summary.clone()).unwrap_or_default()),
+            Bytes::Mapped { file, parts, .. } => Some(file.mapped(&parts.statistics)),
+            Bytes::Read(block) => Some(block.bytes.get(block.parts.statistics.clone()).unwrap_or_default()),
         }
     }
 

@@ -19,10 +19,10 @@ pub const VERSION: u32 = 2;
 pub mod part {
     /// The documents, each ended by a line feed.
     pub const DOCUMENTS: &str = "documents";
-    /// Instants (8 bytes an event), arrival numbers (8), ends (4). In version 1 the summary follows.
+    /// Instants (8 bytes an event), arrival numbers (8), ends (4). In version 1 the statistics follow.
     pub const KEYS: &str = "keys";
     /// What the program above said of the block.
-    pub const SUMMARY: &str = "summary";
+    pub const STATISTICS: &str = "summary";
     /// Of the segment: where sources stood when it was written.
     pub const SOURCES: &str = "sources";
 }

@@ -6,7 +6,7 @@
 //! as [`Block`]s, in groups that come in order of time, either way. Any number of other processes can read beside the one that writes, each through
 //! a [`Reader`].
 //!
-//! The store knows nothing of what the documents mean. When it forms a block it asks [`Summarize`] for opaque bytes to keep with it.
+//! The store knows nothing of what the documents mean. When it forms a block it asks [`Statistics`] for opaque bytes to keep with it.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -77,13 +77,13 @@ pub struct Event<'a> {
 }
 
 /// Says what a block holds, in bytes that the store keeps and does not look into.
-pub trait Summarize: Send + Sync {
-    /// Appends the summary of a block. `documents` are the documents, each ended by a line feed; `ends` are the offsets of these line
-    /// feeds. A summary has at most 16 MiB: of a longer one nothing is kept.
-    fn summarize(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>);
+pub trait Statistics: Send + Sync {
+    /// Appends the statistics of a block. `documents` are the documents, each ended by a line feed; `ends` are the offsets of these line
+    /// feeds. They have at most 16 MiB: of longer ones nothing is kept.
+    fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>);
 }
 
-/// No summaries.
-impl Summarize for () {
-    fn summarize(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {}
+/// No statistics.
+impl Statistics for () {
+    fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {}
 }

@@ -17,7 +17,7 @@ pub struct Options {
     /// Most bytes of events in a batch, line feeds included, 2 to 4 GiB − 2; 256 MiB unless set.
     pub batch_bytes_max: usize,
     /// How old the first event of the memtable may get before the memtable is sealed; 5 minutes unless set. Until then it is in memory, is read from the log again
-    /// at opening and by each other process, and has no summaries; more often would make more small segments.
+    /// at opening and by each other process, and has no statistics; more often would make more small segments.
     pub seal_age: Duration,
     /// Whether a thread of the store's own seals and compacts, so that no append waits for it; it does unless set. Otherwise the append
     /// that finds the memtable large or old enough seals it, and nothing is compacted but by [`compact`](crate::Store::compact).

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use crate::Summarize;
+use crate::Statistics;
 use crate::adopt::{self, Regained, Stray, events_of};
 use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::format::{FileKind, Key, NUMBER_MAX, parse_unfinished};
@@ -90,14 +90,14 @@ impl Repair {
     pub fn run(
         folder: &Path,
         options: &Options,
-        summarize: &dyn Summarize,
+        statistics: &dyn Statistics,
         dry_run: bool,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
         if !folder.is_dir() {
             return Err(OpenError::Missing { folder: folder.to_path_buf() });
         }
-        Repair::run_on(Arc::new(Disk::new(folder)), options, summarize, dry_run, progress)
+        Repair::run_on(Arc::new(Disk::new(folder)), options, statistics, dry_run, progress)
     }
 
     /// Repairs a store in any kind of folder.
@@ -107,7 +107,7 @@ impl Repair {
     pub fn run_on(
         directory: Arc<dyn Directory>,
         options: &Options,
-        summarize: &dyn Summarize,
+        statistics: &dyn Statistics,
         dry_run: bool,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
@@ -123,7 +123,7 @@ impl Repair {
             directory: &*directory,
             environment: adopt::plain_environment(&directory, old, options),
             options,
-            summarize,
+            statistics,
             dry_run,
             old,
             numbers: &numbers,
@@ -184,7 +184,7 @@ struct Work<'a> {
     directory: &'a dyn Directory,
     environment: Arc<Environment>,
     options: &'a Options,
-    summarize: &'a dyn Summarize,
+    statistics: &'a dyn Statistics,
     dry_run: bool,
     old: &'a Manifest,
     numbers: &'a Numbers,
@@ -353,7 +353,7 @@ impl Work<'_> {
             store: self.old.store,
             block_bytes: self.options.block_bytes,
             segment_bytes: self.options.segment_bytes,
-            summarize: self.summarize,
+            statistics: self.statistics,
             numbers: self.numbers,
             sources: &self.sources,
         };

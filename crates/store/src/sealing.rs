@@ -132,7 +132,7 @@ impl Inner {
             store: self.environment.store,
             block_bytes: self.options.block_bytes,
             segment_bytes: self.options.segment_bytes,
-            summarize: &*self.summarize,
+            statistics: &*self.statistics,
             numbers: &self.numbers,
             sources,
         };

@@ -17,7 +17,7 @@ use crate::removal::{Removed, Retention};
 use crate::snapshot::Snapshot;
 use crate::upkeep::Threads;
 use crate::writer::{Hold, Inner, Pending};
-use crate::{Event, Summarize, inventory, recovery, run};
+use crate::{Event, Statistics, inventory, recovery, run};
 
 /// When sealing fails again and again, for lack of room say, appending goes on until the memtable has as many segments' worth of bytes.
 const MEMTABLE_SEGMENTS_MAX: usize = 4;
@@ -43,28 +43,32 @@ impl std::fmt::Debug for Store {
 
 impl Store {
     /// Opens a store for writing, and creates it, with its folder, where there is none. One process at a time can have it open like
-    /// this. `summarize` describes the blocks that are formed from now on.
-    pub fn open(folder: &Path, options: Options, summarize: Arc<dyn Summarize>) -> Result<Store, OpenError> {
+    /// this. `statistics` describes the blocks that are formed from now on.
+    pub fn open(
+        folder: &Path,
+        options: Options,
+        statistics: Arc<dyn Statistics>,
+    ) -> Result<Store, OpenError> {
         let disk = Disk::create(folder).map_err(|error| Failure {
             path: folder.to_path_buf(),
             operation: Operation::CreateFolder,
             source: Arc::new(error),
         })?;
-        Store::open_on(Arc::new(disk), options, summarize)
+        Store::open_on(Arc::new(disk), options, statistics)
     }
 
     /// Opens a store in any kind of folder.
     pub fn open_on(
         directory: Arc<dyn Directory>,
         options: Options,
-        summarize: Arc<dyn Summarize>,
+        statistics: Arc<dyn Statistics>,
     ) -> Result<Store, OpenError> {
         options.check()?;
         // Before the lock file is made in what may be somebody else's folder.
         let manifest = inventory::find_manifest(&*directory, true)?;
         let hold = Hold::new(recovery::lock_writer(&*directory, manifest.as_ref())?);
         let recovered = recovery::recover(&directory, &options)?;
-        let inner = Arc::new(Inner::new(directory, options, summarize, recovered, hold));
+        let inner = Arc::new(Inner::new(directory, options, statistics, recovered, hold));
         let threads = Threads::start(&inner).map_err(|error| Failure {
             path: inventory::folder(&*inner.directory),
             operation: Operation::StartThread,

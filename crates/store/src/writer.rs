@@ -17,13 +17,13 @@ use crate::run::Run;
 use crate::segment::{Environment, Numbers, Segment};
 use crate::snapshot::{Segments, State};
 use crate::upkeep::Signal;
-use crate::{Event, Summarize};
+use crate::{Event, Statistics};
 
 /// What all handles of a store share.
 pub(crate) struct Inner {
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) options: Options,
-    pub(crate) summarize: Arc<dyn Summarize>,
+    pub(crate) statistics: Arc<dyn Statistics>,
     pub(crate) environment: Arc<Environment>,
     /// Numbers of files, and which of them are being written.
     pub(crate) numbers: Numbers,
@@ -200,7 +200,7 @@ impl Inner {
     pub(crate) fn new(
         directory: Arc<dyn Directory>,
         options: Options,
-        summarize: Arc<dyn Summarize>,
+        statistics: Arc<dyn Statistics>,
         recovered: Recovered,
         hold: Hold,
     ) -> Inner {
@@ -252,7 +252,7 @@ impl Inner {
         Inner {
             directory,
             options,
-            summarize,
+            statistics,
             environment,
             numbers: Numbers::new(writer.manifest.next_file),
             sealing: Mutex::default(),

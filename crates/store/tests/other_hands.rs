@@ -12,7 +12,7 @@ use support::{open, rows, tiny};
 use tamias_store::format::FileKind;
 use tamias_store::io::{Change, Directory, Medium, Simulated, write_all_at};
 use tamias_store::{
-    AppendError, Durability, Event, OpenError, Options, Reader, Repair, SourcePosition, Store, Summarize,
+    AppendError, Durability, Event, OpenError, Options, Reader, Repair, SourcePosition, Statistics, Store,
     UnnamedKind,
 };
 
@@ -59,8 +59,8 @@ fn repair(folder: &Simulated) -> Repair {
 /// Appends by a first writer while a second one is about to write a segment.
 struct Meanwhile(Mutex<Option<Store>>);
 
-impl Summarize for Meanwhile {
-    fn summarize(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
+impl Statistics for Meanwhile {
+    fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
         if let Some(first) = self.0.lock().unwrap().take() {
             assert!(first.append_sealed(&event(9, "first"), None).is_err());
             std::mem::forget(first);

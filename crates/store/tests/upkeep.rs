@@ -13,7 +13,7 @@ use support::{Row, open, rows, tiny};
 use tamias_store::io::{Chance, Change, Crash, Medium, Simulated};
 use tamias_store::{
     AppendError, Damage, Durability, Event, Options, ReadMode, Reader, Removed, Retention, SourcePosition,
-    Store, Summarize,
+    Statistics, Store,
 };
 
 fn append(store: &Store, documents: &[(u64, String)]) {
@@ -41,7 +41,7 @@ fn sealed(store: &Store) -> usize {
     store.snapshot().segments().iter().filter(|segment| segment.file.is_some()).count()
 }
 
-/// Summaries that wait for a gate to be opened.
+/// Statistics that wait for a gate to be opened.
 #[derive(Default)]
 struct Gate {
     open: Mutex<bool>,
@@ -49,8 +49,8 @@ struct Gate {
     reached: AtomicBool,
 }
 
-impl Summarize for Gate {
-    fn summarize(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
+impl Statistics for Gate {
+    fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
         self.reached.store(true, SeqCst);
         let mut open = self.open.lock().unwrap();
         while !*open {

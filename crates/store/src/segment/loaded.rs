@@ -30,8 +30,8 @@ struct Verified(AtomicU8);
 impl Verified {
     const KEYS: u8 = 1;
     const DOCUMENTS: u8 = 2;
-    /// The summary is not whole: it is not used, and nothing is lost with it.
-    const NO_SUMMARY: u8 = 4;
+    /// The statistics are not whole: they are not used, and nothing is lost with them.
+    const NO_STATISTICS: u8 = 4;
 
     fn has(&self, what: u8) -> bool {
         self.0.load(Ordering::Relaxed) & what != 0
@@ -63,7 +63,7 @@ struct Place<'a> {
     keys: Range<u64>,
     key_checksum: u32,
     /// With its checksum; in version 1 it is the end of the keys.
-    summary: Option<(Range<u64>, u32)>,
+    statistics: Option<(Range<u64>, u32)>,
 }
 
 impl Loaded {
@@ -116,41 +116,41 @@ impl Loaded {
                 let keys = within(&place.keys);
                 if !known {
                     self.check_keys(&place, self.mapped(&keys))?;
-                    if self.summary(&place).is_err() {
-                        place.verified.add(Verified::NO_SUMMARY);
+                    if self.statistics(&place).is_err() {
+                        place.verified.add(Verified::NO_STATISTICS);
                     }
                     place.verified.add(Verified::KEYS);
                 }
-                let summary = match &place.summary {
-                    _ if place.verified.has(Verified::NO_SUMMARY) => 0..0,
+                let statistics = match &place.statistics {
+                    _ if place.verified.has(Verified::NO_STATISTICS) => 0..0,
                     Some((range, _)) => {
                         self.fetch(&**map, &place, range, known)?;
                         within(range)
                     }
                     None => keys.start + events * 20..keys.end,
                 };
-                let parts = Parts { keys, summary, events };
+                let parts = Parts { keys, statistics, events };
                 Ok(Block::mapped(Arc::clone(self), number, parts, within(&place.documents)))
             }
             SegmentBytes::Read(_) => {
                 let mut bytes = self.read(&place, &place.keys)?;
                 self.check_keys(&place, &bytes)?;
-                let summary_at = if place.summary.is_some() { bytes.len() } else { events * 20 };
-                bytes.extend(self.summary(&place).unwrap_or_default());
-                let parts = Parts { keys: 0..summary_at, summary: summary_at..bytes.len(), events };
+                let statistics_at = if place.statistics.is_some() { bytes.len() } else { events * 20 };
+                bytes.extend(self.statistics(&place).unwrap_or_default());
+                let parts = Parts { keys: 0..statistics_at, statistics: statistics_at..bytes.len(), events };
                 Ok(Block::read(ReadBlock::new(Arc::clone(segment), number, bytes, parts)))
             }
         }
     }
 
-    /// The summary where it is a part of its own, verified.
-    fn summary(&self, place: &Place<'_>) -> Result<Vec<u8>, ReadError> {
-        let Some((range, expected)) = &place.summary else { return Ok(Vec::new()) };
+    /// The statistics where they are a part of their own, verified.
+    fn statistics(&self, place: &Place<'_>) -> Result<Vec<u8>, ReadError> {
+        let Some((range, expected)) = &place.statistics else { return Ok(Vec::new()) };
         let bytes = self.read(place, range)?;
         if checksum(self.seed, &[&bytes]) == *expected {
             return Ok(bytes);
         }
-        let found = "the checksum of its summary does not hold";
+        let found = "the checksum of its statistics does not hold";
         Err(ReadError::Damaged(Damage { events: Some(0), ..self.damage(place, range, found) }))
     }
 
@@ -183,12 +183,12 @@ impl Loaded {
         let keys = self.read(&place, &place.keys)?;
         self.check_keys(&place, &keys)?;
         self.read_documents(number, &keys)?;
-        self.summary(&place).map(drop)
+        self.statistics(&place).map(drop)
     }
 
-    /// Verifies the summary of a block alone.
-    pub(super) fn check_summary(&self, number: usize) -> Result<(), ReadError> {
-        self.summary(&self.place(number)?).map(drop)
+    /// Verifies the statistics of a block alone.
+    pub(super) fn check_statistics(&self, number: usize) -> Result<(), ReadError> {
+        self.statistics(&self.place(number)?).map(drop)
     }
 
     /// The bytes of a part that the segment has as a whole, if it has it and it is as it was written.
@@ -204,7 +204,7 @@ impl Loaded {
             // The index was refused where one of these is missing.
             let documents = self.index.part_of(entry, part::DOCUMENTS)?;
             let keys = self.index.part_of(entry, part::KEYS)?;
-            let summary = self.index.part_of(entry, part::SUMMARY);
+            let statistics = self.index.part_of(entry, part::STATISTICS);
             Some(Place {
                 entry,
                 verified: self.verified.get(number)?,
@@ -212,7 +212,7 @@ impl Loaded {
                 document_checksum: documents.checksum,
                 keys: keys.range(),
                 key_checksum: keys.checksum,
-                summary: summary.map(|part| (part.range(), part.checksum)),
+                statistics: statistics.map(|part| (part.range(), part.checksum)),
             })
         };
         place().ok_or_else(|| self.failure()(io::ErrorKind::InvalidInput.into()))

@@ -37,8 +37,8 @@ impl Segment {
             match whole {
                 Ok(block) => {
                     salvaged.blocks.push(block);
-                    // Of a damaged summary nothing is lost but time.
-                    if let Err(ReadError::Damaged(damage)) = opened.check_summary(number) {
+                    // Of damaged statistics nothing is lost but time.
+                    if let Err(ReadError::Damaged(damage)) = opened.check_statistics(number) {
                         salvaged.damage.push(damage);
                     }
                 }

@@ -12,7 +12,7 @@ use crate::io::Directory;
 use crate::log::LogReader;
 use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::options::{Options, ReadMode};
-use crate::recovery::{Replayed, beyond_lost, log_damage};
+use crate::replay::{Replayed, beyond_lost, log_damage};
 use crate::retire;
 use crate::segment::{Environment, Segment};
 

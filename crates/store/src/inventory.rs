@@ -43,6 +43,16 @@ pub(crate) fn next_manifest(names: &[String], current: u64) -> u64 {
     manifests(names).first().map_or(current, |highest| current.max(*highest)) + 1
 }
 
+/// The number for the next log or segment. Those of files that a crash left unnamed are not used again, so that a reader cannot take
+/// one file for another.
+pub(crate) fn next_file(directory: &dyn Directory, manifest: &Manifest) -> Result<u64, Failure> {
+    let names = list(directory)?;
+    let numbers = names.iter().filter_map(|name| FileKind::parse(name).or_else(|| parse_unfinished(name)));
+    let used =
+        numbers.filter(|(kind, _)| *kind != FileKind::Manifest).map(|(_, number)| number).max().unwrap_or(0);
+    Ok(manifest.next_file.max(used.saturating_add(1)))
+}
+
 /// Which manifest counts, as seen from one that counted before.
 pub(crate) enum Current {
     /// The known one still.

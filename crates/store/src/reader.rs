@@ -12,7 +12,7 @@ use crate::io::{Directory, Disk, Lock, LockKind};
 use crate::log::LogReader;
 use crate::manifest::{Manifest, mark};
 use crate::options::Options;
-use crate::recovery::{self, Replayed};
+use crate::replay::{self, Replayed};
 use crate::segment::{Environment, Segment};
 use crate::snapshot::{Segments, Snapshot, State};
 
@@ -264,7 +264,7 @@ impl Held {
         let segments = Arc::new(Segments::new(list.collect()));
         let (mut logs, mut missing) = (Vec::new(), Vec::new());
         for entry in &manifest.logs {
-            match recovery::open_log(&**directory, manifest.store, entry)? {
+            match replay::open_log(&**directory, manifest.store, entry)? {
                 Ok(log) => logs.push((entry.number, log)),
                 Err(damage) => missing.push(damage),
             }
@@ -310,7 +310,7 @@ impl Held {
     }
 
     fn snapshot(&self, directory: &dyn Directory) -> Snapshot {
-        let damage = self.logs.iter().flat_map(|(number, log)| recovery::log_damage(directory, *number, log));
+        let damage = self.logs.iter().flat_map(|(number, log)| replay::log_damage(directory, *number, log));
         Snapshot {
             state: Arc::new(State {
                 environment: Arc::clone(&self.environment),

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use crate::error::{OpenError, SealError};
+use crate::hold;
 use crate::inventory::{self, list, next_manifest};
 use crate::io::{Directory, Disk};
 use crate::manifest::{Manifest, SegmentEntry};
-use crate::recovery;
 use crate::retire;
 use crate::segment::Written;
 use crate::writer::Inner;
@@ -103,7 +103,7 @@ impl Removed {
         let directory = &*directory;
         let find =
             || inventory::find_manifest(directory, false)?.ok_or_else(|| inventory::missing(directory));
-        let _lock = recovery::lock_writer(directory, Some(&find()?))?;
+        let _lock = hold::lock_writer(directory, Some(&find()?))?;
         let old = find()?;
         let outside = retention.outside(&old.segments);
         let removed = Removed::of(&outside, directory);

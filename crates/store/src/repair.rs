@@ -11,13 +11,14 @@ use crate::Statistics;
 use crate::adopt::{self, Regained, Stray, events_of};
 use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::format::{FileKind, Key, NUMBER_MAX, parse_unfinished};
+use crate::hold;
 use crate::inventory::{self, Found, UnnamedKind, list, next_manifest};
 use crate::io::{Directory, Disk};
 use crate::log::{LogCopy, LogReader, LogWriter};
 use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::options::{FlushStats, Options};
 use crate::quarantine::{self, Kept};
-use crate::recovery::{self, beyond_lost};
+use crate::replay::{self, beyond_lost};
 use crate::retire;
 use crate::segment::{Environment, Numbers, Salvaged, Sealed, Segment, Written, write_sorted};
 
@@ -112,13 +113,13 @@ impl Repair {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
         options.check()?;
-        let _lock = recovery::lock_writer(&*directory, Some(&Basis::find(&*directory)?.manifest))?;
+        let _lock = hold::lock_writer(&*directory, Some(&Basis::find(&*directory)?.manifest))?;
         let basis = Basis::find(&*directory)?;
         if !dry_run {
             retire::finish_names(&*directory, &list(&*directory)?, &basis.manifest)?;
         }
         let old = &basis.manifest;
-        let numbers = Numbers::new(recovery::next_file(&*directory, old)?);
+        let numbers = Numbers::new(inventory::next_file(&*directory, old)?);
         let work = Work {
             directory: &*directory,
             environment: adopt::plain_environment(&directory, old, options),
@@ -372,7 +373,7 @@ impl Work<'_> {
         let before = self.files.len();
         for entry in &self.old.logs {
             let name = FileKind::Log.name(entry.number);
-            let (damage, kept) = match recovery::open_log(self.directory, self.old.store, entry)? {
+            let (damage, kept) = match replay::open_log(self.directory, self.old.store, entry)? {
                 Err(missing) => (vec![missing], 0),
                 Ok(mut log) => {
                     let mut kept = 0;
@@ -390,7 +391,7 @@ impl Work<'_> {
                     least_arrival = log.least_arrival;
                     logs.next_arrival = logs.next_arrival.max(least_arrival);
                     readable.push(*entry);
-                    (recovery::log_damage(self.directory, entry.number, &log), kept)
+                    (replay::log_damage(self.directory, entry.number, &log), kept)
                 }
             };
             self.events += kept;

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::error::{AppendError, Failure, OpenError, Operation, SealError};
 use crate::format::{Key, NUMBER_MAX};
+use crate::hold::{self, Hold};
 use crate::inventory::{Unnamed, UnnamedKind};
 use crate::io::{Directory, Disk};
 use crate::log::{EncodedBatch, SourcePosition};
@@ -16,7 +17,7 @@ use crate::recovery::Leftover;
 use crate::removal::{Removed, Retention};
 use crate::snapshot::Snapshot;
 use crate::upkeep::Threads;
-use crate::writer::{Hold, Inner, Pending};
+use crate::writer::{Inner, Pending};
 use crate::{Event, Statistics, inventory, recovery, run};
 
 /// When sealing fails again and again, for lack of room say, appending goes on until the memtable has as many segments' worth of bytes.
@@ -66,7 +67,7 @@ impl Store {
         options.check()?;
         // Before the lock file is made in what may be somebody else's folder.
         let manifest = inventory::find_manifest(&*directory, true)?;
-        let hold = Hold::new(recovery::lock_writer(&*directory, manifest.as_ref())?);
+        let hold = Hold::new(hold::lock_writer(&*directory, manifest.as_ref())?);
         let recovered = recovery::recover(&directory, &options)?;
         let inner = Arc::new(Inner::new(directory, options, statistics, recovered, hold));
         let threads = Threads::start(&inner).map_err(|error| Failure {

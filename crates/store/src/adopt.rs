@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use crate::block::Block;
 use crate::error::{Damage, Failure, OpenError};
 use crate::format::{FileKind, HEADER_BYTES, Key, VERSION};
 use crate::inventory::{self, UnnamedKind};
@@ -14,7 +13,7 @@ use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::options::{Options, ReadMode};
 use crate::replay::{Replayed, beyond_lost, log_damage};
 use crate::retire;
-use crate::segment::{Environment, Segment};
+use crate::segment::{Block, Environment, Segment};
 
 /// A segment or log of this store that no manifest names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,12 +6,11 @@
 
 use std::sync::{Arc, PoisonError};
 
-use crate::block::Block;
 use crate::error::{Failure, ReadError, SealError};
 use crate::format::Key;
 use crate::manifest::SegmentEntry;
 use crate::options::FlushStats;
-use crate::segment::Segment;
+use crate::segment::{Block, Segment};
 use crate::writer::Inner;
 
 /// HEURISTIC: so many segments of a tier become one at once. More would leave more small ones, fewer would write events more often.

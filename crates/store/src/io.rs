@@ -1,10 +1,14 @@
 //! The one door to the medium: every byte that the store reads or writes goes through these two traits.
 //!
-//! [`Disk`] is a folder of a real file system, [`Simulated`] one in memory that can fail any call and can be asked
-//! what a crash would leave behind. Names hold no separators; the one folder within a store's is a directory of its own.
+//! [`Disk`] is a folder of a real file system. With the feature `simulated` there is `Simulated` as well, a folder in memory, for tests:
+//! it can fail any call, and tells what a loss of power would leave behind. Names hold no separators; the one folder within a store's is a directory of its own.
 
 mod disk;
+#[cfg(any(test, feature = "simulated"))]
+mod fault;
+#[cfg(any(test, feature = "simulated"))]
 mod medium;
+#[cfg(any(test, feature = "simulated"))]
 mod simulated;
 
 use std::fmt::Debug;
@@ -15,8 +19,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use disk::Disk;
+#[cfg(any(test, feature = "simulated"))]
+pub use fault::{Fault, FaultKind};
+#[cfg(any(test, feature = "simulated"))]
 pub use medium::{Chance, Change, Crash, Medium};
-pub use simulated::{Fault, FaultKind, Simulated};
+#[cfg(any(test, feature = "simulated"))]
+pub use simulated::Simulated;
 
 /// A folder that holds one store. Of what has a name in it only regular files are opened and locked: a symbolic link is never
 /// followed, a pipe never waited for.

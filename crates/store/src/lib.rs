@@ -30,7 +30,6 @@
 //! `docs/store-format.md`.
 
 mod adopt;
-mod block;
 mod compaction;
 mod error;
 mod event;
@@ -59,7 +58,6 @@ mod store;
 mod upkeep;
 mod writer;
 
-pub use block::Block;
 pub use error::{AppendError, Damage, Failure, OpenError, Operation, ReadError, SealError};
 pub use event::{Event, Statistics};
 pub use format::Key;
@@ -70,5 +68,6 @@ pub use reader::Reader;
 pub use recovery::Leftover;
 pub use removal::{Removed, Retention};
 pub use repair::{Rebuilt, RegainedFile, Repair, RepairedFile};
+pub use segment::Block;
 pub use snapshot::{Direction, Groups, SegmentInfo, Snapshot};
 pub use store::Store;

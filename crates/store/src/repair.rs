@@ -1,18 +1,21 @@
 //! Repair: what is damaged goes to quarantine, what is whole stays in the store or comes back to it, and nothing is removed before both are
 //! durable.
 
+mod basis;
+mod report;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use crate::Statistics;
 use crate::adopt::{self, Regained, Stray, events_of};
-use crate::error::{Damage, Failure, OpenError, Operation};
-use crate::format::{FileKind, Key, NUMBER_MAX, parse_unfinished};
+use crate::error::{Failure, OpenError, Operation};
+use crate::event::Statistics;
+use crate::format::{FileKind, Key, NUMBER_MAX};
 use crate::hold;
-use crate::inventory::{self, Found, UnnamedKind, list, next_manifest};
+use crate::inventory::{self, UnnamedKind, list, next_manifest};
 use crate::io::{Directory, Disk};
 use crate::log::{LogCopy, LogReader, LogWriter};
 use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
@@ -22,59 +25,8 @@ use crate::replay::{self, beyond_lost};
 use crate::retire;
 use crate::segment::{Environment, Numbers, Salvaged, Sealed, Segment, Written, write_sorted};
 
-/// What a repair has found and done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repair {
-    /// The damaged files, segments first.
-    pub files: Vec<RepairedFile>,
-    /// Files of the store that its manifest did not name: what of them came back, and where the rest is.
-    pub unnamed: Vec<RegainedFile>,
-    /// Why the list of the store's files was made anew from the files, if it was.
-    pub rebuilt: Option<Rebuilt>,
-    /// Sources of which it was lost where they stood. An empty name stands for all that the store does not know.
-    pub lost_sources: Vec<String>,
-    /// How many events the store holds afterwards.
-    pub events: u64,
-}
-
-/// A damaged file, and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RepairedFile {
-    /// Where it was.
-    pub file: PathBuf,
-    /// Where its bytes are kept, all of them as they were found; `None` if the file was missing.
-    pub quarantined: Option<PathBuf>,
-    /// How many of its events stay in the store.
-    pub kept: u64,
-    /// Its damaged parts, with the events lost in each.
-    pub damage: Vec<Damage>,
-}
-
-/// A file of the store that its manifest did not name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RegainedFile {
-    /// Where it was found.
-    pub file: PathBuf,
-    /// How many events came back to the store with it.
-    pub regained: u64,
-    /// How many other whole events it holds: the store has others of their arrival numbers, in most cases the same.
-    pub known: u64,
-    /// What of it cannot be used, with the events lost in each part.
-    pub damage: Vec<Damage>,
-    /// Where it is kept; `None` if it is a part of the store again as it is.
-    pub quarantined: Option<PathBuf>,
-}
-
-/// Why a manifest was made anew.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rebuilt {
-    /// There was none.
-    Missing,
-    /// The newest was damaged.
-    Damaged,
-    /// Files showed that there had been a newer one.
-    Stale,
-}
+use basis::Basis;
+pub use report::{Rebuilt, RegainedFile, Repair, RepairedFile};
 
 impl Repair {
     /// Repairs the store in this folder, which no process may be writing to; readers go on undisturbed. Each damaged file is kept whole
@@ -141,39 +93,6 @@ impl Repair {
             told: Sources::new(),
         };
         work.run(basis.rebuilt, progress)
-    }
-}
-
-/// What a repair starts from.
-struct Basis {
-    manifest: Manifest,
-    rebuilt: Option<Rebuilt>,
-}
-
-impl Basis {
-    /// The manifest that counts, or an older one, or one that names nothing of the store whose files are here.
-    fn find(directory: &dyn Directory) -> Result<Basis, OpenError> {
-        let names = list(directory)?;
-        let found = Found::among(directory, &names)?;
-        if let Some(manifest) = found.choose(directory, &names)? {
-            let damaged = found.damaged_after(directory, &names, manifest);
-            return Ok(Basis { manifest: manifest.clone(), rebuilt: damaged.map(|_| Rebuilt::Damaged) });
-        }
-        let mut owners = names.iter().filter_map(|name| {
-            let (kind, _) = FileKind::parse(name).or_else(|| parse_unfinished(name))?;
-            Some((name, retire::belongs(directory, name, kind)?))
-        });
-        let Some((name, store)) = owners.next() else {
-            // What an interrupted creation leaves behind is no store either.
-            return Err(inventory::find_manifest(directory, false)
-                .err()
-                .unwrap_or_else(|| inventory::missing(directory)));
-        };
-        if let Some((other, _)) = owners.find(|(_, other)| *other != store) {
-            return Err(OpenError::TwoStores { file: directory.path(other), other: directory.path(name) });
-        }
-        let rebuilt = if found.damaged.is_empty() { Rebuilt::Missing } else { Rebuilt::Damaged };
-        Ok(Basis { manifest: Manifest::empty(store), rebuilt: Some(rebuilt) })
     }
 }
 

@@ -6,12 +6,11 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::block::Block;
 use crate::error::{Damage, Failure, ReadError};
 use crate::format::{Index, Key};
 use crate::io::Lock;
 use crate::run::Run;
-use crate::segment::{Environment, Segment};
+use crate::segment::{Block, Environment, Segment};
 
 /// The sealed part of a store, with its sums.
 #[derive(Debug, Default)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::error::{AppendError, Failure, OpenError, Operation, SealError};
+use crate::event::{Event, Statistics};
 use crate::format::{Key, NUMBER_MAX};
 use crate::hold::{self, Hold};
 use crate::inventory::{Unnamed, UnnamedKind};
@@ -18,7 +19,7 @@ use crate::removal::{Removed, Retention};
 use crate::snapshot::Snapshot;
 use crate::upkeep::Threads;
 use crate::writer::{Inner, Pending};
-use crate::{Event, Statistics, inventory, recovery, run};
+use crate::{inventory, recovery, run};
 
 /// When sealing fails again and again, for lack of room say, appending goes on until the memtable has as many segments' worth of bytes.
 const MEMTABLE_SEGMENTS_MAX: usize = 4;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use crate::error::{AppendError, Failure, Operation, SealError};
+use crate::event::{Event, Statistics};
 use crate::format::{FileKind, SOURCE_NAME_BYTES_MAX};
 use crate::hold::Hold;
 use crate::io::{Directory, Lock};
@@ -19,7 +20,6 @@ use crate::run::Run;
 use crate::segment::{Environment, Numbers, Segment};
 use crate::signal::Signal;
 use crate::snapshot::{Segments, State};
-use crate::{Event, Statistics};
 
 /// What all handles of a store share.
 pub(crate) struct Inner {

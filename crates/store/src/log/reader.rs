@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{StoredBatch, WINDOW_BYTES};
+use super::batch::{StoredBatch, WINDOW_BYTES};
 use crate::error::{Failure, Operation};
 use crate::format::{
     ALIGNMENT, DOCUMENT_BYTES_MAX, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, HeaderFault,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-use crate::Statistics;
+use crate::event::Statistics;
 use crate::format::checksum;
 use crate::run::Run;
 

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::Segment;
-use crate::block::{Block, Columns, Parts, ReadBlock};
+use super::columns::Columns;
 use crate::error::{Damage, Failure, Operation, ReadError};
 use crate::format::{BlockEntry, Index, Key, NUMBER_MAX, checksum, part};
 use crate::io::{Directory, File, Mapping, read_full_at};
@@ -52,6 +51,31 @@ impl std::fmt::Debug for Loaded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Loaded").field("name", &self.name).field("blocks", &self.index.blocks.len()).finish()
     }
+}
+
+/// Where the parts of a block lie, in the map or in what was read.
+#[derive(Clone)]
+pub(super) struct Parts {
+    /// Instants, arrival numbers and ends.
+    pub(super) keys: Range<usize>,
+    pub(super) statistics: Range<usize>,
+    pub(super) events: usize,
+}
+
+/// A block's columns, verified, as they are within reach.
+pub(super) enum Found {
+    /// In the map, as the documents are.
+    Mapped { parts: Parts, documents: Range<usize> },
+    /// Read into memory, without the documents.
+    Read { parts: Parts, bytes: Vec<u8> },
+}
+
+/// Opens a file again that may have been closed meanwhile.
+pub(super) trait Reopen: Send + Sync {
+    /// The file, open.
+    fn load(&self) -> Result<Arc<Loaded>, ReadError>;
+    /// Where it lies, for messages.
+    fn path(&self) -> PathBuf;
 }
 
 /// Where the parts of a block of text lie in the file.
@@ -102,11 +126,7 @@ impl Loaded {
 
     /// The block at a place in the index, its keys verified: at the first use in this process if the file is mapped, at each
     /// use if it is read.
-    pub(super) fn block(
-        self: &Arc<Loaded>,
-        segment: &Arc<Segment>,
-        number: usize,
-    ) -> Result<Block, ReadError> {
+    pub(super) fn block(&self, number: usize) -> Result<Found, ReadError> {
         let place = self.place(number)?;
         let events = place.entry.events as usize;
         match &self.bytes {
@@ -130,7 +150,7 @@ impl Loaded {
                     None => keys.start + events * 20..keys.end,
                 };
                 let parts = Parts { keys, statistics, events };
-                Ok(Block::mapped(Arc::clone(self), number, parts, within(&place.documents)))
+                Ok(Found::Mapped { parts, documents: within(&place.documents) })
             }
             SegmentBytes::Read(_) => {
                 let mut bytes = self.read(&place, &place.keys)?;
@@ -138,7 +158,7 @@ impl Loaded {
                 let statistics_at = if place.statistics.is_some() { bytes.len() } else { events * 20 };
                 bytes.extend(self.statistics(&place).unwrap_or_default());
                 let parts = Parts { keys: 0..statistics_at, statistics: statistics_at..bytes.len(), events };
-                Ok(Block::read(ReadBlock::new(Arc::clone(segment), number, bytes, parts)))
+                Ok(Found::Read { parts, bytes })
             }
         }
     }

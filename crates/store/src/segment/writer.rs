@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::columns::Columns;
 use super::keys::KeyMaker;
-use crate::Statistics;
-use crate::block::Columns;
+use super::numbers::Numbers;
 use crate::error::{Failure, Operation};
+use crate::event::Statistics;
 use crate::format::{
     BlockEntry, FileKind, HEADER_BYTES, Header, Index, Key, Part, Trailer, VERSION, aligned, checksum, part,
 };
@@ -15,7 +16,6 @@ use crate::manifest::{SegmentEntry, Sources, encode_sources};
 use crate::options::FlushStats;
 use crate::retire;
 use crate::run::Run;
-use crate::segment::Numbers;
 
 /// HEURISTIC: at most this many extra blocks in a segment begin at gaps in time.
 const GAPS_MAX: usize = 64;

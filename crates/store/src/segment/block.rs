@@ -6,10 +6,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
+use super::columns::Columns;
+use super::loaded::{Found, Loaded, Parts, Reopen};
 use crate::error::ReadError;
 use crate::format::Key;
 use crate::run::{self, Run};
-use crate::segment::{Loaded, Segment};
 
 /// Events in order of (instant, arrival). Cheap to clone, and independent of what happens to the store.
 ///
@@ -35,18 +36,9 @@ enum Bytes {
     Read(Arc<ReadBlock>),
 }
 
-/// Where the parts of a block lie, in the map or in what was read.
-#[derive(Clone)]
-pub(crate) struct Parts {
-    /// Instants, arrival numbers and ends.
-    pub(crate) keys: Range<usize>,
-    pub(crate) statistics: Range<usize>,
-    pub(crate) events: usize,
-}
-
 /// A block read into memory, the documents once they are asked for. It does not keep its file open.
-pub(crate) struct ReadBlock {
-    segment: Arc<Segment>,
+struct ReadBlock {
+    segment: Arc<dyn Reopen>,
     number: usize,
     /// The keys, then the statistics.
     bytes: Vec<u8>,
@@ -55,10 +47,6 @@ pub(crate) struct ReadBlock {
 }
 
 impl ReadBlock {
-    pub(crate) fn new(segment: Arc<Segment>, number: usize, bytes: Vec<u8>, parts: Parts) -> ReadBlock {
-        ReadBlock { segment, number, bytes, parts, documents: OnceLock::new() }
-    }
-
     fn keys(&self) -> &[u8] {
         self.bytes.get(self.parts.keys.clone()).unwrap_or_default()
     }
@@ -72,38 +60,28 @@ impl ReadBlock {
     }
 }
 
-/// A block's columns taken apart.
-pub(crate) struct Columns<'a> {
-    pub(crate) instants: &'a [[u8; 8]],
-    pub(crate) arrivals: &'a [[u8; 8]],
-    pub(crate) ends: &'a [[u8; 4]],
-}
-
-impl<'a> Columns<'a> {
-    /// `None` if there are fewer bytes than `events` need.
-    pub(crate) fn of(bytes: &'a [u8], events: usize) -> Option<Columns<'a>> {
-        let (instants, rest) = bytes.split_at_checked(events.checked_mul(8)?)?;
-        let (arrivals, rest) = rest.split_at_checked(events.checked_mul(8)?)?;
-        let (ends, _) = rest.split_at_checked(events.checked_mul(4)?)?;
-        Some(Columns {
-            instants: instants.as_chunks().0,
-            arrivals: arrivals.as_chunks().0,
-            ends: ends.as_chunks().0,
-        })
-    }
-}
-
 impl Block {
     pub(crate) fn in_memory(run: Arc<Run>) -> Block {
         Block { bytes: Bytes::Memtable(run) }
     }
 
-    pub(crate) fn mapped(file: Arc<Loaded>, number: usize, parts: Parts, documents: Range<usize>) -> Block {
-        Block { bytes: Bytes::Mapped { file, number, parts, documents, fetched: Arc::default() } }
-    }
-
-    pub(crate) fn read(block: ReadBlock) -> Block {
-        Block { bytes: Bytes::Read(Arc::new(block)) }
+    /// The block at a place in the index of an open file, its columns verified. The segment opens the file again if it is closed
+    /// before the documents are asked for.
+    pub(super) fn of(
+        file: &Arc<Loaded>,
+        segment: Arc<dyn Reopen>,
+        number: usize,
+    ) -> Result<Block, ReadError> {
+        let bytes = match file.block(number)? {
+            Found::Mapped { parts, documents } => {
+                Bytes::Mapped { file: Arc::clone(file), number, parts, documents, fetched: Arc::default() }
+            }
+            Found::Read { parts, bytes } => {
+                let documents = OnceLock::new();
+                Bytes::Read(Arc::new(ReadBlock { segment, number, bytes, parts, documents }))
+            }
+        };
+        Ok(Block { bytes })
     }
 
     fn columns(&self) -> Columns<'_> {

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::fields::{Fields, Key, encode_key, part};
 use super::trailer::V1_BLOCK_BYTES;
-use super::{Fields, Key, encode_key, part};
 
 /// Bytes of a part's entry.
 const PART_BYTES: usize = 20;

@@ -6,7 +6,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Directory, File, Lock, LockKind, Mapping, NameKind};
+use super::folder::{Directory, File, Lock, LockKind, Mapping, NameKind};
+#[cfg(target_os = "linux")]
+use super::whole::is_unreadable;
 
 /// A folder of the operating system's file system.
 #[derive(Debug)]
@@ -313,7 +315,7 @@ impl Mapping for Map {
         // Where a page cannot be had, this fails with EFAULT instead of the signal that a touch would bring. Kernels before 5.14 do
         // not know it.
         match self.0.advise_range(memmap2::Advice::PopulateRead, range.start, range.len()) {
-            Err(error) if super::is_unreadable(&error) => Err(error),
+            Err(error) if is_unreadable(&error) => Err(error),
             _ => Ok(()),
         }
     }

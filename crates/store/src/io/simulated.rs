@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::fault::{Call, Fault, Verdict, unreadable};
+use super::folder::{Directory, File, Lock, LockKind, Mapping, NameKind};
 use super::medium::{Change, Medium};
-use super::{Directory, File, Lock, LockKind, Mapping, NameKind};
 
 /// A folder in memory, for tests: it records every change, can fail any call, and tells what a loss of power would leave. Clones are
 /// the same folder.

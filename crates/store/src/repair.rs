@@ -361,7 +361,7 @@ impl Work<'_> {
         let is_damaged = !self.files.is_empty();
         for stray in strays {
             // Only where something is lost can it be in what was taken out.
-            if stray.retired && !is_damaged {
+            if stray.is_retired() && !is_damaged {
                 continue;
             }
             let name = stray.name();
@@ -373,10 +373,10 @@ impl Work<'_> {
                 None if regained.free > 0 => self.untold = self.untold.max(known.max()),
                 None => {}
             }
-            if stray.retired && regained.free == 0 {
+            if stray.is_retired() && regained.free == 0 {
                 continue;
             }
-            came_back |= regained.free > 0 && !stray.retired;
+            came_back |= regained.free > 0 && !stray.is_retired();
             self.events += regained.free;
             let quarantined = match regained.whole {
                 Some(entry) => {

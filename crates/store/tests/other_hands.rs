@@ -287,3 +287,35 @@ fn numbers_that_are_used_up_are_an_error() {
         assert_eq!(open(&folder, &tiny()).unwrap().snapshot().events(), events);
     }
 }
+
+/// Names the folder for the process that goes to another one.
+const FOLDER: &str = "TAMIAS_CHDIR_FOLDER";
+
+/// No test of its own: it goes to another folder, which concerns all threads of a process.
+#[test]
+fn chdir_process() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    std::env::set_current_dir(&folder).unwrap();
+    let store = Store::open(Path::new("store"), Options::default(), Arc::new(())).unwrap();
+    let reader = Reader::open(Path::new("store"), Options::default()).unwrap();
+    std::env::set_current_dir("/").unwrap();
+    store.append(&[Event { instant: 1, bytes: b"{}" }]).unwrap();
+    store.seal().unwrap();
+    assert_eq!(reader.snapshot().unwrap().events(), 1);
+    // Messages name it as it was named.
+    assert_eq!(store.snapshot().segments()[0].file.as_ref().unwrap().parent(), Some(Path::new("store")));
+    drop(store);
+    assert!(!Path::new("/store").exists());
+}
+
+#[test]
+fn a_process_that_goes_to_another_folder_goes_on_with_a_store_of_a_relative_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let status = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["chdir_process", "--exact"])
+        .env(FOLDER, folder.path())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    assert!(folder.path().join("store").join("lock").exists());
+}

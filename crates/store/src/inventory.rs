@@ -67,9 +67,14 @@ pub(crate) enum Current {
 
 /// Looks for a manifest that has taken the place of a known one. Costs a listing, and reads only what is higher.
 pub(crate) fn current(directory: &dyn Directory, known: &Manifest) -> Result<Current, Failure> {
-    let names = list(directory)?;
+    let mut names = list(directory)?;
+    // A long listing is not of one moment: a manifest that came meanwhile may be missing in it, with the one before already gone.
+    if names.len() > LISTED_AT_ONCE {
+        names.extend(list(directory)?);
+    }
     let mut numbers = manifests(&names);
     let there = numbers.contains(&known.number);
+    numbers.dedup();
     numbers.retain(|number| *number > known.number);
     for number in numbers {
         match Manifest::read(directory, number) {
@@ -90,6 +95,9 @@ pub(crate) fn current(directory: &dyn Directory, known: &Manifest) -> Result<Cur
     }
     Ok(if there { Current::Same } else { Current::Gone })
 }
+
+/// HEURISTIC: systems list some hundred names at once; Linux fills 32 KiB, some 680 of these names.
+const LISTED_AT_ONCE: usize = 500;
 
 /// All manifests of a folder.
 pub(crate) struct Found {

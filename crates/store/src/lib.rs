@@ -27,7 +27,7 @@
 //! ```
 //!
 //! What is promised, and under which assumptions about the medium, is said in `docs/reliability.md`; every byte of the files in
-//! `docs/store-format.md`.
+//! `docs/store-format.md`. With the feature `simulated` the module [`io`] has a folder in memory that fails on demand, for tests.
 
 mod adopt;
 mod compaction;

@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use tamias_store::io::{Directory, File, Lock, LockKind, NameKind, Simulated};
+use tamias_store::io::{Directory, File, Lock, LockKind, Mapping, NameKind, Simulated};
 use tamias_store::{Event, Options, Reader, Store};
 
 /// What the writer does before a call of the reader, which is told by its name and the file's.
@@ -39,7 +39,8 @@ impl Directory for Busy {
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn File>> {
-        self.before("open", name).open(name)
+        let file = self.before("open", name).open(name)?;
+        Ok(Arc::new(BusyFile { file, busy: self.clone(), name: name.to_owned() }))
     }
 
     fn kind(&self, name: &str) -> io::Result<Option<NameKind>> {
@@ -89,8 +90,48 @@ impl Directory for Busy {
     fn create_with(&self, _: Option<Permissions>) {}
 }
 
+/// A file of such a folder.
+#[derive(Debug)]
+struct BusyFile {
+    file: Arc<dyn File>,
+    busy: Busy,
+    name: String,
+}
+
+impl File for BusyFile {
+    fn length(&self) -> io::Result<u64> {
+        self.busy.before("length", &self.name);
+        self.file.length()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.busy.before("read", &self.name);
+        self.file.read_at(offset, buffer)
+    }
+
+    fn write_at(&self, _: u64, _: &[u8]) -> io::Result<usize> {
+        unreachable!("a reader writes nothing")
+    }
+
+    fn set_length(&self, _: u64) -> io::Result<()> {
+        unreachable!("a reader writes nothing")
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        unreachable!("a reader writes nothing")
+    }
+
+    fn map(&self, length: u64) -> io::Result<Box<dyn Mapping>> {
+        self.file.map(length)
+    }
+
+    fn permissions(&self) -> io::Result<Option<Permissions>> {
+        self.file.permissions()
+    }
+}
+
 fn options() -> Options {
-    Options { block_bytes: 100, segment_bytes: 300, background: false, ..Options::default() }
+    Options { block_bytes: 100, segment_bytes: 3000, background: false, ..Options::default() }
 }
 
 /// Stores a batch, as a segment of its own: that publishes a manifest, and removes the one before.
@@ -117,13 +158,15 @@ fn a_reader_is_not_overtaken_for_ever_by_a_writer_that_publishes_while_it_looks_
     for n in 0..60 {
         publish(&store, n % 2 == 0);
     }
-    let (writer, mut calls) = (store.clone(), 0);
+    let (writer, mut calls, mut sealed) = (store.clone(), 0, false);
     let reader = reader(
         &folder,
-        Box::new(move |_, _| {
-            calls += 1;
-            if calls % 20 == 0 {
-                publish(&writer, calls % 40 == 0);
+        Box::new(move |call, _| {
+            calls += u64::from(!["read", "length"].contains(&call));
+            if calls == 20 {
+                calls = 0;
+                sealed = !sealed;
+                publish(&writer, sealed);
             }
         }),
     );
@@ -163,27 +206,33 @@ fn a_snapshot_has_no_batch_of_the_log_whose_predecessor_went_into_a_segment_mean
     let folder = Simulated::new();
     let store = store(&folder);
     publish(&store, false);
-    // At each call of the reader in turn, a batch goes into a segment and the next one into the log.
-    for at in 0..40 {
-        let (writer, mut calls) = (store.clone(), 0);
-        let mut before = 0;
-        let reader = reader(
-            &folder,
-            Box::new(move |_, _| {
-                calls += 1;
-                if calls == at {
+    let countdown = Arc::new(Mutex::new(None));
+    let (writer, left) = (store.clone(), Arc::clone(&countdown));
+    let reader = reader(
+        &folder,
+        Box::new(move |_, _| {
+            let mut left = left.lock().unwrap();
+            match *left {
+                Some(0) => {
+                    *left = None;
                     publish(&writer, true);
                     publish(&writer, false);
                 }
-            }),
-        );
-        for _ in 0..3 {
-            let acknowledged = store.snapshot().events();
-            let snapshot = reader.snapshot().unwrap();
-            assert!(snapshot.events() >= acknowledged.max(before));
-            before = snapshot.events();
-            // Instants count batches, so a missing one shows.
-            assert_eq!(snapshot.time_range().unwrap(), (0, before - 1), "call {at}");
-        }
+                Some(calls) => *left = Some(calls - 1),
+                None => {}
+            }
+        }),
+    );
+    // At each call of the reader in turn, a batch goes into a segment and the next one into the log.
+    let mut overtaken = 0;
+    for at in 0..60 {
+        let acknowledged = publish(&store, false);
+        *countdown.lock().unwrap() = Some(at);
+        let snapshot = reader.snapshot().unwrap();
+        overtaken += usize::from(countdown.lock().unwrap().take().is_none());
+        assert!(snapshot.events() >= acknowledged, "call {at}");
+        // Instants count batches, so a missing one shows.
+        assert_eq!(snapshot.time_range().unwrap(), (0, snapshot.events() - 1), "call {at}");
     }
+    assert!((5..60).contains(&overtaken), "each call was tried: {overtaken}");
 }

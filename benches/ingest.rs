@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use tamias::{Batch, EventFormat};
 use tamias_benches::processor_time;
-use tamias_store::{Direction, Event, Options, Store, Summarize};
+use tamias_store::{Direction, Event, Options, Statistics, Store};
 use tamias_testdata::Generator;
 
 #[global_allocator]
@@ -37,8 +37,8 @@ struct Summaries {
     nanoseconds: AtomicU64,
 }
 
-impl Summarize for Summaries {
-    fn summarize(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
+impl Statistics for Summaries {
+    fn collect(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
         let begin = processor_time();
         tamias_query::summarize(documents, ends, summary);
         let time = processor_time().saturating_sub(begin);
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         spans.push(start..bytes.trim_ascii_end().len());
     }
     let summaries = Arc::new(Summaries::default());
-    let contenders: [(&str, Arc<dyn Summarize>); 2] =
+    let contenders: [(&str, Arc<dyn Statistics>); 2] =
         [("without summaries", Arc::new(())), ("with summaries", summaries.clone())];
 
     let [(_, none), (_, held)] = [0, 1].map(|index| ingest(&bytes, &spans, &contenders[index].1));
@@ -122,7 +122,7 @@ struct Held {
 }
 
 /// Validates the events and stores them in a new store.
-fn ingest(bytes: &[u8], spans: &[Range<usize>], summarize: &Arc<dyn Summarize>) -> (Times, Held) {
+fn ingest(bytes: &[u8], spans: &[Range<usize>], summarize: &Arc<dyn Statistics>) -> (Times, Held) {
     let folder = tempfile::tempdir().expect("a folder for the store");
     let store = Store::open(folder.path(), Options::default(), Arc::clone(summarize)).expect("a new store");
     let format = EventFormat::clef();
@@ -152,7 +152,7 @@ fn ingest(bytes: &[u8], spans: &[Range<usize>], summarize: &Arc<dyn Summarize>) 
     for group in snapshot.groups(0..=u64::MAX, Direction::Ascending) {
         for block in group.expect("what was written just now") {
             held.document_bytes += black_box(block.documents()).expect("what was written just now").len();
-            held.summary_bytes += block.summary().map_or(0, <[u8]>::len);
+            held.summary_bytes += block.statistics().map_or(0, <[u8]>::len);
         }
     }
     (times, held)

@@ -15,7 +15,7 @@ pub(crate) enum Line {
     Stored(u64, u64),
     /// Nothing of this batch is stored, and the store takes others.
     Refused(u64, String),
-    /// It begins another step: sealing, merging and so on.
+    /// It begins another step: sealing, compacting and so on.
     Doing(String),
     /// That step has succeeded.
     Done(String),
@@ -92,7 +92,7 @@ mod tests {
             Line::Refused(7, "no room left".into()),
             Line::Doing("seal".into()),
             Line::Done("seal".into()),
-            Line::Trouble("merge".into(), "no room left".into()),
+            Line::Trouble("compact".into(), "no room left".into()),
             Line::Removing(9),
             Line::Removed(0),
             Line::Failed("cannot open x".into()),

@@ -77,7 +77,7 @@ impl Truth {
             Line::Opened => self.settle(true),
             // A flush that fails while closing is told to nobody.
             Line::Closed => self.last = None,
-            Line::Done(what) if what != "merge" => self.settle(what == "seal"),
+            Line::Done(what) if what != "compact" => self.settle(what == "seal"),
             Line::Removing(before) => {
                 self.removing = self.removing.max(Some(*before));
                 self.removals_open += 1;

@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     /// Appends by one thread only.
     #[arg(long)]
     pub(crate) alone: bool,
-    /// Seals and merges in no thread of its own.
+    /// Seals and compacts in no thread of its own.
     #[arg(long)]
     pub(crate) quiet: bool,
     /// Reads each step from the standard input.
@@ -108,7 +108,7 @@ pub(crate) enum Step {
     Burst,
     AppendSealed,
     Seal,
-    Merge,
+    Compact,
     Remove,
     Flush,
     Reopen,
@@ -124,7 +124,7 @@ impl FromStr for Step {
             "burst" => Step::Burst,
             "append-sealed" => Step::AppendSealed,
             "seal" => Step::Seal,
-            "merge" => Step::Merge,
+            "compact" => Step::Compact,
             "remove" => Step::Remove,
             "flush" => Step::Flush,
             "reopen" => Step::Reopen,
@@ -141,7 +141,7 @@ impl Step {
     pub(crate) fn random(chance: &mut Chance, keep: bool, alone: bool) -> Step {
         match chance.below(48) {
             0..2 => Step::Seal,
-            2..4 => Step::Merge,
+            2..4 => Step::Compact,
             4 if !keep => Step::Remove,
             5..7 => Step::Flush,
             7 => Step::Reopen,
@@ -186,8 +186,8 @@ impl Work<'_> {
             Step::AppendSealed => self.append(store, true),
             Step::Burst => self.burst(store),
             Step::Seal => self.other(store, "seal", |store| store.seal().map_err(|error| error.to_string())),
-            Step::Merge => {
-                self.other(store, "merge", |store| store.merge().map_err(|error| error.to_string()))
+            Step::Compact => {
+                self.other(store, "compact", |store| store.compact().map_err(|error| error.to_string()))
             }
             Step::Flush => {
                 self.other(store, "flush", |store| store.flush().map_err(|error| error.to_string()))

@@ -31,10 +31,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         again(what, &sealed)?;
     }
     for (bytes, batch) in [(1, 1000), (20, 1000), (360, 1000), (1, 10_000_000), (360, 59_000)] {
-        let tail = folder.path().join(format!("tail-{bytes}-{batch}"));
-        make_tail(&tail, bytes, batch)?;
+        let memtable = folder.path().join(format!("memtable-{bytes}-{batch}"));
+        make_memtable(&memtable, bytes, batch)?;
         println!("batches of {batch} events of {bytes} bytes");
-        again("tail", &tail)?;
+        again("memtable", &memtable)?;
     }
     Ok(())
 }
@@ -50,7 +50,7 @@ fn opened(what: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
     let options = |read_mode| Options { read_mode, ..Options::default() };
     let (snapshot, _store, _reader) = match what {
-        "writing" | "tail" => {
+        "writing" | "memtable" => {
             let store = Store::open(folder, Options::default(), Arc::new(()))?;
             (store.snapshot(), Some(store), None)
         }
@@ -61,9 +61,9 @@ fn opened(what: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
         }
     };
     let time = begun.elapsed();
-    if what == "tail" {
+    if what == "memtable" {
         let (peak, idle) = (memory("VmHWM") - before, memory("RssAnon") - before);
-        let log = snapshot.segments().first().map_or(0, |tail| tail.file_bytes) / 1024;
+        let log = snapshot.segments().first().map_or(0, |memtable| memtable.file_bytes) / 1024;
         println!(
             "opening a log of {log} kB, {} events, {} bytes of documents: {time:?}, at most {peak} kB, then {idle} kB",
             snapshot.events(),
@@ -116,7 +116,7 @@ fn scan(snapshot: &Snapshot) -> Result<(), Box<dyn Error>> {
 }
 
 /// A store with a log of events of so many bytes each.
-fn make_tail(folder: &Path, event_bytes: usize, events: u64) -> Result<(), Box<dyn Error>> {
+fn make_memtable(folder: &Path, event_bytes: usize, events: u64) -> Result<(), Box<dyn Error>> {
     let document = vec![b'x'; event_bytes];
     let batch: Vec<Event<'_>> = (0..events).map(|instant| Event { instant, bytes: &document }).collect();
     let store = Store::open(folder, Options::default(), Arc::new(()))?;

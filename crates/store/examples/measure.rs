@@ -87,7 +87,7 @@ fn single_appends(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How long an append takes at most while the tail is sealed again and again, by a thread of the store's or by the append that finds it full.
+/// How long an append takes at most while the memtable is sealed again and again, by a thread of the store's or by the append that finds it full.
 fn beside_sealing(folder: &Path, background: bool) -> Result<(), Box<dyn Error>> {
     let options = Options { background, durability: Durability::None, ..Options::default() };
     let store = Store::open(folder, options, Arc::new(()))?;

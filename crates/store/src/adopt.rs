@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use crate::block::Block;
 use crate::error::{Damage, Failure, OpenError};
 use crate::format::{FileKind, HEADER_BYTES, Key, VERSION};
 use crate::inventory::{self, UnnamedKind};
@@ -12,20 +11,25 @@ use crate::io::Directory;
 use crate::log::LogReader;
 use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::options::{Options, ReadMode};
-use crate::recovery::{Replayed, beyond_lost, log_damage};
+use crate::replay::{Replayed, beyond_lost, log_damage};
 use crate::retire;
-use crate::segment::{Environment, Segment};
+use crate::segment::{Block, Environment, Segment};
 
 /// A segment or log of this store that no manifest names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stray {
     pub(crate) kind: FileKind,
     pub(crate) number: u64,
-    /// The manifest retires it: it is one only if the store has lost what it holds.
-    pub(crate) retired: bool,
+    /// What the survey of the folder said of it.
+    found: UnnamedKind,
 }
 
 impl Stray {
+    /// Whether the manifest retires it: it is a stray only if the store has lost what it holds.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.found == UnnamedKind::Retired
+    }
+
     pub(crate) fn name(&self) -> String {
         self.kind.name(self.number)
     }
@@ -41,19 +45,18 @@ impl Stray {
 
 /// The strays in the folder: segments before logs, the newest segment first, as it may hold what older ones held; logs in the order of their age.
 pub(crate) fn strays(directory: &dyn Directory, manifest: &Manifest) -> Result<Vec<Stray>, Failure> {
-    let unnamed = inventory::unnamed(directory, manifest)?;
+    let unnamed = inventory::unnamed(directory, inventory::list(directory)?, manifest);
     let own = [UnnamedKind::Events, UnnamedKind::Unfinished, UnnamedKind::Retired, UnnamedKind::Unreadable];
     let events = unnamed.iter().filter(|file| own.contains(&file.kind));
     // Those of unfinished names are nobody's loss.
     let parsed =
         events.filter_map(|file| Some((FileKind::parse(file.file.file_name()?.to_str()?)?, file.kind)));
-    let retired = |kind| kind == UnnamedKind::Retired;
-    let strays = parsed.map(|((kind, number), found)| Stray { kind, number, retired: retired(found) });
+    let strays = parsed.map(|((kind, number), found)| Stray { kind, number, found });
     let mut strays: Vec<Stray> = strays.filter(|stray| stray.kind != FileKind::Manifest).collect();
     // What was retired comes last: the store has its events, if nothing is wrong with it.
     strays.sort_unstable_by_key(|stray| match stray.kind {
-        FileKind::Segment => (stray.retired, 0, u64::MAX - stray.number),
-        _ => (stray.retired, 1, stray.number),
+        FileKind::Segment => (stray.is_retired(), 0, u64::MAX - stray.number),
+        _ => (stray.is_retired(), 1, stray.number),
     });
     Ok(strays)
 }
@@ -67,7 +70,7 @@ pub(crate) fn beyond_unnamed(
     replayed: &mut Replayed,
 ) -> Result<bool, OpenError> {
     let mut strays = strays(&**directory, manifest)?;
-    strays.retain(|stray| !stray.retired);
+    strays.retain(|stray| !stray.is_retired());
     if strays.is_empty() {
         return Ok(false);
     }
@@ -83,17 +86,10 @@ pub(crate) fn beyond_unnamed(
         replayed.next_arrival = next.min(crate::format::NUMBER_MAX - 1);
     }
     // Until they are taken in nobody knows where sources stood.
-    let unknown = unnamed_events(directory, manifest)?;
-    if unknown {
+    if strays.iter().any(|stray| stray.found == UnnamedKind::Events) {
         replayed.sources_lost_before = replayed.next_arrival;
     }
     Ok(replayed.next_arrival > before)
-}
-
-/// Whether there are files of events that no manifest names.
-fn unnamed_events(directory: &Arc<dyn Directory>, manifest: &Manifest) -> Result<bool, Failure> {
-    let unnamed = inventory::unnamed(&**directory, manifest)?;
-    Ok(unnamed.iter().any(|file| file.kind == UnnamedKind::Events))
 }
 
 /// For whoever goes through whole segments.

@@ -92,6 +92,11 @@ impl Failure {
         matches!(self.operation, Operation::Read | Operation::Map) && is_unreadable(&self.source)
     }
 
+    /// Whether a file is not there; a folder that is not is another matter.
+    pub(crate) fn is_missing_file(&self) -> bool {
+        self.operation != Operation::List && self.source.kind() == io::ErrorKind::NotFound
+    }
+
     /// Whether the medium, or what this user may take of it, is full.
     pub fn is_lack_of_room(&self) -> bool {
         let kind = self.source.kind();
@@ -301,7 +306,7 @@ pub enum ReadError {
     Damaged(Damage),
 }
 
-/// Why the tail was not flushed or sealed. What was acknowledged is as safe as before.
+/// Why the memtable was not flushed or sealed. What was acknowledged is as safe as before.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {

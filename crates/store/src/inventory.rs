@@ -1,7 +1,6 @@
 //! What lies in the folder: which manifest counts, and what no manifest names.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::PathBuf;
 
 use crate::error::{Failure, OpenError, Operation};
@@ -44,18 +43,61 @@ pub(crate) fn next_manifest(names: &[String], current: u64) -> u64 {
     manifests(names).first().map_or(current, |highest| current.max(*highest)) + 1
 }
 
-/// The number of the current manifest, while that one is known: a higher one of the same store, that one, or `None` if it is gone.
-pub(crate) fn current_number(directory: &dyn Directory, known: &Manifest) -> Result<Option<u64>, Failure> {
-    for number in manifests(&list(directory)?) {
-        if number <= known.number {
-            return Ok((number == known.number).then_some(number));
-        }
-        if Manifest::read(directory, number).is_ok_and(|newer| newer.store == known.store) {
-            return Ok(Some(number));
+/// The number for the next log or segment. Those of files that a crash left unnamed are not used again, so that a reader cannot take
+/// one file for another.
+pub(crate) fn next_file(directory: &dyn Directory, manifest: &Manifest) -> Result<u64, Failure> {
+    let names = list(directory)?;
+    let numbers = names.iter().filter_map(|name| FileKind::parse(name).or_else(|| parse_unfinished(name)));
+    let used =
+        numbers.filter(|(kind, _)| *kind != FileKind::Manifest).map(|(_, number)| number).max().unwrap_or(0);
+    Ok(manifest.next_file.max(used.saturating_add(1)))
+}
+
+/// Which manifest counts, as seen from one that counted before.
+pub(crate) enum Current {
+    /// The known one still.
+    Same,
+    /// A higher one of the same store.
+    Newer(Manifest),
+    /// The known one is gone, and no higher one of its store is there.
+    Gone,
+    /// The writer replaced a manifest while this one looked.
+    Overtaken,
+}
+
+/// Looks for a manifest that has taken the place of a known one. Costs a listing, and reads only what is higher.
+pub(crate) fn current(directory: &dyn Directory, known: &Manifest) -> Result<Current, Failure> {
+    let mut names = list(directory)?;
+    // A long listing is not of one moment: a manifest that came meanwhile may be missing in it, with the one before already gone.
+    if names.len() > LISTED_AT_ONCE {
+        names.extend(list(directory)?);
+    }
+    let mut numbers = manifests(&names);
+    let there = numbers.contains(&known.number);
+    numbers.dedup();
+    numbers.retain(|number| *number > known.number);
+    for number in numbers {
+        match Manifest::read(directory, number) {
+            Ok(newer) if newer.store == known.store => return Ok(Current::Newer(newer)),
+            Ok(_) => {}
+            // One that is gone was the newest a moment ago: a yet newer one has come, and to pass over it would be to lose what it names.
+            Err(fault) => {
+                let name = FileKind::Manifest.name(number);
+                let kind =
+                    directory.kind(&name).map_err(Failure::during(directory, &name, Operation::Open))?;
+                match (kind, fault) {
+                    (None, _) => return Ok(Current::Overtaken),
+                    (Some(NameKind::File(_)), ManifestFault::Failure(failure)) => return Err(failure),
+                    (Some(_), _) => {}
+                }
+            }
         }
     }
-    Ok(None)
+    Ok(if there { Current::Same } else { Current::Gone })
 }
+
+/// HEURISTIC: systems list some hundred names at once; Linux fills 32 KiB, some 680 of these names.
+const LISTED_AT_ONCE: usize = 500;
 
 /// All manifests of a folder.
 pub(crate) struct Found {
@@ -82,6 +124,9 @@ impl Found {
                 Err(ManifestFault::Section(section)) if found.whole.is_empty() => {
                     return Err(OpenError::Section { file, section });
                 }
+                // The writer has removed it since the listing, as it does with those below the one that counts.
+                Err(ManifestFault::Failure(failure))
+                    if failure.is_missing_file() && !found.whole.is_empty() => {}
                 Err(ManifestFault::Failure(failure)) if !irregular => return Err(failure.into()),
                 Err(ManifestFault::Version(_) | ManifestFault::Section(_)) => {}
                 Err(ManifestFault::Failure(_)) => found.damaged.push((number, None)),
@@ -197,7 +242,7 @@ pub(crate) fn find_manifest(directory: &dyn Directory, strict: bool) -> Result<O
     // A writer may replace the manifest between the listing and the reading, again and again.
     for _ in 0..LOOKS {
         match look_for_manifest(directory, strict) {
-            Err(OpenError::Failure(failure)) if failure.source.kind() == io::ErrorKind::NotFound => {}
+            Err(OpenError::Failure(failure)) if failure.is_missing_file() => {}
             found => return found,
         }
     }
@@ -266,10 +311,14 @@ pub enum UnnamedKind {
 }
 
 /// The files that the manifest neither names nor retires, in order of their names. Other names than those of the store's files are nobody's
-/// business.
-pub(crate) fn unnamed(directory: &dyn Directory, manifest: &Manifest) -> Result<Vec<Unnamed>, Failure> {
+/// business. The listing must not be younger than the manifest: a file has its final name only once a manifest names it, so what a writer
+/// had made by then this manifest names, or has retired.
+pub(crate) fn unnamed(
+    directory: &dyn Directory,
+    mut names: Vec<String>,
+    manifest: &Manifest,
+) -> Vec<Unnamed> {
     let named: BTreeSet<String> = manifest.names().chain([manifest.name()]).collect();
-    let mut names = list(directory)?;
     names.sort();
     let unnamed = names.iter().filter_map(|name| {
         let kind = classify(directory, name, manifest, &named)?;
@@ -281,7 +330,7 @@ pub(crate) fn unnamed(directory: &dyn Directory, manifest: &Manifest) -> Result<
         };
         Some(Unnamed { file: directory.path(name), bytes, kind })
     });
-    Ok(unnamed.collect())
+    unnamed.collect()
 }
 
 fn classify(

@@ -1,206 +1,24 @@
 //! The one door to the medium: every byte that the store reads or writes goes through these two traits.
 //!
-//! [`Disk`] is a folder of a real file system, [`Simulated`] one in memory that can fail any call and can be asked
-//! what a crash would leave behind. Names hold no separators; the one folder within a store's is a directory of its own.
+//! [`Disk`] is a folder of a real file system. With the feature `simulated` there is `Simulated` as well, a folder in memory, for tests:
+//! it can fail any call, and tells what a loss of power would leave behind. Names hold no separators; the one folder within a store's is a directory of its own.
 
 mod disk;
+#[cfg(any(test, feature = "simulated"))]
+mod fault;
+mod folder;
+#[cfg(any(test, feature = "simulated"))]
 mod medium;
+#[cfg(any(test, feature = "simulated"))]
 mod simulated;
-
-use std::fmt::Debug;
-use std::fs::Permissions;
-use std::io;
-use std::ops::Range;
-use std::path::PathBuf;
-use std::sync::Arc;
+mod whole;
 
 pub use disk::Disk;
+#[cfg(any(test, feature = "simulated"))]
+pub use fault::{Fault, FaultKind};
+pub use folder::{Directory, File, Lock, LockKind, Mapping, NameKind};
+#[cfg(any(test, feature = "simulated"))]
 pub use medium::{Chance, Change, Crash, Medium};
-pub use simulated::{Fault, FaultKind, Simulated};
-
-/// A folder that holds one store. Of what has a name in it only regular files are opened and locked: a symbolic link is never
-/// followed, a pipe never waited for.
-pub trait Directory: Send + Sync + Debug {
-    /// The names in the folder, in no particular order; names that are not Unicode are left out.
-    fn list(&self) -> io::Result<Vec<String>>;
-    /// Creates a file for reading and writing; an error if anything has this name.
-    fn create(&self, name: &str) -> io::Result<Arc<dyn File>>;
-    /// Opens a file for reading.
-    fn open(&self, name: &str) -> io::Result<Arc<dyn File>>;
-    /// Opens a file for reading and writing.
-    fn open_for_writing(&self, name: &str) -> io::Result<Arc<dyn File>>;
-    /// What has this name, if anything has.
-    fn kind(&self, name: &str) -> io::Result<Option<NameKind>>;
-    /// Renames a file; one that exists under the new name is replaced in the same step.
-    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
-    /// Gives a file a second name, which must be free. `to` may lie in a folder within this one: `folder/name`. An error of the kind
-    /// [`Unsupported`](io::ErrorKind::Unsupported) where the file system has no such thing.
-    fn link(&self, from: &str, to: &str) -> io::Result<()>;
-    /// Whether a file has other names, in this folder or elsewhere: then what is done to it is done to them.
-    fn has_other_names(&self, name: &str) -> bool;
-    /// Removes a file, or a link without what it points to.
-    fn remove(&self, name: &str) -> io::Result<()>;
-    /// Makes creations, renamings and removals durable.
-    fn flush(&self) -> io::Result<()>;
-    /// Locks a file until the returned value is dropped or the process ends; `None` if another holder excludes it.
-    fn lock(&self, name: &str, kind: LockKind) -> io::Result<Option<Box<dyn Lock>>>;
-    /// The folder of this name within this one, created where it is missing: it is durable once this one is flushed.
-    fn folder(&self, name: &str) -> io::Result<Arc<dyn Directory>>;
-    /// Where a file lies, for messages.
-    fn path(&self, name: &str) -> PathBuf;
-    /// Gives the files that are created from now on these permissions, so that what was private stays so.
-    fn create_with(&self, permissions: Option<Permissions>);
-}
-
-/// What a name in a folder stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NameKind {
-    /// A regular file of so many bytes.
-    File(u64),
-    /// A folder.
-    Folder,
-    /// A symbolic link, a pipe, a device: nothing that a store uses.
-    Other,
-}
-
-/// Whether a lock excludes all others or only exclusive ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LockKind {
-    /// One holder.
-    Exclusive,
-    /// Any number of holders.
-    Shared,
-}
-
-/// A held lock, given back by dropping it.
-pub trait Lock: Send + Sync + Debug {
-    /// Whether the file that is locked still has its name. If not, somebody else may hold a lock on another file of that name.
-    fn holds(&self) -> bool;
-}
-
-/// An open file. Writes may be short, as the operating system's are: use [`write_all_at`].
-pub trait File: Send + Sync + Debug {
-    /// The length in bytes.
-    fn length(&self) -> io::Result<u64>;
-    /// Reads at `offset` and returns how many bytes were read; 0 at the end.
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
-    /// Writes at `offset` and returns how many bytes were written.
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize>;
-    /// Cuts or grows the file.
-    fn set_length(&self, length: u64) -> io::Result<()>;
-    /// Makes contents and length durable.
-    fn flush(&self) -> io::Result<()>;
-    /// The first `length` bytes as memory, mapped where that is possible.
-    fn map(&self, length: u64) -> io::Result<Box<dyn Mapping>>;
-    /// Who may do what with the file, where the system knows such a thing.
-    fn permissions(&self) -> io::Result<Option<Permissions>>;
-}
-
-/// Bytes of a file as a slice.
-pub trait Mapping: Send + Sync {
-    /// The bytes.
-    fn bytes(&self) -> &[u8];
-    /// Brings a range into memory. An error where the medium does not give it, or the file was cut: to touch it would end the
-    /// process by a signal. Does nothing where the system cannot tell.
-    fn fetch(&self, range: Range<usize>) -> io::Result<()>;
-    /// [Fetches](Mapping::fetch) a range again that may have left memory since. Takes a fortieth of what a scan of the range does where it has
-    /// not.
-    fn fetch_again(&self, range: Range<usize>) -> io::Result<()> {
-        self.fetch(range)
-    }
-}
-
-/// Writes all bytes, going on after short and interrupted writes.
-pub fn write_all_at(file: &dyn File, mut offset: u64, mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match file.write_at(offset, bytes) {
-            Ok(0) => return Err(io::Error::new(io::ErrorKind::WriteZero, "the file takes no more bytes")),
-            Ok(written) => {
-                offset += written as u64;
-                bytes = bytes.get(written..).unwrap_or_default();
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-/// Fills the buffer as far as the file goes, and returns how far that was.
-pub fn read_full_at(file: &dyn File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match file.read_at(offset + filled as u64, rest) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
-}
-
-/// Whether an error says that the medium does not give the bytes back, so that they are damaged, rather than that the system is
-/// short of something or forbids it.
-pub fn is_unreadable(error: &io::Error) -> bool {
-    #[cfg(unix)]
-    {
-        // Block devices say EIO, ENODATA ("critical medium error"), EILSEQ (protection information) or EREMOTEIO; file systems
-        // EBADMSG and EUCLEAN where a checksum of their own does not hold; `madvise` EFAULT and EHWPOISON.
-        #[cfg(target_os = "linux")]
-        const MORE: [i32; 6] =
-            [libc::ENODATA, libc::EILSEQ, libc::EREMOTEIO, libc::EBADMSG, libc::EUCLEAN, libc::EHWPOISON];
-        #[cfg(not(target_os = "linux"))]
-        const MORE: [i32; 0] = [];
-        matches!(error.raw_os_error(), Some(libc::EIO | libc::EFAULT))
-            || error.raw_os_error().is_some_and(|code| MORE.contains(&code))
-    }
-    #[cfg(not(unix))]
-    {
-        // ERROR_CRC and ERROR_SECTOR_NOT_FOUND, ERROR_READ_FAULT, ERROR_IO_DEVICE.
-        matches!(error.raw_os_error(), Some(23 | 27 | 30 | 1117))
-    }
-}
-
-/// The smallest piece of a medium that is passed over when it cannot be read.
-const SECTOR_BYTES: u64 = 4096;
-
-/// [`read_full_at`], past what cannot be read: there are zeros instead, and `unreadable` takes the ranges of the file.
-pub fn read_past(
-    file: &dyn File,
-    offset: u64,
-    buffer: &mut [u8],
-    unreadable: &mut Vec<Range<u64>>,
-) -> io::Result<usize> {
-    match read_full_at(file, offset, buffer) {
-        Err(error) if is_unreadable(&error) => {}
-        read => return read,
-    }
-    let mut filled = 0;
-    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        let at = offset + filled as u64;
-        let to_sector = (SECTOR_BYTES - at % SECTOR_BYTES) as usize;
-        let length = rest.len().min(to_sector);
-        let piece = rest.get_mut(..length).unwrap_or_default();
-        match read_full_at(file, at, piece) {
-            Ok(read) => {
-                filled += read;
-                if read < length {
-                    break;
-                }
-            }
-            Err(error) if is_unreadable(&error) => {
-                piece.fill(0);
-                let end = at + length as u64;
-                match unreadable.last_mut().filter(|last| last.end == at) {
-                    Some(last) => last.end = end,
-                    None => unreadable.push(at..end),
-                }
-                filled += length;
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    // A piece behind the end of the file is no part of it.
-    Ok(filled.min(file.length()?.saturating_sub(offset) as usize))
-}
+#[cfg(any(test, feature = "simulated"))]
+pub use simulated::Simulated;
+pub use whole::{is_unreadable, read_full_at, read_past, write_all_at};

@@ -1,11 +1,12 @@
 //! An append-only store of opaque, timed byte strings in plain files.
 //!
-//! An [`Event`] is an instant and a document: bytes without a line feed. [`Store::append`] makes a batch of them durable in a log;
-//! once enough has come in, the events are sealed into an immutable segment, in order of time. A [`Snapshot`] hands the events out
+//! An [`Event`] is an instant and a document: bytes without a line feed. [`Store::append`] makes a batch of them durable in the
+//! write-ahead log, the log for short; the memtable has them in memory. Once enough has come in, they are sealed into an immutable
+//! segment, in order of time. A [`Snapshot`] hands the events out
 //! as [`Block`]s, in groups that come in order of time, either way. Any number of other processes can read beside the one that writes, each through
 //! a [`Reader`].
 //!
-//! The store knows nothing of what the documents mean. When it forms a block it asks [`Summarize`] for opaque bytes to keep with it.
+//! The store knows nothing of what the documents mean. When it forms a block it asks [`Statistics`] for opaque bytes to keep with it.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -26,35 +27,39 @@
 //! ```
 //!
 //! What is promised, and under which assumptions about the medium, is said in `docs/reliability.md`; every byte of the files in
-//! `docs/store-format.md`.
+//! `docs/store-format.md`. With the feature `simulated` the module [`io`] has a folder in memory that fails on demand, for tests.
 
 mod adopt;
-mod block;
+mod compaction;
 mod error;
+mod event;
+mod flushing;
 pub mod format;
+mod hold;
 mod inventory;
 pub mod io;
 mod log;
 mod manifest;
-mod merge;
+mod memtable;
 mod options;
 mod quarantine;
 mod reader;
 mod recovery;
 mod removal;
 mod repair;
+mod replay;
 mod retire;
 mod run;
 mod sealing;
 mod segment;
+mod signal;
 mod snapshot;
 mod store;
-mod tail;
 mod upkeep;
 mod writer;
 
-pub use block::Block;
 pub use error::{AppendError, Damage, Failure, OpenError, Operation, ReadError, SealError};
+pub use event::{Event, Statistics};
 pub use format::Key;
 pub use inventory::{Unnamed, UnnamedKind};
 pub use log::SourcePosition;
@@ -63,26 +68,6 @@ pub use reader::Reader;
 pub use recovery::Leftover;
 pub use removal::{Removed, Retention};
 pub use repair::{Rebuilt, RegainedFile, Repair, RepairedFile};
+pub use segment::Block;
 pub use snapshot::{Direction, Groups, SegmentInfo, Snapshot};
 pub use store::Store;
-
-/// An event as it is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event<'a> {
-    /// When it happened: ticks of 100 ns since 0001-01-01T00:00:00Z. Any value is accepted.
-    pub instant: u64,
-    /// The document: at least one byte, none of them a line feed.
-    pub bytes: &'a [u8],
-}
-
-/// Says what a block holds, in bytes that the store keeps and does not look into.
-pub trait Summarize: Send + Sync {
-    /// Appends the summary of a block. `documents` are the documents, each ended by a line feed; `ends` are the offsets of these line
-    /// feeds. A summary has at most 16 MiB: of a longer one nothing is kept.
-    fn summarize(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>);
-}
-
-/// No summaries.
-impl Summarize for () {
-    fn summarize(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {}
-}

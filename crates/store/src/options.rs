@@ -10,17 +10,17 @@ use crate::format::DOCUMENT_BYTES_MAX;
 pub struct Options {
     /// Bytes of documents in a block, 1 to 1 GiB; 1 MiB unless set. A longer event gets a block of its own.
     pub block_bytes: usize,
-    /// Bytes of documents in a segment, 1 to 1 TiB; 64 MiB unless set. The tail is sealed when it has as many; until then it is kept in memory as well.
+    /// Bytes of documents in a segment, 1 to 1 TiB; 64 MiB unless set. The memtable is sealed when it has as many; until then it is kept in memory as well.
     pub segment_bytes: usize,
     /// Longest event, 1 to 1 GiB; 16 MiB unless set.
     pub event_bytes_max: usize,
     /// Most bytes of events in a batch, line feeds included, 2 to 4 GiB − 2; 256 MiB unless set.
     pub batch_bytes_max: usize,
-    /// How old the first event of the tail may get before the tail is sealed; 5 minutes unless set. Until then it is in memory, is read from the log again
-    /// at opening and by each other process, and has no summaries; more often would make more small segments.
+    /// How old the first event of the memtable may get before the memtable is sealed; 5 minutes unless set. Until then it is in memory, is read from the log again
+    /// at opening and by each other process, and has no statistics; more often would make more small segments.
     pub seal_age: Duration,
-    /// Whether a thread of the store's own seals and merges, so that no append waits for it; it does unless set. Otherwise the append
-    /// that finds the tail large or old enough seals it, and nothing is merged but by [`merge`](crate::Store::merge).
+    /// Whether a thread of the store's own seals and compacts, so that no append waits for it; it does unless set. Otherwise the append
+    /// that finds the memtable large or old enough seals it, and nothing is compacted but by [`compact`](crate::Store::compact).
     pub background: bool,
     /// What an append waits for.
     pub durability: Durability,
@@ -74,7 +74,7 @@ pub enum Durability {
     /// The events are with the operating system: they survive the end of this process. A crash of the system or a loss of power can
     /// lose those of about this long before it, the latest ones, in whole batches.
     Interval(Duration),
-    /// As `Interval`, but flushed only when the tail is sealed or the store is closed: all that came since can be lost.
+    /// As `Interval`, but flushed only when the memtable is sealed or the store is closed: all that came since can be lost.
     None,
 }
 

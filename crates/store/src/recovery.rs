@@ -6,63 +6,22 @@
 //! was durable to its end is not copied: it was closed.
 
 use std::fmt;
-use std::fs::Permissions;
-use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::adopt;
 use crate::error::{Damage, Failure, OpenError, Operation};
-use crate::format::{self, FileKind, LOCK_NAME, VERSION, WRITER_NAME, parse_unfinished};
-use crate::inventory::{self, find_manifest, folder, list, next_manifest};
-use crate::io::{Directory, Lock, LockKind, read_full_at, write_all_at};
+use crate::format::FileKind;
+use crate::inventory::{self, find_manifest, list, next_file, next_manifest};
+use crate::io::{Directory, Lock};
 use crate::log::{LogCopy, LogReader, LogWriter, StoredBatch};
-use crate::manifest::{LogEntry, Manifest, SourceMark, Sources, mark};
+use crate::manifest::{LogEntry, Manifest};
 use crate::options::Options;
 use crate::quarantine;
+use crate::replay::{Replayed, beyond_lost, log_damage, open_log};
 use crate::retire;
 use crate::run::Run;
-use crate::tail::Tail;
-
-/// What the logs of a manifest hold.
-#[derive(Debug, Default)]
-pub(crate) struct Replayed {
-    pub(crate) tail: Tail,
-    pub(crate) sources: Sources,
-    /// As in the manifest, or while there are files of events that it does not name.
-    pub(crate) sources_lost_before: u64,
-    pub(crate) next_arrival: u64,
-}
-
-impl Replayed {
-    pub(crate) fn begin(manifest: &Manifest) -> Replayed {
-        Replayed {
-            tail: Tail::default(),
-            sources: manifest.sources.clone(),
-            sources_lost_before: manifest.sources_lost_before,
-            next_arrival: manifest.next_arrival,
-        }
-    }
-
-    /// Takes a batch in.
-    pub(crate) fn take(&mut self, batch: &StoredBatch<'_>, block_bytes: usize) {
-        for run in batch.runs(block_bytes) {
-            self.tail.push(run, block_bytes);
-        }
-        let behind = batch.frame.first_arrival + u64::from(batch.frame.events);
-        if let Some((name, position)) = batch.source_mark() {
-            self.mark(name, position);
-        }
-        self.next_arrival = self.next_arrival.max(behind);
-    }
-
-    /// Notes where a source stood, unless a later batch is known.
-    pub(crate) fn mark(&mut self, name: &str, position: SourceMark) {
-        mark(&mut self.sources, name, position);
-    }
-}
 
 /// What followed the last batch of a log that counts, when the store was opened: a batch that was being written when the process or the
 /// system ended, or more that was never known to be durable.
@@ -111,114 +70,6 @@ pub(crate) struct Recovered {
     pub(crate) salvaged_bytes: u64,
     pub(crate) damage: Vec<Damage>,
     pub(crate) leftovers: Vec<Leftover>,
-}
-
-/// The permissions that the store's files have: those of the manifest, or else the strictest of any of them.
-fn permissions(directory: &dyn Directory, manifest: Option<&Manifest>) -> Option<Permissions> {
-    let of = |name: &str| directory.open(name).and_then(|file| file.permissions()).ok().flatten();
-    manifest.and_then(|manifest| of(&manifest.name())).or_else(|| {
-        let names = directory.list().unwrap_or_default();
-        let own = names.iter().filter(|name| FileKind::parse(name).is_some());
-        own.filter_map(|name| of(name)).min_by_key(openness)
-    })
-}
-
-/// The greater, the more others may do with a file.
-fn openness(permissions: &Permissions) -> u32 {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        permissions.mode() & 0o777
-    }
-    #[cfg(not(unix))]
-    {
-        u32::from(!permissions.readonly())
-    }
-}
-
-/// How often the writer's lock is asked for, and how long it waits between.
-const LOCK_ATTEMPTS: usize = 10;
-const LOCK_PAUSE: Duration = Duration::from_millis(5);
-
-/// Makes this process the writer of a store with this manifest, if it has one, until the lock is dropped. Files that are created from then on get
-/// the permissions of the manifest, so that what was private stays so.
-pub(crate) fn lock_writer(
-    directory: &dyn Directory,
-    manifest: Option<&Manifest>,
-) -> Result<Arc<dyn Lock>, OpenError> {
-    directory.create_with(permissions(directory, manifest));
-    let fail = || Failure::during(directory, LOCK_NAME, Operation::Lock);
-    match directory.create(LOCK_NAME) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail()(error).into()),
-        _ => {}
-    }
-    // A process that is being started by the last writer holds the lock as well for a moment, until it runs a program of its own.
-    let mut lock = None;
-    for attempt in 0..LOCK_ATTEMPTS {
-        lock = directory.lock(LOCK_NAME, LockKind::Exclusive).map_err(fail())?;
-        if lock.is_some() {
-            break;
-        }
-        if attempt + 1 < LOCK_ATTEMPTS {
-            std::thread::sleep(LOCK_PAUSE);
-        }
-    }
-    let Some(lock) = lock else {
-        let writer = read_writer(directory).unwrap_or_else(|| "another process".to_owned());
-        return Err(OpenError::Locked { folder: folder(directory), writer });
-    };
-    tell_writer(directory);
-    Ok(Arc::from(lock))
-}
-
-/// A log's damage, in the words of its users.
-pub(crate) fn log_damage(directory: &dyn Directory, number: u64, log: &LogReader) -> Vec<Damage> {
-    let file = directory.path(&FileKind::Log.name(number));
-    let damage = log.damage.iter().map(|damage| Damage {
-        file: file.clone(),
-        bytes: damage.bytes.clone(),
-        keys: None,
-        events: damage.events,
-        found: damage.found,
-    });
-    damage.collect()
-}
-
-/// Opens a log; a missing one is damage, as a manifest names a log only once its file is durable.
-pub(crate) fn open_log(
-    directory: &dyn Directory,
-    store: u128,
-    entry: &LogEntry,
-) -> Result<Result<LogReader, Damage>, OpenError> {
-    let file = directory.path(&FileKind::Log.name(entry.number));
-    let found = match LogReader::open(directory, store, entry) {
-        Ok(LogReader { newer: Some(found), .. }) => {
-            return Err(OpenError::Version { file, found, known: VERSION });
-        }
-        Ok(log) => return Ok(Ok(log)),
-        Err(failure) => match failure.source.kind() {
-            io::ErrorKind::NotFound => "the file is missing",
-            io::ErrorKind::InvalidInput => "it is not a regular file",
-            _ => return Err(failure.into()),
-        },
-    };
-    Ok(Err(Damage { file, bytes: 0..0, keys: None, events: None, found }))
-}
-
-/// The number for the next log or segment. Those of files that a crash left unnamed are not used again, so that a reader cannot take
-/// one file for another.
-pub(crate) fn next_file(directory: &dyn Directory, manifest: &Manifest) -> Result<u64, Failure> {
-    let names = list(directory)?;
-    let numbers = names.iter().filter_map(|name| FileKind::parse(name).or_else(|| parse_unfinished(name)));
-    let used =
-        numbers.filter(|(kind, _)| *kind != FileKind::Manifest).map(|(_, number)| number).max().unwrap_or(0);
-    Ok(manifest.next_file.max(used.saturating_add(1)))
-}
-
-/// An arrival number that none of the events has which were lost behind this one, however many they were: it stays theirs.
-pub(crate) fn beyond_lost(next_arrival: u64) -> u64 {
-    // More events than a log ever holds, and few enough for four million such losses.
-    next_arrival.saturating_add(1 << 40).min(format::NUMBER_MAX - 1)
 }
 
 /// Opens a store for writing, creating it where there is none. The caller holds the writer's lock.
@@ -343,13 +194,13 @@ impl<'a> Replay<'a> {
                 }
             };
             reader.least_arrival = least_arrival;
-            let before = std::mem::take(&mut self.replayed.tail);
+            let before = std::mem::take(&mut self.replayed.memtable);
             let (replayed, block_bytes) = (&mut self.replayed, self.block_bytes);
             reader.read(self.directory, |batch| replayed.take(batch, block_bytes))?;
-            let tail = std::mem::replace(&mut self.replayed.tail, before);
+            let memtable = std::mem::replace(&mut self.replayed.memtable, before);
             let from = std::mem::replace(&mut least_arrival, reader.least_arrival);
             if !reader.damage.is_empty() {
-                self.salvaged.extend(tail.runs);
+                self.salvaged.extend(memtable.runs);
                 self.salvaged_bytes += reader.offset;
                 if reader.damage.iter().any(|part| part.events.is_none()) {
                     self.replayed.next_arrival = beyond_lost(self.replayed.next_arrival);
@@ -358,7 +209,7 @@ impl<'a> Replay<'a> {
                 self.kept.push(*entry);
                 continue;
             }
-            self.replayed.tail.extend(tail);
+            self.replayed.memtable.extend(memtable);
             // Logs are in the order of their age, and stay so.
             if entry.ended && self.whole.is_empty() && !many {
                 self.ended.push(*entry);
@@ -438,36 +289,4 @@ fn random_identity() -> u128 {
     use std::hash::{BuildHasher, RandomState};
     let half = || u128::from(RandomState::new().hash_one(std::process::id()));
     (half() << 64) | half()
-}
-
-/// Who holds the lock, as far as the advisory file tells.
-fn read_writer(directory: &dyn Directory) -> Option<String> {
-    let file = directory.open(WRITER_NAME).ok()?;
-    let mut bytes = [0; 200];
-    let read = read_full_at(&*file, 0, &mut bytes).ok()?;
-    let text = std::str::from_utf8(bytes.get(..read)?).ok()?.trim();
-    let plain = !text.is_empty() && !text.contains(char::is_control);
-    plain.then(|| text.to_owned())
-}
-
-/// Says who the writer is. Nothing depends on it, so it may fail.
-fn tell_writer(directory: &dyn Directory) {
-    let text = format!("process {} on host {}\n", std::process::id(), host());
-    // Whatever has this name goes, a link without what it points to.
-    let _ = directory.remove(WRITER_NAME);
-    if let Ok(file) = directory.create(WRITER_NAME) {
-        let _ = write_all_at(&*file, 0, text.as_bytes());
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn host() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname")
-        .map_or_else(|_| "unknown".into(), |name| name.trim().into())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn host() -> String {
-    let name = std::env::var("COMPUTERNAME").or_else(|_| std::env::var("HOSTNAME"));
-    name.unwrap_or_else(|_| "unknown".into())
 }

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use crate::error::{OpenError, SealError};
+use crate::hold;
 use crate::inventory::{self, list, next_manifest};
 use crate::io::{Directory, Disk};
 use crate::manifest::{Manifest, SegmentEntry};
-use crate::recovery;
 use crate::retire;
 use crate::segment::Written;
 use crate::writer::Inner;
@@ -103,7 +103,7 @@ impl Removed {
         let directory = &*directory;
         let find =
             || inventory::find_manifest(directory, false)?.ok_or_else(|| inventory::missing(directory));
-        let _lock = recovery::lock_writer(directory, Some(&find()?))?;
+        let _lock = hold::lock_writer(directory, Some(&find()?))?;
         let old = find()?;
         let outside = retention.outside(&old.segments);
         let removed = Removed::of(&outside, directory);
@@ -124,8 +124,8 @@ impl Removed {
 
 impl Inner {
     pub(crate) fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, SealError> {
-        // What is being merged is not removed before it is done.
-        let _no_merging = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is being compacted is not removed before it is done.
+        let _no_compaction = self.compacting.lock().unwrap_or_else(PoisonError::into_inner);
         let mut writer = self.lock();
         let outside = retention.outside(&writer.manifest.segments);
         let removed = Removed::of(&outside, &*self.directory);

@@ -1,79 +1,32 @@
 //! Repair: what is damaged goes to quarantine, what is whole stays in the store or comes back to it, and nothing is removed before both are
 //! durable.
 
+mod basis;
+mod report;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use crate::Summarize;
 use crate::adopt::{self, Regained, Stray, events_of};
-use crate::error::{Damage, Failure, OpenError, Operation};
-use crate::format::{FileKind, Key, NUMBER_MAX, parse_unfinished};
-use crate::inventory::{self, Found, UnnamedKind, list, next_manifest};
+use crate::error::{Failure, OpenError, Operation};
+use crate::event::Statistics;
+use crate::format::{FileKind, Key, NUMBER_MAX};
+use crate::hold;
+use crate::inventory::{self, UnnamedKind, list, next_manifest};
 use crate::io::{Directory, Disk};
 use crate::log::{LogCopy, LogReader, LogWriter};
 use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::options::{FlushStats, Options};
 use crate::quarantine::{self, Kept};
-use crate::recovery::{self, beyond_lost};
+use crate::replay::{self, beyond_lost};
 use crate::retire;
 use crate::segment::{Environment, Numbers, Salvaged, Sealed, Segment, Written, write_sorted};
 
-/// What a repair has found and done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repair {
-    /// The damaged files, segments first.
-    pub files: Vec<RepairedFile>,
-    /// Files of the store that its manifest did not name: what of them came back, and where the rest is.
-    pub unnamed: Vec<RegainedFile>,
-    /// Why the list of the store's files was made anew from the files, if it was.
-    pub rebuilt: Option<Rebuilt>,
-    /// Sources of which it was lost where they stood. An empty name stands for all that the store does not know.
-    pub lost_sources: Vec<String>,
-    /// How many events the store holds afterwards.
-    pub events: u64,
-}
-
-/// A damaged file, and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RepairedFile {
-    /// Where it was.
-    pub file: PathBuf,
-    /// Where its bytes are kept, all of them as they were found; `None` if the file was missing.
-    pub quarantined: Option<PathBuf>,
-    /// How many of its events stay in the store.
-    pub kept: u64,
-    /// Its damaged parts, with the events lost in each.
-    pub damage: Vec<Damage>,
-}
-
-/// A file of the store that its manifest did not name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RegainedFile {
-    /// Where it was found.
-    pub file: PathBuf,
-    /// How many events came back to the store with it.
-    pub regained: u64,
-    /// How many other whole events it holds: the store has others of their arrival numbers, in most cases the same.
-    pub known: u64,
-    /// What of it cannot be used, with the events lost in each part.
-    pub damage: Vec<Damage>,
-    /// Where it is kept; `None` if it is a part of the store again as it is.
-    pub quarantined: Option<PathBuf>,
-}
-
-/// Why a manifest was made anew.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rebuilt {
-    /// There was none.
-    Missing,
-    /// The newest was damaged.
-    Damaged,
-    /// Files showed that there had been a newer one.
-    Stale,
-}
+use basis::Basis;
+pub use report::{Rebuilt, RegainedFile, Repair, RepairedFile};
 
 impl Repair {
     /// Repairs the store in this folder, which no process may be writing to; readers go on undisturbed. Each damaged file is kept whole
@@ -90,14 +43,14 @@ impl Repair {
     pub fn run(
         folder: &Path,
         options: &Options,
-        summarize: &dyn Summarize,
+        statistics: &dyn Statistics,
         dry_run: bool,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
         if !folder.is_dir() {
             return Err(OpenError::Missing { folder: folder.to_path_buf() });
         }
-        Repair::run_on(Arc::new(Disk::new(folder)), options, summarize, dry_run, progress)
+        Repair::run_on(Arc::new(Disk::new(folder)), options, statistics, dry_run, progress)
     }
 
     /// Repairs a store in any kind of folder.
@@ -107,23 +60,23 @@ impl Repair {
     pub fn run_on(
         directory: Arc<dyn Directory>,
         options: &Options,
-        summarize: &dyn Summarize,
+        statistics: &dyn Statistics,
         dry_run: bool,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
         options.check()?;
-        let _lock = recovery::lock_writer(&*directory, Some(&Basis::find(&*directory)?.manifest))?;
+        let _lock = hold::lock_writer(&*directory, Some(&Basis::find(&*directory)?.manifest))?;
         let basis = Basis::find(&*directory)?;
         if !dry_run {
             retire::finish_names(&*directory, &list(&*directory)?, &basis.manifest)?;
         }
         let old = &basis.manifest;
-        let numbers = Numbers::new(recovery::next_file(&*directory, old)?);
+        let numbers = Numbers::new(inventory::next_file(&*directory, old)?);
         let work = Work {
             directory: &*directory,
             environment: adopt::plain_environment(&directory, old, options),
             options,
-            summarize,
+            statistics,
             dry_run,
             old,
             numbers: &numbers,
@@ -143,39 +96,6 @@ impl Repair {
     }
 }
 
-/// What a repair starts from.
-struct Basis {
-    manifest: Manifest,
-    rebuilt: Option<Rebuilt>,
-}
-
-impl Basis {
-    /// The manifest that counts, or an older one, or one that names nothing of the store whose files are here.
-    fn find(directory: &dyn Directory) -> Result<Basis, OpenError> {
-        let names = list(directory)?;
-        let found = Found::among(directory, &names)?;
-        if let Some(manifest) = found.choose(directory, &names)? {
-            let damaged = found.damaged_after(directory, &names, manifest);
-            return Ok(Basis { manifest: manifest.clone(), rebuilt: damaged.map(|_| Rebuilt::Damaged) });
-        }
-        let mut owners = names.iter().filter_map(|name| {
-            let (kind, _) = FileKind::parse(name).or_else(|| parse_unfinished(name))?;
-            Some((name, retire::belongs(directory, name, kind)?))
-        });
-        let Some((name, store)) = owners.next() else {
-            // What an interrupted creation leaves behind is no store either.
-            return Err(inventory::find_manifest(directory, false)
-                .err()
-                .unwrap_or_else(|| inventory::missing(directory)));
-        };
-        if let Some((other, _)) = owners.find(|(_, other)| *other != store) {
-            return Err(OpenError::TwoStores { file: directory.path(other), other: directory.path(name) });
-        }
-        let rebuilt = if found.damaged.is_empty() { Rebuilt::Missing } else { Rebuilt::Damaged };
-        Ok(Basis { manifest: Manifest::empty(store), rebuilt: Some(rebuilt) })
-    }
-}
-
 /// A manifest that is made without an older one gets a number beyond all that the store can have had.
 const REBUILT: u64 = 1 << 32;
 
@@ -184,7 +104,7 @@ struct Work<'a> {
     directory: &'a dyn Directory,
     environment: Arc<Environment>,
     options: &'a Options,
-    summarize: &'a dyn Summarize,
+    statistics: &'a dyn Statistics,
     dry_run: bool,
     old: &'a Manifest,
     numbers: &'a Numbers,
@@ -353,7 +273,7 @@ impl Work<'_> {
             store: self.old.store,
             block_bytes: self.options.block_bytes,
             segment_bytes: self.options.segment_bytes,
-            summarize: self.summarize,
+            statistics: self.statistics,
             numbers: self.numbers,
             sources: &self.sources,
         };
@@ -372,7 +292,7 @@ impl Work<'_> {
         let before = self.files.len();
         for entry in &self.old.logs {
             let name = FileKind::Log.name(entry.number);
-            let (damage, kept) = match recovery::open_log(self.directory, self.old.store, entry)? {
+            let (damage, kept) = match replay::open_log(self.directory, self.old.store, entry)? {
                 Err(missing) => (vec![missing], 0),
                 Ok(mut log) => {
                     let mut kept = 0;
@@ -390,7 +310,7 @@ impl Work<'_> {
                     least_arrival = log.least_arrival;
                     logs.next_arrival = logs.next_arrival.max(least_arrival);
                     readable.push(*entry);
-                    (recovery::log_damage(self.directory, entry.number, &log), kept)
+                    (replay::log_damage(self.directory, entry.number, &log), kept)
                 }
             };
             self.events += kept;
@@ -441,7 +361,7 @@ impl Work<'_> {
         let is_damaged = !self.files.is_empty();
         for stray in strays {
             // Only where something is lost can it be in what was taken out.
-            if stray.retired && !is_damaged {
+            if stray.is_retired() && !is_damaged {
                 continue;
             }
             let name = stray.name();
@@ -453,10 +373,10 @@ impl Work<'_> {
                 None if regained.free > 0 => self.untold = self.untold.max(known.max()),
                 None => {}
             }
-            if stray.retired && regained.free == 0 {
+            if stray.is_retired() && regained.free == 0 {
                 continue;
             }
-            came_back |= regained.free > 0 && !stray.retired;
+            came_back |= regained.free > 0 && !stray.is_retired();
             self.events += regained.free;
             let quarantined = match regained.whole {
                 Some(entry) => {
@@ -496,7 +416,7 @@ impl Work<'_> {
 
     /// Manifests of this store that do not count, and what looks like one, go to quarantine: they would be looked at each time.
     fn useless_manifests(&mut self) -> Result<(), OpenError> {
-        for file in inventory::unnamed(self.directory, self.old)? {
+        for file in inventory::unnamed(self.directory, inventory::list(self.directory)?, self.old) {
             let name = file.file.file_name().and_then(|name| name.to_str());
             if let Some(name) = name.filter(|_| file.kind == UnnamedKind::Manifest) {
                 let quarantined = self.keep(name)?;

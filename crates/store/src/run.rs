@@ -1,5 +1,6 @@
-//! Events in order of their keys, in memory: what a tail consists of and what a block is made from.
+//! Events in order of their keys, in memory: what a memtable consists of and what a block is made from.
 
+use crate::event::Event;
 use crate::format::Key;
 
 /// Events sorted by key, in the layout of a block.
@@ -104,7 +105,7 @@ pub(crate) fn document<'a>(documents: &'a [u8], ends: &[[u8; 4]], index: usize) 
 
 /// Events that came in one after another, as runs of about `block_bytes`, each in order, and all of them one after another in order.
 /// The arrival numbers count from 0: [`number`] makes them final.
-pub(crate) fn sort(events: &[crate::Event<'_>], block_bytes: usize) -> Vec<Run> {
+pub(crate) fn sort(events: &[Event<'_>], block_bytes: usize) -> Vec<Run> {
     let mut order: Vec<u32> = (0..events.len() as u32).collect();
     let instant = |index: u32| events.get(index as usize).map_or(0, |event| event.instant);
     if !events.is_sorted_by_key(|event| event.instant) {

@@ -1,4 +1,4 @@
-//! Sealing: the tail, or a large batch, becomes segments.
+//! Sealing: the memtable, or a large batch, becomes segments.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
@@ -6,17 +6,17 @@ use std::time::Instant;
 use crate::error::{Failure, SealError};
 use crate::format::Key;
 use crate::manifest::{Manifest, SourceMark, Sources, mark};
+use crate::memtable::Memtable;
 use crate::options::FlushStats;
 use crate::retire;
 use crate::segment::{Sealed, Segment, Written, write_sorted};
 use crate::snapshot::Segments;
-use crate::tail::Tail;
 use crate::writer::{Frozen, Inner, Writer};
 
 impl Writer {
-    /// Takes the tail and its log aside, behind what could not be sealed before. All of it is durable.
+    /// Takes the memtable and its log aside, behind what could not be sealed before. All of it is durable.
     fn freeze(&mut self) {
-        let Tail { runs, document_bytes } = std::mem::take(&mut self.replayed.tail);
+        let Memtable { runs, document_bytes } = std::mem::take(&mut self.replayed.memtable);
         let frozen = self.frozen.get_or_insert_default();
         frozen.runs.extend(runs);
         frozen.document_bytes += document_bytes;
@@ -34,13 +34,13 @@ impl Writer {
 }
 
 impl Inner {
-    /// Seals the tail. Others append meanwhile; on failure nothing has changed for them, and the next attempt takes the same events
+    /// Seals the memtable. Others append meanwhile; on failure nothing has changed for them, and the next attempt takes the same events
     /// with those that came since.
     pub(crate) fn seal(&self) -> Result<(), SealError> {
         let _one_at_a_time = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
         // What is sealed was durable before, so that a failure on the way takes nothing back; and nothing is left in the log.
         let mut writer = self.settle(self.lock())?;
-        if !writer.replayed.tail.runs.is_empty() {
+        if !writer.replayed.memtable.runs.is_empty() {
             writer.freeze();
         }
         let Some(Frozen { runs, sources, .. }) = &writer.frozen else {
@@ -71,13 +71,13 @@ impl Inner {
         self.replace_segments(&mut writer, manifest, &[], written, |writer| {
             writer.frozen = None;
             writer.seal_at = self.options.segment_bytes;
-            if writer.replayed.tail.runs.is_empty() {
+            if writer.replayed.memtable.runs.is_empty() {
                 writer.seal_time = None;
             }
         })
     }
 
-    /// Seals the tail if it is large or old enough. A failure that is not final is no harm: it is tried again when more has come, or
+    /// Seals the memtable if it is large or old enough. A failure that is not final is no harm: it is tried again when more has come, or
     /// as much time has passed.
     pub(crate) fn seal_if_due(&self) {
         if !self.lock().is_due() {
@@ -86,7 +86,7 @@ impl Inner {
         if self.seal().is_err() {
             let mut writer = self.lock();
             let more = self.options.segment_bytes / 4;
-            writer.seal_at = writer.replayed.tail.document_bytes.saturating_add(more);
+            writer.seal_at = writer.replayed.memtable.document_bytes.saturating_add(more);
             writer.seal_time = Instant::now().checked_add(self.options.seal_age);
         }
     }
@@ -132,7 +132,7 @@ impl Inner {
             store: self.environment.store,
             block_bytes: self.options.block_bytes,
             segment_bytes: self.options.segment_bytes,
-            summarize: &*self.summarize,
+            statistics: &*self.statistics,
             numbers: &self.numbers,
             sources,
         };
@@ -188,9 +188,9 @@ impl Inner {
 }
 
 impl Writer {
-    /// Whether the tail is to be sealed.
+    /// Whether the memtable is to be sealed.
     pub(crate) fn is_due(&self) -> bool {
         let old = self.seal_time.is_some_and(|time| time <= Instant::now());
-        self.check().is_ok() && (old || self.replayed.tail.document_bytes >= self.seal_at)
+        self.check().is_ok() && (old || self.replayed.memtable.document_bytes >= self.seal_at)
     }
 }

@@ -1,5 +1,7 @@
 //! Immutable files of events in order of time: checksummed blocks, then their columns, then an index.
 
+mod block;
+mod columns;
 mod keys;
 mod loaded;
 mod numbers;
@@ -7,7 +9,7 @@ mod reader;
 mod salvage;
 mod writer;
 
-pub(crate) use loaded::Loaded;
+pub use block::Block;
 pub(crate) use numbers::Numbers;
 pub(crate) use reader::{Environment, Segment};
 pub(crate) use salvage::Salvaged;

@@ -6,12 +6,11 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::block::Block;
 use crate::error::{Damage, Failure, ReadError};
 use crate::format::{Index, Key};
 use crate::io::Lock;
 use crate::run::Run;
-use crate::segment::{Environment, Segment};
+use crate::segment::{Block, Environment, Segment};
 
 /// The sealed part of a store, with its sums.
 #[derive(Debug, Default)]
@@ -27,7 +26,7 @@ impl Segments {
         let mut segments = Segments { list, ..Segments::default() };
         for segment in &segments.list {
             let entry = &segment.entry;
-            // A forged manifest may claim any figure.
+            // A corrupt but checksummed manifest may claim any figure.
             segments.events = segments.events.saturating_add(entry.events);
             let bytes = entry.document_bytes.saturating_sub(entry.events);
             segments.document_bytes = segments.document_bytes.saturating_add(bytes);
@@ -45,8 +44,8 @@ fn joined(range: Option<(u64, u64)>, first: u64, last: u64) -> Option<(u64, u64)
 pub(crate) struct State {
     pub(crate) environment: Arc<Environment>,
     pub(crate) segments: Arc<Segments>,
-    pub(crate) tail: Vec<Arc<Run>>,
-    /// Bytes of the logs that hold the tail.
+    pub(crate) memtable: Vec<Arc<Run>>,
+    /// Bytes of the logs that hold the memtable.
     pub(crate) log_bytes: u64,
     /// Of logs: nobody knows of which times the lost events were.
     pub(crate) damage: Arc<[Damage]>,
@@ -65,9 +64,9 @@ pub struct Snapshot {
 /// A segment as [`Snapshot::segments`] lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentInfo {
-    /// The file; `None` for the tail, which is not sealed yet.
+    /// The file; `None` for the memtable, which is not sealed yet.
     pub file: Option<PathBuf>,
-    /// Bytes of the file; for the tail those of its logs.
+    /// Bytes of the file; for the memtable those of its logs.
     pub file_bytes: u64,
     /// How many events.
     pub events: u64,
@@ -91,20 +90,21 @@ pub enum Direction {
 impl Snapshot {
     /// How many events, those in damaged blocks included.
     pub fn events(&self) -> u64 {
-        let tail: u64 = self.state.tail.iter().map(|run| run.len() as u64).sum();
-        self.state.segments.events.saturating_add(tail)
+        let memtable: u64 = self.state.memtable.iter().map(|run| run.len() as u64).sum();
+        self.state.segments.events.saturating_add(memtable)
     }
 
     /// Bytes of all documents, without the line feeds.
     pub fn document_bytes(&self) -> u64 {
-        let tail: u64 = self.state.tail.iter().map(|run| (run.documents.len() - run.len()) as u64).sum();
-        self.state.segments.document_bytes.saturating_add(tail)
+        let memtable: u64 =
+            self.state.memtable.iter().map(|run| (run.documents.len() - run.len()) as u64).sum();
+        self.state.segments.document_bytes.saturating_add(memtable)
     }
 
     /// The first and the last instant, in ticks; `None` for an empty store.
     pub fn time_range(&self) -> Option<(u64, u64)> {
         let mut range = self.state.segments.instants;
-        for run in &self.state.tail {
+        for run in &self.state.memtable {
             if let (Some(first), Some(last)) = (run.first(), run.last()) {
                 range = joined(range, first.instant, last.instant);
             }
@@ -112,7 +112,7 @@ impl Snapshot {
         range
     }
 
-    /// The segments, in the order in which they were sealed, and the tail if it holds anything.
+    /// The segments, in the order in which they were sealed, and the memtable if it holds anything.
     pub fn segments(&self) -> Vec<SegmentInfo> {
         let mut infos: Vec<SegmentInfo> = Vec::with_capacity(self.state.segments.list.len() + 1);
         for Segment { entry, .. } in self.state.segments.list.iter().map(|segment| &**segment) {
@@ -125,10 +125,10 @@ impl Snapshot {
                 instants: (entry.first.instant, entry.last.instant),
             });
         }
-        let mut tail: Option<SegmentInfo> = None;
-        for run in &self.state.tail {
+        let mut memtable: Option<SegmentInfo> = None;
+        for run in &self.state.memtable {
             let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
-            let info = tail.get_or_insert(SegmentInfo {
+            let info = memtable.get_or_insert(SegmentInfo {
                 file: None,
                 file_bytes: self.state.log_bytes,
                 events: 0,
@@ -141,7 +141,7 @@ impl Snapshot {
             info.blocks += 1;
             info.instants = (info.instants.0.min(first.instant), info.instants.1.max(last.instant));
         }
-        infos.extend(tail);
+        infos.extend(memtable);
         infos
     }
 
@@ -171,9 +171,9 @@ impl Snapshot {
             let (first, last) = (segment.entry.first, segment.entry.last);
             groups.add(first, last, Item::Segment(Arc::clone(segment)));
         }
-        for run in &self.state.tail {
+        for run in &self.state.memtable {
             if let (Some(first), Some(last)) = (run.first(), run.last()) {
-                groups.add(first, last, Item::Tail(Arc::clone(run)));
+                groups.add(first, last, Item::Memtable(Arc::clone(run)));
             }
         }
         groups
@@ -228,7 +228,7 @@ enum Item {
     Segment(Arc<Segment>),
     /// One block of a segment; the next one takes its place. It does not keep the segment open.
     Block(Arc<Segment>, Arc<Index>, usize),
-    Tail(Arc<Run>),
+    Memtable(Arc<Run>),
 }
 
 impl Ord for Pending {
@@ -341,7 +341,7 @@ impl Groups {
                     }
                     continue;
                 }
-                Item::Tail(run) => Ok(Block::tail(run)),
+                Item::Memtable(run) => Ok(Block::in_memory(run)),
                 Item::Block(segment, index, number) => {
                     let block = segment.block(number);
                     let next = match self.direction {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::error::{AppendError, Failure, OpenError, Operation, SealError};
+use crate::event::{Event, Statistics};
 use crate::format::{Key, NUMBER_MAX};
+use crate::hold::{self, Hold};
 use crate::inventory::{Unnamed, UnnamedKind};
 use crate::io::{Directory, Disk};
 use crate::log::{EncodedBatch, SourcePosition};
@@ -16,11 +18,11 @@ use crate::recovery::Leftover;
 use crate::removal::{Removed, Retention};
 use crate::snapshot::Snapshot;
 use crate::upkeep::Threads;
-use crate::writer::{Hold, Inner, Pending};
-use crate::{Event, Summarize, inventory, recovery, run};
+use crate::writer::{Inner, Pending};
+use crate::{inventory, recovery, run};
 
-/// When sealing fails again and again, for lack of room say, appending goes on until the tail has as many segments' worth of bytes.
-const TAIL_SEGMENTS_MAX: usize = 4;
+/// When sealing fails again and again, for lack of room say, appending goes on until the memtable has as many segments' worth of bytes.
+const MEMTABLE_SEGMENTS_MAX: usize = 4;
 
 /// A store opened for writing. A clone is another handle on the same one; the last handle closes it.
 #[derive(Clone)]
@@ -43,28 +45,32 @@ impl std::fmt::Debug for Store {
 
 impl Store {
     /// Opens a store for writing, and creates it, with its folder, where there is none. One process at a time can have it open like
-    /// this. `summarize` describes the blocks that are formed from now on.
-    pub fn open(folder: &Path, options: Options, summarize: Arc<dyn Summarize>) -> Result<Store, OpenError> {
+    /// this. `statistics` describes the blocks that are formed from now on.
+    pub fn open(
+        folder: &Path,
+        options: Options,
+        statistics: Arc<dyn Statistics>,
+    ) -> Result<Store, OpenError> {
         let disk = Disk::create(folder).map_err(|error| Failure {
             path: folder.to_path_buf(),
             operation: Operation::CreateFolder,
             source: Arc::new(error),
         })?;
-        Store::open_on(Arc::new(disk), options, summarize)
+        Store::open_on(Arc::new(disk), options, statistics)
     }
 
     /// Opens a store in any kind of folder.
     pub fn open_on(
         directory: Arc<dyn Directory>,
         options: Options,
-        summarize: Arc<dyn Summarize>,
+        statistics: Arc<dyn Statistics>,
     ) -> Result<Store, OpenError> {
         options.check()?;
         // Before the lock file is made in what may be somebody else's folder.
         let manifest = inventory::find_manifest(&*directory, true)?;
-        let hold = Hold::new(recovery::lock_writer(&*directory, manifest.as_ref())?);
+        let hold = Hold::new(hold::lock_writer(&*directory, manifest.as_ref())?);
         let recovered = recovery::recover(&directory, &options)?;
-        let inner = Arc::new(Inner::new(directory, options, summarize, recovered, hold));
+        let inner = Arc::new(Inner::new(directory, options, statistics, recovered, hold));
         let threads = Threads::start(&inner).map_err(|error| Failure {
             path: inventory::folder(&*inner.directory),
             operation: Operation::StartThread,
@@ -90,7 +96,7 @@ impl Store {
         let batch = EncodedBatch::new(events, source);
 
         let mut writer = self.inner.lock();
-        if writer.unsealed_bytes() / TAIL_SEGMENTS_MAX >= self.inner.options.segment_bytes {
+        if writer.unsealed_bytes() / MEMTABLE_SEGMENTS_MAX >= self.inner.options.segment_bytes {
             // Sealing fails, or does not keep up.
             drop(writer);
             self.inner.seal()?;
@@ -166,15 +172,15 @@ impl Store {
         Ok(first..next)
     }
 
-    /// Seals the tail now, or what of it could not be sealed before. Does nothing if it is empty. Others append meanwhile.
+    /// Seals the memtable now, or what of it could not be sealed before. Does nothing if it is empty. Others append meanwhile.
     pub fn seal(&self) -> Result<(), SealError> {
         self.inner.seal()
     }
 
-    /// Merges small segments that are neighbours in time, until those left are more than half full, but for one here and there. Works in
+    /// Compacts: merges small segments that are neighbours in time, until those left are more than half full, but for one here and there. Works in
     /// steps of at most a full segment, between which others go on; reads and writes the small segments once.
-    pub fn merge(&self) -> Result<(), SealError> {
-        while self.inner.merge_neighbours()? {}
+    pub fn compact(&self) -> Result<(), SealError> {
+        while self.inner.compact_neighbours()? {}
         Ok(())
     }
 
@@ -224,8 +230,9 @@ impl Store {
     /// # Errors
     /// Where the folder cannot be listed.
     pub fn unnamed(&self) -> Result<Vec<Unnamed>, Failure> {
+        let names = inventory::list(&*self.inner.directory)?;
         let manifest = self.inner.lock().manifest.clone();
-        let mut unnamed = inventory::unnamed(&*self.inner.directory, &manifest)?;
+        let mut unnamed = inventory::unnamed(&*self.inner.directory, names, &manifest);
         // This process is writing them.
         unnamed.retain(|file| file.kind != UnnamedKind::Unfinished);
         Ok(unnamed)

@@ -1,58 +1,13 @@
-//! The threads of a store opened for writing: they flush at intervals, seal what is due, and merge small segments.
+//! The threads of a store opened for writing: they flush at intervals, seal what is due, and compact small segments.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::options::Durability;
+use crate::signal::Signal;
 use crate::writer::Inner;
-
-/// What a thread waits for.
-#[derive(Debug, Default)]
-pub(crate) struct Signal {
-    flags: Mutex<Flags>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Flags {
-    work: bool,
-    stop: bool,
-}
-
-impl Signal {
-    /// Tells the thread that there may be something to do.
-    pub(crate) fn wake(&self) {
-        self.flags.lock().unwrap_or_else(PoisonError::into_inner).work = true;
-        self.changed.notify_all();
-    }
-
-    fn stop(&self) {
-        self.flags.lock().unwrap_or_else(PoisonError::into_inner).stop = true;
-        self.changed.notify_all();
-    }
-
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.flags.lock().unwrap_or_else(PoisonError::into_inner).stop
-    }
-
-    /// Waits until it is woken, or that time; false if the thread has to end.
-    fn wait_until(&self, time: Option<Instant>) -> bool {
-        let mut flags = self.flags.lock().unwrap_or_else(PoisonError::into_inner);
-        while !flags.stop && !flags.work {
-            flags = match time.map(|time| time.saturating_duration_since(Instant::now())) {
-                Some(Duration::ZERO) => break,
-                Some(left) => {
-                    self.changed.wait_timeout(flags, left).unwrap_or_else(PoisonError::into_inner).0
-                }
-                None => self.changed.wait(flags).unwrap_or_else(PoisonError::into_inner),
-            };
-        }
-        flags.work = false;
-        !flags.stop
-    }
-}
 
 /// The running threads: they end, and give the store back, when this is dropped.
 #[derive(Debug)]
@@ -114,7 +69,7 @@ fn flush(inner: &Inner, signal: &Signal, interval: Duration) {
     }
 }
 
-/// Seals what is due, and merges small segments, step by step.
+/// Seals what is due, and compacts small segments, step by step.
 fn keep_up(inner: &Inner, signal: &Signal) {
     loop {
         let time = {
@@ -128,7 +83,7 @@ fn keep_up(inner: &Inner, signal: &Signal) {
             return;
         }
         inner.seal_if_due();
-        // What cannot be merged now is tried again after the next sealing.
-        while !signal.is_stopped() && inner.merge_tier().is_ok_and(|merged| merged) {}
+        // What cannot be compacted now is tried again after the next sealing.
+        while !signal.is_stopped() && inner.compact_tier().is_ok_and(|found| found) {}
     }
 }

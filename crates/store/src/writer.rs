@@ -1,4 +1,4 @@
-//! The log, the tail and the manifest, which one thread at a time touches; flushes are shared between those that wait.
+//! The log, the memtable and the manifest, which one thread at a time touches.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -6,40 +6,42 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use crate::error::{AppendError, Failure, Operation, SealError};
-use crate::format::{FileKind, LOCK_NAME, SOURCE_NAME_BYTES_MAX};
+use crate::event::{Event, Statistics};
+use crate::format::{FileKind, SOURCE_NAME_BYTES_MAX};
+use crate::hold::Hold;
 use crate::io::{Directory, Lock};
 use crate::log::{LogWriter, SourcePosition};
 use crate::manifest::{LogEntry, Manifest, SourceMark, Sources};
 use crate::options::{FlushStats, Options};
-use crate::recovery::{Leftover, Recovered, Replayed};
+use crate::recovery::{Leftover, Recovered};
+use crate::replay::Replayed;
 use crate::retire;
 use crate::run::Run;
 use crate::segment::{Environment, Numbers, Segment};
+use crate::signal::Signal;
 use crate::snapshot::{Segments, State};
-use crate::upkeep::Signal;
-use crate::{Event, Summarize};
 
 /// What all handles of a store share.
 pub(crate) struct Inner {
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) options: Options,
-    pub(crate) summarize: Arc<dyn Summarize>,
+    pub(crate) statistics: Arc<dyn Statistics>,
     pub(crate) environment: Arc<Environment>,
     /// Numbers of files, and which of them are being written.
     pub(crate) numbers: Numbers,
     /// Held by the one that seals; taken before `writer`.
     pub(crate) sealing: Mutex<()>,
-    /// Held by the one that merges or removes segments, with the numbers of those that could not be merged; taken before `writer`.
-    pub(crate) merging: Mutex<Vec<u64>>,
+    /// Held by the one that compacts or removes segments, with the numbers of those that could not be compacted; taken before `writer`.
+    pub(crate) compacting: Mutex<Vec<u64>>,
     writer: Mutex<Writer>,
     /// A flush has ended.
-    flushed: Condvar,
+    pub(crate) flushed: Condvar,
     state: RwLock<Arc<State>>,
     /// What damaged logs still hold. It stays there, so it is never sealed.
     salvaged: Vec<Arc<Run>>,
     /// Bytes of these logs.
     salvaged_bytes: u64,
-    /// Wakes the thread that seals and merges.
+    /// Wakes the thread that seals and compacts.
     pub(crate) signal: Arc<Signal>,
     /// Whether there is such a thread.
     pub(crate) has_upkeep: AtomicBool,
@@ -48,46 +50,13 @@ pub(crate) struct Inner {
     pub(crate) hold: Hold,
 }
 
-/// What makes this process the only one that writes.
-pub(crate) struct Hold {
-    lock: Arc<dyn Lock>,
-    process: u32,
-}
-
-impl Hold {
-    pub(crate) fn new(lock: Arc<dyn Lock>) -> Hold {
-        Hold { lock, process: std::process::id() }
-    }
-
-    /// Whether this is the process that opened the store, and not one forked from it.
-    pub(crate) fn check_process(&self, directory: &dyn Directory) -> Result<(), Failure> {
-        if std::process::id() == self.process {
-            return Ok(());
-        }
-        let found = "this process was forked from the one that opened the store; open it again here, once that one has closed it";
-        Err(Failure::during(directory, LOCK_NAME, Operation::KeepLock)(std::io::Error::other(found)))
-    }
-
-    /// Whether nobody else can have become the writer. Asked before anything is acknowledged: what is written is read by whoever opens the
-    /// store after this has held.
-    pub(crate) fn check(&self, directory: &dyn Directory) -> Result<(), Failure> {
-        self.check_process(directory)?;
-        if self.lock.holds() {
-            return Ok(());
-        }
-        let found =
-            "it was removed or replaced, so another process may be writing; this one writes nothing more";
-        Err(Failure::during(directory, LOCK_NAME, Operation::KeepLock)(std::io::Error::other(found)))
-    }
-}
-
 /// What only one thread at a time touches.
 pub(crate) struct Writer {
     pub(crate) manifest: Manifest,
     /// Keeps what the manifest names for the snapshots taken from it.
     generation: Arc<dyn Lock>,
     pub(crate) log: Option<LogWriter>,
-    /// Logs that were closed before: their events are in the tail as well.
+    /// Logs that were closed before: their events are in the memtable as well.
     pub(crate) ended: Ended,
     pub(crate) replayed: Replayed,
     /// What is being sealed, or could not be.
@@ -96,12 +65,12 @@ pub(crate) struct Writer {
     pub(crate) pending: VecDeque<Pending>,
     /// Counts batches; those up to `done` are durable, or as durable as was asked for.
     pub(crate) ticket: u64,
-    done: u64,
-    flushing: bool,
+    pub(crate) done: u64,
+    pub(crate) flushing: bool,
     poison: Option<Failure>,
-    /// The tail is sealed when it has as many bytes; more after a failed attempt.
+    /// The memtable is sealed when it has as many bytes; more after a failed attempt.
     pub(crate) seal_at: usize,
-    /// When the tail is sealed for its age, once it holds something.
+    /// When the memtable is sealed for its age, once it holds something.
     pub(crate) seal_time: Option<Instant>,
     pub(crate) stats: FlushStats,
 }
@@ -113,7 +82,7 @@ pub(crate) struct Ended {
     pub(crate) bytes: u64,
 }
 
-/// A tail whose log takes no more batches.
+/// A memtable whose log takes no more batches.
 #[derive(Default)]
 pub(crate) struct Frozen {
     pub(crate) runs: Vec<Arc<Run>>,
@@ -192,7 +161,7 @@ impl Writer {
 
     /// Bytes of documents that are in logs only.
     pub(crate) fn unsealed_bytes(&self) -> usize {
-        self.replayed.tail.document_bytes + self.frozen.as_ref().map_or(0, |frozen| frozen.document_bytes)
+        self.replayed.memtable.document_bytes + self.frozen.as_ref().map_or(0, |frozen| frozen.document_bytes)
     }
 }
 
@@ -200,7 +169,7 @@ impl Inner {
     pub(crate) fn new(
         directory: Arc<dyn Directory>,
         options: Options,
-        summarize: Arc<dyn Summarize>,
+        statistics: Arc<dyn Statistics>,
         recovered: Recovered,
         hold: Hold,
     ) -> Inner {
@@ -225,7 +194,7 @@ impl Inner {
         let state = State {
             environment: Arc::clone(&environment),
             segments: Arc::new(Segments::new(segments.collect())),
-            tail: [&*salvaged, &*replayed.tail.runs].concat(),
+            memtable: [&*salvaged, &*replayed.memtable.runs].concat(),
             log_bytes: salvaged_bytes + ended.bytes + log.as_ref().map_or(0, |log| log.written),
             damage: damage.into(),
             lock: Arc::clone(&generation),
@@ -246,17 +215,17 @@ impl Inner {
             stats: FlushStats::default(),
             manifest,
         };
-        if !writer.replayed.tail.runs.is_empty() {
+        if !writer.replayed.memtable.runs.is_empty() {
             writer.seal_time = Instant::now().checked_add(options.seal_age);
         }
         Inner {
             directory,
             options,
-            summarize,
+            statistics,
             environment,
             numbers: Numbers::new(writer.manifest.next_file),
             sealing: Mutex::default(),
-            merging: Mutex::default(),
+            compacting: Mutex::default(),
             writer: Mutex::new(writer),
             flushed: Condvar::new(),
             state: RwLock::new(Arc::new(state)),
@@ -341,125 +310,6 @@ impl Inner {
         writer.replace_manifest(&*self.directory, &self.hold, self.numbers.next(), manifest)
     }
 
-    /// Returns when the batch with this ticket is durable. One of the waiting threads flushes for all that have written by then.
-    pub(crate) fn wait_until_durable<'w>(
-        &'w self,
-        mut writer: MutexGuard<'w, Writer>,
-        ticket: u64,
-    ) -> Result<MutexGuard<'w, Writer>, AppendError> {
-        loop {
-            if writer.done >= ticket {
-                return Ok(writer);
-            }
-            writer.check()?;
-            if writer.flushing {
-                writer = self.flushed.wait(writer).unwrap_or_else(PoisonError::into_inner);
-            } else {
-                writer = self.flush_log(writer)?;
-            }
-        }
-    }
-
-    /// Flushes what the log has now, and shows it. Other threads can write meanwhile.
-    pub(crate) fn flush_log<'w>(
-        &'w self,
-        mut writer: MutexGuard<'w, Writer>,
-    ) -> Result<MutexGuard<'w, Writer>, SealError> {
-        while writer.flushing {
-            writer = self.flushed.wait(writer).unwrap_or_else(PoisonError::into_inner);
-        }
-        writer.check()?;
-        let ticket = writer.ticket;
-        let Some(log) = writer.log.as_ref().filter(|log| log.flushed < log.written) else {
-            return Ok(writer);
-        };
-        let (file, written) = (Arc::clone(&log.file), log.written);
-        let name = log.name().to_owned();
-        writer.flushing = true;
-        drop(writer);
-        let begun = Instant::now();
-        let result = file.flush().map_err(Failure::during(&*self.directory, &name, Operation::Flush));
-        let mut writer = self.lock();
-        writer.flushing = false;
-        writer.stats.log_flushes += 1;
-        writer.stats.log_time += begun.elapsed();
-        self.flushed.notify_all();
-        if let Err(failure) = result {
-            let failure = writer.fail(failure);
-            // Nobody will ever be told that these are stored.
-            writer.pending.clear();
-            return Err(failure.into());
-        }
-        if let Some(log) = &mut writer.log {
-            log.flushed = written;
-        }
-        self.show(&mut writer, ticket);
-        Ok(writer)
-    }
-
-    /// Flushes and shows everything, and leaves word in the log that it was durable.
-    pub(crate) fn flush(&self) -> Result<(), SealError> {
-        let mut writer = self.flush_log(self.lock())?;
-        self.check_hold(&mut writer)?;
-        let next_arrival = writer.replayed.next_arrival;
-        let Writer { log, pending, .. } = &mut *writer;
-        if let Some(log) = log.as_mut().filter(|_| pending.is_empty())
-            && let Err(failure) = log.bear_witness(&*self.directory, next_arrival)
-            && failure.is_final()
-        {
-            return Err(writer.fail(failure).into());
-        }
-        // Without room for it nothing is lost but the word.
-        Ok(())
-    }
-
-    /// Flushes and shows everything, while no other thread can write.
-    pub(crate) fn settle<'w>(
-        &'w self,
-        mut writer: MutexGuard<'w, Writer>,
-    ) -> Result<MutexGuard<'w, Writer>, SealError> {
-        while writer.flushing {
-            writer = self.flushed.wait(writer).unwrap_or_else(PoisonError::into_inner);
-        }
-        writer.check()?;
-        let Writer { log, stats, .. } = &mut *writer;
-        if let Some(log) = log.as_mut().filter(|log| log.flushed < log.written) {
-            let begun = Instant::now();
-            let result = log.flush(&*self.directory);
-            stats.log_flushes += 1;
-            stats.log_time += begun.elapsed();
-            if let Err(failure) = result {
-                writer.pending.clear();
-                self.flushed.notify_all();
-                return Err(writer.fail(failure).into());
-            }
-        }
-        let ticket = writer.ticket;
-        self.show(&mut writer, ticket);
-        self.flushed.notify_all();
-        Ok(writer)
-    }
-
-    /// Takes the batches up to a ticket into the tail, and lets snapshots see them.
-    pub(crate) fn show(&self, writer: &mut Writer, ticket: u64) {
-        while writer.done < ticket {
-            writer.done += 1;
-            let Some(Pending { runs, source }) = writer.pending.pop_front() else { continue };
-            for run in runs {
-                writer.replayed.tail.push(run, self.options.block_bytes);
-            }
-            if let Some((name, mark)) = source {
-                writer.replayed.mark(&name, mark);
-            }
-            if writer.seal_time.is_none() {
-                writer.seal_time = Instant::now().checked_add(self.options.seal_age);
-                self.signal.wake();
-            }
-        }
-        let segments = Arc::clone(&self.state().segments);
-        self.publish(segments, writer);
-    }
-
     /// Forgets that positions of sources were lost.
     pub(crate) fn accept_source_positions(&self) -> Result<(), SealError> {
         let mut writer = self.lock();
@@ -484,18 +334,18 @@ impl Inner {
         Arc::clone(&self.state.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Lets snapshots see these segments and the writer's tail.
+    /// Lets snapshots see these segments and the writer's memtable.
     pub(crate) fn publish(&self, segments: Arc<Segments>, writer: &Writer) {
         let damage = Arc::clone(&self.state().damage);
         let frozen = writer.frozen.as_ref().map_or(&[][..], |frozen| &frozen.runs);
-        let tail = [&*self.salvaged, frozen, &*writer.replayed.tail.runs].concat();
+        let memtable = [&*self.salvaged, frozen, &*writer.replayed.memtable.runs].concat();
         let environment = Arc::clone(&self.environment);
         let lock = Arc::clone(&writer.generation);
         let log_bytes = self.salvaged_bytes
             + writer.frozen.as_ref().map_or(0, |frozen| frozen.log_bytes)
             + writer.ended.bytes
             + writer.log.as_ref().map_or(0, |log| log.written);
-        let state = Arc::new(State { environment, segments, tail, log_bytes, damage, lock });
+        let state = Arc::new(State { environment, segments, memtable, log_bytes, damage, lock });
         *self.state.write().unwrap_or_else(PoisonError::into_inner) = state;
     }
 }
@@ -519,29 +369,5 @@ impl Drop for Inner {
             self.publish(Arc::clone(&self.state().segments), &writer);
             retire::sweep(directory, &writer.manifest);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::io::{LockKind, Simulated};
-
-    #[test]
-    fn a_forked_process_writes_nothing() {
-        let folder = Simulated::new();
-        folder.create(LOCK_NAME).unwrap();
-        let lock = folder.lock(LOCK_NAME, LockKind::Exclusive).unwrap().unwrap();
-        let mut hold = Hold::new(Arc::from(lock));
-        hold.check(&folder).unwrap();
-        // A fork shares the lock, and has a number of its own.
-        hold.process ^= 1;
-        let error = hold.check(&folder).unwrap_err();
-        assert!(error.is_final());
-        assert_eq!(
-            error.to_string(),
-            "cannot keep the lock on simulated/lock: this process was forked from the one that opened the store; open it \
-             again here, once that one has closed it"
-        );
     }
 }

@@ -188,7 +188,7 @@ fn what_was_private_stays_private() {
         append(&store, b"more").unwrap();
         store.seal().unwrap();
         append(&store, b"still more").unwrap();
-        store.merge().unwrap();
+        store.compact().unwrap();
         drop(store);
         let segment = files(&inside, ".segment").pop().unwrap();
         let mut bytes = fs::read(&segment).unwrap();

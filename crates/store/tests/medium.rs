@@ -91,9 +91,9 @@ fn an_unreadable_sector_is_damage_of_its_range() {
         let files: Vec<_> = found.iter().map(|damage| damage.file.file_name().unwrap().to_owned()).collect();
         assert_eq!(files, [&segments[0][..], &segments[1][..], &segments[2][..]]);
         assert!(found[0].to_string().contains("the medium does not give it back"), "{}", found[0]);
-        // Merging passes them over, and repair keeps what can be read.
+        // Compaction passes them over, and repair keeps what can be read.
         let store = open(&folder, &Options { segment_bytes: 1 << 20, ..options.clone() }).unwrap();
-        store.merge().unwrap();
+        store.compact().unwrap();
         drop(store);
         let done = Repair::run_on(Arc::new(folder.clone()), &options, &(), false, &mut |_, _| ()).unwrap();
         assert_eq!(done.events, left.len() as u64);

@@ -143,12 +143,12 @@ fn a_snapshot_outlives_sealing_and_closing() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     store.append(&[Event { instant: 5, bytes: b"five" }]).unwrap();
-    let tail = store.snapshot();
+    let unsealed = store.snapshot();
     store.seal().unwrap();
     let sealed = store.snapshot();
     store.append(&[Event { instant: 4, bytes: b"four" }]).unwrap();
     drop(store);
-    assert_eq!(rows(&tail, 0..=9, Direction::Ascending), [(5, 0, b"five".to_vec())]);
+    assert_eq!(rows(&unsealed, 0..=9, Direction::Ascending), [(5, 0, b"five".to_vec())]);
     assert_eq!(rows(&sealed, 0..=9, Direction::Ascending), [(5, 0, b"five".to_vec())]);
     assert_eq!(rows(&open(folder.path()).snapshot(), 0..=9, Direction::Ascending).len(), 2);
 }

@@ -12,7 +12,7 @@ use support::{open, rows, tiny};
 use tamias_store::format::FileKind;
 use tamias_store::io::{Change, Directory, Medium, Simulated, write_all_at};
 use tamias_store::{
-    AppendError, Durability, Event, OpenError, Options, Reader, Repair, SourcePosition, Store, Summarize,
+    AppendError, Durability, Event, OpenError, Options, Reader, Repair, SourcePosition, Statistics, Store,
     UnnamedKind,
 };
 
@@ -59,8 +59,8 @@ fn repair(folder: &Simulated) -> Repair {
 /// Appends by a first writer while a second one is about to write a segment.
 struct Meanwhile(Mutex<Option<Store>>);
 
-impl Summarize for Meanwhile {
-    fn summarize(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
+impl Statistics for Meanwhile {
+    fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
         if let Some(first) = self.0.lock().unwrap().take() {
             assert!(first.append_sealed(&event(9, "first"), None).is_err());
             std::mem::forget(first);
@@ -193,7 +193,7 @@ fn a_file_that_is_put_back_after_it_was_retired_is_not_deleted() {
         store.append_sealed(&event(n, "event"), None).unwrap();
     }
     let before = folder.medium();
-    store.merge().unwrap();
+    store.compact().unwrap();
     drop(store);
     let mut medium = folder.medium();
     let gone: Vec<String> =
@@ -286,4 +286,36 @@ fn numbers_that_are_used_up_are_an_error() {
         drop(store);
         assert_eq!(open(&folder, &tiny()).unwrap().snapshot().events(), events);
     }
+}
+
+/// Names the folder for the process that goes to another one.
+const FOLDER: &str = "TAMIAS_CHDIR_FOLDER";
+
+/// No test of its own: it goes to another folder, which concerns all threads of a process.
+#[test]
+fn chdir_process() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    std::env::set_current_dir(&folder).unwrap();
+    let store = Store::open(Path::new("store"), Options::default(), Arc::new(())).unwrap();
+    let reader = Reader::open(Path::new("store"), Options::default()).unwrap();
+    std::env::set_current_dir("/").unwrap();
+    store.append(&[Event { instant: 1, bytes: b"{}" }]).unwrap();
+    store.seal().unwrap();
+    assert_eq!(reader.snapshot().unwrap().events(), 1);
+    // Messages name it as it was named.
+    assert_eq!(store.snapshot().segments()[0].file.as_ref().unwrap().parent(), Some(Path::new("store")));
+    drop(store);
+    assert!(!Path::new("/store").exists());
+}
+
+#[test]
+fn a_process_that_goes_to_another_folder_goes_on_with_a_store_of_a_relative_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let status = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["chdir_process", "--exact"])
+        .env(FOLDER, folder.path())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    assert!(folder.path().join("store").join("lock").exists());
 }

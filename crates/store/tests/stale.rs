@@ -36,7 +36,7 @@ fn append(store: &Store, range: std::ops::Range<u64>) {
     }
 }
 
-/// A store of 700 events, closed, and the same with 800 more, of which some were merged and some still are in the log.
+/// A store of 700 events, closed, and the same with 800 more, of which some were compacted and some still are in the log.
 fn before_and_after() -> (Medium, Medium, Vec<Row>) {
     let folder = Simulated::new();
     let store = open(&folder, &options()).unwrap();
@@ -45,7 +45,7 @@ fn before_and_after() -> (Medium, Medium, Vec<Row>) {
     let before = folder.medium();
     let store = open(&folder, &options()).unwrap();
     append(&store, 700..1100);
-    store.merge().unwrap();
+    store.compact().unwrap();
     append(&store, 1100..1500);
     let expected = rows(&store.snapshot());
     assert_eq!(expected.len(), 1500);
@@ -125,7 +125,7 @@ fn an_older_manifest_deletes_no_sound_data() {
         assert!(store.is_source_lost("web") && store.is_source_lost("another"));
         store.append(&[Event { instant: 1, bytes: b"meanwhile" }]).unwrap();
         store.seal().unwrap();
-        store.merge().unwrap();
+        store.compact().unwrap();
         drop(store);
         drop(open(&folder, &options()).unwrap());
         check_nothing_lost(&after, &folder.medium());
@@ -195,7 +195,7 @@ fn a_manifest_that_lingers_does_not_take_the_place_of_a_newer_one_unseen() {
     let reader = Reader::open_on(Arc::new(folder.clone()), options()).unwrap();
     let held = reader.snapshot().unwrap();
     append(&store, 300..600);
-    store.merge().unwrap();
+    store.compact().unwrap();
     let expected = rows(&store.snapshot());
     drop(store);
     let medium = folder.medium();
@@ -441,7 +441,7 @@ fn another_stores_file_under_a_retired_name_is_left_alone() {
     let folder = Simulated::new();
     let store = open(&folder, &options()).unwrap();
     append(&store, 0..300);
-    store.merge().unwrap();
+    store.compact().unwrap();
     drop(store);
     let other = Simulated::new();
     let store = open(&other, &options()).unwrap();

@@ -1,4 +1,4 @@
-//! What a store does beside appending: sealing in the background, merging, removing what is old.
+//! What a store does beside appending: sealing in the background, compacting, removing what is old.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
@@ -13,7 +13,7 @@ use support::{Row, open, rows, tiny};
 use tamias_store::io::{Chance, Change, Crash, Medium, Simulated};
 use tamias_store::{
     AppendError, Damage, Durability, Event, Options, ReadMode, Reader, Removed, Retention, SourcePosition,
-    Store, Summarize,
+    Statistics, Store,
 };
 
 fn append(store: &Store, documents: &[(u64, String)]) {
@@ -41,7 +41,7 @@ fn sealed(store: &Store) -> usize {
     store.snapshot().segments().iter().filter(|segment| segment.file.is_some()).count()
 }
 
-/// Summaries that wait for a gate to be opened.
+/// Statistics that wait for a gate to be opened.
 #[derive(Default)]
 struct Gate {
     open: Mutex<bool>,
@@ -49,8 +49,8 @@ struct Gate {
     reached: AtomicBool,
 }
 
-impl Summarize for Gate {
-    fn summarize(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
+impl Statistics for Gate {
+    fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
         self.reached.store(true, SeqCst);
         let mut open = self.open.lock().unwrap();
         while !*open {
@@ -60,7 +60,7 @@ impl Summarize for Gate {
 }
 
 #[test]
-fn appends_go_on_while_the_tail_is_being_sealed() {
+fn appends_go_on_while_the_memtable_is_being_sealed() {
     let folder = Simulated::new();
     let gate = Arc::new(Gate::default());
     let options = Options { segment_bytes: 1000, ..Options::default() };
@@ -173,12 +173,12 @@ fn in_the_background_small_segments_become_few() {
         append(&store, &[document(n)]);
         store.seal().unwrap();
     }
-    wait_until("they are merged", || sealed(&store) < 30);
+    wait_until("they are compacted", || sealed(&store) < 30);
     assert!(rows(&store.snapshot()).iter().map(|row| row.0).eq(0..200));
     assert_eq!(early.events(), 0);
     drop(early);
     // The next change of the manifest removes what nobody reads any more.
-    store.merge().unwrap();
+    store.compact().unwrap();
     append(&store, &[document(200)]);
     store.seal().unwrap();
     let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
@@ -231,10 +231,10 @@ fn images(before: Medium, changes: &[Change], mut check: impl FnMut(usize, Simul
 }
 
 #[test]
-fn merging_changes_no_answer_whatever_interrupts_it() {
+fn compaction_changes_no_answer_whatever_interrupts_it() {
     let (folder, expected) = small_segments();
     let (before, changes) = changes(&folder, |store| {
-        store.merge().unwrap();
+        store.compact().unwrap();
         assert_eq!(sealed(store), 1);
         assert_eq!(rows(&store.snapshot()), expected);
         assert_eq!(store.snapshot().verify().unwrap(), []);
@@ -243,11 +243,11 @@ fn merging_changes_no_answer_whatever_interrupts_it() {
         let store = open(&folder, &tiny()).unwrap();
         assert_eq!(rows(&store.snapshot()), expected);
         assert_eq!(store.source_position("web"), Some(60));
-        store.merge().unwrap();
+        store.compact().unwrap();
         assert_eq!((sealed(&store), rows(&store.snapshot())), (1, expected.clone()));
         drop(store);
         let left = folder.medium().names().filter(|name| name.ends_with(".segment")).count();
-        assert_eq!(left, 1, "the merged ones are removed");
+        assert_eq!(left, 1, "the compacted ones are removed");
     });
     assert!(images > 500, "{images}");
 }
@@ -304,13 +304,13 @@ fn snapshots_hold_what_was_merged_or_removed_since() {
         let files = || folder.medium().names().filter(|name| name.ends_with(".segment")).count();
         // None of their segments has been opened yet.
         let (own, others) = (store.snapshot(), reader.snapshot().unwrap());
-        store.merge().unwrap();
-        let merged = store.snapshot();
+        store.compact().unwrap();
+        let compacted = store.snapshot();
         store.remove(Retention { before: Some(u64::MAX), file_bytes_max: None }, false).unwrap();
         assert_eq!(files(), 13);
         assert_eq!(rows(&store.snapshot()).len(), 1);
         assert_eq!(rows(&reader.snapshot().unwrap()).len(), 1);
-        for snapshot in [&own, &others, &merged] {
+        for snapshot in [&own, &others, &compacted] {
             assert_eq!(rows(snapshot), all);
         }
         // A snapshot outlives its store, and the next one respects it as well.
@@ -321,8 +321,8 @@ fn snapshots_hold_what_was_merged_or_removed_since() {
         drop((own, others));
         // What nobody holds goes with the next change of the manifest.
         store.seal().unwrap();
-        assert_eq!((files(), sealed(&store)), (2, 1), "the merged one is still held");
-        drop(merged);
+        assert_eq!((files(), sealed(&store)), (2, 1), "the compacted one is still held");
+        drop(compacted);
         append(&store, &[document(1)]);
         store.seal().unwrap();
         assert_eq!((files(), sealed(&store)), (2, 2));
@@ -342,7 +342,7 @@ fn what_is_damaged_is_not_merged_and_loses_nothing_more() {
     let store = open(&folder, &tiny()).unwrap();
     let damage: Vec<Damage> = store.snapshot().verify().unwrap();
     assert_eq!(damage.len(), 1);
-    store.merge().unwrap();
+    store.compact().unwrap();
     assert_eq!(sealed(&store), 2);
     assert_eq!(store.snapshot().verify().unwrap(), damage);
     assert_eq!(store.snapshot().events(), all.len() as u64);
@@ -372,7 +372,7 @@ fn a_position_that_is_not_durable_is_not_sealed_before_its_events() {
 }
 
 #[test]
-fn the_tail_has_the_bytes_of_its_logs() {
+fn the_memtable_has_the_bytes_of_its_logs() {
     let folder = Simulated::new();
     let store = open(&folder, &tiny()).unwrap();
     let reader = Reader::open_on(Arc::new(folder.clone()), tiny()).unwrap();
@@ -382,8 +382,8 @@ fn the_tail_has_the_bytes_of_its_logs() {
     let log = medium.names().find(|name| name.ends_with(".log")).unwrap();
     let bytes = medium.contents(medium.find(log).unwrap()).len() as u64;
     for snapshot in [store.snapshot(), reader.snapshot().unwrap()] {
-        let tail = snapshot.segments();
-        assert_eq!((tail.len(), tail[0].file_bytes, tail[0].document_bytes), (1, bytes, 300));
+        let memtable = snapshot.segments();
+        assert_eq!((memtable.len(), memtable[0].file_bytes, memtable[0].document_bytes), (1, bytes, 300));
     }
     drop(store);
     // Closing has added the word that all of it was durable, which an empty batch bears.

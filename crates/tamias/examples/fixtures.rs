@@ -42,7 +42,7 @@ fn write(folder: &Path, lines: &[&str], killed: Option<&Path>) -> Result<(), Box
     store.seal()?;
     append(0..20)?;
     store.seal()?;
-    store.merge()?;
+    store.compact()?;
     append(40..50)?;
     store.seal()?;
     append(50..53)?;

@@ -102,7 +102,7 @@ fn contradiction(block: &Block) -> Result<Option<String>, tamias_store::ReadErro
         let id = id.map_or(String::new(), |id| id.to_string());
         return Ok(Some(format!("the document of event {id} is none that the store takes: {what}")));
     }
-    let Some(summary) = block.summary() else { return Ok(None) };
+    let Some(summary) = block.statistics() else { return Ok(None) };
     let checked = check_summary(block.documents()?, block.ends(), summary);
     Ok(checked.err().map(|error| format!("its summary is false: {error}")))
 }

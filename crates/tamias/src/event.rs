@@ -91,7 +91,7 @@ pub enum Start {
 }
 
 /// The place where a page ended. It can be kept as text and used at any time: the next page begins with the event that then
-/// follows in the order of ids, whatever was appended, merged or removed meanwhile.
+/// follows in the order of ids, whatever was appended, compacted or removed meanwhile.
 ///
 /// What the text looks like may change; a text that was given out stays good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -41,8 +41,8 @@ impl Source for SnapshotSource {
 /// What sealed blocks say of themselves is for the query engine to tell.
 pub(crate) struct Summaries;
 
-impl tamias_store::Summarize for Summaries {
-    fn summarize(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
+impl tamias_store::Statistics for Summaries {
+    fn collect(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
         tamias_query::summarize(documents, ends, summary);
     }
 }
@@ -78,6 +78,6 @@ impl Block for StoredBlock {
     }
 
     fn summary(&self) -> Option<&[u8]> {
-        self.block.summary()
+        self.block.statistics()
     }
 }

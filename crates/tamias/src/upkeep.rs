@@ -1,4 +1,4 @@
-//! Looking after a store: verifying, repairing, merging small files, removing old ones.
+//! Looking after a store: verifying, repairing, compacting small files, removing old ones.
 
 use std::path::{Path, PathBuf};
 
@@ -90,14 +90,14 @@ impl Store {
         Ok(self.snapshot()?.0.damage().iter().cloned().map(Damage).collect())
     }
 
-    /// Merges small files that are neighbours in time, until those left are more than half as large as they get, but for one here
-    /// and there. Reads and writes the small ones once; other threads go on meanwhile. The store merges in the background too,
+    /// Compacts: merges small files that are neighbours in time, until those left are more than half as large as they get, but for one here
+    /// and there. Reads and writes the small ones once; other threads go on meanwhile. The store compacts in the background too,
     /// but leaves some small files, so that it need not write events too often.
     ///
     /// # Errors
-    /// Where the store is open for reading only, or it cannot be written. What was merged before stays so.
-    pub fn merge(&self) -> Result<(), AppendError> {
-        self.writer()?.merge().map_err(AppendError::of_sealing)
+    /// Where the store is open for reading only, or it cannot be written. What was compacted before stays so.
+    pub fn compact(&self) -> Result<(), AppendError> {
+        self.writer()?.compact().map_err(AppendError::of_sealing)
     }
 
     /// Removes whole files of events that need not be kept, all of them or none; with `dry_run` only tells which. Queries that run,

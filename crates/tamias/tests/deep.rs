@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tamias::{Contradiction, Options, ReadMode, RunOptions, Store};
-use tamias_store::{Event, Summarize};
+use tamias_store::{Event, Statistics};
 
 /// Writes summaries that are not those of the documents.
 struct Lying<L>(L);
 
-impl<L: Fn(&mut Vec<u8>) + Send + Sync> Summarize for Lying<L> {
-    fn summarize(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
+impl<L: Fn(&mut Vec<u8>) + Send + Sync> Statistics for Lying<L> {
+    fn collect(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
         let mut own = Vec::new();
         tamias_query::summarize(documents, ends, &mut own);
         (self.0)(&mut own);

@@ -117,7 +117,7 @@ fn clean(version: &str) {
     let appended = store.append([r#"{"@t":"2030-01-01T00:00:00Z"}"#]).unwrap();
     assert_eq!(appended.first_arrival, 60);
     store.seal().unwrap();
-    store.merge().unwrap();
+    store.compact().unwrap();
     drop(store);
     let store = Store::open(folder.path()).unwrap();
     assert_eq!(store.source_position("shop").unwrap(), Some(60));

@@ -43,7 +43,7 @@ fn queries_of_one_snapshot_see_the_same_events_while_a_writer_appends() {
                 append(&writer, batch);
                 match batch % 5 {
                     1 | 3 => writer.seal().unwrap(),
-                    4 => writer.merge().unwrap(),
+                    4 => writer.compact().unwrap(),
                     _ => {}
                 }
                 if is_done.load(Ordering::Relaxed) {

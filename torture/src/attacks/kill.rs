@@ -22,7 +22,7 @@ impl Attack for Kill {
     }
 
     fn about(&self) -> &'static str {
-        "a writer is killed (SIGKILL) at any moment: appending, sealing, merging, removing, opening; a repair as well"
+        "a writer is killed (SIGKILL) at any moment: appending, sealing, compacting, removing, opening; a repair as well"
     }
 
     fn round(&self, round: &mut Round) -> Result<(), Finding> {
@@ -48,7 +48,7 @@ pub(crate) fn plan(scene: &mut Scene) -> Plan {
     let kill = match chance.below(10) {
         0 => Moment::Start,
         1 => Moment::Doing("seal"),
-        2 => Moment::Doing("merge"),
+        2 => Moment::Doing("compact"),
         3 => Moment::Doing("remove"),
         4 => Moment::Doing("close"),
         _ => Moment::Stored(1 + chance.below(60)),

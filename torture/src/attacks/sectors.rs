@@ -155,7 +155,7 @@ impl Attack for Btrfs {
         let plain: &[&str] = if scene.chance.below(2) == 0 { &["--plain"] } else { &[] };
         let read = scene.examine(Task::Read, plain).and_then(|report| read(&scene, &stretch, &report));
         let leave = read.map_err(|finding| within(&stretch, finding))?;
-        // Whoever writes and merges meanwhile may be refused, but is not ended.
+        // Whoever writes and compacts meanwhile may be refused, but is not ended.
         scene
             .write(&Plan { keep: true, tolerant: true, ..Plan::steps(20) })
             .map_err(|finding| within(&stretch, finding))?;

@@ -100,7 +100,7 @@ fn write(scene: &mut Scene, mounted: &Mounted) -> Result<(), Finding> {
     let waits = *files::pick(&ways, &mut scene.chance).unwrap_or(&Waits::Sync);
     let mut writing = scene.start(&Plan { waits, ..Plan::steps(u64::MAX) }, false)?;
     let wanted = 1 + scene.chance.below(40);
-    let steps = ["seal", "merge", "remove", "flush", "close"];
+    let steps = ["seal", "compact", "remove", "flush", "close"];
     // In the middle of an append, or of another step, which comes sooner or later.
     let step = if scene.chance.below(2) == 0 { files::pick(&steps, &mut scene.chance) } else { None };
     let mut stored = 0;

@@ -64,9 +64,9 @@ pub(crate) struct RepairArgs {
     pub(crate) dry_run: bool,
 }
 
-/// Merge the small files of a store into few
+/// Compact a store: merge its small files into few
 ///
-/// What is in the log only is sealed before. A store that is written to merges in the background too, but leaves some small
+/// What is in the log only is sealed before. A store that is written to is compacted in the background too, but leaves some small
 /// files; after this all but one here and there are more than half full (64 MiB). Others may read the store meanwhile.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\

@@ -9,7 +9,7 @@ pub(crate) fn run(args: &CompactArgs) -> Result<(), Failure> {
     let store = existing(&args.store)?;
     store.seal()?;
     let before = store.info()?.segments.len();
-    store.merge()?;
+    store.compact()?;
     let info = store.info()?;
     let line = format!("compacted: {before} files became {}, {} events", info.segments.len(), info.events);
     output::write_line(&mut output::stdout(), &line)

@@ -159,8 +159,8 @@ fn largest_log(store: &Path) -> PathBuf {
 /// Tells of every block that it has no events.
 struct Lying;
 
-impl tamias_store::Summarize for Lying {
-    fn summarize(&self, _: &[u8], _: &[u32], summary: &mut Vec<u8>) {
+impl tamias_store::Statistics for Lying {
+    fn collect(&self, _: &[u8], _: &[u32], summary: &mut Vec<u8>) {
         summary.extend_from_slice(&[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crate::io::Simulated;
 use crate::manifest::Manifest;
-use crate::{Event, Options, SourcePosition, Store, Summarize};
+use crate::{Event, Options, SourcePosition, Statistics, Store};
 
 struct Count;
 
-impl Summarize for Count {
-    fn summarize(&self, _: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
-        summary.push(b'0' + ends.len() as u8);
+impl Statistics for Count {
+    fn collect(&self, _: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
+        statistics.push(b'0' + ends.len() as u8);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::fields::{Fields, Key, encode_key, part};
 use super::trailer::V1_BLOCK_BYTES;
-use super::{Fields, Key, encode_key, part};
 
 /// Bytes of a part's entry.
 const PART_BYTES: usize = 20;
@@ -162,7 +162,7 @@ impl Index {
         (at.0.is_empty() && first_part as usize == parts && own_parts <= parts).then_some(index)
     }
 
-    /// In version 1 a block has its documents, and keys and summary in one part.
+    /// In version 1 a block has its documents, and keys and statistics in one part.
     fn decode_v1(bytes: &[u8]) -> Option<Index> {
         let (entries, rest) = bytes.as_chunks::<V1_BLOCK_BYTES>();
         if !rest.is_empty() {
@@ -173,10 +173,10 @@ impl Index {
         for entry in entries {
             let mut at = Fields(entry);
             let (document_offset, document_bytes, events) = (at.u64()?, at.u32()?, at.u32()?);
-            let (key_offset, summary_bytes) = (at.u64()?, at.u32()?);
+            let (key_offset, statistics_bytes) = (at.u64()?, at.u32()?);
             let (document_checksum, key_checksum, reserved) = (at.u32()?, at.u32()?, at.u32()?);
             let (first, last) = (at.key()?, at.key()?);
-            let key_bytes = events.checked_mul(20)?.checked_add(summary_bytes)?;
+            let key_bytes = events.checked_mul(20)?.checked_add(statistics_bytes)?;
             if reserved != 0 {
                 return None;
             }

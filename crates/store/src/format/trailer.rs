@@ -1,6 +1,6 @@
 //! The end of a segment.
 
-use super::{Fields, Key, checksum, encode_key};
+use super::fields::{Fields, Key, checksum, encode_key};
 
 /// The end of a segment: what it holds altogether.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

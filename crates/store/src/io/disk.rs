@@ -6,12 +6,17 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Directory, File, Lock, LockKind, Mapping, NameKind};
+use super::folder::{Directory, File, Lock, LockKind, Mapping, NameKind};
+#[cfg(target_os = "linux")]
+use super::whole::is_unreadable;
 
 /// A folder of the operating system's file system.
 #[derive(Debug)]
 pub struct Disk {
+    /// As it was named, for messages.
     folder: PathBuf,
+    /// The same from the root, so that it stays this folder when the process goes to another one.
+    root: PathBuf,
     /// Of the files that it creates.
     permissions: Mutex<Option<fs::Permissions>>,
 }
@@ -19,7 +24,14 @@ pub struct Disk {
 impl Disk {
     /// The folder as it is; nothing is touched yet.
     pub fn new(folder: impl Into<PathBuf>) -> Disk {
-        Disk { folder: folder.into(), permissions: Mutex::default() }
+        let folder = folder.into();
+        let root = std::path::absolute(&folder).unwrap_or_else(|_| folder.clone());
+        Disk { folder, root, permissions: Mutex::default() }
+    }
+
+    /// Where a file is.
+    fn at(&self, name: &str) -> PathBuf {
+        self.root.join(name)
     }
 
     /// The folder, created with its parents where it is missing; the entries of what was created are durable.
@@ -44,7 +56,7 @@ impl Disk {
 
     /// Opens what must be a regular file, and not a link to one.
     fn open_regular(&self, name: &str, options: &mut fs::OpenOptions) -> io::Result<fs::File> {
-        let path = self.path(name);
+        let path = self.at(name);
         #[cfg(unix)]
         {
             use std::os::unix::fs::OpenOptionsExt;
@@ -96,7 +108,7 @@ fn flush_folder(_: &Path) -> io::Result<()> {
 impl Directory for Disk {
     fn list(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
-        for entry in fs::read_dir(&self.folder)? {
+        for entry in fs::read_dir(&self.root)? {
             if let Ok(name) = entry?.file_name().into_string() {
                 names.push(name);
             }
@@ -114,7 +126,7 @@ impl Directory for Disk {
             use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
             options.mode((permissions.mode() & 0o777) | OWNER);
         }
-        let file = options.open(self.path(name))?;
+        let file = options.open(self.at(name))?;
         #[cfg(unix)]
         let permissions = permissions.map(|permissions| {
             use std::os::unix::fs::PermissionsExt;
@@ -136,7 +148,7 @@ impl Directory for Disk {
     }
 
     fn kind(&self, name: &str) -> io::Result<Option<NameKind>> {
-        match fs::symlink_metadata(self.path(name)) {
+        match fs::symlink_metadata(self.at(name)) {
             Ok(metadata) if metadata.is_file() => Ok(Some(NameKind::File(metadata.len()))),
             Ok(metadata) if metadata.is_dir() => Ok(Some(NameKind::Folder)),
             Ok(_) => Ok(Some(NameKind::Other)),
@@ -146,7 +158,7 @@ impl Directory for Disk {
     }
 
     fn link(&self, from: &str, to: &str) -> io::Result<()> {
-        fs::hard_link(self.path(from), self.path(to)).map_err(|error| match error.kind() {
+        fs::hard_link(self.at(from), self.at(to)).map_err(|error| match error.kind() {
             // Some file systems say that it is forbidden (EPERM), or that there are too many already.
             io::ErrorKind::PermissionDenied | io::ErrorKind::TooManyLinks => {
                 io::ErrorKind::Unsupported.into()
@@ -158,7 +170,7 @@ impl Directory for Disk {
     #[cfg(unix)]
     fn has_other_names(&self, name: &str) -> bool {
         use std::os::unix::fs::MetadataExt;
-        fs::symlink_metadata(self.path(name)).is_ok_and(|metadata| metadata.nlink() > 1)
+        fs::symlink_metadata(self.at(name)).is_ok_and(|metadata| metadata.nlink() > 1)
     }
 
     /// Elsewhere the standard library does not tell.
@@ -168,15 +180,15 @@ impl Directory for Disk {
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        fs::rename(self.path(from), self.path(to))
+        fs::rename(self.at(from), self.at(to))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        fs::remove_file(self.path(name))
+        fs::remove_file(self.at(name))
     }
 
     fn flush(&self) -> io::Result<()> {
-        flush_folder(&self.folder)
+        flush_folder(&self.root)
     }
 
     fn lock(&self, name: &str, kind: LockKind) -> io::Result<Option<Box<dyn Lock>>> {
@@ -200,22 +212,22 @@ impl Directory for Disk {
             }
         };
         match locked {
-            Ok(()) => Ok(Some(Box::new(DiskLock { file, path: self.path(name) }))),
+            Ok(()) => Ok(Some(Box::new(DiskLock { file, path: self.at(name) }))),
             Err(fs::TryLockError::WouldBlock) => Ok(None),
             Err(fs::TryLockError::Error(error)) => Err(error),
         }
     }
 
     fn folder(&self, name: &str) -> io::Result<Arc<dyn Directory>> {
-        let folder = self.path(name);
-        match fs::create_dir(&folder) {
+        let (folder, root) = (self.path(name), self.at(name));
+        match fs::create_dir(&root) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        if !fs::symlink_metadata(&folder)?.is_dir() {
+        if !fs::symlink_metadata(&root)?.is_dir() {
             return Err(io::Error::new(io::ErrorKind::NotADirectory, "it is not a folder, or a link to one"));
         }
-        Ok(Arc::new(Disk::new(folder)))
+        Ok(Arc::new(Disk { folder, root, permissions: Mutex::default() }))
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -313,7 +325,7 @@ impl Mapping for Map {
         // Where a page cannot be had, this fails with EFAULT instead of the signal that a touch would bring. Kernels before 5.14 do
         // not know it.
         match self.0.advise_range(memmap2::Advice::PopulateRead, range.start, range.len()) {
-            Err(error) if super::is_unreadable(&error) => Err(error),
+            Err(error) if is_unreadable(&error) => Err(error),
             _ => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{StoredBatch, WINDOW_BYTES};
+use super::batch::{StoredBatch, WINDOW_BYTES};
 use crate::error::{Failure, Operation};
 use crate::format::{
     ALIGNMENT, DOCUMENT_BYTES_MAX, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, HeaderFault,
@@ -41,6 +41,8 @@ pub(crate) struct LogReader {
     known: u64,
     /// The log was closed there: nothing behind it counts.
     end: Option<u64>,
+    /// Nothing behind it is looked at, though a writer may have written more.
+    seen: u64,
     /// The arrival number that follows, once a batch was taken.
     next_arrival: Option<u64>,
     /// Arrival numbers below this one have been: no batch begins there.
@@ -73,6 +75,7 @@ impl LogReader {
             offset: HEADER_BYTES as u64,
             known: entry.length.min(NUMBER_MAX),
             end: entry.ended.then_some(entry.length.min(NUMBER_MAX)),
+            seen: u64::MAX,
             next_arrival: None,
             least_arrival: 0,
             damage: Vec::new(),
@@ -100,8 +103,15 @@ impl LogReader {
 
     /// The length of what counts of the file.
     fn length(&self) -> std::io::Result<u64> {
-        let length = self.file.length()?;
+        let length = self.file.length()?.min(self.seen);
         Ok(self.end.map_or(length, |end| end.min(length)))
+    }
+
+    /// Lets the next reading end where the file ends now.
+    pub(crate) fn see(&mut self, directory: &dyn Directory) -> Result<(), Failure> {
+        let length = self.file.length();
+        self.seen = length.map_err(Failure::during(directory, &self.name, Operation::Read))?;
+        Ok(())
     }
 
     fn report(&mut self, start: u64, found: &'static str) {
@@ -230,7 +240,8 @@ impl LogReader {
         let Some(frame) = frame else { return Ok(false) };
         let offset = self.offset;
         let Some(batch) = self.batch_at(offset, frame, window)? else { return Ok(false) };
-        if frame.first_arrival < self.least_arrival {
+        let end = offset + FRAME_BYTES as u64 + frame.body_bytes();
+        if frame.first_arrival < self.least_arrival || end > self.seen {
             return Ok(false);
         }
         take(&batch);

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{SourcePosition, StoredBatch, WINDOW_BYTES};
-use crate::Event;
+use super::batch::{SourcePosition, StoredBatch, WINDOW_BYTES};
 use crate::error::{Failure, Operation};
+use crate::event::Event;
 use crate::format::{ALIGNMENT, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, VERSION, checksum};
 use crate::io::{Directory, File, write_all_at};
 use crate::manifest::LogEntry;

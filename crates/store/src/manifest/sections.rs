@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{LogEntry, Manifest, ManifestFault, Section, SegmentEntry, SourceMark, Sources};
+use super::content::{LogEntry, Manifest, ManifestFault, Section, SegmentEntry, SourceMark, Sources};
 use crate::format::{ALIGNMENT, Fields, SOURCE_NAME_BYTES_MAX, Trailer, encode_key};
 
 /// Who does not know a section with this flag must not use the store. One without it is kept as it is.

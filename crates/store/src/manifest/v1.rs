@@ -1,6 +1,7 @@
 //! The manifest of version 1, which is read only.
 
-use super::{LogEntry, Manifest, SegmentEntry, sections};
+use super::content::{LogEntry, Manifest, SegmentEntry};
+use super::sections;
 use crate::format::{Fields, HEADER_BYTES, Trailer};
 
 /// Bytes of a segment's entry.

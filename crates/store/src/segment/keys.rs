@@ -1,14 +1,14 @@
-//! Keys and summaries of blocks, made while the documents of the next ones are written.
+//! Keys and statistics of blocks, made while the documents of the next ones are written.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-use crate::Summarize;
+use crate::event::Statistics;
 use crate::format::checksum;
 use crate::run::Run;
 
-/// A longer summary is not kept.
-const SUMMARY_BYTES_MAX: usize = 16 << 20;
+/// Longer statistics are not kept.
+const STATISTICS_BYTES_MAX: usize = 16 << 20;
 
 /// So many blocks may wait for their keys: each keeps its documents in memory.
 const BLOCKS_AHEAD: usize = 2;
@@ -19,28 +19,28 @@ pub(super) struct Made {
     pub(super) keys: Vec<u8>,
     pub(super) key_checksum: u32,
     /// What the program above says of the block.
-    pub(super) summary: Vec<u8>,
-    pub(super) summary_checksum: u32,
+    pub(super) statistics: Vec<u8>,
+    pub(super) statistics_checksum: u32,
 }
 
 impl Made {
-    fn of(run: &Run, seed: u32, summarize: &dyn Summarize) -> Made {
+    fn of(run: &Run, seed: u32, source: &dyn Statistics) -> Made {
         let columns = [&run.instants, &run.arrivals].map(|column| column.as_flattened());
         let keys = [columns[0], columns[1], run.ends.as_flattened()].concat();
         let ends: Vec<u32> = run.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
-        let mut summary = Vec::new();
-        summarize.summarize(&run.documents, &ends, &mut summary);
-        if summary.len() > SUMMARY_BYTES_MAX {
-            summary.clear();
+        let mut statistics = Vec::new();
+        source.collect(&run.documents, &ends, &mut statistics);
+        if statistics.len() > STATISTICS_BYTES_MAX {
+            statistics.clear();
         }
-        let (key_checksum, summary_checksum) = (checksum(seed, &[&keys]), checksum(seed, &[&summary]));
-        Made { keys, key_checksum, summary, summary_checksum }
+        let (key_checksum, statistics_checksum) = (checksum(seed, &[&keys]), checksum(seed, &[&statistics]));
+        Made { keys, key_checksum, statistics, statistics_checksum }
     }
 }
 
 /// Takes blocks, and gives what is made of them in the same order.
 pub(super) struct KeyMaker<'a> {
-    summarize: &'a dyn Summarize,
+    source: &'a dyn Statistics,
     seed: u32,
     made: VecDeque<Made>,
     /// Where the work is left to a [`Helper`].
@@ -55,7 +55,7 @@ struct Line {
 
 /// The other end of a [`KeyMaker`]'s helper: to be run in a thread of its own.
 pub(super) struct Helper<'a> {
-    summarize: &'a dyn Summarize,
+    source: &'a dyn Statistics,
     seed: u32,
     runs: Receiver<Run>,
     made: Sender<(Run, Made)>,
@@ -65,7 +65,7 @@ impl Helper<'_> {
     /// Works until the other end is done.
     pub(super) fn run(self) {
         for run in self.runs {
-            let made = Made::of(&run, self.seed, self.summarize);
+            let made = Made::of(&run, self.seed, self.source);
             if self.made.send((run.emptied(), made)).is_err() {
                 return;
             }
@@ -75,22 +75,22 @@ impl Helper<'_> {
 
 impl<'a> KeyMaker<'a> {
     /// Does the work itself.
-    pub(super) fn new(summarize: &'a dyn Summarize, seed: u32) -> KeyMaker<'a> {
-        KeyMaker { summarize, seed, made: VecDeque::new(), helper: None }
+    pub(super) fn new(source: &'a dyn Statistics, seed: u32) -> KeyMaker<'a> {
+        KeyMaker { source, seed, made: VecDeque::new(), helper: None }
     }
 
     /// Leaves the work to a helper, which somebody has to run.
-    pub(super) fn with_helper(summarize: &'a dyn Summarize, seed: u32) -> (KeyMaker<'a>, Helper<'a>) {
+    pub(super) fn with_helper(source: &'a dyn Statistics, seed: u32) -> (KeyMaker<'a>, Helper<'a>) {
         let (to_do, runs) = sync_channel(BLOCKS_AHEAD);
         let (made, done) = channel();
-        let maker = KeyMaker { helper: Some(Line { to_do, done }), ..KeyMaker::new(summarize, seed) };
-        (maker, Helper { summarize, seed, runs, made })
+        let maker = KeyMaker { helper: Some(Line { to_do, done }), ..KeyMaker::new(source, seed) };
+        (maker, Helper { source, seed, runs, made })
     }
 
     /// Takes a block; gives an empty run, with the room that another had if there is one.
     pub(super) fn add(&mut self, run: Run) -> Run {
         let Some(Line { to_do, done }) = &self.helper else {
-            self.made.push_back(Made::of(&run, self.seed, self.summarize));
+            self.made.push_back(Made::of(&run, self.seed, self.source));
             return run.emptied();
         };
         // If the helper is gone it panicked, and its panic will be passed on.

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::Segment;
-use crate::block::{Block, Columns, Parts, ReadBlock};
+use super::columns::Columns;
 use crate::error::{Damage, Failure, Operation, ReadError};
 use crate::format::{BlockEntry, Index, Key, NUMBER_MAX, checksum, part};
 use crate::io::{Directory, File, Mapping, read_full_at};
@@ -30,8 +29,8 @@ struct Verified(AtomicU8);
 impl Verified {
     const KEYS: u8 = 1;
     const DOCUMENTS: u8 = 2;
-    /// The summary is not whole: it is not used, and nothing is lost with it.
-    const NO_SUMMARY: u8 = 4;
+    /// The statistics are not whole: they are not used, and nothing is lost with them.
+    const NO_STATISTICS: u8 = 4;
 
     fn has(&self, what: u8) -> bool {
         self.0.load(Ordering::Relaxed) & what != 0
@@ -54,6 +53,31 @@ impl std::fmt::Debug for Loaded {
     }
 }
 
+/// Where the parts of a block lie, in the map or in what was read.
+#[derive(Clone)]
+pub(super) struct Parts {
+    /// Instants, arrival numbers and ends.
+    pub(super) keys: Range<usize>,
+    pub(super) statistics: Range<usize>,
+    pub(super) events: usize,
+}
+
+/// A block's columns, verified, as they are within reach.
+pub(super) enum Found {
+    /// In the map, as the documents are.
+    Mapped { parts: Parts, documents: Range<usize> },
+    /// Read into memory, without the documents.
+    Read { parts: Parts, bytes: Vec<u8> },
+}
+
+/// Opens a file again that may have been closed meanwhile.
+pub(super) trait Reopen: Send + Sync {
+    /// The file, open.
+    fn load(&self) -> Result<Arc<Loaded>, ReadError>;
+    /// Where it lies, for messages.
+    fn path(&self) -> PathBuf;
+}
+
 /// Where the parts of a block of text lie in the file.
 struct Place<'a> {
     entry: &'a BlockEntry,
@@ -63,7 +87,7 @@ struct Place<'a> {
     keys: Range<u64>,
     key_checksum: u32,
     /// With its checksum; in version 1 it is the end of the keys.
-    summary: Option<(Range<u64>, u32)>,
+    statistics: Option<(Range<u64>, u32)>,
 }
 
 impl Loaded {
@@ -102,11 +126,7 @@ impl Loaded {
 
     /// The block at a place in the index, its keys verified: at the first use in this process if the file is mapped, at each
     /// use if it is read.
-    pub(super) fn block(
-        self: &Arc<Loaded>,
-        segment: &Arc<Segment>,
-        number: usize,
-    ) -> Result<Block, ReadError> {
+    pub(super) fn block(&self, number: usize) -> Result<Found, ReadError> {
         let place = self.place(number)?;
         let events = place.entry.events as usize;
         match &self.bytes {
@@ -116,41 +136,41 @@ impl Loaded {
                 let keys = within(&place.keys);
                 if !known {
                     self.check_keys(&place, self.mapped(&keys))?;
-                    if self.summary(&place).is_err() {
-                        place.verified.add(Verified::NO_SUMMARY);
+                    if self.statistics(&place).is_err() {
+                        place.verified.add(Verified::NO_STATISTICS);
                     }
                     place.verified.add(Verified::KEYS);
                 }
-                let summary = match &place.summary {
-                    _ if place.verified.has(Verified::NO_SUMMARY) => 0..0,
+                let statistics = match &place.statistics {
+                    _ if place.verified.has(Verified::NO_STATISTICS) => 0..0,
                     Some((range, _)) => {
                         self.fetch(&**map, &place, range, known)?;
                         within(range)
                     }
                     None => keys.start + events * 20..keys.end,
                 };
-                let parts = Parts { keys, summary, events };
-                Ok(Block::mapped(Arc::clone(self), number, parts, within(&place.documents)))
+                let parts = Parts { keys, statistics, events };
+                Ok(Found::Mapped { parts, documents: within(&place.documents) })
             }
             SegmentBytes::Read(_) => {
                 let mut bytes = self.read(&place, &place.keys)?;
                 self.check_keys(&place, &bytes)?;
-                let summary_at = if place.summary.is_some() { bytes.len() } else { events * 20 };
-                bytes.extend(self.summary(&place).unwrap_or_default());
-                let parts = Parts { keys: 0..summary_at, summary: summary_at..bytes.len(), events };
-                Ok(Block::read(ReadBlock::new(Arc::clone(segment), number, bytes, parts)))
+                let statistics_at = if place.statistics.is_some() { bytes.len() } else { events * 20 };
+                bytes.extend(self.statistics(&place).unwrap_or_default());
+                let parts = Parts { keys: 0..statistics_at, statistics: statistics_at..bytes.len(), events };
+                Ok(Found::Read { parts, bytes })
             }
         }
     }
 
-    /// The summary where it is a part of its own, verified.
-    fn summary(&self, place: &Place<'_>) -> Result<Vec<u8>, ReadError> {
-        let Some((range, expected)) = &place.summary else { return Ok(Vec::new()) };
+    /// The statistics where they are a part of their own, verified.
+    fn statistics(&self, place: &Place<'_>) -> Result<Vec<u8>, ReadError> {
+        let Some((range, expected)) = &place.statistics else { return Ok(Vec::new()) };
         let bytes = self.read(place, range)?;
         if checksum(self.seed, &[&bytes]) == *expected {
             return Ok(bytes);
         }
-        let found = "the checksum of its summary does not hold";
+        let found = "the checksum of its statistics does not hold";
         Err(ReadError::Damaged(Damage { events: Some(0), ..self.damage(place, range, found) }))
     }
 
@@ -183,12 +203,12 @@ impl Loaded {
         let keys = self.read(&place, &place.keys)?;
         self.check_keys(&place, &keys)?;
         self.read_documents(number, &keys)?;
-        self.summary(&place).map(drop)
+        self.statistics(&place).map(drop)
     }
 
-    /// Verifies the summary of a block alone.
-    pub(super) fn check_summary(&self, number: usize) -> Result<(), ReadError> {
-        self.summary(&self.place(number)?).map(drop)
+    /// Verifies the statistics of a block alone.
+    pub(super) fn check_statistics(&self, number: usize) -> Result<(), ReadError> {
+        self.statistics(&self.place(number)?).map(drop)
     }
 
     /// The bytes of a part that the segment has as a whole, if it has it and it is as it was written.
@@ -204,7 +224,7 @@ impl Loaded {
             // The index was refused where one of these is missing.
             let documents = self.index.part_of(entry, part::DOCUMENTS)?;
             let keys = self.index.part_of(entry, part::KEYS)?;
-            let summary = self.index.part_of(entry, part::SUMMARY);
+            let statistics = self.index.part_of(entry, part::STATISTICS);
             Some(Place {
                 entry,
                 verified: self.verified.get(number)?,
@@ -212,7 +232,7 @@ impl Loaded {
                 document_checksum: documents.checksum,
                 keys: keys.range(),
                 key_checksum: keys.checksum,
-                summary: summary.map(|part| (part.range(), part.checksum)),
+                statistics: statistics.map(|part| (part.range(), part.checksum)),
             })
         };
         place().ok_or_else(|| self.failure()(io::ErrorKind::InvalidInput.into()))

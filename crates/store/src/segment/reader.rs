@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::loaded::{Loaded, SegmentBytes};
-use crate::block::Block;
+use super::block::Block;
+use super::loaded::{Loaded, Reopen, SegmentBytes};
 use crate::error::{Damage, Failure, Operation, ReadError};
 use crate::format::{
     FileKind, HEADER_BYTES, Header, Index, Key, NUMBER_MAX, Trailer, VERSION, aligned, checksum, part,
@@ -92,7 +92,7 @@ impl Segment {
 
     /// The block at a place in the index, its columns verified.
     pub(crate) fn block(self: &Arc<Segment>, number: usize) -> Result<Block, ReadError> {
-        self.load()?.block(self, number)
+        Block::of(&self.load()?, Arc::clone(self) as Arc<dyn Reopen>, number)
     }
 
     /// Reads everything again, plainly and whatever is known already, and says what is damaged. Goes on past each damage.
@@ -253,6 +253,16 @@ impl Segment {
                 known.then(|| SegmentEntry::of(number, version, file_bytes, &trailer))
             })
         })
+    }
+}
+
+impl Reopen for Segment {
+    fn load(&self) -> Result<Arc<Loaded>, ReadError> {
+        Segment::load(self)
+    }
+
+    fn path(&self) -> PathBuf {
+        Segment::path(self)
     }
 }
 

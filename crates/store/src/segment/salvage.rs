@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::Segment;
-use crate::block::Block;
+use super::block::Block;
+use super::loaded::Reopen;
+use super::reader::Segment;
 use crate::error::{Damage, Failure, ReadError};
 use crate::options::ReadMode;
 
@@ -30,15 +31,15 @@ impl Segment {
         salvaged.damage.extend(flaw);
         let opened = Arc::new(opened);
         for number in 0..opened.index().blocks.len() {
-            let whole = opened.block(self, number).and_then(|block| {
+            let whole = Block::of(&opened, Arc::clone(self) as Arc<dyn Reopen>, number).and_then(|block| {
                 block.documents()?;
                 Ok(block)
             });
             match whole {
                 Ok(block) => {
                     salvaged.blocks.push(block);
-                    // Of a damaged summary nothing is lost but time.
-                    if let Err(ReadError::Damaged(damage)) = opened.check_summary(number) {
+                    // Of damaged statistics nothing is lost but time.
+                    if let Err(ReadError::Damaged(damage)) = opened.check_statistics(number) {
                         salvaged.damage.push(damage);
                     }
                 }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::columns::Columns;
 use super::keys::KeyMaker;
-use crate::Summarize;
-use crate::block::Columns;
+use super::numbers::Numbers;
 use crate::error::{Failure, Operation};
+use crate::event::Statistics;
 use crate::format::{
     BlockEntry, FileKind, HEADER_BYTES, Header, Index, Key, Part, Trailer, VERSION, aligned, checksum, part,
 };
@@ -15,12 +16,11 @@ use crate::manifest::{SegmentEntry, Sources, encode_sources};
 use crate::options::FlushStats;
 use crate::retire;
 use crate::run::Run;
-use crate::segment::Numbers;
 
 /// HEURISTIC: at most this many extra blocks in a segment begin at gaps in time.
 const GAPS_MAX: usize = 64;
 
-/// HEURISTIC: with so many bytes of documents, a thread of its own makes the summaries meanwhile.
+/// HEURISTIC: with so many bytes of documents, a thread of its own makes the statistics meanwhile.
 const HELPED_BYTES_MIN: usize = 8 << 20;
 
 /// A segment keeps the positions of all sources if they take no more bytes than this; a store with thousands of them has only the manifest's.
@@ -32,7 +32,7 @@ pub(crate) struct Sealed<'a> {
     pub(crate) store: u128,
     pub(crate) block_bytes: usize,
     pub(crate) segment_bytes: usize,
-    pub(crate) summarize: &'a dyn Summarize,
+    pub(crate) statistics: &'a dyn Statistics,
     pub(crate) numbers: &'a Numbers,
     /// Where sources stand behind these events: kept in each segment, in case the manifest is lost.
     pub(crate) sources: &'a Sources,
@@ -141,7 +141,7 @@ struct SegmentWriter<'a> {
     seed: u32,
     offset: u64,
     run: Run,
-    /// What concerns keys and summaries is added at the end.
+    /// What concerns keys and statistics is added at the end.
     index: Index,
     maker: KeyMaker<'a>,
 }
@@ -156,13 +156,13 @@ impl<'a> SegmentWriter<'a> {
         let header = Header { kind: FileKind::Segment, version: VERSION, store: to.store, number };
         let bytes: usize = events.iter().map(|(_, document)| document.len() + 1).sum();
         if bytes < HELPED_BYTES_MIN {
-            let maker = KeyMaker::new(to.summarize, header.seed());
+            let maker = KeyMaker::new(to.statistics, header.seed());
             return SegmentWriter::write_with(to, events, header, maker, stats);
         }
-        let (maker, helper) = KeyMaker::with_helper(to.summarize, header.seed());
+        let (maker, helper) = KeyMaker::with_helper(to.statistics, header.seed());
         std::thread::scope(|scope| {
             let helped = std::thread::Builder::new().spawn_scoped(scope, || helper.run()).is_ok();
-            let maker = if helped { maker } else { KeyMaker::new(to.summarize, header.seed()) };
+            let maker = if helped { maker } else { KeyMaker::new(to.statistics, header.seed()) };
             SegmentWriter::write_with(to, events, header, maker, stats)
         })
     }
@@ -237,12 +237,12 @@ impl<'a> SegmentWriter<'a> {
         Ok(())
     }
 
-    /// Writes keys and summaries behind the documents, and puts the parts in the order of the index. Gives the range of arrival numbers.
+    /// Writes keys and statistics behind the documents, and puts the parts in the order of the index. Gives the range of arrival numbers.
     fn put_keys(&mut self) -> Result<(u64, u64), Failure> {
-        let maker = KeyMaker::new(self.to.summarize, self.seed);
+        let maker = KeyMaker::new(self.to.statistics, self.seed);
         let made = std::mem::replace(&mut self.maker, maker).finish();
         assert_eq!(made.len(), self.index.blocks.len(), "each block has its keys");
-        let (keys_name, summary_name) = (self.index.name(part::KEYS), self.index.name(part::SUMMARY));
+        let (keys_name, statistics_name) = (self.index.name(part::KEYS), self.index.name(part::STATISTICS));
         let documents = std::mem::take(&mut self.index.parts);
         let mut arrivals = (u64::MAX, 0);
         for (number, (made, documents)) in made.into_iter().zip(documents).enumerate() {
@@ -250,12 +250,12 @@ impl<'a> SegmentWriter<'a> {
             let keys = Part::new(self.offset, made.keys.len() as u32, made.key_checksum, keys_name);
             self.put(&made.keys)?;
             self.align()?;
-            let length = made.summary.len() as u32;
-            let summary = Part::new(self.offset, length, made.summary_checksum, summary_name);
-            self.put(&made.summary)?;
+            let length = made.statistics.len() as u32;
+            let statistics = Part::new(self.offset, length, made.statistics_checksum, statistics_name);
+            self.put(&made.statistics)?;
             let Some(block) = self.index.blocks.get_mut(number) else { continue };
             block.parts = (self.index.parts.len() as u32, 3);
-            self.index.parts.extend([documents, keys, summary]);
+            self.index.parts.extend([documents, keys, statistics]);
             let columns = Columns::of(&made.keys, block.events as usize);
             for arrival in columns.iter().flat_map(|columns| columns.arrivals) {
                 let arrival = u64::from_le_bytes(*arrival);

@@ -98,7 +98,7 @@ impl History {
             match chance.below(20) {
                 0 => store = None,
                 1 | 2 => drop(open.seal()),
-                4 => drop(open.merge()),
+                4 => drop(open.compact()),
                 3 => history.append(open, chance, 12, true),
                 _ => history.append(open, chance, 4, false),
             }
@@ -118,7 +118,7 @@ impl History {
         Some(store)
     }
 
-    /// Several threads append at the same time, seal now and then, and merge; another one does so in the background. What they do is the same each time, in which order is not.
+    /// Several threads append at the same time, seal now and then, and compact; another one does so in the background. What they do is the same each time, in which order is not.
     pub(crate) fn run_threads(options: &Options, threads: u64, steps: usize, seed: u64) -> History {
         let folder = Simulated::new();
         let store = open(&folder, &Options { background: true, ..options.clone() }).unwrap();
@@ -137,7 +137,7 @@ impl History {
                             continue;
                         }
                         if kind == 2 {
-                            store.merge().unwrap();
+                            store.compact().unwrap();
                             continue;
                         }
                         let mut list = attempts.lock().unwrap();
@@ -227,7 +227,7 @@ fn found(attempts: &[Attempt], shown: &[Row], at: usize) -> BTreeSet<usize> {
 pub(crate) fn faulty(kind: FaultKind, at: u64, forever: bool, durability: Durability, seed: u64) -> History {
     let folder = Simulated::new();
     folder.fail(Some(Fault { at, forever, kind }));
-    // Also with a thread that seals and merges meanwhile.
+    // Also with a thread that seals and compacts meanwhile.
     let options = Options { durability, background: seed.is_multiple_of(3), ..tiny() };
     History::run(folder, &options, 16, &mut Chance(seed))
 }

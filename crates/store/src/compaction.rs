@@ -1,4 +1,4 @@
-//! Merging: several small segments become a larger one.
+//! Compaction: several small segments become a larger one.
 //!
 //! In the background this happens by tiers of size: eight segments of about a size become one of eight times that, so that an
 //! event is written anew a number of times that grows with the logarithm of a full segment's size over its first one's. One
@@ -6,21 +6,20 @@
 
 use std::sync::{Arc, PoisonError};
 
-use crate::block::Block;
 use crate::error::{Failure, ReadError, SealError};
 use crate::format::Key;
 use crate::manifest::SegmentEntry;
 use crate::options::FlushStats;
-use crate::segment::Segment;
+use crate::segment::{Block, Segment};
 use crate::writer::Inner;
 
-/// HEURISTIC: so many segments of a tier are merged at once. More would leave more small ones, fewer would write events more often.
+/// HEURISTIC: so many segments of a tier become one at once. More would leave more small ones, fewer would write events more often.
 const TIER_SEGMENTS: usize = 8;
 
 /// A tier holds segments of up to so many times the bytes of its smallest, as a power of two.
 const TIER_BITS: u32 = 2;
 
-/// Which segments to merge, by number: neighbours in time that fit into one together.
+/// Which segments to compact, by number: neighbours in time that fit into one together.
 fn tier(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>> {
     let small = small(segments, segment_bytes);
     let tier_of = |entry: &SegmentEntry| entry.document_bytes.max(1).ilog2() / TIER_BITS;
@@ -33,7 +32,7 @@ fn tier(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>> {
     })
 }
 
-/// Which segments to merge so that few are left.
+/// Which segments to compact so that few are left.
 fn neighbours(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>> {
     let small = small(segments, segment_bytes);
     (0..small.len()).find_map(|start| fitting(small.get(start..)?, segment_bytes))
@@ -59,18 +58,18 @@ fn fitting(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>> {
 }
 
 impl Inner {
-    /// Merges one group of small segments of a tier; false if there is none.
-    pub(crate) fn merge_tier(&self) -> Result<bool, SealError> {
-        self.merge(tier)
+    /// Compacts one group of small segments of a tier; false if there is none.
+    pub(crate) fn compact_tier(&self) -> Result<bool, SealError> {
+        self.compact(tier)
     }
 
-    /// Merges one group of small segments that are neighbours; false if there is none.
-    pub(crate) fn merge_neighbours(&self) -> Result<bool, SealError> {
-        self.merge(neighbours)
+    /// Compacts one group of small segments that are neighbours; false if there is none.
+    pub(crate) fn compact_neighbours(&self) -> Result<bool, SealError> {
+        self.compact(neighbours)
     }
 
-    fn merge(&self, plan: fn(&[SegmentEntry], u64) -> Option<Vec<u64>>) -> Result<bool, SealError> {
-        let mut unreadable = self.merging.lock().unwrap_or_else(PoisonError::into_inner);
+    fn compact(&self, plan: fn(&[SegmentEntry], u64) -> Option<Vec<u64>>) -> Result<bool, SealError> {
+        let mut unreadable = self.compacting.lock().unwrap_or_else(PoisonError::into_inner);
         let segments = Arc::clone(&self.state().segments);
         let candidates: Vec<SegmentEntry> = segments
             .list
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_of_a_size_are_merged_and_large_ones_left() {
+    fn eight_of_a_size_are_compacted_and_large_ones_left() {
         assert_eq!(tier(&entries(&[20; 7]), 1000), None);
         assert_eq!(tier(&entries(&[20; 9]), 1000), Some(vec![8, 7, 6, 5, 4, 3, 2, 1]), "in order of time");
         assert_eq!(tier(&entries(&[501; 20]), 1000), None);
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_merged_until_all_but_one_are_half_full() {
+    fn neighbours_are_compacted_until_all_but_one_are_half_full() {
         assert_eq!(neighbours(&entries(&[100]), 1000), None);
         assert_eq!(neighbours(&entries(&[100, 700, 900]), 1000), None);
         assert_eq!(neighbours(&entries(&[100, 700, 200]), 1000), Some(vec![2, 0]));

@@ -48,7 +48,7 @@ fn replace(medium: &mut Medium, name: &str, bytes: Vec<u8>) {
 }
 
 /// A field made great, small, a little different, or anything.
-fn forge(bytes: &mut [u8], chance: &mut Chance) {
+fn corrupt(bytes: &mut [u8], chance: &mut Chance) {
     if bytes.is_empty() {
         return;
     }
@@ -66,7 +66,7 @@ fn seed(kind: FileKind, bytes: &[u8]) -> u32 {
     Header::decode(kind, bytes).unwrap().seed()
 }
 
-fn forge_manifest(medium: &mut Medium, alter: impl FnOnce(&mut [u8])) {
+fn corrupt_manifest(medium: &mut Medium, alter: impl FnOnce(&mut [u8])) {
     let name = name(medium, ".manifest");
     let mut bytes = contents(medium, &name);
     let seed = seed(FileKind::Manifest, &bytes);
@@ -76,7 +76,7 @@ fn forge_manifest(medium: &mut Medium, alter: impl FnOnce(&mut [u8])) {
     replace(medium, &name, bytes);
 }
 
-fn forge_segment(medium: &mut Medium, chance: &mut Chance) {
+fn corrupt_segment(medium: &mut Medium, chance: &mut Chance) {
     let name = name(medium, ".segment");
     let mut bytes = contents(medium, &name);
     let seed = seed(FileKind::Segment, &bytes);
@@ -88,27 +88,27 @@ fn forge_segment(medium: &mut Medium, chance: &mut Chance) {
     for part in &mut index.parts {
         let range = part.range().start as usize..part.range().end as usize;
         if chance.below(3) == 0 {
-            forge(&mut bytes[range.clone()], chance);
+            corrupt(&mut bytes[range.clone()], chance);
         }
         let sum = checksum(seed, &[&bytes[range.clone()]]);
         *part = Part::new(range.start as u64, range.len() as u32, sum, part.name);
     }
     bytes[index_at..trailer_at].copy_from_slice(&index.encode());
     if chance.below(2) == 0 {
-        forge(&mut bytes[index_at..trailer_at], chance);
+        corrupt(&mut bytes[index_at..trailer_at], chance);
     }
     let before = trailer.index_checksum.to_le_bytes();
     trailer.index_checksum = checksum(seed, &[&bytes[index_at..trailer_at]]);
     bytes[trailer_at..].copy_from_slice(&trailer.encode(VERSION, seed));
     replace(medium, &name, bytes);
     // The manifest repeats the checksum of the index.
-    forge_manifest(medium, |body| {
+    corrupt_manifest(medium, |body| {
         let at = body.windows(4).position(|window| window == before).unwrap();
         body[at..at + 4].copy_from_slice(&trailer.index_checksum.to_le_bytes());
     });
 }
 
-fn forge_log(medium: &mut Medium, chance: &mut Chance) {
+fn corrupt_log(medium: &mut Medium, chance: &mut Chance) {
     let name = name(medium, ".log");
     let mut bytes = contents(medium, &name);
     let seed = seed(FileKind::Log, &bytes);
@@ -118,12 +118,12 @@ fn forge_log(medium: &mut Medium, chance: &mut Chance) {
         let next = at + frame.total_bytes() as usize;
         let body = at + FRAME_BYTES..at + FRAME_BYTES + frame.body_bytes() as usize;
         if chance.below(2) == 0 {
-            forge(&mut bytes[body.clone()], chance);
+            corrupt(&mut bytes[body.clone()], chance);
         }
         frame.body_checksum = checksum(0, &[&bytes[body]]);
         let mut encoded = frame.encode(seed);
         if chance.below(2) == 0 {
-            forge(&mut encoded[16..], chance);
+            corrupt(&mut encoded[16..], chance);
             let sum = checksum(seed, &[&encoded[12..]]);
             encoded[8..12].copy_from_slice(&sum.to_le_bytes());
         }
@@ -149,19 +149,19 @@ fn read(snapshot: &Snapshot) {
 }
 
 #[test]
-fn forged_files_do_no_harm_to_the_process() {
+fn corrupt_but_checksummed_files_do_no_harm_to_the_process() {
     let media = [small_store(true), small_store(false)];
     let mut chance = Chance(1);
     for round in 0..3 * ROUNDS {
-        let mut forged = media[round / 3 % 2].clone();
+        let mut corrupted = media[round / 3 % 2].clone();
         match round % 3 {
-            0 => forge_manifest(&mut forged, |body| forge(body, &mut chance)),
-            1 => forge_segment(&mut forged, &mut chance),
-            _ => forge_log(&mut forged, &mut chance),
+            0 => corrupt_manifest(&mut corrupted, |body| corrupt(body, &mut chance)),
+            1 => corrupt_segment(&mut corrupted, &mut chance),
+            _ => corrupt_log(&mut corrupted, &mut chance),
         }
         for read_mode in [ReadMode::Map, ReadMode::Plain] {
             let options = Options { read_mode, ..tiny() };
-            let folder = Simulated::with(forged.clone());
+            let folder = Simulated::with(corrupted.clone());
             if let Ok(reader) = Reader::open_on(Arc::new(folder.clone()), options.clone())
                 && let Ok(snapshot) = reader.snapshot()
             {

@@ -1,10 +1,10 @@
-//! Summaries of blocks: each is made of its own block, beside the writing of others too.
+//! Statistics of blocks: each is made of its own block, beside the writing of others too.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::sync::Arc;
 
-use tamias_store::{Direction, Event, Options, Store, Summarize};
+use tamias_store::{Direction, Event, Options, Statistics, Store};
 
 /// The first document, and how many there are.
 struct First;
@@ -15,15 +15,15 @@ fn first(documents: &[u8], events: usize) -> Vec<u8> {
     said
 }
 
-impl Summarize for First {
-    fn summarize(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
-        summary.extend_from_slice(&first(documents, ends.len()));
+impl Statistics for First {
+    fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
+        statistics.extend_from_slice(&first(documents, ends.len()));
     }
 }
 
 #[test]
-fn each_block_has_its_own_summary() {
-    // The larger store is summarised by a thread of its own.
+fn each_block_has_its_own_statistics() {
+    // The larger store is described by a thread of its own.
     for events in [200, 12_000] {
         let folder = tempfile::tempdir().unwrap();
         let options = Options { block_bytes: 100_000, ..Options::default() };
@@ -39,7 +39,7 @@ fn each_block_has_its_own_summary() {
         for group in store.snapshot().groups(0..=u64::MAX, Direction::Ascending) {
             for block in group.unwrap() {
                 let expected = first(block.documents().unwrap(), block.len());
-                assert_eq!(block.summary(), Some(&expected[..]));
+                assert_eq!(block.statistics(), Some(&expected[..]));
                 found += block.len();
             }
         }

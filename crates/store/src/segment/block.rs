@@ -6,15 +6,16 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
+use super::columns::Columns;
+use super::loaded::{Found, Loaded, Parts, Reopen};
 use crate::error::ReadError;
 use crate::format::Key;
 use crate::run::{self, Run};
-use crate::segment::{Loaded, Segment};
 
 /// Events in order of (instant, arrival). Cheap to clone, and independent of what happens to the store.
 ///
-/// The bytes are mapped from a sealed file, or lie in memory: the tail that is not sealed yet, and everything in plain mode. Of a
-/// sealed block the columns (ends, instants, arrivals, summary) were verified before it was handed out; its documents are read
+/// The bytes are mapped from a sealed file, or lie in memory: the memtable that is not sealed yet, and everything in plain mode. Of a
+/// sealed block the columns (ends, instants, arrivals, statistics) were verified before it was handed out; its documents are read
 /// and verified when they are first asked for, so that a block that is only looked at costs no reading of documents.
 #[derive(Clone)]
 pub struct Block {
@@ -23,7 +24,7 @@ pub struct Block {
 
 #[derive(Clone)]
 enum Bytes {
-    Tail(Arc<Run>),
+    Memtable(Arc<Run>),
     /// `fetched` once the documents were found whole and in memory by this handle or one that it was cloned from.
     Mapped {
         file: Arc<Loaded>,
@@ -35,30 +36,17 @@ enum Bytes {
     Read(Arc<ReadBlock>),
 }
 
-/// Where the parts of a block lie, in the map or in what was read.
-#[derive(Clone)]
-pub(crate) struct Parts {
-    /// Instants, arrival numbers and ends.
-    pub(crate) keys: Range<usize>,
-    pub(crate) summary: Range<usize>,
-    pub(crate) events: usize,
-}
-
 /// A block read into memory, the documents once they are asked for. It does not keep its file open.
-pub(crate) struct ReadBlock {
-    segment: Arc<Segment>,
+struct ReadBlock {
+    segment: Arc<dyn Reopen>,
     number: usize,
-    /// The keys, then the summary.
+    /// The keys, then the statistics.
     bytes: Vec<u8>,
     parts: Parts,
     documents: OnceLock<Vec<u8>>,
 }
 
 impl ReadBlock {
-    pub(crate) fn new(segment: Arc<Segment>, number: usize, bytes: Vec<u8>, parts: Parts) -> ReadBlock {
-        ReadBlock { segment, number, bytes, parts, documents: OnceLock::new() }
-    }
-
     fn keys(&self) -> &[u8] {
         self.bytes.get(self.parts.keys.clone()).unwrap_or_default()
     }
@@ -72,43 +60,33 @@ impl ReadBlock {
     }
 }
 
-/// A block's columns taken apart.
-pub(crate) struct Columns<'a> {
-    pub(crate) instants: &'a [[u8; 8]],
-    pub(crate) arrivals: &'a [[u8; 8]],
-    pub(crate) ends: &'a [[u8; 4]],
-}
-
-impl<'a> Columns<'a> {
-    /// `None` if there are fewer bytes than `events` need.
-    pub(crate) fn of(bytes: &'a [u8], events: usize) -> Option<Columns<'a>> {
-        let (instants, rest) = bytes.split_at_checked(events.checked_mul(8)?)?;
-        let (arrivals, rest) = rest.split_at_checked(events.checked_mul(8)?)?;
-        let (ends, _) = rest.split_at_checked(events.checked_mul(4)?)?;
-        Some(Columns {
-            instants: instants.as_chunks().0,
-            arrivals: arrivals.as_chunks().0,
-            ends: ends.as_chunks().0,
-        })
-    }
-}
-
 impl Block {
-    pub(crate) fn tail(run: Arc<Run>) -> Block {
-        Block { bytes: Bytes::Tail(run) }
+    pub(crate) fn in_memory(run: Arc<Run>) -> Block {
+        Block { bytes: Bytes::Memtable(run) }
     }
 
-    pub(crate) fn mapped(file: Arc<Loaded>, number: usize, parts: Parts, documents: Range<usize>) -> Block {
-        Block { bytes: Bytes::Mapped { file, number, parts, documents, fetched: Arc::default() } }
-    }
-
-    pub(crate) fn read(block: ReadBlock) -> Block {
-        Block { bytes: Bytes::Read(Arc::new(block)) }
+    /// The block at a place in the index of an open file, its columns verified. The segment opens the file again if it is closed
+    /// before the documents are asked for.
+    pub(super) fn of(
+        file: &Arc<Loaded>,
+        segment: Arc<dyn Reopen>,
+        number: usize,
+    ) -> Result<Block, ReadError> {
+        let bytes = match file.block(number)? {
+            Found::Mapped { parts, documents } => {
+                Bytes::Mapped { file: Arc::clone(file), number, parts, documents, fetched: Arc::default() }
+            }
+            Found::Read { parts, bytes } => {
+                let documents = OnceLock::new();
+                Bytes::Read(Arc::new(ReadBlock { segment, number, bytes, parts, documents }))
+            }
+        };
+        Ok(Block { bytes })
     }
 
     fn columns(&self) -> Columns<'_> {
         let (bytes, events) = match &self.bytes {
-            Bytes::Tail(run) => {
+            Bytes::Memtable(run) => {
                 let Run { ends, instants, arrivals, .. } = &**run;
                 return Columns { instants, arrivals, ends };
             }
@@ -125,7 +103,7 @@ impl Block {
     /// Where they are not what was written, or the operating system refuses to read them.
     pub fn documents(&self) -> Result<&[u8], ReadError> {
         match &self.bytes {
-            Bytes::Tail(run) => Ok(&run.documents),
+            Bytes::Memtable(run) => Ok(&run.documents),
             Bytes::Mapped { file, number, documents, fetched, .. } => {
                 // Rows ask for them one by one.
                 if !fetched.load(Relaxed) {
@@ -153,19 +131,19 @@ impl Block {
         self.columns().arrivals
     }
 
-    /// What [`Summarize`](crate::Summarize) said of the block; nothing where that is damaged, and `None` for the tail.
-    pub fn summary(&self) -> Option<&[u8]> {
+    /// What [`Statistics`](crate::Statistics) collected from the block; empty where that is damaged, and `None` for the memtable.
+    pub fn statistics(&self) -> Option<&[u8]> {
         match &self.bytes {
-            Bytes::Tail(_) => None,
-            Bytes::Mapped { file, parts, .. } => Some(file.mapped(&parts.summary)),
-            Bytes::Read(block) => Some(block.bytes.get(block.parts.summary.clone()).unwrap_or_default()),
+            Bytes::Memtable(_) => None,
+            Bytes::Mapped { file, parts, .. } => Some(file.mapped(&parts.statistics)),
+            Bytes::Read(block) => Some(block.bytes.get(block.parts.statistics.clone()).unwrap_or_default()),
         }
     }
 
-    /// The file that it lies in; `None` for the tail, which is not sealed yet.
+    /// The file that it lies in; `None` for the memtable, which is not sealed yet.
     pub fn file(&self) -> Option<PathBuf> {
         match &self.bytes {
-            Bytes::Tail(_) => None,
+            Bytes::Memtable(_) => None,
             Bytes::Mapped { file, .. } => Some(file.path()),
             Bytes::Read(block) => Some(block.segment.path()),
         }
@@ -174,7 +152,7 @@ impl Block {
     /// How many events, at least one.
     pub fn len(&self) -> usize {
         match &self.bytes {
-            Bytes::Tail(run) => run.len(),
+            Bytes::Memtable(run) => run.len(),
             Bytes::Mapped { parts, .. } => parts.events,
             Bytes::Read(block) => block.parts.events,
         }

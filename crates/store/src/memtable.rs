@@ -1,4 +1,4 @@
-//! The events that are in the logs only, in memory: few runs, each in order.
+//! The memtable: the events that are in the logs only, in memory. Few runs, each in order.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use crate::run::Run;
 
 /// Runs that never change, so that a snapshot is a list of references.
 #[derive(Debug, Default)]
-pub(crate) struct Tail {
+pub(crate) struct Memtable {
     pub(crate) runs: Vec<Arc<Run>>,
     pub(crate) document_bytes: usize,
 }
 
-impl Tail {
+impl Memtable {
     /// Adds a run. Runs at the end are merged while the last is less than twice the new one, up to the size of a block: so an event is
     /// copied a number of times that grows with the logarithm of the block's size, and there are as few small runs.
     pub(crate) fn push(&mut self, run: Run, block_bytes: usize) {
@@ -28,8 +28,8 @@ impl Tail {
         self.runs.push(Arc::new(run));
     }
 
-    /// Takes all of another tail.
-    pub(crate) fn extend(&mut self, other: Tail) {
+    /// Takes all of another memtable.
+    pub(crate) fn extend(&mut self, other: Memtable) {
         self.document_bytes += other.document_bytes;
         self.runs.extend(other.runs);
     }

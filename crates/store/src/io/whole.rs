@@ -1,0 +1,101 @@
+//! Reading and writing on where a call does less than it was asked for.
+
+use std::io;
+use std::ops::Range;
+
+use super::folder::File;
+
+/// Writes all bytes, going on after short and interrupted writes.
+pub fn write_all_at(file: &dyn File, mut offset: u64, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.write_at(offset, bytes) {
+            Ok(0) => return Err(io::Error::new(io::ErrorKind::WriteZero, "the file takes no more bytes")),
+            Ok(written) => {
+                offset += written as u64;
+                bytes = bytes.get(written..).unwrap_or_default();
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Fills the buffer as far as the file goes, and returns how far that was.
+pub fn read_full_at(file: &dyn File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(offset + filled as u64, rest) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Whether an error says that the medium does not give the bytes back, so that they are damaged, rather than that the system is
+/// short of something or forbids it.
+pub fn is_unreadable(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        // Block devices say EIO, ENODATA ("critical medium error"), EILSEQ (protection information) or EREMOTEIO; file systems
+        // EBADMSG and EUCLEAN where a checksum of their own does not hold; `madvise` EFAULT and EHWPOISON.
+        #[cfg(target_os = "linux")]
+        const MORE: [i32; 6] =
+            [libc::ENODATA, libc::EILSEQ, libc::EREMOTEIO, libc::EBADMSG, libc::EUCLEAN, libc::EHWPOISON];
+        #[cfg(not(target_os = "linux"))]
+        const MORE: [i32; 0] = [];
+        matches!(error.raw_os_error(), Some(libc::EIO | libc::EFAULT))
+            || error.raw_os_error().is_some_and(|code| MORE.contains(&code))
+    }
+    #[cfg(not(unix))]
+    {
+        // ERROR_CRC and ERROR_SECTOR_NOT_FOUND, ERROR_READ_FAULT, ERROR_IO_DEVICE.
+        matches!(error.raw_os_error(), Some(23 | 27 | 30 | 1117))
+    }
+}
+
+/// The smallest piece of a medium that is passed over when it cannot be read.
+const SECTOR_BYTES: u64 = 4096;
+
+/// [`read_full_at`], past what cannot be read: there are zeros instead, and `unreadable` takes the ranges of the file.
+pub fn read_past(
+    file: &dyn File,
+    offset: u64,
+    buffer: &mut [u8],
+    unreadable: &mut Vec<Range<u64>>,
+) -> io::Result<usize> {
+    match read_full_at(file, offset, buffer) {
+        Err(error) if is_unreadable(&error) => {}
+        read => return read,
+    }
+    let mut filled = 0;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        let at = offset + filled as u64;
+        let to_sector = (SECTOR_BYTES - at % SECTOR_BYTES) as usize;
+        let length = rest.len().min(to_sector);
+        let piece = rest.get_mut(..length).unwrap_or_default();
+        match read_full_at(file, at, piece) {
+            Ok(read) => {
+                filled += read;
+                if read < length {
+                    break;
+                }
+            }
+            Err(error) if is_unreadable(&error) => {
+                piece.fill(0);
+                let end = at + length as u64;
+                match unreadable.last_mut().filter(|last| last.end == at) {
+                    Some(last) => last.end = end,
+                    None => unreadable.push(at..end),
+                }
+                filled += length;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    // A piece behind the end of the file is no part of it.
+    Ok(filled.min(file.length()?.saturating_sub(offset) as usize))
+}

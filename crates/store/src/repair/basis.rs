@@ -1,0 +1,42 @@
+//! What a repair starts from.
+
+use super::report::Rebuilt;
+use crate::error::OpenError;
+use crate::format::{FileKind, parse_unfinished};
+use crate::inventory::{self, Found, list};
+use crate::io::Directory;
+use crate::manifest::Manifest;
+use crate::retire;
+
+/// What a repair starts from.
+pub(super) struct Basis {
+    pub(super) manifest: Manifest,
+    pub(super) rebuilt: Option<Rebuilt>,
+}
+
+impl Basis {
+    /// The manifest that counts, or an older one, or one that names nothing of the store whose files are here.
+    pub(super) fn find(directory: &dyn Directory) -> Result<Basis, OpenError> {
+        let names = list(directory)?;
+        let found = Found::among(directory, &names)?;
+        if let Some(manifest) = found.choose(directory, &names)? {
+            let damaged = found.damaged_after(directory, &names, manifest);
+            return Ok(Basis { manifest: manifest.clone(), rebuilt: damaged.map(|_| Rebuilt::Damaged) });
+        }
+        let mut owners = names.iter().filter_map(|name| {
+            let (kind, _) = FileKind::parse(name).or_else(|| parse_unfinished(name))?;
+            Some((name, retire::belongs(directory, name, kind)?))
+        });
+        let Some((name, store)) = owners.next() else {
+            // What an interrupted creation leaves behind is no store either.
+            return Err(inventory::find_manifest(directory, false)
+                .err()
+                .unwrap_or_else(|| inventory::missing(directory)));
+        };
+        if let Some((other, _)) = owners.find(|(_, other)| *other != store) {
+            return Err(OpenError::TwoStores { file: directory.path(other), other: directory.path(name) });
+        }
+        let rebuilt = if found.damaged.is_empty() { Rebuilt::Missing } else { Rebuilt::Damaged };
+        Ok(Basis { manifest: Manifest::empty(store), rebuilt: Some(rebuilt) })
+    }
+}

@@ -1,0 +1,88 @@
+//! Logs read into memory: what they hold, what is wrong with them, and which arrival numbers are used up by what they lost.
+
+use std::io;
+
+use crate::error::{Damage, OpenError};
+use crate::format::{self, FileKind, VERSION};
+use crate::io::Directory;
+use crate::log::{LogReader, StoredBatch};
+use crate::manifest::{LogEntry, Manifest, SourceMark, Sources, mark};
+use crate::memtable::Memtable;
+
+/// What the logs of a manifest hold.
+#[derive(Debug, Default)]
+pub(crate) struct Replayed {
+    pub(crate) memtable: Memtable,
+    pub(crate) sources: Sources,
+    /// As in the manifest, or while there are files of events that it does not name.
+    pub(crate) sources_lost_before: u64,
+    pub(crate) next_arrival: u64,
+}
+
+impl Replayed {
+    pub(crate) fn begin(manifest: &Manifest) -> Replayed {
+        Replayed {
+            memtable: Memtable::default(),
+            sources: manifest.sources.clone(),
+            sources_lost_before: manifest.sources_lost_before,
+            next_arrival: manifest.next_arrival,
+        }
+    }
+
+    /// Takes a batch in.
+    pub(crate) fn take(&mut self, batch: &StoredBatch<'_>, block_bytes: usize) {
+        for run in batch.runs(block_bytes) {
+            self.memtable.push(run, block_bytes);
+        }
+        let behind = batch.frame.first_arrival + u64::from(batch.frame.events);
+        if let Some((name, position)) = batch.source_mark() {
+            self.mark(name, position);
+        }
+        self.next_arrival = self.next_arrival.max(behind);
+    }
+
+    /// Notes where a source stood, unless a later batch is known.
+    pub(crate) fn mark(&mut self, name: &str, position: SourceMark) {
+        mark(&mut self.sources, name, position);
+    }
+}
+
+/// A log's damage, in the words of its users.
+pub(crate) fn log_damage(directory: &dyn Directory, number: u64, log: &LogReader) -> Vec<Damage> {
+    let file = directory.path(&FileKind::Log.name(number));
+    let damage = log.damage.iter().map(|damage| Damage {
+        file: file.clone(),
+        bytes: damage.bytes.clone(),
+        keys: None,
+        events: damage.events,
+        found: damage.found,
+    });
+    damage.collect()
+}
+
+/// Opens a log; a missing one is damage, as a manifest names a log only once its file is durable.
+pub(crate) fn open_log(
+    directory: &dyn Directory,
+    store: u128,
+    entry: &LogEntry,
+) -> Result<Result<LogReader, Damage>, OpenError> {
+    let file = directory.path(&FileKind::Log.name(entry.number));
+    let found = match LogReader::open(directory, store, entry) {
+        Ok(LogReader { newer: Some(found), .. }) => {
+            return Err(OpenError::Version { file, found, known: VERSION });
+        }
+        Ok(log) => return Ok(Ok(log)),
+        Err(failure) => match failure.source.kind() {
+            io::ErrorKind::NotFound => "the file is missing",
+            io::ErrorKind::InvalidInput => "it is not a regular file",
+            _ => return Err(failure.into()),
+        },
+    };
+    Ok(Err(Damage { file, bytes: 0..0, keys: None, events: None, found }))
+}
+
+/// An arrival number that none of the events has which were lost behind this one, however many they were: it stays theirs.
+pub(crate) fn beyond_lost(next_arrival: u64) -> u64 {
+    // More events than a log ever holds, and few enough for four million such losses.
+    next_arrival.saturating_add(1 << 40).min(format::NUMBER_MAX - 1)
+}

@@ -38,6 +38,7 @@ enum Kind {
     Unnest,
     OuterUnnest,
     Scan,
+    Pushdown,
 }
 
 struct Step {
@@ -110,7 +111,7 @@ fn counted(kind: Kind, plan: &Plan, stats: &Stats, watch: &Watch) -> Vec<String>
         Kind::Unnest => {
             format!("{} in, {} out", count(stats.events, "event"), count(stats.elements, "element"))
         }
-        Kind::OuterUnnest => return Vec::new(),
+        Kind::OuterUnnest | Kind::Pushdown => return Vec::new(),
         Kind::Scan => format!("{} of {} out", count(stats.events, "event"), count(stats.blocks, "block")),
     };
     vec![notes]
@@ -207,6 +208,7 @@ fn steps(plan: &Plan) -> Vec<Step> {
     if !events.reads_documents {
         let text = format!("walk the stream, time {direction}, without looking into documents");
         steps.push(step(Kind::Scan, text));
+        steps.extend(pushed_down(plan));
         return steps;
     }
     let mut scan = format!("scan the stream, time {direction}: read {} of each event", keys(first));
@@ -214,7 +216,14 @@ fn steps(plan: &Plan) -> Vec<Step> {
         scan.push_str(&format!(", {} of each hit", keys(then)));
     }
     steps.push(step(Kind::Scan, scan));
+    steps.extend(pushed_down(plan));
     steps
+}
+
+/// What spares events, or their scanning.
+fn pushed_down(plan: &Plan) -> Option<Step> {
+    let pushdown = plan.pushdown.as_ref()?.to_string();
+    (!pushdown.is_empty()).then(|| Step { kind: Kind::Pushdown, text: format!("pushdown: {pushdown}") })
 }
 
 fn sorted(sort: &[Sort], columns: &[String]) -> Option<Step> {

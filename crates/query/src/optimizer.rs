@@ -3,9 +3,7 @@
 use crate::ast::Comparison;
 use crate::expr::{Expr, Item, Member, Scope};
 use crate::plan::{Input, Key, Output, Plan};
-use crate::search::Search;
 use crate::value::Value;
-use std::sync::Arc;
 use tamias_json::number::Bound;
 
 /// A rule rewrites one expression, whose parts it has rewritten already.
@@ -24,7 +22,7 @@ pub(crate) fn optimize(mut plan: Plan) -> Plan {
     if matches!(&plan.filter, Some(Expr::Constant(value)) if value.is_true()) {
         plan.filter = None;
     }
-    plan.search = Search::of(&plan).map(Arc::new);
+    plan.push_down();
     plan
 }
 

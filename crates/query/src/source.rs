@@ -48,6 +48,11 @@ pub enum Direction {
     Descending,
 }
 
+/// How many events a block has: as many as are told of in full.
+pub(crate) fn event_count(block: &dyn Block) -> usize {
+    block.ends().len().min(block.instants().len()).min(block.arrivals().len())
+}
+
 /// A source without events.
 pub(crate) struct NoEvents;
 

@@ -2,11 +2,11 @@
 
 use super::aggregate::Aggregator;
 use super::group::Groups;
-use super::outlook::{Class, Outlook, classes, only_slot};
 use super::scan::{Run, order_of};
 use crate::error::ExecError;
 use crate::expr::Expr;
 use crate::plan::{Aggregate, Function, Key as GroupKey};
+use crate::pushdown::{Class, Pruner, classes, only_slot};
 use crate::source::Block;
 use crate::summary::{Extreme, Key, Sum, Summary, Tally, Values};
 use crate::value::{Number, Value};
@@ -28,7 +28,7 @@ impl Groups<'_> {
     pub(super) fn answer(
         &mut self,
         run: Run<'_>,
-        outlook: &mut Outlook,
+        pruner: &mut Pruner,
         block: &dyn Block,
         summary: Option<&Summary<'_>>,
         all: bool,
@@ -38,7 +38,7 @@ impl Groups<'_> {
         }
         if all && self.grouping.keys.is_empty() {
             let events = super::scan::event_count(block) as u64;
-            if self.add_totals(run, outlook, block, summary, events)? {
+            if self.add_totals(run, pruner, block, summary, events)? {
                 return Ok(Some(events));
             }
         }
@@ -51,7 +51,7 @@ impl Groups<'_> {
             }
         }
         match summary {
-            Some(summary) => self.add_classes(run, outlook, block, summary),
+            Some(summary) => self.add_classes(run, pruner, block, summary),
             None => Ok(None),
         }
     }
@@ -60,7 +60,7 @@ impl Groups<'_> {
     fn add_totals(
         &mut self,
         run: Run<'_>,
-        outlook: &mut Outlook,
+        pruner: &mut Pruner,
         block: &dyn Block,
         summary: Option<&Summary<'_>>,
         events: u64,
@@ -84,7 +84,7 @@ impl Groups<'_> {
                     for (class, tally) in classes {
                         let order = order_of(block, tally.first as usize);
                         let value = Expr::Slot(slot);
-                        outlook.probe().with(&class, slot, names, order, |scope| {
+                        pruner.probe().with(&class, slot, names, order, |scope| {
                             self.bytes += aggregator.add(value.eval(scope), order, &mut self.key);
                         });
                     }
@@ -121,17 +121,17 @@ impl Groups<'_> {
     fn add_classes(
         &mut self,
         run: Run<'_>,
-        outlook: &mut Outlook,
+        pruner: &mut Pruner,
         block: &dyn Block,
         summary: &Summary<'_>,
     ) -> Result<Option<u64>, ExecError> {
-        let Some(slot) = self.only_slot(outlook) else { return Ok(None) };
+        let Some(slot) = self.only_slot(pruner) else { return Ok(None) };
         let Some(name) = run.events.names.get(slot) else { return Ok(None) };
         let mut passing = Vec::new();
         let mut is_certain = true;
         let known = classes(&summary.key(name), summary.events(), |class, tally| {
             if tally.count > 0 && is_certain {
-                match outlook.of_class(slot, &class, run.events) {
+                match pruner.of_class(slot, &class) {
                     Some(true) => passing.push((class, tally)),
                     Some(false) => {}
                     None => is_certain = false,
@@ -153,7 +153,7 @@ impl Groups<'_> {
                 aggregators.for_each(|aggregator| aggregator.add_count(count));
                 continue;
             }
-            let probe = outlook.probe();
+            let probe = pruner.probe();
             let added = probe.with(&class, slot, &run.events.names, order, |scope| {
                 self.add(grouping, scope, order, count);
                 scope.take_failure()
@@ -166,8 +166,8 @@ impl Groups<'_> {
 
     /// The slot that the condition, the keys and the aggregates depend on, if it is one, and many events with one value can be
     /// taken in at once.
-    fn only_slot(&self, outlook: &Outlook) -> Option<usize> {
-        let mut only = match (outlook.slot(), outlook.is_unconditional()) {
+    fn only_slot(&self, pruner: &Pruner) -> Option<usize> {
+        let mut only = match (pruner.slot(), pruner.is_unconditional()) {
             (None, false) => return None,
             (slot, _) => slot,
         };

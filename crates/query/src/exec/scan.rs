@@ -1,13 +1,13 @@
 //! Events, one after another: scanned, read, filtered, and handed on if they pass.
 
 use super::group::Groups;
-use super::outlook::{Outlook, Verdict};
 use super::stats::Stats;
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope, Spare};
-use crate::plan::{Events, Input, Plan};
-use crate::search::{FIRST_WINDOW_EVENTS, Finder, window};
+use crate::plan::{Events, Plan};
+use crate::pushdown::{FIRST_WINDOW_EVENTS, Finder, Pruner, Verdict, window};
+pub(super) use crate::source::event_count;
 use crate::source::{Block, Direction};
 use crate::summary::Summary;
 use crate::value::Value;
@@ -88,7 +88,7 @@ pub(super) struct Worker {
     /// What was counted before the last event with elements was begun.
     pub(super) begun: Stats,
     /// None where nothing shall be concluded.
-    outlook: Option<Outlook>,
+    pruner: Option<Pruner>,
 }
 
 /// The events of a block that are to be evaluated.
@@ -131,20 +131,16 @@ impl Worker {
     /// to search for.
     pub(super) fn new(plan: &Plan, control: &Control) -> Worker {
         let (now, is_plain) = (control.now, control.options.plain);
-        let search = plan.search.as_deref().filter(|_| !is_plain);
-        let outlook = match &plan.input {
-            Input::Events(events) if !is_plain => Some(Outlook::new(plan, events, now)),
-            _ => None,
-        };
+        let pushdown = plan.pushdown.as_ref().filter(|_| !is_plain);
         Worker {
             offsets: Offsets::new(),
             spare: Spare::default(),
             now,
-            finder: search.map(|search| Box::new(Finder::new(search))),
+            finder: pushdown.and_then(Finder::new).map(Box::new),
             hits: Hits::default(),
             window_events: FIRST_WINDOW_EVENTS,
             begun: Stats::default(),
-            outlook,
+            pruner: pushdown.map(|pushdown| Pruner::new(pushdown, now)),
         }
     }
 
@@ -158,10 +154,10 @@ impl Worker {
         stats: &mut Stats,
     ) -> Result<Part, ExecError> {
         let count = event_count(block);
-        let Some(outlook) = &mut self.outlook else { return Ok(Part { events: 0..count }) };
+        let Some(pruner) = &mut self.pruner else { return Ok(Part { events: 0..count }) };
         let summary = summary_of(block);
         let summary = summary.as_ref();
-        let Verdict { events, passes } = outlook.of(block, summary, run.events);
+        let Verdict { events, passes } = pruner.of(block, summary);
         if passes == Some(false) {
             stats.blocks_skipped += 1;
             stats.events_skipped += count as u64;
@@ -169,7 +165,7 @@ impl Worker {
         }
         if let Some(groups) = groups
             && events.len() == count
-            && let Some(hits) = groups.answer(run, outlook, block, summary, passes == Some(true))?
+            && let Some(hits) = groups.answer(run, pruner, block, summary, passes == Some(true))?
         {
             stats.blocks_answered += 1;
             stats.events_answered += count as u64;
@@ -208,7 +204,7 @@ impl Worker {
         let ends = block.ends().get(..end).unwrap_or_default();
         let summary = self.finder.as_ref().and_then(|_| summary_of(block));
         if let Some(finder) = &mut self.finder {
-            finder.begin(&events.names, ends, summary.as_ref());
+            finder.begin(ends, summary.as_ref());
         }
         let parts = Parts { documents, ends, instants: block.instants(), arrivals: block.arrivals() };
         let (begin, stop) = if is_ascending { (start, end) } else { (0, count) };
@@ -469,11 +465,6 @@ fn order_at(instants: &[[u8; 8]], arrivals: &[[u8; 8]], index: usize) -> (u64, u
 fn summary_of(block: &dyn Block) -> Option<Summary<'_>> {
     let summary = block.summary().and_then(Summary::parse)?;
     (summary.events() as usize == event_count(block)).then_some(summary)
-}
-
-/// How many events a block has: as many as are told of in full.
-pub(super) fn event_count(block: &dyn Block) -> usize {
-    block.ends().len().min(block.instants().len()).min(block.arrivals().len())
 }
 
 /// One row for each element of the collections still to be unnested; the event itself where there are none.

@@ -174,7 +174,7 @@ fn evaluated(plan: &Plan, events: &[(u64, String)]) -> Vec<bool> {
     events.iter().map(passes).collect()
 }
 
-/// What is said of a block: how the pruner and the prefilter have it, where they are certain.
+/// How often the pruner was certain of a block, and the prefilter of its first event.
 #[derive(Default)]
 struct Said {
     none: usize,
@@ -213,9 +213,9 @@ fn check(plan: &Plan, condition: &str, events: &[(u64, String)], with_summary: b
             Match::Yes => assert!(passes, "yes: {}", told()),
             Match::Maybe => {}
         }
-        said.no += usize::from(*found == Match::No);
-        said.yes += usize::from(*found == Match::Yes);
     }
+    said.no += usize::from(found.first() == Some(&Match::No));
+    said.yes += usize::from(found.first() == Some(&Match::Yes));
 }
 
 /// Events with each pair of values, of which the second ones are spread.
@@ -276,7 +276,9 @@ fn each_form_says_what_it_can() {
         let plan = plan(condition);
         let mut said = Said::default();
         for value in VALUES {
-            check(&plan, condition, &[(5, document(value, r#""x""#))], true, &mut said);
+            // The last events of a block, which the search does not decide, are some of these.
+            let events = vec![(5, document(value, r#""x""#)); 20];
+            check(&plan, condition, &events, true, &mut said);
         }
         let Said { none, all, no, yes } = said;
         table.push_str(&format!("{none:4} {all:3} {no:3} {yes:3}  {condition}\n"));

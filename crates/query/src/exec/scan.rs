@@ -6,7 +6,7 @@ use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope, Spare};
 use crate::plan::{Events, Plan};
-use crate::pushdown::{FIRST_WINDOW_EVENTS, Finder, Pruner, Verdict, window};
+use crate::pushdown::{FIRST_WINDOW_EVENTS, Finder, Pruner, Settled, Verdict, window};
 pub(super) use crate::source::event_count;
 use crate::source::{Block, Direction};
 use crate::summary::Summary;
@@ -95,9 +95,14 @@ pub(super) struct Worker {
 pub(super) struct Part {
     /// By their places in the block.
     pub(super) events: Range<usize>,
+    settled: Settled,
 }
 
 impl Part {
+    fn unsettled(events: Range<usize>) -> Part {
+        Part { events, settled: Settled::default() }
+    }
+
     /// The place of the `number`th of them in a direction.
     pub(super) fn index(&self, number: usize, direction: Direction) -> Option<usize> {
         let left = self.events.len().checked_sub(number + 1)?;
@@ -154,14 +159,14 @@ impl Worker {
         stats: &mut Stats,
     ) -> Result<Part, ExecError> {
         let count = event_count(block);
-        let Some(pruner) = &mut self.pruner else { return Ok(Part { events: 0..count }) };
+        let Some(pruner) = &mut self.pruner else { return Ok(Part::unsettled(0..count)) };
         let summary = summary_of(block);
         let summary = summary.as_ref();
-        let Verdict { events, passes } = pruner.of(block, summary);
+        let Verdict { events, passes, settled } = pruner.of(block, summary);
         if passes == Some(false) {
             stats.blocks_skipped += 1;
             stats.events_skipped += count as u64;
-            return Ok(Part { events: 0..0 });
+            return Ok(Part::unsettled(0..0));
         }
         if let Some(groups) = groups
             && events.len() == count
@@ -170,10 +175,10 @@ impl Worker {
             stats.blocks_answered += 1;
             stats.events_answered += count as u64;
             stats.hits += hits;
-            return Ok(Part { events: 0..0 });
+            return Ok(Part::unsettled(0..0));
         }
         stats.events_skipped += (count - events.len()) as u64;
-        Ok(Part { events })
+        Ok(Part { events, settled })
     }
 
     /// Evaluates a part of a block's events in the plan's direction, from the `from`th on, until the sink has enough.
@@ -204,7 +209,7 @@ impl Worker {
         let ends = block.ends().get(..end).unwrap_or_default();
         let summary = self.finder.as_ref().and_then(|_| summary_of(block));
         if let Some(finder) = &mut self.finder {
-            finder.begin(ends, summary.as_ref());
+            finder.begin(ends, summary.as_ref(), &part.settled);
         }
         let parts = Parts { documents, ends, instants: block.instants(), arrivals: block.arrivals() };
         let (begin, stop) = if is_ascending { (start, end) } else { (0, count) };

@@ -31,7 +31,7 @@ enum Equal {
     /// With its quotes.
     Text(Box<[u8]>),
     Truth(Box<[u8]>),
-    Number(Bound),
+    Number(Box<Bound>),
 }
 
 impl<'n> Analysis<'n> {
@@ -181,7 +181,7 @@ impl<'n> Analysis<'n> {
             match value {
                 Equal::Text(text) => texts.push(text),
                 Equal::Truth(text) => truths.push(text),
-                Equal::Number(bound) => bounds.push(bound),
+                Equal::Number(bound) => bounds.push(*bound),
             }
         }
         if texts.len() > VALUES_COMPARED || bounds.len() > VALUES_COMPARED {
@@ -271,7 +271,7 @@ impl Equal {
         match value {
             Value::Text(text) => quoted(&text.text()).map(Equal::Text),
             Value::Bool(bool) => Some(Equal::Truth(bool.to_string().into_bytes().into())),
-            Value::Number(number) => Some(Equal::Number(Bound::new(&number.text()))),
+            Value::Number(number) => Some(Equal::Number(Box::new(Bound::new(&number.text())))),
             Value::Undefined | Value::Null | Value::Array(_) | Value::Object(_) => None,
         }
     }
@@ -282,7 +282,7 @@ fn equated(expr: &Expr) -> Option<(usize, Equal)> {
     match expr {
         Expr::Compare { op: Comparison::Equal, left, right, ci: false } => equated_sides(left, right),
         Expr::CompareNumber { op: Comparison::Equal, left, bound, .. } => match **left {
-            Expr::Slot(slot) => Some((slot, Equal::Number((**bound).clone()))),
+            Expr::Slot(slot) => Some((slot, Equal::Number(bound.clone()))),
             _ => None,
         },
         Expr::Like { left, pattern, negated: false } => match (&**left, pattern.form()) {

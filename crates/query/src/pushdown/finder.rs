@@ -1,6 +1,8 @@
 //! The prefilter at work: window by window of a block's events.
 
+use super::condition::Form;
 use super::prepared::{Prefilter, Pushdown};
+use super::pruner::Settled;
 use super::window::{Key, Scratch, Window};
 use crate::expr::Scope;
 use crate::summary::Summary;
@@ -69,7 +71,9 @@ pub(crate) struct Finder {
     keys: Vec<Key>,
     scratch: Scratch,
     matches: Vec<Match>,
-    /// The present block's events are better scanned.
+    /// What need not be searched for in the present block.
+    settled: Settled,
+    /// Its events are better scanned.
     is_wide: bool,
     /// How many windows are evaluated one by one before searching is tried again.
     pause: usize,
@@ -87,13 +91,15 @@ impl Finder {
             is_tuned: false,
             scratch: Scratch::default(),
             matches: Vec::new(),
+            settled: Settled::default(),
             is_wide: false,
             pause: 0,
         })
     }
 
-    /// Begins with a block of events that have these `ends`, of which the summary is known, or is not.
-    pub(crate) fn begin(&mut self, ends: &[[u8; 4]], summary: Option<&Summary<'_>>) {
+    /// Begins with a block of events that have these `ends`, of which the summary is known, or is not, and some things are settled.
+    pub(crate) fn begin(&mut self, ends: &[[u8; 4]], summary: Option<&Summary<'_>>, settled: &Settled) {
+        self.settled.clone_from(settled);
         let few = if self.pushdown.condition.is_some() { WIDE_KEYS_FILTERED } else { WIDE_KEYS };
         self.is_wide = self.keys.len() > few && mean_bytes(ends) >= WIDE_BYTES;
         for (key, name) in self.keys.iter_mut().zip(&self.pushdown.names) {
@@ -116,7 +122,7 @@ impl Finder {
             key.values.resize(documents.len(), Place::Unsure);
         }
         let mut matches = std::mem::take(&mut self.matches);
-        match &self.pushdown.condition {
+        match self.pushdown.condition.as_ref().filter(|_| !self.settled.all) {
             Some(condition) => {
                 let mut window = Window {
                     texts: &self.texts,
@@ -125,7 +131,11 @@ impl Finder {
                     keys: &mut self.keys,
                     scratch: &mut self.scratch,
                 };
-                window.evaluate(condition, &mut matches);
+                if let Form::And(terms) = &condition.form {
+                    window.all(terms, &self.settled.terms, &mut matches);
+                } else {
+                    window.evaluate(condition, &mut matches);
+                }
             }
             None => {
                 matches.clear();

@@ -36,4 +36,4 @@ pub(crate) use classes::{Class, classes};
 pub(crate) use condition::only_slot;
 pub(crate) use finder::{FIRST_WINDOW_EVENTS, Finder, window};
 pub(crate) use prepared::{Asked, Pushdown, Slots};
-pub(crate) use pruner::{Pruner, Verdict};
+pub(crate) use pruner::{Pruner, Settled, Verdict};

@@ -26,6 +26,16 @@ pub(crate) struct Verdict {
     pub(crate) events: Range<usize>,
     /// Whether all, or none of them pass; none where that is not certain.
     pub(crate) passes: Option<bool>,
+    pub(crate) settled: Settled,
+}
+
+/// What need not be searched for in a block, since it is known to hold of all its events within the period.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settled {
+    /// The whole condition.
+    pub(super) all: bool,
+    /// Of a condition that is an `and`, each of its terms.
+    pub(super) terms: Vec<bool>,
 }
 
 /// What a condition came to.
@@ -53,6 +63,7 @@ impl Pruner {
         let start = instants.partition_point(|bytes| instant(bytes) < *pushdown.period.start());
         let end = instants.partition_point(|bytes| instant(bytes) <= *pushdown.period.end()).max(start);
         let within = instants.get(start..end).unwrap_or_default();
+        let mut terms = Vec::new();
         let passes = match (&pushdown.condition, within) {
             (_, []) => Some(false),
             (None, _) => Some(true),
@@ -60,10 +71,17 @@ impl Pruner {
                 let last = within.last().unwrap_or(first);
                 let instants = (instant(first), instant(last));
                 let mut asked = Asking { names: &pushdown.names, summary, instants, memos, probe };
-                asked.outcomes(condition).passes()
+                match condition {
+                    Condition { form: Form::And(parts), alone: None } => {
+                        let outcomes: Vec<Outcomes> = parts.iter().map(|part| asked.outcomes(part)).collect();
+                        terms = outcomes.iter().map(|outcomes| outcomes.passes() == Some(true)).collect();
+                        Outcomes::all(outcomes.into_iter()).passes()
+                    }
+                    condition => asked.outcomes(condition).passes(),
+                }
             }
         };
-        Verdict { events: start..end, passes }
+        Verdict { events: start..end, passes, settled: Settled { all: passes == Some(true), terms } }
     }
 
     /// Whether events of a class of a slot's values pass; none where that is not certain, or depends on something else.

@@ -1,8 +1,7 @@
 //! Truth tables: each form of condition over blocks that hold one value or two, told one by one or not, against the evaluator.
-#![expect(clippy::unwrap_used, reason = "tests stop where something is wrong")]
 
 use super::condition::{Form, Sought};
-use super::{Finder, Pruner, Pushdown};
+use super::{Finder, Pruner, Pushdown, Settled};
 use crate::expr::{Event, Scope, Spare};
 use crate::parameters::Parameters;
 use crate::plan::{Input, Plan};
@@ -204,16 +203,22 @@ fn check(plan: &Plan, condition: &str, events: &[(u64, String)], with_summary: b
     said.none += usize::from(verdict.passes == Some(false));
     said.all += usize::from(verdict.passes == Some(true));
     let Some(mut finder) = Finder::new(pushdown) else { return };
-    finder.begin(&block.ends, summary.as_ref());
-    let found = finder.find(Documents::new(&block.documents, &block.ends).unwrap());
-    assert_eq!(found.len(), passes.len());
-    for (found, passes) in found.iter().zip(passes) {
-        match found {
-            Match::No => assert!(!passes, "no: {}", told()),
-            Match::Yes => assert!(passes, "yes: {}", told()),
-            Match::Maybe => {}
+    let documents = Documents::new(&block.documents, &block.ends).unwrap();
+    let expect = |found: &[Match], passes: &[bool]| {
+        assert_eq!(found.len(), passes.len());
+        for (found, passes) in found.iter().zip(passes) {
+            match found {
+                Match::No => assert!(!passes, "no: {}", told()),
+                Match::Yes => assert!(passes, "yes: {}", told()),
+                Match::Maybe => {}
+            }
         }
-    }
+    };
+    finder.begin(&block.ends, summary.as_ref(), &verdict.settled);
+    expect(finder.find(documents.part(verdict.events)), within);
+    finder.begin(&block.ends, summary.as_ref(), &Settled::default());
+    let found = finder.find(documents);
+    expect(found, &passes);
     said.no += usize::from(found.first() == Some(&Match::No));
     said.yes += usize::from(found.first() == Some(&Match::Yes));
 }
@@ -240,7 +245,7 @@ fn what_is_said_of_blocks_with_values_told_one_by_one_is_true() {
 /// Values that are more than a summary lists: texts, short or long, and numbers.
 fn unlisted() -> [Vec<String>; 5] {
     let many = |of: &dyn Fn(usize) -> String| (0..80).map(of).collect::<Vec<String>>();
-    let mixed = |n: usize| if n % 2 == 0 { format!("\"x{n}\"") } else { n.to_string() };
+    let mixed = |n: usize| if n.is_multiple_of(2) { format!("\"x{n}\"") } else { n.to_string() };
     [
         many(&|n| format!("\"t-{n}\"")),
         many(&|n| format!("\"abcde {n} {}\"", "long ".repeat(20))),
@@ -375,6 +380,29 @@ fn conditions_on_what_was_unnested_say_nothing_and_others_do() {
         Pruner::new(pushdown, 0).of(&block, Summary::parse(&block.summary).as_ref()).passes
     };
     assert_eq!((verdict("1"), verdict("2")), (None, Some(false)));
+}
+
+#[test]
+fn what_a_block_settles_is_not_searched_for() {
+    let found = |condition: &str, a: [&str; 2], instants: [u64; 2]| {
+        let plan = plan(condition);
+        let pushdown = plan.pushdown.as_ref().unwrap();
+        let event =
+            |n: usize| (instants[n / 20], document(a[n / 20], if n.is_multiple_of(2) { "1" } else { "2" }));
+        let block = Events::new(&(0..40).map(event).collect::<Vec<_>>());
+        let summary = Summary::parse(&block.summary);
+        let verdict = Pruner::new(pushdown, 0).of(&block, summary.as_ref());
+        let mut finder = Finder::new(pushdown).unwrap();
+        finder.begin(&block.ends, summary.as_ref(), &verdict.settled);
+        let documents = Documents::new(&block.documents, &block.ends).unwrap();
+        finder.find(documents.part(verdict.events))[..2].to_vec()
+    };
+    let (no, maybe, yes) = (Match::No, Match::Maybe, Match::Yes);
+    assert_eq!(found("@Timestamp >= 5", ["1", "1"], [4, 5]), [yes, yes]);
+    assert_eq!(found("@Timestamp >= 5 and b = 1", ["1", "1"], [4, 5]), [yes, no]);
+    assert_eq!(found("@Timestamp <> 5 and b = 1", ["1", "1"], [4, 5]), [maybe, no]);
+    assert_eq!(found("a in [1, [2]] and b = 1", ["1", "1.0"], [4, 5]), [yes, no]);
+    assert_eq!(found("a in [1, [2]] and b = 1", ["1", "2"], [4, 5]), [maybe, no]);
 }
 
 #[test]

@@ -50,7 +50,7 @@ const FEW: usize = 16;
 impl Window<'_> {
     pub(super) fn evaluate(&mut self, condition: &Condition, matches: &mut Vec<Match>) {
         match &condition.form {
-            Form::And(terms) => self.all(terms, matches),
+            Form::And(terms) => self.all(terms, &[], matches),
             Form::Or(terms) => {
                 self.begin(Match::No, matches);
                 for term in terms {
@@ -125,17 +125,19 @@ impl Window<'_> {
         self.scratch.matches.push(others);
     }
 
-    fn all(&mut self, conditions: &[Condition], matches: &mut Vec<Match>) {
+    /// The events that pass each term. Those that are settled hold of all events.
+    pub(super) fn all(&mut self, terms: &[Condition], settled: &[bool], matches: &mut Vec<Match>) {
         self.begin(Match::Yes, matches);
         let mut left = self.documents.len();
-        for condition in conditions {
+        let settled = settled.iter().copied().chain(std::iter::repeat(false));
+        for (term, _) in terms.iter().zip(settled).filter(|(_, is_settled)| !is_settled) {
             if left == 0 {
                 return;
             }
             let are_few = left * FEW < self.documents.len();
             self.join(matches, Match::min, |window, others| match are_few {
                 true => window.unknown(others),
-                false => window.evaluate(condition, others),
+                false => window.evaluate(term, others),
             });
             left = matches.iter().filter(|found| **found != Match::No).count();
         }

@@ -160,7 +160,7 @@ impl Worker {
     ) -> Result<Part, ExecError> {
         let count = event_count(block);
         let Some(pruner) = &mut self.pruner else { return Ok(Part::unsettled(0..count)) };
-        let summary = summary_of(block);
+        let summary = Summary::of(block);
         let summary = summary.as_ref();
         let Verdict { events, passes, settled } = pruner.of(block, summary);
         if passes == Some(false) {
@@ -207,7 +207,7 @@ impl Worker {
         let is_ascending = events.direction == Direction::Ascending;
         let Range { start, end } = part.events;
         let ends = block.ends().get(..end).unwrap_or_default();
-        let summary = self.finder.as_ref().and_then(|_| summary_of(block));
+        let summary = self.finder.as_ref().and_then(|_| Summary::of(block));
         if let Some(finder) = &mut self.finder {
             finder.begin(ends, summary.as_ref(), &part.settled);
         }
@@ -464,12 +464,6 @@ pub(super) fn order_of(block: &dyn Block, index: usize) -> (u64, u64) {
 fn order_at(instants: &[[u8; 8]], arrivals: &[[u8; 8]], index: usize) -> (u64, u64) {
     let number = |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
     (number(instants), number(arrivals))
-}
-
-/// What a block says of itself, if it speaks of the events that it has.
-fn summary_of(block: &dyn Block) -> Option<Summary<'_>> {
-    let summary = block.summary().and_then(Summary::parse)?;
-    (summary.events() as usize == event_count(block)).then_some(summary)
 }
 
 /// One row for each element of the collections still to be unnested; the event itself where there are none.

@@ -4,13 +4,14 @@
 //! does it. What a summary leaves open is no mistake: an older version may have told less.
 
 mod key;
+mod report;
 #[cfg(test)]
 mod tests;
 
-use super::VERSION;
+use super::layout::VERSION;
 use super::read::{KeyFacts, Summary};
+use report::{Member, expect, shown};
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use tamias_json::{Document, Value};
 
 /// What a block's summary tells, and its documents contradict.
@@ -77,13 +78,6 @@ fn scan<'d>(documents: &'d [u8], ends: &[[u8; 4]]) -> Result<Vec<Document<'d>>, 
     scanned.collect()
 }
 
-/// A member of a document: the event that has it, and the value's bytes.
-#[derive(Clone, Copy)]
-struct Member<'d> {
-    event: u32,
-    value: &'d [u8],
-}
-
 struct Block<'d> {
     documents: &'d [Document<'d>],
     /// What is not listed is not there.
@@ -146,21 +140,4 @@ fn holds_object(value: &Value<'_>) -> bool {
         }
     }
     false
-}
-
-fn expect<T: PartialEq + Display>(what: &str, told: T, found: T) -> Result<(), String> {
-    if told == found {
-        return Ok(());
-    }
-    Err(format!("{what}: {told} in the summary, {found} in the documents"))
-}
-
-/// The beginning of a text, for a message.
-fn shown(text: &[u8]) -> String {
-    const CHARACTERS: usize = 60;
-    let text = String::from_utf8_lossy(text);
-    match text.char_indices().nth(CHARACTERS) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.into_owned(),
-    }
 }

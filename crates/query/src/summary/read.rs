@@ -1,7 +1,9 @@
 //! A summary's bytes → what is known of a block.
 
+use super::filter;
 use super::hash::hash;
-use super::{FILTERED_BYTES_MAX, HEADER_BYTES, VERSION, filter, flags, key_flags};
+use super::layout::{FILTERED_BYTES_MAX, HEADER_BYTES, VERSION, flags, key_flags};
+use crate::source::{Block, event_count};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use tamias_json::write_json_string;
@@ -104,6 +106,12 @@ struct Filter<'b> {
 const SCALE_MAX: u32 = 28;
 
 impl<'b> Summary<'b> {
+    /// What a block says of itself; none where it says nothing, or speaks of other events than it has.
+    pub(crate) fn of(block: &'b dyn Block) -> Option<Summary<'b>> {
+        let summary = block.summary().and_then(Summary::parse)?;
+        (summary.events() as usize == event_count(block)).then_some(summary)
+    }
+
     /// Reads what [`summarize`](super::summarize) wrote. None where it was another version, or something else.
     pub(crate) fn parse(bytes: &'b [u8]) -> Option<Summary<'b>> {
         let (head, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;

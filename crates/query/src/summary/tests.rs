@@ -1,5 +1,6 @@
 //! Summaries against a plain reading of the same documents with serde_json.
 
+use super::layout::{KEYS_MAX, NAME_BYTES_MAX, VERSION};
 use super::read::KeyFacts;
 use super::*;
 use crate::value::Number;

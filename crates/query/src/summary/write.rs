@@ -2,8 +2,9 @@
 
 use super::collect::Keys;
 use super::facts::{Facts, Tally};
+use super::filter;
+use super::layout::{HEADER_BYTES, KEYS_MAX, NAME_BYTES_MAX, VERSION, flags, key_flags};
 use super::list::Entry;
-use super::{HEADER_BYTES, KEYS_MAX, NAME_BYTES_MAX, VERSION, filter, flags, key_flags};
 use std::ops::Range;
 
 /// A summary takes at most this part of its documents' bytes, or [`BYTES_ALWAYS`].

@@ -1,6 +1,6 @@
 //! What a summary tells of one key, held against the members of that name.
 
-use super::{Member, expect, shown};
+use super::report::{Member, expect, shown};
 use crate::summary::read::{Extreme, KeyFacts, Listed, Sum, Tally, Values};
 use crate::value::Number;
 use memchr::memmem;

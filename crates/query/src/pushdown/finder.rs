@@ -99,7 +99,8 @@ impl Finder {
 
     /// Begins with a block of events that have these `ends`, of which the summary is known, or is not, and some things are settled.
     pub(crate) fn begin(&mut self, ends: &[[u8; 4]], summary: Option<&Summary<'_>>, settled: &Settled) {
-        self.settled.clone_from(settled);
+        self.settled.all = settled.all;
+        self.settled.terms.clone_from(&settled.terms);
         let few = if self.pushdown.condition.is_some() { WIDE_KEYS_FILTERED } else { WIDE_KEYS };
         self.is_wide = self.keys.len() > few && mean_bytes(ends) >= WIDE_BYTES;
         for (key, name) in self.keys.iter_mut().zip(&self.pushdown.names) {

@@ -66,7 +66,7 @@ pub(crate) fn analysis(plan: &Plan, stats: &Stats, watch: &Watch) -> String {
     if *blocks_answered > 0 {
         let _ = writeln!(
             text,
-            "answered by summaries, without reading: {} in {}",
+            "answered by statistics, without reading: {} in {}",
             count(*events_answered, "event"),
             count(*blocks_answered, "block")
         );

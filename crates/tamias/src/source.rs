@@ -43,7 +43,7 @@ pub(crate) struct Summaries;
 
 impl tamias_store::Summarize for Summaries {
     fn summarize(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
-        tamias_query::summarize(documents, ends, summary);
+        tamias_query::collect_statistics(documents, ends, summary);
     }
 }
 
@@ -77,7 +77,7 @@ impl Block for StoredBlock {
         self.block.arrivals()
     }
 
-    fn summary(&self) -> Option<&[u8]> {
+    fn statistics(&self) -> Option<&[u8]> {
         self.block.summary()
     }
 }

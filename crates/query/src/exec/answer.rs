@@ -1,4 +1,4 @@
-//! Groups that take a block in by its summary, without reading a document.
+//! Groups that take a block in by its statistics, without reading a document.
 
 use super::aggregate::Aggregator;
 use super::group::Groups;
@@ -8,7 +8,7 @@ use crate::expr::Expr;
 use crate::plan::{Aggregate, Function, Key as GroupKey};
 use crate::pushdown::{Class, Pruner, classes, only_slot};
 use crate::source::Block;
-use crate::summary::{Extreme, Key, Sum, Summary, Tally, Values};
+use crate::statistics::{Extreme, Key, Statistics, Sum, Tally, Values};
 use crate::value::{Number, Value};
 
 /// What a block adds to an aggregate.
@@ -22,7 +22,7 @@ enum Addend<'b> {
 }
 
 impl Groups<'_> {
-    /// Takes in all events of a block, if its summary tells enough: how many passed, none where nothing was taken in.
+    /// Takes in all events of a block, if its statistics tell enough: how many passed, none where nothing was taken in.
     ///
     /// All of them are within the query's time; `all` says whether they surely pass.
     pub(super) fn answer(
@@ -30,7 +30,7 @@ impl Groups<'_> {
         run: Run<'_>,
         pruner: &mut Pruner,
         block: &dyn Block,
-        summary: Option<&Summary<'_>>,
+        statistics: Option<&Statistics<'_>>,
         all: bool,
     ) -> Result<Option<u64>, ExecError> {
         if !run.events.unnest.is_empty() {
@@ -38,7 +38,7 @@ impl Groups<'_> {
         }
         if all && self.grouping.keys.is_empty() {
             let events = super::scan::event_count(block) as u64;
-            if self.add_totals(run, pruner, block, summary, events)? {
+            if self.add_totals(run, pruner, block, statistics, events)? {
                 return Ok(Some(events));
             }
         }
@@ -50,24 +50,24 @@ impl Groups<'_> {
                 return Ok(Some(super::scan::event_count(block) as u64));
             }
         }
-        match summary {
-            Some(summary) => self.add_classes(run, pruner, block, summary),
+        match statistics {
+            Some(statistics) => self.add_classes(run, pruner, block, statistics),
             None => Ok(None),
         }
     }
 
-    /// Adds what the summary says of each aggregate's values, if it tells all of them.
+    /// Adds what the statistics say of each aggregate's values, if they tell all of them.
     fn add_totals(
         &mut self,
         run: Run<'_>,
         pruner: &mut Pruner,
         block: &dyn Block,
-        summary: Option<&Summary<'_>>,
+        statistics: Option<&Statistics<'_>>,
         events: u64,
     ) -> Result<bool, ExecError> {
         let names = &run.events.names;
         let addends = self.grouping.aggregates.iter();
-        let addends = addends.map(|aggregate| addend(aggregate, names, summary, events));
+        let addends = addends.map(|aggregate| addend(aggregate, names, statistics, events));
         let Some(addends) = addends.collect::<Option<Vec<Addend<'_>>>>() else { return Ok(false) };
         let Some(group) = self.groups.first_mut() else { return Ok(false) };
         for (addend, aggregator) in addends.into_iter().zip(&mut group.aggregators) {
@@ -123,13 +123,13 @@ impl Groups<'_> {
         run: Run<'_>,
         pruner: &mut Pruner,
         block: &dyn Block,
-        summary: &Summary<'_>,
+        statistics: &Statistics<'_>,
     ) -> Result<Option<u64>, ExecError> {
         let Some(slot) = self.only_slot(pruner) else { return Ok(None) };
         let Some(name) = run.events.names.get(slot) else { return Ok(None) };
         let mut passing = Vec::new();
         let mut is_certain = true;
-        let known = classes(&summary.key(name), summary.events(), |class, tally| {
+        let known = classes(&statistics.key(name), statistics.events(), |class, tally| {
             if tally.count > 0 && is_certain {
                 match pruner.of_class(slot, &class) {
                     Some(true) => passing.push((class, tally)),
@@ -225,19 +225,19 @@ fn counts_events(aggregate: &Aggregate) -> Option<bool> {
     }
 }
 
-/// What all events of a block add to an aggregate; none where the summary does not tell.
+/// What all events of a block add to an aggregate; none where the statistics do not tell.
 fn addend<'b>(
     aggregate: &Aggregate,
     names: &[Box<str>],
-    summary: Option<&Summary<'b>>,
+    statistics: Option<&Statistics<'b>>,
     events: u64,
 ) -> Option<Addend<'b>> {
     if let Some(counts) = counts_events(aggregate) {
         return Some(Addend::Count(if counts { events } else { 0 }));
     }
     let Expr::Slot(slot) = aggregate.argument else { return None };
-    let summary = summary?;
-    let key = summary.key(names.get(slot)?);
+    let statistics = statistics?;
+    let key = statistics.key(names.get(slot)?);
     let values = match &key {
         Key::Unknown => return None,
         Key::Absent => return Some(Addend::Nothing),
@@ -256,7 +256,7 @@ fn addend<'b>(
         Function::Max => Some(Addend::Extreme(range?.1)),
         Function::CountDistinct | Function::Distinct | Function::First | Function::Any | Function::All => {
             let mut each = Vec::new();
-            let known = classes(&key, summary.events(), |class, tally| {
+            let known = classes(&key, statistics.events(), |class, tally| {
                 if tally.count > 0 {
                     each.push((class, tally));
                 }

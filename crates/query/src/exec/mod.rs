@@ -1,7 +1,7 @@
 //! Plan → rows. Events stream through a block at a time; only groups, and rows to be sorted, are held.
 //!
 //! 1. The source yields a group of blocks whose times overlap.
-//! 2. What is known of a block is asked first: it may hold no hit, or its summary may be all that the groups need (`pushdown`,
+//! 2. What is known of a block is asked first: it may hold no hit, or its statistics may be all that the groups need (`pushdown`,
 //!    `answer`). Otherwise it is scanned, its events filtered, its hits made into a batch of rows (`scan`, `project`).
 //! 3. The batches of a group are merged by (instant, arrival); a batch that runs out is filled again (`merge`).
 //! 4. Or the hits are taken into groups, in any order: what depends on order remembers the event's (`group`, `intake`,

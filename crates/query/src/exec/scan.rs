@@ -9,7 +9,7 @@ use crate::plan::{Events, Plan};
 use crate::pushdown::{FIRST_WINDOW_EVENTS, Finder, Pruner, Settled, Verdict, window};
 pub(super) use crate::source::event_count;
 use crate::source::{Block, Direction};
-use crate::summary::Summary;
+use crate::statistics::Statistics;
 use crate::value::Value;
 use std::ops::{ControlFlow, Range};
 use tamias_json::Offsets;
@@ -160,9 +160,9 @@ impl Worker {
     ) -> Result<Part, ExecError> {
         let count = event_count(block);
         let Some(pruner) = &mut self.pruner else { return Ok(Part::unsettled(0..count)) };
-        let summary = Summary::of(block);
-        let summary = summary.as_ref();
-        let Verdict { events, passes, settled } = pruner.of(block, summary);
+        let statistics = Statistics::of(block);
+        let statistics = statistics.as_ref();
+        let Verdict { events, passes, settled } = pruner.of(block, statistics);
         if passes == Some(false) {
             stats.blocks_skipped += 1;
             stats.events_skipped += count as u64;
@@ -170,7 +170,7 @@ impl Worker {
         }
         if let Some(groups) = groups
             && events.len() == count
-            && let Some(hits) = groups.answer(run, pruner, block, summary, passes == Some(true))?
+            && let Some(hits) = groups.answer(run, pruner, block, statistics, passes == Some(true))?
         {
             stats.blocks_answered += 1;
             stats.events_answered += count as u64;
@@ -207,9 +207,9 @@ impl Worker {
         let is_ascending = events.direction == Direction::Ascending;
         let Range { start, end } = part.events;
         let ends = block.ends().get(..end).unwrap_or_default();
-        let summary = self.finder.as_ref().and_then(|_| Summary::of(block));
+        let statistics = self.finder.as_ref().and_then(|_| Statistics::of(block));
         if let Some(finder) = &mut self.finder {
-            finder.begin(ends, summary.as_ref(), &part.settled);
+            finder.begin(ends, statistics.as_ref(), &part.settled);
         }
         let parts = Parts { documents, ends, instants: block.instants(), arrivals: block.arrivals() };
         let (begin, stop) = if is_ascending { (start, end) } else { (0, count) };

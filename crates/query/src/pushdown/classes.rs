@@ -1,6 +1,6 @@
-//! The events of a block, told apart by what a summary says of the values of one key.
+//! The events of a block, told apart by what statistics say of the values of one key.
 
-use crate::summary::{Extreme, Key, Listed, Tally, Values};
+use crate::statistics::{Extreme, Key, Listed, Tally, Values};
 
 /// Some events of a block, by what they have under a key.
 #[derive(Clone, Copy, Debug)]

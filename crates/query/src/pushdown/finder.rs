@@ -5,7 +5,7 @@ use super::prepared::{Prefilter, Pushdown};
 use super::pruner::Settled;
 use super::window::{Key, Scratch, Window};
 use crate::expr::Scope;
-use crate::summary::Summary;
+use crate::statistics::Statistics;
 use std::ops::Range;
 use std::sync::Arc;
 use tamias_json::search::{Documents, FewDigits, Match, Place};
@@ -97,16 +97,16 @@ impl Finder {
         })
     }
 
-    /// Begins with a block of events that have these `ends`, of which the summary is known, or is not, and some things are settled.
-    pub(crate) fn begin(&mut self, ends: &[[u8; 4]], summary: Option<&Summary<'_>>, settled: &Settled) {
+    /// Begins with a block of events that have these `ends`, of which the statistics are known, or are not, and some things are settled.
+    pub(crate) fn begin(&mut self, ends: &[[u8; 4]], statistics: Option<&Statistics<'_>>, settled: &Settled) {
         self.settled.all = settled.all;
         self.settled.terms.clone_from(&settled.terms);
         let few = if self.pushdown.condition.is_some() { WIDE_KEYS_FILTERED } else { WIDE_KEYS };
         self.is_wide = self.keys.len() > few && mean_bytes(ends) >= WIDE_BYTES;
         for (key, name) in self.keys.iter_mut().zip(&self.pushdown.names) {
             key.plain.clear();
-            if let Some(summary) = summary {
-                summary.plain(name, &mut key.plain);
+            if let Some(statistics) = statistics {
+                statistics.plain(name, &mut key.plain);
             }
         }
     }

@@ -7,7 +7,7 @@ use super::prepared::Pushdown;
 use super::probe::Probe;
 use super::unlisted::{between, unlisted};
 use crate::source::{Block, event_count};
-use crate::summary::Summary;
+use crate::statistics::Statistics;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -55,8 +55,8 @@ impl Pruner {
         Pruner { pushdown: pushdown.clone(), memos, probe: Probe::new(now) }
     }
 
-    /// What the block's columns and its summary tell, if it has one.
-    pub(crate) fn of(&mut self, block: &dyn Block, summary: Option<&Summary<'_>>) -> Verdict {
+    /// What the block's columns and its statistics tell, if it has any.
+    pub(crate) fn of(&mut self, block: &dyn Block, statistics: Option<&Statistics<'_>>) -> Verdict {
         let Pruner { pushdown, memos, probe } = self;
         let instants = block.instants().get(..event_count(block)).unwrap_or_default();
         let instant = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
@@ -70,7 +70,7 @@ impl Pruner {
             (Some(condition), [first, ..]) => {
                 let last = within.last().unwrap_or(first);
                 let instants = (instant(first), instant(last));
-                let mut asked = Asking { names: &pushdown.names, summary, instants, memos, probe };
+                let mut asked = Asking { names: &pushdown.names, statistics, instants, memos, probe };
                 match condition {
                     Condition { form: Form::And(parts), alone: None } => {
                         let outcomes: Vec<Outcomes> = parts.iter().map(|part| asked.outcomes(part)).collect();
@@ -115,7 +115,7 @@ impl Pruner {
 /// A block that is asked.
 struct Asking<'p, 'b> {
     names: &'p [Box<str>],
-    summary: Option<&'p Summary<'b>>,
+    statistics: Option<&'p Statistics<'b>>,
     /// The first and the last.
     instants: (u64, u64),
     memos: &'p mut [Memo],
@@ -144,11 +144,11 @@ impl Asking<'_, '_> {
 
     /// What the values of the slot let a condition come to; none where they are not known, or nothing follows from them.
     fn alone(&mut self, alone: &Alone) -> Option<Outcomes> {
-        let summary = self.summary?;
+        let statistics = self.statistics?;
         let memo = self.memos.get_mut(alone.number)?;
-        let key = summary.key(self.names.get(alone.slot)?);
+        let key = statistics.key(self.names.get(alone.slot)?);
         let mut all = Outcomes::NONE;
-        let known = classes(&key, summary.events(), |class, tally| {
+        let known = classes(&key, statistics.events(), |class, tally| {
             // Once some may pass and some may not, no more is to be learnt.
             if tally.count > 0 && (all == Outcomes::NONE || all.passes().is_some()) {
                 all |= memo.outcomes(alone, &class, self.names, self.probe);

@@ -6,7 +6,7 @@ use crate::expr::{Event, Scope, Spare};
 use crate::parameters::Parameters;
 use crate::plan::{Input, Plan};
 use crate::source::{Block, SourceError};
-use crate::summary::{Summary, summarize};
+use crate::statistics::{Statistics, collect_statistics};
 use crate::{optimizer, parser, planner};
 use std::sync::Arc;
 use tamias_json::Offsets;
@@ -104,7 +104,7 @@ struct Events {
     documents: Vec<u8>,
     ends: Vec<[u8; 4]>,
     instants: Vec<[u8; 8]>,
-    summary: Vec<u8>,
+    statistics: Vec<u8>,
 }
 
 impl Events {
@@ -116,10 +116,10 @@ impl Events {
             ends.push(documents.len() as u32);
             documents.push(b'\n');
         }
-        let mut summary = Vec::new();
-        summarize(&documents, &ends, &mut summary);
+        let mut statistics = Vec::new();
+        collect_statistics(&documents, &ends, &mut statistics);
         let instants = events.iter().map(|(instant, _)| instant.to_le_bytes()).collect();
-        Events { documents, ends: ends.into_iter().map(u32::to_le_bytes).collect(), instants, summary }
+        Events { documents, ends: ends.into_iter().map(u32::to_le_bytes).collect(), instants, statistics }
     }
 }
 
@@ -136,8 +136,8 @@ impl Block for Events {
     fn arrivals(&self) -> &[[u8; 8]] {
         &self.instants
     }
-    fn summary(&self) -> Option<&[u8]> {
-        Some(&self.summary)
+    fn statistics(&self) -> Option<&[u8]> {
+        Some(&self.statistics)
     }
 }
 
@@ -183,7 +183,7 @@ struct Said {
 }
 
 /// Holds all that is said of a block against the evaluator.
-fn check(plan: &Plan, condition: &str, events: &[(u64, String)], with_summary: bool, said: &mut Said) {
+fn check(plan: &Plan, condition: &str, events: &[(u64, String)], with_statistics: bool, said: &mut Said) {
     let pushdown: &Arc<Pushdown> = plan.pushdown.as_ref().unwrap();
     let passes = evaluated(plan, events);
     let told = || format!("where {condition}: {events:?}");
@@ -191,8 +191,8 @@ fn check(plan: &Plan, condition: &str, events: &[(u64, String)], with_summary: b
         assert!(!passes || pushdown.period.contains(instant), "{}", told());
     }
     let block = Events::new(events);
-    let summary = Summary::parse(&block.summary).filter(|_| with_summary);
-    let verdict = Pruner::new(pushdown, 0).of(&block, summary.as_ref());
+    let statistics = Statistics::parse(&block.statistics).filter(|_| with_statistics);
+    let verdict = Pruner::new(pushdown, 0).of(&block, statistics.as_ref());
     let within = &passes[verdict.events.clone()];
     assert_eq!(within.iter().filter(|passes| **passes).count(), passes.iter().filter(|p| **p).count());
     match verdict.passes {
@@ -214,9 +214,9 @@ fn check(plan: &Plan, condition: &str, events: &[(u64, String)], with_summary: b
             }
         }
     };
-    finder.begin(&block.ends, summary.as_ref(), &verdict.settled);
+    finder.begin(&block.ends, statistics.as_ref(), &verdict.settled);
     expect(finder.find(documents.part(verdict.events)), within);
-    finder.begin(&block.ends, summary.as_ref(), &Settled::default());
+    finder.begin(&block.ends, statistics.as_ref(), &Settled::default());
     let found = finder.find(documents);
     expect(found, &passes);
     said.no += usize::from(found.first() == Some(&Match::No));
@@ -242,7 +242,7 @@ fn what_is_said_of_blocks_with_values_told_one_by_one_is_true() {
     }
 }
 
-/// Values that are more than a summary lists: texts, short or long, and numbers.
+/// Values that are more than statistics list: texts, short or long, and numbers.
 fn unlisted() -> [Vec<String>; 5] {
     let many = |of: &dyn Fn(usize) -> String| (0..80).map(of).collect::<Vec<String>>();
     let mixed = |n: usize| if n.is_multiple_of(2) { format!("\"x{n}\"") } else { n.to_string() };
@@ -263,8 +263,8 @@ fn what_is_said_of_blocks_with_values_not_told_one_by_one_is_true() {
             let events: Vec<(u64, String)> =
                 (4..).zip(values.iter().map(|a| document(a, other)).chain([document(other, "1")])).collect();
             let block = Events::new(&events);
-            let summary = Summary::parse(&block.summary).unwrap();
-            assert_eq!(summary.events() as usize, events.len());
+            let statistics = Statistics::parse(&block.statistics).unwrap();
+            assert_eq!(statistics.events() as usize, events.len());
             for condition in CONDITIONS {
                 check(&plan(condition), condition, &events, true, &mut said);
             }
@@ -377,7 +377,7 @@ fn conditions_on_what_was_unnested_say_nothing_and_others_do() {
     assert!(Finder::new(pushdown).is_none());
     let verdict = |a: &str| {
         let block = Events::new(&[(5, document(a, "[2]"))]);
-        Pruner::new(pushdown, 0).of(&block, Summary::parse(&block.summary).as_ref()).passes
+        Pruner::new(pushdown, 0).of(&block, Statistics::parse(&block.statistics).as_ref()).passes
     };
     assert_eq!((verdict("1"), verdict("2")), (None, Some(false)));
 }
@@ -390,10 +390,10 @@ fn what_a_block_settles_is_not_searched_for() {
         let event =
             |n: usize| (instants[n / 20], document(a[n / 20], if n.is_multiple_of(2) { "1" } else { "2" }));
         let block = Events::new(&(0..40).map(event).collect::<Vec<_>>());
-        let summary = Summary::parse(&block.summary);
-        let verdict = Pruner::new(pushdown, 0).of(&block, summary.as_ref());
+        let statistics = Statistics::parse(&block.statistics);
+        let verdict = Pruner::new(pushdown, 0).of(&block, statistics.as_ref());
         let mut finder = Finder::new(pushdown).unwrap();
-        finder.begin(&block.ends, summary.as_ref(), &verdict.settled);
+        finder.begin(&block.ends, statistics.as_ref(), &verdict.settled);
         let documents = Documents::new(&block.documents, &block.ends).unwrap();
         finder.find(documents.part(verdict.events))[..2].to_vec()
     };

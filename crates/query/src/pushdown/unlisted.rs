@@ -1,10 +1,10 @@
-//! What expressions come to over values that a summary does not tell one by one.
+//! What expressions come to over values that statistics do not tell one by one.
 
 use super::classes::Class;
 use super::outcomes::Outcomes;
 use crate::ast::Comparison;
 use crate::expr::{Computed, Expr, holds, unlike};
-use crate::summary::spelled;
+use crate::statistics::spelled;
 use crate::value::{Number, Value};
 use std::cmp::Ordering;
 

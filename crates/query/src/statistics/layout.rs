@@ -5,7 +5,7 @@ pub(super) const VERSION: u8 = 1;
 /// Version, flags, number of keys, number of events, bytes of the filter.
 pub(super) const HEADER_BYTES: usize = 12;
 
-/// Flags of a summary.
+/// Flags of the block.
 pub(super) mod flags {
     /// There are keys that are not listed.
     pub(crate) const INCOMPLETE: u8 = 1;

@@ -14,7 +14,7 @@ pub(super) fn expect<T: PartialEq + Display>(what: &str, told: T, found: T) -> R
     if told == found {
         return Ok(());
     }
-    Err(format!("{what}: {told} in the summary, {found} in the documents"))
+    Err(format!("{what}: {told} in the statistics, {found} in the documents"))
 }
 
 /// The beginning of a text, for a message.

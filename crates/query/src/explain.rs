@@ -111,7 +111,8 @@ fn counted(kind: Kind, plan: &Plan, stats: &Stats, watch: &Watch) -> Vec<String>
         Kind::Unnest => {
             format!("{} in, {} out", count(stats.events, "event"), count(stats.elements, "element"))
         }
-        Kind::OuterUnnest | Kind::Pushdown => return Vec::new(),
+        Kind::OuterUnnest => return Vec::new(),
+        Kind::Pushdown => format!("{} skipped", count(stats.blocks_skipped, "block")),
         Kind::Scan => format!("{} of {} out", count(stats.events, "event"), count(stats.blocks, "block")),
     };
     vec![notes]

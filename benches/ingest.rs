@@ -40,7 +40,7 @@ struct Summaries {
 impl Statistics for Summaries {
     fn collect(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
         let begin = processor_time();
-        tamias_query::summarize(documents, ends, summary);
+        tamias_query::collect_statistics(documents, ends, summary);
         let time = processor_time().saturating_sub(begin);
         self.nanoseconds.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
     }

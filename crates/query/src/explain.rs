@@ -39,6 +39,7 @@ enum Kind {
     Unnest,
     OuterUnnest,
     Scan,
+    Pushdown,
 }
 
 struct Step {
@@ -66,7 +67,7 @@ pub(crate) fn analysis(plan: &Plan, stats: &Stats, profile: &Profile) -> String 
     if *blocks_answered > 0 {
         let _ = writeln!(
             text,
-            "answered by summaries, without reading: {} in {}",
+            "answered by statistics, without reading: {} in {}",
             count(*events_answered, "event"),
             count(*blocks_answered, "block")
         );
@@ -112,6 +113,7 @@ fn counted(kind: Kind, plan: &Plan, stats: &Stats, profile: &Profile) -> Vec<Str
             format!("{} in, {} out", count(stats.events, "event"), count(stats.elements, "element"))
         }
         Kind::OuterUnnest => return Vec::new(),
+        Kind::Pushdown => format!("{} skipped", count(stats.blocks_skipped, "block")),
         Kind::Scan => format!("{} of {} out", count(stats.events, "event"), count(stats.blocks, "block")),
     };
     vec![notes]
@@ -208,6 +210,7 @@ fn steps(plan: &Plan) -> Vec<Step> {
     if !events.reads_documents {
         let text = format!("walk the stream, time {direction}, without looking into documents");
         steps.push(step(Kind::Scan, text));
+        steps.extend(pushed_down(plan));
         return steps;
     }
     let mut scan = format!("scan the stream, time {direction}: read {} of each event", keys(first));
@@ -215,7 +218,14 @@ fn steps(plan: &Plan) -> Vec<Step> {
         scan.push_str(&format!(", {} of each hit", keys(then)));
     }
     steps.push(step(Kind::Scan, scan));
+    steps.extend(pushed_down(plan));
     steps
+}
+
+/// What spares events, or their scanning.
+fn pushed_down(plan: &Plan) -> Option<Step> {
+    let pushdown = plan.pushdown.as_ref()?.to_string();
+    (!pushdown.is_empty()).then(|| Step { kind: Kind::Pushdown, text: format!("pushdown: {pushdown}") })
 }
 
 fn sorted(sort: &[Sort], columns: &[String]) -> Option<Step> {

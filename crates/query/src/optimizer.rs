@@ -2,8 +2,6 @@
 
 use crate::expr::{Expr, RULES, Rule, rewrite};
 use crate::plan::{Input, Key, Output, Plan};
-use crate::search::Search;
-use std::sync::Arc;
 
 pub(crate) fn optimize(mut plan: Plan) -> Plan {
     for (_, rule) in RULES {
@@ -12,7 +10,7 @@ pub(crate) fn optimize(mut plan: Plan) -> Plan {
     if matches!(&plan.filter, Some(Expr::Constant(value)) if value.is_true()) {
         plan.filter = None;
     }
-    plan.search = Search::of(&plan).map(Arc::new);
+    plan.push_down();
     plan
 }
 

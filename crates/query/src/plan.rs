@@ -1,12 +1,11 @@
 //! What a query does, step by step: what the planner makes, the optimizer rewrites and the executor runs.
 
 use crate::aggregate::Function;
-use crate::ast::{Comparison, Explain};
-use crate::expr::{Certain, Computed, Expr, Printed};
-use crate::search::Search;
+use crate::ast::Explain;
+use crate::expr::{Certain, Expr, Printed};
+use crate::pushdown::{Asked, Pushdown, Slots};
 use crate::source::Direction;
 use crate::value::Kind;
-use rust_decimal::Decimal;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -18,8 +17,8 @@ pub(crate) struct Plan {
     pub(crate) filter: Option<Expr>,
     pub(crate) output: Output,
     pub(crate) limit: Option<u64>,
-    /// How hits are found without scanning every event, if that is possible.
-    pub(crate) search: Option<Arc<Search>>,
+    /// What the condition says about blocks; none where no event is read, and before the plan is optimized.
+    pub(crate) pushdown: Option<Arc<Pushdown>>,
 }
 
 #[derive(Clone, Debug)]
@@ -115,28 +114,50 @@ impl Plan {
 
     /// The instants outside of which no event passes; perhaps more than those.
     pub(crate) fn instants(&self) -> RangeInclusive<u64> {
-        let terms = match &self.filter {
-            Some(Expr::And(terms)) => terms.as_slice(),
-            Some(term) => std::slice::from_ref(term),
-            None => &[],
-        };
-        let (mut first, mut last) = (u64::MIN, u64::MAX);
-        for term in terms {
-            let Expr::CompareNumber { op, left, number, .. } = term else { continue };
-            let (Expr::BuiltIn(Computed::Timestamp), Some(bound)) = (&**left, number.decimal()) else {
-                continue;
-            };
-            let clamped = |bound: Decimal| {
-                u64::try_from(bound).unwrap_or(if bound.is_sign_negative() { u64::MIN } else { u64::MAX })
-            };
-            if matches!(op, Comparison::Equal | Comparison::Greater | Comparison::GreaterOrEqual) {
-                first = first.max(clamped(bound.floor()));
-            }
-            if matches!(op, Comparison::Equal | Comparison::Less | Comparison::LessOrEqual) {
-                last = last.min(clamped(bound.ceil()));
+        self.pushdown.as_ref().map_or(u64::MIN..=u64::MAX, |pushdown| pushdown.period.clone())
+    }
+
+    /// Analyses what can be pushed down.
+    pub(crate) fn push_down(&mut self) {
+        let Input::Events(events) = &self.input else { return };
+        self.pushdown = Some(Arc::new(Pushdown::new(Asked {
+            filter: self.filter.as_ref(),
+            names: &events.names,
+            slots: Slots { condition: events.filter_names, output: self.output.slots() },
+            unnested: events.unnest.len(),
+            reads_whole: events.reads_whole,
+        })));
+    }
+}
+
+impl Output {
+    /// The slots that rows, or groups, are made of.
+    fn slots(&self) -> Vec<usize> {
+        let mut slots = Vec::new();
+        match self {
+            Output::Rows { cells, .. } => cells.iter().for_each(|cell| collect_slots(cell, &mut slots)),
+            Output::Groups(grouping) => {
+                for key in &grouping.keys {
+                    if let Key::Expr { expr, .. } = key {
+                        collect_slots(expr, &mut slots);
+                    }
+                }
+                for aggregate in &grouping.aggregates {
+                    collect_slots(&aggregate.argument, &mut slots);
+                }
             }
         }
-        first..=last
+        slots.sort_unstable();
+        slots.dedup();
+        slots
+    }
+}
+
+fn collect_slots(expr: &Expr, slots: &mut Vec<usize>) {
+    match expr {
+        Expr::Slot(slot) => slots.push(*slot),
+        Expr::BuiltIn(computed) => slots.extend(computed.slots()),
+        other => other.children().into_iter().for_each(|child| collect_slots(child, slots)),
     }
 }
 

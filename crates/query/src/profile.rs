@@ -390,7 +390,7 @@ impl Block for Timed<Arc<dyn Block>> {
     fn arrivals(&self) -> &[[u8; 8]] {
         self.of.arrivals()
     }
-    fn summary(&self) -> Option<&[u8]> {
-        self.of.summary()
+    fn statistics(&self) -> Option<&[u8]> {
+        self.of.statistics()
     }
 }

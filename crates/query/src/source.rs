@@ -21,8 +21,8 @@ pub trait Block: Send + Sync {
     fn instants(&self) -> &[[u8; 8]];
     /// For each event its arrival number, as a little-endian `u64`.
     fn arrivals(&self) -> &[[u8; 8]];
-    /// What the block says of itself, if it has been summarised.
-    fn summary(&self) -> Option<&[u8]>;
+    /// What the block says of itself, as [`collect_statistics`](crate::collect_statistics) wrote it; none where nothing was collected.
+    fn statistics(&self) -> Option<&[u8]>;
 }
 
 /// Why a source cannot go on.
@@ -46,6 +46,11 @@ pub enum Direction {
     Ascending,
     /// The latest first.
     Descending,
+}
+
+/// How many events a block has: as many as are told of in full.
+pub(crate) fn event_count(block: &dyn Block) -> usize {
+    block.ends().len().min(block.instants().len()).min(block.arrivals().len())
 }
 
 /// A source without events.

@@ -16,7 +16,7 @@ pub struct Stats {
     pub blocks_skipped: u64,
     /// The events of those blocks, and those of others that are outside of the query's time.
     pub events_skipped: u64,
-    /// Blocks whose summary told all that was asked of their events.
+    /// Blocks whose statistics told all that was asked of their events.
     pub blocks_answered: u64,
     /// The events of those blocks.
     pub events_answered: u64,

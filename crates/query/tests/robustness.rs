@@ -128,7 +128,7 @@ impl Block for Bytes {
     fn arrivals(&self) -> &[[u8; 8]] {
         &self.numbers
     }
-    fn summary(&self) -> Option<&[u8]> {
+    fn statistics(&self) -> Option<&[u8]> {
         None
     }
 }

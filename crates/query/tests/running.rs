@@ -185,7 +185,7 @@ impl Block for Damaged {
     fn arrivals(&self) -> &[[u8; 8]] {
         &[[7, 0, 0, 0, 0, 0, 0, 0]]
     }
-    fn summary(&self) -> Option<&[u8]> {
+    fn statistics(&self) -> Option<&[u8]> {
         None
     }
 }

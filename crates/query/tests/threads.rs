@@ -292,7 +292,7 @@ impl Block for Bad {
     fn arrivals(&self) -> &[[u8; 8]] {
         self.0.arrivals()
     }
-    fn summary(&self) -> Option<&[u8]> {
+    fn statistics(&self) -> Option<&[u8]> {
         None
     }
 }

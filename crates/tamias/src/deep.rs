@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use tamias_json::validate::{Limits, minify_object};
-use tamias_query::{Instant, check_summary};
+use tamias_query::{Instant, check_statistics};
 use tamias_store::{Block, Direction};
 
 use crate::damage::instant;
@@ -102,9 +102,9 @@ fn contradiction(block: &Block) -> Result<Option<String>, tamias_store::ReadErro
         let id = id.map_or(String::new(), |id| id.to_string());
         return Ok(Some(format!("the document of event {id} is none that the store takes: {what}")));
     }
-    let Some(summary) = block.statistics() else { return Ok(None) };
-    let checked = check_summary(block.documents()?, block.ends(), summary);
-    Ok(checked.err().map(|error| format!("its summary is false: {error}")))
+    let Some(statistics) = block.statistics() else { return Ok(None) };
+    let checked = check_statistics(block.documents()?, block.ends(), statistics);
+    Ok(checked.err().map(|error| format!("its statistics are false: {error}")))
 }
 
 /// Tells where the block is.

@@ -39,11 +39,11 @@ impl Source for SnapshotSource {
 }
 
 /// What sealed blocks say of themselves is for the query engine to tell.
-pub(crate) struct Summaries;
+pub(crate) struct BlockStatistics;
 
-impl tamias_store::Statistics for Summaries {
-    fn collect(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
-        tamias_query::summarize(documents, ends, summary);
+impl tamias_store::Statistics for BlockStatistics {
+    fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
+        tamias_query::collect_statistics(documents, ends, statistics);
     }
 }
 
@@ -77,7 +77,7 @@ impl Block for StoredBlock {
         self.block.arrivals()
     }
 
-    fn summary(&self) -> Option<&[u8]> {
+    fn statistics(&self) -> Option<&[u8]> {
         self.block.statistics()
     }
 }

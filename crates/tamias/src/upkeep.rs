@@ -6,7 +6,7 @@ use tamias_query::Instant;
 use tamias_store::{OpenError, Options, Unnamed};
 
 use crate::damage::instant;
-use crate::source::Summaries;
+use crate::source::BlockStatistics;
 use crate::{AppendError, Damage, Repair, Store};
 
 /// Which files of events may stay. Events that are not sealed yet always do: [`seal`](Store::seal) first where that matters.
@@ -77,8 +77,14 @@ impl Store {
         dry_run: bool,
         mut progress: impl FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
-        tamias_store::Repair::run(path.as_ref(), &Options::default(), &Summaries, dry_run, &mut progress)
-            .map(Repair::of_store)
+        tamias_store::Repair::run(
+            path.as_ref(),
+            &Options::default(),
+            &BlockStatistics,
+            dry_run,
+            &mut progress,
+        )
+        .map(Repair::of_store)
     }
 
     /// What is known to be damaged without reading the sealed files: parts of logs. Queries fail on it, or

@@ -15,7 +15,7 @@ struct Lying<L>(L);
 impl<L: Fn(&mut Vec<u8>) + Send + Sync> Statistics for Lying<L> {
     fn collect(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
         let mut own = Vec::new();
-        tamias_query::summarize(documents, ends, &mut own);
+        tamias_query::collect_statistics(documents, ends, &mut own);
         (self.0)(&mut own);
         summary.extend_from_slice(&own);
     }
@@ -105,7 +105,7 @@ fn a_false_summary_is_named_with_its_block() {
     let info = store.info().unwrap();
     assert!(info.segments[0].blocks > 3);
     assert_eq!(found.file(), info.segments[0].file.as_deref());
-    assert_eq!(found.what(), "its summary is false: key \"n\": in event 0, and not in the summary");
+    assert_eq!(found.what(), "its statistics are false: key \"n\": in event 0, and not in the statistics");
     let (first, last) = found.time_range();
     assert_eq!(last.ticks() - first.ticks(), (found.events() - 1) * HOUR);
     let text = found.to_string();
@@ -137,7 +137,7 @@ fn any_byte_of_a_summary_that_changes_an_answer_is_found() {
             all.push(b'\n');
         }
         let mut summary = Vec::new();
-        tamias_query::summarize(&all, &ends, &mut summary);
+        tamias_query::collect_statistics(&all, &ends, &mut summary);
         summary.len()
     };
     let queries = [

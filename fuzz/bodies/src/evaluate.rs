@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tamias_json::validate::{Limits, minify_object};
-use tamias_query::{Block, Query, RunOptions, Source, SourceError, summarize};
+use tamias_query::{Block, Query, RunOptions, Source, SourceError, collect_statistics};
 
 /// Evaluation with the optimizer, blocks being searched and their summaries asked, against each event looked at by itself, with the
 /// optimizer and without it: the same rows, for a query and documents that are made from the input, each byte of which is a
@@ -49,7 +49,7 @@ pub(crate) struct Events {
 impl Events {
     /// Whether nothing in the summary contradicts the documents.
     pub(crate) fn has_true_summary(&self) -> bool {
-        tamias_query::check_summary(&self.documents, &self.ends, &self.summary).is_ok()
+        tamias_query::check_statistics(&self.documents, &self.ends, &self.summary).is_ok()
     }
 
     pub(crate) fn new(documents: &[impl AsRef<[u8]>]) -> Events {
@@ -63,7 +63,7 @@ impl Events {
             events.numbers.push((638_525_841_612_345_678 + number as u64).to_le_bytes());
         }
         let ends: Vec<u32> = events.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
-        summarize(&events.documents, &ends, &mut events.summary);
+        collect_statistics(&events.documents, &ends, &mut events.summary);
         events
     }
 }
@@ -81,7 +81,7 @@ impl Block for Events {
     fn arrivals(&self) -> &[[u8; 8]] {
         &self.numbers
     }
-    fn summary(&self) -> Option<&[u8]> {
+    fn statistics(&self) -> Option<&[u8]> {
         Some(&self.summary)
     }
 }

@@ -224,7 +224,7 @@ fn plain_looks_at_each_event() {
     assert!(run(analyzed, &[]).contains("\nevents: 0 read, 2000 skipped;"));
     assert!(run(analyzed, &["--plain"]).contains("\nevents: 2000 read, 0 skipped;"));
     let analyzed = "explain analyze select count(*) from stream group by Application";
-    assert!(run(analyzed, &[]).contains("\nanswered by summaries, without reading: 2000 events in "));
+    assert!(run(analyzed, &[]).contains("\nanswered by statistics, without reading: 2000 events in "));
     assert!(!run(analyzed, &["--plain"]).contains("answered"));
     for query in
         ["select count(*) from stream group by Application", "select * from stream where StatusCode = 500"]

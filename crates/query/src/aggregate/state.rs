@@ -2,7 +2,7 @@
 
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
-use crate::summary::{Extreme, Sum};
+use crate::statistics::{Extreme, Sum};
 use crate::value::{Kind, Number, Value};
 use std::fmt::Debug;
 

@@ -10,8 +10,6 @@
 //! 6. If the query has several threads, each takes whole blocks: into groups of its own (`operator/parallel`), or to make their
 //!    rows before they are wanted (`operator/read_ahead`).
 
-pub(crate) mod outlook;
-
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::explain;

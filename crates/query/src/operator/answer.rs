@@ -5,19 +5,19 @@ use crate::aggregate::{EachValue, Known};
 use crate::chunk::{Order, value_of};
 use crate::control::Control;
 use crate::error::ExecError;
-use crate::exec::outlook::{Class, Outlook, Scalar, classes, only_slot};
 use crate::expr::Expr;
 use crate::plan::{Aggregate, Events, Key as GroupKey};
-use crate::scan::{event_count, order_of};
-use crate::source::Block;
-use crate::summary::{Key, Summary};
+use crate::pushdown::{Class, Pruner, Scalar, classes, only_slot};
+use crate::scan::order_of;
+use crate::source::{Block, event_count};
+use crate::statistics::{Key, Statistics};
 use crate::value::Value;
 
 /// A block of which all events are within the query's time.
 #[derive(Clone, Copy)]
 pub(crate) struct Answerable<'b> {
     pub(crate) block: &'b dyn Block,
-    pub(crate) statistics: Option<&'b Summary<'b>>,
+    pub(crate) statistics: Option<&'b Statistics<'b>>,
     /// Whether all of its events surely pass.
     pub(crate) all_pass: bool,
 }
@@ -27,7 +27,7 @@ impl Groups<'_> {
     pub(crate) fn take_statistics(
         &mut self,
         events: &Events,
-        outlook: &mut Outlook,
+        pruner: &mut Pruner,
         of: Answerable<'_>,
         control: &Control,
     ) -> Result<Option<u64>, ExecError> {
@@ -45,7 +45,7 @@ impl Groups<'_> {
             return Ok(Some(event_count(of.block) as u64));
         }
         match of.statistics {
-            Some(statistics) => self.take_classes(events, outlook, of.block, statistics, control),
+            Some(statistics) => self.take_classes(events, pruner, of.block, statistics, control),
             None => Ok(None),
         }
     }
@@ -101,18 +101,18 @@ impl Groups<'_> {
     fn take_classes(
         &mut self,
         events: &Events,
-        outlook: &mut Outlook,
+        pruner: &mut Pruner,
         block: &dyn Block,
-        statistics: &Summary<'_>,
+        statistics: &Statistics<'_>,
         control: &Control,
     ) -> Result<Option<u64>, ExecError> {
-        let Some(slot) = self.only_slot(outlook) else { return Ok(None) };
+        let Some(slot) = self.only_slot(pruner) else { return Ok(None) };
         let Some(name) = events.names.get(slot) else { return Ok(None) };
         let mut passing = Vec::new();
         let mut is_certain = true;
         let known = classes(&statistics.key(name), statistics.events(), |class, tally| {
             if tally.count > 0 && is_certain {
-                match outlook.of_class(slot, &class, events) {
+                match pruner.of_class(slot, &class) {
                     Some(true) => passing.push((class, tally)),
                     Some(false) => {}
                     None => is_certain = false,
@@ -136,7 +136,7 @@ impl Groups<'_> {
                 self.answer(0, &counted, control)?;
                 continue;
             }
-            let added = outlook.probe().with(&class, slot, &events.names, order, |scope| {
+            let added = pruner.probe().with(&class, slot, &events.names, order, |scope| {
                 self.add(grouping, scope, order, count, control)
             });
             added.unwrap_or(Ok(()))?;
@@ -146,8 +146,8 @@ impl Groups<'_> {
 
     /// The slot that the condition, the keys and the aggregates depend on, if it is one, and many events with one value can be
     /// taken in at once.
-    fn only_slot(&self, outlook: &Outlook) -> Option<usize> {
-        let mut only = match (outlook.slot(), outlook.is_unconditional()) {
+    fn only_slot(&self, pruner: &Pruner) -> Option<usize> {
+        let mut only = match (pruner.slot(), pruner.is_unconditional()) {
             (None, false) => return None,
             (slot, _) => slot,
         };

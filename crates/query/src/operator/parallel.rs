@@ -10,8 +10,8 @@ use super::outputs::columns;
 use crate::chunk::{Chunk, Columns};
 use crate::error::ExecError;
 use crate::plan::Grouping;
-use crate::scan::{BlockScan, Position, Pruned, Run, TextScan, Worker, event_count};
-use crate::source::{Block, Source};
+use crate::scan::{BlockScan, Position, Pruned, Run, TextScan, Worker};
+use crate::source::{Block, Source, event_count};
 use crate::stats::Stats;
 use std::panic::resume_unwind;
 use std::sync::atomic::Ordering::Relaxed;
@@ -113,15 +113,15 @@ impl<'p> Intake<'p> {
         let (run, control) = (*run, run.control);
         control.check()?;
         let count = event_count(block);
-        let Pruned { part, all_pass, statistics } = worker.prune(run, block, stats);
+        let Pruned { part, all_pass, statistics } = worker.prune(block, stats);
         if part.events.is_empty() {
             return Ok(());
         }
-        if let Some(outlook) = &mut worker.outlook
+        if let Some(pruner) = &mut worker.pruner
             && part.events.len() == count
         {
             let of = Answerable { block, statistics: statistics.as_ref(), all_pass };
-            if let Some(hits) = groups.take_statistics(run.events, outlook, of, control)? {
+            if let Some(hits) = groups.take_statistics(run.events, pruner, of, control)? {
                 stats.blocks_answered += 1;
                 stats.events_answered += count as u64;
                 stats.hits += hits;

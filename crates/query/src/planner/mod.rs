@@ -101,7 +101,15 @@ impl<'q> Planner<'q> {
             }
             None => Input::Nothing,
         };
-        Ok(Plan { explain: query.explain, columns, input, filter, output, limit: query.limit, search: None })
+        Ok(Plan {
+            explain: query.explain,
+            columns,
+            input,
+            filter,
+            output,
+            limit: query.limit,
+            pushdown: None,
+        })
     }
 
     fn unnest(&mut self, query: &'q ast::Select) -> Result<Vec<Expr>, Flaw> {

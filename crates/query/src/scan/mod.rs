@@ -8,14 +8,13 @@ pub(crate) use text::{PLAIN, TextScan};
 use crate::chunk::{Columns, Order};
 use crate::control::Control;
 use crate::error::ExecError;
-use crate::exec::outlook::{Outlook, Verdict};
 use crate::expr::Spare;
 use crate::operator::Output;
-use crate::plan::{Events, Input, Plan};
-use crate::search::{FIRST_WINDOW_EVENTS, Finder};
-use crate::source::{Block, Direction};
+use crate::plan::{Events, Plan};
+use crate::pushdown::{FIRST_WINDOW_EVENTS, Finder, Pruner, Settled, Verdict};
+use crate::source::{Block, Direction, event_count};
+use crate::statistics::Statistics;
 use crate::stats::Stats;
-use crate::summary::Summary;
 use std::ops::Range;
 use tamias_json::Offsets;
 use text::Buffers;
@@ -76,16 +75,22 @@ pub(crate) struct Worker {
     /// The most events of the next window.
     window_events: usize,
     /// None where nothing shall be concluded.
-    pub(crate) outlook: Option<Outlook>,
+    pub(crate) pruner: Option<Pruner>,
 }
 
 /// The events of a block that are to be scanned, by their places in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     pub(crate) events: Range<usize>,
+    /// What is known of all of them.
+    settled: Settled,
 }
 
 impl Part {
+    fn unsettled(events: Range<usize>) -> Part {
+        Part { events, settled: Settled::default() }
+    }
+
     /// The place of the `number`th of them in a direction.
     pub(crate) fn index(&self, number: usize, direction: Direction) -> Option<usize> {
         let left = self.events.len().checked_sub(number + 1)?;
@@ -99,7 +104,7 @@ pub(crate) struct Pruned<'b> {
     pub(crate) part: Part,
     /// Whether all events of the block surely pass.
     pub(crate) all_pass: bool,
-    pub(crate) statistics: Option<Summary<'b>>,
+    pub(crate) statistics: Option<Statistics<'b>>,
 }
 
 impl Worker {
@@ -107,38 +112,34 @@ impl Worker {
     /// to search for.
     pub(crate) fn new(plan: &Plan, control: &Control) -> Worker {
         let (now, is_plain) = (control.now, control.options.plain);
-        let search = plan.search.as_deref().filter(|_| !is_plain);
-        let outlook = match &plan.input {
-            Input::Events(events) if !is_plain => Some(Outlook::new(plan, events, now)),
-            Input::Events(_) | Input::Nothing => None,
-        };
+        let pushdown = plan.pushdown.as_ref().filter(|_| !is_plain);
         Worker {
             offsets: Offsets::new(),
             spare: Spare::default(),
             now,
-            finder: search.map(|search| Box::new(Finder::new(search))),
+            finder: pushdown.and_then(Finder::new).map(Box::new),
             buffers: Buffers::default(),
             window_events: FIRST_WINDOW_EVENTS,
-            outlook,
+            pruner: pushdown.map(|pushdown| Pruner::new(pushdown, now)),
         }
     }
 
     /// Which events of a block may pass.
-    pub(crate) fn prune<'b>(&mut self, run: Run<'_>, block: &'b dyn Block, stats: &mut Stats) -> Pruned<'b> {
+    pub(crate) fn prune<'b>(&mut self, block: &'b dyn Block, stats: &mut Stats) -> Pruned<'b> {
         let count = event_count(block);
-        let Some(outlook) = &mut self.outlook else {
-            return Pruned { part: Part { events: 0..count }, all_pass: false, statistics: None };
+        let Some(pruner) = &mut self.pruner else {
+            return Pruned { part: Part::unsettled(0..count), all_pass: false, statistics: None };
         };
-        let statistics = statistics_of(block);
-        let Verdict { events, passes } = outlook.of(block, statistics.as_ref(), run.events);
+        let statistics = Statistics::of(block);
+        let Verdict { events, passes, settled } = pruner.of(block, statistics.as_ref());
         if passes == Some(false) {
             stats.blocks_skipped += 1;
             stats.events_skipped += count as u64;
-            return Pruned { part: Part { events: 0..0 }, all_pass: false, statistics };
+            return Pruned { part: Part::unsettled(0..0), all_pass: false, statistics };
         }
         stats.events_skipped += (count - events.len()) as u64;
         let all_pass = passes == Some(true) && events.len() == count;
-        Pruned { part: Part { events }, all_pass, statistics }
+        Pruned { part: Part { events, settled }, all_pass, statistics }
     }
 }
 
@@ -152,15 +153,4 @@ pub(crate) fn order_of(block: &dyn Block, index: usize) -> Order {
 fn order_at(instants: &[[u8; 8]], arrivals: &[[u8; 8]], index: usize) -> Order {
     let number = |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
     (number(instants), number(arrivals))
-}
-
-/// What a block says of itself, if it speaks of the events that it has.
-fn statistics_of(block: &dyn Block) -> Option<Summary<'_>> {
-    let statistics = block.summary().and_then(Summary::parse)?;
-    (statistics.events() as usize == event_count(block)).then_some(statistics)
-}
-
-/// How many events a block has: as many as are told of in full.
-pub(crate) fn event_count(block: &dyn Block) -> usize {
-    block.ends().len().min(block.instants().len()).min(block.arrivals().len())
 }

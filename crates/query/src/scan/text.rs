@@ -1,14 +1,15 @@
 //! A block of documents: searched a window of events at a time, and scanned event by event where that cannot tell.
 
 use super::event::Emitter;
-use super::{BlockScan, Part, Position, Run, Worker, order_at, statistics_of};
+use super::{BlockScan, Part, Position, Run, Worker, order_at};
 use crate::chunk::Form;
 use crate::chunk::{CellText, Columns, FewDigits, Numbers, Order};
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope};
 use crate::operator::{Output, check_row};
-use crate::search::{Finder, window};
+use crate::pushdown::{Finder, window};
 use crate::source::{Block, Direction};
+use crate::statistics::Statistics;
 use crate::stats::Stats;
 use crate::value::Value;
 use std::ops::Range;
@@ -71,7 +72,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
         };
         let ends = block.ends().get(..part.events.end).unwrap_or_default();
         if let Some(finder) = &mut worker.finder {
-            finder.begin(&run.events.names, ends, statistics_of(block).as_ref());
+            finder.begin(ends, Statistics::of(block).as_ref(), &part.settled);
         }
         let parts = Parts { documents, ends, instants: block.instants(), arrivals: block.arrivals() };
         Ok(Some(TextScan { run, worker, parts, part, position }))

@@ -18,7 +18,7 @@ pub(crate) struct MemoryBlock {
     ends: Vec<[u8; 4]>,
     instants: Vec<[u8; 8]>,
     arrivals: Vec<[u8; 8]>,
-    summary: Vec<u8>,
+    statistics: Vec<u8>,
 }
 
 impl MemoryBlock {
@@ -37,15 +37,15 @@ impl MemoryBlock {
             block.arrivals.push(event.arrival.to_le_bytes());
         }
         let ends: Vec<u32> = block.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
-        tamias_query::summarize(&block.documents, &ends, &mut block.summary);
+        tamias_query::collect_statistics(&block.documents, &ends, &mut block.statistics);
         block
     }
 
-    /// The block with another summary; none if that is found to be false.
-    pub(crate) fn with_summary(&self, alter: impl Fn(&mut Vec<u8>)) -> Option<MemoryBlock> {
+    /// The block with other statistics; none if those are found to be false.
+    pub(crate) fn with_statistics(&self, alter: impl Fn(&mut Vec<u8>)) -> Option<MemoryBlock> {
         let mut block = self.clone();
-        alter(&mut block.summary);
-        tamias_query::check_summary(&block.documents, &block.ends, &block.summary).ok()?;
+        alter(&mut block.statistics);
+        tamias_query::check_statistics(&block.documents, &block.ends, &block.statistics).ok()?;
         Some(block)
     }
 }
@@ -63,8 +63,8 @@ impl Block for MemoryBlock {
     fn arrivals(&self) -> &[[u8; 8]] {
         &self.arrivals
     }
-    fn summary(&self) -> Option<&[u8]> {
-        Some(&self.summary)
+    fn statistics(&self) -> Option<&[u8]> {
+        Some(&self.statistics)
     }
 }
 

@@ -77,7 +77,7 @@ fn events_outside_of_a_time_range_are_not_read() {
 }
 
 #[test]
-fn summaries_answer() {
+fn statistics_answer() {
     let memory = numbered();
     for query in [
         "select count(*) from stream",

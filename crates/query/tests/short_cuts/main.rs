@@ -1,4 +1,4 @@
-//! What summaries, times and searching spare never changes an answer: random and directed queries, run both ways.
+//! What statistics, times and searching spare never changes an answer: random and directed queries, run both ways.
 
 mod agree;
 mod directed;

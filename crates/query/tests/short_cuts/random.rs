@@ -248,7 +248,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever a summary was made into: if it passes the check, no query is led astray by it.
+    /// Whatever statistics were made into: if they pass the check, no query is led astray by them.
     #[test]
     fn what_passes_the_check_answers_the_same_both_ways(
         store in store(),
@@ -262,14 +262,14 @@ proptest! {
         let blocks: Vec<_> = store.groups.iter().flatten().cloned().collect();
         let exchanged = other.get(&blocks).clone();
         let altered = |block: &Arc<MemoryBlock>| {
-            let by_bytes = |summary: &mut Vec<u8>| {
+            let by_bytes = |statistics: &mut Vec<u8>| {
                 for (at, bits) in &alterations {
-                    let at = at.index(summary.len());
-                    summary[at] ^= bits;
+                    let at = at.index(statistics.len());
+                    statistics[at] ^= bits;
                 }
             };
-            let by_another = |summary: &mut Vec<u8>| exchanged.summary().unwrap().clone_into(summary);
-            let passing = block.with_summary(by_bytes).or_else(|| block.with_summary(by_another));
+            let by_another = |statistics: &mut Vec<u8>| exchanged.statistics().unwrap().clone_into(statistics);
+            let passing = block.with_statistics(by_bytes).or_else(|| block.with_statistics(by_another));
             passing.map_or_else(|| Arc::clone(block), Arc::new)
         };
         let groups = store.groups.iter().map(|group| group.iter().map(altered).collect()).collect();

@@ -1,7 +1,7 @@
-//! What a summary tells of one key, held against the members of that name.
+//! What statistics tell of one key, held against the members of that name.
 
-use super::{Member, expect, shown};
-use crate::summary::read::{Extreme, KeyFacts, Listed, Sum, Tally, Values};
+use super::report::{Member, expect, shown};
+use crate::statistics::read::{Extreme, KeyFacts, Listed, Sum, Tally, Values};
 use crate::value::Number;
 use memchr::memmem;
 use std::cmp::Ordering;
@@ -23,7 +23,7 @@ pub(super) fn check(
     // Of a key that an event has more than once no values are told.
     let Some(values) = &facts.values else { return Ok(()) };
     if events.len() < members.len() {
-        return Err("an event has it more than once, where the summary tells its values".to_owned());
+        return Err("an event has it more than once, where the statistics tell its values".to_owned());
     }
     check_counts(values, documents.len(), members)?;
     let strings: Vec<Member<'_>> = members.iter().filter_map(|member| inside_quotes(*member)).collect();
@@ -58,7 +58,7 @@ fn check_places(
         let is_there = usize::from(events.binary_search(&event).is_ok());
         let found = finder.find_iter(document.bytes()).take(2).count();
         if found != is_there && elsewhere.binary_search(&event).is_err() {
-            return Err(format!("in event {event} its bytes stand elsewhere too, which the summary denies"));
+            return Err(format!("in event {event} its bytes stand elsewhere too, which the statistics deny"));
         }
     }
     Ok(())
@@ -102,7 +102,7 @@ fn check_list(what: &str, mut listed: Listed<'_>, found: &[(&[u8], Tally)]) -> R
                 let told = told.map_or("nothing".to_owned(), |(told, _)| shown(told));
                 let text = shown(text);
                 return Err(format!(
-                    "the next of all {what}: {told} in the summary, {text} in the documents"
+                    "the next of all {what}: {told} in the statistics, {text} in the documents"
                 ));
             }
         }
@@ -127,7 +127,7 @@ fn check_extreme(
         let order = tamias_json::number::compare(text(number), told.text);
         if order == beyond || order.is_eq() && number.event < told.event {
             return Err(format!(
-                "{what}: {} in the summary, {} in event {}",
+                "{what}: {} in the statistics, {} in event {}",
                 told.text,
                 text(number),
                 number.event

@@ -1,8 +1,8 @@
 //! The numbers of a key: their range and their exact sum.
 
 use super::digits;
-use super::facts::Place;
 use super::list::List;
+use super::occurrence::Occurrence;
 use crate::value::Number;
 
 pub(super) struct Numbers<'d> {
@@ -50,12 +50,13 @@ impl<'d> Numbers<'d> {
     }
 
     /// Takes in those of the values that come before the first that is no number; gives how many they are.
-    pub(super) fn add(&mut self, documents: &'d [u8], places: &[Place]) -> usize {
-        let is_number =
-            |place: &&Place| matches!(documents.get(place.start as usize), Some(b'-' | b'0'..=b'9'));
+    pub(super) fn add(&mut self, documents: &'d [u8], occurrences: &[Occurrence]) -> usize {
+        let is_number = |occurrence: &&Occurrence| {
+            matches!(documents.get(occurrence.start as usize), Some(b'-' | b'0'..=b'9'))
+        };
         let mut count = 0;
         if let Some(list) = &mut self.list {
-            for Place { start, end, event } in places.iter().take_while(is_number) {
+            for Occurrence { start, end, event } in occurrences.iter().take_while(is_number) {
                 if !list.add(documents, *start as usize, *end as usize, *event) {
                     self.add_listed();
                     self.list = None;
@@ -65,7 +66,7 @@ impl<'d> Numbers<'d> {
             }
         }
         if self.list.is_none() {
-            for Place { start, end, event } in places.iter().skip(count).take_while(is_number) {
+            for Occurrence { start, end, event } in occurrences.iter().skip(count).take_while(is_number) {
                 let (start, end) = (*start as usize, *end as usize);
                 let text = documents.get(start..end).unwrap_or_default();
                 self.add_to_sum(text, *event, 1, digits::at(documents, start, end));

@@ -1,25 +1,8 @@
 //! What is learnt of one key of the top level.
 
 use super::numbers::Numbers;
+use super::occurrence::Occurrence;
 use super::strings::{Recent, Strings};
-
-/// A value of the key: where it stands in the documents, from `start` up to `end`, and in which event. Of an object or array only the
-/// start is told.
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    pub(super) start: u32,
-    pub(super) end: u32,
-    pub(super) event: u32,
-}
-
-impl Place {
-    /// Where the text of a string begins and ends; none of another value.
-    #[inline(always)]
-    pub(super) fn inside_quotes(&self, documents: &[u8]) -> Option<(usize, usize)> {
-        let start = self.start as usize;
-        (documents.get(start) == Some(&b'"')).then(|| (start + 1, (self.end as usize).wrapping_sub(1)))
-    }
-}
 
 pub(super) struct Facts<'d> {
     /// How many events have it.
@@ -77,37 +60,38 @@ impl<'d> Facts<'d> {
     pub(super) fn add(
         &mut self,
         documents: &'d [u8],
-        places: &mut Vec<Place>,
+        occurrences: &mut Vec<Occurrence>,
         recent: &mut Recent,
         mut repeated: impl FnMut(u32),
     ) {
         let mut next = self.next;
         let mut is_rising = true;
-        for place in &*places {
-            is_rising &= place.event >= next;
-            next = place.event + 1;
+        for occurrence in &*occurrences {
+            is_rising &= occurrence.event >= next;
+            next = occurrence.event + 1;
         }
         if !is_rising {
             let mut next = self.next;
-            places.retain(|place| {
-                let is_first = place.event >= next;
+            occurrences.retain(|occurrence| {
+                let is_first = occurrence.event >= next;
                 if !is_first {
-                    repeated(place.event);
+                    repeated(occurrence.event);
                 }
-                next = place.event + 1;
+                next = occurrence.event + 1;
                 is_first
             });
             self.is_repeated = true;
         }
         // As many as there are events have gone by: none is missing.
-        if self.first_missing.is_none() && places.len() as u32 != next - self.next {
-            let present = (self.next..).zip(&*places).take_while(|(event, place)| place.event == *event);
+        if self.first_missing.is_none() && occurrences.len() as u32 != next - self.next {
+            let present =
+                (self.next..).zip(&*occurrences).take_while(|(event, occurrence)| occurrence.event == *event);
             self.first_missing = Some(self.next + present.count() as u32);
         }
         self.next = next;
-        self.events += places.len() as u32;
-        let mut rest = &**places;
-        while let Some((Place { start, event, .. }, others)) = rest.split_first() {
+        self.events += occurrences.len() as u32;
+        let mut rest = &**occurrences;
+        while let Some((Occurrence { start, event, .. }, others)) = rest.split_first() {
             let taken = match documents.get(*start as usize) {
                 Some(b'"') => self.strings.add(documents, rest, recent),
                 Some(b'-' | b'0'..=b'9') => self.numbers.add(documents, rest),

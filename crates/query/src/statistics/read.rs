@@ -1,14 +1,16 @@
-//! A summary's bytes → what is known of a block.
+//! The bytes of statistics → what is known of a block.
 
+use super::filter;
 use super::hash::hash;
-use super::{FILTERED_BYTES_MAX, HEADER_BYTES, VERSION, filter, flags, key_flags};
+use super::layout::{FILTERED_BYTES_MAX, HEADER_BYTES, VERSION, flags, key_flags};
+use crate::source::{Block, event_count};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use tamias_json::write_json_string;
 
 /// What is known of a block's documents.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Summary<'b> {
+pub(crate) struct Statistics<'b> {
     bytes: &'b [u8],
     flags: u8,
     events: u32,
@@ -103,9 +105,15 @@ struct Filter<'b> {
 /// The largest scale of a decimal.
 const SCALE_MAX: u32 = 28;
 
-impl<'b> Summary<'b> {
-    /// Reads what [`summarize`](super::summarize) wrote. None where it was another version, or something else.
-    pub(crate) fn parse(bytes: &'b [u8]) -> Option<Summary<'b>> {
+impl<'b> Statistics<'b> {
+    /// What a block says of itself; none where it says nothing, or speaks of other events than it has.
+    pub(crate) fn of(block: &'b dyn Block) -> Option<Statistics<'b>> {
+        let statistics = block.statistics().and_then(Statistics::parse)?;
+        (statistics.events() as usize == event_count(block)).then_some(statistics)
+    }
+
+    /// Reads what [`collect_statistics`](super::collect_statistics) wrote. None where that was another version, or something else.
+    pub(crate) fn parse(bytes: &'b [u8]) -> Option<Statistics<'b>> {
         let (head, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         let [version, flags, keys @ .., e0, e1, e2, e3, f0, f1, f2, f3] = *head;
         if version != VERSION {
@@ -115,7 +123,7 @@ impl<'b> Summary<'b> {
         let events = u32::from_le_bytes([e0, e1, e2, e3]);
         let (rest, flat) = rest.split_at_checked(rest.len().checked_sub(events.div_ceil(8) as usize)?)?;
         let filter = rest.len().checked_sub(u32::from_le_bytes([f0, f1, f2, f3]) as usize)?;
-        Some(Summary {
+        Some(Statistics {
             bytes,
             flags,
             events,
@@ -125,7 +133,7 @@ impl<'b> Summary<'b> {
         })
     }
 
-    /// How many events the block had when it was summarised.
+    /// How many events the block had when they were collected.
     pub(crate) fn events(&self) -> u32 {
         self.events
     }

@@ -1,5 +1,6 @@
-//! Summaries against a plain reading of the same documents with serde_json.
+//! Statistics against a plain reading of the same documents with serde_json.
 
+use super::layout::{KEYS_MAX, NAME_BYTES_MAX, VERSION};
 use super::read::KeyFacts;
 use super::*;
 use crate::value::Number;
@@ -44,16 +45,16 @@ pub(super) fn block(documents: &[impl AsRef<[u8]>]) -> (Vec<u8>, Vec<u32>) {
     (bytes, ends)
 }
 
-pub(super) fn summary_of(documents: &[impl AsRef<[u8]>]) -> Vec<u8> {
+pub(super) fn statistics_of(documents: &[impl AsRef<[u8]>]) -> Vec<u8> {
     let (bytes, ends) = block(documents);
     let mut out = Vec::new();
-    summarize(&bytes, &ends, &mut out);
+    collect_statistics(&bytes, &ends, &mut out);
     check_own(&bytes, &ends, &out);
     out
 }
 
-fn facts<'b>(summary: &Summary<'b>, name: &str) -> KeyFacts<'b> {
-    match summary.key(name) {
+fn facts<'b>(statistics: &Statistics<'b>, name: &str) -> KeyFacts<'b> {
+    match statistics.key(name) {
         Key::Present(facts) => facts,
         other => panic!("{name}: {other:?}"),
     }
@@ -82,10 +83,10 @@ fn plain(documents: &[u8]) -> (u32, BTreeMap<String, Plain>) {
     (events, keys)
 }
 
-/// An honest summary is not found to be false.
-fn check_own(documents: &[u8], ends: &[u32], summary: &[u8]) {
+/// Honest statistics are not found to be false.
+fn check_own(documents: &[u8], ends: &[u32], statistics: &[u8]) {
     let ends: Vec<[u8; 4]> = ends.iter().map(|end| end.to_le_bytes()).collect();
-    assert_eq!(check_summary(documents, &ends, summary), Ok(()));
+    assert_eq!(check_statistics(documents, &ends, statistics), Ok(()));
 }
 
 fn occurrences(documents: &[u8], key: &[u8]) -> usize {
@@ -120,27 +121,27 @@ fn spelled_key(name: &str) -> Vec<u8> {
     key
 }
 
-/// Holds every fact of a summary against the documents.
+/// Holds every fact of statistics against the documents.
 fn check(documents: &[u8], ends: &[u32]) {
     let mut bytes = Vec::new();
-    summarize(documents, ends, &mut bytes);
+    collect_statistics(documents, ends, &mut bytes);
     assert!(bytes.len() <= (documents.len() / 40).max(2048), "{} bytes", bytes.len());
     check_own(documents, ends, &bytes);
-    let summary = Summary::parse(&bytes).unwrap();
+    let statistics = Statistics::parse(&bytes).unwrap();
     let (events, keys) = plain(documents);
-    assert_eq!(summary.events(), events);
+    assert_eq!(statistics.events(), events);
     let is_nested = keys.values().any(|plain| plain.values.keys().any(|text| text.starts_with(['{', '['])));
-    assert_eq!(summary.never_nested(), !is_nested);
+    assert_eq!(statistics.never_nested(), !is_nested);
     let lines = documents.split(|&byte| byte == b'\n').filter(|document| !document.is_empty());
     for (event, document) in lines.enumerate() {
-        let is_told = summary.flat()[event / 8] >> (event % 8) & 1 == 1;
+        let is_told = statistics.flat()[event / 8] >> (event % 8) & 1 == 1;
         let is_flat = is_flat(document);
         // Where there were too many keys to keep, their event is not told to be flat.
-        let is_complete = matches!(summary.key("no key has this name"), Key::Absent);
+        let is_complete = matches!(statistics.key("no key has this name"), Key::Absent);
         assert!(is_told == is_flat || !is_told && !is_complete, "{}", String::from_utf8_lossy(document));
     }
     for (name, plain) in &keys {
-        let facts = match summary.key(name) {
+        let facts = match statistics.key(name) {
             Key::Absent => panic!("{name:?} is there"),
             Key::Unknown => continue,
             Key::Present(facts) => facts,
@@ -154,7 +155,7 @@ fn check(documents: &[u8], ends: &[u32]) {
             );
         }
         let mut bits = Vec::new();
-        summary.plain(name, &mut bits);
+        statistics.plain(name, &mut bits);
         let lines = documents.split(|&byte| byte == b'\n').filter(|document| !document.is_empty());
         for (event, document) in (0..).zip(lines) {
             let is_plain = bits[event as usize / 8] >> (event % 8) & 1 == 1;
@@ -231,7 +232,7 @@ fn check(documents: &[u8], ends: &[u32]) {
     }
     for name in ["", "no such key", "Elapsed", ",", "\"", "a\\"] {
         if !keys.contains_key(name) {
-            assert!(!matches!(summary.key(name), Key::Present(_)), "{name:?} is not there");
+            assert!(!matches!(statistics.key(name), Key::Present(_)), "{name:?} is not there");
         }
     }
 }
@@ -338,13 +339,13 @@ proptest! {
     }
 
     #[test]
-    fn altered_summaries_may_be_read(
+    fn altered_statistics_may_be_read(
         documents in prop::collection::vec(prop::collection::vec((key(), value()), 0..5), 0..60),
         alterations in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
         cut in any::<prop::sample::Index>(),
     ) {
         let documents: Vec<String> = documents.iter().map(|members| object(members)).collect();
-        let mut bytes = summary_of(&documents);
+        let mut bytes = statistics_of(&documents);
         for (at, byte) in alterations {
             let at = at.index(bytes.len());
             bytes[at] = byte;
@@ -357,10 +358,10 @@ proptest! {
 
 /// Reads everything that can be asked for; the answers may be anything.
 fn read_all(bytes: &[u8], names: &[String]) {
-    let Some(summary) = Summary::parse(bytes) else { return };
-    let _ = (summary.events(), summary.never_nested());
+    let Some(statistics) = Statistics::parse(bytes) else { return };
+    let _ = (statistics.events(), statistics.never_nested());
     for name in names {
-        let Key::Present(KeyFacts { values: Some(values), .. }) = summary.key(name) else { continue };
+        let Key::Present(KeyFacts { values: Some(values), .. }) = statistics.key(name) else { continue };
         let listed = values.listed_strings.into_iter().chain(values.listed_numbers).flatten().count();
         assert!(listed <= bytes.len());
         assert!(values.sum.into_iter().flatten().all(|(scale, _)| scale <= 28));
@@ -411,14 +412,14 @@ fn facts_of_generated_events() {
     let (documents, ends) = block(&documents);
     check(&documents, &ends);
     let mut bytes = Vec::new();
-    summarize(&documents, &ends, &mut bytes);
-    let summary = Summary::parse(&bytes).unwrap();
+    collect_statistics(&documents, &ends, &mut bytes);
+    let statistics = Statistics::parse(&bytes).unwrap();
     for name in ["@mt", "@tr", "Application"] {
-        assert!(facts(&summary, name).is_simple, "{name}");
+        assert!(facts(&statistics, name).is_simple, "{name}");
     }
-    assert!(facts(&summary, "Application").values.unwrap().listed_strings.is_some());
-    assert!(facts(&summary, "Elapsed").values.unwrap().range.is_some());
-    let ids = facts(&summary, "@tr").values.unwrap();
+    assert!(facts(&statistics, "Application").values.unwrap().listed_strings.is_some());
+    assert!(facts(&statistics, "Elapsed").values.unwrap().range.is_some());
+    let ids = facts(&statistics, "@tr").values.unwrap();
     let found = (0..1000).filter(|n| ids.may_hold(format!("{n:032x}").as_bytes())).count();
     assert!(found < 30, "{found} of 1000 that are not there may be");
 }
@@ -433,9 +434,9 @@ fn events_in_which_a_key_is_nested_are_told() {
         })
         .collect();
     let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
-    let bytes = summary_of(&documents);
+    let bytes = statistics_of(&documents);
     let mut plain = Vec::new();
-    Summary::parse(&bytes).unwrap().plain("a", &mut plain);
+    Statistics::parse(&bytes).unwrap().plain("a", &mut plain);
     for n in 0..1000 {
         assert_eq!(plain[n / 8] >> (n % 8) & 1 == 1, !matches!(n % 50, 7 | 8), "{n}");
     }
@@ -444,7 +445,7 @@ fn events_in_which_a_key_is_nested_are_told() {
 #[test]
 fn simple_keys() {
     let is_simple = |documents: &[&str], name: &str| {
-        facts(&Summary::parse(&summary_of(documents)).unwrap(), name).is_simple
+        facts(&Statistics::parse(&statistics_of(documents)).unwrap(), name).is_simple
     };
     assert!(is_simple(&[r#"{"a":1}"#, r#"{"a":2,"b":3}"#], "a"));
     assert!(is_simple(&[r#"{"a":1,"b":"a"}"#, r#"{"b":["a","\"a\":"]}"#], "a"));
@@ -464,35 +465,35 @@ fn simple_keys() {
 fn what_is_not_listed_is_unknown() {
     let many: Vec<String> = (0..600).map(|n| format!("\"key{n}\":{n}")).collect();
     let many = format!("{{{}}}", many.join(","));
-    let bytes = summary_of(&[many.as_str(), r#"{"key1":1,"key2":2}"#]);
-    let summary = Summary::parse(&bytes).unwrap();
-    assert_eq!(facts(&summary, "key1").events, 2);
-    let listed = (0..600).filter(|n| matches!(summary.key(&format!("key{n}")), Key::Present(_))).count();
+    let bytes = statistics_of(&[many.as_str(), r#"{"key1":1,"key2":2}"#]);
+    let statistics = Statistics::parse(&bytes).unwrap();
+    assert_eq!(facts(&statistics, "key1").events, 2);
+    let listed = (0..600).filter(|n| matches!(statistics.key(&format!("key{n}")), Key::Present(_))).count();
     assert!((10..=KEYS_MAX).contains(&listed), "{listed}");
-    assert!(matches!(summary.key("other"), Key::Unknown));
+    assert!(matches!(statistics.key("other"), Key::Unknown));
 
     let long = format!("{{\"{}\":1,\"a\":2}}", "x".repeat(NAME_BYTES_MAX + 1));
-    let bytes = summary_of(&[long]);
-    let summary = Summary::parse(&bytes).unwrap();
-    assert!(facts(&summary, "a").is_simple);
-    assert!(matches!(summary.key("b"), Key::Unknown));
+    let bytes = statistics_of(&[long]);
+    let statistics = Statistics::parse(&bytes).unwrap();
+    assert!(facts(&statistics, "a").is_simple);
+    assert!(matches!(statistics.key("b"), Key::Unknown));
 }
 
 #[test]
 fn more_names_than_are_told_apart_leave_no_key_simple() {
     let many: Vec<String> = (0..5000).map(|n| format!("\"key{n}\":{n}")).collect();
-    let bytes = summary_of(&[format!("{{\"a\":1,\"b\":{{{}}}}}", many.join(","))]);
-    let summary = Summary::parse(&bytes).unwrap();
-    let facts = facts(&summary, "a");
+    let bytes = statistics_of(&[format!("{{\"a\":1,\"b\":{{{}}}}}", many.join(","))]);
+    let statistics = Statistics::parse(&bytes).unwrap();
+    let facts = facts(&statistics, "a");
     assert!(!facts.is_simple && facts.events == 1);
-    assert!(matches!(summary.key("c"), Key::Unknown));
+    assert!(matches!(statistics.key("c"), Key::Unknown));
 }
 
 #[test]
 fn lone_surrogates_have_no_one_spelling() {
-    let bytes = summary_of(&[r#"{"\ud800":"\udfff","a":"\udfff"}"#]);
-    let summary = Summary::parse(&bytes).unwrap();
-    assert!(matches!(summary.key("\u{FFFD}"), Key::Unknown));
+    let bytes = statistics_of(&[r#"{"\ud800":"\udfff","a":"\udfff"}"#]);
+    let statistics = Statistics::parse(&bytes).unwrap();
+    assert!(matches!(statistics.key("\u{FFFD}"), Key::Unknown));
     assert!(spelled("\u{FFFD}").is_none());
     assert_eq!(&*spelled("a\"\n").unwrap(), br#"a\"\n"#);
 }
@@ -500,11 +501,11 @@ fn lone_surrogates_have_no_one_spelling() {
 #[test]
 fn of_what_is_no_block_nothing_is_known() {
     let mut out = vec![7];
-    summarize(b"{\"a\":1}\n{\"a\"\n", &[7, 12], &mut out);
-    summarize(b"{\"a\":1}\n", &[100], &mut out);
+    collect_statistics(b"{\"a\":1}\n{\"a\"\n", &[7, 12], &mut out);
+    collect_statistics(b"{\"a\":1}\n", &[100], &mut out);
     assert_eq!(out, [7]);
-    let mut bytes = summary_of(&[r#"{"a":1}"#]);
+    let mut bytes = statistics_of(&[r#"{"a":1}"#]);
     bytes[0] = VERSION + 1;
-    assert!(Summary::parse(&bytes).is_none());
-    assert!(Summary::parse(&[]).is_none());
+    assert!(Statistics::parse(&bytes).is_none());
+    assert!(Statistics::parse(&[]).is_none());
 }

@@ -4,8 +4,9 @@
 //! of each document, whose values are noted by key, and only then the values of each key are looked at, one after another: loops
 //! over like things, where no step waits for the one before.
 
-use super::facts::{Facts, Place};
+use super::facts::Facts;
 use super::names::Names;
+use super::occurrence::Occurrence;
 use super::strings::Recent;
 use tamias_json::search::Structure;
 
@@ -36,7 +37,7 @@ struct State<'d> {
     /// There is a backslash in it.
     is_escaped: bool,
     /// The values of the window.
-    places: Vec<Place>,
+    occurrences: Vec<Occurrence>,
     facts: Option<Box<Facts<'d>>>,
 }
 
@@ -107,7 +108,7 @@ impl<'d> Keys<'d> {
                 let (start, end) = (open as usize + 2, (colon as usize).wrapping_sub(1));
                 let known = self.names.recent(documents, start, end);
                 match known.and_then(|number| self.states.get_mut(number)) {
-                    Some(state) => state.places.push(Place { start: colon + 1, end: next, event }),
+                    Some(state) => state.occurrences.push(Occurrence { start: colon + 1, end: next, event }),
                     None => self.begin_with(documents, (open, colon, next), event),
                 }
             }
@@ -157,15 +158,15 @@ impl<'d> Keys<'d> {
     fn settle(&mut self, documents: &'d [u8]) {
         let Keys { states, recent, flat, .. } = self;
         for state in states {
-            if state.places.is_empty() {
+            if state.occurrences.is_empty() {
                 continue;
             }
             if state.is_escaped {
-                state.places.iter().for_each(|place| set_not_flat(flat, place.event));
+                state.occurrences.iter().for_each(|occurrence| set_not_flat(flat, occurrence.event));
             }
             let facts = state.facts.get_or_insert_with(|| Box::new(Facts::new(state.name)));
-            facts.add(documents, &mut state.places, recent, |event| set_not_flat(flat, event));
-            state.places.clear();
+            facts.add(documents, &mut state.occurrences, recent, |event| set_not_flat(flat, event));
+            state.occurrences.clear();
         }
     }
 
@@ -181,10 +182,10 @@ impl<'d> Keys<'d> {
         self.begin();
         match number.and_then(|number| self.states.get_mut(number)) {
             Some(state) => {
-                if state.places.is_empty() {
-                    state.places.reserve(PLACES);
+                if state.occurrences.is_empty() {
+                    state.occurrences.reserve(PLACES);
                 }
-                state.places.push(Place { start: colon + 1, end: next, event });
+                state.occurrences.push(Occurrence { start: colon + 1, end: next, event });
             }
             None => {
                 self.has_others = true;
@@ -201,7 +202,7 @@ impl<'d> Keys<'d> {
             let is_doubtful = matches!(name.first(), None | Some(b',' | b':' | b']' | b'}'));
             let is_escaped = memchr::memchr(b'\\', name).is_some();
             let elsewhere = (!is_doubtful && !is_escaped).then(Vec::new);
-            self.states.push(State { name, elsewhere, is_escaped, places: Vec::new(), facts: None });
+            self.states.push(State { name, elsewhere, is_escaped, occurrences: Vec::new(), facts: None });
             if is_escaped && let Some(quote) = memchr::memrchr(b'"', name) {
                 // What follows an escaped quote looks like a key as well.
                 self.mark(name, quote + 1, name.len(), None);

@@ -1,21 +1,22 @@
-//! A block's documents → its summary.
+//! A block's documents → its statistics.
 
 use super::collect::Keys;
 use super::facts::{Facts, Tally};
+use super::filter;
+use super::layout::{HEADER_BYTES, KEYS_MAX, NAME_BYTES_MAX, VERSION, flags, key_flags};
 use super::list::Entry;
-use super::{HEADER_BYTES, KEYS_MAX, NAME_BYTES_MAX, VERSION, filter, flags, key_flags};
 use std::ops::Range;
 
-/// A summary takes at most this part of its documents' bytes, or [`BYTES_ALWAYS`].
+/// Statistics take at most this part of the documents' bytes, or [`BYTES_ALWAYS`].
 const SHARE: usize = 40;
-/// What a summary may take in any case: a small block has as many keys as a large one.
+/// What statistics may take in any case: a small block has as many keys as a large one.
 const BYTES_ALWAYS: usize = 2048;
 
 /// Appends what a block says of itself: `documents` are its documents, each ended by a line feed where `ends` tells.
 ///
 /// Takes time linear in the bytes, and appends at most a fortieth of them, or 2 KiB where the documents are few. Nothing is
 /// appended where they are no minified JSON objects.
-pub fn summarize(documents: &[u8], ends: &[u32], out: &mut Vec<u8>) {
+pub fn collect_statistics(documents: &[u8], ends: &[u32], out: &mut Vec<u8>) {
     let Some(keys) = Keys::of(documents, ends) else { return };
     write(keys, ends.len() as u32, (documents.len() / SHARE).max(BYTES_ALWAYS), out);
 }
@@ -32,7 +33,7 @@ struct Record<'d> {
 
 fn write(mut keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
     let flat = std::mem::take(&mut keys.flat);
-    let mut summary_flags = if keys.is_nested { flags::NESTED } else { 0 };
+    let mut block_flags = if keys.is_nested { flags::NESTED } else { 0 };
     let mut is_incomplete = keys.has_others;
     let mut buffer = Vec::with_capacity(budget);
     let mut records: Vec<Record<'_>> = keys
@@ -51,7 +52,7 @@ fn write(mut keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
     records.truncate(fitting.count());
     is_incomplete |= records.len() < all;
     if is_incomplete {
-        summary_flags |= flags::INCOMPLETE;
+        block_flags |= flags::INCOMPLETE;
     }
     let mut left = budget.saturating_sub(bytes);
     // Identifiers shall not be without a filter for the sake of the longest lists.
@@ -65,7 +66,7 @@ fn write(mut keys: Keys<'_>, events: u32, budget: usize, out: &mut Vec<u8>) {
 
     records.sort_unstable_by_key(|record| record.name);
     let begin = out.len();
-    out.extend_from_slice(&[VERSION, summary_flags]);
+    out.extend_from_slice(&[VERSION, block_flags]);
     out.extend_from_slice(&(records.len() as u16).to_le_bytes());
     out.extend_from_slice(&events.to_le_bytes());
     out.extend_from_slice(&(filter.len() as u32).to_le_bytes());

@@ -1,9 +1,9 @@
 //! The strings of a key: all distinct ones, or hashes of them for the filter.
 
-use super::FILTERED_BYTES_MAX;
-use super::facts::Place;
 use super::hash::hash;
+use super::layout::FILTERED_BYTES_MAX;
 use super::list::List;
+use super::occurrence::Occurrence;
 
 /// HEURISTIC: when the list is full, a key whose strings in it are longer than this on average holds prose.
 const MEAN_BYTES_MAX: usize = 48;
@@ -58,10 +58,16 @@ impl<'d> Strings<'d> {
     }
 
     /// Takes in those of the values that come before the first that is no string; gives how many they are.
-    pub(super) fn add(&mut self, documents: &'d [u8], places: &[Place], recent: &mut Recent) -> usize {
+    pub(super) fn add(
+        &mut self,
+        documents: &'d [u8],
+        occurrences: &[Occurrence],
+        recent: &mut Recent,
+    ) -> usize {
         let strings = |from: usize| {
-            let rest = places.get(from..).unwrap_or_default();
-            rest.iter().map_while(|place| place.inside_quotes(documents).map(|at| (at, place.event)))
+            let rest = occurrences.get(from..).unwrap_or_default();
+            rest.iter()
+                .map_while(|occurrence| occurrence.inside_quotes(documents).map(|at| (at, occurrence.event)))
         };
         let mut count = 0;
         if let Some(list) = &mut self.list {

@@ -1,7 +1,7 @@
 //! The distinct values of a key, as long as they are few.
 
+use super::layout::{LISTED_BYTES_MAX, LISTED_MAX};
 use super::text::{Text, Words};
-use super::{LISTED_BYTES_MAX, LISTED_MAX};
 
 /// A value in its spelling, how many events have it, and which is the first.
 pub(super) struct Entry<'d> {

@@ -1,0 +1,337 @@
+//! An expression → a condition, taken apart.
+
+use super::condition::{Alone, Condition, Form, Sought, Time, only_slot};
+use super::outcomes::Outcomes;
+use crate::ast::Comparison;
+use crate::expr::{Computed, Expr, Like, LikeForm, Pattern};
+use crate::value::Value;
+use std::collections::BTreeMap;
+use tamias_json::number::Bound;
+use tamias_json::search::Needle;
+use tamias_json::write_json_string;
+
+/// Most values of one key that are searched for one by one: more are compared at each place of the key.
+const VALUES_SEARCHED: usize = 2;
+/// Most values that a place is compared with.
+const VALUES_COMPARED: usize = 64;
+/// A text that is shorter stands nearly everywhere.
+const MENTION_BYTES_MIN: usize = 3;
+const MENTIONS_MAX: usize = 4;
+
+pub(super) struct Analysis<'n> {
+    names: &'n [Box<str>],
+    unnested: usize,
+    /// How many conditions were found that depend on one slot alone.
+    pub(super) alone: usize,
+    pub(super) needles: Vec<Needle>,
+}
+
+/// A constant that a key's value may equal, as it is stored.
+enum Equal {
+    /// With its quotes.
+    Text(Box<[u8]>),
+    Truth(Box<[u8]>),
+    Number(Box<Bound>),
+}
+
+impl<'n> Analysis<'n> {
+    /// An analysis of expressions over these names, and over the elements of so many unnested collections.
+    pub(super) fn new(names: &'n [Box<str>], unnested: usize) -> Analysis<'n> {
+        Analysis { names, unnested, alone: 0, needles: Vec::new() }
+    }
+
+    /// The condition of an expression's truth.
+    pub(super) fn condition(&mut self, expr: &Expr) -> Condition {
+        self.part(expr, false)
+    }
+
+    /// A condition; `is_within` one that depends on one slot alone.
+    fn part(&mut self, expr: &Expr, is_within: bool) -> Condition {
+        let alone = if is_within { None } else { self.alone(expr) };
+        let form = self.form(expr, is_within || alone.is_some());
+        Condition { form, alone }
+    }
+
+    fn alone(&mut self, expr: &Expr) -> Option<Alone> {
+        // What was unnested is no part of an event, and other locals are counted from there on.
+        if self.unnested > 0 && has_locals(expr) {
+            return None;
+        }
+        let slot = only_slot(expr)??;
+        self.alone += 1;
+        Some(Alone { slot, expr: expr.clone(), number: self.alone - 1 })
+    }
+
+    fn form(&mut self, expr: &Expr, is_within: bool) -> Form {
+        match expr {
+            Expr::Constant(value) => Form::Constant(Outcomes::of(value)),
+            Expr::And(terms) => Form::And(terms.iter().map(|term| self.part(term, is_within)).collect()),
+            Expr::Or(terms) => self.or(terms, is_within),
+            Expr::Not(of) => self.part(of, is_within).form.negated(),
+            Expr::IsNull(of, negated) => match (&**of, negated) {
+                (Expr::Slot(slot), true) => Form::Sought(Sought::NotNull { slot: *slot }),
+                (Expr::Slot(slot), false) => Form::Sought(Sought::NotNull { slot: *slot }).negated(),
+                _ => Form::Opaque,
+            },
+            Expr::CompareNumber { op, left, bound, .. } => match **left {
+                Expr::Slot(slot) => Form::Sought(Sought::Number { slot, op: *op, bound: bound.clone() }),
+                Expr::BuiltIn(Computed::Timestamp) => Form::Time(Time::new(*op, bound)),
+                _ => Form::Opaque,
+            },
+            Expr::Compare { op: Comparison::Equal, left, right, ci: false } => self.equal(left, right),
+            Expr::Compare { op: Comparison::NotEqual, left, right, ci: false } => self.not_equal(left, right),
+            Expr::In { left, right, negated: false, ci: false } => self.within(left, right),
+            Expr::Like { left, pattern, negated: false } => self.like(left, pattern),
+            Expr::Match { left, pattern } => match (&**left, pattern.literal_bytes()) {
+                (Expr::Slot(slot), Some(literal)) => self.contains(*slot, literal),
+                _ => self.mentions(left, pattern),
+            },
+            Expr::MatchWhole { left, pattern, negated: false } => self.mentions(left, pattern),
+            Expr::Compare { .. } | Expr::In { .. } | Expr::Like { .. } | Expr::MatchWhole { .. } => {
+                Form::Opaque
+            }
+            Expr::Slot(_)
+            | Expr::Group(_)
+            | Expr::Local(_)
+            | Expr::BuiltIn(_)
+            | Expr::Member(..)
+            | Expr::Element(..)
+            | Expr::Negate(_)
+            | Expr::Arithmetic(..)
+            | Expr::IndexOfMatch { .. }
+            | Expr::ReplaceMatch { .. }
+            | Expr::Call { .. }
+            | Expr::Coalesce(_)
+            | Expr::Concat(_)
+            | Expr::Array(_)
+            | Expr::Object(_)
+            | Expr::If(_)
+            | Expr::Let(..)
+            | Expr::Quantified { .. } => Form::Opaque,
+        }
+    }
+
+    /// Terms that want one key to have one value or another become one condition.
+    fn or(&mut self, terms: &[Expr], is_within: bool) -> Form {
+        let mut by_slot: BTreeMap<usize, (Vec<&Expr>, Vec<Equal>)> = BTreeMap::new();
+        let mut others = Vec::new();
+        for term in terms {
+            match equated(term) {
+                Some((slot, value)) => {
+                    let (exprs, values) = by_slot.entry(slot).or_default();
+                    exprs.push(term);
+                    values.push(value);
+                }
+                None => others.push(term),
+            }
+        }
+        let mut conditions = Vec::new();
+        for (slot, (exprs, values)) in by_slot {
+            let alone = match exprs.as_slice() {
+                _ if is_within => None,
+                [expr] => self.alone(expr),
+                exprs => self.alone(&Expr::Or(exprs.iter().copied().cloned().collect())),
+            };
+            conditions.push(Condition { form: self.any_of(slot, values), alone });
+        }
+        conditions.extend(others.into_iter().map(|term| self.part(term, is_within)));
+        Form::Or(conditions)
+    }
+
+    fn equal(&mut self, left: &Expr, right: &Expr) -> Form {
+        if let Some((slot, value)) = equated_sides(left, right) {
+            return self.any_of(slot, vec![value]);
+        }
+        match sides(left, right) {
+            // An event without a level is one of `Information`.
+            Some((Expr::BuiltIn(Computed::Level { level }), Value::Text(text))) => {
+                let Some(text) = quoted(&text.text()) else { return Form::Opaque };
+                let absent = Form::Sought(Sought::Defined { slot: *level }).negated();
+                Form::Or(vec![self.value(*level, text, true).into(), absent.into()])
+            }
+            _ => Form::Opaque,
+        }
+    }
+
+    fn not_equal(&mut self, left: &Expr, right: &Expr) -> Form {
+        match (sides(left, right), equated_sides(left, right)) {
+            (Some((Expr::Slot(slot), _)), Some((_, value))) => {
+                let equal = self.any_of(*slot, vec![value]);
+                let defined = Form::Sought(Sought::Defined { slot: *slot });
+                Form::And(vec![defined.into(), equal.negated().into()])
+            }
+            _ => Form::Opaque,
+        }
+    }
+
+    fn within(&mut self, left: &Expr, right: &Expr) -> Form {
+        let (Expr::Slot(slot), Expr::Constant(Value::Array(array))) = (left, right) else {
+            return Form::Opaque;
+        };
+        match array.iter().map(|element| Equal::of(&element)).collect() {
+            Some(values) => self.any_of(*slot, values),
+            None => Form::Opaque,
+        }
+    }
+
+    /// A key's value is one of these.
+    fn any_of(&mut self, slot: usize, values: Vec<Equal>) -> Form {
+        let (mut texts, mut truths, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
+        for value in values {
+            match value {
+                Equal::Text(text) => texts.push(text),
+                Equal::Truth(text) => truths.push(text),
+                Equal::Number(bound) => bounds.push(*bound),
+            }
+        }
+        if texts.len() > VALUES_COMPARED || bounds.len() > VALUES_COMPARED {
+            return Form::Opaque;
+        }
+        let mut forms = Vec::new();
+        if texts.len() > VALUES_SEARCHED {
+            texts.append(&mut truths);
+            forms.push(Form::Sought(Sought::OneOf { slot, values: texts }));
+        } else {
+            forms.extend(texts.into_iter().map(|text| self.value(slot, text, true)));
+        }
+        if !truths.is_empty() {
+            forms.push(Form::Sought(Sought::OneOf { slot, values: truths }));
+        }
+        match bounds.len() {
+            0 => {}
+            1 => forms.extend(bounds.into_iter().map(|bound| {
+                Form::Sought(Sought::Number { slot, op: Comparison::Equal, bound: Box::new(bound) })
+            })),
+            _ => forms.push(Form::Sought(Sought::NumberOneOf { slot, bounds })),
+        }
+        match forms.len() {
+            1 => forms.swap_remove(0),
+            _ => Form::Or(forms.into_iter().map(Condition::from).collect()),
+        }
+    }
+
+    /// A key's value is this string with its quotes, or begins with it.
+    fn value(&mut self, slot: usize, value: Box<[u8]>, is_whole: bool) -> Form {
+        let mut bytes = Vec::new();
+        let Some(name) = self.names.get(slot) else { return Form::Opaque };
+        write_json_string(name, &mut bytes);
+        bytes.push(b':');
+        bytes.extend_from_slice(&value);
+        match self.needle(&bytes) {
+            Some(needle) => Form::Sought(Sought::Value { slot, needle, value, is_whole }),
+            None => Form::Opaque,
+        }
+    }
+
+    fn like(&mut self, left: &Expr, pattern: &Like) -> Form {
+        let Expr::Slot(slot) = left else { return Form::Opaque };
+        match (pattern.form(), quoted_like(pattern)) {
+            (LikeForm::Exact(_), Some(text)) => self.value(*slot, text, true),
+            (LikeForm::Prefix(prefix), Some(text)) if !prefix.is_empty() => {
+                let text = text.strip_suffix(b"\"").unwrap_or(&text);
+                self.value(*slot, text.into(), false)
+            }
+            (LikeForm::Contains(text), _) => self.contains(*slot, text),
+            (LikeForm::Exact(_) | LikeForm::Prefix(_) | LikeForm::Other, _) => Form::Opaque,
+        }
+    }
+
+    fn contains(&mut self, slot: usize, literal: &[u8]) -> Form {
+        match self.needle(literal) {
+            Some(needle) => Form::Sought(Sought::Contains { slot, needle }),
+            None => Form::Opaque,
+        }
+    }
+
+    /// The document has one of the texts in it that a stored string needs in order to match.
+    fn mentions(&mut self, of: &Expr, pattern: &Pattern) -> Form {
+        let literals = match of {
+            Expr::Slot(_) => pattern.required(),
+            _ => Vec::new(),
+        };
+        let are_rare = literals.iter().all(|literal| literal.len() >= MENTION_BYTES_MIN);
+        if literals.is_empty() || literals.len() > MENTIONS_MAX || !are_rare {
+            return Form::Opaque;
+        }
+        match literals.iter().map(|literal| self.needle(literal)).collect() {
+            Some(needles) => Form::Sought(Sought::Mentions { needles }),
+            None => Form::Opaque,
+        }
+    }
+
+    /// The number of a text to be searched for, if it can be.
+    fn needle(&mut self, bytes: &[u8]) -> Option<usize> {
+        self.needles.push(Needle::new(bytes)?);
+        Some(self.needles.len() - 1)
+    }
+}
+
+impl Equal {
+    fn of(value: &Value<'_>) -> Option<Equal> {
+        match value {
+            Value::Text(text) => quoted(&text.text()).map(Equal::Text),
+            Value::Bool(bool) => Some(Equal::Truth(bool.to_string().into_bytes().into())),
+            Value::Number(number) => Some(Equal::Number(Box::new(Bound::new(&number.text())))),
+            Value::Undefined | Value::Null | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+}
+
+/// The value that an expression wants the key of a slot to have, if that is all it says.
+fn equated(expr: &Expr) -> Option<(usize, Equal)> {
+    match expr {
+        Expr::Compare { op: Comparison::Equal, left, right, ci: false } => equated_sides(left, right),
+        Expr::CompareNumber { op: Comparison::Equal, left, bound, .. } => match **left {
+            Expr::Slot(slot) => Some((slot, Equal::Number(bound.clone()))),
+            _ => None,
+        },
+        Expr::Like { left, pattern, negated: false } => match (&**left, pattern.form()) {
+            (Expr::Slot(slot), LikeForm::Exact(_)) => Some((*slot, Equal::Text(quoted_like(pattern)?))),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The same of `left = right`.
+fn equated_sides(left: &Expr, right: &Expr) -> Option<(usize, Equal)> {
+    match sides(left, right)? {
+        (Expr::Slot(slot), value) => Some((*slot, Equal::of(value)?)),
+        // An event without a level is one of `Information`.
+        (Expr::BuiltIn(Computed::Level { level }), Value::Text(text)) if *text.text() != *"Information" => {
+            Some((*level, Equal::Text(quoted(&text.text())?)))
+        }
+        _ => None,
+    }
+}
+
+/// What is compared with a constant, and that.
+fn sides<'e>(left: &'e Expr, right: &'e Expr) -> Option<(&'e Expr, &'e Value<'static>)> {
+    match (left, right) {
+        (of, Expr::Constant(value)) | (Expr::Constant(value), of) => Some((of, value)),
+        _ => None,
+    }
+}
+
+/// A string as it is stored; none where there may be other spellings: lone surrogates read as the replacement character, but are
+/// stored as they came.
+fn quoted(text: &str) -> Option<Box<[u8]>> {
+    if text.contains(char::REPLACEMENT_CHARACTER) {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    write_json_string(text, &mut bytes);
+    Some(bytes.into())
+}
+
+/// The text that strings like this are, or begin with.
+fn quoted_like(pattern: &Like) -> Option<Box<[u8]>> {
+    match pattern.form() {
+        LikeForm::Exact(text) | LikeForm::Prefix(text) => quoted(text),
+        LikeForm::Contains(_) | LikeForm::Other => None,
+    }
+}
+
+fn has_locals(expr: &Expr) -> bool {
+    matches!(expr, Expr::Local(_)) || expr.children().into_iter().any(has_locals)
+}

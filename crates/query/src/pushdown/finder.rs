@@ -1,0 +1,280 @@
+//! The prefilter at work: window by window of a block's events.
+
+use super::condition::Form;
+use super::prepared::{Prefilter, Pushdown};
+use super::pruner::Settled;
+use super::window::{Key, Scratch, Window};
+use crate::expr::Scope;
+use crate::statistics::Statistics;
+use std::ops::Range;
+use std::sync::Arc;
+use tamias_json::search::{Documents, FewDigits, Match, Place};
+use tamias_json::{Isa, Value};
+
+/// Bytes of documents that are searched at a time, about: they stay in the processor's second cache from one condition to the next.
+const WINDOW_BYTES: u32 = 256 * 1024;
+const WINDOW_EVENTS: usize = 4096;
+
+/// So many events are searched at first, and then twice as many each time: perhaps no more are wanted.
+pub(crate) const FIRST_WINDOW_EVENTS: usize = 128;
+
+/// HEURISTIC: where more than one byte in so many has to be scanned after all, searching gains too little.
+const SCANNED_MOST: u64 = 3;
+const SCANNED_FEW_BYTES: u64 = 32 * 1024;
+/// So many windows are not searched then.
+const PAUSE_WINDOWS: usize = 15;
+
+/// HEURISTIC: events of so many bytes are scanned at nearly the speed of a search, and once for all keys.
+const WIDE_BYTES: usize = 2048;
+/// Most keys that are searched for in such events, with a condition that narrows them down and without.
+const WIDE_KEYS_FILTERED: usize = 2;
+const WIDE_KEYS: usize = 1;
+
+/// The events from `next` on that are searched together, of `count`, going up or down: at most `most`. `next` counts in the direction.
+pub(crate) fn window(
+    ends: &[[u8; 4]],
+    next: usize,
+    count: usize,
+    is_ascending: bool,
+    most: usize,
+) -> Range<usize> {
+    let end_of = |index: usize| ends.get(index).map_or(0, |end| u32::from_le_bytes(*end));
+    let of = |events: usize| match is_ascending {
+        true => next..next + events,
+        false => count - next - events..count - next,
+    };
+    let bytes_of = |window: &Range<usize>| {
+        end_of(window.end - 1).saturating_sub(window.start.checked_sub(1).map_or(0, end_of))
+    };
+    // As many as there would be if all were of the same size: to look for their number would touch ends all over.
+    let most = most.clamp(1, WINDOW_EVENTS).min(count - next);
+    let mut events = (WINDOW_BYTES as usize / mean_bytes(ends).max(1)).clamp(1, most);
+    while events > 1 && bytes_of(&of(events)) > 2 * WINDOW_BYTES {
+        events /= 2;
+    }
+    of(events)
+}
+
+/// Bytes of an event, on the average.
+fn mean_bytes(ends: &[[u8; 4]]) -> usize {
+    ends.last().map_or(0, |end| u32::from_le_bytes(*end) as usize / ends.len())
+}
+
+/// Does a search, and keeps what it needs for that from one window to the next.
+pub(crate) struct Finder {
+    pushdown: Arc<Pushdown>,
+    /// The prefilter's texts, tuned to the documents that were met first.
+    texts: Prefilter,
+    isa: Isa,
+    is_tuned: bool,
+    /// For each name.
+    keys: Vec<Key>,
+    scratch: Scratch,
+    matches: Vec<Match>,
+    /// What need not be searched for in the present block.
+    settled: Settled,
+    /// Its events are better scanned.
+    is_wide: bool,
+    /// How many windows are evaluated one by one before searching is tried again.
+    pause: usize,
+}
+
+impl Finder {
+    /// A finder of what is searched for; none where every document has to be scanned in any case.
+    pub(crate) fn new(pushdown: &Arc<Pushdown>) -> Option<Finder> {
+        let texts = pushdown.prefilter.clone()?;
+        Some(Finder {
+            keys: texts.keys.iter().map(|_| Key::default()).collect(),
+            texts,
+            pushdown: pushdown.clone(),
+            isa: Isa::best(),
+            is_tuned: false,
+            scratch: Scratch::default(),
+            matches: Vec::new(),
+            settled: Settled::default(),
+            is_wide: false,
+            pause: 0,
+        })
+    }
+
+    /// Begins with a block of events that have these `ends`, of which the statistics are known, or are not, and some things are settled.
+    pub(crate) fn begin(&mut self, ends: &[[u8; 4]], statistics: Option<&Statistics<'_>>, settled: &Settled) {
+        self.settled.all = settled.all;
+        self.settled.terms.clone_from(&settled.terms);
+        let few = if self.pushdown.condition.is_some() { WIDE_KEYS_FILTERED } else { WIDE_KEYS };
+        self.is_wide = self.keys.len() > few && mean_bytes(ends) >= WIDE_BYTES;
+        for (key, name) in self.keys.iter_mut().zip(&self.pushdown.names) {
+            key.plain.clear();
+            if let Some(statistics) = statistics {
+                statistics.plain(name, &mut key.plain);
+            }
+        }
+    }
+
+    /// Finds the events of a window: of each whether it passes.
+    pub(crate) fn find(&mut self, documents: Documents<'_>) -> &[Match] {
+        if !self.is_tuned {
+            self.is_tuned = true;
+            self.tune(documents.bytes());
+        }
+        for key in &mut self.keys {
+            key.is_found = false;
+            key.values.clear();
+            key.values.resize(documents.len(), Place::Unsure);
+        }
+        let mut matches = std::mem::take(&mut self.matches);
+        match self.pushdown.condition.as_ref().filter(|_| !self.settled.all) {
+            Some(condition) => {
+                let mut window = Window {
+                    texts: &self.texts,
+                    isa: self.isa,
+                    documents,
+                    keys: &mut self.keys,
+                    scratch: &mut self.scratch,
+                };
+                if let Form::And(terms) = &condition.form {
+                    window.all(terms, &self.settled.terms, &mut matches);
+                } else {
+                    window.evaluate(condition, &mut matches);
+                }
+            }
+            None => {
+                matches.clear();
+                matches.resize(documents.len(), Match::Yes);
+            }
+        }
+        self.matches = matches;
+        &self.matches
+    }
+
+    /// Finds the values that the condition is made of, for some events of the window.
+    pub(crate) fn fill_condition(&mut self, documents: Documents<'_>, indices: &[u32]) {
+        if !indices.is_empty() {
+            (0..self.pushdown.slots.condition).for_each(|slot| self.fill(slot, documents, indices));
+        }
+    }
+
+    /// Finds the values that rows are made of, for some events of the window.
+    pub(crate) fn fill_output(&mut self, documents: Documents<'_>, indices: &[u32]) {
+        if !indices.is_empty() {
+            for at in 0..self.pushdown.slots.output.len() {
+                self.fill(self.pushdown.slots.output[at], documents, indices);
+            }
+        }
+    }
+
+    fn fill(&mut self, slot: usize, documents: Documents<'_>, indices: &[u32]) {
+        let (Some(needle), Some(key)) = (self.texts.keys.get(slot), self.keys.get_mut(slot)) else { return };
+        // Searching through all is quicker than beginning anew for each of many.
+        if indices.len() * 2 > documents.len() {
+            key.find(self.isa, needle, documents);
+            documents.with_plain(&key.plain).values(self.isa, needle, &key.places, &mut key.values);
+        } else {
+            documents.with_plain(&key.plain).values_of(self.isa, needle, indices, &mut key.values);
+        }
+    }
+
+    /// Gives the scope the values that the condition is made of: false where that takes a scan of the document.
+    #[inline]
+    pub(crate) fn read_condition<'d>(
+        &self,
+        index: u32,
+        documents: Documents<'d>,
+        scope: &mut Scope<'d>,
+    ) -> bool {
+        (0..self.pushdown.slots.condition).all(|slot| self.read(slot, index, documents, scope))
+    }
+
+    /// Whether the values that a row is made of were all found, or found to be missing: not where that takes a scan.
+    #[inline]
+    pub(crate) fn knows_output(&self, index: u32) -> bool {
+        let knows = |slot: &usize| {
+            let place = self.keys.get(*slot).and_then(|key| key.values.get(index as usize));
+            !matches!(place, None | Some(Place::Unsure))
+        };
+        self.pushdown.slots.output.iter().all(knows)
+    }
+
+    /// Gives the scope the values that a row is made of.
+    #[inline]
+    pub(crate) fn read_output<'d>(&self, index: u32, documents: Documents<'d>, scope: &mut Scope<'d>) {
+        for slot in &self.pushdown.slots.output {
+            self.read(*slot, index, documents, scope);
+        }
+    }
+
+    /// How many characters the strings of a slot have, for some events, and those of them that take another look.
+    pub(crate) fn lengths(
+        &self,
+        slot: usize,
+        documents: Documents<'_>,
+        indices: &[u32],
+        lengths: &mut Vec<FewDigits>,
+        left: &mut Vec<u32>,
+    ) {
+        documents.lengths(self.isa, self.values(slot), indices, lengths, left);
+    }
+
+    /// The numbers of few digits in a slot, for some events, and those of them that have another value.
+    pub(crate) fn numbers(
+        &self,
+        slot: usize,
+        documents: Documents<'_>,
+        indices: &[u32],
+        numbers: &mut Vec<FewDigits>,
+        others: &mut Vec<u32>,
+    ) {
+        documents.numbers(self.isa, self.values(slot), indices, numbers, others);
+    }
+
+    /// Where the values of a slot stand, for each event of the window.
+    #[inline]
+    pub(crate) fn values(&self, slot: usize) -> &[Place] {
+        self.keys.get(slot).map_or(&[], |key| &key.values)
+    }
+
+    /// Where the value of a slot stands.
+    #[inline]
+    pub(crate) fn place(&self, slot: usize, index: u32) -> Option<(u32, u32)> {
+        match self.keys.get(slot)?.values.get(index as usize)? {
+            Place::Value(start, end) => Some((*start, *end)),
+            Place::Absent | Place::Unsure => None,
+        }
+    }
+
+    #[inline]
+    fn read<'d>(&self, slot: usize, index: u32, documents: Documents<'d>, scope: &mut Scope<'d>) -> bool {
+        let place = self.keys.get(slot).and_then(|key| key.values.get(index as usize));
+        match place.copied().unwrap_or(Place::Unsure) {
+            Place::Absent => scope.set(slot, None),
+            Place::Unsure => return false,
+            Place::Value(start, end) => {
+                let text = documents.bytes().get(start as usize..end as usize);
+                scope.set(slot, text.map(Value::of_scalar));
+            }
+        }
+        true
+    }
+
+    /// Whether to search, or else to evaluate the next window event by event.
+    pub(crate) fn is_worth_it(&mut self) -> bool {
+        let is_worth_it = self.pause == 0 && !self.is_wide;
+        self.pause = self.pause.saturating_sub(1);
+        is_worth_it
+    }
+
+    /// Tells how many of the bytes of the last window had to be scanned in the end. Where they are many, searching is in vain, and
+    /// rests for a while.
+    pub(crate) fn note(&mut self, bytes: u64, scanned: u64) {
+        if scanned > SCANNED_FEW_BYTES && scanned * SCANNED_MOST > bytes {
+            self.pause = PAUSE_WINDOWS;
+        }
+    }
+
+    fn tune(&mut self, bytes: &[u8]) {
+        let sample = bytes.get(bytes.len() / 2..).unwrap_or_default();
+        let isa = self.isa;
+        let Prefilter { keys, needles } = &mut self.texts;
+        keys.iter_mut().chain(needles).for_each(|needle| needle.tune(isa, sample));
+    }
+}

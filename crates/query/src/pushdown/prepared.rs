@@ -1,0 +1,92 @@
+//! All that is pushed down, prepared once for a plan.
+
+use super::analysis::Analysis;
+use super::condition::Condition;
+use super::period;
+use crate::expr::Expr;
+use std::ops::RangeInclusive;
+use tamias_json::search::Needle;
+
+/// What a plan's condition says about blocks, and what its rows need of events: see the [module](super) for the contract.
+#[derive(Debug)]
+pub(crate) struct Pushdown {
+    /// The instants outside of which no event passes; perhaps more than those.
+    pub(crate) period: RangeInclusive<u64>,
+    /// What is true of each event that passes; none where all do.
+    pub(super) condition: Option<Condition>,
+    /// How many conditions in it depend on one slot alone.
+    pub(super) alone: usize,
+    /// The keys that the slots stand for.
+    pub(super) names: Vec<Box<str>>,
+    pub(super) slots: Slots,
+    /// What is searched for; none where every document has to be scanned in any case.
+    pub(super) prefilter: Option<Prefilter>,
+}
+
+/// The slots that a query needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Slots {
+    /// So many of them, from the first on, are read before the condition is evaluated.
+    pub(crate) condition: usize,
+    /// Those that rows, or groups, are made of.
+    pub(crate) output: Vec<usize>,
+}
+
+/// The texts that are searched for. They find the same whatever they are [tuned](Needle::tune) to.
+#[derive(Clone, Debug)]
+pub(super) struct Prefilter {
+    /// For each slot its key.
+    pub(super) keys: Vec<Needle>,
+    /// What the condition speaks of, by number.
+    pub(super) needles: Vec<Needle>,
+}
+
+/// What is to be analysed.
+#[derive(Debug)]
+pub(crate) struct Asked<'p> {
+    pub(crate) filter: Option<&'p Expr>,
+    pub(crate) names: &'p [Box<str>],
+    pub(crate) slots: Slots,
+    /// How many collections each event is unnested by before it is filtered.
+    pub(crate) unnested: usize,
+    /// Whether more of an event is read than the slots.
+    pub(crate) reads_whole: bool,
+}
+
+/// Where nothing is filtered, more names than these are quicker found by scanning each document once.
+const NAMES_UNFILTERED: usize = 4;
+
+impl Pushdown {
+    /// Analyses a condition. Takes time linear in its size, but for constants in it of which each is prepared.
+    pub(crate) fn new(asked: Asked<'_>) -> Pushdown {
+        let Asked { filter, names, slots, unnested, reads_whole } = asked;
+        let mut analysis = Analysis::new(names, unnested);
+        let condition = filter.map(|filter| analysis.condition(filter));
+        let prefilter = match unnested {
+            0 => prefilter(condition.as_ref(), names, &slots, reads_whole, analysis.needles),
+            _ => None,
+        };
+        Pushdown {
+            period: condition.as_ref().map_or(u64::MIN..=u64::MAX, period::of),
+            condition,
+            alone: analysis.alone,
+            names: names.to_vec(),
+            slots,
+            prefilter,
+        }
+    }
+}
+
+fn prefilter(
+    condition: Option<&Condition>,
+    names: &[Box<str>],
+    slots: &Slots,
+    reads_whole: bool,
+    needles: Vec<Needle>,
+) -> Option<Prefilter> {
+    let keys = names.iter().map(|name| Needle::key(name)).collect::<Option<Vec<_>>>()?;
+    let wanted = if condition.is_some() { slots.condition } else { names.len() };
+    let is_worth_it =
+        condition.is_some_and(Condition::narrows) || (!reads_whole && wanted <= NAMES_UNFILTERED);
+    (is_worth_it && !names.is_empty()).then_some(Prefilter { keys, needles })
+}

@@ -1,0 +1,40 @@
+//! Expressions evaluated over one value in place of an event.
+
+use super::classes::Class;
+use crate::expr::{Event, Scope, Spare};
+use tamias_json::Offsets;
+
+/// A document of one value, to evaluate expressions over.
+pub(crate) struct Probe {
+    document: Vec<u8>,
+    offsets: Offsets,
+    spare: Spare,
+    now: u64,
+}
+
+impl Probe {
+    pub(super) fn new(now: u64) -> Probe {
+        Probe { document: Vec::new(), offsets: Offsets::new(), spare: Spare::default(), now }
+    }
+
+    /// Calls `act` with an event that has the value of a class in a slot, and nothing else; none where it is not known.
+    pub(crate) fn with<'a, T>(
+        &'a mut self,
+        class: &Class<'_>,
+        slot: usize,
+        names: &[Box<str>],
+        (instant, arrival): (u64, u64),
+        act: impl FnOnce(&mut Scope<'a>) -> T,
+    ) -> Option<T> {
+        if !class.write(names.get(slot)?, &mut self.document) {
+            return None;
+        }
+        let document = self.offsets.scan_trusted(&self.document).ok()?;
+        let event = Event { document: Some(document), instant, arrival };
+        let mut scope = Scope::of(event, names, self.now, None, &mut self.spare);
+        scope.read(names, 0);
+        let result = act(&mut scope);
+        scope.end(&mut self.spare);
+        Some(result)
+    }
+}

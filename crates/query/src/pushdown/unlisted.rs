@@ -1,0 +1,94 @@
+//! What expressions come to over values that statistics do not tell one by one.
+
+use super::classes::Class;
+use super::outcomes::Outcomes;
+use crate::ast::Comparison;
+use crate::expr::{Computed, Expr, holds, unlike};
+use crate::statistics::spelled;
+use crate::value::{Number, Value};
+use std::cmp::Ordering;
+
+/// What an expression comes to for values that are not told one by one.
+pub(super) fn unlisted(expr: &Expr, class: &Class<'_>) -> Outcomes {
+    let is_value = |expr: &Expr| matches!(expr, Expr::Slot(_) | Expr::BuiltIn(Computed::Level { .. }));
+    let is_text = matches!(class, Class::Strings(_));
+    match expr {
+        expr if is_value(expr) => Outcomes::OTHER,
+        Expr::And(terms) => Outcomes::all(terms.iter().map(|term| unlisted(term, class))),
+        Expr::Or(terms) => Outcomes::any(terms.iter().map(|term| unlisted(term, class))),
+        Expr::Not(of) => unlisted(of, class).negated(),
+        Expr::Constant(value) => Outcomes::of(value),
+        Expr::IsNull(of, negated) if is_value(of) => Outcomes::from(*negated),
+        Expr::CompareNumber { op, left, bound, .. } if is_value(left) => match class {
+            Class::Numbers(Some((least, greatest))) => {
+                between(*op, bound.compare(least.text.as_bytes()), bound.compare(greatest.text.as_bytes()))
+            }
+            Class::Numbers(None) => Outcomes::BOTH,
+            _ => unlike(*op).map_or(Outcomes::UNDEFINED, Outcomes::from),
+        },
+        Expr::Compare { op, left, right, ci } => match (&**left, &**right) {
+            (value, Expr::Constant(constant)) | (Expr::Constant(constant), value) if is_value(value) => {
+                let is_negated = match op {
+                    Comparison::Equal => false,
+                    Comparison::NotEqual => true,
+                    // Two numbers or two strings are compared, everything else is not.
+                    _ => return if is_text { Outcomes::ANY } else { Outcomes::BOTH | Outcomes::UNDEFINED },
+                };
+                match (constant, may_equal(class, constant, *ci)) {
+                    (Value::Undefined, _) => Outcomes::UNDEFINED,
+                    (_, true) => Outcomes::BOTH,
+                    (_, false) => Outcomes::from(is_negated),
+                }
+            }
+            _ => Outcomes::ANY,
+        },
+        Expr::In { left, right, negated, ci } if is_value(left) => match &**right {
+            Expr::Constant(Value::Array(array)) => {
+                match array.iter().any(|element| may_equal(class, &element, *ci)) {
+                    true => Outcomes::BOTH,
+                    false => Outcomes::from(*negated),
+                }
+            }
+            _ => Outcomes::ANY,
+        },
+        Expr::Like { left, .. } | Expr::Match { left, .. } if is_value(left) => match is_text {
+            true => Outcomes::BOTH,
+            false => Outcomes::UNDEFINED,
+        },
+        Expr::MatchWhole { left, negated, .. } if is_value(left) => match is_text {
+            true => Outcomes::BOTH,
+            false => Outcomes::from(*negated),
+        },
+        _ => Outcomes::ANY,
+    }
+}
+
+/// Whether one of the values may equal a constant.
+fn may_equal(class: &Class<'_>, constant: &Value<'_>, ci: bool) -> bool {
+    match (class, constant) {
+        (Class::Strings(values), Value::Text(text)) => {
+            ci || spelled(&text.text()).is_none_or(|spelled| values.may_hold(&spelled))
+        }
+        (Class::Numbers(range), Value::Number(number)) => range.is_none_or(|(least, greatest)| {
+            number.compare(&Number::Stored(least.text)).is_ge()
+                && number.compare(&Number::Stored(greatest.text)).is_le()
+        }),
+        (Class::Arrays, Value::Array(_)) | (Class::Objects, Value::Object(_)) => true,
+        _ => false,
+    }
+}
+
+/// What comparing comes to for numbers of which the least and the greatest stand to the constant as told.
+pub(super) fn between(op: Comparison, least: Ordering, greatest: Ordering) -> Outcomes {
+    let mut outcomes = Outcomes::NONE;
+    for (order, is_possible) in [
+        (Ordering::Less, least.is_lt()),
+        (Ordering::Equal, least.is_le() && greatest.is_ge()),
+        (Ordering::Greater, greatest.is_gt()),
+    ] {
+        if is_possible {
+            outcomes |= Outcomes::from(holds(op, order));
+        }
+    }
+    outcomes
+}

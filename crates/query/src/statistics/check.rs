@@ -1,0 +1,150 @@
+//! Whether what statistics tell of a block is true of its documents.
+//!
+//! Each conclusion that a query may draw from statistics is held against the documents, which are scanned one by one, as the plain path
+//! does it. What statistics leave open is no mistake: an older version may have told less.
+
+mod key;
+mod report;
+#[cfg(test)]
+mod tests;
+
+use super::layout::VERSION;
+use super::read::{KeyFacts, Statistics};
+use report::{Member, expect, shown};
+use std::collections::BTreeMap;
+use tamias_json::{Document, Value};
+
+/// What a block's statistics tell, and its documents contradict.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct FalseStatistics(String);
+
+/// Holds a block's statistics against its documents, each of which ends where `ends` (little-endian) tells.
+///
+/// Takes time linear in the documents for each key that the statistics list, and some times their memory.
+///
+/// ```
+/// let documents = b"{\"a\":1}\n{\"a\":2}\n";
+/// let mut statistics = Vec::new();
+/// tamias_query::collect_statistics(documents, &[7, 15], &mut statistics);
+/// let ends = [7u32, 15].map(u32::to_le_bytes);
+/// tamias_query::check_statistics(documents, &ends, &statistics)?;
+///
+/// let others = b"{\"a\":1}\n{\"b\":2}\n";
+/// assert!(tamias_query::check_statistics(others, &ends, &statistics).is_err());
+/// # Ok::<(), tamias_query::FalseStatistics>(())
+/// ```
+///
+/// # Errors
+/// The first thing that is not so, or that the statistics are malformed. Those of another version tell nothing, nor do empty ones.
+pub fn check_statistics(
+    documents: &[u8],
+    ends: &[[u8; 4]],
+    statistics: &[u8],
+) -> Result<(), FalseStatistics> {
+    match statistics.first() {
+        Some(&VERSION) => check(documents, ends, statistics).map_err(FalseStatistics),
+        _ => Ok(()),
+    }
+}
+
+fn check(documents: &[u8], ends: &[[u8; 4]], statistics: &[u8]) -> Result<(), String> {
+    let malformed = || "the statistics are malformed".to_owned();
+    let statistics = Statistics::parse(statistics).ok_or_else(malformed)?;
+    expect("events", statistics.events(), ends.len() as u32)?;
+    let told = statistics.keys().collect::<Option<Vec<(&[u8], KeyFacts<'_>)>>>().ok_or_else(malformed)?;
+    if !told.is_sorted_by(|(a, _), (b, _)| a < b) {
+        return Err("the keys of the statistics are not in order".to_owned());
+    }
+    let scanned = scan(documents, ends)?;
+    let mut block = Block {
+        documents: &scanned,
+        is_complete: statistics.is_complete(),
+        members: told.iter().map(|(name, _)| (*name, Vec::new())).collect(),
+    };
+    block.read(&statistics)?;
+    for (name, facts) in &told {
+        let members = block.members.get(name).map(Vec::as_slice).unwrap_or_default();
+        key::check(&scanned, name, facts, members)
+            .map_err(|what| format!("key \"{}\": {what}", shown(name)))?;
+    }
+    Ok(())
+}
+
+fn scan<'d>(documents: &'d [u8], ends: &[[u8; 4]]) -> Result<Vec<Document<'d>>, String> {
+    let mut start = 0;
+    let scanned = (0..).zip(ends).map(|(event, end): (u32, _)| {
+        let end = u32::from_le_bytes(*end) as usize;
+        let document = documents.get(start..end).and_then(|bytes| Document::scan_trusted(bytes).ok());
+        start = end.saturating_add(1);
+        document.ok_or_else(|| format!("event {event} is no JSON object"))
+    });
+    scanned.collect()
+}
+
+struct Block<'d> {
+    documents: &'d [Document<'d>],
+    /// What is not listed is not there.
+    is_complete: bool,
+    /// By the names that the statistics list, in the order of the events.
+    members: BTreeMap<&'d [u8], Vec<Member<'d>>>,
+}
+
+impl<'d> Block<'d> {
+    /// Collects the members of all events, and checks what is told of whole events.
+    fn read(&mut self, statistics: &Statistics<'_>) -> Result<(), String> {
+        for (event, document) in (0..).zip(self.documents) {
+            let is_flat = self.read_event(event, document, statistics)?;
+            let flat =
+                statistics.flat().get(event as usize / 8).is_some_and(|bits| bits >> (event % 8) & 1 == 1);
+            if flat && !is_flat {
+                return Err(format!("event {event}: flat in the statistics, not in the documents"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the event is flat.
+    fn read_event(
+        &mut self,
+        event: u32,
+        document: &'d Document<'d>,
+        statistics: &Statistics<'_>,
+    ) -> Result<bool, String> {
+        let mut is_flat = true;
+        let mut names = Vec::new();
+        for (key, value) in document.root().entries() {
+            let name = key.raw();
+            names.push(name);
+            is_flat &= !key.has_escapes() && !holds_object(&value);
+            if statistics.never_nested() && matches!(value, Value::Map(_) | Value::Array(_)) {
+                return Err(format!("event {event}: an object or array, where the statistics tell of none"));
+            }
+            match self.members.get_mut(name) {
+                Some(members) => members.push(Member { event, value: value.raw() }),
+                None if self.is_complete => {
+                    return Err(format!(
+                        "key \"{}\": in event {event}, and not in the statistics",
+                        shown(name)
+                    ));
+                }
+                None => {}
+            }
+        }
+        names.sort_unstable();
+        Ok(is_flat && names.array_windows().all(|[one, next]| one != next))
+    }
+}
+
+/// Whether it is an object, or an array in which there is one, however deep.
+fn holds_object(value: &Value<'_>) -> bool {
+    let mut left = vec![*value];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::Map(_) => return true,
+            Value::Array(array) => left.extend(array.iter()),
+            _ => {}
+        }
+    }
+    false
+}

@@ -1,0 +1,45 @@
+//! The fixed parts of the format, and its limits.
+
+/// The first byte. What another version wrote is not understood, and nothing is known then.
+pub(super) const VERSION: u8 = 1;
+/// Version, flags, number of keys, number of events, bytes of the filter.
+pub(super) const HEADER_BYTES: usize = 12;
+
+/// Flags of the block.
+pub(super) mod flags {
+    /// There are keys that are not listed.
+    pub(crate) const INCOMPLETE: u8 = 1;
+    /// A document holds an object or array.
+    pub(crate) const NESTED: u8 = 2;
+}
+
+/// Flags of a key.
+pub(super) mod key_flags {
+    /// The bytes `"key":` occur nowhere but as this key.
+    pub(crate) const SIMPLE: u8 = 1;
+    /// Some event has it more than once: no values are told.
+    pub(crate) const REPEATED: u8 = 2;
+    /// All distinct strings are listed.
+    pub(crate) const STRINGS: u8 = 4;
+    /// All distinct spellings of numbers are listed.
+    pub(crate) const NUMBERS: u8 = 8;
+    /// The least and the greatest number are told.
+    pub(crate) const RANGE: u8 = 16;
+    /// The sum of the numbers is told.
+    pub(crate) const SUM: u8 = 32;
+    /// All strings up to [`FILTERED_BYTES_MAX`](super::FILTERED_BYTES_MAX) are in the filter.
+    pub(crate) const FILTER: u8 = 64;
+    /// The events are told in which the bytes `"key":` occur elsewhere.
+    pub(crate) const ELSEWHERE: u8 = 128;
+}
+
+/// The most keys that are listed.
+pub(super) const KEYS_MAX: usize = 512;
+/// The longest key that is listed, in bytes as it is stored.
+pub(super) const NAME_BYTES_MAX: usize = 256;
+/// HEURISTIC: the most distinct values of a kind that are listed.
+pub(super) const LISTED_MAX: usize = 64;
+/// The longest value that is listed.
+pub(super) const LISTED_BYTES_MAX: usize = 256;
+/// HEURISTIC: the longest string in the filter. Longer ones are prose, which nobody asks for as a whole.
+pub(super) const FILTERED_BYTES_MAX: usize = 64;

@@ -10,7 +10,7 @@ use crate::plan::{Aggregate, Grouping};
 use crate::value::{Kind, Value, compare_few, nearest};
 use std::ops::Range;
 use tamias_json::Value as Stored;
-use tamias_json::search::{FewDigits, Place};
+use tamias_json::search::{FewDigits, Span as Place};
 
 /// What the aggregates take in, and allocations that stay.
 pub(super) struct Columns {

@@ -38,6 +38,8 @@ impl Nesting {
     /// `first` is the index of the chunk's first entry, to which the brackets' indices are relative.
     #[inline(always)]
     fn link(&mut self, bytes: &[u8], list: &mut [Entry], first: usize, brackets: &[u16]) -> bool {
+        // Kept in a register: in memory each bracket would wait for the one before.
+        let mut mismatched = self.mismatched;
         for bracket in brackets {
             let index = first + usize::from(*bracket);
             let Some(byte) = list.get(index).and_then(|entry| bytes.get(entry.end())) else { return false };
@@ -45,11 +47,12 @@ impl Nesting {
             let curly = u32::from(byte >> 5 & 1) * CURLY;
             // An opening one meets itself, and is linked for good when its own closing one comes.
             let Some(met) = self.open.turn(index as u32 | curly, byte >> 2 & 1 == 1) else { return false };
-            self.mismatched |= met ^ curly;
+            mismatched |= met ^ curly;
             let met = met & !CURLY;
             let Some(open) = list.get_mut(met as usize) else { return false };
             open.link(index as u32 - met);
         }
+        self.mismatched = mismatched;
         true
     }
 

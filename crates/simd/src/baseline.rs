@@ -27,8 +27,7 @@ pub fn equal(bytes: &[u8; VECTOR], byte: u8) -> u64 {
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub fn equal(bytes: &[u8; VECTOR], byte: u8) -> u64 {
-    use crate::vector::Vector;
-    crate::swar::Swar.equal(bytes, byte)
+    crate::words::same(bytes, &[byte; VECTOR])
 }
 
 /// A bit for each byte that is no digit.

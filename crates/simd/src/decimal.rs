@@ -56,14 +56,22 @@ pub fn beginning(text: &[u8; DIGITS]) -> Option<(bool, Digits)> {
     if !is_ended || end >= DIGITS || end == minus {
         return None;
     }
-    let (before, behind) = (8 * minus as u32, 8 * (DIGITS - end + minus) as u32);
-    let digits = if end <= 8 {
-        let word = text.first_chunk().map_or(0, |word| u64::from_be_bytes(*word)) ^ ZEROS;
-        Digits::of_word(word << before >> (behind - 64))?
+    // All characters are known: digits, and perhaps a point. Without one there is nothing to close up.
+    let scale = (end - first).saturating_sub(1) as u32;
+    let point = 8 * u32::from(has_point);
+    let high = text.first_chunk().map_or(0, |word| u64::from_be_bytes(*word) ^ ZEROS);
+    let high = high & u64::MAX >> (8 * minus);
+    let bytes = if end <= 8 {
+        let word = high >> (64 - 8 * end);
+        let behind = (1 << (8 * scale)) - 1;
+        u128::from(word & behind | word >> point & !behind)
     } else {
-        Digits::of_words((u128::from_be_bytes(*text) ^ TWICE_ZEROS) << before >> behind)?
+        let low = text.last_chunk().map_or(0, |word| u64::from_be_bytes(*word) ^ ZEROS);
+        let words = (u128::from(high) << 64 | u128::from(low)) >> (8 * (DIGITS - end));
+        let behind = (1 << (8 * scale)) - 1;
+        words & behind | words >> point & !behind
     };
-    Some((is_negative, digits))
+    Some((is_negative, Digits { bytes, scale }))
 }
 
 /// The digits of a number of 1 to 16 characters, without sign and exponent.
@@ -115,6 +123,9 @@ impl Digits {
     /// From eight characters, from which '0' was taken away.
     #[inline(always)]
     fn of_word(text: u64) -> Option<Digits> {
+        if not_digit(text) == 0 {
+            return Some(Digits { bytes: text.into(), scale: 0 });
+        }
         let (digits, scale) = u64::without_point(text)?;
         Some(Digits { bytes: u128::from(digits), scale })
     }

@@ -50,6 +50,7 @@ mod stack;
 mod swar;
 pub mod utf8;
 mod vector;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -63,5 +64,6 @@ pub use several::{Standing, Whole};
 pub use sink::{Brackets, CHUNK, Sink};
 pub use sizes::{DIGITS, NUMBERS, SEVERAL, VECTOR};
 pub use stack::Stack;
-pub use swar::{Swar, leading_digits};
+pub use swar::Swar;
 pub use vector::{Portable, Vector};
+pub use words::leading_digits;

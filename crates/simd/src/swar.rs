@@ -4,13 +4,11 @@ use crate::decimal::{Digits, TWICE_ZEROS};
 use crate::marks::Masks;
 use crate::sizes::{DIGITS, VECTOR};
 use crate::vector::Vector;
+use crate::words::{HIGH, LOW, gather, same, zeros};
 
 /// Any machine with 64-bit registers can run it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Swar;
-
-const LOW: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = LOW << 7;
 
 /// Eight bytes, ready to be compared.
 #[derive(Clone, Copy)]
@@ -49,18 +47,6 @@ impl Word {
     }
 }
 
-/// Bit `n` from the high bit of byte `n`; the other bits are 0.
-#[inline(always)]
-fn gather(high_bits: u64) -> u64 {
-    high_bits.wrapping_mul(0x0002_0408_1020_4081) >> 56
-}
-
-/// The high bit of each byte that is 0; exact, no byte disturbs its neighbour.
-#[inline(always)]
-fn zeros(word: u64) -> u64 {
-    !(((word & !HIGH) + !HIGH) | word) & HIGH
-}
-
 impl Vector for Swar {
     const PREFERS_MEMCHR: bool = true;
 
@@ -90,11 +76,7 @@ impl Vector for Swar {
 
     #[inline(always)]
     fn same(self, a: &[u8; VECTOR], b: &[u8; VECTOR]) -> u64 {
-        let pairs = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0).enumerate();
-        pairs.fold(0, |mask, (at, (a, b))| {
-            let differences = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
-            mask | gather(zeros(differences)) << (at * 8)
-        })
+        same(a, b)
     }
 
     #[inline(always)]
@@ -114,20 +96,4 @@ impl Vector for Swar {
         let kept = u128::MAX >> (8 * DIGITS.saturating_sub(length));
         Some(Digits::of_words((u128::from_be_bytes(*text) ^ TWICE_ZEROS) & kept)?.value())
     }
-}
-
-/// How many of eight bytes are digits before the first that is none.
-///
-/// ```
-/// assert_eq!(tamias_simd::leading_digits(b"2024-05-"), 4);
-/// ```
-#[inline(always)]
-pub fn leading_digits(bytes: &[u8; 8]) -> usize {
-    const UPPER: u64 = LOW * 0xf0;
-    const DIGIT: u64 = LOW * 0x30;
-    let word = u64::from_le_bytes(*bytes);
-    // A digit has 3 in its upper half, and still has when 6 is added. A carry out of a byte reaches only bytes above it, and a byte of
-    // 0xfa or more is no digit itself.
-    let other = ((word & UPPER) ^ DIGIT) | ((word.wrapping_add(LOW * 6) & UPPER) ^ DIGIT);
-    other.trailing_zeros() as usize / 8
 }

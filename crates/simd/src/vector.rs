@@ -16,7 +16,7 @@ pub trait Vector: Copy {
     /// Whether searching by [`both`](Vector::both) takes longer than the vectors that every CPU of its kind has: `memchr` knows those.
     const PREFERS_MEMCHR: bool = false;
 
-    /// Whether [`compare_several`](Vector::compare_several) is quicker than comparing one after the other.
+    /// Whether [`compare_several`](Vector::compare_several) is quicker than one [`Whole::compare`] after the other.
     const COMPARES_SEVERAL: bool = false;
 
     /// Sorts the bytes of a vector.

@@ -61,7 +61,7 @@ impl Needle {
 
 /// Bytes of a needle among which the two are chosen.
 const CANDIDATES: usize = 24;
-/// Blocks of a sample.
+/// Vectors of a sample.
 const SAMPLE_VECTORS: usize = 128;
 
 struct Tune<'t> {

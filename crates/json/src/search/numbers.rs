@@ -24,12 +24,11 @@ pub struct Wanted {
 impl Wanted {
     #[inline(always)]
     fn is(self, order: Option<Ordering>) -> bool {
-        match order {
-            Some(Ordering::Less) => self.less,
-            Some(Ordering::Equal) => self.equal,
-            Some(Ordering::Greater) => self.greater,
-            None => self.others,
-        }
+        let Wanted { less, equal, greater, others } = self;
+        // A bit for each order: which it is is not to be guessed.
+        let orders = u8::from(less) | u8::from(equal) << 1 | u8::from(greater) << 2 | u8::from(others) << 3;
+        let order = order.map_or(3, |order| (order as i8 + 1) as u8);
+        orders >> order & 1 == 1
     }
 
     /// Whether the value with which the text begins is wanted.
@@ -155,7 +154,10 @@ struct ComparesToWhole<'j> {
 impl Judge for ComparesToWhole<'_> {
     #[inline(always)]
     fn holds(&self, text: &[u8]) -> bool {
-        self.wanted.is_met(self.bound, text)
+        match text.first_chunk().and_then(|start| self.whole.compare(start)) {
+            Some(order) => self.wanted.is(Some(order)),
+            None => self.wanted.is_met(self.bound, text),
+        }
     }
 
     #[inline(always)]

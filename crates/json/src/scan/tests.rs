@@ -129,7 +129,7 @@ fn kernels_agree_on_documents_of_every_length() {
         let whole = [&document[..document.len() - 1], b"]}"].concat();
         check(&whole);
     }
-    // Strings that end at each place of a block; nothing but structure; nothing but brackets.
+    // Strings that end at each place of a vector; nothing but structure; nothing but brackets.
     for length in 0..200 {
         check(format!(r#"{{"a":"{}","b":2}}"#, "é".repeat(length)).as_bytes());
         check(format!(r#"{{"a":[{}1]}}"#, "1,".repeat(length)).as_bytes());

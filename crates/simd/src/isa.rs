@@ -21,6 +21,12 @@ pub trait Task {
 }
 
 /// Which instructions are used. A value exists only where the CPU has them: only detection makes one.
+///
+/// ```
+/// use tamias_simd::Isa;
+/// assert!(Isa::available().contains(&Isa::best()));
+/// assert_eq!(Isa::available().last().map(|isa| isa.name()), Some("portable"));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Isa(Level);
 

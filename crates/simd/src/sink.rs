@@ -26,6 +26,17 @@ impl Brackets {
 }
 
 /// Where entries and brackets go while a chunk is scanned.
+///
+/// ```
+/// use tamias_simd::{Brackets, Entry, Marks, Portable, Sink, Vector};
+/// // {"a":1}
+/// let marks = Marks { base: 0, structural: 0b1010001, delimiters: 0b1000001, brackets: 0b1000001 };
+/// let (mut list, mut memory) = (Vec::new(), Brackets::new());
+/// let mut sink = Sink::new(&mut list, &mut memory, 7, 0);
+/// Portable.emit(marks, &mut sink);
+/// assert_eq!(sink.finish(), (7, &[0, 1][..]));
+/// assert_eq!(list, [Entry::new(0, 0), Entry::new(5, 6)]);
+/// ```
 pub struct Sink<'l, 'b> {
     entries: Room<'l, Entry>,
     /// Indices of the entries that end with a bracket, counted from the chunk's first. *Invariant*: those below

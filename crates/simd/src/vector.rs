@@ -12,6 +12,15 @@ use crate::sizes::{DIGITS, NUMBERS, SEVERAL, VECTOR};
 ///
 /// Each operation comes with a plain loop, which is what [`Portable`] runs and the specification of every other kernel. In the bit sets
 /// bit `n` speaks of byte `n`.
+///
+/// ```
+/// use tamias_simd::{Portable, VECTOR, Vector};
+/// let mut bytes = [b' '; VECTOR];
+/// bytes[..7].copy_from_slice(br#"{"a":1}"#);
+/// let masks = Portable.classify(&bytes);
+/// assert_eq!((masks.brackets, masks.quotes, masks.colons), (0b1000001, 0b0001010, 0b0010000));
+/// assert_eq!(Portable.prefix_xor(masks.quotes), 0b0000110, "from a quote to before the next");
+/// ```
 pub trait Vector: Copy {
     /// Whether searching by [`both`](Vector::both) takes longer than the vectors that every CPU of its kind has: `memchr` knows those.
     const PREFERS_MEMCHR: bool = false;

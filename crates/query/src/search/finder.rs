@@ -6,7 +6,9 @@ use crate::ast::Comparison;
 use crate::expr::Scope;
 use crate::summary::Summary;
 use std::ops::Range;
-use tamias_json::search::{Documents, FewDigits, Held, Match, Needle, Occurrences as Places, Span as Place, Wanted};
+use tamias_json::search::{
+    Documents, FewDigits, Held, Match, Needle, Occurrences as Places, Span as Place, Wanted,
+};
 use tamias_json::{Isa, Value};
 
 /// Bytes of documents that are searched at a time, about: they stay in the processor's second cache from one condition to the next.

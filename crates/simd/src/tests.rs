@@ -48,6 +48,13 @@ impl Task for Ask<'_> {
         let texts = || a.windows(DIGITS).map(|text| text.first_chunk().unwrap());
         let decimals = (1..=DIGITS).cycle().zip(texts()).map(|(length, text)| vector.decimal(text, length));
         let wholes = [0, 1, 9, 10, 200, 1_234_567].map(|whole| Whole::new(whole).unwrap());
+        for (whole, text) in wholes.iter().flat_map(|whole| texts().map(move |text| (whole, text))) {
+            let mut standing = Standing::default();
+            standing.set(0, text, *whole);
+            let is_less = standing.is_told & !(standing.is_equal | standing.is_greater);
+            let expected = (standing.is_told == 1).then(|| standing.is_greater.cmp(&is_less));
+            assert_eq!(whole.compare(text), expected, "{}", text.escape_ascii());
+        }
         let places = [0, 3, 40, 5, 17, 18, 33, 7];
         let standings =
             wholes.map(|whole| vector.compare_several(&both, &places, usize::from(a[1] % 80), whole));

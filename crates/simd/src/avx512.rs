@@ -141,8 +141,7 @@ fn compare(first: __m512i, second: __m512i, whole: Whole) -> Standing {
     let is_equal = _mm512_mask_cmpeq_epi64_mask(has_as_many, digits, whole_digits);
     let is_greater = _mm512_cmpgt_epu64_mask(end, whole_end)
         | _mm512_mask_cmpgt_epu64_mask(has_as_many, digits, whole_digits);
-    let is_told = is_ended & has_few & !(has_point & is_equal);
-    Standing { is_told, is_equal: is_equal & is_told, is_greater: is_greater & is_told }
+    Standing { is_told: is_ended & has_few & !(has_point & is_equal), is_equal, is_greater }
 }
 
 impl Vector for Avx512 {

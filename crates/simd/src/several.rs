@@ -64,14 +64,14 @@ impl Whole {
 }
 
 /// How several numbers stand to another: a bit for each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Standing {
     /// Whether it can be told at a glance: the number has one to seven digits, and perhaps a fraction, and ends within 16 bytes with a
     /// comma or brace; and if it has a fraction, its digits before the point are not just those of the other number.
     pub is_told: u8,
-    /// Whether it is equal, where that is told.
+    /// Whether it is equal; without meaning where that is not told.
     pub is_equal: u8,
-    /// Whether it is greater, where that is told.
+    /// Whether it is greater; without meaning where that is not told.
     pub is_greater: u8,
 }
 
@@ -92,5 +92,16 @@ impl Standing {
         self.is_told |= u8::from(is_told) << lane;
         self.is_equal |= u8::from(is_told && is_equal) << lane;
         self.is_greater |= u8::from(is_told && is_greater) << lane;
+    }
+}
+
+/// Only what is told counts.
+impl PartialEq for Standing {
+    fn eq(&self, other: &Standing) -> bool {
+        let told = |standing: &Standing| {
+            let Standing { is_told, is_equal, is_greater } = *standing;
+            (is_told, is_equal & is_told, is_greater & is_told)
+        };
+        told(self) == told(other)
     }
 }

@@ -20,24 +20,28 @@
 //! memory; a valid minified JSON object gives the right answer. Bytes from outside pass [`validate`]
 //! first, which checks them strictly and writes them minified.
 
-mod access;
-mod classify;
+#![forbid(unsafe_code)]
+
+mod carry;
 mod document;
-mod isa;
+mod error;
+mod limits;
 pub mod number;
 mod offsets;
+mod scalar;
 mod scan;
 pub mod search;
 mod table;
-mod task;
 pub mod unescape;
 pub mod validate;
 mod value;
 mod write;
 
-pub use document::{Array, Document, Elements, Entries, Map};
-pub use isa::Isa;
-pub use offsets::{AttachError, Entry, Offsets, ScanError};
-pub use scan::{BYTES_MAX, DEPTH_MAX};
-pub use value::{Kind, Number, Str, Value};
+pub use document::Document;
+pub use error::{AttachError, ScanError};
+pub use limits::{BYTES_MAX, DEPTH_MAX};
+pub use offsets::Offsets;
+pub use scalar::{Kind, Number, Str};
+pub use tamias_simd::{Entry, Isa};
+pub use value::{Array, Elements, Entries, Map, Value};
 pub use write::write_json_string;

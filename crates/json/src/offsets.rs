@@ -2,75 +2,13 @@
 
 use std::fmt;
 
-use crate::document::{Map, View};
-use crate::isa::Isa;
-use crate::scan::{self, BYTES_MAX, DEPTH_MAX};
-use crate::value::Value;
+use tamias_simd::{Entry, Isa};
 
-/// One delimiter outside strings, and the text before it: that begins just past the delimiter of the entry before.
-///
-/// `docs/offset-list.md` specifies the list, and how it is walked.
-///
-/// ```
-/// let mut offsets = tamias_json::Offsets::new();
-/// let bytes = br#"{"a":[1],"b":2}"#;
-/// offsets.scan_trusted(bytes)?;
-/// let [object, array, element, comma, last] = offsets.entries() else { panic!("five delimiters") };
-/// assert_eq!((object.step(), array.opens(), array.value(), array.end()), (6, true, 5, 5));
-/// assert_eq!(&bytes[element.value()..element.end()], b"1");
-/// assert_eq!(comma.value(), comma.end());
-/// assert_eq!(&bytes[last.value()..last.end()], b"2");
-/// # Ok::<(), tamias_json::ScanError>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct Entry {
-    /// Just past the last structural byte before: the offset of the text's value if that is a colon, else that of the text.
-    /// In the entry of an opening bracket instead [`OPENS`], and the distance to the entry of the closing one.
-    value: u32,
-    /// Offset of the delimiter.
-    end: u32,
-}
-
-/// Offsets and distances stay below it: [`BYTES_MAX`] is smaller.
-const OPENS: u32 = 1 << 31;
-
-impl Entry {
-    #[inline(always)]
-    pub(crate) fn new(value: u32, end: u32) -> Entry {
-        Entry { value, end }
-    }
-
-    /// Makes this the entry of an opening bracket, whose closing one is so many entries away.
-    #[inline(always)]
-    pub(crate) fn link(&mut self, distance: u32) {
-        self.value = OPENS | distance;
-    }
-
-    /// Whether the delimiter is an opening bracket.
-    #[inline(always)]
-    pub fn opens(&self) -> bool {
-        self.value & OPENS != 0
-    }
-
-    /// Offset of the delimiter.
-    #[inline(always)]
-    pub fn end(&self) -> usize {
-        self.end as usize
-    }
-
-    /// Offset of the value; of a text without a colon, that of the text.
-    #[inline(always)]
-    pub fn value(&self) -> usize {
-        if self.opens() { self.end as usize } else { self.value as usize }
-    }
-
-    /// How many entries further the next sibling is: past the closing bracket and the comma after it, if this one opens.
-    #[inline(always)]
-    pub fn step(&self) -> usize {
-        if self.opens() { (self.value & !OPENS) as usize + 2 } else { 1 }
-    }
-}
+use crate::error::{AttachError, ScanError};
+use crate::limits::BYTES_MAX;
+use crate::scalar::Source;
+use crate::scan;
+use crate::value::{Array, Map, Value, View};
 
 /// The offset list of a document, owned and reusable, without the document's bytes.
 ///
@@ -118,7 +56,7 @@ impl Offsets {
     #[inline]
     pub fn scan_trusted_with<'d>(&'d mut self, bytes: &'d [u8], isa: Isa) -> Result<Map<'d>, ScanError> {
         self.scan_object(bytes, isa)?;
-        Ok(Map::new(self.view(bytes, false)))
+        Ok(Map::new(self.view(Source::Bytes(bytes))))
     }
 
     /// [`scan_trusted`](Offsets::scan_trusted) of text: its strings are known to be UTF-8 and are not checked again when they are
@@ -129,7 +67,7 @@ impl Offsets {
     #[inline]
     pub fn scan_trusted_str<'d>(&'d mut self, text: &'d str) -> Result<Map<'d>, ScanError> {
         self.scan_object(text.as_bytes(), Isa::best())?;
-        Ok(Map::new(self.view(text.as_bytes(), true)))
+        Ok(Map::new(self.view(Source::Text(text))))
     }
 
     /// How many entries the list of these bytes would have, at 8 bytes each: to know the memory before it is taken.
@@ -163,20 +101,6 @@ impl Offsets {
         self.scan_any(bytes, isa)
     }
 
-    /// Scans any JSON value.
-    pub(crate) fn scan_value<'d>(&'d mut self, bytes: &'d [u8]) -> Result<Value<'d>, ScanError> {
-        if bytes.is_empty() {
-            self.clear();
-            return Err(ScanError::Truncated { open: 0 });
-        }
-        self.scan_any(bytes, Isa::best())?;
-        Ok(match bytes[0] {
-            b'{' => Value::Map(Map::new(self.view(bytes, false))),
-            b'[' => Value::Array(crate::document::Array::new(self.view(bytes, false))),
-            _ => Value::scalar(bytes, false),
-        })
-    }
-
     #[inline]
     fn scan_any(&mut self, bytes: &[u8], isa: Isa) -> Result<(), ScanError> {
         if bytes.len() > BYTES_MAX {
@@ -198,9 +122,9 @@ impl Offsets {
 
     /// The list beside bytes that are as long as those it was scanned from.
     #[inline]
-    pub(crate) fn view<'d>(&'d self, bytes: &'d [u8], utf8: bool) -> View<'d> {
-        debug_assert_eq!(bytes.len(), self.bytes_len);
-        View { bytes, entries: &self.entries, utf8 }
+    pub(crate) fn view<'d>(&'d self, source: Source<'d>) -> View<'d> {
+        debug_assert_eq!(source.bytes().len(), self.bytes_len);
+        View { source, entries: &self.entries }
     }
 
     /// Whether the list can stand beside these bytes: every offset lies inside, and on a delimiter of the right kind.
@@ -226,6 +150,34 @@ impl Offsets {
     }
 }
 
+impl<'d> Value<'d> {
+    /// Scans any minified JSON text, a lone `"x"` or `12` too.
+    ///
+    /// ```
+    /// use tamias_json::{Offsets, Value};
+    ///
+    /// let mut offsets = Offsets::new();
+    /// let value = Value::scan_trusted(b"[1,2]", &mut offsets)?;
+    /// assert_eq!(value.as_array().map(|array| array.len()), Some(2));
+    /// # Ok::<(), tamias_json::ScanError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`ScanError`]; empty text counts as truncated.
+    pub fn scan_trusted(bytes: &'d [u8], offsets: &'d mut Offsets) -> Result<Value<'d>, ScanError> {
+        if bytes.is_empty() {
+            offsets.clear();
+            return Err(ScanError::Truncated { open: 0 });
+        }
+        offsets.scan_any(bytes, Isa::best())?;
+        Ok(match bytes[0] {
+            b'{' => Value::Map(Map::new(offsets.view(Source::Bytes(bytes)))),
+            b'[' => Value::Array(Array::new(offsets.view(Source::Bytes(bytes)))),
+            _ => Value::of_scalar(bytes),
+        })
+    }
+}
+
 impl fmt::Debug for Offsets {
     /// Where the entries lie; the table with the texts is that of [`Document`](crate::Document) and [`Map`].
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -235,102 +187,3 @@ impl fmt::Debug for Offsets {
             .finish()
     }
 }
-
-/// Why a document could not be scanned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ScanError {
-    /// The first byte is not `{`.
-    NotAnObject,
-    /// More than [`BYTES_MAX`] bytes.
-    TooLong {
-        /// Length of the document.
-        bytes: usize,
-    },
-    /// Nested deeper than [`DEPTH_MAX`].
-    TooDeep {
-        /// Offset of the bracket that opens one level too many.
-        offset: usize,
-    },
-    /// A closing bracket that does not fit the one that is open.
-    Unbalanced {
-        /// Its offset.
-        offset: usize,
-    },
-    /// Something follows the end of the outermost value.
-    Trailing {
-        /// Offset of the first byte of it.
-        offset: usize,
-    },
-    /// A string is not closed.
-    OpenString {
-        /// Offset of its opening quote.
-        offset: usize,
-    },
-    /// The document ends before its brackets are closed.
-    Truncated {
-        /// How many are open.
-        open: usize,
-    },
-}
-
-impl fmt::Display for ScanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ScanError::NotAnObject => write!(f, "the document does not begin with '{{' at byte 0"),
-            ScanError::TooLong { bytes } => {
-                write!(f, "the document has {bytes} bytes, more than the limit of {BYTES_MAX}")
-            }
-            ScanError::TooDeep { offset } => {
-                write!(f, "nested deeper than the limit of {DEPTH_MAX} at byte {offset}")
-            }
-            ScanError::Unbalanced { offset } => write!(f, "unexpected closing bracket at byte {offset}"),
-            ScanError::Trailing { offset } => write!(f, "text after the end of the value at byte {offset}"),
-            ScanError::OpenString { offset } => {
-                write!(f, "the string that begins at byte {offset} is not closed")
-            }
-            ScanError::Truncated { open } => write!(f, "the document ends with {open} brackets still open"),
-        }
-    }
-}
-
-impl std::error::Error for ScanError {}
-
-/// Why a kept list does not belong to some bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AttachError {
-    /// The list is empty: nothing was scanned, or the scan failed.
-    Empty,
-    /// The list was made from a document of another length.
-    Length {
-        /// Length of the bytes offered.
-        bytes: usize,
-        /// Length of the bytes scanned.
-        scanned: usize,
-    },
-    /// The bytes have no delimiter where the list has one.
-    Bytes {
-        /// Offset of that place.
-        offset: usize,
-    },
-}
-
-impl fmt::Display for AttachError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AttachError::Empty => f.write_str("the offset list is empty: scan a document into it first"),
-            AttachError::Length { bytes, scanned } => {
-                write!(f, "the offset list was made from {scanned} bytes and cannot be attached to {bytes}")
-            }
-            AttachError::Bytes { offset } => {
-                write!(
-                    f,
-                    "the offset list was made from other bytes: no delimiter of its kind at byte {offset}"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for AttachError {}

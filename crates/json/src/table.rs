@@ -2,15 +2,28 @@
 
 use std::fmt;
 
-use crate::document::View;
-use crate::offsets::Entry;
-use crate::value::{Kind, Value};
+use tamias_simd::Entry;
+
+use crate::scalar::Kind;
+use crate::value::{Array, Map, Value, View};
 
 /// Longer texts are cut, in characters.
 const TEXT_MAX: usize = 60;
 
+impl fmt::Debug for Map<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(&self.0, f)
+    }
+}
+
+impl fmt::Debug for Array<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(&self.0, f)
+    }
+}
+
 /// Writes a line for each entry, under a heading; in the alternate form with the entry's two numbers.
-pub(crate) fn write(view: &View<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write(view: &View<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut start = view.entries.first().map_or(0, Entry::end);
     let mut texts = Vec::with_capacity(view.entries.len());
     for entry in view.entries {
@@ -46,7 +59,7 @@ fn kind(view: &View<'_>, start: usize, entry: &Entry) -> &'static str {
     if start == entry.end() {
         return "-";
     }
-    match Value::scalar(view.slice(entry.value(), entry.end()), false).kind() {
+    match Value::of_scalar(view.slice(entry.value(), entry.end())).kind() {
         Kind::Bool => "bool",
         Kind::Number => "number",
         Kind::String => "string",

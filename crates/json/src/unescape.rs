@@ -6,8 +6,8 @@
 //! - Bytes that no validator let in are safe too: a backslash that begins none of these escapes reads as U+FFFD, and
 //!   what follows it stands for itself; bytes that are no UTF-8 read as U+FFFD, as [`String::from_utf8_lossy`] has it.
 
-use crate::classify::BLOCK;
 use std::borrow::Cow;
+use tamias_simd::{VECTOR, equal, utf8};
 
 /// The text between the quotes of a JSON string, decoded.
 ///
@@ -20,41 +20,26 @@ use std::borrow::Cow;
 /// ```
 pub fn unescape(raw: &[u8]) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(b'\\', raw) else {
-        return match simdutf8::basic::from_utf8(raw) {
-            Ok(text) => Cow::Borrowed(text),
-            Err(_) => String::from_utf8_lossy(raw),
-        };
+        return utf8::text(raw).map_or_else(|| String::from_utf8_lossy(raw), Cow::Borrowed);
     };
-    let text = decode(raw, first);
-    Cow::Owned(match simdutf8::basic::from_utf8(&text) {
-        Ok(_) => known_utf8(text),
-        Err(_) => String::from_utf8_lossy(&text).into_owned(),
-    })
-}
-
-#[expect(
-    unsafe_code,
-    reason = "the check that String has is several times slower than the one that was made"
-)]
-fn known_utf8(text: Vec<u8>) -> String {
-    // SAFETY: called only with what has just been found to be UTF-8.
-    unsafe { String::from_utf8_unchecked(text) }
+    let text = utf8::into_text(decode(raw, first));
+    Cow::Owned(text.unwrap_or_else(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Decodes the escapes, of which the first stands at `first`. Bytes that are no UTF-8 stay as they are.
 fn decode(raw: &[u8], first: usize) -> Vec<u8> {
-    let mut text = Text { bytes: vec![0; raw.len() + BLOCK], end: first };
+    let mut text = Text { bytes: vec![0; raw.len() + VECTOR], end: first };
     text.bytes[..first].copy_from_slice(&raw[..first]);
     let mut at = first;
     while at < raw.len() {
         let ahead = &raw[at..];
         at += match ahead.first_chunk() {
-            Some(window) => block(window, BLOCK, ahead, &mut text),
+            Some(window) => piece(window, VECTOR, ahead, &mut text),
             None => {
-                let length = ahead.len().min(BLOCK);
-                let mut window = [0; 2 * BLOCK];
+                let length = ahead.len().min(VECTOR);
+                let mut window = [0; 2 * VECTOR];
                 window[..length].copy_from_slice(&ahead[..length]);
-                block(&window, length, ahead, &mut text)
+                piece(&window, length, ahead, &mut text)
             }
         };
     }
@@ -62,11 +47,11 @@ fn decode(raw: &[u8], first: usize) -> Vec<u8> {
     text.bytes
 }
 
-/// Decodes `length` bytes, a block at most, which are both in the window and ahead. Returns how many bytes were read, more
+/// Decodes `length` bytes, a vector at most, which are both in the window and ahead. Returns how many bytes were read, more
 /// where an escape goes beyond them.
 #[inline(always)]
-fn block(window: &[u8; 2 * BLOCK], length: usize, ahead: &[u8], text: &mut Text) -> usize {
-    let mut backslashes = window.first_chunk().map_or(0, backslashes);
+fn piece(window: &[u8; 2 * VECTOR], length: usize, ahead: &[u8], text: &mut Text) -> usize {
+    let mut backslashes = window.first_chunk().map_or(0, |bytes| equal(bytes, b'\\'));
     let mut at = 0;
     while backslashes != 0 {
         let place = backslashes.trailing_zeros() as usize;
@@ -82,32 +67,7 @@ fn block(window: &[u8; 2 * BLOCK], length: usize, ahead: &[u8], text: &mut Text)
     length
 }
 
-/// Where the backslashes are: a bit each, the lowest for the first byte.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-#[expect(unsafe_code, reason = "vector instructions that every CPU of this kind has")]
-fn backslashes(block: &[u8; BLOCK]) -> u64 {
-    use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
-    let (quarters, _) = block.as_chunks::<16>();
-    quarters.iter().rev().fold(0, |bits, quarter| {
-        // SAFETY: SSE2 is part of x86-64; 16 bytes are read from a reference to 16.
-        let equal = unsafe {
-            let bytes = _mm_loadu_si128(quarter.as_ptr().cast());
-            _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'\\' as i8)))
-        };
-        bits << 16 | u64::from(equal.cast_unsigned())
-    })
-}
-
-/// Where the backslashes are: a bit each, the lowest for the first byte.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-fn backslashes(block: &[u8; BLOCK]) -> u64 {
-    use crate::classify::{Kernel, Swar};
-    Swar.classify(block).backslashes
-}
-
-/// What is decoded so far. There is always room for what is left to read and a block more, so that plain text can be
+/// What is decoded so far. There is always room for what is left to read and a vector more, so that plain text can be
 /// copied a fixed number of bytes at a time; what is too much is overwritten.
 struct Text {
     bytes: Vec<u8>,
@@ -115,12 +75,12 @@ struct Text {
 }
 
 impl Text {
-    /// Appends the window's bytes `from..to`, a block at most.
+    /// Appends the window's bytes `from..to`, a vector at most.
     #[inline(always)]
-    fn append_plain(&mut self, window: &[u8; 2 * BLOCK], from: usize, to: usize) {
-        const HALF: usize = BLOCK / 2;
-        let source = &window[from..from + BLOCK];
-        let target = &mut self.bytes[self.end..self.end + BLOCK];
+    fn append_plain(&mut self, window: &[u8; 2 * VECTOR], from: usize, to: usize) {
+        const HALF: usize = VECTOR / 2;
+        let source = &window[from..from + VECTOR];
+        let target = &mut self.bytes[self.end..self.end + VECTOR];
         target[..HALF].copy_from_slice(&source[..HALF]);
         if to - from > HALF {
             target[HALF..].copy_from_slice(&source[HALF..]);

@@ -1,31 +1,11 @@
-//! A single value: what kind it is, its text, and what it stands for.
+//! Values, of which objects and arrays are views of bytes and offset list.
 
-use std::borrow::Cow;
-use std::fmt;
+use std::iter::FusedIterator;
 
-use rust_decimal::Decimal;
+use tamias_simd::Entry;
 
-use crate::document::{Array, Map};
-use crate::number;
-use crate::offsets::{Offsets, ScanError};
+use crate::scalar::{Kind, Number, Source, Str};
 use crate::unescape::unescape;
-
-/// The six kinds of JSON values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
-    /// `null`
-    Null,
-    /// `true` or `false`
-    Bool,
-    /// A number
-    Number,
-    /// A string
-    String,
-    /// An array
-    Array,
-    /// An object
-    Map,
-}
 
 /// A value of a document, not parsed yet.
 ///
@@ -47,23 +27,6 @@ pub enum Value<'d> {
 }
 
 impl<'d> Value<'d> {
-    /// Scans any minified JSON text, a lone `"x"` or `12` too.
-    ///
-    /// ```
-    /// use tamias_json::{Offsets, Value};
-    ///
-    /// let mut offsets = Offsets::new();
-    /// let value = Value::scan_trusted(b"[1,2]", &mut offsets)?;
-    /// assert_eq!(value.as_array().map(|array| array.len()), Some(2));
-    /// # Ok::<(), tamias_json::ScanError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// See [`ScanError`]; empty text counts as truncated.
-    pub fn scan_trusted(bytes: &'d [u8], offsets: &'d mut Offsets) -> Result<Value<'d>, ScanError> {
-        offsets.scan_value(bytes)
-    }
-
     /// The value of minified JSON text that is neither an object nor an array, as [`search`](crate::search) finds it. Nothing is
     /// scanned.
     ///
@@ -74,15 +37,15 @@ impl<'d> Value<'d> {
     /// ```
     #[inline]
     pub fn of_scalar(text: &'d [u8]) -> Value<'d> {
-        Value::scalar(text, false)
+        Value::scalar(Source::Bytes(text))
     }
 
     /// The value of text that is neither object nor array.
     #[inline]
-    pub(crate) fn scalar(text: &'d [u8], utf8: bool) -> Value<'d> {
-        match text.first() {
-            Some(b'"') => Value::String(Str::new(text, utf8)),
-            Some(b'-' | b'0'..=b'9') => Value::Number(Number(text)),
+    pub(crate) fn scalar(text: Source<'d>) -> Value<'d> {
+        match text.bytes().first() {
+            Some(b'"') => Value::String(Str::new(text)),
+            Some(b'-' | b'0'..=b'9') => Value::Number(Number::new(text.bytes())),
             Some(b't') => Value::Bool(true),
             Some(b'f') => Value::Bool(false),
             _ => Value::Null,
@@ -108,7 +71,7 @@ impl<'d> Value<'d> {
             Value::Null => b"null",
             Value::Bool(true) => b"true",
             Value::Bool(false) => b"false",
-            Value::Number(number) => number.0,
+            Value::Number(number) => number.raw(),
             Value::String(string) => string.raw_quoted(),
             Value::Array(array) => array.raw(),
             Value::Map(map) => map.raw(),
@@ -146,138 +109,300 @@ impl<'d> Value<'d> {
     }
 }
 
-/// A string or key as it is stored, escapes and all.
+/// A container's part of the list, from the entry that opens it to the one that closes it, and the document's bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'d> {
+    pub(crate) source: Source<'d>,
+    /// Never empty.
+    pub(crate) entries: &'d [Entry],
+}
+
+/// A text between two delimiters, with the entry that ends it.
+#[derive(Clone, Copy)]
+pub(crate) struct Text<'d> {
+    /// Index of the entry.
+    index: usize,
+    entry: &'d Entry,
+    /// Offset of the text: of a member's key with its quote, or of an element.
+    start: usize,
+    /// Length of the key with its quotes and the colon; 0 where there is no colon.
+    key_len: usize,
+}
+
+impl<'d> View<'d> {
+    /// Bytes of the document; the empty slice rather than a panic, should the ends not fit.
+    #[inline]
+    pub(crate) fn slice(&self, from: usize, to: usize) -> &'d [u8] {
+        self.source.bytes().get(from..to).unwrap_or_default()
+    }
+
+    #[inline]
+    fn raw(&self) -> &'d [u8] {
+        match self.entries {
+            [open, .., close] => self.slice(open.end(), close.end() + 1),
+            _ => &[],
+        }
+    }
+
+    #[inline]
+    fn value(&self, text: Text<'d>) -> Value<'d> {
+        let Text { index, entry, .. } = text;
+        if !entry.opens() {
+            return Value::scalar(self.source.part(entry.value(), entry.end()));
+        }
+        let entries = self.entries.get(index..index + entry.step() - 1).unwrap_or_default();
+        let view = View { entries, ..*self };
+        match self.source.bytes().get(entry.end()) {
+            Some(b'{') => Value::Map(Map(view)),
+            _ => Value::Array(Array(view)),
+        }
+    }
+
+    #[inline]
+    fn key(&self, text: Text<'d>) -> Str<'d> {
+        let end = (text.start + text.key_len).saturating_sub(1);
+        Str::new(self.source.part(text.start, end))
+    }
+
+    #[inline]
+    fn key_len(&self, start: usize, entry: &Entry) -> usize {
+        // An opening bracket's entry does not say where a colon is, but that can only be right before it.
+        if entry.opens() && self.source.bytes().get(entry.end().wrapping_sub(1)) != Some(&b':') {
+            return 0;
+        }
+        entry.value().saturating_sub(start)
+    }
+
+    /// The next text that is not empty, looking from the entry with index `at` (at least 1) on; moves `at` past it and
+    /// what it opens.
+    #[inline]
+    fn advance(&self, at: &mut usize) -> Option<Text<'d>> {
+        loop {
+            let index = *at;
+            let [before, entry] = self.entries.get(index - 1..)?.first_chunk()?;
+            *at += entry.step();
+            let start = before.end() + 1;
+            // Nothing stands before the closing bracket of an empty container.
+            if start < entry.end() || entry.opens() {
+                return Some(Text { index, entry, start, key_len: self.key_len(start, entry) });
+            }
+        }
+    }
+}
+
+/// An object.
+///
+/// Its `Debug` is a table of its part of the offset list, a line an entry: index, kind of the value, the text with the
+/// delimiter that ends it, index of the next sibling; `{:#?}` adds the two numbers that make the entry.
 ///
 /// ```
-/// use tamias_json::Document;
-///
-/// let document = Document::scan_trusted(br#"{"m":"a\tb"}"#)?;
-/// let m = document.root().get("m").and_then(|m| m.as_str()).unwrap();
-/// assert_eq!((m.raw(), m.raw_quoted()), (&br"a\tb"[..], &br#""a\tb""#[..]));
-/// assert!(m.has_escapes());
-/// assert_eq!(m.text(), "a\tb");
+/// let document = tamias_json::Document::scan_trusted(br#"{"a":[1,2],"b":"x"}"#)?;
+/// let table = "\
+/// index  kind    text      next
+///     0  map     {            7
+///     1  array   \"a\":[        5
+///     2  number  1,           3
+///     3  number  2]           4
+///     4  -       ,            5
+///     5  string  \"b\":\"x\"}     6";
+/// assert_eq!(format!("{:?}", document.root()), table);
 /// # Ok::<(), tamias_json::ScanError>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct Str<'d> {
-    quoted: &'d [u8],
-    /// Whether the bytes are known to be UTF-8.
-    utf8: bool,
-}
+pub struct Map<'d>(pub(crate) View<'d>);
 
-impl<'d> Str<'d> {
-    #[inline]
-    pub(crate) fn new(quoted: &'d [u8], utf8: bool) -> Str<'d> {
-        Str { quoted, utf8 }
+impl<'d> Map<'d> {
+    pub(crate) fn new(view: View<'d>) -> Map<'d> {
+        Map(view)
     }
 
-    /// The bytes between the quotes.
+    /// The members in the order of the document, duplicates included.
+    ///
+    /// ```
+    /// use tamias_json::Document;
+    ///
+    /// let document = Document::scan_trusted(br#"{"a":1,"b":"x"}"#)?;
+    /// let keys: Vec<_> = document.root().entries().map(|(key, _)| key.text()).collect();
+    /// assert_eq!(keys, ["a", "b"]);
+    /// # Ok::<(), tamias_json::ScanError>(())
+    /// ```
+    #[inline]
+    pub fn entries(&self) -> Entries<'d> {
+        Entries { view: self.0, at: 1 }
+    }
+
+    /// Number of members, duplicates counted. Walks them.
+    pub fn len(&self) -> usize {
+        self.entries().count()
+    }
+
+    /// Whether there is no member.
+    pub fn is_empty(&self) -> bool {
+        self.entries().next().is_none()
+    }
+
+    /// The value of a key: of several members with this key the last. Keys are compared decoded.
+    ///
+    /// Walks the members.
+    ///
+    /// ```
+    /// use tamias_json::Document;
+    ///
+    /// let document = Document::scan_trusted(br#"{"a":1,"\u0061":2}"#)?;
+    /// assert_eq!(document.root().get("a").unwrap().raw(), b"2");
+    /// assert!(document.root().get("A").is_none());
+    /// # Ok::<(), tamias_json::ScanError>(())
+    /// ```
+    #[inline]
+    pub fn get(&self, key: &str) -> Option<Value<'d>> {
+        let view = &self.0;
+        let first = key.as_bytes().first().copied().unwrap_or(b'"');
+        let mut at = 1;
+        let mut found = None;
+        while let Some(text) = view.advance(&mut at) {
+            // One branch that is seldom taken, before all that tells keys apart: an escaped spelling of the key is longer, and
+            // begins as the key does or with its escape.
+            let byte = view.source.bytes().get(text.start + 1).copied().unwrap_or_default();
+            let may = (text.key_len >= key.len() + 3) & ((byte == first) | (byte == b'\\'));
+            if may && has_key(view, text, key) {
+                found = Some(text);
+            }
+        }
+        found.map(|text| view.value(text))
+    }
+
+    /// The value at the end of a path of keys through nested objects; with an empty path, this object.
+    ///
+    /// ```
+    /// use tamias_json::Document;
+    ///
+    /// let document = Document::scan_trusted(br#"{"user":{"name":"Ada"}}"#)?;
+    /// let root = document.root();
+    /// assert_eq!(root.path(&["user", "name"]).unwrap().raw(), br#""Ada""#);
+    /// assert!(root.path(&["user", "name", "first"]).is_none());
+    /// # Ok::<(), tamias_json::ScanError>(())
+    /// ```
+    pub fn path(&self, keys: &[&str]) -> Option<Value<'d>> {
+        keys.iter().try_fold(Value::Map(*self), |value, key| value.as_map()?.get(key))
+    }
+
+    /// The object's JSON text, braces included.
     #[inline]
     pub fn raw(&self) -> &'d [u8] {
-        let raw = self.quoted.strip_prefix(b"\"").unwrap_or(self.quoted);
-        raw.strip_suffix(b"\"").unwrap_or(raw)
-    }
-
-    /// The bytes with their quotes.
-    #[inline]
-    pub fn raw_quoted(&self) -> &'d [u8] {
-        self.quoted
-    }
-
-    /// Whether there is a backslash. Looks at every byte.
-    pub fn has_escapes(&self) -> bool {
-        memchr::memchr(b'\\', self.quoted).is_some()
-    }
-
-    /// The text that the string stands for: borrowed where nothing is escaped. A surrogate without its partner, and what is
-    /// no UTF-8, reads as U+FFFD.
-    #[inline]
-    pub fn text(&self) -> Cow<'d, str> {
-        // Where a document is malformed, a key need not end before a quote: it may be cut within a character.
-        if self.utf8 && self.quoted.ends_with(b"\"") && !self.has_escapes() {
-            return Cow::Borrowed(self.known_text());
-        }
-        unescape(self.raw())
-    }
-
-    /// The bytes as text, where the document came as text and the string ends with its quote.
-    #[inline]
-    #[expect(unsafe_code, reason = "spares the check that text has passed already")]
-    fn known_text(&self) -> &'d str {
-        if cfg!(feature = "checked") {
-            return std::str::from_utf8(self.raw()).expect("text between ASCII bytes is text");
-        }
-        // SAFETY: `utf8` says that the document was a `str`; a `Str` begins behind one of its ASCII bytes, and this one ends
-        // before a quote.
-        unsafe { std::str::from_utf8_unchecked(self.raw()) }
+        self.0.raw()
     }
 }
 
-impl fmt::Debug for Str<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.text().fmt(f)
+/// Whether a member's key is this one, decoded.
+fn has_key(view: &View<'_>, text: Text<'_>, key: &str) -> bool {
+    let raw = view.key(text).raw();
+    match memchr::memchr(b'\\', raw) {
+        None => raw == key.as_bytes(),
+        Some(_) => unescape(raw) == key,
     }
 }
 
-/// A number as it is stored.
-///
-/// ```
-/// use tamias_json::Document;
-///
-/// let document = Document::scan_trusted(br#"{"ms":12.50}"#)?;
-/// let ms = document.root().get("ms").and_then(|ms| ms.as_number()).unwrap();
-/// assert_eq!(ms.text(), "12.50");
-/// assert_eq!(ms.to_f64(), 12.5);
-/// assert_eq!(ms.to_decimal().unwrap().to_string(), "12.5");
-/// # Ok::<(), tamias_json::ScanError>(())
-/// ```
+/// The members of a [`Map`].
+#[derive(Clone)]
+pub struct Entries<'d> {
+    view: View<'d>,
+    at: usize,
+}
+
+impl<'d> Iterator for Entries<'d> {
+    type Item = (Str<'d>, Value<'d>);
+
+    #[inline]
+    fn next(&mut self) -> Option<(Str<'d>, Value<'d>)> {
+        loop {
+            let text = self.view.advance(&mut self.at)?;
+            if text.key_len > 0 {
+                return Some((self.view.key(text), self.view.value(text)));
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.view.entries.len().saturating_sub(self.at)))
+    }
+}
+
+impl FusedIterator for Entries<'_> {}
+
+/// An array.
 #[derive(Clone, Copy)]
-pub struct Number<'d>(&'d [u8]);
+pub struct Array<'d>(pub(crate) View<'d>);
 
-impl<'d> Number<'d> {
-    /// The number's text, as stored.
+impl<'d> Array<'d> {
+    pub(crate) fn new(view: View<'d>) -> Array<'d> {
+        Array(view)
+    }
+
+    /// The elements.
     #[inline]
-    #[expect(unsafe_code, reason = "few bytes are quicker found to be ASCII than to be UTF-8")]
-    pub fn text(&self) -> &'d str {
-        if !cfg!(feature = "checked") && self.0.is_ascii() {
-            // SAFETY: ASCII is UTF-8.
-            return unsafe { std::str::from_utf8_unchecked(self.0) };
-        }
-        // Numbers are ASCII; of bytes that are no number, what is UTF-8.
-        match std::str::from_utf8(self.0) {
-            Ok(text) => text,
-            Err(_) => self.0.utf8_chunks().next().map_or("", |chunk| chunk.valid()),
-        }
+    pub fn iter(&self) -> Elements<'d> {
+        Elements { view: self.0, at: 1 }
     }
 
-    /// The exact value, or nothing where a decimal of 96 bits and 28 places cannot hold it.
-    pub fn to_decimal(&self) -> Option<Decimal> {
-        number::to_decimal(self.text())
+    /// The element at an index from 0. Walks the elements before it.
+    pub fn get(&self, index: usize) -> Option<Value<'d>> {
+        self.iter().nth(index)
     }
 
-    /// The nearest binary64; infinite beyond its range, NaN where the text is no number.
-    pub fn to_f64(&self) -> f64 {
-        self.text().parse().unwrap_or(f64::NAN)
+    /// Number of elements. Walks them.
+    pub fn len(&self) -> usize {
+        self.iter().count()
     }
-}
 
-impl fmt::Debug for Number<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// The array's JSON text, brackets included.
+    #[inline]
+    pub fn raw(&self) -> &'d [u8] {
+        self.0.raw()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::Offsets;
+impl<'d> IntoIterator for Array<'d> {
+    type Item = Value<'d>;
+    type IntoIter = Elements<'d>;
 
-    #[test]
-    fn a_key_of_malformed_text_may_end_within_a_character() {
-        // No colon stands before the inner brace, so the key is cut one byte short.
-        let mut offsets = Offsets::new();
-        let root = offsets.scan_trusted_str("{:4\u{feff}{\"a\":1}2e10}").unwrap();
-        for (key, _) in root.entries() {
-            assert!(key.text().ends_with('\u{fffd}') || key.text().is_ascii());
-        }
+    fn into_iter(self) -> Elements<'d> {
+        self.iter()
     }
 }
+
+impl<'d> IntoIterator for Map<'d> {
+    type Item = (Str<'d>, Value<'d>);
+    type IntoIter = Entries<'d>;
+
+    fn into_iter(self) -> Entries<'d> {
+        self.entries()
+    }
+}
+
+/// The elements of an [`Array`].
+#[derive(Clone)]
+pub struct Elements<'d> {
+    view: View<'d>,
+    at: usize,
+}
+
+impl<'d> Iterator for Elements<'d> {
+    type Item = Value<'d>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Value<'d>> {
+        let text = self.view.advance(&mut self.at)?;
+        Some(self.view.value(text))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.view.entries.len().saturating_sub(self.at)))
+    }
+}
+
+impl FusedIterator for Elements<'_> {}

@@ -3,7 +3,7 @@
 use crate::value::{Array, Number, Object, Text, Value, few_digits, parse, write_json};
 use tamias_json::Value as Stored;
 pub(crate) use tamias_json::search::FewDigits;
-use tamias_json::search::Place;
+use tamias_json::search::Span;
 
 /// An event's (instant, arrival): its place in time.
 pub(crate) type Order = (u64, u64);
@@ -208,11 +208,11 @@ impl Columns {
     }
 
     /// Gives a column the values of the rows that were begun, from where they stand.
-    pub(crate) fn push_places(&mut self, column: usize, places: impl Iterator<Item = Place>) {
+    pub(crate) fn push_places(&mut self, column: usize, places: impl Iterator<Item = Span>) {
         if let Some(Column::Values(cells)) = self.columns.get_mut(column) {
             cells.extend(places.map(|place| match place {
-                Place::Value(start, end) => CellText::Block { start, end },
-                Place::Absent | Place::Unsure => CellText::Undefined,
+                Span::Value(start, end) => CellText::Block { start, end },
+                Span::Absent | Span::Unsure => CellText::Undefined,
             }));
         }
     }

@@ -1,5 +1,7 @@
-use super::Parts;
+use super::parts::Parts;
 use std::cmp::Ordering;
+use tamias_simd::decimal::{self, Digits};
+use tamias_simd::{DIGITS, Whole};
 
 /// A number prepared for being compared with many others in their text.
 ///
@@ -16,38 +18,29 @@ use std::cmp::Ordering;
 #[derive(Debug, Clone)]
 pub struct Bound {
     text: Box<[u8]>,
-    /// -1, 0 or 1.
-    sign: i32,
-    /// For each number of digits after the point: the bound's magnitude moved so many places to the left, without what
-    /// then stands after the point. A digit a byte; one that is too long is more than any of 16 digits.
-    scaled: [u128; DIGITS],
-    /// A bit for each of them: whether anything was left out.
-    cut: u32,
-    /// The digits of a bound that is 0 or a positive integer of at most eight, a byte each.
-    whole: Option<u64>,
+    /// For each number of digits after the point: the bound moved so many places to the left, twice, its digits a byte each. If
+    /// anything then stands after the point, it counts as a half: that is odd. [`BEYOND`], of either sign, for more than 16 digits.
+    twice: [i128; DIGITS],
 }
 
-/// The most characters that are compared at once.
-const DIGITS: usize = 16;
+/// More than twice any 16 digits.
+const BEYOND: i128 = i128::MAX;
 
 impl Bound {
     /// Prepares a JSON number. Of a text that is none the longest part that looks like one counts.
     pub fn new(text: &str) -> Bound {
         let text = text.as_bytes();
         let parts = Parts::of(text);
-        let mut bound =
-            Bound { text: text.into(), sign: parts.sign(), scaled: [0; DIGITS], cut: 0, whole: None };
-        for (places, scaled) in (0i64..).zip(&mut bound.scaled) {
+        let mut twice = [0; DIGITS];
+        for (places, twice) in (0i64..).zip(&mut twice) {
             let length = usize::try_from(parts.magnitude.saturating_add(places)).unwrap_or(0);
             let digits = parts.significand().chain(std::iter::repeat(b'0')).take(length.min(DIGITS));
-            let joined = digits.fold(0, |sum, digit| sum << 8 | u128::from(digit - b'0'));
-            *scaled = if length > DIGITS { u128::MAX } else { joined };
-            bound.cut |= u32::from(parts.digits() > length) << places;
+            let joined = digits.fold(0, |sum, digit| sum << 8 | i128::from(digit - b'0'));
+            let is_cut = parts.digits() > length;
+            let magnitude = if length > DIGITS { BEYOND } else { joined << 1 | i128::from(is_cut) };
+            *twice = magnitude * i128::from(parts.sign());
         }
-        if bound.sign >= 0 && bound.cut & 1 == 0 {
-            bound.whole = u64::try_from(bound.scaled[0]).ok();
-        }
-        bound
+        Bound { text: text.into(), twice }
     }
 
     /// How the number with which `text` begins stands to the bound; none if it begins with no number.
@@ -61,226 +54,58 @@ impl Bound {
     /// ```
     #[inline]
     pub fn compare_beginning(&self, text: &[u8]) -> Option<Ordering> {
-        if let (Some(whole), Some(start)) = (self.whole, text.first_chunk())
-            && let (order, true) = compare_whole(start, whole)
-        {
-            return Some((order as i8 - 1).cmp(&0));
+        if !matches!(text, [b'-' | b'0'..=b'9', ..]) {
+            return None;
         }
-        self.compare_any_beginning(text)
-    }
-
-    /// The digits of a bound that is 0 or a positive integer of at most eight, a byte each: what [`compare_whole`] takes.
-    #[inline(always)]
-    pub(crate) fn whole(&self) -> Option<u64> {
-        self.whole
+        match text.first_chunk().and_then(decimal::beginning) {
+            Some((is_negative, digits)) => Some(self.compare_digits(is_negative, digits)),
+            None => Some(self.compare_any_beginning(text)),
+        }
     }
 
     /// [`compare_beginning`](Bound::compare_beginning) for numbers of any form.
     #[inline(never)]
-    pub(crate) fn compare_any_beginning(&self, text: &[u8]) -> Option<Ordering> {
-        let is_number = matches!(text, [b'-' | b'0'..=b'9', ..]);
+    fn compare_any_beginning(&self, text: &[u8]) -> Ordering {
         let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
         let length = text.iter().position(|byte| !is_part(byte)).unwrap_or(text.len());
-        is_number.then(|| self.compare(&text[..length]))
+        self.compare(&text[..length])
     }
 
     /// How the number in `text` stands to the bound: `Less` where it is less than the bound.
     #[inline]
     pub fn compare(&self, text: &[u8]) -> Ordering {
-        let (negative, magnitude) = match text {
+        let (is_negative, magnitude) = match text {
             [b'-', magnitude @ ..] => (true, magnitude),
             _ => (false, text),
         };
-        let Some((digits, places)) = short(magnitude) else { return self.compare_exactly(text) };
-        let sign = if digits == 0 { 0 } else { 1 - 2 * i32::from(negative) };
-        if sign != self.sign {
-            return sign.cmp(&self.sign);
+        match Digits::of(magnitude) {
+            Some(digits) => self.compare_digits(is_negative, digits),
+            None => self.compare_exactly(text),
         }
-        let cut = self.cut >> places & 1 == 1;
-        let order = digits.cmp(&self.scaled[places]).then(if cut { Ordering::Less } else { Ordering::Equal });
-        if negative { order.reverse() } else { order }
+    }
+
+    #[inline(always)]
+    fn compare_digits(&self, is_negative: bool, digits: Digits) -> Ordering {
+        // The highest bit of a digit is 0, so that each can be doubled.
+        let twice = (digits.bytes << 1) as i128;
+        let twice = if is_negative { -twice } else { twice };
+        twice.cmp(&self.twice[digits.scale as usize % DIGITS])
     }
 
     #[cold]
     fn compare_exactly(&self, text: &[u8]) -> Ordering {
         Parts::of(text).compare(&Parts::of(&self.text))
     }
-}
 
-/// How a number of few digits, with which the bytes begin, stands to one that is whole, whose digits are a byte each: 0 for less,
-/// 1 for equal, 2 for greater; and whether that can be told at a glance.
-///
-/// Without a branch, for numbers come in no order that a processor could guess.
-#[inline(always)]
-pub(crate) fn compare_whole(start: &[u8; 16], whole: u64) -> (usize, bool) {
-    let others = others(start) | 1 << 16;
-    let digits = others.trailing_zeros();
-    // The fraction, if there is one, ends where the next byte is that is no digit.
-    let has_point = start[(digits % 16) as usize] == b'.';
-    let end = (others & others.wrapping_sub(u32::from(has_point))).trailing_zeros();
-    let behind = start[(end % 16) as usize];
-    let is_ended = (behind == b',') | (behind == b'}');
-    let word = start.first_chunk().map_or(0, |word| u64::from_be_bytes(*word)) ^ ZEROS;
-    // No number begins with more zeros than one, so that more digits are more.
-    let number = word >> (64u32.wrapping_sub(8 * digits) % 64);
-    let order = usize::from(number >= whole) + usize::from(number > whole);
-    let is_short = digits.wrapping_sub(1) < 8;
-    (order, is_short & (end < 16) & is_ended & !(has_point & (order == 1)))
-}
-
-/// Numbers that are compared together.
-pub(crate) const SEVERAL: usize = 8;
-
-/// A whole number of at most seven digits, as it is compared with several numbers at once.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Whole {
-    /// Its digits, a byte each, the first one highest.
-    pub(crate) digits: u64,
-    /// The lowest bit of the byte that follows them in the text, of which the first byte is the lowest.
-    pub(crate) end: u64,
-}
-
-impl Whole {
-    /// From the digits, a byte each, the last one lowest; none if they are more.
-    pub(crate) fn new(digits: u64) -> Option<Whole> {
-        let count = (8 - digits.leading_zeros() / 8).max(1);
-        let end = 1u64.checked_shl(8 * count)?;
-        Some(Whole { digits: digits << (64 - 8 * count), end })
+    /// The digits of a bound that is 0 or a positive integer of at most eight, a byte each.
+    pub(crate) fn integer(&self) -> Option<u64> {
+        let twice = u128::try_from(self.twice[0]).ok()?;
+        u64::try_from(twice >> 1).ok().filter(|_| twice & 1 == 0)
     }
-}
 
-/// How several numbers stand to another: a bit for each.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Standing {
-    /// Whether it can be told at a glance.
-    pub(crate) is_told: u8,
-    pub(crate) is_equal: u8,
-    pub(crate) is_greater: u8,
-}
-
-/// The digits of the whole part of the number with which the bytes begin, a byte each; what comes with it.
-#[inline(always)]
-pub(crate) fn whole_part(start: &[u8; 16]) -> (u64, Rest) {
-    let others = others(start) | 1 << 16;
-    let digits = others.trailing_zeros();
-    let has_point = start[(digits % 16) as usize] == b'.';
-    let end = (others & others.wrapping_sub(u32::from(has_point))).trailing_zeros();
-    let behind = start[(end % 16) as usize];
-    let word = start.first_chunk().map_or(0, |word| u64::from_be_bytes(*word)) ^ ZEROS;
-    let number = word >> (64u32.wrapping_sub(8 * digits) % 64);
-    let is_short = (digits.wrapping_sub(1) < 8) & (end < 16) & ((behind == b',') | (behind == b'}'));
-    let ends_in_zero = start[(end.wrapping_sub(1) % 16) as usize] == b'0';
-    let rest = match (is_short, has_point, ends_in_zero) {
-        (false, ..) => Rest::Unknown,
-        (true, false, _) => Rest::Nothing,
-        (true, true, false) => Rest::Fraction,
-        (true, true, true) => Rest::Zeros,
-    };
-    (number, rest)
-}
-
-/// What follows the whole part of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rest {
-    Nothing,
-    /// A fraction that is not 0.
-    Fraction,
-    /// A fraction that ends in 0, and may be 0.
-    Zeros,
-    /// This is no number of at most eight digits before the point and 15 characters.
-    Unknown,
-}
-
-/// A bit for each byte that is no digit.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-#[expect(unsafe_code, reason = "instructions that every x86-64 has")]
-fn others(bytes: &[u8; 16]) -> u32 {
-    use std::arch::x86_64::*;
-    // SAFETY: SSE2 is a part of x86-64, and 16 bytes are read from a reference to 16.
-    unsafe {
-        let digits = _mm_sub_epi8(_mm_loadu_si128(bytes.as_ptr().cast()), _mm_set1_epi8(b'0' as i8));
-        let small = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
-        !_mm_movemask_epi8(small) as u32 & 0xffff
+    /// The bound, if it can be compared with several numbers at once.
+    pub(crate) fn whole(&self) -> Option<Whole> {
+        let (number, _) = Digits { bytes: self.integer()?.into(), scale: 0 }.value();
+        Whole::new(number)
     }
-}
-
-/// A bit for each byte that is no digit.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-fn others(bytes: &[u8; 16]) -> u32 {
-    bytes.iter().enumerate().fold(0, |bits, (at, byte)| bits | u32::from(!byte.is_ascii_digit()) << at)
-}
-
-/// The digits of a number of 1 to 16 characters, a byte each, and how many of them stand after the point (at most 15);
-/// nothing where there is more to it than digits and a point.
-#[inline]
-fn short(text: &[u8]) -> Option<(u128, usize)> {
-    let word = |at: usize| text[at..].first_chunk().map_or(0, |word| u64::from_be_bytes(*word));
-    let half = |at: usize| text[at..].first_chunk().map_or(0, |half| u32::from_be_bytes(*half));
-    match text.len() {
-        // Pieces that overlap where the length is none of theirs. The last character comes to stand in the lowest byte,
-        // and zeros before the first.
-        length @ 1..=3 => {
-            let byte = |at: usize, shift: usize| u64::from(text[at]) << (8 * shift);
-            let all = byte(0, length - 1) | byte(length / 2, length - 1 - length / 2) | byte(length - 1, 0);
-            one_word(all ^ ZEROS >> (64 - 8 * length))
-        }
-        length @ 4..=8 => {
-            let all = u64::from(half(0)) << (8 * (length - 4)) | u64::from(half(length - 4));
-            one_word(all ^ ZEROS >> (64 - 8 * length))
-        }
-        length @ 9..=16 => two_words((word(0) ^ ZEROS) >> (8 * (16 - length)), word(length - 8) ^ ZEROS),
-        _ => None,
-    }
-}
-
-const ZEROS: u64 = 0x3030_3030_3030_3030;
-
-/// What a point becomes when '0' is taken away.
-const POINT: u8 = b'.' ^ b'0';
-
-#[inline]
-fn one_word(digits: u64) -> Option<(u128, usize)> {
-    let others = not_digits(digits);
-    let (digits, places) = if others == 0 { (digits, 0) } else { without_point(digits, others)? };
-    Some((u128::from(digits), places))
-}
-
-#[inline]
-fn two_words(high: u64, low: u64) -> Option<(u128, usize)> {
-    let (high, low, places) = match (not_digits(high), not_digits(low)) {
-        (0, 0) => (u128::from(high) << 64, low, 0),
-        (0, others) => {
-            let (low, places) = without_point(low, others)?;
-            (u128::from(high) << 56, low, places)
-        }
-        (others, 0) => {
-            let (high, places) = without_point(high, others)?;
-            (u128::from(high) << 64, low, places + 8)
-        }
-        _ => return None,
-    };
-    Some((high | u128::from(low), places))
-}
-
-/// The seven digits of eight characters of which one is the point, and how many of them stand after it. `others` marks what
-/// is no digit: nothing, if that is more than the point.
-#[inline]
-fn without_point(digits: u64, others: u64) -> Option<(u64, usize)> {
-    let point = others.trailing_zeros() - 7;
-    if others & (others - 1) != 0 || (digits >> point) as u8 != POINT {
-        return None;
-    }
-    let after = digits & ((1 << point) - 1);
-    let before = digits & !(u64::MAX >> (63 - point) | 0xff << point);
-    Some((before >> 8 | after, point as usize / 8))
-}
-
-/// The high bit of each byte that is more than 9.
-#[inline]
-fn not_digits(word: u64) -> u64 {
-    const LOW: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = LOW << 7;
-    (((word & !HIGH) + LOW * 0x76) | word) & HIGH
 }

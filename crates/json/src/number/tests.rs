@@ -1,6 +1,6 @@
 use super::*;
 use crate::Isa;
-use crate::search::{Documents, FewDigits, Place};
+use crate::search::{Documents, FewDigits, Span};
 use proptest::prelude::*;
 
 fn check(a: &str, b: &str, expected: Ordering) {
@@ -227,7 +227,7 @@ fn few_digits_at(bytes: &[u8], start: usize, end: usize) -> Option<(i64, u32)> {
         for isa in Isa::available() {
             documents.numbers(
                 isa,
-                &[Place::Absent, Place::Value(start, end)],
+                &[Span::Absent, Span::Value(start, end)],
                 &[1, 0],
                 &mut numbers,
                 &mut others,

@@ -129,7 +129,7 @@ fn kernels_agree_on_documents_of_every_length() {
         let whole = [&document[..document.len() - 1], b"]}"].concat();
         check(&whole);
     }
-    // Strings that end at each place of a block; nothing but structure; nothing but brackets.
+    // Strings that end at each place of a vector; nothing but structure; nothing but brackets.
     for length in 0..200 {
         check(format!(r#"{{"a":"{}","b":2}}"#, "é".repeat(length)).as_bytes());
         check(format!(r#"{{"a":[{}1]}}"#, "1,".repeat(length)).as_bytes());
@@ -189,7 +189,7 @@ fn kernels_agree_on_real_events() {
     }
 }
 
-/// Text of few characters that make structure, of any length up to some blocks.
+/// Text of few characters that make structure, of any length up to some vectors.
 fn soup() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop::sample::select(b"\"\"\\{}[]::,,a1 \x1a\x0c\xc3\xa9".to_vec());
     prop::collection::vec(byte, 1..400)
@@ -207,13 +207,5 @@ proptest! {
     fn kernels_agree_on_structure_without_sense(bytes in soup()) {
         check(&bytes);
         check(&[b"{", &bytes[..], b"}"].concat());
-    }
-
-    #[test]
-    fn classes_agree_on_any_block(block in prop::array::uniform32(any::<u8>()), other in prop::array::uniform32(any::<u8>())) {
-        let mut bytes = [0; 64];
-        bytes[..32].copy_from_slice(&block);
-        bytes[32..].copy_from_slice(&other);
-        prop_assert_eq!(crate::classify::Swar.classify(&bytes), crate::classify::Portable.classify(&bytes));
     }
 }

@@ -1,12 +1,11 @@
 //! The documents of which a key's value has a text in it, or is one.
 
-use super::find::{Needle, REACH};
-use super::places::{search, value};
-use super::{Documents, Match, Place, Places};
-use crate::access;
-use crate::classify::{BLOCK, Kernel};
-use crate::isa::Isa;
-use crate::task::{Task, run};
+use super::answers::{Match, Span};
+use super::documents::Documents;
+use super::needle::{Needle, REACH};
+use super::occurrences::Occurrences;
+use super::values::{search, value};
+use tamias_simd::{Isa, Task, Vector};
 
 /// How a value shall have a text that was searched for.
 #[derive(Clone, Copy, Debug)]
@@ -19,22 +18,25 @@ pub enum Held<'t> {
     Whole(&'t [u8]),
 }
 
-/// Fills in the matches, and the values that were looked up for that.
-pub(super) fn all(
-    isa: Isa,
-    key: &Needle,
-    documents: Documents<'_>,
-    held: Held<'_>,
-    places: &Places,
-    values: &mut [Place],
-    matches: &mut Vec<Match>,
-) {
-    matches.clear();
-    matches.resize(documents.len(), Match::No);
-    run(isa, Holds { key, documents, held, places, values, matches });
-    for index in &places.crowded {
-        if let Some(found @ Match::No) = matches.get_mut(*index as usize) {
-            *found = Match::Maybe;
+impl Documents<'_> {
+    /// For each document whether the value of a key of its top level has a text, from where that was found. It replaces what `matches`
+    /// holds. Values that are looked up for that are filled in, where they are unsure so far.
+    pub fn holds(
+        &self,
+        isa: Isa,
+        key: &Needle,
+        held: Held<'_>,
+        found: &Occurrences,
+        values: &mut [Span],
+        matches: &mut Vec<Match>,
+    ) {
+        matches.clear();
+        matches.resize(self.len(), Match::No);
+        isa.run(Holds { key, documents: *self, held, found, values, matches });
+        for index in &found.crowded {
+            if let Some(answer @ Match::No) = matches.get_mut(*index as usize) {
+                *answer = Match::Maybe;
+            }
         }
     }
 }
@@ -43,8 +45,8 @@ struct Holds<'t> {
     key: &'t Needle,
     documents: Documents<'t>,
     held: Held<'t>,
-    places: &'t Places,
-    values: &'t mut [Place],
+    found: &'t Occurrences,
+    values: &'t mut [Span],
     matches: &'t mut [Match],
 }
 
@@ -52,31 +54,31 @@ impl Task for Holds<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) {
-        let Holds { key, documents, held, places, values, matches } = self;
-        for (index, run) in documents.runs(kernel, places) {
-            let (Some(place), Some(found)) = (values.get_mut(index), matches.get_mut(index)) else {
+    fn run<V: Vector>(self, vector: V) {
+        let Holds { key, documents, held, found, values, matches } = self;
+        for (index, run) in found.runs(vector, documents) {
+            let (Some(span), Some(answer)) = (values.get_mut(index), matches.get_mut(index)) else {
                 continue;
             };
-            let run = places.all.get(run).unwrap_or_default();
+            let run = found.offsets.get(run).unwrap_or_default();
             let end = documents.end(index);
-            let is_plain = documents.is_plain(index) && end + REACH <= documents.bytes.len();
+            let is_plain = documents.is_plain(index) && end + REACH <= documents.bytes().len();
             let begin = |place: &u32| match held {
-                Held::Within(_) => begin(kernel, key, documents, index, *place as usize),
+                Held::Within(_) => begin(vector, key, documents, index, *place as usize),
                 Held::First(_) | Held::Whole(_) => Some(*place as usize + key.bytes().len()),
             };
             if is_plain && let Some(start) = run.iter().find_map(begin) {
-                *place = value(kernel, documents.bytes, start, end);
-                *found = Match::Yes;
+                *span = value(vector, documents.bytes(), start, end);
+                *answer = Match::Yes;
                 continue;
             }
-            if *place == Place::Unsure {
-                *place = search(kernel, key, documents, index);
+            if *span == Span::Unsure {
+                *span = search(vector, key, documents, index);
             }
-            *found = match *place {
-                Place::Absent => Match::No,
-                Place::Unsure => Match::Maybe,
-                Place::Value(start, end) => held.by(documents.bytes, start as usize, end as usize, run),
+            *answer = match *span {
+                Span::Absent => Match::No,
+                Span::Unsure => Match::Maybe,
+                Span::Value(start, end) => held.by(documents.bytes(), start as usize, end as usize, run),
             };
         }
     }
@@ -85,26 +87,19 @@ impl Task for Holds<'_> {
 /// Where the key's value begins in which the text at `place` stands: found where it does not begin long before, and nothing is escaped on
 /// the way.
 #[inline(always)]
-#[expect(unsafe_code, reason = "a vector is read without a check")]
-fn begin<K: Kernel>(
-    kernel: K,
+fn begin<V: Vector>(
+    vector: V,
     key: &Needle,
     documents: Documents<'_>,
     index: usize,
     place: usize,
 ) -> Option<usize> {
-    let (bytes, document) = (documents.bytes, documents.range(index));
-    let from = place.checked_sub(BLOCK).filter(|_| place <= document.end)?;
-    // SAFETY: `from + BLOCK` is `place`, which is not behind the document's end.
-    let before = unsafe { access::array(bytes, from) };
-    let stops = kernel.equal(before, b'"') | kernel.equal(before, b'\\');
-    let quote = (from + BLOCK).checked_sub(stops.leading_zeros() as usize + 1)?;
+    let (bytes, document) = (documents.bytes(), documents.range(index));
+    let before = bytes.get(..place)?.last_chunk().filter(|_| place <= document.end)?;
+    let stops = vector.equal(before, b'"') | vector.equal(before, b'\\');
+    let quote = place.checked_sub(stops.leading_zeros() as usize + 1)?;
     let start = quote.checked_sub(key.bytes().len())?;
-    let is_key = start > document.start
-        && bytes.get(quote) == Some(&b'"')
-        && start + BLOCK <= bytes.len()
-        // SAFETY: there is a block from here on.
-        && unsafe { key.is_at(kernel, bytes, start) };
+    let is_key = start > document.start && bytes.get(quote) == Some(&b'"') && key.is_at(vector, bytes, start);
     is_key.then_some(quote)
 }
 

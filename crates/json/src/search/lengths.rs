@@ -1,31 +1,36 @@
 //! How many characters strings have, counted in the bytes where they stand.
 
-use super::find::REACH;
-use super::{Documents, FewDigits, Place};
-use crate::access;
-use crate::classify::{BLOCK, Kernel};
-use crate::isa::Isa;
-use crate::scan::Carry;
-use crate::task::{Task, run};
+use super::answers::Span;
+use super::documents::Documents;
+use super::needle::REACH;
+use super::numbers::FewDigits;
+use crate::carry::Carry;
+use tamias_simd::{Isa, Task, VECTOR, Vector};
 
-/// The characters of some strings, and which others there are.
-pub(super) fn all(
-    isa: Isa,
-    documents: Documents<'_>,
-    values: &[Place],
-    indices: &[u32],
-    lengths: &mut Vec<FewDigits>,
-    left: &mut Vec<u32>,
-) {
-    lengths.clear();
-    left.clear();
-    lengths.reserve(indices.len());
-    run(isa, Lengths { bytes: documents.bytes, values, indices, lengths, left });
+impl Documents<'_> {
+    /// How many characters the strings at some values have: those at `indices` whose value is a string. What it cannot tell, because
+    /// there are escapes like `\u00e4` in it or the value is not sure, goes to `left`, as its place among the indices. They replace what
+    /// the lists hold, and are in order.
+    ///
+    /// A character is what begins with a byte that continues no other.
+    pub fn lengths(
+        &self,
+        isa: Isa,
+        values: &[Span],
+        indices: &[u32],
+        lengths: &mut Vec<FewDigits>,
+        left: &mut Vec<u32>,
+    ) {
+        lengths.clear();
+        left.clear();
+        lengths.reserve(indices.len());
+        isa.run(Lengths { bytes: self.bytes(), values, indices, lengths, left });
+    }
 }
 
 struct Lengths<'t> {
     bytes: &'t [u8],
-    values: &'t [Place],
+    values: &'t [Span],
     indices: &'t [u32],
     lengths: &'t mut Vec<FewDigits>,
     left: &'t mut Vec<u32>,
@@ -35,16 +40,16 @@ impl Task for Lengths<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) {
+    fn run<V: Vector>(self, vector: V) {
         let Lengths { bytes, values, indices, lengths, left } = self;
         for (at, index) in (0..).zip(indices) {
             let characters = match values.get(*index as usize) {
-                Some(Place::Absent) => continue,
-                Some(Place::Value(start, end)) => match bytes.get(*start as usize) {
-                    Some(b'"') => characters(kernel, bytes, *start as usize, *end as usize),
+                Some(Span::Absent) => continue,
+                Some(Span::Value(start, end)) => match bytes.get(*start as usize) {
+                    Some(b'"') => characters(vector, bytes, *start as usize, *end as usize),
                     _ => continue,
                 },
-                None | Some(Place::Unsure) => None,
+                None | Some(Span::Unsure) => None,
             };
             match characters {
                 Some(characters) => lengths.push(FewDigits { significand: characters as i64, scale: 0, at }),
@@ -57,8 +62,7 @@ impl Task for Lengths<'_> {
 /// The characters of a string from its quote up to behind the other. None where that takes more than counting bytes: where a
 /// character is given by its number, or near the end of the bytes.
 #[inline(always)]
-#[expect(unsafe_code, reason = "vectors are read without checks in the innermost loop")]
-fn characters<K: Kernel>(kernel: K, bytes: &[u8], start: usize, end: usize) -> Option<u64> {
+fn characters<V: Vector>(vector: V, bytes: &[u8], start: usize, end: usize) -> Option<u64> {
     let (mut at, end) = (start + 1, end.checked_sub(1)?);
     if end + REACH > bytes.len() {
         return None;
@@ -66,20 +70,19 @@ fn characters<K: Kernel>(kernel: K, bytes: &[u8], start: usize, end: usize) -> O
     let mut carry = Carry::default();
     let mut count = 0;
     while at < end {
-        // SAFETY: `at < end`, behind which there are `REACH` bytes.
-        let block = unsafe { access::array(bytes, at) };
-        let inside = if end - at < BLOCK { (1 << (end - at)) - 1 } else { u64::MAX };
-        let backslashes = kernel.equal(block, b'\\') & inside;
-        let mut begun = kernel.begins(block) & inside;
+        let window = bytes.get(at..)?.first_chunk()?;
+        let inside = if end - at < VECTOR { (1 << (end - at)) - 1 } else { u64::MAX };
+        let backslashes = vector.equal(window, b'\\') & inside;
+        let mut begun = vector.begins(window) & inside;
         let escaped = carry.escapes(backslashes);
         if escaped != 0 {
-            if escaped & inside & kernel.equal(block, b'u') != 0 {
+            if escaped & inside & vector.equal(window, b'u') != 0 {
                 return None;
             }
             begun &= !escaped;
         }
         count += u64::from(begun.count_ones());
-        at += BLOCK;
+        at += VECTOR;
     }
     Some(count)
 }

@@ -1,11 +1,12 @@
 //! Many numbers taken from where they stand, or compared there with one.
 
-use super::{Documents, Needle, Place, Places};
-use crate::classify::Kernel;
-use crate::isa::Isa;
-use crate::number::{Bound, Rest, SEVERAL, Standing, Whole, compare_whole, few_digits_by, whole_part};
-use crate::task::{Task, run};
+use super::answers::Span;
+use super::documents::Documents;
+use super::needle::Needle;
+use super::occurrences::Occurrences;
+use crate::number::Bound;
 use std::cmp::Ordering;
+use tamias_simd::{Isa, SEVERAL, Standing, Task, Vector, Whole, decimal};
 
 /// Which values are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,18 +24,17 @@ pub struct Wanted {
 impl Wanted {
     #[inline(always)]
     fn is(self, order: Option<Ordering>) -> bool {
-        match order {
-            Some(Ordering::Less) => self.less,
-            Some(Ordering::Equal) => self.equal,
-            Some(Ordering::Greater) => self.greater,
-            None => self.others,
-        }
+        let Wanted { less, equal, greater, others } = self;
+        // A bit for each order: which it is is not to be guessed.
+        let orders = u8::from(less) | u8::from(equal) << 1 | u8::from(greater) << 2 | u8::from(others) << 3;
+        let order = order.map_or(3, |order| (order as i8 + 1) as u8);
+        orders >> order & 1 == 1
     }
 
     /// Whether the value with which the text begins is wanted.
     #[inline(never)]
     fn is_met(self, bound: &Bound, text: &[u8]) -> bool {
-        self.is(bound.compare_any_beginning(text))
+        self.is(bound.compare_beginning(text))
     }
 }
 
@@ -55,7 +55,7 @@ impl Documents<'_> {
     pub fn numbers(
         &self,
         isa: Isa,
-        values: &[Place],
+        values: &[Span],
         indices: &[u32],
         numbers: &mut Vec<FewDigits>,
         others: &mut Vec<u32>,
@@ -63,77 +63,76 @@ impl Documents<'_> {
         numbers.clear();
         others.clear();
         numbers.reserve(indices.len());
-        run(isa, Numbers { bytes: self.bytes, values, indices, numbers, others });
+        isa.run(Numbers { bytes: self.bytes(), values, indices, numbers, others });
     }
 
-    /// The numbers of the places of a key's needle where `holds` says so of what follows the needle, up to the end of the block. They
+    /// The numbers of the occurrences of a key's needle where `holds` says so of what follows the needle, up to the end of the block. They
     /// replace what `kept` holds.
     pub fn keep(
         &self,
         isa: Isa,
         needle: &Needle,
-        places: &Places,
+        found: &Occurrences,
         kept: &mut Vec<u32>,
         holds: impl Fn(&[u8]) -> bool,
     ) {
-        self.judge(isa, needle, places, kept, holds);
+        self.judge(isa, needle, found, kept, holds);
     }
 
-    fn judge(&self, isa: Isa, needle: &Needle, places: &Places, kept: &mut Vec<u32>, judge: impl Judge) {
-        kept.resize(places.all.len(), 0);
+    fn judge(&self, isa: Isa, needle: &Needle, found: &Occurrences, kept: &mut Vec<u32>, judge: impl Judge) {
+        kept.resize(found.offsets.len(), 0);
         let key_bytes = needle.bytes().len();
-        let count = run(isa, Keep { bytes: self.bytes, key_bytes, places: &places.all, kept, judge });
+        let count = isa.run(Keep { bytes: self.bytes(), key_bytes, offsets: &found.offsets, kept, judge });
         kept.truncate(count);
     }
 
-    /// The numbers of the places of a key's needle behind which stands a value that is wanted, as it stands to the bound. They replace
+    /// The numbers of the occurrences of a key's needle behind which stands a value that is wanted, as it stands to the bound. They replace
     /// what `kept` holds.
     pub fn compare(
         &self,
         isa: Isa,
         needle: &Needle,
-        places: &Places,
+        found: &Occurrences,
         bound: &Bound,
         wanted: Wanted,
         kept: &mut Vec<u32>,
     ) {
         match bound.whole() {
-            Some(digits) => {
-                let judge = ComparesToWhole { bound, digits, whole: Whole::new(digits), wanted };
-                self.judge(isa, needle, places, kept, judge);
+            Some(whole) => self.judge(isa, needle, found, kept, ComparesToWhole { bound, whole, wanted }),
+            None => {
+                self.judge(isa, needle, found, kept, |text: &[u8]| wanted.is(bound.compare_beginning(text)))
             }
-            None => self.judge(isa, needle, places, kept, |text: &[u8]| wanted.is_met(bound, text)),
         }
     }
 
-    /// The numbers of the places of a key's needle behind which stands a number that equals one of the bounds. They replace what `kept`
+    /// The numbers of the occurrences of a key's needle behind which stands a number that equals one of the bounds. They replace what `kept`
     /// holds.
     pub fn equals_any(
         &self,
         isa: Isa,
         needle: &Needle,
-        places: &Places,
+        found: &Occurrences,
         bounds: &[Bound],
         kept: &mut Vec<u32>,
     ) {
-        let mut wholes: Vec<u64> = bounds.iter().filter_map(Bound::whole).collect();
-        if wholes.len() < bounds.len() {
-            return self.judge(isa, needle, places, kept, |text: &[u8]| equals_any(bounds, text));
+        let mut integers: Vec<u64> = bounds.iter().filter_map(Bound::integer).collect();
+        if integers.len() < bounds.len() {
+            return self.judge(isa, needle, found, kept, |text: &[u8]| equals_any(bounds, text));
         }
-        wholes.resize(wholes.len().next_multiple_of(LANES), NONE);
-        self.judge(isa, needle, places, kept, EqualsAnyWhole { bounds, wholes: &wholes });
+        integers.resize(integers.len().next_multiple_of(LANES), NONE);
+        self.judge(isa, needle, found, kept, EqualsAny { bounds, integers: &integers });
     }
 }
 
 /// Decides by what follows a needle. A closure does, where it need not be part of the loop.
 trait Judge {
-    /// Whether the place is kept.
+    /// Whether the occurrence is kept.
     fn holds(&self, text: &[u8]) -> bool;
 
-    /// The same of several places at once, of what follows them after so many bytes: a bit for each whether that can be told at a
+    /// The same of several at once, of what follows them after so many bytes: a bit for each whether that can be told at a
     /// glance, and a bit for each whether it is kept.
     #[inline(always)]
-    fn glance<K: Kernel>(&self, _: K, _bytes: &[u8], _places: &[u32; SEVERAL], _behind: usize) -> (u8, u8) {
+    fn glance<V: Vector>(&self, _: V, _bytes: &[u8], _offsets: &[u32; SEVERAL], _behind: usize) -> (u8, u8) {
         (0, 0)
     }
 }
@@ -148,29 +147,31 @@ impl<F: Fn(&[u8]) -> bool> Judge for F {
 /// Compares with a whole number.
 struct ComparesToWhole<'j> {
     bound: &'j Bound,
-    digits: u64,
-    /// The same for several at once; none where it is too long for that.
-    whole: Option<Whole>,
+    whole: Whole,
     wanted: Wanted,
 }
 
 impl Judge for ComparesToWhole<'_> {
     #[inline(always)]
     fn holds(&self, text: &[u8]) -> bool {
-        let Wanted { less, equal, greater, .. } = self.wanted;
-        match text.first_chunk().map(|start| compare_whole(start, self.digits)) {
-            // A bit for each order.
-            Some((order, true)) => {
-                let orders = usize::from(less) | usize::from(equal) << 1 | usize::from(greater) << 2;
-                orders >> order & 1 == 1
-            }
-            _ => self.wanted.is_met(self.bound, text),
+        match text.first_chunk().and_then(|start| self.whole.compare(start)) {
+            Some(order) => self.wanted.is(Some(order)),
+            None => self.wanted.is_met(self.bound, text),
         }
     }
 
     #[inline(always)]
-    fn glance<K: Kernel>(&self, kernel: K, bytes: &[u8], places: &[u32; SEVERAL], behind: usize) -> (u8, u8) {
-        let standing = self.whole.and_then(|whole| kernel.compare_several(bytes, places, behind, whole));
+    fn glance<V: Vector>(
+        &self,
+        vector: V,
+        bytes: &[u8],
+        offsets: &[u32; SEVERAL],
+        behind: usize,
+    ) -> (u8, u8) {
+        if !V::COMPARES_SEVERAL {
+            return (0, 0);
+        }
+        let standing = vector.compare_several(bytes, offsets, behind, self.whole);
         let Some(Standing { is_told, is_equal, is_greater }) = standing else { return (0, 0) };
         let Wanted { less, equal, greater, .. } = self.wanted;
         let of = |is_wanted: bool, lanes: u8| if is_wanted { lanes } else { 0 };
@@ -180,33 +181,35 @@ impl Judge for ComparesToWhole<'_> {
 }
 
 /// Compares with several whole numbers.
-struct EqualsAnyWhole<'j> {
+struct EqualsAny<'j> {
     bounds: &'j [Bound],
-    /// Their digits, and [`NONE`] up to a multiple of the lanes.
-    wholes: &'j [u64],
+    /// The same, and [`NONE`] up to a multiple of the lanes.
+    integers: &'j [u64],
 }
 
-impl Judge for EqualsAnyWhole<'_> {
+impl Judge for EqualsAny<'_> {
     #[inline(always)]
     fn holds(&self, text: &[u8]) -> bool {
-        let (number, rest) = text.first_chunk().map_or((0, Rest::Unknown), whole_part);
-        // All are compared, in vectors: which it is, if any, is not to be guessed.
-        let lanes = self.wholes.as_chunks::<LANES>().0.iter();
-        let is_one = lanes.fold(false, |found, lanes| {
-            found | lanes.iter().fold(false, |found, whole| found | (*whole == number))
-        });
-        match rest {
-            Rest::Nothing => is_one,
-            Rest::Fraction => false,
-            Rest::Zeros => is_one && equals_any(self.bounds, text),
-            Rest::Unknown => equals_any(self.bounds, text),
+        let Some((is_negative, digits)) = text.first_chunk().and_then(decimal::beginning) else {
+            return equals_any(self.bounds, text);
+        };
+        if digits.scale > 0 || is_negative {
+            // Where the last digit is none, it is no whole number; and -1 is less than all of them.
+            return digits.bytes & 0xff == 0 && equals_any(self.bounds, text);
         }
+        let Ok(number) = u64::try_from(digits.bytes) else { return false };
+        // All are compared, in vectors: which it is, if any, is not to be guessed.
+        let lanes = self.integers.as_chunks::<LANES>().0.iter();
+        lanes.fold(false, |found, lanes| {
+            found | lanes.iter().fold(false, |found, integer| found | (*integer == number))
+        })
     }
 }
 
 #[inline(never)]
 fn equals_any(bounds: &[Bound], text: &[u8]) -> bool {
-    bounds.iter().any(|bound| bound.compare_beginning(text) == Some(Ordering::Equal))
+    matches!(text, [b'-' | b'0'..=b'9', ..])
+        && bounds.iter().any(|bound| bound.compare_beginning(text) == Some(Ordering::Equal))
 }
 
 const LANES: usize = 8;
@@ -216,7 +219,7 @@ const NONE: u64 = u64::MAX;
 struct Keep<'t, J> {
     bytes: &'t [u8],
     key_bytes: usize,
-    places: &'t [u32],
+    offsets: &'t [u32],
     kept: &'t mut [u32],
     judge: J,
 }
@@ -226,8 +229,8 @@ impl<J: Judge> Task for Keep<'_, J> {
     type Output = usize;
 
     #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) -> usize {
-        let Keep { bytes, key_bytes, places, kept, judge } = self;
+    fn run<V: Vector>(self, vector: V) -> usize {
+        let Keep { bytes, key_bytes, offsets, kept, judge } = self;
         let (mut next, mut number) = (0, 0);
         let mut note = |is_kept: bool| {
             // Which are kept is not to be guessed: each is written, and overwritten if it is not.
@@ -237,22 +240,28 @@ impl<J: Judge> Task for Keep<'_, J> {
             number += 1;
             next += usize::from(is_kept);
         };
-        let holds = |place: u32| judge.holds(bytes.get(place as usize + key_bytes..).unwrap_or_default());
-        let (several, rest) = places.as_chunks();
-        for places in several {
-            let (is_told, is_kept) = judge.glance(kernel, bytes, places, key_bytes);
-            for (lane, place) in places.iter().enumerate() {
-                note(if is_told >> lane & 1 == 1 { is_kept >> lane & 1 == 1 } else { holds(*place) });
+        let text = |offset: u32| bytes.get(offset as usize + key_bytes..).unwrap_or_default();
+        let (several, rest) = offsets.as_chunks();
+        for offsets in several {
+            let (is_told, is_kept) = judge.glance(vector, bytes, offsets, key_bytes);
+            for (lane, offset) in offsets.iter().enumerate() {
+                note(if is_told >> lane & 1 == 1 {
+                    is_kept >> lane & 1 == 1
+                } else {
+                    judge.holds(text(*offset))
+                });
             }
         }
-        rest.iter().for_each(|place| note(holds(*place)));
+        for offset in rest {
+            note(judge.holds(text(*offset)));
+        }
         next
     }
 }
 
 struct Numbers<'t> {
     bytes: &'t [u8],
-    values: &'t [Place],
+    values: &'t [Span],
     indices: &'t [u32],
     numbers: &'t mut Vec<FewDigits>,
     others: &'t mut Vec<u32>,
@@ -262,11 +271,11 @@ impl Task for Numbers<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<K: Kernel>(self, kernel: K) {
+    fn run<V: Vector>(self, vector: V) {
         let Numbers { bytes, values, indices, numbers, others } = self;
         for (at, index) in (0..).zip(indices) {
-            let Some(Place::Value(start, end)) = values.get(*index as usize) else { continue };
-            match few_digits_by(kernel, bytes, *start as usize, *end as usize) {
+            let Some(Span::Value(start, end)) = values.get(*index as usize) else { continue };
+            match decimal::at(vector, bytes, *start as usize, *end as usize) {
                 Some((significand, scale)) => numbers.push(FewDigits { significand, scale, at }),
                 None => others.push(at),
             }

@@ -1,11 +1,8 @@
 //! The structural bytes of many documents, for whoever goes over all members of all of them.
 
-use crate::access;
-use crate::classify::{BLOCK, Kernel};
-use crate::isa::Isa;
-use crate::scan::{BYTES_MAX, Carry, SLACK};
-use crate::task::{Task, run};
-use std::mem::MaybeUninit;
+use crate::carry::Carry;
+use crate::limits::BYTES_MAX;
+use tamias_simd::{Isa, Room, Task, VECTOR, Vector};
 
 /// Where `,` `:` `{` `}` `[` `]` stand outside of strings. It keeps its memory for the next documents.
 ///
@@ -39,11 +36,11 @@ impl Structure {
         self.scan_trusted_with(documents, Isa::best())
     }
 
-    /// [`scan_trusted`](Structure::scan_trusted) by a given kernel.
+    /// [`scan_trusted`](Structure::scan_trusted) by a given vector.
     pub fn scan_trusted_with(&mut self, documents: &[u8], isa: Isa) -> &[u32] {
         self.places.clear();
         if documents.len() <= BYTES_MAX {
-            run(isa, Scan { bytes: documents, places: &mut self.places });
+            isa.run(Scan { bytes: documents, places: &mut self.places });
         }
         &self.places
     }
@@ -55,59 +52,32 @@ struct Scan<'t> {
 }
 
 /// Bytes between two looks at the list's capacity.
-const CHUNK: usize = 64 * BLOCK;
+const CHUNK: usize = 64 * VECTOR;
 
 impl Task for Scan<'_> {
     type Output = ();
 
     #[inline(always)]
-    #[expect(unsafe_code, reason = "the list's room is managed by hand")]
-    fn run<K: Kernel>(self, kernel: K) {
+    fn run<V: Vector>(self, vector: V) {
         let Scan { bytes, places } = self;
         let mut carry = Carry::default();
         let mut at = 0;
-        while at < bytes.len() {
-            let end = bytes.len().min(at + CHUNK);
-            places.reserve(end - at + SLACK);
-            let before = places.len();
-            let room = places.spare_capacity_mut();
-            let mut count = 0;
-            while at + BLOCK <= end {
-                // SAFETY: by the condition of the loop.
-                let block = unsafe { access::array(bytes, at) };
-                let marks = carry.marks(kernel, kernel.classify(block), at as u32);
-                // SAFETY: the chunk has at most one place per byte, and there is room for `SLACK` more.
-                count = unsafe { kernel.put_places(marks.structural, marks.base, room, count) };
-                at += BLOCK;
+        for chunk in bytes.chunks(CHUNK) {
+            let mut room = Room::for_bytes(places, chunk.len());
+            let (vectors, rest) = chunk.as_chunks::<VECTOR>();
+            for bytes in vectors {
+                let marks = carry.marks(vector, vector.classify(bytes), at as u32);
+                vector.put_positions(marks.structural, marks.base, &mut room);
+                at += VECTOR;
             }
-            if at < end {
-                let marks = carry.marks(kernel, kernel.classify_last(bytes, at), at as u32);
-                // SAFETY: as above.
-                count = unsafe { kernel.put_places(marks.structural, marks.base, room, count) };
-                at = end;
+            if !rest.is_empty() {
+                let marks = carry.marks(vector, vector.classify_last(bytes, at), at as u32);
+                vector.put_positions(marks.structural, marks.base, &mut room);
+                at += rest.len();
             }
-            // SAFETY: so many were written behind the list's end.
-            unsafe { places.set_len(before + count) };
+            room.finish();
         }
     }
-}
-
-/// Writes the places of the bits of a mask from `count` on, and gives the count with them.
-///
-/// # Safety
-/// From `count` on there is room for as many as the mask has bits.
-#[inline(always)]
-#[expect(unsafe_code, reason = "the room was made before the chunk")]
-pub(crate) unsafe fn put_places(mask: u64, base: u32, room: &mut [MaybeUninit<u32>], count: usize) -> usize {
-    let (mut mask, mut count) = (mask, count);
-    while mask != 0 {
-        // SAFETY: the contract.
-        let [place] = unsafe { access::array_mut(room, count) };
-        place.write(base + mask.trailing_zeros());
-        count += 1;
-        mask &= mask - 1;
-    }
-    count
 }
 
 #[cfg(test)]

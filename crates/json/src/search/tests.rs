@@ -3,7 +3,7 @@
 use super::*;
 use crate::number::{Bound, compare};
 use crate::validate::{Limits, minify_object};
-use crate::{Document, Kind, Value};
+use crate::{Document, Isa, Kind, Value};
 use proptest::prelude::*;
 use tamias_testdata::{Generator, nasty_documents};
 
@@ -59,13 +59,13 @@ fn check_key(block: &Block, name: &str, isa: Isa) -> usize {
     check_documents(block, block.documents(), name, isa)
 }
 
-/// All places are found, but some of crowded documents.
-fn check_places(documents: Documents<'_>, places: &Places, all: &[u32]) {
-    let is_there = |place: &u32| places.all.binary_search(place).is_ok();
-    assert!(places.all.is_sorted() && places.all.iter().all(|place| all.binary_search(place).is_ok()));
-    let crowded: Vec<_> = places.crowded.iter().map(|index| documents.range(*index as usize)).collect();
+/// All occurrences are found, but some of crowded documents.
+fn check_places(documents: Documents<'_>, found: &Occurrences, all: &[u32]) {
+    let is_there = |place: &u32| found.offsets.binary_search(place).is_ok();
+    assert!(found.offsets.is_sorted() && found.offsets.iter().all(|place| all.binary_search(place).is_ok()));
+    let crowded: Vec<_> = found.crowded.iter().map(|index| documents.range(*index as usize)).collect();
     for range in &crowded {
-        let noted = places.all.iter().filter(|place| range.contains(&(**place as usize))).count();
+        let noted = found.offsets.iter().filter(|place| range.contains(&(**place as usize))).count();
         assert!(noted > find::CROWD, "{noted}");
     }
     for missing in all.iter().filter(|place| !is_there(place)) {
@@ -75,29 +75,29 @@ fn check_places(documents: Documents<'_>, places: &Places, all: &[u32]) {
 
 fn check_documents(block: &Block, documents: Documents<'_>, name: &str, isa: Isa) -> usize {
     let Some(mut needle) = Needle::key(name) else { return 0 };
-    let (mut places, mut values) = (Places::default(), Vec::new());
-    documents.find(isa, &needle, &mut places);
+    let (mut found, mut values) = (Occurrences::default(), Vec::new());
+    documents.find(isa, &needle, &mut found);
     let plain: Vec<u32> = (0..block.bytes.len())
         .filter(|&at| block.bytes[at..].starts_with(needle.bytes()))
         .map(|at| at as u32)
         .collect();
-    check_places(documents, &places, &plain);
+    check_places(documents, &found, &plain);
     needle.tune(isa, &block.bytes);
-    documents.find(isa, &needle, &mut places);
-    check_places(documents, &places, &plain);
-    documents.values(isa, &needle, &places, &mut values);
-    let mut single = vec![Place::Unsure; documents.len()];
+    documents.find(isa, &needle, &mut found);
+    check_places(documents, &found, &plain);
+    documents.values(isa, &needle, &found, &mut values);
+    let mut single = vec![Span::Unsure; documents.len()];
     let indices: Vec<u32> = (0..documents.len() as u32).collect();
     documents.values_of(isa, &needle, &indices, &mut single);
     for (index, place) in indices.iter().zip(&single) {
         let (mut lengths, mut left) = (Vec::new(), Vec::new());
         documents.lengths(isa, &single, &[*index], &mut lengths, &mut left);
         let value = match *place {
-            Place::Value(start, end) => Value::of_scalar(&block.bytes[start as usize..end as usize]).as_str(),
-            Place::Absent | Place::Unsure => None,
+            Span::Value(start, end) => Value::of_scalar(&block.bytes[start as usize..end as usize]).as_str(),
+            Span::Absent | Span::Unsure => None,
         };
         let Some(string) = value else {
-            assert_eq!((lengths.as_slice(), left.is_empty()), (&[][..], *place != Place::Unsure));
+            assert_eq!((lengths.as_slice(), left.is_empty()), (&[][..], *place != Span::Unsure));
             continue;
         };
         let is_near_the_end = documents.range(*index as usize).end + 200 > block.bytes.len();
@@ -109,9 +109,9 @@ fn check_documents(block: &Block, documents: Documents<'_>, name: &str, isa: Isa
         }
     }
     let mut kept = Vec::new();
-    documents.keep(isa, &needle, &places, &mut kept, |text: &[u8]| text.first() != Some(&b'n'));
+    documents.keep(isa, &needle, &found, &mut kept, |text: &[u8]| text.first() != Some(&b'n'));
     let mut matches = Vec::new();
-    documents.matches(isa, &needle, &places, &kept, &mut matches);
+    documents.matches(isa, &needle, &found, &kept, &mut matches);
     let mut sure = 0;
     for (index, place) in values.iter().enumerate() {
         let text = &block.bytes[documents.range(index)];
@@ -124,16 +124,16 @@ fn check_documents(block: &Block, documents: Documents<'_>, name: &str, isa: Isa
         }
         for place in [place, &single[index]] {
             match *place {
-                Place::Absent => assert!(there.is_empty(), "{name} in {}", String::from_utf8_lossy(text)),
-                Place::Unsure => {}
-                Place::Value(start, end) => {
+                Span::Absent => assert!(there.is_empty(), "{name} in {}", String::from_utf8_lossy(text)),
+                Span::Unsure => {}
+                Span::Value(start, end) => {
                     let value = there.last().unwrap().1;
                     assert!(!matches!(value.kind(), Kind::Array | Kind::Map));
                     assert_eq!(value.raw(), &block.bytes[start as usize..end as usize]);
                 }
             }
         }
-        sure += usize::from(*place != Place::Unsure && single[index] != Place::Unsure);
+        sure += usize::from(*place != Span::Unsure && single[index] != Span::Unsure);
     }
     sure
 }
@@ -153,10 +153,10 @@ fn check_text(block: &Block, name: &str, text: &str, isa: Isa) -> usize {
             (from_key(&quoted), Held::Whole(&quoted)),
         ] {
             let Some(needle) = needle else { continue };
-            let (mut places, mut matches) = (Places::default(), Vec::new());
-            let mut values = vec![Place::Unsure; documents.len()];
-            documents.find(isa, &needle, &mut places);
-            documents.holds(isa, &key, held, &places, &mut values, &mut matches);
+            let (mut found, mut matches) = (Occurrences::default(), Vec::new());
+            let mut values = vec![Span::Unsure; documents.len()];
+            documents.find(isa, &needle, &mut found);
+            documents.holds(isa, &key, held, &found, &mut values, &mut matches);
             for (index, found) in matches.iter().enumerate() {
                 let bytes = &block.bytes[documents.range(index)];
                 let document = Document::scan_trusted(bytes).unwrap();
@@ -170,7 +170,7 @@ fn check_text(block: &Block, name: &str, text: &str, isa: Isa) -> usize {
                 });
                 let shown = || format!("{text} {held:?} in {name} of {}", String::from_utf8_lossy(bytes));
                 assert!(*found == Match::Maybe || (*found == Match::Yes) == is_held, "{}", shown());
-                if let Place::Value(start, end) = values[index] {
+                if let Span::Value(start, end) = values[index] {
                     assert_eq!(
                         value.map(|value| value.raw()),
                         Some(&block.bytes[start as usize..end as usize])
@@ -243,13 +243,13 @@ fn a_part_of_the_documents_is_searched_alone() {
     let block = Block::of([&br#"{"a":1}"#[..], br#"{"a":2}"#, br#"{"b":3}"#, br#"{"a":4}"#]);
     let needle = Needle::key("a").unwrap();
     for isa in Isa::available() {
-        let mut places = Places::default();
-        block.documents().part(1..3).find(isa, &needle, &mut places);
-        assert_eq!(places.all, [9]);
-        block.documents().part(3..9).find(isa, &needle, &mut places);
-        assert_eq!(places.all, [25]);
-        block.documents().part(4..9).find(isa, &needle, &mut places);
-        assert!(places.all.is_empty());
+        let mut found = Occurrences::default();
+        block.documents().part(1..3).find(isa, &needle, &mut found);
+        assert_eq!(found.offsets, [9]);
+        block.documents().part(3..9).find(isa, &needle, &mut found);
+        assert_eq!(found.offsets, [25]);
+        block.documents().part(4..9).find(isa, &needle, &mut found);
+        assert!(found.offsets.is_empty());
     }
 }
 
@@ -364,9 +364,9 @@ fn numbers_of_many_forms_compared_together() {
             let expected: Vec<u32> =
                 (0..300).filter(|n| is_wanted(numbers[*n as usize * 7 % numbers.len()])).collect();
             for isa in Isa::available() {
-                let (mut places, mut kept) = (Places::default(), Vec::new());
-                block.documents().find(isa, &needle, &mut places);
-                block.documents().compare(isa, &needle, &places, &Bound::new(bound), wanted, &mut kept);
+                let (mut found, mut kept) = (Occurrences::default(), Vec::new());
+                block.documents().find(isa, &needle, &mut found);
+                block.documents().compare(isa, &needle, &found, &Bound::new(bound), wanted, &mut kept);
                 assert_eq!(kept, expected, "{wanted:?} {bound} by {}", isa.name());
             }
         }
@@ -401,9 +401,9 @@ fn numbers_among_several() {
     let lists = [&["1", "2"][..], &["0", "99999999"], &["100000000", "12"], &["0.5", "1"], &[]];
     for (isa, wanted) in Isa::available().into_iter().flat_map(|isa| lists.map(|wanted| (isa, wanted))) {
         let bounds: Vec<Bound> = wanted.iter().map(|text| Bound::new(text)).collect();
-        let (mut places, mut kept) = (Places::default(), Vec::new());
-        block.documents().find(isa, &needle, &mut places);
-        block.documents().equals_any(isa, &needle, &places, &bounds, &mut kept);
+        let (mut found, mut kept) = (Occurrences::default(), Vec::new());
+        block.documents().find(isa, &needle, &mut found);
+        block.documents().equals_any(isa, &needle, &found, &bounds, &mut kept);
         let is_number = |text: &str| text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
         let is_wanted =
             |number: &str| is_number(number) && wanted.iter().any(|wanted| compare(number, wanted).is_eq());
@@ -419,17 +419,17 @@ fn of_a_crowded_document_the_first_places_are_found() {
     let block = Block::of([br#"{"a":1}"#, crowd.as_bytes(), br#"{"a":2}"#, br#"{"b":3}"#, br#"{"a":4}"#]);
     let needle = Needle::key("a").unwrap();
     for isa in Isa::available() {
-        let (mut places, mut matches, mut values) = (Places::default(), Vec::new(), Vec::new());
-        block.documents().find(isa, &needle, &mut places);
-        assert_eq!(places.crowded, [1]);
-        assert!(places.all.len() < 1000, "{}", places.all.len());
+        let (mut found, mut matches, mut values) = (Occurrences::default(), Vec::new(), Vec::new());
+        block.documents().find(isa, &needle, &mut found);
+        assert_eq!(found.crowded, [1]);
+        assert!(found.offsets.len() < 1000, "{}", found.offsets.len());
         let last_two: Vec<u8> =
-            places.all[places.all.len() - 2..].iter().map(|at| block.bytes[*at as usize + 4]).collect();
+            found.offsets[found.offsets.len() - 2..].iter().map(|at| block.bytes[*at as usize + 4]).collect();
         assert_eq!(last_two, b"24");
-        block.documents().matches(isa, &needle, &places, &[0], &mut matches);
+        block.documents().matches(isa, &needle, &found, &[0], &mut matches);
         assert_eq!(matches, [Match::Yes, Match::Maybe, Match::No, Match::No, Match::No]);
-        block.documents().values(isa, &needle, &places, &mut values);
-        assert_eq!((values[1], values[3]), (Place::Unsure, Place::Absent));
+        block.documents().values(isa, &needle, &found, &mut values);
+        assert_eq!((values[1], values[3]), (Span::Unsure, Span::Absent));
     }
 }
 
@@ -445,25 +445,25 @@ proptest! {
         let indices: Vec<u32> = (0..10).collect();
         let mut answers = Vec::new();
         for isa in Isa::available() {
-            let (mut places, mut values, mut kept) = (Places::default(), Vec::new(), Vec::new());
+            let (mut found, mut values, mut kept) = (Occurrences::default(), Vec::new(), Vec::new());
             let mut matches = Vec::new();
             let wanted = Wanted { less: true, equal: false, greater: false, others: true };
-            documents.find(isa, &needle, &mut places);
-            documents.values(isa, &needle, &places, &mut values);
+            documents.find(isa, &needle, &mut found);
+            documents.values(isa, &needle, &found, &mut values);
             documents.values_of(isa, &needle, &indices, &mut values);
-            documents.compare(isa, &needle, &places, &Bound::new("2"), wanted, &mut kept);
-            documents.matches(isa, &needle, &places, &kept, &mut matches);
+            documents.compare(isa, &needle, &found, &Bound::new("2"), wanted, &mut kept);
+            documents.matches(isa, &needle, &found, &kept, &mut matches);
             let mut held = Vec::new();
             for plain in [&[][..], &[u8::MAX]] {
                 let documents = documents.with_plain(plain);
-                let mut values = vec![Place::Unsure; documents.len()];
+                let mut values = vec![Span::Unsure; documents.len()];
                 for wanted in [Held::Within(needle.bytes().len()), Held::First(b"a"), Held::Whole(b"a")] {
                     let mut matches = Vec::new();
-                    documents.holds(isa, &needle, wanted, &places, &mut values, &mut matches);
+                    documents.holds(isa, &needle, wanted, &found, &mut values, &mut matches);
                     held.push((values.clone(), matches));
                 }
             }
-            answers.push((places, values, kept, matches, held));
+            answers.push((found, values, kept, matches, held));
         }
         prop_assert!(answers.windows(2).all(|two| two[0] == two[1]));
     }
@@ -480,10 +480,10 @@ proptest! {
             .collect();
         let ends = [(text.len() as u32).to_le_bytes()];
         for isa in Isa::available() {
-            let mut places = Places::default();
+            let mut found = Occurrences::default();
             let documents = Documents::new(text.as_bytes(), &ends).unwrap();
-            documents.find(isa, &needle, &mut places);
-            check_places(documents, &places, &plain);
+            documents.find(isa, &needle, &mut found);
+            check_places(documents, &found, &plain);
         }
     }
 }

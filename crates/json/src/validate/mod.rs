@@ -7,13 +7,11 @@
 //!
 //! [`write_json_string`]: crate::write_json_string
 
-mod blocks;
 mod error;
 mod walk;
 
-use crate::isa::Isa;
-use blocks::PADDING;
-use walk::Task;
+use tamias_simd::{Isa, utf8};
+use walk::{Minify, PADDING};
 
 pub use error::{Reason, ValidateError};
 
@@ -88,16 +86,16 @@ fn minify(
             reason: Reason::TooLong { bytes_max: limits.bytes_max },
         });
     }
-    if simdutf8::basic::from_utf8(input).is_err() {
-        let offset = simdutf8::compat::from_utf8(input).map_or_else(|error| error.valid_up_to(), str::len);
+    if let Some(offset) = utf8::first_fault(input) {
         return Err(ValidateError { offset, reason: Reason::NotUtf8 });
     }
     let before = out.len();
     out.reserve(input.len() + PADDING);
     out.extend_from_slice(input);
     out.resize(out.len() + PADDING, 0);
-    let task = Task { buffer: &mut out[before..], length: input.len(), depth_max: limits.depth_max, object };
-    let result = blocks::minify(isa, task);
+    let task =
+        Minify { buffer: &mut out[before..], length: input.len(), depth_max: limits.depth_max, object };
+    let result = isa.run(task);
     out.truncate(before + *result.as_ref().unwrap_or(&0));
     result.map(|_| ())
 }

@@ -309,7 +309,7 @@ fn length_is_limited_exactly() {
 }
 
 #[test]
-fn a_string_may_end_and_an_escape_stand_anywhere_in_a_block() {
+fn a_string_may_end_and_an_escape_stand_anywhere_in_a_vector() {
     for before in 0..140 {
         let plain = "x".repeat(before);
         for (escape, spelled) in

@@ -1,12 +1,15 @@
-use super::blocks::{Blocks, PADDING};
-use super::{Reason, ValidateError};
+use super::error::{Reason, ValidateError};
 use crate::unescape::{hex_escape, pair};
 use crate::write::{Escaped, long_escape};
+use tamias_simd::{Task, VECTOR, Vector, leading_digits};
 
 type Result<T> = std::result::Result<T, ValidateError>;
 
+/// How many zeros follow a document in the buffer, so that a vector can be read at each of its bytes.
+pub(super) const PADDING: usize = VECTOR;
+
 /// A document to check, and to minify in place.
-pub(super) struct Task<'b> {
+pub(super) struct Minify<'b> {
     /// The document, UTF-8, and behind it [`PADDING`] zeros.
     pub(super) buffer: &'b mut [u8],
     /// The length of the document.
@@ -16,22 +19,26 @@ pub(super) struct Task<'b> {
     pub(super) object: bool,
 }
 
-/// Checks the document, and moves its minified form to the beginning of the buffer. Returns the length of that.
-#[inline(always)]
-pub(super) fn minify<B: Blocks>(blocks: B, task: Task<'_>) -> Result<usize> {
-    let Task { buffer, length, depth_max, object } = task;
-    debug_assert_eq!(buffer.len(), length + PADDING);
-    let special = buffer.first_chunk().map_or(0, |block| blocks.special(block));
-    let open = Open::default();
-    let mut walk =
-        Walk { blocks, buffer, length, at: 0, block: 0, special, kept: 0, written: 0, open, depth_max };
-    walk.skip_white_space();
-    if object && walk.byte() != b'{' {
-        return walk.fail(Reason::ExpectedObject);
+impl Task for Minify<'_> {
+    type Output = Result<usize>;
+
+    /// Checks the document, and moves its minified form to the beginning of the buffer. Returns the length of that.
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) -> Result<usize> {
+        let Minify { buffer, length, depth_max, object } = self;
+        debug_assert_eq!(buffer.len(), length + PADDING);
+        let special = buffer.first_chunk().map_or(0, |bytes| vector.special(bytes));
+        let open = Open::default();
+        let mut walk =
+            Walk { vector, buffer, length, at: 0, looked: 0, special, kept: 0, written: 0, open, depth_max };
+        walk.skip_white_space();
+        if object && walk.byte() != b'{' {
+            return walk.fail(Reason::ExpectedObject);
+        }
+        walk.document()?;
+        walk.leave_out(0);
+        Ok(walk.written)
     }
-    walk.document()?;
-    walk.leave_out(0);
-    Ok(walk.written)
 }
 
 /// A pass over the document, in place.
@@ -39,18 +46,18 @@ pub(super) fn minify<B: Blocks>(blocks: B, task: Task<'_>) -> Result<usize> {
 /// Minifying makes nothing longer, so what is written never overtakes what is read. What may stay as it is moves in the
 /// longest possible runs; in a document that is minified already nothing moves at all.
 ///
-/// *Invariants*: `written <= kept <= at <= length`, and `block <= at`. The padding is zeros, and no token goes on with a
+/// *Invariants*: `written <= kept <= at <= length`, and `looked <= at`. The padding is zeros, and no token goes on with a
 /// zero, so the walk never leaves the document; were that wrong, it would fail or panic, and read nothing beyond.
-struct Walk<'b, B> {
-    blocks: B,
+struct Walk<'b, V> {
+    vector: V,
     buffer: &'b mut [u8],
     length: usize,
     /// The next byte to look at.
     at: usize,
     /// From here to `at` lies a run that stays as it is, and has yet to move.
     kept: usize,
-    /// The beginning of a block, `at` or before it, and where its special bytes are (see [`Blocks::special`]).
-    block: usize,
+    /// The beginning of a vector, `at` or before it, and where its special bytes are (see [`Vector::special`]).
+    looked: usize,
     special: u64,
     /// The end of the minified form so far.
     written: usize,
@@ -58,7 +65,7 @@ struct Walk<'b, B> {
     depth_max: usize,
 }
 
-impl<B: Blocks> Walk<'_, B> {
+impl<V: Vector> Walk<'_, V> {
     /// The root and everything in it, without recursion.
     #[inline(always)]
     fn document(&mut self) -> Result<()> {
@@ -168,19 +175,19 @@ impl<B: Blocks> Walk<'_, B> {
     #[inline(always)]
     fn skip_plain(&mut self) {
         loop {
-            // The block in hand mostly goes on for several tokens: looking at it again costs a shift, where loading
+            // The vector in hand mostly goes on for several tokens: looking at it again costs a shift, where loading
             // bytes at each token would make every token wait for the one before.
-            let special = self.special.checked_shr((self.at - self.block) as u32).unwrap_or(0);
+            let special = self.special.checked_shr((self.at - self.looked) as u32).unwrap_or(0);
             if special != 0 {
                 self.at += special.trailing_zeros() as usize;
                 return;
             }
-            self.at = self.at.max(self.block + PADDING);
-            self.block = self.at & !(PADDING - 1);
-            let Some(block) = self.buffer.get(self.block..).and_then(|rest| rest.first_chunk()) else {
+            self.at = self.at.max(self.looked + PADDING);
+            self.looked = self.at & !(PADDING - 1);
+            let Some(bytes) = self.buffer.get(self.looked..).and_then(|rest| rest.first_chunk()) else {
                 return;
             };
-            self.special = self.blocks.special(block);
+            self.special = self.vector.special(bytes);
         }
     }
 
@@ -263,7 +270,7 @@ impl<B: Blocks> Walk<'_, B> {
     fn digits(&mut self) -> Result<()> {
         let start = self.at;
         while let Some(eight) = self.buffer.get(self.at..).and_then(|rest| rest.first_chunk()) {
-            let digits = leading_digits(u64::from_le_bytes(*eight));
+            let digits = leading_digits(eight);
             self.at += digits;
             if digits < 8 {
                 break;
@@ -348,18 +355,6 @@ impl<B: Blocks> Walk<'_, B> {
 #[inline(always)]
 fn is_kept(byte: u8) -> bool {
     matches!(byte, b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't')
-}
-
-/// How many of eight bytes, from the lowest on, are digits before the first that is none.
-#[inline(always)]
-fn leading_digits(eight: u64) -> usize {
-    // A digit has 3 in its upper half, and still has when 6 is added.
-    const UPPER: u64 = 0xf0f0_f0f0_f0f0_f0f0;
-    const DIGIT: u64 = 0x3030_3030_3030_3030;
-    const SIX: u64 = 0x0606_0606_0606_0606;
-    // A carry out of a byte reaches only bytes above it, and a byte of 0xfa or more is no digit itself.
-    let other = ((eight & UPPER) ^ DIGIT) | ((eight.wrapping_add(SIX) & UPPER) ^ DIGIT);
-    other.trailing_zeros() as usize / 8
 }
 
 /// The largest exponent of ten, of either sign.

@@ -8,7 +8,7 @@ use crate::expr::Scope;
 use crate::statistics::Statistics;
 use std::ops::Range;
 use std::sync::Arc;
-use tamias_json::search::{Documents, FewDigits, Match, Place};
+use tamias_json::search::{Documents, FewDigits, Match, Span};
 use tamias_json::{Isa, Value};
 
 /// Bytes of documents that are searched at a time, about: they stay in the processor's second cache from one condition to the next.
@@ -120,7 +120,7 @@ impl Finder {
         for key in &mut self.keys {
             key.is_found = false;
             key.values.clear();
-            key.values.resize(documents.len(), Place::Unsure);
+            key.values.resize(documents.len(), Span::Unsure);
         }
         let mut matches = std::mem::take(&mut self.matches);
         match self.pushdown.condition.as_ref().filter(|_| !self.settled.all) {
@@ -190,7 +190,7 @@ impl Finder {
     pub(crate) fn knows_output(&self, index: u32) -> bool {
         let knows = |slot: &usize| {
             let place = self.keys.get(*slot).and_then(|key| key.values.get(index as usize));
-            !matches!(place, None | Some(Place::Unsure))
+            !matches!(place, None | Some(Span::Unsure))
         };
         self.pushdown.slots.output.iter().all(knows)
     }
@@ -229,7 +229,7 @@ impl Finder {
 
     /// Where the values of a slot stand, for each event of the window.
     #[inline]
-    pub(crate) fn values(&self, slot: usize) -> &[Place] {
+    pub(crate) fn values(&self, slot: usize) -> &[Span] {
         self.keys.get(slot).map_or(&[], |key| &key.values)
     }
 
@@ -237,18 +237,18 @@ impl Finder {
     #[inline]
     pub(crate) fn place(&self, slot: usize, index: u32) -> Option<(u32, u32)> {
         match self.keys.get(slot)?.values.get(index as usize)? {
-            Place::Value(start, end) => Some((*start, *end)),
-            Place::Absent | Place::Unsure => None,
+            Span::Value(start, end) => Some((*start, *end)),
+            Span::Absent | Span::Unsure => None,
         }
     }
 
     #[inline]
     fn read<'d>(&self, slot: usize, index: u32, documents: Documents<'d>, scope: &mut Scope<'d>) -> bool {
         let place = self.keys.get(slot).and_then(|key| key.values.get(index as usize));
-        match place.copied().unwrap_or(Place::Unsure) {
-            Place::Absent => scope.set(slot, None),
-            Place::Unsure => return false,
-            Place::Value(start, end) => {
+        match place.copied().unwrap_or(Span::Unsure) {
+            Span::Absent => scope.set(slot, None),
+            Span::Unsure => return false,
+            Span::Value(start, end) => {
                 let text = documents.bytes().get(start as usize..end as usize);
                 scope.set(slot, text.map(Value::of_scalar));
             }

@@ -4,7 +4,7 @@ use super::condition::{Condition, Form, Sought};
 use super::prepared::Prefilter;
 use crate::ast::Comparison;
 use tamias_json::Isa;
-use tamias_json::search::{Documents, Held, Match, Needle, Place, Places, Wanted};
+use tamias_json::search::{Documents, Held, Match, Needle, Occurrences, Span, Wanted};
 
 /// What is known of a key in the present window.
 #[derive(Default)]
@@ -12,15 +12,15 @@ pub(super) struct Key {
     /// In which documents of the present block it is plain, as far as is known: a bit for each.
     pub(super) plain: Vec<u8>,
     pub(super) is_found: bool,
-    pub(super) places: Places,
-    pub(super) values: Vec<Place>,
+    pub(super) places: Occurrences,
+    pub(super) values: Vec<Span>,
 }
 
 /// Allocations that stay.
 #[derive(Default)]
 pub(super) struct Scratch {
     matches: Vec<Vec<Match>>,
-    places: Places,
+    places: Occurrences,
     /// The numbers of those that are kept.
     kept: Vec<u32>,
 }
@@ -148,7 +148,7 @@ impl Window<'_> {
         &mut self,
         slot: usize,
         matches: &mut Vec<Match>,
-        decide: impl FnOnce(Isa, Documents<'_>, &Needle, &Places, &mut Vec<u32>),
+        decide: impl FnOnce(Isa, Documents<'_>, &Needle, &Occurrences, &mut Vec<u32>),
     ) {
         let (Some(needle), Some(key)) = (self.texts.keys.get(slot), self.keys.get_mut(slot)) else {
             return self.unknown(matches);

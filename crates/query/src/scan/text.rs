@@ -13,7 +13,7 @@ use crate::statistics::Statistics;
 use crate::stats::Stats;
 use crate::value::Value;
 use std::ops::Range;
-use tamias_json::search::{Documents, Match, Place};
+use tamias_json::search::{Documents, Match, Span};
 
 /// The names of the ways of finding hits.
 pub(crate) const PLAIN: &str = "each event scanned and evaluated";
@@ -408,7 +408,7 @@ fn push_stored(
         Some(Direct::Nothing) => {}
         Some(Direct::Values(slot)) => {
             let values = finder.values(slot);
-            let place = |index: &u32| values.get(*index as usize).copied().unwrap_or(Place::Absent);
+            let place = |index: &u32| values.get(*index as usize).copied().unwrap_or(Span::Absent);
             columns.push_places(column, indices.iter().map(place));
         }
         Some(Direct::Numbers(slot)) => {
@@ -441,7 +441,7 @@ fn at_row(few: &FewDigits, first: usize) -> FewDigits {
 
 /// Adds the numbers of some events, from the `first` row on.
 fn push_numbers(
-    values: &[Place],
+    values: &[Span],
     bytes: &[u8],
     indices: &[u32],
     few: &[FewDigits],
@@ -451,13 +451,13 @@ fn push_numbers(
 ) {
     let place = |at: u32| indices.get(at as usize).and_then(|index| values.get(*index as usize)).copied();
     let begins_with = |at: u32, wanted: fn(&u8) -> bool| match place(at) {
-        Some(Place::Value(start, _)) => bytes.get(start as usize).is_some_and(wanted),
+        Some(Span::Value(start, _)) => bytes.get(start as usize).is_some_and(wanted),
         _ => false,
     };
     let is_negative_zero =
         |few: &&FewDigits| few.significand == 0 && begins_with(few.at, |byte| *byte == b'-');
     let other = |at: u32| match place(at) {
-        Some(Place::Value(start, end)) => Some((first as u32 + at, CellText::Block { start, end })),
+        Some(Span::Value(start, end)) => Some((first as u32 + at, CellText::Block { start, end })),
         _ => None,
     };
     numbers.others.extend(few.iter().filter(is_negative_zero).filter_map(|few| other(few.at)));

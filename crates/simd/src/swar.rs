@@ -1,13 +1,14 @@
 //! Eight bytes at a time in an ordinary register: for machines without the instructions of the other kernels.
 
-use super::{BLOCK, Kernel, Masks};
+use crate::decimal::{Digits, TWICE_ZEROS};
+use crate::marks::Masks;
+use crate::sizes::{DIGITS, VECTOR};
+use crate::vector::Vector;
+use crate::words::{HIGH, LOW, gather, same, zeros};
 
 /// Any machine with 64-bit registers can run it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Swar;
-
-const LOW: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = 0x8080_8080_8080_8080;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Swar;
 
 /// Eight bytes, ready to be compared.
 #[derive(Clone, Copy)]
@@ -42,15 +43,17 @@ impl Word {
     /// Bit `n` from the high bit of byte `n`, where that is ASCII.
     #[inline(always)]
     fn gather(self, high_bits: u64) -> u64 {
-        (high_bits & self.ascii).wrapping_mul(0x0002_0408_1020_4081) >> 56
+        gather(high_bits & self.ascii)
     }
 }
 
-impl Kernel for Swar {
+impl Vector for Swar {
+    const PREFERS_MEMCHR: bool = true;
+
     #[inline(always)]
-    fn classify(self, block: &[u8; BLOCK]) -> Masks {
+    fn classify(self, bytes: &[u8; VECTOR]) -> Masks {
         let mut masks = Masks::default();
-        let (words, _) = block.as_chunks::<8>();
+        let (words, _) = bytes.as_chunks::<8>();
         let mut any_bracket = 0;
         for (at, word) in words.iter().enumerate() {
             let (word, shift) = (Word::new(*word), at * 8);
@@ -60,7 +63,7 @@ impl Kernel for Swar {
             masks.backslashes |= word.gather(word.equal(b'\\')) << shift;
             any_bracket |= word.bracket() & word.ascii;
         }
-        // Few blocks have one.
+        // Few vectors have one.
         if any_bracket != 0 {
             for (at, word) in words.iter().enumerate() {
                 let word = Word::new(*word);
@@ -72,14 +75,25 @@ impl Kernel for Swar {
     }
 
     #[inline(always)]
-    fn same(self, a: &[u8; BLOCK], b: &[u8; BLOCK]) -> u64 {
-        let pairs = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0).enumerate();
-        pairs.fold(0, |mask, (at, (a, b))| {
-            let differences = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
-            // The high bit of each byte that is not 0.
-            let unequal = (((differences & !HIGH) + !HIGH) | differences) & HIGH;
-            let equal = (!unequal & HIGH).wrapping_mul(0x0002_0408_1020_4081) >> 56;
-            mask | equal << (at * 8)
+    fn same(self, a: &[u8; VECTOR], b: &[u8; VECTOR]) -> u64 {
+        same(a, b)
+    }
+
+    #[inline(always)]
+    fn special(self, bytes: &[u8; VECTOR]) -> u64 {
+        let (words, _) = bytes.as_chunks::<8>();
+        words.iter().enumerate().fold(0, |special, (at, word)| {
+            let word = u64::from_le_bytes(*word);
+            let quote = zeros(word ^ (LOW * u64::from(b'"')));
+            let backslash = zeros(word ^ (LOW * u64::from(b'\\')));
+            let control = zeros(word & (LOW * 0xe0));
+            special | gather(quote | backslash | control) << (at * 8)
         })
+    }
+
+    #[inline(always)]
+    fn decimal(self, text: &[u8; DIGITS], length: usize) -> Option<(u64, u32)> {
+        let kept = u128::MAX >> (8 * DIGITS.saturating_sub(length));
+        Some(Digits::of_words((u128::from_be_bytes(*text) ^ TWICE_ZEROS) & kept)?.value())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use tamias_json::{BYTES_MAX, Isa, Offsets, ScanError};
+use tamias_simd::Isa;
 
 /// Runs this very test program again, so that detection happens anew; gives the kernel that it chose.
 fn chosen(forced: Option<&str>) -> String {
@@ -30,14 +30,4 @@ fn the_environment_forces_a_kernel_that_is_there() {
     }
     assert_eq!(chosen(Some("abacus")), available[0].name());
     assert_eq!(available.last().map(|isa| isa.name()), Some("portable"));
-}
-
-#[test]
-fn a_document_over_the_limit_is_refused_unread() {
-    // Zeros that nobody touches take no memory.
-    let mut bytes = vec![0; BYTES_MAX + 1];
-    bytes[0] = b'{';
-    let mut offsets = Offsets::new();
-    assert_eq!(offsets.scan_trusted(&bytes).err(), Some(ScanError::TooLong { bytes: BYTES_MAX + 1 }));
-    assert!(offsets.scan_trusted(b"{}").is_ok());
 }

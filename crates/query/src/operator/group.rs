@@ -4,13 +4,12 @@ use super::held::{HeldRows, RowId};
 use super::outputs::{GroupOutputs, KeyColumn};
 use super::sort::Sorter;
 use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known, State};
-use crate::chunk::{Chunk, Column, Order};
+use crate::chunk::{CellText, Chunk, Column, Order};
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::Scope;
 use crate::key_table::{Found, KeyTable, Parts, Spelling};
 use crate::plan::{Grouping, Key, Plan};
-use crate::time;
 use crate::value::{VALUE_BYTES_MAX, Value, write_json};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -82,9 +81,10 @@ impl<'p> Groups<'p> {
         numbers.clear();
         self.assign(chunk, &mut numbers);
         self.make_room();
-        let groups = match self.keys.is_empty() {
-            true => GroupNumbers::One(0),
-            false => GroupNumbers::Each(&numbers),
+        let groups = match numbers.as_slice() {
+            [] => GroupNumbers::One(0),
+            [first, others @ ..] if others.iter().all(|other| other == first) => GroupNumbers::One(*first),
+            numbers => GroupNumbers::Each(numbers),
         };
         for (state, column) in self.states.iter_mut().zip(&self.arguments) {
             self.bytes += state.update(groups, chunk.column(*column), chunk);
@@ -106,31 +106,36 @@ impl<'p> Groups<'p> {
     }
 
     fn assign_by_time(&mut self, chunk: &Chunk<'_>, interval: u64, numbers: &mut Vec<u32>) {
-        let (mut begin, mut number) = (u64::MAX, 0);
-        for order in chunk.orders() {
-            if order.0 < begin || order.0 - begin >= interval || *order < self.latest {
-                begin = order.0 - order.0 % interval;
-                number = self.of_interval(begin, *order);
-            }
-            numbers.push(number);
+        let mut orders = chunk.orders();
+        // Most rows come in the order of time, so that those of an interval stand together.
+        while let Some(first) = orders.first() {
+            let begin = first.0 - first.0 % interval;
+            let number = self.of_interval(begin, *first);
+            let is_in = |order: &Order| *order >= *first && order.0 - begin < interval;
+            let run = orders.iter().position(|order| !is_in(order)).unwrap_or(orders.len()).max(1);
+            numbers.extend(std::iter::repeat_n(number, run));
+            orders = orders.get(run..).unwrap_or_default();
         }
     }
 
     fn assign_by_value(&mut self, chunk: &Chunk<'_>, column: usize, ci: bool, numbers: &mut Vec<u32>) {
         let Column::Values(cells) = chunk.column(column) else { return };
+        let orders = chunk.orders();
+        // If the rows come in the order of time, and the first of them is no group's first, then neither are others.
+        let are_later = orders.first().is_some_and(|first| *first >= self.latest) && orders.is_sorted();
         let mut absent = None;
-        for (cell, order) in cells.iter().zip(chunk.orders()) {
-            let json = chunk.json(*cell);
-            if json.is_empty()
-                && *order >= self.latest
-                && let Some(number) = absent
+        for (row, cell) in cells.iter().enumerate() {
+            if let Some(absent) = absent
+                && *cell == CellText::Undefined
             {
-                numbers.push(number);
+                numbers.push(absent);
                 continue;
             }
-            let found = self.table.find(0, Spelling::Value { json, ci });
-            self.meet(found, *order, || Box::new([chunk.value(*cell).into_static()]));
-            if json.is_empty() {
+            let found = self.table.find(0, Spelling::Value { json: chunk.json(*cell), ci });
+            if !are_later || matches!(found, Found::New(_)) {
+                self.meet(found, chunk.order(row), || Box::new([chunk.value(*cell).into_static()]));
+            }
+            if are_later && *cell == CellText::Undefined {
                 absent = Some(found.number());
             }
             numbers.push(found.number());
@@ -355,7 +360,7 @@ impl<'p> Groups<'p> {
                 if let Some(place) = gives_rows.and_then(|at| values.get_mut(keys + at)) {
                     *place = value;
                 }
-                if make_row(self.grouping, keys, &values, &mut row)? {
+                if make_row(self.grouping, control.now, keys, &values, &mut row)? {
                     sorter.take_values(&row);
                     control.check_memory(sorter.bytes())?;
                 }
@@ -385,11 +390,12 @@ impl<'p> Groups<'p> {
 /// Makes the row of a group: whether it passes `having`.
 fn make_row<'v>(
     grouping: &'v Grouping,
+    now: u64,
     keys: usize,
     values: &'v [Value<'static>],
     row: &mut Vec<Value<'static>>,
 ) -> Result<bool, ExecError> {
-    let mut scope = Scope::new(time::now());
+    let mut scope = Scope::new(now);
     scope.groups = values;
     let passes = grouping.having.as_ref().is_none_or(|having| having.test(&mut scope));
     scope.take_failure()?;

@@ -22,6 +22,8 @@ pub(crate) struct KeyTable {
     len: u32,
     /// Of each small whole number one more than the number of its entry, of the first owner; 0 if it has none.
     wholes: Vec<u32>,
+    /// Where the text stands that was added last.
+    last: Range<usize>,
     scratch: Vec<u8>,
 }
 
@@ -251,10 +253,21 @@ impl KeyTable {
     fn insert(&mut self, hash: u64, owner: u32, bytes: &[u8], number: u32) {
         let start = self.text.len();
         self.text.extend_from_slice(bytes);
+        self.last = start..self.text.len();
         let entry = Entry { hash, start, len: bytes.len() as u32, owner, number };
         if let Slot::Vacant(place) = self.entries.entry(hash, |_| false, |entry| entry.hash) {
             place.insert(entry);
         }
+    }
+
+    /// Where the spelling stands that was new last.
+    pub(crate) fn last_spelling(&self) -> Range<usize> {
+        self.last.clone()
+    }
+
+    /// The text of a spelling.
+    pub(crate) fn spelling(&self, range: &Range<usize>) -> &[u8] {
+        self.text.get(range.clone()).unwrap_or_default()
     }
 
     /// What it holds in memory, in bytes, about.

@@ -405,3 +405,6 @@ fn within(documents: &[u8], raw: &[u8]) -> Option<CellText> {
     }
     Some(CellText::Block { start: u32::try_from(start).ok()?, end: u32::try_from(end).ok()? })
 }
+
+#[cfg(test)]
+mod tests;

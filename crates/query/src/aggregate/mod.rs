@@ -16,6 +16,8 @@ mod percentile;
 mod sketch;
 mod state;
 mod sum;
+#[cfg(test)]
+mod tests;
 mod top_bottom;
 
 pub(crate) use state::{Accumulators, EachValue, Groups, Known, Parameter};

@@ -192,3 +192,6 @@ pub(crate) fn single(values: &[Value<'_>]) -> Result<(HeldRows, Vec<RowId>), Exe
     let id = rows.push_values(values.iter());
     Ok((rows, vec![id]))
 }
+
+#[cfg(test)]
+mod tests;

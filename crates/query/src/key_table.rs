@@ -20,8 +20,15 @@ pub(crate) struct KeyTable {
     hasher: RandomState,
     /// How many numbers were given.
     len: u32,
+    /// Of each small whole number one more than the number of its entry, of the first owner; 0 if it has none.
+    wholes: Vec<u32>,
+    /// Where the text stands that was added last.
+    last: Range<usize>,
     scratch: Vec<u8>,
 }
+
+/// Whole numbers of no more digits are found without the table.
+const WHOLE_DIGITS_MAX: usize = 5;
 
 struct Entry {
     hash: u64,
@@ -137,14 +144,43 @@ impl KeyTable {
     #[inline]
     pub(crate) fn find(&mut self, owner: u32, spelling: Spelling<'_>) -> Found {
         let bytes = match spelling {
-            Spelling::Value { json, .. } => json,
+            Spelling::Value { json, .. } => match whole(json).filter(|_| owner == 0) {
+                Some(whole) => return self.find_whole(whole, spelling, json),
+                None => json,
+            },
             Spelling::Parts(parts) => &parts.spelled,
         };
+        self.find_spelled(owner, bytes, spelling)
+    }
+
+    #[inline]
+    fn find_spelled(&mut self, owner: u32, bytes: &[u8], spelling: Spelling<'_>) -> Found {
         let hash = self.hash(owner, bytes);
         match self.look_up(hash, owner, bytes) {
             Some(number) => Found::Known(number),
             None => self.add(hash, owner, spelling),
         }
+    }
+
+    #[inline]
+    fn find_whole(&mut self, whole: usize, spelling: Spelling<'_>, json: &[u8]) -> Found {
+        match self.wholes.get(whole) {
+            Some(known @ 1..) => Found::Known(known - 1),
+            Some(0) | None => self.add_whole(whole, spelling, json),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_whole(&mut self, whole: usize, spelling: Spelling<'_>, json: &[u8]) -> Found {
+        let found = self.find_spelled(0, json, spelling);
+        if whole >= self.wholes.len() {
+            self.wholes.resize(whole + 1, 0);
+        }
+        if let Some(known) = self.wholes.get_mut(whole) {
+            *known = found.number().saturating_add(1);
+        }
+        found
     }
 
     #[inline]
@@ -161,7 +197,8 @@ impl KeyTable {
         let is_it = |entry: &Entry| {
             entry.hash == hash
                 && entry.owner == owner
-                && text.get(entry.start..entry.start + entry.len as usize) == Some(bytes)
+                && entry.len as usize == bytes.len()
+                && text.get(entry.start..).is_some_and(|text| begins_with(text, bytes))
         };
         self.entries.find(hash, is_it).map(|entry| entry.number)
     }
@@ -216,15 +253,26 @@ impl KeyTable {
     fn insert(&mut self, hash: u64, owner: u32, bytes: &[u8], number: u32) {
         let start = self.text.len();
         self.text.extend_from_slice(bytes);
+        self.last = start..self.text.len();
         let entry = Entry { hash, start, len: bytes.len() as u32, owner, number };
         if let Slot::Vacant(place) = self.entries.entry(hash, |_| false, |entry| entry.hash) {
             place.insert(entry);
         }
     }
 
+    /// Where the spelling stands that was new last.
+    pub(crate) fn last_spelling(&self) -> Range<usize> {
+        self.last.clone()
+    }
+
+    /// The text of a spelling.
+    pub(crate) fn spelling(&self, range: &Range<usize>) -> &[u8] {
+        self.text.get(range.clone()).unwrap_or_default()
+    }
+
     /// What it holds in memory, in bytes, about.
     pub(crate) fn bytes(&self) -> usize {
-        self.text.capacity() + self.entries.len() * ENTRY_BYTES
+        self.text.capacity() + self.entries.len() * ENTRY_BYTES + self.wholes.len() * size_of::<u32>()
     }
 
     /// Takes in the keys of another table, whose owners are called otherwise there: for each of its keys `each` is told the
@@ -264,6 +312,34 @@ impl KeyTable {
         }
     }
 }
+
+/// A small whole number without a sign, as it is written.
+#[inline]
+fn whole(json: &[u8]) -> Option<usize> {
+    let is_whole = (1..=WHOLE_DIGITS_MAX).contains(&json.len()) && json.iter().all(u8::is_ascii_digit);
+    is_whole.then(|| json.iter().fold(0, |number, digit| number * 10 + usize::from(digit - b'0')))
+}
+
+/// Whether text begins so: as most keys are short, a call would take longer than comparing them.
+#[inline]
+fn begins_with(text: &[u8], bytes: &[u8]) -> bool {
+    if bytes.len() > SHORT_BYTES {
+        return text.starts_with(bytes);
+    }
+    let word = |bytes: &[u8], at: usize| {
+        bytes.get(at..).and_then(<[u8]>::first_chunk).map(|word| u64::from_ne_bytes(*word))
+    };
+    match bytes.len() {
+        0..8 => text.iter().zip(bytes).filter(|(a, b)| a == b).count() == bytes.len(),
+        length => {
+            let words = (0..length / 8).map(|word| word * 8).chain([length - 8]);
+            words.fold(true, |equal, at| equal & (word(text, at) == word(bytes, at)))
+        }
+    }
+}
+
+/// Texts up to this length are compared in words.
+const SHORT_BYTES: usize = 48;
 
 /// Whether no other text is an equal value: a text without escapes, or a word. One that has a character that is written with an escape
 /// has no spelling without; what reads as the replacement character may be one that is broken.

@@ -57,7 +57,7 @@ fn an_older_list_is_told_and_repair_takes_the_rest_in() {
     assert!(verify.err.contains("`repair` takes in what is missing"), "{verify:?}");
 
     // Who asks the store, rather than checks it, is told as well, in one line.
-    for args in [&["query", "s", "select count(*) from stream"][..], &["info", "s"], &["keys", "s"]] {
+    for args in [&["query", "s", "select count(*) from stream"][..], &["info", "s"]] {
         let asked = tool(folder, args).well();
         assert!(asked.err.starts_with("warning: s/") && asked.err.lines().count() == 1, "{asked:?}");
         assert!(asked.err.contains("`repair` takes in what is missing"), "{asked:?}");

@@ -69,8 +69,13 @@ pub(crate) struct Sketches {
     scratch: Vec<f64>,
 }
 
+#[inline]
 fn nearest_of(few: &FewDigits) -> f64 {
-    nearest(few.significand, few.scale).unwrap_or_else(|| Number::few(few.significand, few.scale).to_f64())
+    #[cold]
+    fn by_text(few: &FewDigits) -> f64 {
+        Number::few(few.significand, few.scale).to_f64()
+    }
+    nearest(few.significand, few.scale).unwrap_or_else(|| by_text(few))
 }
 
 impl Sketches {

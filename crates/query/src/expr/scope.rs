@@ -18,7 +18,7 @@ pub(crate) struct Scope<'a> {
     pub(crate) event: Option<Event<'a>>,
     slots: Slots<'a>,
     /// Behind a grouping: its keys and aggregates.
-    pub(crate) groups: &'a [Value<'static>],
+    pub(crate) groups: &'a [Value<'a>],
     pub(crate) locals: Vec<Value<'a>>,
     /// What `Now()` answers.
     pub(crate) now: u64,

@@ -3,15 +3,15 @@
 use super::held::{HeldRows, RowId};
 use super::sort::Sorter;
 use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known, State};
-use crate::chunk::{Chunk, Column, Order};
+use crate::chunk::{CellText, Chunk, Column, Order, value_of};
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::Scope;
 use crate::key_table::{Found, KeyTable, Parts, Spelling};
 use crate::outputs::{GroupOutputs, KeyColumn, check_row};
 use crate::plan::{Grouping, Key, Plan};
-use crate::time;
 use crate::value::{Value, write_json};
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The groups of a thread.
@@ -41,7 +41,42 @@ pub(crate) struct Groups<'p> {
 struct Group {
     /// That event, and when it was found to be the first.
     first: (Order, u64),
-    shown: Box<[Value<'static>]>,
+    shown: Shown,
+}
+
+/// The keys of a group's first event.
+enum Shown {
+    /// A single one, in the spelling that the table keeps.
+    Spelled(Range<usize>),
+    Values(Box<[Value<'static>]>),
+}
+
+impl Shown {
+    fn values<'s>(&'s self, table: &'s KeyTable, into: &mut Vec<Value<'s>>) {
+        match self {
+            Shown::Spelled(range) => into.push(value_of(table.spelling(range))),
+            Shown::Values(values) => into.extend(values.iter().map(Value::reborrow)),
+        }
+    }
+
+    fn into_owned(self, table: &KeyTable) -> Shown {
+        match self {
+            Shown::Spelled(range) => {
+                Shown::Values(Box::new([value_of(table.spelling(&range)).into_static()]))
+            }
+            values @ Shown::Values(_) => values,
+        }
+    }
+
+    /// What it takes, in bytes, about.
+    fn bytes(&self) -> usize {
+        match self {
+            Shown::Spelled(_) => 0,
+            Shown::Values(values) => {
+                values.iter().map(|value| size_of::<Value<'static>>() + value.weight()).sum()
+            }
+        }
+    }
 }
 
 impl<'p> Groups<'p> {
@@ -63,7 +98,9 @@ impl<'p> Groups<'p> {
             text: Vec::new(),
         };
         if grouping.keys.is_empty() {
-            groups.groups.push(Group { first: ((u64::MAX, u64::MAX), 0), shown: Box::default() });
+            groups
+                .groups
+                .push(Group { first: ((u64::MAX, u64::MAX), 0), shown: Shown::Values(Box::default()) });
             groups.make_room();
         }
         groups
@@ -82,9 +119,10 @@ impl<'p> Groups<'p> {
         numbers.clear();
         self.assign(chunk, &mut numbers);
         self.make_room();
-        let groups = match self.keys.is_empty() {
-            true => GroupNumbers::One(0),
-            false => GroupNumbers::Each(&numbers),
+        let groups = match numbers.as_slice() {
+            [] => GroupNumbers::One(0),
+            [first, others @ ..] if others.iter().all(|other| other == first) => GroupNumbers::One(*first),
+            numbers => GroupNumbers::Each(numbers),
         };
         for (state, column) in self.states.iter_mut().zip(&self.arguments) {
             self.bytes += state.update(groups, chunk.column(*column), chunk);
@@ -106,31 +144,40 @@ impl<'p> Groups<'p> {
     }
 
     fn assign_by_time(&mut self, chunk: &Chunk<'_>, interval: u64, numbers: &mut Vec<u32>) {
-        let (mut begin, mut number) = (u64::MAX, 0);
-        for order in chunk.orders() {
-            if order.0 < begin || order.0 - begin >= interval || *order < self.latest {
-                begin = order.0 - order.0 % interval;
-                number = self.of_interval(begin, *order);
-            }
-            numbers.push(number);
+        let mut orders = chunk.orders();
+        // Most rows come in the order of time, so that those of an interval stand together.
+        while let Some(first) = orders.first() {
+            let begin = first.0 - first.0 % interval;
+            let number = self.of_interval(begin, *first);
+            let is_in = |order: &Order| *order >= *first && order.0 - begin < interval;
+            let run = orders.iter().position(|order| !is_in(order)).unwrap_or(orders.len()).max(1);
+            numbers.extend(std::iter::repeat_n(number, run));
+            orders = orders.get(run..).unwrap_or_default();
         }
     }
 
     fn assign_by_value(&mut self, chunk: &Chunk<'_>, column: usize, ci: bool, numbers: &mut Vec<u32>) {
         let Column::Values(cells) = chunk.column(column) else { return };
+        let orders = chunk.orders();
+        // If the rows come in the order of time, and the first of them is no group's first, then neither are others.
+        let are_later = orders.first().is_some_and(|first| *first >= self.latest) && orders.is_sorted();
         let mut absent = None;
-        for (cell, order) in cells.iter().zip(chunk.orders()) {
-            let json = chunk.json(*cell);
-            if json.is_empty()
-                && *order >= self.latest
-                && let Some(number) = absent
+        for (row, cell) in cells.iter().enumerate() {
+            if let Some(absent) = absent
+                && *cell == CellText::Undefined
             {
-                numbers.push(number);
+                numbers.push(absent);
                 continue;
             }
-            let found = self.table.find(0, Spelling::Value { json, ci });
-            self.meet(found, *order, || Box::new([chunk.value(*cell).into_static()]));
-            if json.is_empty() {
+            let found = self.table.find(0, Spelling::Value { json: chunk.json(*cell), ci });
+            match found {
+                Found::New(_) => self.begin(chunk.order(row), Shown::Spelled(self.table.last_spelling())),
+                Found::Known(_) if are_later => {}
+                Found::Known(_) => {
+                    self.meet(found, chunk.order(row), || Box::new([chunk.value(*cell).into_static()]));
+                }
+            }
+            if are_later && *cell == CellText::Undefined {
                 absent = Some(found.number());
             }
             numbers.push(found.number());
@@ -151,9 +198,7 @@ impl<'p> Groups<'p> {
             self.meet(found, *order, || {
                 let shown = keys.iter().map(|key| match key {
                     KeyColumn::Time(interval) => Value::from(order.0 - order.0 % interval),
-                    KeyColumn::Value { column, .. } => {
-                        crate::chunk::value_of(chunk.json_at(*column, row)).into_static()
-                    }
+                    KeyColumn::Value { column, .. } => value_of(chunk.json_at(*column, row)).into_static(),
                 });
                 shown.collect()
             });
@@ -235,26 +280,25 @@ impl<'p> Groups<'p> {
         match found {
             Found::Known(_) if order >= self.latest => {}
             Found::Known(number) => self.begin_earlier(number, order, shown),
-            Found::New(_) => self.begin(order, shown()),
+            Found::New(_) => self.begin(order, Shown::Values(shown())),
         }
     }
 
     fn begin_earlier(&mut self, number: u32, order: Order, shown: impl FnOnce() -> Box<[Value<'static>]>) {
         if let Some(group) = self.groups.get_mut(number as usize).filter(|group| order < group.first.0) {
             self.begun += 1;
-            *group = Group { first: (order, self.begun), shown: shown() };
+            *group = Group { first: (order, self.begun), shown: Shown::Values(shown()) };
         }
     }
 
-    fn begin(&mut self, order: Order, shown: Box<[Value<'static>]>) {
+    fn begin(&mut self, order: Order, shown: Shown) {
         self.begun += 1;
         self.latest = self.latest.max(order);
         self.push(Group { first: (order, self.begun), shown });
     }
 
     fn push(&mut self, group: Group) {
-        let values = group.shown.iter().map(|value| size_of::<Value<'static>>() + value.weight());
-        self.bytes += size_of::<Group>() + values.sum::<usize>();
+        self.bytes += size_of::<Group>() + group.shown.bytes();
         self.groups.push(group);
     }
 
@@ -300,12 +344,13 @@ impl<'p> Groups<'p> {
             |owner| owner,
             |_, number, found| {
                 let group = shown.get_mut(number as usize).and_then(Option::take);
+                let own = |group: Group| Group { shown: group.shown.into_owned(&other.table), ..group };
                 if let (Some(group), Some(place)) = (group, group_of.get_mut(number as usize)) {
                     *place = found.number();
                     match (found, self.groups.get_mut(found.number() as usize)) {
                         (Found::Known(_), Some(known)) if known.first <= group.first => {}
-                        (Found::Known(_), Some(known)) => *known = group,
-                        (Found::Known(_) | Found::New(_), _) => self.push(group),
+                        (Found::Known(_), Some(known)) => *known = own(group),
+                        (Found::Known(_) | Found::New(_), _) => self.push(own(group)),
                     }
                 }
             },
@@ -339,26 +384,24 @@ impl<'p> Groups<'p> {
         control.profile.groups.store(self.groups.len() as u64, Relaxed);
         let gives_rows = self.grouping.aggregates.iter().position(|of| of.function.gives_rows());
         let mut sorter = Sorter::new(&self.grouping.sort, plan.limit, plan.columns.len());
-        let mut values: Vec<Value<'static>> = Vec::new();
-        let mut row: Vec<Value<'static>> = Vec::new();
-        for number in self.in_order() {
-            let Some(group) = self.groups.get_mut(number as usize) else { continue };
-            values.clear();
-            values.extend(std::mem::take(&mut group.shown));
+        let numbers = self.in_order();
+        let Groups { grouping, groups, states, table, .. } = &mut self;
+        for number in numbers {
+            let Some(group) = groups.get(number as usize) else { continue };
+            let mut values = Vec::with_capacity(grouping.keys.len() + states.len());
+            group.shown.values(table, &mut values);
             let keys = values.len();
-            values.extend(self.states.iter_mut().map(|state| state.finish(number)));
-            let several = match gives_rows.and_then(|at| self.states.get_mut(at)) {
-                Some(state) => state.rows(number),
-                None => vec![Value::Undefined],
+            values.extend(states.iter_mut().map(|state| state.finish(number)));
+            let Some(several) = gives_rows.and_then(|at| states.get_mut(at)) else {
+                take_row(grouping, keys, &values, &mut sorter, control)?;
+                continue;
             };
-            for value in several {
+            for value in several.rows(number) {
+                let mut values = values.clone();
                 if let Some(place) = gives_rows.and_then(|at| values.get_mut(keys + at)) {
                     *place = value;
                 }
-                if make_row(self.grouping, keys, &values, &mut row)? {
-                    sorter.take_values(&row);
-                    control.check_memory(sorter.bytes())?;
-                }
+                take_row(grouping, keys, &values, &mut sorter, control)?;
             }
         }
         control.profile.held.store(sorter.taken(), Relaxed);
@@ -367,44 +410,49 @@ impl<'p> Groups<'p> {
 
     /// The numbers of the groups in the order of their first events; within each interval, where there are some.
     fn in_order(&self) -> Vec<u32> {
-        let time = self.keys.iter().position(|key| matches!(key, KeyColumn::Time(_)));
         let mut numbers: Vec<u32> = (0..self.groups.len() as u32).collect();
-        let place = |number: &u32| {
-            let group = self.groups.get(*number as usize)?;
-            let interval = match time.and_then(|time| group.shown.get(time)) {
+        let time = self.keys.iter().position(|key| matches!(key, KeyColumn::Time(_)));
+        let interval = |group: &Group| match (&group.shown, time) {
+            (Shown::Values(values), Some(time)) => match values.get(time) {
                 Some(Value::Number(number)) => number.decimal(),
                 _ => None,
-            };
-            Some((interval, group.first))
+            },
+            (Shown::Spelled(_) | Shown::Values(_), _) => None,
         };
-        numbers.sort_by_cached_key(place);
+        let place = |group: &Group| (interval(group), group.first);
+        // Of a single thread they mostly are.
+        if !self.groups.is_sorted_by_key(place) {
+            numbers.sort_by_cached_key(|number| self.groups.get(*number as usize).map(place));
+        }
         numbers
     }
 }
 
-/// Makes the row of a group: whether it passes `having`.
-fn make_row<'v>(
-    grouping: &'v Grouping,
+/// Takes in the row of a group, if it passes `having`.
+fn take_row(
+    grouping: &Grouping,
     keys: usize,
-    values: &'v [Value<'static>],
-    row: &mut Vec<Value<'static>>,
-) -> Result<bool, ExecError> {
-    let mut scope = Scope::new(time::now());
+    values: &[Value<'_>],
+    sorter: &mut Sorter<'_>,
+    control: &Control,
+) -> Result<(), ExecError> {
+    let mut scope = Scope::new(control.now);
     scope.groups = values;
     let passes = grouping.having.as_ref().is_none_or(|having| having.test(&mut scope));
     scope.take_failure()?;
     if !passes {
-        return Ok(false);
+        return Ok(());
     }
-    row.clear();
-    row.extend(values.iter().take(keys).cloned());
+    let mut row = Vec::with_capacity(keys + grouping.cells.len());
+    row.extend(values.iter().take(keys).map(Value::reborrow));
     let mut bytes = 0;
     for cell in &grouping.cells {
         let value = cell.eval(&mut scope);
         scope.take_failure()?;
         bytes += value.weight();
         check_row(bytes, None)?;
-        row.push(value.into_static());
+        row.push(value);
     }
-    Ok(true)
+    sorter.take_values(&row);
+    control.check_memory(sorter.bytes())
 }

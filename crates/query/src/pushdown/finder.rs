@@ -195,6 +195,18 @@ impl Finder {
         self.pushdown.slots.output.iter().all(knows)
     }
 
+    /// Whether that holds for each of some events.
+    pub(crate) fn knows_all_outputs(&self, indices: &[u32]) -> bool {
+        let is_known =
+            |values: &[Span], index: u32| !matches!(values.get(index as usize), None | Some(Span::Unsure));
+        let mut slots = self.pushdown.slots.output.iter();
+        slots.all(|slot| match self.keys.get(*slot) {
+            // Every event is looked at, since a loop that may stop early takes longer.
+            Some(key) => indices.iter().fold(true, |all, index| all & is_known(&key.values, *index)),
+            None => indices.is_empty(),
+        })
+    }
+
     /// Gives the scope the values that a row is made of.
     #[inline]
     pub(crate) fn read_output<'d>(&self, index: u32, documents: Documents<'d>, scope: &mut Scope<'d>) {

@@ -3,6 +3,7 @@
 use crate::chunk::Order;
 use crate::expr::Event;
 use crate::source::order_at;
+use std::ops::Range;
 
 /// The parts of a block.
 #[derive(Clone, Copy)]
@@ -24,6 +25,17 @@ impl<'b> Parts<'b> {
     #[inline]
     pub(super) fn order(&self, index: usize) -> Order {
         order_at(self.instants, self.arrivals, index)
+    }
+
+    /// The places in time of some events of a window, by their places in it.
+    pub(super) fn orders<'i>(
+        &self,
+        window: Range<usize>,
+        indices: &'i [u32],
+    ) -> impl Iterator<Item = Order> + use<'i, 'b> {
+        let instants = self.instants.get(window.clone()).unwrap_or_default();
+        let arrivals = self.arrivals.get(window).unwrap_or_default();
+        indices.iter().map(move |index| order_at(instants, arrivals, *index as usize))
     }
 
     /// The document of an event, without its line feed.

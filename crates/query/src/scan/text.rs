@@ -150,15 +150,23 @@ impl<'b, 'w> TextScan<'b, 'w> {
         let first = self.position.events;
         let (mut scanned, mut at) = (0, 0);
         let (mut is_cut, mut done) = (false, window.len());
+        let all_known = !reads_whole
+            && buffers.hits.iter().all(|hit| hit.is_certain)
+            && finder.knows_all_outputs(&buffers.indices);
         if !is_ascending {
             buffers.hits.reverse();
         }
         while at < buffers.hits.len() && !is_cut {
             let room = usize::try_from(wanted.saturating_sub(columns.len() as u64)).unwrap_or(usize::MAX);
             let left = buffers.hits.get(at..).unwrap_or_default();
-            let is_known = |hit: &&Hit| hit.is_certain && !reads_whole && finder.knows_output(hit.index);
+            let known = if all_known {
+                left.len()
+            } else {
+                let is_known = |hit: &Hit| hit.is_certain && !reads_whole && finder.knows_output(hit.index);
+                left.iter().position(|hit| !is_known(hit)).unwrap_or(left.len())
+            };
             buffers.indices.clear();
-            buffers.indices.extend(left.iter().take_while(is_known).take(room).map(|hit| hit.index));
+            buffers.indices.extend(left.iter().take(known.min(room)).map(|hit| hit.index));
             let last = match buffers.indices.last() {
                 Some(last) => {
                     at += buffers.indices.len();
@@ -247,8 +255,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
         let hits = buffers.indices.len() as u64;
         profile.hits(hits, || {
             let first = columns.len();
-            let order = |index: &u32| self.parts.order(window.start + *index as usize);
-            columns.begin_rows(buffers.indices.iter().map(order));
+            columns.begin_rows(self.parts.orders(window.clone(), &buffers.indices));
             let mut are_computed = false;
             for (column, output) in self.run.outputs.iter().enumerate() {
                 let is_stored = push_stored(finder, documents, buffers, first, column, output, columns);
@@ -417,11 +424,16 @@ fn push_numbers(
     values: &[Span],
     bytes: &[u8],
     indices: &[u32],
-    few: &[FewDigits],
+    few: &mut Vec<FewDigits>,
     others: &[u32],
     first: usize,
     numbers: &mut Numbers,
 ) {
+    if others.is_empty() && first == 0 && numbers.few.is_empty() && few.iter().all(|few| few.significand != 0)
+    {
+        std::mem::swap(&mut numbers.few, few);
+        return;
+    }
     let place = |at: u32| indices.get(at as usize).and_then(|index| values.get(*index as usize)).copied();
     let begins_with = |at: u32, wanted: fn(&u8) -> bool| match place(at) {
         Some(Span::Value(start, _)) => bytes.get(start as usize).is_some_and(wanted),

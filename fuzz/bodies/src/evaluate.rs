@@ -1,3 +1,5 @@
+//! Random queries over random events: the same rows on every path.
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tamias_json::validate::{Limits, minify_object};

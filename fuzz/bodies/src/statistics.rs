@@ -1,3 +1,5 @@
+//! Any bytes as statistics of a block.
+
 use crate::evaluate::{Events, rows};
 use std::sync::{Arc, OnceLock};
 use tamias_query::Query;

@@ -64,7 +64,7 @@ pub(crate) struct RepairArgs {
     pub(crate) dry_run: bool,
 }
 
-/// Compact a store: merge its small files into few
+/// Compact a store: make few files of its many small ones
 ///
 /// What is in the log only is sealed before. A store that is written to is compacted in the background too, but leaves some small
 /// files; after this all but one here and there are more than half full (64 MiB). Others may read the store meanwhile.

@@ -1,9 +1,9 @@
-//! Ingest with summaries, beside the same without: what blocks say of themselves is paid for when they are written.
-//! `cargo bench -p tamias-benches --bench ingest` prints the table, and fails where summaries cost or take too much.
+//! Ingest with statistics, beside the same without: what blocks say of themselves is paid for when they are written.
+//! `cargo bench -p tamias-benches --bench ingest` prints the table, and fails where statistics cost or take too much.
 //!
-//! Both validate the same events and write them into sealed segments, in turns; one store keeps no summaries. What counts is the time that all threads
+//! Both validate the same events and write them into sealed segments, in turns; one store keeps no statistics. What counts is the time that all threads
 //! together spend in the program itself: what the system spends on writing files says nothing of either, and differs by more. The system
-//! tells that time by samples, so it is the mean of many runs, and summaries are beside it timed by themselves, where they are made.
+//! tells that time by samples, so it is the mean of many runs, and statistics are beside it timed by themselves, where they are made.
 //! The time that flushes take by the clock is told apart.
 
 use std::hint::black_box;
@@ -26,21 +26,21 @@ const EVENTS: u64 = 300_000;
 const ROUNDS: u32 = 15;
 /// Bytes of events that are stored in one go.
 const BATCH_BYTES: usize = 48 << 20;
-/// The most that ingest with summaries may take, that without being 1.
+/// The most that ingest with statistics may take, that without being 1.
 const TIME_GUARD: f64 = 1.8;
-/// The most bytes of summaries, those of the documents being 1.
+/// The most bytes of statistics, those of the documents being 1.
 const BYTES_GUARD: f64 = 0.03;
 
 /// As the library has it, with a look at the time.
 #[derive(Default)]
-struct Summaries {
+struct Timed {
     nanoseconds: AtomicU64,
 }
 
-impl Statistics for Summaries {
-    fn collect(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
+impl Statistics for Timed {
+    fn collect(&self, documents: &[u8], ends: &[u32], out: &mut Vec<u8>) {
         let begin = processor_time();
-        tamias_query::collect_statistics(documents, ends, summary);
+        tamias_query::collect_statistics(documents, ends, out);
         let time = processor_time().saturating_sub(begin);
         self.nanoseconds.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
     }
@@ -64,20 +64,20 @@ fn main() -> ExitCode {
         }
         spans.push(start..bytes.trim_ascii_end().len());
     }
-    let summaries = Arc::new(Summaries::default());
+    let timed = Arc::new(Timed::default());
     let contenders: [(&str, Arc<dyn Statistics>); 2] =
-        [("without summaries", Arc::new(())), ("with summaries", summaries.clone())];
+        [("without statistics", Arc::new(())), ("with statistics", timed.clone())];
 
     let [(_, none), (_, held)] = [0, 1].map(|index| ingest(&bytes, &spans, &contenders[index].1));
-    assert_eq!((none.events, none.summary_bytes), (EVENTS, 0));
+    assert_eq!((none.events, none.statistics_bytes), (EVENTS, 0));
     assert_eq!((held.events, held.document_bytes), (EVENTS, none.document_bytes));
-    assert!(held.summary_bytes > 0, "blocks say something of themselves");
+    assert!(held.statistics_bytes > 0, "blocks say something of themselves");
 
-    summaries.nanoseconds.store(0, Ordering::Relaxed);
+    timed.nanoseconds.store(0, Ordering::Relaxed);
     let mut times = [Times::default(); 2];
     for _ in 0..ROUNDS {
-        for ((_, summarize), times) in contenders.iter().zip(&mut times) {
-            let (now, _) = ingest(&bytes, &spans, summarize);
+        for ((_, statistics), times) in contenders.iter().zip(&mut times) {
+            let (now, _) = ingest(&bytes, &spans, statistics);
             times.program += now.program;
             times.clock += now.clock;
             times.flushes += now.flushes;
@@ -101,16 +101,16 @@ fn main() -> ExitCode {
             [times.clock, times.flushes].map(|time| time.as_secs_f64() * 1e3 / f64::from(ROUNDS));
         row(name, times.program, format!("{clock:.0} ms | {flushes:.0} ms"));
     }
-    let made = Duration::from_nanos(summaries.nanoseconds.load(Ordering::Relaxed));
-    row("the summaries by themselves", made, " | ".to_owned());
+    let made = Duration::from_nanos(timed.nanoseconds.load(Ordering::Relaxed));
+    row("the statistics by themselves", made, " | ".to_owned());
 
     let time = 1.0 + made.as_secs_f64() / times[0].program.as_secs_f64();
-    let share = held.summary_bytes as f64 / held.document_bytes as f64;
+    let share = held.statistics_bytes as f64 / held.document_bytes as f64;
     let is_met = |met| if met { "met" } else { "MISSED" };
     let (in_time, in_bytes) = (time <= TIME_GUARD, share <= BYTES_GUARD);
     println!("\n| | | guard |\n|---|---|---|");
-    println!("| time with summaries to that without | {time:.2} | {TIME_GUARD} {} |", is_met(in_time));
-    println!("| bytes of summaries per byte of JSON | {share:.4} | {BYTES_GUARD} {} |", is_met(in_bytes));
+    println!("| time with statistics to that without | {time:.2} | {TIME_GUARD} {} |", is_met(in_time));
+    println!("| bytes of statistics per byte of JSON | {share:.4} | {BYTES_GUARD} {} |", is_met(in_bytes));
     if in_time && in_bytes { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -118,13 +118,13 @@ fn main() -> ExitCode {
 struct Held {
     events: u64,
     document_bytes: usize,
-    summary_bytes: usize,
+    statistics_bytes: usize,
 }
 
 /// Validates the events and stores them in a new store.
-fn ingest(bytes: &[u8], spans: &[Range<usize>], summarize: &Arc<dyn Statistics>) -> (Times, Held) {
+fn ingest(bytes: &[u8], spans: &[Range<usize>], statistics: &Arc<dyn Statistics>) -> (Times, Held) {
     let folder = tempfile::tempdir().expect("a folder for the store");
-    let store = Store::open(folder.path(), Options::default(), Arc::clone(summarize)).expect("a new store");
+    let store = Store::open(folder.path(), Options::default(), Arc::clone(statistics)).expect("a new store");
     let format = EventFormat::clef();
     let mut batch = Batch::new();
     let (clock, program) = (Instant::now(), program_time());
@@ -148,11 +148,11 @@ fn ingest(bytes: &[u8], spans: &[Range<usize>], summarize: &Arc<dyn Statistics>)
     let stats = store.flush_stats();
     let times = Times { program, clock, flushes: stats.log_time + stats.segment_flush_time };
     let snapshot = store.snapshot();
-    let mut held = Held { events: snapshot.events(), document_bytes: 0, summary_bytes: 0 };
+    let mut held = Held { events: snapshot.events(), document_bytes: 0, statistics_bytes: 0 };
     for group in snapshot.groups(0..=u64::MAX, Direction::Ascending) {
         for block in group.expect("what was written just now") {
             held.document_bytes += black_box(block.documents()).expect("what was written just now").len();
-            held.summary_bytes += block.statistics().map_or(0, <[u8]>::len);
+            held.statistics_bytes += block.statistics().map_or(0, <[u8]>::len);
         }
     }
     (times, held)

@@ -23,6 +23,7 @@ use tamias::{OpenError, Options, Store};
 use crate::cli::{ReadMode, Reading};
 use crate::failure::Failure;
 use crate::tell::tell;
+use crate::units::printable;
 
 /// Opens a store for writing, and makes none.
 fn existing(folder: &Path) -> Result<Store, Failure> {
@@ -40,7 +41,9 @@ fn read(folder: &Path, reading: &Reading) -> Result<Store, Failure> {
         ReadMode::Map => tamias::ReadMode::Map,
         ReadMode::Plain => tamias::ReadMode::Plain,
     };
-    Ok(Store::open_read_only_with(folder, Options { read_mode, ..Options::default() })?)
+    let store = Store::open_read_only_with(folder, Options { read_mode, ..Options::default() })?;
+    warn_of_unnamed(&store)?;
+    Ok(store)
 }
 
 /// Opens a store for writing, and tells what a crash has left behind.
@@ -49,13 +52,24 @@ fn open(folder: &Path) -> Result<Store, Failure> {
     for leftover in store.leftovers() {
         tell!("note: {leftover}");
     }
-    let events = |file: &tamias::Unnamed| file.kind == tamias::UnnamedKind::Events;
-    if let Some(file) = store.unnamed()?.iter().find(|file| events(file)) {
+    warn_of_unnamed(&store)?;
+    Ok(store)
+}
+
+/// Warns where files that the manifest does not name hold events: answers may lack them.
+fn warn_of_unnamed(store: &Store) -> Result<(), Failure> {
+    let unnamed = store.unnamed()?;
+    let mut files = unnamed.iter().filter(|file| file.kind == tamias::UnnamedKind::Events);
+    if let Some(file) = files.next() {
+        let more = match files.count() {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
         tell!(
-            "warning: {} holds events of this store, and the list of its files does not name it: a newer list was \
+            "warning: {}{more} holds events of this store, and the list of its files does not name it: a newer list was \
              lost; `repair` takes in what is missing",
-            file.file.display()
+            printable(&file.file.display().to_string())
         );
     }
-    Ok(store)
+    Ok(())
 }

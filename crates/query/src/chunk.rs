@@ -2,11 +2,13 @@
 
 use crate::value::{Array, Number, Object, Text, Value, few_digits, parse, write_json};
 use tamias_json::Value as Stored;
-pub(crate) use tamias_json::search::FewDigits;
 use tamias_json::search::Span;
 
 /// An event's (instant, arrival): its place in time.
 pub(crate) type Order = (u64, u64);
+
+/// A number of few digits, and its row.
+pub(crate) type FewDigits = tamias_json::search::FewDigits;
 
 /// Where the JSON text of a cell stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -403,3 +405,6 @@ fn within(documents: &[u8], raw: &[u8]) -> Option<CellText> {
     }
     Some(CellText::Block { start: u32::try_from(start).ok()?, end: u32::try_from(end).ok()? })
 }
+
+#[cfg(test)]
+mod tests;

@@ -72,7 +72,7 @@ pub(crate) fn analysis(plan: &Plan, stats: &Stats, profile: &Profile) -> String 
             count(*blocks_answered, "block")
         );
     }
-    if !technique.is_empty() {
+    if let Some(technique) = technique {
         let _ = writeln!(text, "hits found by: {technique}");
     }
     if let Some(StepTimes { source, all, .. }) = &times {

@@ -353,3 +353,6 @@ fn is_its_only_spelling(json: &[u8]) -> bool {
         Some(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

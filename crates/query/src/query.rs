@@ -3,7 +3,6 @@
 use crate::Instant;
 use crate::ast::{self, Explain};
 use crate::error::{ExecError, QueryError};
-use crate::exec::Rows;
 use crate::expr::{Event, Expr, Scope, Spare, apply_rules};
 use crate::instants;
 use crate::optimizer;
@@ -12,6 +11,7 @@ use crate::parameters::Parameters;
 use crate::parser::{parse_expression, parse_query};
 use crate::plan::{Input, Plan};
 use crate::planner;
+use crate::rows::Rows;
 use crate::source::{Direction, NoEvents, Source};
 use crate::time;
 use crate::value::{Kind, json};

@@ -1,5 +1,6 @@
 //! Where events come from: blocks of them, in groups whose times overlap.
 
+use crate::chunk::Order;
 use std::sync::Arc;
 
 /// Some events, sorted by (instant, arrival).
@@ -51,6 +52,19 @@ pub enum Direction {
 /// How many events a block has: as many as are told of in full.
 pub(crate) fn event_count(block: &dyn Block) -> usize {
     block.ends().len().min(block.instants().len()).min(block.arrivals().len())
+}
+
+/// The instant and arrival number of an event.
+#[inline]
+pub(crate) fn order_of(block: &dyn Block, index: usize) -> Order {
+    order_at(block.instants(), block.arrivals(), index)
+}
+
+/// The same, of the block's instants and arrival numbers.
+#[inline]
+pub(crate) fn order_at(instants: &[[u8; 8]], arrivals: &[[u8; 8]], index: usize) -> Order {
+    let number = |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    (number(instants), number(arrivals))
 }
 
 /// A source without events.

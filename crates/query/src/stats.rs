@@ -1,6 +1,25 @@
 //! What a query has read and found.
 
-use crate::scan::PLAIN;
+use std::fmt;
+
+/// How hits are looked for: the events of a block that pass `where`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Technique {
+    /// Each event is scanned and evaluated.
+    Plain,
+    /// Blocks are searched, and what is found there is evaluated.
+    Search,
+}
+
+impl fmt::Display for Technique {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Technique::Plain => "each event scanned and evaluated",
+            Technique::Search => "blocks searched, what is found evaluated",
+        })
+    }
+}
 
 /// Counts of a running query, up to the row last given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,8 +45,8 @@ pub struct Stats {
     pub hits: u64,
     /// Rows given.
     pub rows: u64,
-    /// How hits were looked for, in a few words; empty before anything was read.
-    pub technique: &'static str,
+    /// How hits were looked for; none before anything was read. Of several, the one that is not plain.
+    pub technique: Option<Technique>,
 }
 
 impl Stats {
@@ -43,8 +62,10 @@ impl Stats {
         self.elements += other.elements;
         self.hits += other.hits;
         self.rows += other.rows;
-        if self.technique.is_empty() || !matches!(other.technique, "" | PLAIN) {
-            self.technique = other.technique;
-        }
+        self.technique = match (self.technique, other.technique) {
+            (Some(Technique::Search), _) | (_, Some(Technique::Search)) => Some(Technique::Search),
+            (Some(Technique::Plain), _) | (_, Some(Technique::Plain)) => Some(Technique::Plain),
+            (None, None) => None,
+        };
     }
 }

@@ -20,7 +20,7 @@ fn on(threads: usize) -> RunOptions {
 /// What [`memory::read`] gives, without what each thread decides for itself: whether searching is worth it.
 fn read(rows: Rows) -> (Vec<String>, Option<String>, Stats) {
     let (lines, failure, mut stats) = memory::read(rows);
-    stats.technique = "";
+    stats.technique = None;
     (lines, failure, stats)
 }
 

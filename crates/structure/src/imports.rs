@@ -28,6 +28,8 @@ pub enum Import {
 pub struct Forbidden {
     /// The files that it is for, each a folder with its slash, `operator/`, or a file.
     pub files: &'static [&'static str],
+    /// Those of them that may. One that needs no exception is told as broken.
+    pub except: &'static [&'static str],
     /// What they may not import.
     pub imports: &'static [Import],
     /// Why, for whoever breaks it.
@@ -96,6 +98,7 @@ impl Imports {
     pub fn broken(&self, rule: &Forbidden) -> Vec<String> {
         let is_for = |file: &str| rule.files.iter().any(|of| within(file, of));
         let mut broken = BTreeSet::new();
+        let mut unneeded: BTreeSet<&str> = rule.except.iter().copied().collect();
         for import in rule.imports {
             let edges = self.edges.iter().filter(|((_, to), _)| match import {
                 Import::Files(of) => within(&self.files[*to], of),
@@ -106,12 +109,14 @@ impl Imports {
             let paths = edges.map(|((from, _), path)| (from, path));
             for (from, path) in paths.chain(crates.map(|((from, _), path)| (from, path))) {
                 let file = &self.files[*from];
-                if is_for(file) {
+                if is_for(file) && !rule.except.contains(&file.as_str()) {
                     broken.insert(format!("{file} imports {path}: {}", rule.because));
                 }
+                unneeded.remove(file.as_str());
             }
         }
-        broken.into_iter().collect()
+        let unneeded = unneeded.iter().map(|file| format!("{file} needs no exception: {}", rule.because));
+        broken.into_iter().chain(unneeded).collect()
     }
 
     /// The files that were read, by their paths from the root's folder.

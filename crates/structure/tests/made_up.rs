@@ -203,6 +203,7 @@ fn forbidden_imports_are_told_with_their_reason() {
     ]);
     let rule = Forbidden {
         files: &["operator/", "value.rs"],
+        except: &[],
         imports: &[Import::Crate("tamias_json"), Import::Files("scan/")],
         because: "operators see chunks",
     };
@@ -221,6 +222,14 @@ fn forbidden_imports_are_told_with_their_reason() {
         ..rule
     };
     assert_eq!(imports.broken(&kept), [""; 0]);
+    let excepted = Forbidden { except: &["operator/filter.rs", "operator/sort.rs", "operator.rs"], ..rule };
+    assert_eq!(
+        imports.broken(&excepted),
+        [
+            "value.rs imports tamias_json::Kind: operators see chunks",
+            "operator.rs needs no exception: operators see chunks",
+        ]
+    );
 }
 
 #[test]

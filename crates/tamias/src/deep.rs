@@ -1,4 +1,4 @@
-//! Checking what stored bytes mean: that each document is what the store takes, and that each summary is true of its documents.
+//! Checking what stored bytes mean: that each document is what the store takes, and that statistics are true of their documents.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use tamias_store::{Block, Direction};
 use crate::damage::instant;
 use crate::{EventId, ReadError, Store};
 
-/// A block whose bytes are those that were written, and should not have been: its summary tells what its documents contradict, or one
+/// A block whose bytes are those that were written, and should not have been: its statistics tell what its documents contradict, or one
 /// of these is none that the store takes. Queries may answer wrongly there. It is a mistake of the program that wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
@@ -56,7 +56,7 @@ impl fmt::Display for Contradiction {
 
 impl Store {
     /// Reads the whole store, as [`verify`](Store::verify) does, and looks not at the bytes but at what they mean. Of each document: is it
-    /// minified JSON, as the store takes it? Of each summary: is what it tells of its block's documents true? What `verify`
+    /// minified JSON, as the store takes it? Of each block's statistics: is what they tell of its documents true? What `verify`
     /// finds to be damaged is left out. Takes many times as long as `verify`.
     ///
     /// ```

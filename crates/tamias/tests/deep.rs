@@ -1,4 +1,4 @@
-//! Bytes that are what was written and yet not true: false summaries, and documents that the store does not take.
+//! Bytes that are what was written and yet not true: false statistics, and documents that the store does not take.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,15 +9,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tamias::{Contradiction, Options, ReadMode, RunOptions, Store};
 use tamias_store::{Event, Statistics};
 
-/// Writes summaries that are not those of the documents.
+/// Writes statistics that are not those of the documents.
 struct Lying<L>(L);
 
 impl<L: Fn(&mut Vec<u8>) + Send + Sync> Statistics for Lying<L> {
-    fn collect(&self, documents: &[u8], ends: &[u32], summary: &mut Vec<u8>) {
+    fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
         let mut own = Vec::new();
         tamias_query::collect_statistics(documents, ends, &mut own);
         (self.0)(&mut own);
-        summary.extend_from_slice(&own);
+        statistics.extend_from_slice(&own);
     }
 }
 
@@ -87,16 +87,16 @@ fn stores_of_version_1_are_sound_but_for_their_damage() {
 }
 
 #[test]
-fn a_false_summary_is_named_with_its_block() {
+fn false_statistics_are_named_with_their_block() {
     let folder = tempfile::tempdir().unwrap();
     let documents: Vec<String> =
         (0..300).map(|n| format!(r#"{{"n":{n},"pad":"{}"}}"#, "x".repeat(20))).collect();
     // Of the blocks the second one tells that no event has `n`: its name is another.
     let count = AtomicUsize::new(0);
-    store(folder.path(), &documents, move |summary| {
+    store(folder.path(), &documents, move |statistics| {
         if count.fetch_add(1, Ordering::Relaxed) == 1 {
-            let name = summary.windows(2).position(|two| two == b"\x01n").unwrap() + 1;
-            summary[name] = b'm';
+            let name = statistics.windows(2).position(|two| two == b"\x01n").unwrap() + 1;
+            statistics[name] = b'm';
         }
     });
     let found = found(folder.path());
@@ -126,7 +126,7 @@ fn a_false_summary_is_named_with_its_block() {
 }
 
 #[test]
-fn any_byte_of_a_summary_that_changes_an_answer_is_found() {
+fn any_byte_of_statistics_that_changes_an_answer_is_found() {
     let documents: Vec<String> =
         (0..20).map(|n| format!(r#"{{"n":{n},"s":"{}","t":true}}"#, ["a", "b", "c"][n % 3])).collect();
     let bytes = {
@@ -136,9 +136,9 @@ fn any_byte_of_a_summary_that_changes_an_answer_is_found() {
             ends.push(all.len() as u32);
             all.push(b'\n');
         }
-        let mut summary = Vec::new();
-        tamias_query::collect_statistics(&all, &ends, &mut summary);
-        summary.len()
+        let mut statistics = Vec::new();
+        tamias_query::collect_statistics(&all, &ends, &mut statistics);
+        statistics.len()
     };
     let queries = [
         "select count(*), count(n), count(s), count(t), min(n), max(n), sum(n) from stream",
@@ -149,7 +149,7 @@ fn any_byte_of_a_summary_that_changes_an_answer_is_found() {
     let mut found_in = 0;
     for at in 0..bytes {
         let folder = tempfile::tempdir().unwrap();
-        store(folder.path(), &documents, move |summary| summary[at] ^= 1);
+        store(folder.path(), &documents, move |statistics| statistics[at] ^= 1);
         if !found(folder.path()).is_empty() {
             found_in += 1;
             continue;

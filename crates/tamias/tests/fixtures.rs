@@ -77,7 +77,7 @@ fn check_answers(store: &Store, events: &[(u64, String)]) {
         let row = store.query(&query).unwrap().next().unwrap().unwrap();
         String::from_utf8(row.get(0).unwrap().json().unwrap().to_vec()).unwrap().parse().unwrap()
     };
-    // What summaries can tell, and what they cannot.
+    // What statistics can tell, and what they cannot.
     let with = |what: &str| events.iter().filter(|(_, line)| line.contains(what)).count();
     assert_eq!(count("Application = 'Shop.Api'"), with("\"Application\":\"Shop.Api\""));
     assert_eq!(count("Elapsed is not null"), with("\"Elapsed\":"));

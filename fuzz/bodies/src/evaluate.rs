@@ -1,9 +1,11 @@
+//! Random queries over random events: the same rows on every path.
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tamias_json::validate::{Limits, minify_object};
 use tamias_query::{Block, Query, RunOptions, Source, SourceError, collect_statistics};
 
-/// Evaluation with the optimizer, blocks being searched and their summaries asked, against each event looked at by itself, with the
+/// Evaluation with the optimizer, blocks being searched and their statistics asked, against each event looked at by itself, with the
 /// optimizer and without it: the same rows, for a query and documents that are made from the input, each byte of which is a
 /// choice.
 ///
@@ -43,18 +45,18 @@ pub(crate) struct Events {
     documents: Vec<u8>,
     ends: Vec<[u8; 4]>,
     numbers: Vec<[u8; 8]>,
-    pub(crate) summary: Vec<u8>,
+    pub(crate) statistics: Vec<u8>,
 }
 
 impl Events {
-    /// Whether nothing in the summary contradicts the documents.
-    pub(crate) fn has_true_summary(&self) -> bool {
-        tamias_query::check_statistics(&self.documents, &self.ends, &self.summary).is_ok()
+    /// Whether nothing in the statistics contradicts the documents.
+    pub(crate) fn has_true_statistics(&self) -> bool {
+        tamias_query::check_statistics(&self.documents, &self.ends, &self.statistics).is_ok()
     }
 
     pub(crate) fn new(documents: &[impl AsRef<[u8]>]) -> Events {
         let mut events =
-            Events { documents: Vec::new(), ends: Vec::new(), numbers: Vec::new(), summary: Vec::new() };
+            Events { documents: Vec::new(), ends: Vec::new(), numbers: Vec::new(), statistics: Vec::new() };
         for (number, document) in documents.iter().enumerate() {
             minify_object(document.as_ref(), &Limits::default(), &mut events.documents)
                 .expect("documents that are made are valid");
@@ -63,7 +65,7 @@ impl Events {
             events.numbers.push((638_525_841_612_345_678 + number as u64).to_le_bytes());
         }
         let ends: Vec<u32> = events.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
-        collect_statistics(&events.documents, &ends, &mut events.summary);
+        collect_statistics(&events.documents, &ends, &mut events.statistics);
         events
     }
 }
@@ -82,7 +84,7 @@ impl Block for Events {
         &self.numbers
     }
     fn statistics(&self) -> Option<&[u8]> {
-        Some(&self.summary)
+        Some(&self.statistics)
     }
 }
 
@@ -253,6 +255,7 @@ impl Choices<'_> {
     }
 
     /// An expression in parentheses wherever it is more than one word.
+    #[expect(clippy::too_many_lines, reason = "a table of the forms that there are")]
     fn expr(&mut self, depth: usize) -> String {
         let kinds = if depth < DEPTH_MAX { 32 } else { 6 };
         let kind = self.below(kinds);

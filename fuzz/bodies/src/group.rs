@@ -1,3 +1,5 @@
+//! Any bytes as a group of columns.
+
 use tamias_shred::{Group, forge};
 
 /// Any bytes as a group: with right checksums around them, an error or some documents, in bounded time and memory.

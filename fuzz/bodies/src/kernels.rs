@@ -1,3 +1,5 @@
+//! Every kernel against the portable one.
+
 use std::ops::Range;
 use tamias_json::{Array, Document, Isa, Kind, Map, Offsets, ScanError, Value};
 

@@ -14,7 +14,7 @@ mod query;
 mod reference;
 mod scan;
 mod shred;
-mod summary;
+mod statistics;
 mod unescape;
 mod validate;
 
@@ -25,7 +25,7 @@ pub use number::number;
 pub use query::query;
 pub use scan::scan;
 pub use shred::shred;
-pub use summary::summary;
+pub use statistics::statistics;
 pub use unescape::unescape;
 pub use validate::validate;
 
@@ -51,5 +51,5 @@ pub const TARGETS: &[Target] = &[
     Target { name: "evaluate", corpus: "choices", body: evaluate },
     Target { name: "shred", corpus: "documents", body: shred },
     Target { name: "group", corpus: "group", body: group },
-    Target { name: "summary", corpus: "summary", body: summary },
+    Target { name: "statistics", corpus: "statistics", body: statistics },
 ];

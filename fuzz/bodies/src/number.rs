@@ -1,3 +1,5 @@
+//! Numbers against decimals.
+
 use crate::reference::is_json;
 use std::cmp::Ordering;
 use tamias_json::number::{Bound, compare, to_decimal};

@@ -1,3 +1,5 @@
+//! Any text as a query.
+
 use tamias_query::{Parameters, QUERY_BYTES_MAX, Statement, eval};
 
 /// A query's text: any at all is read, or refused with a place in it; what is read is written in one spelling, and reads

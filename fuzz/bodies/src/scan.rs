@@ -1,3 +1,5 @@
+//! Any bytes as a document.
+
 use serde_json::Value as Oracle;
 use tamias_json::validate::{Limits, minify_object};
 use tamias_json::{Document, Value};

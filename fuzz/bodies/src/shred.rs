@@ -1,3 +1,5 @@
+//! Any documents as columns, and back.
+
 use tamias_shred::{Event, Group, encode, group_len};
 
 /// Documents, one a line, come back from columns byte for byte, all together and each alone.

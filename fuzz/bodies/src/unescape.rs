@@ -1,3 +1,5 @@
+//! Any bytes as a string with escapes.
+
 use crate::reference;
 use std::borrow::Cow;
 

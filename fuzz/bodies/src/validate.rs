@@ -1,3 +1,5 @@
+//! Any bytes as what comes in.
+
 use crate::reference;
 use serde::de::IgnoredAny;
 use serde_json::Value;

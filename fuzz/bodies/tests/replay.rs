@@ -109,16 +109,16 @@ fn every_byte_in_every_place_of_a_small_document() {
 }
 
 #[test]
-fn every_byte_in_every_place_of_a_summary() {
+fn every_byte_in_every_place_of_statistics() {
     let (_, whole) =
-        corpus("summary").into_iter().find(|(name, _)| name == "whole").expect("the corpus has it");
-    for target in targets("summary") {
+        corpus("statistics").into_iter().find(|(name, _)| name == "whole").expect("the corpus has it");
+    for target in targets("statistics") {
         for at in 0..whole.len() {
-            run(target, &whole[..at], "a summary, cut");
+            run(target, &whole[..at], "statistics, cut");
             let mut input = whole.clone();
             for byte in [0, 1, 2, 4, 8, 16, 32, 64, 127, 128, 255] {
                 input[at] = byte;
-                run(target, &input, "a summary, one byte replaced");
+                run(target, &input, "statistics, one byte replaced");
             }
         }
     }

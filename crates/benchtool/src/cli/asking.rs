@@ -76,7 +76,7 @@ pub(crate) struct QueryArgs {
     #[arg(long)]
     pub(crate) stats: bool,
 
-    /// Look at each event by itself: no searching in blocks, nothing concluded from their summaries
+    /// Look at each event by itself: no searching in blocks, nothing concluded from their statistics
     ///
     /// The rows are the same, and come more slowly: to find out whether a short cut is at fault.
     #[arg(long)]

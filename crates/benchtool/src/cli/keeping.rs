@@ -30,9 +30,9 @@ pub(crate) struct VerifyArgs {
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// Check as well what the bytes mean: each document, and each block's summary
+    /// Check as well what the bytes mean: each document, and each block's statistics
     ///
-    /// A summary is what a block says of its own documents, so that a query need not read them. --deep compares it with the
+    /// Statistics are what a block says of its own documents, so that a query need not read them. --deep compares them with the
     /// documents, and checks that these are minified JSON. Each block that fails is listed with its file, its times and what is
     /// wrong; the exit code is then 6. Such a block was written by a faulty program. Takes many times as long.
     #[arg(long)]
@@ -64,7 +64,7 @@ pub(crate) struct RepairArgs {
     pub(crate) dry_run: bool,
 }
 
-/// Compact a store: merge its small files into few
+/// Compact a store: make few files of its many small ones
 ///
 /// What is in the log only is sealed before. A store that is written to is compacted in the background too, but leaves some small
 /// files; after this all but one here and there are more than half full (64 MiB). Others may read the store meanwhile.

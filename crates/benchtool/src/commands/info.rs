@@ -10,7 +10,9 @@ use crate::failure::Failure;
 use crate::output;
 
 pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
-    let info = Store::open_read_only(&args.store)?.info()?;
+    let store = Store::open_read_only(&args.store)?;
+    super::warn_of_unnamed(&store)?;
+    let info = store.info()?;
     let range = info.time_range.map_or("none".to_owned(), |(first, last)| format!("{first} to {last}"));
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let missed = unnamed.iter().filter(|file| file.kind == UnnamedKind::Events).count();
     if damage.is_empty() && contradictions.is_empty() && missed == 0 {
         let sealed = info.segments.iter().filter(|segment| segment.file.is_some()).count();
-        let deep = if args.deep { ", documents and summaries checked" } else { "" };
+        let deep = if args.deep { ", documents and statistics checked" } else { "" };
         let line = format!("sound: {} events in {sealed} segments{deep}", info.events);
         return output::write_line(&mut out, &line);
     }

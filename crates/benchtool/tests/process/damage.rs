@@ -160,8 +160,8 @@ fn largest_log(store: &Path) -> PathBuf {
 struct Lying;
 
 impl tamias_store::Statistics for Lying {
-    fn collect(&self, _: &[u8], _: &[u32], summary: &mut Vec<u8>) {
-        summary.extend_from_slice(&[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    fn collect(&self, _: &[u8], _: &[u32], statistics: &mut Vec<u8>) {
+        statistics.extend_from_slice(&[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     }
 }
 
@@ -185,7 +185,7 @@ fn verify_deep_finds_what_was_written_wrongly() {
 fn verify_deep_finds_nothing_where_nothing_is_wrong() {
     let folder = folder();
     tool(folder.path(), &["demo", "--events", "5000", "--keep", "s"]).well();
-    let sound = "sound: 5000 events in 1 segments, documents and summaries checked\n";
+    let sound = "sound: 5000 events in 1 segments, documents and statistics checked\n";
     assert_eq!(tool(folder.path(), &["verify", "s", "--deep"]).well().out, sound);
     // What is damaged is told as damage, and nothing else of it.
     let file = largest_file(&folder.path().join("s"));

@@ -56,6 +56,13 @@ fn an_older_list_is_told_and_repair_takes_the_rest_in() {
     );
     assert!(verify.err.contains("`repair` takes in what is missing"), "{verify:?}");
 
+    // Who asks the store, rather than checks it, is told as well, in one line.
+    for args in [&["query", "s", "select count(*) from stream"][..], &["info", "s"]] {
+        let asked = tool(folder, args).well();
+        assert!(asked.err.starts_with("warning: s/") && asked.err.lines().count() == 1, "{asked:?}");
+        assert!(asked.err.contains("`repair` takes in what is missing"), "{asked:?}");
+    }
+
     let ingest = tool(folder, &["ingest", "s", "log"]).with(4);
     assert!(ingest.err.contains("warning: s/"), "{ingest:?}");
     assert!(ingest.err.contains("it was lost how much of log is stored"), "{ingest:?}");
@@ -79,6 +86,7 @@ fn an_older_list_is_told_and_repair_takes_the_rest_in() {
     assert!(repair.out.ends_with(told), "{repair:?}");
     tool(folder, &["verify", "s", "--deep"]).well();
     assert_eq!(count(folder, "s"), 1501);
+    assert_eq!(tool(folder, &["info", "s"]).well().err, "");
     // Where the file stood is known again.
     let ingest = tool(folder, &["ingest", "s", "log"]).well();
     assert!(ingest.out.starts_with("stored: 0, "), "{ingest:?}");

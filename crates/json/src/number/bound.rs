@@ -1,3 +1,5 @@
+//! A number that many others are compared with.
+
 use super::parts::Parts;
 use std::cmp::Ordering;
 use tamias_simd::decimal::{self, Digits};

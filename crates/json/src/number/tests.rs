@@ -1,3 +1,5 @@
+//! Numbers against decimals of any length.
+
 use super::*;
 use crate::Isa;
 use crate::search::{Documents, FewDigits, Span};

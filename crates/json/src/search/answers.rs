@@ -1,3 +1,5 @@
+//! What a search tells of each document: yes, no or maybe.
+
 use std::ops::Not;
 
 /// Where the value of a key stands.

@@ -1,3 +1,5 @@
+//! Documents of a block, one after the other, and where each ends.
+
 use crate::limits::BYTES_MAX;
 use std::ops::Range;
 use tamias_simd::{NUMBERS, Vector};

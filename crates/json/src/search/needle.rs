@@ -1,3 +1,5 @@
+//! What is searched for: a key, or a literal.
+
 use crate::write::write_json_string;
 use tamias_simd::{Isa, Task, VECTOR, Vector};
 

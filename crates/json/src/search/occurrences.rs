@@ -1,3 +1,5 @@
+//! Where a needle was found, document by document.
+
 use super::documents::Documents;
 use std::ops::Range;
 use tamias_simd::Vector;

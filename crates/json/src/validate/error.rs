@@ -1,3 +1,5 @@
+//! Why a document is refused, and where.
+
 use std::fmt;
 
 /// Why and where a document was refused.

@@ -1,3 +1,5 @@
+//! The strict check against other readers of JSON.
+
 use super::*;
 use proptest::prelude::*;
 use serde_json::Value;

@@ -1,3 +1,5 @@
+//! The walk over a document that checks it and writes it anew.
+
 use super::error::{Reason, ValidateError};
 use crate::unescape::{hex_escape, pair};
 use crate::write::{Escaped, long_escape};

@@ -16,6 +16,8 @@ mod percentile;
 mod sketch;
 mod state;
 mod sum;
+#[cfg(test)]
+mod tests;
 mod top_bottom;
 
 pub(crate) use state::{Accumulators, EachValue, Groups, Known, Parameter};
@@ -120,11 +122,10 @@ macro_rules! aggregates {
 
             fn merge(&mut self, other: State, group_of: &[u32]) -> usize {
                 // The states of two threads are those of one plan, aggregate by aggregate.
-                match self { $(State::$variant(of) => match other {
-                    State::$variant(other) => of.merge(other, group_of),
-                    #[allow(unreachable_patterns, reason = "there is more than one aggregate")]
-                    _ => 0,
-                },)* }
+                match self { $(State::$variant(of) => {
+                    let State::$variant(other) = other else { return 0 };
+                    of.merge(other, group_of)
+                })* }
             }
 
             fn is_settled(&self, wanted: usize) -> bool {

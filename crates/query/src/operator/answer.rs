@@ -8,8 +8,7 @@ use crate::error::ExecError;
 use crate::expr::Expr;
 use crate::plan::{Aggregate, Events, Key as GroupKey};
 use crate::pushdown::{Class, Pruner, Scalar, classes, only_slot};
-use crate::scan::order_of;
-use crate::source::{Block, event_count};
+use crate::source::{Block, event_count, order_of};
 use crate::statistics::{Key, Statistics};
 use crate::value::Value;
 

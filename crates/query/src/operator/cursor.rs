@@ -3,8 +3,8 @@
 use crate::chunk::{Chunk, Columns, Order};
 use crate::error::ExecError;
 use crate::row::Row;
-use crate::scan::{BlockScan, Part, Position, Run, TextScan, Worker, order_of};
-use crate::source::{Block, Direction};
+use crate::scan::{BlockScan, Part, Position, Run, TextScan, Worker};
+use crate::source::{Block, Direction, order_of};
 use crate::stats::Stats;
 use std::collections::VecDeque;
 use std::sync::Arc;

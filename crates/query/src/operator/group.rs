@@ -1,7 +1,6 @@
 //! Rows taken into groups. They may come in any order: what depends on it remembers the event's.
 
 use super::held::{HeldRows, RowId};
-use super::outputs::{GroupOutputs, KeyColumn};
 use super::sort::Sorter;
 use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known, State};
 use crate::chunk::{CellText, Chunk, Column, Order, value_of};
@@ -9,8 +8,9 @@ use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::Scope;
 use crate::key_table::{Found, KeyTable, Parts, Spelling};
+use crate::outputs::{GroupOutputs, KeyColumn, check_row};
 use crate::plan::{Grouping, Key, Plan};
-use crate::value::{VALUE_BYTES_MAX, Value, write_json};
+use crate::value::{Value, write_json};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -455,13 +455,4 @@ fn take_row(
     }
     sorter.take_values(&row);
     control.check_memory(sorter.bytes())
-}
-
-/// A row's computed cells together are limited as one value is.
-pub(crate) fn check_row(bytes: usize, arrival: Option<u64>) -> Result<(), ExecError> {
-    if bytes <= VALUE_BYTES_MAX {
-        Ok(())
-    } else {
-        Err(ExecError::ValueTooLarge { limit_bytes: VALUE_BYTES_MAX, by: "select", arrival })
-    }
 }

@@ -5,15 +5,13 @@ mod cursor;
 mod group;
 mod held;
 mod merge;
-mod outputs;
 mod parallel;
 mod read_ahead;
 mod sort;
 
-pub(crate) use group::{Groups, check_row};
+pub(crate) use group::Groups;
 pub(crate) use held::{HeldRows, RowId};
 pub(crate) use merge::Merge;
-pub(crate) use outputs::{Output, outputs};
 pub(crate) use parallel::groups;
 pub(crate) use read_ahead::ReadAhead;
 pub(crate) use sort::{Sorter, single};

@@ -6,9 +6,9 @@
 
 use super::answer::Answerable;
 use super::group::Groups;
-use super::outputs::columns;
 use crate::chunk::{Chunk, Columns};
 use crate::error::ExecError;
+use crate::outputs::columns;
 use crate::plan::Grouping;
 use crate::scan::{BlockScan, Position, Pruned, Run, TextScan, Worker};
 use crate::source::{Block, Source, event_count};

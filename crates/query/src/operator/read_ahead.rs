@@ -5,11 +5,11 @@
 //! evaluates a later one. Few blocks are handed out at first, none before the first one is opened: a limit may not need them.
 
 use super::cursor::Cursor;
-use super::outputs::outputs;
 use super::parallel::{NAME, lock};
 use crate::chunk::Order;
 use crate::control::Control;
 use crate::error::ExecError;
+use crate::outputs::outputs;
 use crate::plan::{Input, Plan};
 use crate::scan::{Run, Worker};
 use crate::source::Source;

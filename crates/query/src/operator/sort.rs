@@ -1,10 +1,10 @@
 //! Rows to be sorted, held in memory: no more than a limit needs.
 
-use super::group::check_row;
 use super::held::{HeldRows, RowId};
 use crate::chunk::{Chunk, value_of};
 use crate::control::Control;
 use crate::error::{ExecError, Held};
+use crate::outputs::check_row;
 use crate::plan::Sort;
 use crate::value::{Value, order};
 use std::cmp::Ordering;
@@ -192,3 +192,6 @@ pub(crate) fn single(values: &[Value<'_>]) -> Result<(HeldRows, Vec<RowId>), Exe
     let id = rows.push_values(values.iter());
     Ok((rows, vec![id]))
 }
+
+#[cfg(test)]
+mod tests;

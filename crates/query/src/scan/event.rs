@@ -1,10 +1,10 @@
 //! One event, evaluated by itself: the specification of everything that is quicker.
 
-use super::{Position, Run};
+use super::block_scan::{Position, Run};
 use crate::chunk::Columns;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope};
-use crate::operator::{Output, check_row};
+use crate::outputs::{Output, check_row};
 use crate::stats::Stats;
 use crate::value::Value;
 use std::ops::ControlFlow;

@@ -1,23 +1,22 @@
 //! A block of documents: searched a window of events at a time, and scanned event by event where that cannot tell.
 
+use super::block_scan::{BlockScan, Part, Position, Run};
+use super::buffers::{Buffers, Hit};
 use super::event::Emitter;
-use super::{BlockScan, Part, Position, Run, Worker, order_at};
+use super::parts::Parts;
+use super::worker::Worker;
 use crate::chunk::Form;
-use crate::chunk::{CellText, Columns, FewDigits, Numbers, Order};
+use crate::chunk::{CellText, Columns, FewDigits, Numbers};
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope};
-use crate::operator::{Output, check_row};
+use crate::outputs::{Output, check_row};
 use crate::pushdown::{Finder, window};
 use crate::source::{Block, Direction};
 use crate::statistics::Statistics;
-use crate::stats::Stats;
+use crate::stats::{Stats, Technique};
 use crate::value::Value;
 use std::ops::Range;
 use tamias_json::search::{Documents, Match, Span};
-
-/// The names of the ways of finding hits.
-pub(crate) const PLAIN: &str = "each event scanned and evaluated";
-const SEARCHED: &str = "blocks searched, what is found evaluated";
 
 /// A scan of a block's documents.
 pub(crate) struct TextScan<'b, 'w> {
@@ -26,32 +25,6 @@ pub(crate) struct TextScan<'b, 'w> {
     parts: Parts<'b>,
     part: Part,
     position: Position,
-}
-
-/// The parts of a block.
-#[derive(Clone, Copy)]
-struct Parts<'b> {
-    documents: &'b [u8],
-    ends: &'b [[u8; 4]],
-    instants: &'b [[u8; 8]],
-    arrivals: &'b [[u8; 8]],
-}
-
-/// Allocations that stay.
-#[derive(Default)]
-pub(super) struct Buffers {
-    hits: Vec<Hit>,
-    indices: Vec<u32>,
-    few: Vec<FewDigits>,
-    others: Vec<u32>,
-}
-
-/// An event of a window that passes, or may.
-#[derive(Clone, Copy, Default)]
-struct Hit {
-    index: u32,
-    /// Whether it passes for sure.
-    is_certain: bool,
 }
 
 impl<'b, 'w> TextScan<'b, 'w> {
@@ -108,7 +81,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
         wanted: u64,
         stats: &mut Stats,
     ) -> Result<(), ExecError> {
-        stats.technique = if stats.technique.is_empty() { PLAIN } else { stats.technique };
+        stats.technique.get_or_insert(Technique::Plain);
         for done in 1..=window.len() {
             let index = if self.is_ascending() { window.start + done - 1 } else { window.end - done };
             if self.position.within.is_empty() {
@@ -173,7 +146,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
         wanted: u64,
         stats: &mut Stats,
     ) -> Result<(), ExecError> {
-        stats.technique = SEARCHED;
+        stats.technique = Some(Technique::Search);
         let is_ascending = self.is_ascending();
         let mut buffers = std::mem::take(&mut self.worker.buffers);
         let all_known = self.find(finder, documents, &window, &mut buffers)?;
@@ -514,38 +487,4 @@ fn push_numbers(
     numbers.others.extend(others.iter().filter(is_number).filter_map(|at| other(*at)));
     let plain = few.iter().filter(|few| !is_negative_zero(few));
     numbers.few.extend(plain.map(|few| at_row(few, first)));
-}
-
-impl<'b> Parts<'b> {
-    /// An event of which no more is known than its place in time.
-    fn event(&self, index: usize) -> Event<'b> {
-        let (instant, arrival) = self.order(index);
-        Event { document: None, instant, arrival }
-    }
-
-    /// The place in time of an event.
-    #[inline]
-    fn order(&self, index: usize) -> Order {
-        order_at(self.instants, self.arrivals, index)
-    }
-
-    /// The places in time of some events of a window, by their places in it.
-    fn orders<'i>(
-        &self,
-        window: Range<usize>,
-        indices: &'i [u32],
-    ) -> impl Iterator<Item = Order> + use<'i, 'b> {
-        let instants = self.instants.get(window.clone()).unwrap_or_default();
-        let arrivals = self.arrivals.get(window).unwrap_or_default();
-        indices.iter().map(move |index| order_at(instants, arrivals, *index as usize))
-    }
-
-    /// The document of an event, without its line feed.
-    fn document(&self, index: usize) -> Option<&'b [u8]> {
-        let start = match index.checked_sub(1) {
-            Some(before) => u32::from_le_bytes(*self.ends.get(before)?) as usize + 1,
-            None => 0,
-        };
-        self.documents.get(start..u32::from_le_bytes(*self.ends.get(index)?) as usize)
-    }
 }

@@ -154,86 +154,91 @@ fn check(documents: &[u8], ends: &[u32]) {
                 "{name:?} is not simple"
             );
         }
-        let mut bits = Vec::new();
-        statistics.plain(name, &mut bits);
-        let lines = documents.split(|&byte| byte == b'\n').filter(|document| !document.is_empty());
-        for (event, document) in (0..).zip(lines) {
-            let is_plain = bits[event as usize / 8] >> (event % 8) & 1 == 1;
-            let has_key = plain.events.contains(&event);
-            // Other names are never searched for.
-            let is_searched = Needle::key(name).is_some();
-            assert!(
-                !is_plain
-                    || !is_searched
-                    || occurrences(document, &spelled_key(name)) == usize::from(has_key),
-                "{name:?} in {}",
-                String::from_utf8_lossy(document)
-            );
-        }
+        check_plain(name, plain, &statistics, documents);
         assert_eq!(facts.values.is_none(), plain.is_repeated, "{name:?}");
-        let Some(values) = facts.values else { continue };
-        let of = |first: &[char]| -> Vec<(&String, &Vec<u32>)> {
-            plain.values.iter().filter(|(text, _)| text.starts_with(first)).collect()
-        };
-        let count = |first: &[char]| of(first).iter().map(|(_, events)| events.len()).sum::<usize>();
-        let missing: Vec<u32> = (0..events).filter(|event| !plain.events.contains(event)).collect();
-        assert_eq!(values.missing, tally(&missing), "{name:?}");
-        for (told, text) in [(values.null, "null"), (values.truth, "true"), (values.falsehood, "false")] {
-            assert_eq!(
-                told,
-                plain.values.get(text).map_or(Tally::default(), |events| tally(events)),
-                "{name:?}"
-            );
-        }
-        let numbers = ['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
-        assert_eq!(values.strings as usize, count(&['"']), "{name:?}");
-        assert_eq!(values.numbers as usize, count(&numbers), "{name:?}");
-        assert_eq!(values.maps as usize, count(&['{']), "{name:?}");
-        assert_eq!(values.arrays as usize, count(&['[']), "{name:?}");
-        for (listed, quote, all) in
-            [(values.listed_strings, "\"", of(&['"'])), (values.listed_numbers, "", of(&numbers))]
-        {
-            let Some(listed) = listed else { continue };
-            let told: BTreeMap<String, Tally> = listed
-                .map(|(text, tally)| (format!("{quote}{}{quote}", std::str::from_utf8(text).unwrap()), tally))
-                .collect();
-            let expected: BTreeMap<String, Tally> =
-                all.iter().map(|(text, events)| ((*text).clone(), tally(events))).collect();
-            assert_eq!(told, expected, "{name:?}");
-        }
-        for (text, _) in of(&['"']) {
-            assert!(values.may_hold(&text.as_bytes()[1..text.len() - 1]), "{name:?} has {text}");
-        }
-        if let Some((least, greatest)) = values.range {
-            let first_of = |extreme: Extreme<'_>, beyond: std::cmp::Ordering| {
-                let mut events = Vec::new();
-                for (text, of) in of(&numbers) {
-                    let order = Number::Stored(text).compare(&Number::Stored(extreme.text));
-                    assert_ne!(order, beyond, "{name:?}: {text} and {}", extreme.text);
-                    if order.is_eq() {
-                        events.extend(of);
-                    }
-                }
-                assert_eq!(events.iter().min(), Some(&extreme.event));
-                assert!(plain.values[extreme.text].contains(&extreme.event));
-            };
-            first_of(least, std::cmp::Ordering::Less);
-            first_of(greatest, std::cmp::Ordering::Greater);
-        }
-        if let Some(sum) = values.sum {
-            let told: rust_decimal::Decimal =
-                sum.map(|(scale, part)| rust_decimal::Decimal::from_i128_with_scale(part, scale)).sum();
-            let each = of(&numbers).into_iter().map(|(text, events)| {
-                tamias_json::number::to_decimal(text).unwrap() * rust_decimal::Decimal::from(events.len())
-            });
-            // Decimals round where the digits do not suffice.
-            assert!((told - each.sum::<rust_decimal::Decimal>()).abs() < 1.into(), "{name:?}");
+        if let Some(values) = facts.values {
+            check_values(name, plain, values, events);
         }
     }
     for name in ["", "no such key", "Elapsed", ",", "\"", "a\\"] {
         if !keys.contains_key(name) {
             assert!(!matches!(statistics.key(name), Key::Present(_)), "{name:?} is not there");
         }
+    }
+}
+
+/// Events in which the key is told to be plain hold it once, or not at all.
+fn check_plain(name: &str, plain: &Plain, statistics: &Statistics<'_>, documents: &[u8]) {
+    let mut bits = Vec::new();
+    statistics.plain(name, &mut bits);
+    let lines = documents.split(|&byte| byte == b'\n').filter(|document| !document.is_empty());
+    for (event, document) in (0..).zip(lines) {
+        let is_plain = bits[event as usize / 8] >> (event % 8) & 1 == 1;
+        let has_key = plain.events.contains(&event);
+        // Other names are never searched for.
+        let is_searched = Needle::key(name).is_some();
+        assert!(
+            !is_plain || !is_searched || occurrences(document, &spelled_key(name)) == usize::from(has_key),
+            "{name:?} in {}",
+            String::from_utf8_lossy(document)
+        );
+    }
+}
+
+/// What is told of a key's values is what they are.
+fn check_values(name: &str, plain: &Plain, values: Values<'_>, events: u32) {
+    let of = |first: &[char]| -> Vec<(&String, &Vec<u32>)> {
+        plain.values.iter().filter(|(text, _)| text.starts_with(first)).collect()
+    };
+    let count = |first: &[char]| of(first).iter().map(|(_, events)| events.len()).sum::<usize>();
+    let missing: Vec<u32> = (0..events).filter(|event| !plain.events.contains(event)).collect();
+    assert_eq!(values.missing, tally(&missing), "{name:?}");
+    for (told, text) in [(values.null, "null"), (values.truth, "true"), (values.falsehood, "false")] {
+        assert_eq!(told, plain.values.get(text).map_or(Tally::default(), |events| tally(events)), "{name:?}");
+    }
+    let numbers = ['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
+    assert_eq!(values.strings as usize, count(&['"']), "{name:?}");
+    assert_eq!(values.numbers as usize, count(&numbers), "{name:?}");
+    assert_eq!(values.maps as usize, count(&['{']), "{name:?}");
+    assert_eq!(values.arrays as usize, count(&['[']), "{name:?}");
+    for (listed, quote, all) in
+        [(values.listed_strings, "\"", of(&['"'])), (values.listed_numbers, "", of(&numbers))]
+    {
+        let Some(listed) = listed else { continue };
+        let told: BTreeMap<String, Tally> = listed
+            .map(|(text, tally)| (format!("{quote}{}{quote}", std::str::from_utf8(text).unwrap()), tally))
+            .collect();
+        let expected: BTreeMap<String, Tally> =
+            all.iter().map(|(text, events)| ((*text).clone(), tally(events))).collect();
+        assert_eq!(told, expected, "{name:?}");
+    }
+    for (text, _) in of(&['"']) {
+        assert!(values.may_hold(&text.as_bytes()[1..text.len() - 1]), "{name:?} has {text}");
+    }
+    if let Some((least, greatest)) = values.range {
+        let first_of = |extreme: Extreme<'_>, beyond: std::cmp::Ordering| {
+            let mut events = Vec::new();
+            for (text, of) in of(&numbers) {
+                let order = Number::Stored(text).compare(&Number::Stored(extreme.text));
+                assert_ne!(order, beyond, "{name:?}: {text} and {}", extreme.text);
+                if order.is_eq() {
+                    events.extend(of);
+                }
+            }
+            assert_eq!(events.iter().min(), Some(&extreme.event));
+            assert!(plain.values[extreme.text].contains(&extreme.event));
+        };
+        first_of(least, std::cmp::Ordering::Less);
+        first_of(greatest, std::cmp::Ordering::Greater);
+    }
+    if let Some(sum) = values.sum {
+        let told: rust_decimal::Decimal =
+            sum.map(|(scale, part)| rust_decimal::Decimal::from_i128_with_scale(part, scale)).sum();
+        let each = of(&numbers).into_iter().map(|(text, events)| {
+            tamias_json::number::to_decimal(text).unwrap() * rust_decimal::Decimal::from(events.len())
+        });
+        // Decimals round where the digits do not suffice.
+        assert!((told - each.sum::<rust_decimal::Decimal>()).abs() < 1.into(), "{name:?}");
     }
 }
 

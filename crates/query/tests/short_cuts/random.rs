@@ -1,4 +1,4 @@
-//! Random queries over random events, in blocks whose summaries have something to say, right or wrong.
+//! Random queries over random events, in blocks whose statistics have something to say, right or wrong.
 
 use crate::agree::agree;
 use crate::memory::{Event, Memory, MemoryBlock};

@@ -1,3 +1,5 @@
+//! Percentiles of the sketch against those of all numbers.
+
 use super::*;
 use proptest::prelude::*;
 

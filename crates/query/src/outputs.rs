@@ -1,9 +1,10 @@
 //! The columns that a plan's last operator takes: which expressions, and in what form.
 
 use crate::chunk::{Columns, Form};
+use crate::error::ExecError;
 use crate::expr::Expr;
 use crate::plan::{Grouping, Key, Output as PlanOutput, Plan};
-use crate::value::{Kind, Value};
+use crate::value::{Kind, VALUE_BYTES_MAX, Value};
 
 /// A column: the values of an expression.
 #[derive(Clone)]
@@ -13,16 +14,16 @@ pub(crate) struct Output {
 }
 
 /// The columns of a grouping, and what they are for.
-pub(super) struct GroupOutputs {
-    pub(super) outputs: Vec<Output>,
-    pub(super) keys: Vec<KeyColumn>,
+pub(crate) struct GroupOutputs {
+    pub(crate) outputs: Vec<Output>,
+    pub(crate) keys: Vec<KeyColumn>,
     /// For each aggregate the column of its argument.
-    pub(super) arguments: Vec<usize>,
+    pub(crate) arguments: Vec<usize>,
 }
 
 /// What a key is.
 #[derive(Clone, Copy)]
-pub(super) enum KeyColumn {
+pub(crate) enum KeyColumn {
     /// The beginning of the interval, of so many ticks, that the event falls into.
     Time(u64),
     Value {
@@ -47,7 +48,7 @@ pub(crate) fn columns(outputs: &[Output]) -> Columns {
 }
 
 impl GroupOutputs {
-    pub(super) fn of(grouping: &Grouping) -> GroupOutputs {
+    pub(crate) fn of(grouping: &Grouping) -> GroupOutputs {
         let mut outputs: Vec<Output> = Vec::new();
         let mut column = |expr: &Expr, form: Form| {
             // What is asked for of the same key is found once.
@@ -75,5 +76,14 @@ impl GroupOutputs {
         });
         let arguments = arguments.collect();
         GroupOutputs { outputs, keys, arguments }
+    }
+}
+
+/// A row's computed cells together are limited as one value is.
+pub(crate) fn check_row(bytes: usize, arrival: Option<u64>) -> Result<(), ExecError> {
+    if bytes <= VALUE_BYTES_MAX {
+        Ok(())
+    } else {
+        Err(ExecError::ValueTooLarge { limit_bytes: VALUE_BYTES_MAX, by: "select", arrival })
     }
 }

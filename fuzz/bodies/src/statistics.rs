@@ -1,28 +1,30 @@
+//! Any bytes as statistics of a block.
+
 use crate::evaluate::{Events, rows};
 use std::sync::{Arc, OnceLock};
 use tamias_query::Query;
 
-/// Any bytes in place of a block's summary: queries that ask it end, without a panic, whatever they answer. Where the check against the
-/// documents finds nothing false, they answer as without a summary.
-pub fn summary(input: &[u8]) {
+/// Any bytes in place of a block's statistics: queries that ask them end, without a panic, whatever they answer. Where the check against the
+/// documents finds nothing false, they answer as without.
+pub fn statistics(input: &[u8]) {
     static QUERIES: OnceLock<Vec<Query>> = OnceLock::new();
     let queries = QUERIES.get_or_init(|| {
         let prepared = |text: &&str| Query::prepare(text).expect("a query");
         TEXTS.iter().map(prepared).collect()
     });
     let mut events = Events::new(&DOCUMENTS);
-    events.summary = input.to_vec();
-    let is_true = events.has_true_summary();
+    events.statistics = input.to_vec();
+    let is_true = events.has_true_statistics();
     let events = Arc::new(events);
     for query in queries {
         let answer = rows(query, &events, false);
         if is_true {
-            assert_eq!(answer, rows(query, &events, true), "a summary that passes the check misleads");
+            assert_eq!(answer, rows(query, &events, true), "statistics that pass the check mislead");
         }
     }
 }
 
-/// The corpus has the summary of these.
+/// The corpus has the statistics of these.
 const DOCUMENTS: [&str; 3] =
     [r#"{"a":1,"b":"x","c":{"a":2}}"#, r#"{"a":2.50,"b":"y","d":null}"#, r#"{"a":-3e2,"e":true}"#];
 
@@ -42,8 +44,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_corpus_has_the_summary() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/summary/whole");
-        assert_eq!(Events::new(&DOCUMENTS).summary, std::fs::read(file).expect("a corpus"));
+    fn the_corpus_has_the_statistics() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/statistics/whole");
+        assert_eq!(Events::new(&DOCUMENTS).statistics, std::fs::read(file).expect("a corpus"));
     }
 }

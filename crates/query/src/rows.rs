@@ -15,8 +15,9 @@ use crate::error::ExecError;
 use crate::explain;
 use crate::expr::Scope;
 use crate::interrupt::CancelHandle;
-use crate::operator::{self, HeldRows, Merge, Output, ReadAhead, RowId, Sorter};
+use crate::operator::{self, HeldRows, Merge, ReadAhead, RowId, Sorter};
 use crate::options::RunOptions;
+use crate::outputs::{Output, outputs};
 use crate::plan::{self, Input, Plan};
 use crate::profile::KindReport;
 use crate::row::{OwnedRow, Row};
@@ -60,7 +61,7 @@ impl Rows {
         let control = Arc::new(Control::new(&plan, options));
         let source = source.map(|source| control.profile.source(source));
         let worker = Worker::new(&plan, &control);
-        let outputs = operator::outputs(&plan);
+        let outputs = outputs(&plan);
         Rows { plan, source, state: State::Ready, worker, outputs, stats: Stats::default(), control }
     }
 

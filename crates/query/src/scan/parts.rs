@@ -1,0 +1,49 @@
+//! The parts of a block: its documents, and where and when its events are.
+
+use crate::chunk::Order;
+use crate::expr::Event;
+use crate::source::order_at;
+use std::ops::Range;
+
+/// The parts of a block.
+#[derive(Clone, Copy)]
+pub(super) struct Parts<'b> {
+    pub(super) documents: &'b [u8],
+    pub(super) ends: &'b [[u8; 4]],
+    pub(super) instants: &'b [[u8; 8]],
+    pub(super) arrivals: &'b [[u8; 8]],
+}
+
+impl<'b> Parts<'b> {
+    /// An event of which no more is known than its place in time.
+    pub(super) fn event(&self, index: usize) -> Event<'b> {
+        let (instant, arrival) = self.order(index);
+        Event { document: None, instant, arrival }
+    }
+
+    /// The place in time of an event.
+    #[inline]
+    pub(super) fn order(&self, index: usize) -> Order {
+        order_at(self.instants, self.arrivals, index)
+    }
+
+    /// The places in time of some events of a window, by their places in it.
+    pub(super) fn orders<'i>(
+        &self,
+        window: Range<usize>,
+        indices: &'i [u32],
+    ) -> impl Iterator<Item = Order> + use<'i, 'b> {
+        let instants = self.instants.get(window.clone()).unwrap_or_default();
+        let arrivals = self.arrivals.get(window).unwrap_or_default();
+        indices.iter().map(move |index| order_at(instants, arrivals, *index as usize))
+    }
+
+    /// The document of an event, without its line feed.
+    pub(super) fn document(&self, index: usize) -> Option<&'b [u8]> {
+        let start = match index.checked_sub(1) {
+            Some(before) => u32::from_le_bytes(*self.ends.get(before)?) as usize + 1,
+            None => 0,
+        };
+        self.documents.get(start..u32::from_le_bytes(*self.ends.get(index)?) as usize)
+    }
+}

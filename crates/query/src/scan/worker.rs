@@ -1,0 +1,70 @@
+//! What a thread keeps from block to block, and what it learns of a block before it reads it.
+
+use super::block_scan::Part;
+use super::buffers::Buffers;
+use crate::control::Control;
+use crate::expr::Spare;
+use crate::plan::Plan;
+use crate::pushdown::{FIRST_WINDOW_EVENTS, Finder, Pruner, Verdict};
+use crate::source::{Block, event_count};
+use crate::statistics::Statistics;
+use crate::stats::Stats;
+use tamias_json::Offsets;
+
+/// What a thread keeps from one block to the next.
+pub(crate) struct Worker {
+    pub(super) offsets: Offsets,
+    pub(super) spare: Spare,
+    pub(super) now: u64,
+    pub(super) finder: Option<Box<Finder>>,
+    pub(super) buffers: Buffers,
+    /// The most events of the next window.
+    pub(super) window_events: usize,
+    /// None where nothing shall be concluded.
+    pub(crate) pruner: Option<Pruner>,
+}
+
+/// What is known of a block before a document is read.
+pub(crate) struct Pruned<'b> {
+    /// The events that may pass.
+    pub(crate) part: Part,
+    /// Whether all events of the block surely pass.
+    pub(crate) all_pass: bool,
+    pub(crate) statistics: Option<Statistics<'b>>,
+}
+
+impl Worker {
+    /// A worker that, unless it shall go the plain way, concludes from what is known of blocks, and searches, if there is something
+    /// to search for.
+    pub(crate) fn new(plan: &Plan, control: &Control) -> Worker {
+        let (now, is_plain) = (control.now, control.options.plain);
+        let pushdown = plan.pushdown.as_ref().filter(|_| !is_plain);
+        Worker {
+            offsets: Offsets::new(),
+            spare: Spare::default(),
+            now,
+            finder: pushdown.and_then(Finder::new).map(Box::new),
+            buffers: Buffers::default(),
+            window_events: FIRST_WINDOW_EVENTS,
+            pruner: pushdown.map(|pushdown| Pruner::new(pushdown, now)),
+        }
+    }
+
+    /// Which events of a block may pass.
+    pub(crate) fn prune<'b>(&mut self, block: &'b dyn Block, stats: &mut Stats) -> Pruned<'b> {
+        let count = event_count(block);
+        let Some(pruner) = &mut self.pruner else {
+            return Pruned { part: Part::unsettled(0..count), all_pass: false, statistics: None };
+        };
+        let statistics = Statistics::of(block);
+        let Verdict { events, passes, settled } = pruner.of(block, statistics.as_ref());
+        if passes == Some(false) {
+            stats.blocks_skipped += 1;
+            stats.events_skipped += count as u64;
+            return Pruned { part: Part::unsettled(0..0), all_pass: false, statistics };
+        }
+        stats.events_skipped += (count - events.len()) as u64;
+        let all_pass = passes == Some(true) && events.len() == count;
+        Pruned { part: Part { events, settled }, all_pass, statistics }
+    }
+}

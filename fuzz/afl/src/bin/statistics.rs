@@ -1,0 +1,3 @@
+fn main() {
+    afl::fuzz!(|input: &[u8]| tamias_fuzz_bodies::statistics(input));
+}

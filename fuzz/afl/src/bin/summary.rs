@@ -1,3 +1,0 @@
-fn main() {
-    afl::fuzz!(|input: &[u8]| tamias_fuzz_bodies::summary(input));
-}

@@ -143,7 +143,7 @@ impl Cursor {
         columns.clear();
         self.at = 0;
         let position = std::mem::take(&mut self.position);
-        let Some(mut scan) = TextScan::new(run, worker, &*self.block, self.part.clone(), position)? else {
+        let Some(mut scan) = TextScan::new(run, worker, &*self.block, &self.part, position)? else {
             self.position = Position::at_end(&self.part);
             return Ok(());
         };

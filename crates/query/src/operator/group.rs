@@ -54,7 +54,13 @@ enum Shown {
 impl Shown {
     fn values<'s>(&'s self, table: &'s KeyTable, into: &mut Vec<Value<'s>>) {
         match self {
-            Shown::Spelled(range) => into.push(value_of(table.spelling(range))),
+            Shown::Spelled(range) => {
+                let json = table.spelling(range);
+                let value = value_of(json);
+                // As a value that is computed with: what is no character is the replacement character.
+                let is_escaped = memchr::memchr(b'\\', json).is_some();
+                into.push(if is_escaped { value.into_static() } else { value });
+            }
             Shown::Values(values) => into.extend(values.iter().map(Value::reborrow)),
         }
     }

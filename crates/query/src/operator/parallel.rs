@@ -129,7 +129,7 @@ impl<'p> Intake<'p> {
             }
         }
         stats.blocks += 1;
-        let Some(mut scan) = TextScan::new(run, worker, block, part, Position::default())? else {
+        let Some(mut scan) = TextScan::new(run, worker, block, &part, Position::default())? else {
             return Ok(());
         };
         let mut has_more = true;

@@ -23,7 +23,8 @@ pub(crate) struct TextScan<'b, 'w> {
     run: Run<'w>,
     worker: &'w mut Worker,
     parts: Parts<'b>,
-    part: Part,
+    /// The events that are scanned, by their places in the block.
+    events: Range<usize>,
     position: Position,
 }
 
@@ -33,7 +34,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
         run: Run<'w>,
         worker: &'w mut Worker,
         block: &'b dyn Block,
-        part: Part,
+        part: &Part,
         position: Position,
     ) -> Result<Option<TextScan<'b, 'w>>, ExecError> {
         let documents = match run.events.reads_documents {
@@ -48,7 +49,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
             finder.begin(ends, Statistics::of(block).as_ref(), &part.settled);
         }
         let parts = Parts { documents, ends, instants: block.instants(), arrivals: block.arrivals() };
-        Ok(Some(TextScan { run, worker, parts, part, position }))
+        Ok(Some(TextScan { run, worker, parts, events: part.events.clone(), position }))
     }
 
     pub(crate) fn documents(&self) -> &'b [u8] {
@@ -61,7 +62,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
 
     /// The next events that are looked at together, by their places in the block.
     fn window(&self) -> Range<usize> {
-        let Range { start, end } = self.part.events;
+        let Range { start, end } = self.events.clone();
         // They are counted in the query's direction, from an end of the block.
         let is_ascending = self.is_ascending();
         let takes_whole = self.worker.finder.as_ref().is_some_and(|finder| finder.takes_whole_blocks());
@@ -340,7 +341,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
 
 impl BlockScan for TextScan<'_, '_> {
     fn next(&mut self, columns: &mut Columns, wanted: u64, stats: &mut Stats) -> Result<bool, ExecError> {
-        if self.position.events >= self.part.events.len() {
+        if self.position.events >= self.events.len() {
             return Ok(false);
         }
         self.run.control.check()?;
@@ -357,7 +358,7 @@ impl BlockScan for TextScan<'_, '_> {
             None => self.each(window, columns, wanted, stats),
         };
         self.worker.finder = finder;
-        done.map(|()| self.position.events < self.part.events.len())
+        done.map(|()| self.position.events < self.events.len())
     }
 
     fn position(&self) -> Position {

@@ -3,9 +3,9 @@
 use super::condition::Form;
 use super::prepared::{Prefilter, Pushdown};
 use super::pruner::Settled;
-use super::window::{Key, Scratch, Window};
+use super::window::{Key as Sought, Scratch, Window};
 use crate::expr::Scope;
-use crate::statistics::Statistics;
+use crate::statistics::{Key, Statistics};
 use std::ops::Range;
 use std::sync::Arc;
 use tamias_json::search::{Documents, FewDigits, Match, Span};
@@ -29,6 +29,9 @@ const WIDE_BYTES: usize = 2048;
 /// Most keys that are searched for in such events, with a condition that narrows them down and without.
 const WIDE_KEYS_FILTERED: usize = 2;
 const WIDE_KEYS: usize = 1;
+
+/// HEURISTIC: keys that fewer than one event in so many has are looked for in the events that have another such key first.
+const RARE: u32 = 8;
 
 /// The events from `next` on that are searched together, of `count`, going up or down: at most `most`. `next` counts in the direction.
 pub(crate) fn window(
@@ -60,6 +63,18 @@ fn mean_bytes(ends: &[[u8; 4]]) -> usize {
     ends.last().map_or(0, |end| u32::from_le_bytes(*end) as usize / ends.len())
 }
 
+/// How many of a block's events have each key of the output, if that is known and all are rare.
+fn rare_keys(statistics: &Statistics<'_>, names: &[Box<str>], slots: &[usize]) -> Vec<(usize, u32)> {
+    let events = |slot: &usize| match statistics.key(names.get(*slot)?) {
+        Key::Absent => Some(0),
+        Key::Present(facts) => facts.values.map(|_| facts.events),
+        Key::Unknown => None,
+    };
+    let is_rare = |events: &u32| u64::from(*events) * u64::from(RARE) < u64::from(statistics.events());
+    let rare = slots.iter().map(|slot| Some((*slot, events(slot).filter(is_rare)?)));
+    rare.collect::<Option<_>>().unwrap_or_default()
+}
+
 /// Does a search, and keeps what it needs for that from one window to the next.
 pub(crate) struct Finder {
     pushdown: Arc<Pushdown>,
@@ -68,13 +83,15 @@ pub(crate) struct Finder {
     isa: Isa,
     is_tuned: bool,
     /// For each name.
-    keys: Vec<Key>,
+    keys: Vec<Sought>,
     scratch: Scratch,
     matches: Vec<Match>,
     /// What need not be searched for in the present block.
     settled: Settled,
     /// Its events are better scanned.
     is_wide: bool,
+    /// For each slot of the output how many of the block's events have the key, where all are rare and nothing is filtered; else none at all.
+    rare: Vec<(usize, u32)>,
     /// How many windows are evaluated one by one before searching is tried again.
     pause: usize,
 }
@@ -84,7 +101,7 @@ impl Finder {
     pub(crate) fn new(pushdown: &Arc<Pushdown>) -> Option<Finder> {
         let texts = pushdown.prefilter.clone()?;
         Some(Finder {
-            keys: texts.keys.iter().map(|_| Key::default()).collect(),
+            keys: texts.keys.iter().map(|_| Sought::default()).collect(),
             texts,
             pushdown: pushdown.clone(),
             isa: Isa::best(),
@@ -93,6 +110,7 @@ impl Finder {
             matches: Vec::new(),
             settled: Settled::default(),
             is_wide: false,
+            rare: Vec::new(),
             pause: 0,
         })
     }
@@ -109,6 +127,16 @@ impl Finder {
                 statistics.plain(name, &mut key.plain);
             }
         }
+        self.rare.clear();
+        if let Some(statistics) = statistics.filter(|_| self.pushdown.condition.is_none()) {
+            self.rare.extend(rare_keys(statistics, &self.pushdown.names, &self.pushdown.slots.output));
+        }
+        self.rare.sort_by_key(|(_, events)| *events);
+    }
+
+    /// Whether a block is searched as a whole, since what is found of one key in all of it spares the search for another.
+    pub(crate) fn takes_whole_blocks(&self) -> bool {
+        self.rare.len() > 1
     }
 
     /// Finds the events of a window: of each whether it passes.
@@ -156,11 +184,42 @@ impl Finder {
 
     /// Finds the values that rows are made of, for some events of the window.
     pub(crate) fn fill_output(&mut self, documents: Documents<'_>, indices: &[u32]) {
+        if self.takes_whole_blocks() && indices.len() == documents.len() {
+            return self.fill_rare(documents, indices);
+        }
         if !indices.is_empty() {
             for at in 0..self.pushdown.slots.output.len() {
                 self.fill(self.pushdown.slots.output[at], documents, indices);
             }
         }
+    }
+
+    /// Finds the values of rare keys for all events: those of the one that most have by searching, the others in these events. If they are as
+    /// many there as the block's statistics tell of all its events, no other event has the key.
+    fn fill_rare(&mut self, documents: Documents<'_>, indices: &[u32]) {
+        let rare = std::mem::take(&mut self.rare);
+        let mut first: Option<Vec<u32>> = None;
+        for (slot, events) in rare.iter().rev() {
+            let Some(having) = &first else {
+                self.fill(*slot, documents, indices);
+                let values = self.values(*slot);
+                let is_there = |index: &u32| !matches!(values.get(*index as usize), Some(Span::Absent));
+                first = Some(indices.iter().copied().filter(is_there).collect());
+                continue;
+            };
+            self.fill(*slot, documents, having);
+            let Some(key) = self.keys.get_mut(*slot) else { continue };
+            let value = |index: &u32| key.values.get(*index as usize);
+            let found = having.iter().filter(|index| matches!(value(index), Some(Span::Value(..)))).count();
+            let is_sure = !having.iter().any(|index| matches!(value(index), Some(Span::Unsure)));
+            if is_sure && found == *events as usize {
+                let others = key.values.iter_mut().filter(|value| **value == Span::Unsure);
+                others.for_each(|value| *value = Span::Absent);
+            } else {
+                self.fill(*slot, documents, indices);
+            }
+        }
+        self.rare = rare;
     }
 
     fn fill(&mut self, slot: usize, documents: Documents<'_>, indices: &[u32]) {

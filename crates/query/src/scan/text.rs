@@ -64,6 +64,10 @@ impl<'b, 'w> TextScan<'b, 'w> {
         let Range { start, end } = self.part.events;
         // They are counted in the query's direction, from an end of the block.
         let is_ascending = self.is_ascending();
+        let takes_whole = self.worker.finder.as_ref().is_some_and(|finder| finder.takes_whole_blocks());
+        if takes_whole && self.position.is_start() {
+            return start..end;
+        }
         let next = self.position.events + if is_ascending { start } else { 0 };
         let window = window(self.parts.ends, next, end, is_ascending, self.worker.window_events);
         window.start.max(start)..window.end
@@ -145,50 +149,26 @@ impl<'b, 'w> TextScan<'b, 'w> {
         stats.technique = Some(Technique::Search);
         let is_ascending = self.is_ascending();
         let mut buffers = std::mem::take(&mut self.worker.buffers);
-        self.find(finder, documents, &window, &mut buffers)?;
-        let reads_whole = self.run.events.reads_whole;
+        let all_known = self.find(finder, documents, &window, &mut buffers)?;
         let first = self.position.events;
-        let (mut scanned, mut at) = (0, 0);
-        let (mut is_cut, mut done) = (false, window.len());
-        let all_known = !reads_whole
-            && buffers.hits.iter().all(|hit| hit.is_certain)
-            && finder.knows_all_outputs(&buffers.indices);
-        if !is_ascending {
-            buffers.hits.reverse();
-        }
-        while at < buffers.hits.len() && !is_cut {
-            let room = usize::try_from(wanted.saturating_sub(columns.len() as u64)).unwrap_or(usize::MAX);
-            let left = buffers.hits.get(at..).unwrap_or_default();
-            let known = if all_known {
-                left.len()
-            } else {
-                let is_known = |hit: &Hit| hit.is_certain && !reads_whole && finder.knows_output(hit.index);
-                left.iter().position(|hit| !is_known(hit)).unwrap_or(left.len())
-            };
-            buffers.indices.clear();
-            buffers.indices.extend(left.iter().take(known.min(room)).map(|hit| hit.index));
-            let last = match buffers.indices.last() {
-                Some(last) => {
-                    at += buffers.indices.len();
-                    stats.hits += buffers.indices.len() as u64;
-                    let last = *last;
-                    self.known(finder, documents, &window, &mut buffers, columns)?;
-                    last
-                }
-                None => {
-                    let Some(hit) = left.first().copied() else { break };
-                    at += 1;
-                    scanned += documents.range(hit.index as usize).len() as u64;
-                    self.event(window.start + hit.index as usize, columns, wanted, stats)?;
-                    hit.index
-                }
-            };
-            is_cut = has_enough(columns, wanted);
-            if is_cut {
-                let last = last as usize;
-                done = 1 + if is_ascending { last } else { window.len() - 1 - last };
+        let mut scanned = 0;
+        let room = wanted.saturating_sub(columns.len() as u64);
+        let last = if all_known && buffers.indices.len() as u64 <= room {
+            if !is_ascending {
+                buffers.indices.reverse();
             }
-        }
+            let last = buffers.indices.last().copied();
+            stats.hits += buffers.indices.len() as u64;
+            self.known(finder, documents, &window, &mut buffers, columns)?;
+            last.filter(|_| has_enough(columns, wanted))
+        } else {
+            self.hits(finder, documents, &window, &mut buffers, columns, wanted, (stats, &mut scanned))?
+        };
+        let done = match last {
+            Some(last) if is_ascending => last as usize + 1,
+            Some(last) => window.len() - last as usize,
+            None => window.len(),
+        };
         self.position.events = first + done;
         let bytes = documents.bytes_of(done, is_ascending);
         finder.note(bytes, scanned);
@@ -198,17 +178,73 @@ impl<'b, 'w> TextScan<'b, 'w> {
         Ok(())
     }
 
-    /// Finds the events of a window that pass, or may, and where the values stand that rows are made of.
+    /// Adds the rows of those events of a window that pass, or may: the last of them that was taken, where the columns have enough then. Counts
+    /// the bytes of documents that were scanned.
+    #[expect(clippy::too_many_arguments, reason = "a part of `search`, with all that it has in hand")]
+    fn hits(
+        &mut self,
+        finder: &Finder,
+        documents: Documents<'b>,
+        window: &Range<usize>,
+        buffers: &mut Buffers,
+        columns: &mut Columns,
+        wanted: u64,
+        (stats, scanned): (&mut Stats, &mut u64),
+    ) -> Result<Option<u32>, ExecError> {
+        let reads_whole = self.run.events.reads_whole;
+        let is_known = |hit: &Hit| hit.is_certain && !reads_whole && finder.knows_output(hit.index);
+        if !self.is_ascending() {
+            buffers.hits.reverse();
+        }
+        let mut at = 0;
+        while let Some(hit) = buffers.hits.get(at).copied() {
+            let room = usize::try_from(wanted.saturating_sub(columns.len() as u64)).unwrap_or(usize::MAX);
+            let left = buffers.hits.get(at..).unwrap_or_default();
+            let known = left.iter().take(room).position(|hit| !is_known(hit)).unwrap_or(left.len().min(room));
+            buffers.indices.clear();
+            buffers.indices.extend(left.iter().take(known).map(|hit| hit.index));
+            let last = match buffers.indices.last().copied() {
+                Some(last) => {
+                    at += known;
+                    stats.hits += known as u64;
+                    self.known(finder, documents, window, buffers, columns)?;
+                    last
+                }
+                None => {
+                    at += 1;
+                    *scanned += documents.range(hit.index as usize).len() as u64;
+                    self.event(window.start + hit.index as usize, columns, wanted, stats)?;
+                    hit.index
+                }
+            };
+            if has_enough(columns, wanted) {
+                return Ok(Some(last));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the events of a window that pass, or may, and where the values stand that rows are made of: whether they surely pass and all of
+    /// their values were found.
     fn find(
         &mut self,
         finder: &mut Finder,
         documents: Documents<'b>,
         window: &Range<usize>,
         buffers: &mut Buffers,
-    ) -> Result<(), ExecError> {
+    ) -> Result<bool, ExecError> {
         let Run { plan, events, control, .. } = self.run;
         let Buffers { hits, indices, .. } = buffers;
-        collect(hits, finder.find(documents));
+        let matches = finder.find(documents);
+        if plan.filter.is_none() && !events.reads_whole {
+            indices.clear();
+            indices.extend(0..matches.len() as u32);
+            finder.fill_output(documents, indices);
+            hits.clear();
+            hits.extend(indices.iter().map(|index| Hit { index: *index, is_certain: true }));
+            return Ok(finder.knows_all_outputs(indices));
+        }
+        collect(hits, matches);
         indices.clear();
         indices.extend(hits.iter().filter(|hit| !hit.is_certain).map(|hit| hit.index));
         finder.fill_condition(documents, indices);
@@ -239,7 +275,8 @@ impl<'b, 'w> TextScan<'b, 'w> {
             indices.extend(hits.iter().map(|hit| hit.index));
             finder.fill_output(documents, indices);
         }
-        Ok(())
+        let are_certain = !events.reads_whole && hits.iter().all(|hit| hit.is_certain);
+        Ok(are_certain && finder.knows_all_outputs(indices))
     }
 
     /// Adds the rows of events that pass and whose values were all found: `indices`, in the query's direction.

@@ -113,6 +113,7 @@ fn strings_take_their_one_spelling() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn what_is_rejected_names_the_byte_and_the_reason() {
     use Reason::*;
     let rejected: &[(&[u8], usize, Reason)] = &[

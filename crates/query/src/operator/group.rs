@@ -1,6 +1,7 @@
 //! Rows taken into groups. They may come in any order: what depends on it remembers the event's.
 
 use super::held::{HeldRows, RowId};
+use super::shown::{Group, Shown};
 use super::sort::Sorter;
 use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known, State};
 use crate::chunk::{CellText, Chunk, Column, Order, value_of};
@@ -11,7 +12,6 @@ use crate::key_table::{Found, KeyTable, Parts, Spelling};
 use crate::outputs::{GroupOutputs, KeyColumn, check_row};
 use crate::plan::{Grouping, Key, Plan};
 use crate::value::{Value, write_json};
-use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The groups of a thread.
@@ -35,54 +35,6 @@ pub(crate) struct Groups<'p> {
     numbers: Vec<u32>,
     parts: Parts,
     text: Vec<u8>,
-}
-
-/// A group's keys as its first event shows them.
-struct Group {
-    /// That event, and when it was found to be the first.
-    first: (Order, u64),
-    shown: Shown,
-}
-
-/// The keys of a group's first event.
-enum Shown {
-    /// A single one, in the spelling that the table keeps.
-    Spelled(Range<usize>),
-    Values(Box<[Value<'static>]>),
-}
-
-impl Shown {
-    fn values<'s>(&'s self, table: &'s KeyTable, into: &mut Vec<Value<'s>>) {
-        match self {
-            Shown::Spelled(range) => {
-                let json = table.spelling(range);
-                let value = value_of(json);
-                // As a value that is computed with: what is no character is the replacement character.
-                let is_escaped = memchr::memchr(b'\\', json).is_some();
-                into.push(if is_escaped { value.into_static() } else { value });
-            }
-            Shown::Values(values) => into.extend(values.iter().map(Value::reborrow)),
-        }
-    }
-
-    fn into_owned(self, table: &KeyTable) -> Shown {
-        match self {
-            Shown::Spelled(range) => {
-                Shown::Values(Box::new([value_of(table.spelling(&range)).into_static()]))
-            }
-            values @ Shown::Values(_) => values,
-        }
-    }
-
-    /// What it takes, in bytes, about.
-    fn bytes(&self) -> usize {
-        match self {
-            Shown::Spelled(_) => 0,
-            Shown::Values(values) => {
-                values.iter().map(|value| size_of::<Value<'static>>() + value.weight()).sum()
-            }
-        }
-    }
 }
 
 impl<'p> Groups<'p> {

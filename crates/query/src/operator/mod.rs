@@ -7,6 +7,7 @@ mod held;
 mod merge;
 mod parallel;
 mod read_ahead;
+mod shown;
 mod sort;
 
 pub(crate) use group::Groups;

@@ -1,6 +1,7 @@
 //! What a scan finds in a window of events, in allocations that stay.
 
 use crate::chunk::FewDigits;
+use tamias_json::search::Match;
 
 /// Allocations that stay.
 #[derive(Default)]
@@ -17,4 +18,19 @@ pub(super) struct Hit {
     pub(super) index: u32,
     /// Whether it passes for sure.
     pub(super) is_certain: bool,
+}
+
+/// The events that pass, or may.
+pub(super) fn collect(hits: &mut Vec<Hit>, matches: &[Match]) {
+    // Which are hits is not to be guessed: each is written, and overwritten if it is none.
+    hits.clear();
+    hits.resize(matches.len() + 1, Hit::default());
+    let mut count = 0;
+    for (index, found) in (0..).zip(matches) {
+        if let Some(place) = hits.get_mut(count) {
+            *place = Hit { index, is_certain: *found == Match::Yes };
+        }
+        count += usize::from(*found != Match::No);
+    }
+    hits.truncate(count);
 }

@@ -1,7 +1,7 @@
 //! A block of documents: searched a window of events at a time, and scanned event by event where that cannot tell.
 
 use super::block_scan::{BlockScan, Part, Position, Run};
-use super::buffers::{Buffers, Hit};
+use super::buffers::{Buffers, Hit, collect};
 use super::event::Emitter;
 use super::parts::Parts;
 use super::worker::Worker;
@@ -16,7 +16,7 @@ use crate::statistics::Statistics;
 use crate::stats::{Stats, Technique};
 use crate::value::Value;
 use std::ops::Range;
-use tamias_json::search::{Documents, Match, Span};
+use tamias_json::search::{Documents, Span};
 
 /// A scan of a block's documents.
 pub(crate) struct TextScan<'b, 'w> {
@@ -369,21 +369,6 @@ impl BlockScan for TextScan<'_, '_> {
 /// Whether columns have as many rows as are wanted, or so much text that they are handed on.
 fn has_enough(columns: &Columns, wanted: u64) -> bool {
     columns.len() as u64 >= wanted || columns.has_much_text()
-}
-
-/// The events that pass, or may.
-fn collect(hits: &mut Vec<Hit>, matches: &[Match]) {
-    // Which are hits is not to be guessed: each is written, and overwritten if it is none.
-    hits.clear();
-    hits.resize(matches.len() + 1, Hit::default());
-    let mut count = 0;
-    for (index, found) in (0..).zip(matches) {
-        if let Some(place) = hits.get_mut(count) {
-            *place = Hit { index, is_certain: *found == Match::Yes };
-        }
-        count += usize::from(*found != Match::No);
-    }
-    hits.truncate(count);
 }
 
 /// How an output comes from stored values without being evaluated.

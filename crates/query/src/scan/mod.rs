@@ -2,6 +2,7 @@
 
 mod block_scan;
 mod buffers;
+mod direct;
 mod event;
 mod parts;
 mod text;

@@ -2,21 +2,20 @@
 
 use super::block_scan::{BlockScan, Part, Position, Run};
 use super::buffers::{Buffers, Hit, collect};
+use super::direct::{is_direct, push_direct};
 use super::event::Emitter;
 use super::parts::Parts;
 use super::worker::Worker;
-use crate::chunk::Form;
-use crate::chunk::{CellText, Columns, FewDigits, Numbers};
+use crate::chunk::Columns;
 use crate::error::ExecError;
-use crate::expr::{Event, Expr, Scope};
-use crate::outputs::{Output, check_row};
+use crate::expr::{Event, Scope};
+use crate::outputs::check_row;
 use crate::pushdown::{Finder, window};
 use crate::source::{Block, Direction};
 use crate::statistics::Statistics;
 use crate::stats::{Stats, Technique};
-use crate::value::Value;
 use std::ops::Range;
-use tamias_json::search::{Documents, Span};
+use tamias_json::search::Documents;
 
 /// A scan of a block's documents.
 pub(crate) struct TextScan<'b, 'w> {
@@ -296,7 +295,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
             columns.begin_rows(self.parts.orders(window.clone(), &buffers.indices));
             let mut are_computed = false;
             for (column, output) in self.run.outputs.iter().enumerate() {
-                let is_stored = push_stored(finder, documents, buffers, first, column, output, columns);
+                let is_stored = push_direct(finder, documents, buffers, first, column, output, columns);
                 are_computed |= !is_stored;
             }
             if !are_computed {
@@ -326,7 +325,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
             let event = self.parts.event(window.start + *index as usize);
             scope.event = Some(event);
             let before = columns.text_len();
-            let computed = outputs.iter().enumerate().filter(|(_, output)| form_of(output).is_none());
+            let computed = outputs.iter().enumerate().filter(|(_, output)| !is_direct(output));
             for (column, output) in computed {
                 let value = output.expr.eval(&mut scope);
                 columns.push(column, first + row, &value, self.parts.documents);
@@ -369,108 +368,4 @@ impl BlockScan for TextScan<'_, '_> {
 /// Whether columns have as many rows as are wanted, or so much text that they are handed on.
 fn has_enough(columns: &Columns, wanted: u64) -> bool {
     columns.len() as u64 >= wanted || columns.has_much_text()
-}
-
-/// How an output comes from stored values without being evaluated.
-enum Direct {
-    Nothing,
-    Values(usize),
-    Numbers(usize),
-    /// How many characters the strings of a slot have.
-    Lengths(usize),
-}
-
-fn form_of(output: &Output) -> Option<Direct> {
-    match (output.form, &output.expr) {
-        (Form::Nothing, _) => Some(Direct::Nothing),
-        (Form::Values, Expr::Slot(slot)) => Some(Direct::Values(*slot)),
-        (Form::Numbers, Expr::Slot(slot)) => Some(Direct::Numbers(*slot)),
-        (Form::Numbers, Expr::Call { function, arguments, .. }) if function.name == "Length" => {
-            match arguments.as_slice() {
-                [Expr::Slot(slot)] => Some(Direct::Lengths(*slot)),
-                _ => None,
-            }
-        }
-        (Form::Values | Form::Numbers, _) => None,
-    }
-}
-
-/// Gives a column the values of the rows from the `first` on, if it takes nothing but stored values: whether it does.
-fn push_stored(
-    finder: &Finder,
-    documents: Documents<'_>,
-    buffers: &mut Buffers,
-    first: usize,
-    column: usize,
-    output: &Output,
-    columns: &mut Columns,
-) -> bool {
-    let Buffers { indices, few, others, .. } = buffers;
-    match form_of(output) {
-        None => return false,
-        Some(Direct::Nothing) => {}
-        Some(Direct::Values(slot)) => {
-            let values = finder.values(slot);
-            let place = |index: &u32| values.get(*index as usize).copied().unwrap_or(Span::Absent);
-            columns.push_places(column, indices.iter().map(place));
-        }
-        Some(Direct::Numbers(slot)) => {
-            finder.numbers(slot, documents, indices, few, others);
-            if let Some(numbers) = columns.numbers_mut(column) {
-                push_numbers(finder.values(slot), documents.bytes(), indices, few, others, first, numbers);
-            }
-        }
-        Some(Direct::Lengths(slot)) => {
-            finder.lengths(slot, documents, indices, few, others);
-            let bytes = documents.bytes();
-            for at in &*others {
-                let place = indices.get(*at as usize).and_then(|index| finder.place(slot, *index));
-                let text = place.and_then(|(start, end)| bytes.get(start as usize..end as usize));
-                if let Some(Value::Text(text)) = text.map(crate::chunk::value_of) {
-                    few.push(FewDigits { significand: text.characters() as i64, scale: 0, at: *at });
-                }
-            }
-            if let Some(numbers) = columns.numbers_mut(column) {
-                numbers.few.extend(few.iter().map(|few| at_row(few, first)));
-            }
-        }
-    }
-    true
-}
-
-fn at_row(few: &FewDigits, first: usize) -> FewDigits {
-    FewDigits { at: first as u32 + few.at, ..*few }
-}
-
-/// Adds the numbers of some events, from the `first` row on.
-fn push_numbers(
-    values: &[Span],
-    bytes: &[u8],
-    indices: &[u32],
-    few: &mut Vec<FewDigits>,
-    others: &[u32],
-    first: usize,
-    numbers: &mut Numbers,
-) {
-    if others.is_empty() && first == 0 && numbers.few.is_empty() && few.iter().all(|few| few.significand != 0)
-    {
-        std::mem::swap(&mut numbers.few, few);
-        return;
-    }
-    let place = |at: u32| indices.get(at as usize).and_then(|index| values.get(*index as usize)).copied();
-    let begins_with = |at: u32, wanted: fn(&u8) -> bool| match place(at) {
-        Some(Span::Value(start, _)) => bytes.get(start as usize).is_some_and(wanted),
-        _ => false,
-    };
-    let is_negative_zero =
-        |few: &&FewDigits| few.significand == 0 && begins_with(few.at, |byte| *byte == b'-');
-    let other = |at: u32| match place(at) {
-        Some(Span::Value(start, end)) => Some((first as u32 + at, CellText::Block { start, end })),
-        _ => None,
-    };
-    numbers.others.extend(few.iter().filter(is_negative_zero).filter_map(|few| other(few.at)));
-    let is_number = |at: &&u32| begins_with(**at, |byte| matches!(byte, b'-' | b'0'..=b'9'));
-    numbers.others.extend(others.iter().filter(is_number).filter_map(|at| other(*at)));
-    let plain = few.iter().filter(|few| !is_negative_zero(few));
-    numbers.few.extend(plain.map(|few| at_row(few, first)));
 }

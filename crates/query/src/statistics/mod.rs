@@ -7,7 +7,6 @@
 
 mod check;
 mod collect;
-mod digits;
 mod facts;
 mod filter;
 mod hash;

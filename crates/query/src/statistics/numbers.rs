@@ -1,9 +1,9 @@
 //! The numbers of a key: their range and their exact sum.
 
-use super::digits;
 use super::list::List;
 use super::occurrence::Occurrence;
 use crate::value::Number;
+use tamias_json::number::{few_digits, few_digits_at};
 
 pub(super) struct Numbers<'d> {
     pub(super) count: u32,
@@ -69,7 +69,7 @@ impl<'d> Numbers<'d> {
             for Occurrence { start, end, event } in occurrences.iter().skip(count).take_while(is_number) {
                 let (start, end) = (*start as usize, *end as usize);
                 let text = documents.get(start..end).unwrap_or_default();
-                self.add_to_sum(text, *event, 1, digits::at(documents, start, end));
+                self.add_to_sum(text, *event, 1, few_digits_at(documents, start, end));
                 count += 1;
             }
         }
@@ -81,7 +81,7 @@ impl<'d> Numbers<'d> {
         let Some(list) = self.list.take() else { return };
         for entry in &list.entries {
             let text = entry.text.bytes;
-            self.add_to_sum(text, entry.first, entry.count, digits::of(&entry.text));
+            self.add_to_sum(text, entry.first, entry.count, few_digits(text));
         }
         self.list = Some(list);
     }

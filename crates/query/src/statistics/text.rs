@@ -64,12 +64,6 @@ impl Words {
         halves(&padded)
     }
 
-    /// The first eight bytes of a short text, and the others.
-    #[inline(always)]
-    pub(super) fn halves(&self) -> [u64; 2] {
-        [self.low, self.high]
-    }
-
     /// A hash for tables in memory, of which the lower bits count.
     #[inline(always)]
     pub(super) fn hash(&self) -> usize {

@@ -179,3 +179,43 @@ fn nasty_events_answer_the_same_both_ways() {
         }
     }
 }
+
+/// Keys that few events have: of two of them the one is looked for where the other is, unless there are others that have it alone.
+#[test]
+fn rare_keys_are_found_together_and_apart() {
+    let rare = [
+        // Each event that has one has both.
+        [r#","A":1,"C":"x""#, r#","C":"y","A":2.50"#],
+        // Some have one alone.
+        [r#","A":1"#, r#","C":"y","A":2"#],
+        [r#","A":1,"C":"x""#, r#","C":"z""#],
+        [r#","A":1"#, r#","C":"z""#],
+        // A key that is nested, in a text, null, or holds what is no scalar.
+        [r#","o":{"A":5},"C":"x""#, r#","A":7,"C":"\"A\":5""#],
+        [r#","A":null,"C":"x""#, r#","A":[1],"C":{"A":3}"#],
+        // Repeated: statistics tell nothing of its values.
+        [r#","A":1,"A":2,"C":"x""#, r#","A":3,"C":"y""#],
+    ];
+    for texts in rare {
+        for step in [9, 40, 99] {
+            let event = |n: u64| {
+                let text = if n % step == step - 1 { texts[(n / step % 2) as usize] } else { "" };
+                let document = format!(r#"{{"Id":"id-{n:06}","N":{n}{text}}}"#);
+                Event { instant: n, arrival: n, document }
+            };
+            let events: Vec<Event> = (0..600).map(event).collect();
+            let blocks: Vec<&[Event]> = events.chunks(200).collect();
+            let groups: Vec<&[&[Event]]> = blocks.chunks(1).collect();
+            let memory = Memory::blocks(&groups);
+            for query in [
+                "select sum(A), count(*), count(A) from stream group by C",
+                "select min(A), first(C), count(distinct(A)) from stream group by C ci",
+                "select A, C from stream",
+                "select C, A, B from stream order by time desc limit 450",
+                "select sum(A) from stream where @Timestamp >= 150 and @Timestamp < 420 group by C",
+            ] {
+                agree(&memory, query);
+            }
+        }
+    }
+}

@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod at;
 mod bytes;
 mod choose;
 mod column;
@@ -62,6 +63,7 @@ mod render;
 mod shape;
 mod walk;
 
+pub use at::{AtPath, Numbers};
 pub use column::ColumnValues;
 pub use encode::{Encoded, Event, encode, group_len};
 pub use encoding::dictionary::Coded;

@@ -177,7 +177,7 @@ struct Paths<'p> {
 impl Paths<'_> {
     fn is_path(&self, expr: &Expr) -> bool {
         match expr {
-            Expr::Slot(_) => true,
+            Expr::Slot(_) | Expr::Path(_) => true,
             Expr::Local(local) => *local < self.locals.len(),
             Expr::BuiltIn(computed) => match computed {
                 Computed::Level { .. }

@@ -106,7 +106,13 @@ impl Groups<'_> {
         statistics: &Statistics<'_>,
         control: &Control,
     ) -> Result<Option<u64>, ExecError> {
-        let Some(slot) = self.only_slot(pruner) else { return Ok(None) };
+        let is_absent = |slot: usize| {
+            let name = events.names.get(slot);
+            matches!(name.map(|name| statistics.key(name)), Some(Key::Absent))
+        };
+        // Where a key is in no event, only its other readings count; but all of them may be.
+        let slot = self.only_slot(pruner, &|_| false).or_else(|| self.only_slot(pruner, &is_absent));
+        let Some(slot) = slot else { return Ok(None) };
         let Some(name) = events.names.get(slot) else { return Ok(None) };
         let mut passing = Vec::new();
         let mut is_certain = true;
@@ -147,17 +153,17 @@ impl Groups<'_> {
 
     /// The slot that the condition, the keys and the aggregates depend on, if it is one, and many events with one value can be
     /// taken in at once.
-    fn only_slot(&self, pruner: &Pruner) -> Option<usize> {
+    fn only_slot(&self, pruner: &Pruner, is_absent: &impl Fn(usize) -> bool) -> Option<usize> {
         let mut only = match (pruner.slot(), pruner.is_unconditional()) {
             (None, false) => return None,
             (slot, _) => slot,
         };
         let keys = self.grouping().keys.iter().map(|key| match key {
             GroupKey::Time(_) => None,
-            GroupKey::Expr { expr, .. } => only_slot(expr),
+            GroupKey::Expr { expr, .. } => only_slot(expr, is_absent),
         });
         let arguments = self.grouping().aggregates.iter().map(|Aggregate { function, argument }| {
-            only_slot(argument).filter(|_| function.takes_repeated())
+            only_slot(argument, is_absent).filter(|_| function.takes_repeated())
         });
         for slot in keys.chain(arguments) {
             match (slot?, only) {
@@ -204,9 +210,13 @@ fn known<'b>(
     if let Some(counts) = counts_events(aggregate) {
         return Ok(Some(Known::Constant { counts, events }));
     }
-    let Expr::Slot(slot) = aggregate.argument else { return Ok(None) };
-    let (Some(statistics), Some(name)) = (of.statistics, names.get(slot)) else { return Ok(None) };
-    let key = statistics.key(name);
+    let Some(statistics) = of.statistics else { return Ok(None) };
+    let key = match &aggregate.argument {
+        Expr::Slot(slot) => names.get(*slot).map(|name| statistics.key(name)),
+        Expr::Path(readings) => only_reading(readings, names, statistics),
+        _ => None,
+    };
+    let Some(key) = key else { return Ok(None) };
     let values = match &key {
         Key::Unknown => return Ok(None),
         Key::Absent => return Ok(Some(Known::Absent)),
@@ -229,6 +239,20 @@ fn known<'b>(
         each: Box::new(Distinct { key, events: statistics.events(), times }),
         range_orders,
     }))
+}
+
+/// The key that all values of a dotted path are under; none where there may be several, or members are read.
+fn only_reading<'b>(readings: &[Expr], names: &[Box<str>], statistics: &Statistics<'b>) -> Option<Key<'b>> {
+    let mut only = Key::Absent;
+    for reading in readings {
+        let slot = only_slot(reading, &|_| false)??;
+        match (statistics.key(names.get(slot)?), reading) {
+            (Key::Absent, _) => {}
+            (key, Expr::Slot(_)) if matches!(only, Key::Absent) => only = key,
+            _ => return None,
+        }
+    }
+    Some(only)
 }
 
 /// The distinct values of a key in a block.

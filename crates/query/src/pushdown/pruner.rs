@@ -1,14 +1,14 @@
 //! What is known of a block's events before a document is read: whether none, all or some of them pass.
 
 use super::classes::{Class, Scalar, classes};
-use super::condition::{Alone, Condition, Form};
+use super::condition::{Alone, Condition, Form, Sought};
 use super::outcomes::Outcomes;
 use super::prepared::Pushdown;
 use super::probe::Probe;
 use super::unlisted::{between, unlisted};
 use crate::error::ExecError;
 use crate::source::Block;
-use crate::statistics::Statistics;
+use crate::statistics::{Key, Statistics};
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -166,7 +166,20 @@ impl Asking<'_, '_> {
                 let (first, last) = self.instants;
                 between(time.op, time.order(first), time.order(last))
             }
+            Form::Sought(Sought::Defined { slot }) => self.defined(*slot),
             Form::Sought(_) | Form::Opaque => Outcomes::ANY,
+        }
+    }
+
+    /// Whether events have a key.
+    fn defined(&self, slot: usize) -> Outcomes {
+        let key = self.statistics.zip(self.names.get(slot)).map(|(statistics, name)| statistics.key(name));
+        match key {
+            Some(Key::Absent) => Outcomes::FALSE,
+            Some(Key::Present(facts)) if Some(facts.events) == self.statistics.map(|all| all.events()) => {
+                Outcomes::TRUE
+            }
+            Some(Key::Present(_) | Key::Unknown) | None => Outcomes::BOTH,
         }
     }
 

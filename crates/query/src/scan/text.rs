@@ -2,7 +2,7 @@
 
 use super::block_scan::{BlockScan, Part, Position, Run};
 use super::buffers::{Buffers, Hit, collect};
-use super::direct::{is_direct, push_direct};
+use super::direct::push_direct;
 use super::event::Emitter;
 use super::parts::Parts;
 use super::worker::Worker;
@@ -300,12 +300,13 @@ impl<'b, 'w> TextScan<'b, 'w> {
         profile.hits(hits, || {
             let first = columns.len();
             columns.begin_rows(self.parts.orders(window.clone(), &buffers.indices));
-            let mut are_computed = false;
+            buffers.computed.clear();
             for (column, output) in self.run.outputs.iter().enumerate() {
-                let is_stored = push_direct(finder, documents, buffers, first, column, output, columns);
-                are_computed |= !is_stored;
+                if !push_direct(finder, documents, buffers, first, column, output, columns) {
+                    buffers.computed.push(column);
+                }
             }
-            if !are_computed {
+            if buffers.computed.is_empty() {
                 return Ok(());
             }
             self.computed(finder, documents, window, buffers, first, columns)
@@ -332,8 +333,8 @@ impl<'b, 'w> TextScan<'b, 'w> {
             let event = self.parts.event(window.start + *index as usize);
             scope.event = Some(event);
             let before = columns.text_len();
-            let computed = outputs.iter().enumerate().filter(|(_, output)| !is_direct(output));
-            for (column, output) in computed {
+            for column in buffers.computed.iter().copied() {
+                let Some(output) = outputs.get(column) else { continue };
                 let value = output.expr.eval(&mut scope);
                 columns.push(column, first + row, &value, self.parts.documents);
                 check_row(columns.text_len() - before, Some(event.arrival))?;

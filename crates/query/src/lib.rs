@@ -22,7 +22,9 @@ mod ast;
 mod builtin;
 mod calendar;
 mod chunk;
+mod column_block;
 mod control;
+mod dictionary;
 mod error;
 mod explain;
 mod expr;
@@ -55,6 +57,7 @@ mod time;
 mod value;
 mod vocabulary;
 
+pub use column_block::{ColumnBlock, ColumnError, OwnDocuments, ReadFrame};
 pub use error::{ExecError, Held, QueryError};
 pub use instant::{Instant, InstantError};
 pub use interrupt::CancelHandle;

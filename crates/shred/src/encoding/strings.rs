@@ -127,6 +127,11 @@ impl Texts<'_> {
         Texts { ends, bytes: Cow::Owned(bytes) }
     }
 
+    /// All of them, one after another with nothing between, and where each ends.
+    pub fn into_parts(self) -> (Vec<u8>, Vec<u32>) {
+        (self.bytes.into_owned(), self.ends)
+    }
+
     /// All of them, one after another with nothing between.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes

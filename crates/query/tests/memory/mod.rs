@@ -63,7 +63,8 @@ impl MemoryBlock {
             document: &self.documents[start(index)..u32::from_le_bytes(self.ends[index]) as usize],
         };
         let events: Vec<tamias_shred::Event<'_>> = (0..self.ends.len()).map(event).collect();
-        let encoded = tamias_shred::encode(&events).unwrap();
+        // A block of text may have more events than a group.
+        let Ok(encoded) = tamias_shred::encode(&events) else { return self.clone() };
         let columns = ColumnBlock::open(&encoded.directory, Box::new(Frames(encoded.frames))).unwrap();
         MemoryBlock { columns: Some(Arc::new(columns)), ..self.clone() }
     }

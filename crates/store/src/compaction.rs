@@ -91,15 +91,9 @@ impl Inner {
                 }
             }
         }
-        let mut events: Vec<(Key, &[u8])> = Vec::new();
-        for block in &blocks {
-            for index in 0..block.len() {
-                // All was verified, so all is there.
-                if let (Some(key), Ok(Some(document))) = (block.key(index), block.document(index)) {
-                    events.push((key, document));
-                }
-            }
-        }
+        // All was verified, so all is there.
+        let mut events: Vec<(Key, &[u8])> =
+            blocks.iter().filter_map(|block| block.events().ok()).flatten().collect();
         events.sort_by_key(|(key, _)| *key);
         let mut stats = FlushStats::default();
         let sources = self.lock().manifest.sources.clone();
@@ -118,6 +112,7 @@ fn all_blocks(segment: &Arc<Segment>) -> Result<Vec<Block>, ReadError> {
     let blocks = 0..segment.load()?.index().blocks.len();
     let whole = |number| {
         let block = segment.block(number)?;
+        block.times()?;
         block.documents()?;
         Ok(block)
     };

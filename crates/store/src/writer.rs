@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
+use crate::codec::Codec;
 use crate::error::{AppendError, Failure, Operation, SealError};
-use crate::event::{Event, Statistics};
+use crate::event::Event;
 use crate::format::{FileKind, SOURCE_NAME_BYTES_MAX};
 use crate::hold::Hold;
 use crate::io::{Directory, Lock};
@@ -25,7 +26,6 @@ use crate::snapshot::{Segments, State};
 pub(crate) struct Inner {
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) options: Options,
-    pub(crate) statistics: Arc<dyn Statistics>,
     pub(crate) environment: Arc<Environment>,
     /// Numbers of files, and which of them are being written.
     pub(crate) numbers: Numbers,
@@ -169,7 +169,7 @@ impl Inner {
     pub(crate) fn new(
         directory: Arc<dyn Directory>,
         options: Options,
-        statistics: Arc<dyn Statistics>,
+        codec: Arc<dyn Codec>,
         recovered: Recovered,
         hold: Hold,
     ) -> Inner {
@@ -188,7 +188,7 @@ impl Inner {
             logs: ended.iter().map(|log| log.number).collect(),
             bytes: ended.iter().map(|log| log.length).sum(),
         };
-        let environment = Arc::new(Environment::new(Arc::clone(&directory), manifest.store, &options));
+        let environment = Arc::new(Environment::new(Arc::clone(&directory), manifest.store, &options, codec));
         let segments = manifest.segments.iter();
         let segments = segments.map(|entry| Arc::new(Segment::new(*entry, Arc::clone(&environment))));
         let state = State {
@@ -221,7 +221,6 @@ impl Inner {
         Inner {
             directory,
             options,
-            statistics,
             environment,
             numbers: Numbers::new(writer.manifest.next_file),
             sealing: Mutex::default(),

@@ -245,7 +245,7 @@ impl Snapshot {
 
 fn event(block: &Block, index: usize, key: Key) -> Result<StoredEvent, ReadError> {
     let document = block.document(index).map_err(ReadError::of_store)?.unwrap_or_default();
-    Ok(StoredEvent { id: EventId(key), json: String::from_utf8_lossy(document).into_owned() })
+    Ok(StoredEvent { id: EventId(key), json: String::from_utf8_lossy(&document).into_owned() })
 }
 
 /// The nearest events beyond a key, or from the beginning. Of each block no more keys are looked at than events are wanted.
@@ -268,17 +268,18 @@ fn walk(
         let group = group.map_err(ReadError::of_store)?;
         let mut nearest: Vec<(Key, usize, usize)> = Vec::new();
         for (number, block) in group.iter().enumerate() {
+            let times = block.times().map_err(ReadError::of_store)?;
             let places = match direction {
                 Direction::Ascending => {
-                    let start = from.map_or(0, |from| count(block, |key| key <= from));
+                    let start = from.map_or(0, |from| times.partition_point(|key| key <= from));
                     start..block.len().min(start.saturating_add(wanted - found.len()))
                 }
                 Direction::Descending => {
-                    let end = from.map_or(block.len(), |from| count(block, |key| key < from));
+                    let end = from.map_or(block.len(), |from| times.partition_point(|key| key < from));
                     end.saturating_sub(wanted - found.len())..end
                 }
             };
-            nearest.extend(places.filter_map(|index| Some((block.key(index)?, number, index))));
+            nearest.extend(places.filter_map(|index| Some((times.key(index)?, number, index))));
         }
         match direction {
             Direction::Ascending => nearest.sort_unstable(),
@@ -294,14 +295,4 @@ fn walk(
         }
     }
     Ok(found)
-}
-
-/// How many keys at the beginning of a block are like this; those behind are not.
-fn count(block: &Block, like: impl Fn(Key) -> bool) -> usize {
-    let (mut low, mut high) = (0, block.len());
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if block.key(middle).is_some_and(&like) { low = middle + 1 } else { high = middle }
-    }
-    low
 }

@@ -41,7 +41,7 @@ impl Source for SnapshotSource {
 /// What sealed blocks say of themselves is for the query engine to tell.
 pub(crate) struct BlockStatistics;
 
-impl tamias_store::Statistics for BlockStatistics {
+impl tamias_store::Codec for BlockStatistics {
     fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
         tamias_query::collect_statistics(documents, ends, statistics);
     }
@@ -61,20 +61,20 @@ impl Block for StoredBlock {
                 left_out.add(damage);
                 Ok(None)
             }
-            (documents, _) => Ok(Some(documents.map_err(ReadError::of_store)?)),
+            (documents, _) => Ok(Some(documents.map_err(ReadError::of_store)?.bytes)),
         }
     }
 
     fn ends(&self) -> &[[u8; 4]] {
-        self.block.ends()
+        self.block.documents().map_or(&[], |documents| documents.ends)
     }
 
     fn instants(&self) -> &[[u8; 8]] {
-        self.block.instants()
+        self.block.times().map_or(&[], |times| times.instants)
     }
 
     fn arrivals(&self) -> &[[u8; 8]] {
-        self.block.arrivals()
+        self.block.times().map_or(&[], |times| times.arrivals)
     }
 
     fn statistics(&self) -> Option<&[u8]> {

@@ -77,7 +77,7 @@ impl Store {
     /// # Errors
     /// As [`open_read_only`](Store::open_read_only), and where an option lies outside its range.
     pub fn open_read_only_with(path: impl AsRef<Path>, options: Options) -> Result<Store, OpenError> {
-        let reader = tamias_store::Reader::open(path.as_ref(), options)?;
+        let reader = tamias_store::Reader::open(path.as_ref(), options, Arc::new(BlockStatistics))?;
         Ok(Store(Access::Reader(Arc::new(reader))))
     }
 

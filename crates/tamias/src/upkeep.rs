@@ -1,6 +1,7 @@
 //! Looking after a store: verifying, repairing, compacting small files, removing old ones.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tamias_query::Instant;
 use tamias_store::{OpenError, Options, Unnamed};
@@ -80,7 +81,7 @@ impl Store {
         tamias_store::Repair::run(
             path.as_ref(),
             &Options::default(),
-            &BlockStatistics,
+            Arc::new(BlockStatistics),
             dry_run,
             &mut progress,
         )

@@ -37,6 +37,7 @@
 //!   under one should ignore that signal, for instance with the crate `signal-hook`; an append then fails as on a full disk.
 //! - The language is described in `docs/query-language.md` of the project.
 
+mod codec;
 mod damage;
 mod deep;
 mod event;
@@ -64,8 +65,8 @@ pub use tamias_query::{
 };
 pub use tamias_store::AppendError as StoreError;
 pub use tamias_store::{
-    Durability, Failure, Leftover, OpenError, Operation, Options, ReadMode, Rebuilt, SourcePosition, Unnamed,
-    UnnamedKind,
+    Durability, Failure, Layout, Leftover, OpenError, Operation, Options, ReadMode, Rebuilt, SourcePosition,
+    Unnamed, UnnamedKind,
 };
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
 pub use upkeep::{Removed, Retention};

@@ -41,8 +41,10 @@ pub struct Segment {
     pub events: u64,
     /// The bytes of their documents, without line feeds.
     pub bytes: u64,
-    /// The number of blocks, of about a megabyte each.
+    /// The number of blocks, of text about a megabyte each, in columns up to eight.
     pub blocks: u64,
+    /// How many of them are in columns.
+    pub column_blocks: u64,
     /// The instants of the first and the last event.
     pub time_range: (Instant, Instant),
 }
@@ -88,6 +90,7 @@ impl Snapshot {
             events: segment.events,
             bytes: segment.document_bytes,
             blocks: segment.blocks,
+            column_blocks: segment.column_blocks,
             time_range: (instant(segment.instants.0), instant(segment.instants.1)),
         });
         Info {

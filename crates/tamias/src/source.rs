@@ -38,15 +38,6 @@ impl Source for SnapshotSource {
     }
 }
 
-/// What sealed blocks say of themselves is for the query engine to tell.
-pub(crate) struct BlockStatistics;
-
-impl tamias_store::Codec for BlockStatistics {
-    fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
-        tamias_query::collect_statistics(documents, ends, statistics);
-    }
-}
-
 /// A block of the store, as the query engine sees it.
 struct StoredBlock {
     block: tamias_store::Block,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tamias_query::{Query, QueryError, Rows, RunOptions};
 use tamias_store::{Leftover, OpenError, Options, SealError, SourcePosition, Unnamed};
 
+use crate::codec::ShreddedBlocks;
 use crate::snapshot::Snapshot;
-use crate::source::BlockStatistics;
 use crate::{Batch, EventFormat, Info, LeftOut, Rejection};
 
 /// A store of events: a folder of plain files. A handle, cheap to clone, for any number of threads.
@@ -59,7 +59,7 @@ impl Store {
     /// # Errors
     /// As [`open`](Store::open), and where an option lies outside its range.
     pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Store, OpenError> {
-        let store = tamias_store::Store::open(path.as_ref(), options, Arc::new(BlockStatistics))?;
+        let store = tamias_store::Store::open(path.as_ref(), options, Arc::new(ShreddedBlocks))?;
         Ok(Store(Access::Writer(store)))
     }
 
@@ -77,7 +77,7 @@ impl Store {
     /// # Errors
     /// As [`open_read_only`](Store::open_read_only), and where an option lies outside its range.
     pub fn open_read_only_with(path: impl AsRef<Path>, options: Options) -> Result<Store, OpenError> {
-        let reader = tamias_store::Reader::open(path.as_ref(), options, Arc::new(BlockStatistics))?;
+        let reader = tamias_store::Reader::open(path.as_ref(), options, Arc::new(ShreddedBlocks))?;
         Ok(Store(Access::Reader(Arc::new(reader))))
     }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tamias_query::Instant;
 use tamias_store::{OpenError, Options, Unnamed};
 
+use crate::codec::ShreddedBlocks;
 use crate::damage::instant;
-use crate::source::BlockStatistics;
 use crate::{AppendError, Damage, Repair, Store};
 
 /// Which files of events may stay. Events that are not sealed yet always do: [`seal`](Store::seal) first where that matters.
@@ -81,7 +81,7 @@ impl Store {
         tamias_store::Repair::run(
             path.as_ref(),
             &Options::default(),
-            Arc::new(BlockStatistics),
+            Arc::new(ShreddedBlocks),
             dry_run,
             &mut progress,
         )

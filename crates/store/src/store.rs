@@ -175,9 +175,11 @@ impl Store {
     }
 
     /// Compacts: merges small segments that are neighbours in time, until those left are more than half full, but for one here and there. Works in
-    /// steps of at most a full segment, between which others go on; reads and writes the small segments once.
+    /// steps of at most a full segment, between which others go on; reads and writes the small segments once. With [`Layout::Columns`](crate::Layout) the
+    /// segments of text that are left become columns, one after another, full ones too.
     pub fn compact(&self) -> Result<(), SealError> {
         while self.inner.compact_neighbours()? {}
+        while self.inner.compact_text()? {}
         Ok(())
     }
 

@@ -31,8 +31,8 @@ pub(crate) struct Inner {
     pub(crate) numbers: Numbers,
     /// Held by the one that seals; taken before `writer`.
     pub(crate) sealing: Mutex<()>,
-    /// Held by the one that compacts or removes segments, with the numbers of those that could not be compacted; taken before `writer`.
-    pub(crate) compacting: Mutex<Vec<u64>>,
+    /// Held by the one that compacts or removes segments; taken before `writer`.
+    pub(crate) compacting: Mutex<Passed>,
     writer: Mutex<Writer>,
     /// A flush has ended.
     pub(crate) flushed: Condvar,
@@ -73,6 +73,15 @@ pub(crate) struct Writer {
     /// When the memtable is sealed for its age, once it holds something.
     pub(crate) seal_time: Option<Instant>,
     pub(crate) stats: FlushStats,
+}
+
+/// Segments that compaction passes over, by number.
+#[derive(Debug, Default)]
+pub(crate) struct Passed {
+    /// Those that could not be read.
+    pub(crate) unreadable: Vec<u64>,
+    /// Those that were to become columns, and of which the codec made none.
+    pub(crate) text: Vec<u64>,
 }
 
 /// Logs that take no more batches.

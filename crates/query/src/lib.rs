@@ -57,7 +57,7 @@ mod time;
 mod value;
 mod vocabulary;
 
-pub use column_block::{ColumnBlock, ColumnError, OwnDocuments, ReadFrame};
+pub use column_block::{ColumnBlock, ColumnError, DecodedColumns, OwnDocuments, ReadFrame};
 pub use error::{ExecError, Held, QueryError};
 pub use instant::{Instant, InstantError};
 pub use interrupt::CancelHandle;

@@ -124,19 +124,15 @@ impl<'a, 'd> Grouper<'a, 'd> {
         if one || counts.len() < 2 || counts.len() * 4 > numbers.len() {
             return false;
         }
-        let places = grouping::places(
-            list.codes.iter().map(|code| *code as u32),
-            counts,
-            list.shapes.len(),
-            numbers.len(),
-        );
-        let Some(places) = places else { return false };
-        let grouped = grouping::group(numbers, &places);
-        let pays = grouping::pays(numbers, &grouped);
-        if pays {
-            *numbers = grouped;
+        let codes = list.codes.iter().map(|code| *code as u32);
+        if !grouping::pays(numbers, codes.clone(), counts, list.shapes.len()) {
+            return false;
         }
-        pays
+        let Some(places) = grouping::places(codes, counts, list.shapes.len(), numbers.len()) else {
+            return false;
+        };
+        *numbers = grouping::group(numbers, &places);
+        true
     }
 }
 
@@ -161,7 +157,7 @@ fn plan(column: &RawColumn, little: usize) -> Plan {
     if let Some(parsed) = Parsed::of(texts) {
         return Plan::Instants(parsed);
     }
-    if let Some(numbers) = texts.iter().map(|text| whole(text)).collect::<Option<Vec<i64>>>() {
+    if let Some(numbers) = texts.iter().map(whole).collect::<Option<Vec<i64>>>() {
         return Plan::Numbers(numbers);
     }
     Plan::Texts(distinct)
@@ -254,7 +250,7 @@ fn templates(learner: Learner, frames: &mut FrameWriter) -> Templates {
 
 /// Encodes texts that fill holes.
 fn leaf(all: &TextList, frames: &mut FrameWriter) -> Simple {
-    if let Some(numbers) = all.iter().map(|text| whole(text)).collect::<Option<Vec<i64>>>() {
+    if let Some(numbers) = all.iter().map(whole).collect::<Option<Vec<i64>>>() {
         return Simple::Whole(Ints::encode(&numbers, frames));
     }
     let plan = texts(all, Distinct::of(all), None, frames);

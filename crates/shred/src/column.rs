@@ -96,7 +96,15 @@ pub enum ColumnValues<'f> {
     Templated(Templated<'f>),
 }
 
-impl ColumnValues<'_> {
+impl<'f> ColumnValues<'f> {
+    /// The same values, those as texts that are quicker made of a whole column than one by one.
+    pub(crate) fn spelled(self) -> Result<ColumnValues<'f>, DecodeError> {
+        Ok(match self {
+            ColumnValues::Simple(values) => ColumnValues::Simple(values.spelled()?),
+            ColumnValues::Templated(templated) => ColumnValues::Templated(templated),
+        })
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         match self {

@@ -299,8 +299,9 @@ impl<'g> GroupReader<'g> {
             left = rest.ok_or(malformed("shapes longer than the documents"))?;
             programs.push(program);
         }
-        let columns: Vec<ColumnValues<'g>> =
-            (0..directory.columns.len()).map(|column| self.column(column)).collect::<Result<_, _>>()?;
+        let columns: Vec<ColumnValues<'g>> = (0..directory.columns.len())
+            .map(|column| self.column(column)?.spelled())
+            .collect::<Result<_, _>>()?;
         let lists: Vec<Elements> =
             (0..directory.lists.len()).map(|list| self.list(list)).collect::<Result<_, _>>()?;
         let mut renderer = Renderer::new(&programs, &columns, &lists, directory.bytes).noting(column);

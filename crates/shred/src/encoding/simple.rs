@@ -127,7 +127,7 @@ pub enum Values<'f> {
     Decimals(Decimals),
 }
 
-impl Values<'_> {
+impl<'f> Values<'f> {
     /// How many there are.
     pub fn len(&self) -> usize {
         match self {
@@ -143,6 +143,15 @@ impl Values<'_> {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The same values, those as texts that are quicker made of a whole column than one by one.
+    pub(crate) fn spelled(self) -> Result<Values<'f>, DecodeError> {
+        Ok(match self {
+            Values::Times(times) => Values::Texts(times.texts()),
+            Values::Spelled(spelled) => Values::Texts(spelled.texts()?),
+            values @ (Values::Texts(_) | Values::Coded(_) | Values::Whole(_) | Values::Decimals(_)) => values,
+        })
     }
 
     /// Appends the text of a value.

@@ -111,6 +111,12 @@ pub struct Texts<'f> {
 }
 
 impl Texts<'_> {
+    /// Texts of one length, one after another; bytes too many are left.
+    pub(crate) fn of_length(length: usize, count: usize, bytes: Vec<u8>) -> Texts<'static> {
+        let ends = (1..=count).map(|nth| (nth * length) as u32).collect();
+        Texts { ends, bytes: Cow::Owned(bytes) }
+    }
+
     /// Texts that were put together.
     pub(crate) fn of(texts: &[Cow<'_, [u8]>]) -> Texts<'static> {
         let mut bytes = Vec::new();

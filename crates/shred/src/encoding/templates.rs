@@ -55,7 +55,7 @@ impl Template {
             read.literals.extend_from_slice(literal);
             let filling = match hole {
                 Hole::Reference(column) => Filling::Reference(*column),
-                Hole::Own(own) => Filling::Own(own.decode(window, &[], None, frames)?),
+                Hole::Own(own) => Filling::Own(own.decode(window, &[], None, frames)?.spelled()?),
             };
             read.pieces.push((read.literals.len(), filling));
         }

@@ -3,7 +3,7 @@
 //! What a shape determines, or nearly so, becomes a few long runs. Which place a value has is told by the shapes alone.
 
 /// HEURISTIC: so many values tell whether they are better stored by shape.
-const SAMPLE: usize = 4096;
+const SAMPLE: usize = 2048;
 
 /// How many values of a column each shape of its list has: by the shape's code, those that have any.
 pub(crate) type Counts = Vec<(u32, u32)>;

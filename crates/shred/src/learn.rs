@@ -45,11 +45,34 @@ pub(crate) struct Candidate<'d> {
     pub(crate) fraction: bool,
 }
 
-fn is_word(byte: u8) -> bool {
+/// For each byte whether it is part of a word, and whether of a token.
+static CLASSES: [(bool, bool); 256] = {
+    let mut classes = [(false, false); 256];
+    let mut byte = 0u8;
+    loop {
+        classes[byte as usize] = (class_word(byte), class_token(byte));
+        if byte == u8::MAX {
+            break classes;
+        }
+        byte += 1;
+    }
+};
+
+const fn class_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
+#[inline(always)]
+fn is_word(byte: u8) -> bool {
+    CLASSES[usize::from(byte)].0
+}
+
+#[inline(always)]
 fn is_token(byte: u8) -> bool {
+    CLASSES[usize::from(byte)].1
+}
+
+const fn class_token(byte: u8) -> bool {
     !matches!(
         byte,
         b' ' | b'\\'
@@ -70,6 +93,7 @@ fn is_token(byte: u8) -> bool {
     )
 }
 
+#[inline(always)]
 fn run(text: &[u8], inside: impl Fn(u8) -> bool) -> &[u8] {
     let length = text.iter().position(|byte| !inside(*byte)).unwrap_or(text.len());
     &text[..length]
@@ -242,6 +266,8 @@ pub(crate) struct Learner {
     /// How many patterns one text fitted.
     singles: usize,
     given_up: bool,
+    /// Whether all texts have one length.
+    one_length: bool,
     scratch: Vec<Range<usize>>,
 }
 
@@ -286,6 +312,16 @@ const PROBE: usize = 128;
 const TRIED: usize = 48;
 
 impl Learner {
+    /// Knows no template yet. Texts of one length that refer to nothing are best told position by position.
+    pub(crate) fn new(one_length: bool) -> Learner {
+        Learner { one_length, ..Learner::default() }
+    }
+
+    /// Whether any template refers to another value.
+    fn refers(&self) -> bool {
+        self.patterns.iter().any(|learned| learned.gaps < learned.pattern.pieces.len())
+    }
+
     /// Whether it is worth going on.
     pub(crate) fn is_given_up(&self) -> bool {
         self.given_up
@@ -305,8 +341,8 @@ impl Learner {
         candidates: impl FnOnce() -> Vec<Candidate<'d>>,
     ) {
         let seen = self.codes.len();
-        if seen >= PROBE && seen.is_power_of_two() && self.matched() * 4 < seen {
-            self.given_up = true;
+        if seen >= PROBE && seen.is_power_of_two() {
+            self.given_up |= self.matched() * 4 < seen || (self.one_length && !self.refers());
         }
         if self.given_up {
             return;

@@ -1,6 +1,7 @@
 //! Walks over what was taken apart, event by event, and lets the texts of some columns be compared with the other values around them.
 
-use crate::dissect::Dissection;
+use crate::dissect::{Dissection, RawColumn};
+use crate::encoding::positions::LENGTH_MAX;
 use crate::learn::{Candidate, Learner};
 use crate::shape::{Leaf, Slot};
 
@@ -23,9 +24,13 @@ impl<'a, 'd> Walk<'a, 'd> {
     /// Walks over all documents, with a learner for each column that `wanted` names.
     pub(crate) fn over(dissection: &'a Dissection<'d>, wanted: &[bool]) -> Vec<Option<Learner>> {
         let lists = dissection.lists.len();
+        let one_length =
+            |column: &RawColumn| column.values.texts.length().is_some_and(|length| length <= LENGTH_MAX);
+        let learners = dissection.columns.iter().zip(wanted);
+        let learners = learners.map(|(column, wanted)| wanted.then(|| Learner::new(one_length(column))));
         let mut walk = Walk {
             dissection,
-            learners: wanted.iter().map(|wanted| wanted.then(Learner::default)).collect(),
+            learners: learners.collect(),
             cursors: vec![0; dissection.columns.len()],
             elements: vec![0; lists],
             arrays: vec![0; lists],

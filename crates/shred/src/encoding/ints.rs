@@ -11,7 +11,7 @@ use crate::grouping;
 const COMPRESSED_SHARE: (usize, usize) = (3, 5);
 
 /// HEURISTIC: compression is tried on so many values.
-const SAMPLE: usize = 4096;
+const SAMPLE: usize = 2048;
 
 /// Fewer packed bytes than these are not worth compressing.
 const COMPRESSED_MIN: usize = 32;

@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::texts::TextList;
 
 /// The longest texts that are encoded so, in bytes.
-const LENGTH_MAX: usize = 128;
+pub(crate) const LENGTH_MAX: usize = 128;
 
 /// A run of bytes that hold the same at every text, or one place with its alphabet.
 #[derive(Clone, Debug, PartialEq, Eq)]

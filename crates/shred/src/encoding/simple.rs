@@ -11,7 +11,7 @@ use crate::encoding::strings::{Strings, Texts};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, Part};
 use crate::number::{self, Plain};
-use crate::output::Output;
+use crate::output::{Output, SLACK};
 
 /// How the values of a column are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,7 +150,14 @@ impl<'f> Values<'f> {
         Ok(match self {
             Values::Times(times) => Values::Texts(times.texts()),
             Values::Spelled(spelled) => Values::Texts(spelled.texts()?),
-            values @ (Values::Texts(_) | Values::Coded(_) | Values::Whole(_) | Values::Decimals(_)) => values,
+            Values::Whole(numbers) => {
+                let number = |mantissa: &i64| Some(Plain { mantissa: *mantissa, scale: 0 });
+                Values::Texts(number_texts(numbers.iter().map(number)))
+            }
+            Values::Decimals(decimals) => {
+                Values::Texts(number_texts((0..decimals.mantissas.len()).map(|index| decimals.plain(index))))
+            }
+            values @ (Values::Texts(_) | Values::Coded(_)) => values,
         })
     }
 
@@ -172,6 +179,21 @@ impl<'f> Values<'f> {
             Values::Decimals(decimals) => append_number(decimals.plain(index).ok_or(MISSING)?, out),
         }
     }
+}
+
+/// The texts of numbers.
+fn number_texts(numbers: impl ExactSizeIterator<Item = Option<Plain>>) -> Texts<'static> {
+    let mut bytes = Vec::with_capacity(numbers.len() * 8);
+    let mut ends = Vec::with_capacity(numbers.len());
+    let mut buffer: number::Buffer = [0; _];
+    for number in numbers {
+        let (from, to) = number.map_or((0, 0), |number| number::spell(number, &mut buffer));
+        let end = bytes.len() + to - from;
+        bytes.extend_from_slice(buffer[from..].first_chunk::<SLACK>().map_or(&[], |block| &block[..]));
+        bytes.truncate(end);
+        ends.push(end as u32);
+    }
+    Texts::new(ends, bytes)
 }
 
 #[inline]

@@ -113,7 +113,11 @@ pub struct Texts<'f> {
 impl Texts<'_> {
     /// Texts of one length, one after another; bytes too many are left.
     pub(crate) fn of_length(length: usize, count: usize, bytes: Vec<u8>) -> Texts<'static> {
-        let ends = (1..=count).map(|nth| (nth * length) as u32).collect();
+        Texts::new((1..=count).map(|nth| (nth * length) as u32).collect(), bytes)
+    }
+
+    /// Texts that end at these places, one after another.
+    pub(crate) fn new(ends: Vec<u32>, bytes: Vec<u8>) -> Texts<'static> {
         Texts { ends, bytes: Cow::Owned(bytes) }
     }
 

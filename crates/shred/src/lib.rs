@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod at;
 mod bytes;
 mod choose;
 mod column;
@@ -63,6 +64,7 @@ mod shape;
 mod texts;
 mod walk;
 
+pub use at::{AtPath, Numbers};
 pub use column::ColumnValues;
 pub use encode::{Encoded, Encoder, Event, encode, group_len};
 pub use encoding::dictionary::Coded;

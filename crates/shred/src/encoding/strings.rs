@@ -122,14 +122,29 @@ impl Texts<'_> {
     }
 
     /// Texts that were put together.
-    pub(crate) fn of(texts: &[Cow<'_, [u8]>]) -> Texts<'static> {
+    pub(crate) fn of(texts: &[impl AsRef<[u8]>]) -> Texts<'static> {
         let mut bytes = Vec::new();
         let mut ends = Vec::with_capacity(texts.len());
         for text in texts {
-            bytes.extend_from_slice(text);
+            bytes.extend_from_slice(text.as_ref());
             ends.push(bytes.len() as u32);
         }
         Texts { ends, bytes: Cow::Owned(bytes) }
+    }
+
+    /// Texts one after another, and where each ends.
+    pub(crate) fn of_parts(ends: Vec<u32>, bytes: Vec<u8>) -> Texts<'static> {
+        Texts { ends, bytes: Cow::Owned(bytes) }
+    }
+
+    /// All of them, one after another with nothing between.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where each ends in the bytes.
+    pub fn ends(&self) -> &[u32] {
+        &self.ends
     }
 
     /// How many there are.

@@ -219,7 +219,7 @@ fn estimate(learner: &Learner, ratio: &Ratio) -> usize {
     let code_bits = (usize::BITS - learner.patterns.len().leading_zeros()) as usize;
     let codes = learner.codes.len() * code_bits / 8;
     let held = |learned: &Learned| {
-        let literals: usize = learned.pattern.pieces.iter().map(|(literal, _)| literal.len() + 4).sum();
+        let literals: usize = learned.pattern.pieces.iter().map(|(literal, _)| literal.bytes.len() + 4).sum();
         // Digits take less than half of their bytes, and what else is left over is seldom quite random.
         let bytes: usize = learned.held.iter().map(|texts| texts.bytes().len()).sum();
         literals / 2 + bytes / 2
@@ -241,7 +241,7 @@ fn templates(learner: Learner, frames: &mut FrameWriter) -> Templates {
                     Hole::Own(held.next().map_or(Simple::Whole(Ints::Constant(0)), |held| leaf(held, frames)))
                 }
             };
-            pieces.push((literal, hole));
+            pieces.push((literal.bytes, hole));
         }
         templates.push(Template { pieces, tail: pattern.tail, uses });
     }

@@ -27,10 +27,37 @@ pub(crate) enum Gap {
     Token,
 }
 
+/// A literal piece, never changed once it is found.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Literal {
+    pub(crate) bytes: Vec<u8>,
+    head: Head,
+}
+
+impl Literal {
+    fn of(bytes: Vec<u8>) -> Literal {
+        Literal { head: Head::of(&bytes), bytes }
+    }
+
+    /// What follows the literal in a text that begins with it. Most are short, and told by their head alone.
+    #[inline(always)]
+    fn strip_from<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+        let Some(first) = text.first_chunk::<8>() else { return text.strip_prefix(self.bytes.as_slice()) };
+        if u64::from_le_bytes(*first) & self.head.mask != self.head.bytes {
+            return None;
+        }
+        if self.bytes.len() <= 8 {
+            text.get(self.bytes.len()..)
+        } else {
+            text.strip_prefix(self.bytes.as_slice())
+        }
+    }
+}
+
 /// Literals and gaps in turn, and a literal at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Pattern {
-    pub(crate) pieces: Vec<(Vec<u8>, Gap)>,
+    pub(crate) pieces: Vec<(Literal, Gap)>,
     pub(crate) tail: Vec<u8>,
 }
 
@@ -129,7 +156,7 @@ impl Pattern {
         held.clear();
         let mut rest = text;
         for (literal, gap) in &self.pieces {
-            let Some(after) = rest.strip_prefix(literal.as_slice()) else { return false };
+            let Some(after) = literal.strip_from(rest) else { return false };
             let value = if let Gap::Reference(column) = gap { value(*column) } else { None };
             let Some(filling) = gap.fits(after, value) else { return false };
             rest = &after[filling.len()..];
@@ -170,7 +197,7 @@ impl Pattern {
             if !matches!(gap, Gap::Reference(_)) {
                 held += length;
             }
-            pattern.pieces.push((std::mem::take(&mut literal), gap));
+            pattern.pieces.push((Literal::of(std::mem::take(&mut literal)), gap));
             at += length;
         }
         pattern.tail = literal;
@@ -282,7 +309,7 @@ pub(crate) struct Learned {
 }
 
 /// The first bytes of a text, up to eight, in one word: nearly all patterns that do not fit are told by them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Head {
     bytes: u64,
     mask: u64,
@@ -436,8 +463,9 @@ impl Learner {
                 let gaps = pattern.gaps();
                 let held = vec![TextList::default(); gaps];
                 self.known.insert(pattern.clone(), number);
-                self.heads
-                    .push(Head::of(pattern.pieces.first().map_or(&pattern.tail, |(literal, _)| literal)));
+                self.heads.push(
+                    pattern.pieces.first().map_or(Head::of(&pattern.tail), |(literal, _)| literal.head),
+                );
                 self.patterns.push(Learned { pattern, gaps, held, uses: 0 });
                 number
             }

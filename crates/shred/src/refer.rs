@@ -10,6 +10,8 @@ pub(crate) struct Walk<'a, 'd> {
     dissection: &'a Dissection<'d>,
     /// For each column that is to be learned.
     pub(crate) learners: Vec<Option<Learner>>,
+    /// For each shape that was met its slots that are wanted; nothing while a value of it is open.
+    wanted: Vec<Option<Vec<Slot>>>,
     cursors: Vec<usize>,
     elements: Vec<usize>,
     arrays: Vec<usize>,
@@ -31,6 +33,7 @@ impl<'a, 'd> Walk<'a, 'd> {
         let mut walk = Walk {
             dissection,
             learners: learners.collect(),
+            wanted: vec![None; dissection.shapes.len()],
             cursors: vec![0; dissection.columns.len()],
             elements: vec![0; lists],
             arrays: vec![0; lists],
@@ -51,7 +54,10 @@ impl<'a, 'd> Walk<'a, 'd> {
         let shape = dissection.lists[list].shapes[code as usize];
         let layout = &dissection.shapes[shape as usize].layout;
         self.open.push(shape);
-        for slot in &layout.slots {
+        let wanted = self.wanted[shape as usize].take();
+        let wanted =
+            wanted.unwrap_or_else(|| layout.slots.iter().filter(|slot| self.wants(slot)).copied().collect());
+        for slot in &wanted {
             match *slot {
                 Slot::Column { column, nth } => self.text(column, nth as usize, shape),
                 Slot::Array { list, nth } => {
@@ -63,12 +69,21 @@ impl<'a, 'd> Walk<'a, 'd> {
                 }
             }
         }
+        self.wanted[shape as usize] = Some(wanted);
         self.open.pop();
         for (column, count) in &layout.columns {
             self.cursors[*column as usize] += *count as usize;
         }
         for (list, count) in &layout.lists {
             self.arrays[*list as usize] += *count as usize;
+        }
+    }
+
+    /// Whether there is anything to learn from a slot.
+    fn wants(&self, slot: &Slot) -> bool {
+        match *slot {
+            Slot::Column { column, .. } => self.learners[column as usize].is_some(),
+            Slot::Array { .. } => true,
         }
     }
 

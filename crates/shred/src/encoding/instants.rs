@@ -10,7 +10,6 @@ use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter};
 use crate::number::PAIRS;
-use crate::output::Output;
 use crate::texts::TextList;
 
 /// Ticks from the year 1 to 1970.
@@ -283,6 +282,11 @@ impl Times {
         self.format.digits
     }
 
+    /// The length of each one's text.
+    pub(crate) fn text_length(&self) -> usize {
+        self.format.length()
+    }
+
     /// The texts of all of them.
     pub(crate) fn texts(&self) -> Texts<'static> {
         let length = self.format.length();
@@ -296,14 +300,6 @@ impl Times {
         }
         Texts::of_length(length, self.units.len(), bytes)
     }
-
-    /// Appends the text of one.
-    pub(crate) fn append(&self, index: usize, out: &mut Output) -> Result<(), DecodeError> {
-        let units = *self.units.get(index).ok_or(DecodeError::OutOfRange { what: "value" })?;
-        let mut text = self.format.blank();
-        self.format.spell(units, &mut None, &mut text);
-        out.push_range(&text, 0, self.format.length())
-    }
 }
 
 #[cfg(test)]
@@ -312,12 +308,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn spelled(format: &Format, units: i64) -> Vec<u8> {
-        let times = Times { format: format.clone(), units: vec![units - 1, units, units] };
-        let mut out = Output::new(64);
-        times.append(1, &mut out).unwrap();
-        let text = out.into_bytes();
-        assert!([1, 2].iter().all(|index| times.texts().get(*index) == Some(&text)));
-        text
+        let times = Times { format: format.clone(), units: vec![units.saturating_sub(1), units, units] };
+        let texts = times.texts();
+        assert_eq!(texts.get(1), texts.get(2));
+        texts.get(1).unwrap().to_vec()
     }
 
     #[test]

@@ -10,7 +10,6 @@ use crate::encoding::Window;
 use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
-use crate::output::Output;
 use crate::texts::TextList;
 
 /// The longest texts that are encoded so, in bytes.
@@ -268,6 +267,11 @@ impl Spelled<'_> {
         self.count == 0
     }
 
+    /// The length of each one's text.
+    pub(crate) fn text_length(&self) -> usize {
+        self.pattern.length()
+    }
+
     /// The texts of all of them.
     pub(crate) fn texts(&self) -> Result<Texts<'static>, DecodeError> {
         let length = self.pattern.length();
@@ -278,16 +282,6 @@ impl Spelled<'_> {
             bytes.extend_from_slice(&text[..length]);
         }
         Ok(Texts::of_length(length, self.count, bytes))
-    }
-
-    /// Appends the text of one.
-    pub(crate) fn append(&self, index: usize, out: &mut Output) -> Result<(), DecodeError> {
-        if index >= self.count {
-            return Err(DecodeError::OutOfRange { what: "value" });
-        }
-        let mut text = [0u8; 2 * LENGTH_MAX];
-        self.spell(index, &mut text)?;
-        out.push_range(&text, 0, self.pattern.length())
     }
 
     fn spell(&self, index: usize, text: &mut [u8; 2 * LENGTH_MAX]) -> Result<(), DecodeError> {

@@ -10,8 +10,6 @@ use crate::encoding::positions::{Positions, Spelled};
 use crate::encoding::strings::{Strings, Texts};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, Part};
-use crate::number::{self, Plain};
-use crate::output::{Output, SLACK};
 
 /// How the values of a column are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +125,7 @@ pub enum Values<'f> {
     Decimals(Decimals),
 }
 
-impl<'f> Values<'f> {
+impl Values<'_> {
     /// How many there are.
     pub fn len(&self) -> usize {
         match self {
@@ -144,61 +142,4 @@ impl<'f> Values<'f> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// The same values, those as texts that are quicker made of a whole column than one by one.
-    pub(crate) fn spelled(self) -> Result<Values<'f>, DecodeError> {
-        Ok(match self {
-            Values::Times(times) => Values::Texts(times.texts()),
-            Values::Spelled(spelled) => Values::Texts(spelled.texts()?),
-            Values::Whole(numbers) => {
-                let number = |mantissa: &i64| Some(Plain { mantissa: *mantissa, scale: 0 });
-                Values::Texts(number_texts(numbers.iter().map(number)))
-            }
-            Values::Decimals(decimals) => {
-                Values::Texts(number_texts((0..decimals.mantissas.len()).map(|index| decimals.plain(index))))
-            }
-            values @ (Values::Texts(_) | Values::Coded(_)) => values,
-        })
-    }
-
-    /// Appends the text of a value.
-    #[inline]
-    pub(crate) fn append(&self, index: usize, out: &mut Output) -> Result<(), DecodeError> {
-        const MISSING: DecodeError = DecodeError::OutOfRange { what: "value" };
-        match self {
-            Values::Texts(texts) => texts.append(index, out),
-            Values::Coded(coded) => {
-                coded.entries.append(*coded.codes.get(index).ok_or(MISSING)? as usize, out)
-            }
-            Values::Spelled(spelled) => spelled.append(index, out),
-            Values::Times(times) => times.append(index, out),
-            Values::Whole(numbers) => {
-                let mantissa = *numbers.get(index).ok_or(MISSING)?;
-                append_number(Plain { mantissa, scale: 0 }, out)
-            }
-            Values::Decimals(decimals) => append_number(decimals.plain(index).ok_or(MISSING)?, out),
-        }
-    }
-}
-
-/// The texts of numbers.
-fn number_texts(numbers: impl ExactSizeIterator<Item = Option<Plain>>) -> Texts<'static> {
-    let mut bytes = Vec::with_capacity(numbers.len() * 8);
-    let mut ends = Vec::with_capacity(numbers.len());
-    let mut buffer: number::Buffer = [0; _];
-    for number in numbers {
-        let (from, to) = number.map_or((0, 0), |number| number::spell(number, &mut buffer));
-        let end = bytes.len() + to - from;
-        bytes.extend_from_slice(buffer[from..].first_chunk::<SLACK>().map_or(&[], |block| &block[..]));
-        bytes.truncate(end);
-        ends.push(end as u32);
-    }
-    Texts::new(ends, bytes)
-}
-
-#[inline]
-fn append_number(number: Plain, out: &mut Output) -> Result<(), DecodeError> {
-    let mut buffer: number::Buffer = [0; _];
-    let (from, to) = number::spell(number, &mut buffer);
-    out.push_range(&buffer, from, to)
 }

@@ -6,11 +6,12 @@ use crate::expr::Certain;
 use crate::value::{Kind, Number, Value, compare_few};
 use std::cmp::Ordering;
 
+/// The number at one end of their order.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Min;
+pub(crate) struct Extreme<const LEAST: bool>;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Max;
+pub(crate) type Min = Extreme<true>;
+pub(crate) type Max = Extreme<false>;
 
 /// Whether the range of the numbers is told, or there are none.
 fn is_range_known(by: &Known<'_>) -> bool {
@@ -21,13 +22,13 @@ fn is_range_known(by: &Known<'_>) -> bool {
     }
 }
 
-impl Aggregate for Min {
-    const NAME: &'static str = "min";
+impl<const LEAST: bool> Aggregate for Extreme<LEAST> {
+    const NAME: &'static str = if LEAST { "min" } else { "max" };
     const TAKES_REPEATED: bool = true;
-    type State = Extremes;
+    type State = Extremes<LEAST>;
 
-    fn with_constants(_: &[f64]) -> Result<Min, (usize, String)> {
-        Ok(Min)
+    fn with_constants(_: &[f64]) -> Result<Self, (usize, String)> {
+        Ok(Extreme)
     }
 
     fn kind(self, _: Certain) -> Certain {
@@ -42,40 +43,12 @@ impl Aggregate for Min {
         is_range_known(by)
     }
 
-    fn state(self) -> Extremes {
-        Extremes { wanted: Ordering::Less, best: Vec::new() }
+    fn state(self) -> Extremes<LEAST> {
+        Extremes { best: Vec::new() }
     }
 }
 
-impl Aggregate for Max {
-    const NAME: &'static str = "max";
-    const TAKES_REPEATED: bool = true;
-    type State = Extremes;
-
-    fn with_constants(_: &[f64]) -> Result<Max, (usize, String)> {
-        Ok(Max)
-    }
-
-    fn kind(self, _: Certain) -> Certain {
-        Some(Kind::Number)
-    }
-
-    fn takes(self, kind: Kind) -> bool {
-        kind == Kind::Number
-    }
-
-    fn is_answered(self, by: &Known<'_>) -> bool {
-        is_range_known(by)
-    }
-
-    fn state(self) -> Extremes {
-        Extremes { wanted: Ordering::Greater, best: Vec::new() }
-    }
-}
-
-pub(crate) struct Extremes {
-    /// How a better number stands to the best.
-    wanted: Ordering,
+pub(crate) struct Extremes<const LEAST: bool> {
     best: Vec<Option<Best>>,
 }
 
@@ -109,15 +82,17 @@ impl Held {
     }
 }
 
-impl Extremes {
+impl<const LEAST: bool> Extremes<LEAST> {
+    /// How a better number stands to the best.
+    const WANTED: Ordering = if LEAST { Ordering::Less } else { Ordering::Greater };
+
     /// By how many bytes it grew, about.
     #[inline]
     fn take(&mut self, group: u32, number: Held, order: Order) -> usize {
-        let wanted = self.wanted;
         let Some(best) = self.best.get_mut(group as usize) else { return 0 };
         let is_better = best.as_ref().is_none_or(|best| match number.compare(&best.number) {
             Ordering::Equal => order < best.order,
-            unequal => unequal == wanted,
+            unequal => unequal == Self::WANTED,
         });
         if !is_better {
             return 0;
@@ -133,7 +108,7 @@ impl Extremes {
     }
 }
 
-impl Accumulators for Extremes {
+impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
     fn grow(&mut self, groups: usize) -> usize {
         grow(&mut self.best, groups)
     }
@@ -154,7 +129,7 @@ impl Accumulators for Extremes {
                     let order = |few: &crate::chunk::FewDigits| chunk.order(few.at as usize);
                     match compare_few(a, b) {
                         Ordering::Equal if order(next) < order(best) => next,
-                        unequal if unequal == self.wanted => next,
+                        unequal if unequal == Self::WANTED => next,
                         _ => best,
                     }
                 });
@@ -185,12 +160,11 @@ impl Accumulators for Extremes {
 
     fn answer(&mut self, group: u32, by: &Known<'_>) -> usize {
         let Known::Values { range: Some((least, greatest)), range_orders, .. } = by else { return 0 };
-        let (extreme, order) =
-            if self.wanted.is_lt() { (least, range_orders.0) } else { (greatest, range_orders.1) };
+        let (extreme, order) = if LEAST { (least, range_orders.0) } else { (greatest, range_orders.1) };
         self.take_number(group, Number::Stored(extreme.text), order)
     }
 
-    fn merge(&mut self, other: Extremes, group_of: &[u32]) -> usize {
+    fn merge(&mut self, other: Self, group_of: &[u32]) -> usize {
         let each = group_of.iter().zip(other.best);
         each.filter_map(|(group, best)| Some((group, best?)))
             .map(|(group, Best { number, order })| self.take(*group, number, order))

@@ -3,7 +3,7 @@
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::statistics::{Extreme, Sum};
-use crate::value::{Kind, Number, Value};
+use crate::value::{Kind, Number, Value, write_json};
 use std::fmt::Debug;
 
 /// A constant that an aggregate takes after its argument.
@@ -139,6 +139,27 @@ pub(super) fn each(
             });
         }
     }
+}
+
+/// Each row's value in a column as JSON text, which is empty for undefined, with its group and its place in time.
+pub(super) fn each_json(
+    groups: Groups<'_>,
+    column: &Column,
+    chunk: &Chunk<'_>,
+    mut act: impl FnMut(u32, &[u8], Order),
+) {
+    if let Column::Values(cells) = column {
+        for (row, cell) in cells.iter().enumerate() {
+            act(groups.of(row), chunk.json(*cell), chunk.order(row));
+        }
+        return;
+    }
+    let mut json = Vec::new();
+    each(groups, column, chunk, |group, value, order| {
+        json.clear();
+        write_json(&value, &mut json);
+        act(group, &json, order);
+    });
 }
 
 /// The numbers of a column that are not of few digits.

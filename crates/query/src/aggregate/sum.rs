@@ -7,11 +7,12 @@ use crate::expr::Certain;
 use crate::value::{Kind, Value};
 use rust_decimal::Decimal;
 
+/// What is made of a sum: itself, or its share of the count.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sum;
+pub(crate) struct Total<const MEAN: bool>;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Mean;
+pub(crate) type Sum = Total<false>;
+pub(crate) type Mean = Total<true>;
 
 /// Whether the sum of the numbers is told, or there are none.
 fn is_sum_known(by: &Known<'_>) -> bool {
@@ -22,13 +23,13 @@ fn is_sum_known(by: &Known<'_>) -> bool {
     }
 }
 
-impl Aggregate for Sum {
-    const NAME: &'static str = "sum";
+impl<const MEAN: bool> Aggregate for Total<MEAN> {
+    const NAME: &'static str = if MEAN { "mean" } else { "sum" };
     const TAKES_REPEATED: bool = false;
-    type State = Sums;
+    type State = Sums<MEAN>;
 
-    fn with_constants(_: &[f64]) -> Result<Sum, (usize, String)> {
-        Ok(Sum)
+    fn with_constants(_: &[f64]) -> Result<Self, (usize, String)> {
+        Ok(Total)
     }
 
     fn kind(self, _: Certain) -> Certain {
@@ -43,34 +44,8 @@ impl Aggregate for Sum {
         is_sum_known(by)
     }
 
-    fn state(self) -> Sums {
-        Sums { sums: Vec::new(), finish: |sum| sum.total() }
-    }
-}
-
-impl Aggregate for Mean {
-    const NAME: &'static str = "mean";
-    const TAKES_REPEATED: bool = false;
-    type State = Sums;
-
-    fn with_constants(_: &[f64]) -> Result<Mean, (usize, String)> {
-        Ok(Mean)
-    }
-
-    fn kind(self, _: Certain) -> Certain {
-        Some(Kind::Number)
-    }
-
-    fn takes(self, kind: Kind) -> bool {
-        kind == Kind::Number
-    }
-
-    fn is_answered(self, by: &Known<'_>) -> bool {
-        is_sum_known(by)
-    }
-
-    fn state(self) -> Sums {
-        Sums { sums: Vec::new(), finish: mean }
+    fn state(self) -> Sums<MEAN> {
+        Sums { sums: Vec::new() }
     }
 }
 
@@ -81,13 +56,11 @@ fn mean(sum: &ExactSum) -> Option<Decimal> {
     }
 }
 
-pub(crate) struct Sums {
+pub(crate) struct Sums<const MEAN: bool> {
     sums: Vec<ExactSum>,
-    /// What is made of a sum.
-    finish: fn(&ExactSum) -> Option<Decimal>,
 }
 
-impl Accumulators for Sums {
+impl<const MEAN: bool> Accumulators for Sums<MEAN> {
     fn grow(&mut self, groups: usize) -> usize {
         grow(&mut self.sums, groups)
     }
@@ -138,7 +111,7 @@ impl Accumulators for Sums {
         0
     }
 
-    fn merge(&mut self, other: Sums, group_of: &[u32]) -> usize {
+    fn merge(&mut self, other: Self, group_of: &[u32]) -> usize {
         for (group, other) in group_of.iter().zip(&other.sums) {
             if let Some(sum) = self.sums.get_mut(*group as usize) {
                 sum.merge(other);
@@ -148,6 +121,7 @@ impl Accumulators for Sums {
     }
 
     fn finish(&mut self, group: u32) -> Value<'static> {
-        Value::from_option(self.sums.get(group as usize).and_then(self.finish))
+        let sum = self.sums.get(group as usize);
+        Value::from_option(sum.and_then(|sum| if MEAN { mean(sum) } else { sum.total() }))
     }
 }

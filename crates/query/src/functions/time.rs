@@ -68,5 +68,8 @@ pub(super) fn to_time_string<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 
 /// A duration in milliseconds.
 pub(super) fn total_milliseconds<'a>(call: &Call<'_, 'a>) -> Value<'a> {
-    Value::from_option(call.decimal(0).and_then(|ticks| ticks.checked_div(Decimal::from(10_000))))
+    match call.argument(0) {
+        Value::Number(ticks) => call.computed(ticks.rounded().map(|ticks| ticks / Decimal::from(10_000))),
+        _ => Value::Undefined,
+    }
 }

@@ -3,7 +3,7 @@
 use super::call::Call;
 use crate::calendar::TICKS_PER_HOUR;
 use crate::time::{self, Civil};
-use crate::value::Value;
+use crate::value::{Long, Value};
 use rust_decimal::Decimal;
 
 pub(super) fn now<'a>(call: &Call<'_, 'a>) -> Value<'a> {
@@ -69,7 +69,10 @@ pub(super) fn to_time_string<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 /// A duration in milliseconds.
 pub(super) fn total_milliseconds<'a>(call: &Call<'_, 'a>) -> Value<'a> {
     match call.argument(0) {
-        Value::Number(ticks) => call.computed(ticks.rounded().map(|ticks| ticks / Decimal::from(10_000))),
+        Value::Number(ticks) => call.computed(match ticks.decimal() {
+            Some(ticks) => Ok(ticks / Decimal::from(10_000)),
+            None => Long::of(ticks).and_then(|ticks| ticks.times(&Long::new(1, 4)).decimal()),
+        }),
         _ => Value::Undefined,
     }
 }

@@ -74,13 +74,25 @@ impl<'a> Scope<'a> {
         interrupt: Option<&'a Interrupt>,
         spare: &mut Spare,
     ) -> Scope<'a> {
+        Scope::with_slots(event, names.len(), now, interrupt, spare)
+    }
+
+    /// A scope for an event, with so many slots.
+    #[inline(always)]
+    pub(crate) fn with_slots(
+        event: Event<'a>,
+        slots: usize,
+        now: u64,
+        interrupt: Option<&'a Interrupt>,
+        spare: &mut Spare,
+    ) -> Scope<'a> {
         let mut scope = Scope::new(now);
         scope.event = Some(event);
         scope.interrupt = interrupt;
-        if names.len() > FEW {
-            let mut slots = recycle(std::mem::take(&mut spare.slots));
-            slots.resize(names.len(), None);
-            scope.slots = Slots::Many(slots);
+        if slots > FEW {
+            let mut places = recycle(std::mem::take(&mut spare.slots));
+            places.resize(slots, None);
+            scope.slots = Slots::Many(places);
         }
         if spare.locals.capacity() > 0 {
             scope.locals = recycle(std::mem::take(&mut spare.locals));

@@ -40,7 +40,7 @@ pub(crate) enum Form {
     Nothing,
     /// Each row's value.
     Values,
-    /// Those values that are numbers.
+    /// Those values that are numbers, strings or Booleans, numbers of few digits apart.
     Numbers,
 }
 
@@ -52,12 +52,12 @@ pub(crate) enum Column {
     Numbers(Numbers),
 }
 
-/// The numbers among the values of a column. Rows that are in neither list have another value.
+/// The numbers, strings and Booleans among the values of a column. Rows that are in neither list have another value.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     /// Those of few digits, by their rows. Its digits and scale give back the text of each: a negative zero is none of them.
     pub(crate) few: Vec<FewDigits>,
-    /// All other numbers, by their rows.
+    /// All others, by their rows.
     pub(crate) others: Vec<(u32, CellText)>,
 }
 
@@ -183,8 +183,12 @@ impl Columns {
             None | Some(Column::Nothing) => {}
             Some(Column::Values(cells)) => cells.push(cell(value, documents, text)),
             Some(Column::Numbers(numbers)) => {
-                let Value::Number(number) = value else { return };
-                match few_digits_of(number) {
+                let few = match value {
+                    Value::Number(number) => few_digits_of(number),
+                    Value::Bool(_) | Value::Text(_) => None,
+                    Value::Undefined | Value::Null | Value::Array(_) | Value::Object(_) => return,
+                };
+                match few {
                     Some((significand, scale)) => {
                         numbers.few.push(FewDigits { significand, scale, at: row });
                     }
@@ -378,14 +382,6 @@ impl<'c> Chunk<'c> {
     #[inline]
     pub(crate) fn value(&self, cell: CellText) -> Value<'c> {
         value_of(self.json(cell))
-    }
-
-    /// The number of a cell.
-    pub(crate) fn number(&self, cell: CellText) -> Option<Number<'c>> {
-        match self.value(cell) {
-            Value::Number(number) => Some(number),
-            _ => None,
-        }
     }
 }
 

@@ -56,13 +56,14 @@ mod template;
 mod time;
 mod value;
 mod vocabulary;
+mod zone;
 
 pub use column_block::{ColumnBlock, ColumnError, DecodedColumns, OwnDocuments, ReadFrame};
 pub use error::{ExecError, Held, QueryError};
 pub use instant::{Instant, InstantError};
 pub use interrupt::CancelHandle;
 pub use options::{MEMORY_BYTES, RunOptions, THREADS_MAX};
-pub use parameters::Parameters;
+pub use parameters::{Parameters, UnknownZone};
 pub use parser::{EXPRESSION_DEPTH_MAX, QUERY_BYTES_MAX};
 pub use profile::{AggregateKinds, KindCounts, KindReport, PathKinds};
 pub use query::{EvalError, Expression, Query, Statement, eval};

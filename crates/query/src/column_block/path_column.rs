@@ -43,13 +43,14 @@ impl PathColumn {
             AtPath::Nothing => PathColumn::Nothing,
             AtPath::Unknown => PathColumn::Unknown,
             AtPath::Coded(coded) => {
-                let (bytes, ends) = coded.entries.into_parts();
-                let dictionary = Arc::new(Dictionary::new(bytes, ends));
+                let (ends, bytes) = coded.entries.into_parts();
+                let dictionary = Arc::new(Dictionary::new(bytes.into_owned(), ends));
                 PathColumn::Coded(Coded { codes: Some(coded.codes), dictionary })
             }
             AtPath::Texts(texts) => {
-                let (bytes, ends) = texts.into_parts();
-                PathColumn::Coded(Coded { codes: None, dictionary: Arc::new(Dictionary::new(bytes, ends)) })
+                let (ends, bytes) = texts.into_parts();
+                let dictionary = Arc::new(Dictionary::new(bytes.into_owned(), ends));
+                PathColumn::Coded(Coded { codes: None, dictionary })
             }
             AtPath::Numbers(numbers) => {
                 PathColumn::Numbers(NumberColumn { numbers, rows, coded: OnceLock::new() })

@@ -19,9 +19,11 @@ impl Expr {
         match self {
             Expr::And(terms) => terms.iter().all(|term| term.test(scope)),
             Expr::Or(terms) => terms.iter().any(|term| term.test(scope)),
-            Expr::CompareNumber { .. } | Expr::Compare { .. } | Expr::Match { .. } | Expr::Like { .. } => {
-                self.condition(scope) == Some(true)
-            }
+            Expr::CompareNumber { .. }
+            | Expr::Compare { .. }
+            | Expr::InSet { .. }
+            | Expr::Match { .. }
+            | Expr::Like { .. } => self.condition(scope) == Some(true),
             other => other.eval(scope).is_true(),
         }
     }
@@ -53,6 +55,10 @@ impl Expr {
                     Some(array.iter().any(|element| equal(&left, &element, *ci) == Some(true)) != *negated)
                 }
                 _ => None,
+            },
+            Expr::InSet { left, set, negated } => match left.eval(scope) {
+                Value::Undefined => None,
+                left => Some(set.contains(&left) != *negated),
             },
             Expr::Like { left, pattern, negated } => match left.eval(scope) {
                 Value::Text(text) => Some(pattern.is_match(&text) != *negated),
@@ -110,6 +116,7 @@ impl Expr {
             Expr::Compare { .. }
             | Expr::CompareNumber { .. }
             | Expr::In { .. }
+            | Expr::InSet { .. }
             | Expr::Like { .. }
             | Expr::MatchWhole { .. }
             | Expr::Match { .. } => Value::from_option(self.condition(scope)),

@@ -13,6 +13,7 @@ use crate::key_table::{Found, KeyTable, Parts, Spelling};
 use crate::outputs::{GroupOutputs, KeyColumn, check_row};
 use crate::plan::{Grouping, Key, Plan};
 use crate::value::{Value, write_json};
+use crate::zone::Intervals;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -148,20 +149,20 @@ impl<'p> Groups<'p> {
         let keys = std::mem::take(&mut self.keys);
         match keys.as_slice() {
             [] => {}
-            [KeyColumn::Time(interval)] => self.assign_by_time(chunk, *interval, numbers),
+            [KeyColumn::Time(intervals)] => self.assign_by_time(chunk, intervals, numbers),
             [KeyColumn::Value { column, ci }] => self.assign_by_value(chunk, *column, *ci, numbers),
             keys => self.assign_by_parts(chunk, keys, numbers),
         }
         self.keys = keys;
     }
 
-    fn assign_by_time(&mut self, chunk: &Chunk<'_>, interval: u64, numbers: &mut Vec<u32>) {
+    fn assign_by_time(&mut self, chunk: &Chunk<'_>, intervals: &Intervals, numbers: &mut Vec<u32>) {
         let mut orders = chunk.orders();
         // Most rows come in the order of time, so that those of an interval stand together.
         while let Some(first) = orders.first() {
-            let begin = first.0 - first.0 % interval;
-            let number = self.of_interval(begin, *first);
-            let is_in = |order: &Order| *order >= *first && order.0 - begin < interval;
+            let interval = intervals.around(first.0);
+            let number = self.of_interval(interval.start, *first);
+            let is_in = |order: &Order| *order >= *first && interval.contains(&order.0);
             let run = orders.iter().position(|order| !is_in(order)).unwrap_or(orders.len()).max(1);
             numbers.extend(std::iter::repeat_n(number, run));
             orders = orders.get(run..).unwrap_or_default();
@@ -206,18 +207,26 @@ impl<'p> Groups<'p> {
 
     fn assign_by_parts(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {
         let mut parts = std::mem::take(&mut self.parts);
+        let intervals = keys.iter().find_map(|key| match key {
+            KeyColumn::Time(intervals) => Some(intervals),
+            KeyColumn::Value { .. } => None,
+        });
+        let mut interval = 0..0;
         for (row, order) in chunk.orders().iter().enumerate() {
             parts.clear();
+            if let Some(intervals) = intervals.filter(|_| !interval.contains(&order.0)) {
+                interval = intervals.around(order.0);
+            }
             for key in keys {
                 match key {
-                    KeyColumn::Time(interval) => parts.push_number(order.0 - order.0 % interval),
+                    KeyColumn::Time(_) => parts.push_number(interval.start),
                     KeyColumn::Value { column, ci } => parts.push_value(chunk.json_at(*column, row), *ci),
                 }
             }
             let found = self.table.find(0, Spelling::Parts(&parts));
             self.meet(found, *order, || {
                 let shown = keys.iter().map(|key| match key {
-                    KeyColumn::Time(interval) => Value::from(order.0 - order.0 % interval),
+                    KeyColumn::Time(_) => Value::from(interval.start),
                     KeyColumn::Value { column, .. } => value_of(chunk.json_at(*column, row)).into_static(),
                 });
                 shown.collect()
@@ -257,11 +266,11 @@ impl<'p> Groups<'p> {
 
     /// The group of an event, by evaluating its keys.
     fn of_event<'a>(&mut self, keys: &'a [Key], scope: &mut Scope<'a>, order: Order) -> u32 {
-        let interval_of = |interval: u64| order.0 - order.0 % interval;
+        let interval_of = |intervals: &Intervals| intervals.around(order.0).start;
         let values: Vec<Value<'_>> = keys
             .iter()
             .map(|key| match key {
-                Key::Time(interval) => Value::from(interval_of(*interval)),
+                Key::Time(intervals) => Value::from(interval_of(intervals)),
                 Key::Expr { expr, .. } => expr.eval(scope),
             })
             .collect();
@@ -275,7 +284,7 @@ impl<'p> Groups<'p> {
         let mut single = None;
         for (key, value) in keys.iter().zip(&values) {
             match key {
-                Key::Time(interval) => parts.push_number(interval_of(*interval)),
+                Key::Time(intervals) => parts.push_number(interval_of(intervals)),
                 Key::Expr { ci, .. } => {
                     text.clear();
                     write_json(value, &mut text);

@@ -116,7 +116,7 @@ impl<'f> Texts<'f> {
     }
 
     /// Where each ends, and their bytes.
-    pub(crate) fn into_parts(self) -> (Vec<u32>, Cow<'f, [u8]>) {
+    pub fn into_parts(self) -> (Vec<u32>, Cow<'f, [u8]>) {
         (self.ends, self.bytes)
     }
 
@@ -134,11 +134,6 @@ impl<'f> Texts<'f> {
     /// Texts one after another, and where each ends.
     pub(crate) fn of_parts(ends: Vec<u32>, bytes: Vec<u8>) -> Texts<'static> {
         Texts { ends, bytes: Cow::Owned(bytes) }
-    }
-
-    /// All of them, one after another with nothing between, and where each ends.
-    pub fn into_parts(self) -> (Vec<u8>, Vec<u32>) {
-        (self.bytes.into_owned(), self.ends)
     }
 
     /// All of them, one after another with nothing between.

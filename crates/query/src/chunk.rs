@@ -1,5 +1,6 @@
 //! Rows of one block as columns: what a scan finds, and what operators take.
 
+use crate::memory::vec_bytes;
 use crate::value::{Array, Number, Object, Text, Value, few_digits, parse, write_json};
 use tamias_json::Value as Stored;
 use tamias_json::search::Span;
@@ -135,6 +136,28 @@ impl Columns {
     pub(crate) fn bytes(&self) -> usize {
         let row = size_of::<Order>() + self.columns.len() * size_of::<CellText>();
         self.len().saturating_mul(row).saturating_add(self.text.len())
+    }
+
+    /// What its allocations take.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let column = |column: &Column| match column {
+            Column::Nothing => 0,
+            Column::Values(cells) => vec_bytes(cells),
+            Column::Numbers(numbers) => vec_bytes(&numbers.few) + vec_bytes(&numbers.others),
+        };
+        let columns: usize = self.columns.iter().map(column).sum();
+        columns + vec_bytes(&self.columns) + vec_bytes(&self.orders) + vec_bytes(&self.text)
+    }
+
+    /// Gives back what its allocations have to spare.
+    pub(crate) fn shrink(&mut self) {
+        self.orders.shrink_to_fit();
+        self.text.shrink_to_fit();
+        for column in &mut self.columns {
+            if let Column::Values(cells) = column {
+                cells.shrink_to_fit();
+            }
+        }
     }
 
     /// Bytes of computed text.

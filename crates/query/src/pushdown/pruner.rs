@@ -6,6 +6,7 @@ use super::outcomes::Outcomes;
 use super::prepared::Pushdown;
 use super::probe::Probe;
 use super::unlisted::{between, unlisted};
+use crate::interrupt::Interrupt;
 use crate::source::{Block, event_count};
 use crate::statistics::Statistics;
 use std::collections::HashMap;
@@ -49,10 +50,10 @@ struct Memo {
 const KNOWN_MAX: usize = 1024;
 
 impl Pruner {
-    /// A pruner that knows of no values yet. `now` is what `Now()` answers.
-    pub(crate) fn new(pushdown: &Arc<Pushdown>, now: u64) -> Pruner {
+    /// A pruner that knows of no values yet. `now` is what `Now()` answers. Once it is interrupted it concludes nothing.
+    pub(crate) fn new(pushdown: &Arc<Pushdown>, now: u64, interrupt: &Interrupt) -> Pruner {
         let memos = (0..pushdown.alone).map(|_| Memo::default()).collect();
-        Pruner { pushdown: pushdown.clone(), memos, probe: Probe::new(now) }
+        Pruner { pushdown: pushdown.clone(), memos, probe: Probe::new(now, interrupt.clone()) }
     }
 
     /// What the block's columns and its statistics tell, if it has any.

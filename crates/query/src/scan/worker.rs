@@ -46,7 +46,7 @@ impl Worker {
             finder: pushdown.and_then(Finder::new).map(Box::new),
             buffers: Buffers::default(),
             window_events: FIRST_WINDOW_EVENTS,
-            pruner: pushdown.map(|pushdown| Pruner::new(pushdown, now)),
+            pruner: pushdown.map(|pushdown| Pruner::new(pushdown, now, &control.interrupt)),
         }
     }
 

@@ -66,7 +66,7 @@ pub use profile::{AggregateKinds, KindCounts, KindReport, PathKinds};
 pub use query::{EvalError, Expression, Query, Statement, eval};
 pub use row::{Cell, OwnedRow, Row};
 pub use rows::Rows;
-pub use source::{Block, Direction, Source, SourceError};
+pub use source::{Block, Direction, Documents, Source, SourceError, Times};
 pub use span::Span;
 pub use statistics::{FalseStatistics, check_statistics, collect_statistics};
 pub use stats::{Stats, Technique};

@@ -39,6 +39,8 @@ pub(crate) struct Events {
     pub(crate) reads_whole: bool,
     /// So many of them are read before `where`, the others for hits only.
     pub(crate) filter_names: usize,
+    /// So many of the names are other readings of dotted paths: few events have them beside the first.
+    pub(crate) flat_names: usize,
     /// Each makes a row of each element of an array, which becomes the next local.
     pub(crate) unnest: Vec<Expr>,
     /// The names of those locals.
@@ -123,6 +125,7 @@ impl Plan {
         self.pushdown = Some(Arc::new(Pushdown::new(Asked {
             filter: self.filter.as_ref(),
             names: &events.names,
+            flat_names: events.flat_names,
             slots: Slots { condition: events.filter_names, output: self.output.slots() },
             unnested: events.unnest.len(),
             reads_whole: events.reads_whole,

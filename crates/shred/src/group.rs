@@ -258,7 +258,7 @@ impl<'g> GroupReader<'g> {
         &mut self,
         column: Option<usize>,
     ) -> Result<(Documents, Vec<(u32, u32)>), DecodeError> {
-        let mut out = Output::new(self.group.directory.bytes);
+        let mut out = Output::with_room(self.group.directory.bytes);
         let mut ends = Vec::with_capacity(self.group.directory.events);
         let noted = self.each(&mut out, column, |out| ends.push(out.len() as u32))?;
         if !out.is_full() {

@@ -5,12 +5,14 @@
 //! reference; of the rest a whole number or a word with digits becomes a hole, and anything else is literal.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use foldhash::fast::FixedState;
 
 use crate::encoding::templates::HOLES_MAX;
 use crate::limits::TEMPLATES_MAX;
 use crate::number::DIGITS_MAX;
+use crate::texts::TextList;
 
 /// What stands between two literals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,11 +96,11 @@ impl Gap {
 
 impl Pattern {
     /// Whether a text fits; what its gaps hold that are no references is appended.
-    pub(crate) fn fits<'t, 'v>(
+    pub(crate) fn fits<'v>(
         &self,
-        text: &'t [u8],
+        text: &[u8],
         value: impl Fn(u32) -> Option<&'v [u8]>,
-        held: &mut Vec<&'t [u8]>,
+        held: &mut Vec<Range<usize>>,
     ) -> bool {
         held.clear();
         let mut rest = text;
@@ -108,7 +110,8 @@ impl Pattern {
             let Some(filling) = gap.fits(after, value) else { return false };
             rest = &after[filling.len()..];
             if !matches!(gap, Gap::Reference(_)) {
-                held.push(filling);
+                let from = text.len() - after.len();
+                held.push(from..from + filling.len());
             }
         }
         rest == self.tail.as_slice()
@@ -223,8 +226,8 @@ fn is_label(before: &[u8], key: &[u8]) -> bool {
 
 /// The templates of a column while they are found.
 #[derive(Debug, Default)]
-pub(crate) struct Learner<'d> {
-    pub(crate) patterns: Vec<Learned<'d>>,
+pub(crate) struct Learner {
+    pub(crate) patterns: Vec<Learned>,
     known: HashMap<Pattern, u32, FixedState>,
     /// The patterns that texts of a shape fitted, those with the fewest gaps first.
     by_shape: Vec<Vec<u32>>,
@@ -233,22 +236,22 @@ pub(crate) struct Learner<'d> {
     /// The pattern of each value, counted from 1; 0 where none fits.
     pub(crate) codes: Vec<i64>,
     /// The texts that none fits.
-    pub(crate) rest: Vec<&'d [u8]>,
+    pub(crate) rest: TextList,
     /// How many texts were taken to teach a template.
     lessons: usize,
     /// How many patterns one text fitted.
     singles: usize,
     given_up: bool,
-    scratch: Vec<&'d [u8]>,
+    scratch: Vec<Range<usize>>,
 }
 
 /// A pattern, and what the gaps of each text that fits it hold.
 #[derive(Debug)]
-pub(crate) struct Learned<'d> {
+pub(crate) struct Learned {
     pub(crate) pattern: Pattern,
     /// How much is left over by values that fit: the less, the sooner it is tried.
     gaps: usize,
-    pub(crate) held: Vec<Vec<&'d [u8]>>,
+    pub(crate) held: Vec<TextList>,
     pub(crate) uses: usize,
 }
 
@@ -282,7 +285,7 @@ const PROBE: usize = 128;
 /// HEURISTIC: a text is held against so many templates before it teaches one of its own.
 const TRIED: usize = 48;
 
-impl<'d> Learner<'d> {
+impl Learner {
     /// Whether it is worth going on.
     pub(crate) fn is_given_up(&self) -> bool {
         self.given_up
@@ -294,9 +297,9 @@ impl<'d> Learner<'d> {
     }
 
     /// Takes the next text of the column. `value` gives what a column's cursor stands at, `candidates` all values of the event.
-    pub(crate) fn text(
+    pub(crate) fn text<'d>(
         &mut self,
-        text: &'d [u8],
+        text: &[u8],
         shape: u32,
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
         candidates: impl FnOnce() -> Vec<Candidate<'d>>,
@@ -320,7 +323,7 @@ impl<'d> Learner<'d> {
                     _ => {}
                 }
                 for (held, filling) in learned.held.iter_mut().zip(&self.scratch) {
-                    held.push(filling);
+                    held.push_range(text, filling.start, filling.end);
                 }
                 self.codes.push(i64::from(number) + 1);
             }
@@ -332,9 +335,9 @@ impl<'d> Learner<'d> {
     }
 
     /// A pattern that the text fits: first those of its shape, then the newest of others. What its gaps hold is left in `scratch`.
-    fn known_for(
+    fn known_for<'d>(
         &mut self,
-        text: &'d [u8],
+        text: &[u8],
         shape: u32,
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
     ) -> Option<u32> {
@@ -371,9 +374,9 @@ impl<'d> Learner<'d> {
         own.insert(place, number);
     }
 
-    fn new_for(
+    fn new_for<'d>(
         &mut self,
-        text: &'d [u8],
+        text: &[u8],
         shape: u32,
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
         candidates: impl FnOnce() -> Vec<Candidate<'d>>,
@@ -395,7 +398,7 @@ impl<'d> Learner<'d> {
             None => {
                 let number = self.patterns.len() as u32;
                 let gaps = pattern.gaps();
-                let held = vec![Vec::new(); gaps];
+                let held = vec![TextList::default(); gaps];
                 self.known.insert(pattern.clone(), number);
                 self.heads
                     .push(Head::of(pattern.pieces.first().map_or(&pattern.tail, |(literal, _)| literal)));

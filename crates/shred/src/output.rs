@@ -5,7 +5,7 @@ use crate::error::{DecodeError, malformed};
 /// Bytes that never become more than was announced, whatever a directory says.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// All of it, and [`SLACK`] bytes into which short pieces are copied whole.
+    /// What was appended, and room for more, into which short pieces are copied whole.
     bytes: Vec<u8>,
     length: usize,
     limit: usize,
@@ -15,8 +15,13 @@ pub(crate) struct Output {
 pub(crate) const SLACK: usize = 32;
 
 impl Output {
-    /// An empty output of at most `limit` bytes.
+    /// An empty output of at most `limit` bytes, which takes memory as it grows.
     pub(crate) fn new(limit: usize) -> Output {
+        Output { bytes: Vec::new(), length: 0, limit }
+    }
+
+    /// An empty output that has room for all of its bytes at once.
+    pub(crate) fn with_room(limit: usize) -> Output {
         Output { bytes: vec![0; limit + SLACK], length: 0, limit }
     }
 
@@ -41,14 +46,19 @@ impl Output {
             *place = *block;
         } else {
             let piece = source.get(from..to).ok_or(malformed("a text outside its bytes"))?;
-            let place = self
-                .bytes
-                .get_mut(start..start + length)
-                .ok_or(malformed("its documents are longer than it says"))?;
-            place.copy_from_slice(piece);
+            if self.bytes.len() < start + length {
+                self.grow(start + length);
+            }
+            self.bytes[start..start + length].copy_from_slice(piece);
         }
         self.length += length;
         Ok(())
+    }
+
+    /// Makes room for so many bytes, and half as many again.
+    #[cold]
+    fn grow(&mut self, length: usize) {
+        self.bytes.resize((length + length / 2).min(self.length + self.limit) + SLACK, 0);
     }
 
     /// Forgets what was appended; the limit is for all of it together.

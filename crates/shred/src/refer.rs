@@ -8,7 +8,7 @@ use crate::shape::{Leaf, Slot};
 pub(crate) struct Walk<'a, 'd> {
     dissection: &'a Dissection<'d>,
     /// For each column that is to be learned.
-    pub(crate) learners: Vec<Option<Learner<'d>>>,
+    pub(crate) learners: Vec<Option<Learner>>,
     cursors: Vec<usize>,
     elements: Vec<usize>,
     arrays: Vec<usize>,
@@ -21,7 +21,7 @@ const CANDIDATES_MAX: usize = 256;
 
 impl<'a, 'd> Walk<'a, 'd> {
     /// Walks over all documents, with a learner for each column that `wanted` names.
-    pub(crate) fn over(dissection: &'a Dissection<'d>, wanted: &[bool]) -> Vec<Option<Learner<'d>>> {
+    pub(crate) fn over(dissection: &'a Dissection<'d>, wanted: &[bool]) -> Vec<Option<Learner>> {
         let lists = dissection.lists.len();
         let mut walk = Walk {
             dissection,
@@ -72,8 +72,9 @@ impl<'a, 'd> Walk<'a, 'd> {
         let Walk { dissection, learners, cursors, open, .. } = self;
         let Some(learner) = &mut learners[column as usize] else { return };
         let columns = &dissection.columns;
-        let text = columns[column as usize].texts[cursors[column as usize] + nth];
-        let value = |column: u32| columns[column as usize].texts.get(cursors[column as usize]).copied();
+        let text =
+            columns[column as usize].values.texts.get(cursors[column as usize] + nth).unwrap_or_default();
+        let value = |column: u32| columns[column as usize].values.texts.get(cursors[column as usize]);
         let candidates = || {
             let shapes = open.iter().rev().map(|shape| &dissection.shapes[*shape as usize]);
             let around = shapes.flat_map(|shape| &shape.layout.columns).map(|(other, _)| *other);

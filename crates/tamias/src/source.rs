@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tamias_query::{Block, Source, SourceError};
+use tamias_query::{Block, Documents, Source, SourceError, Times};
 use tamias_store::Groups;
 
 use crate::{LeftOut, ReadError};
@@ -55,26 +55,30 @@ struct StoredBlock {
 }
 
 impl Block for StoredBlock {
-    fn documents(&self) -> Result<Option<&[u8]>, SourceError> {
+    fn len(&self) -> usize {
+        self.block.len()
+    }
+
+    fn range(&self) -> ((u64, u64), (u64, u64)) {
+        let order = |index| self.block.key(index).map_or((0, 0), |key| (key.instant, key.arrival));
+        (order(0), order(self.block.len().saturating_sub(1)))
+    }
+
+    fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
+        Ok(Some(Times { instants: self.block.instants(), arrivals: self.block.arrivals() }))
+    }
+
+    fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
         match (self.block.documents(), &self.left_out) {
             (Err(tamias_store::ReadError::Damaged(damage)), Some(left_out)) => {
                 left_out.add(damage);
                 Ok(None)
             }
-            (documents, _) => Ok(Some(documents.map_err(ReadError::of_store)?)),
+            (documents, _) => {
+                let bytes = documents.map_err(ReadError::of_store)?;
+                Ok(Some(Documents { bytes, ends: self.block.ends() }))
+            }
         }
-    }
-
-    fn ends(&self) -> &[[u8; 4]] {
-        self.block.ends()
-    }
-
-    fn instants(&self) -> &[[u8; 8]] {
-        self.block.instants()
-    }
-
-    fn arrivals(&self) -> &[[u8; 8]] {
-        self.block.arrivals()
     }
 
     fn statistics(&self) -> Option<&[u8]> {

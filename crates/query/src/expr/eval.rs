@@ -82,6 +82,10 @@ impl Expr {
             Expr::Group(group) => scope.groups.get(*group).map_or(Value::Undefined, Value::reborrow),
             Expr::Local(local) => scope.locals.get(*local).cloned().unwrap_or(Value::Undefined),
             Expr::BuiltIn(computed) => computed.eval(scope),
+            Expr::Path(readings) => {
+                let mut values = readings.iter().map(|reading| reading.eval(scope));
+                values.find(|value| !value.is_undefined()).unwrap_or(Value::Undefined)
+            }
             Expr::Member(of, name) => {
                 let of = of.eval(scope);
                 if scope.goes_over(&of) { of.member(name) } else { Value::Undefined }

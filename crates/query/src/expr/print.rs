@@ -51,6 +51,15 @@ impl<'e> Printed<'e> {
         write!(f, "{name}({}, {}{more}){}", self.of(left), pattern.literal_text(), case(pattern.ci()))
     }
 
+    /// A path by its reading of nested members.
+    fn dotted(&self, f: &mut fmt::Formatter<'_>, nested: &'e Expr) -> fmt::Result {
+        if let Expr::Member(of, name) = nested {
+            self.dotted(f, of)?;
+            return write!(f, ".{name}");
+        }
+        write!(f, "{}", self.of(nested))
+    }
+
     fn items(&self, f: &mut fmt::Formatter<'_>, items: &'e [ArrayItem<Expr>]) -> fmt::Result {
         f.write_char('[')?;
         self.list(f, items, ", ", |printed, f, item| match item {
@@ -87,6 +96,13 @@ impl Computed {
     }
 }
 
+fn begins_with_slot(expr: &Expr) -> bool {
+    match expr {
+        Expr::Member(of, _) => begins_with_slot(of),
+        other => matches!(other, Expr::Slot(_)),
+    }
+}
+
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
@@ -118,7 +134,14 @@ impl fmt::Display for Printed<'_> {
                 None => write!(f, "local{local}"),
             },
             Expr::BuiltIn(computed) => f.write_str(computed.name()),
-            Expr::Member(of, name) if is_name(name) => write!(f, "{}.{name}", self.of(of)),
+            Expr::Path(readings) => match readings.first() {
+                Some(nested) => self.dotted(f, nested),
+                None => f.write_char('?'),
+            },
+            // What begins with a slot and is no path is written so that it is none.
+            Expr::Member(of, name) if is_name(name) && !begins_with_slot(of) => {
+                write!(f, "{}.{name}", self.of(of))
+            }
             Expr::Member(of, name) => write!(f, "{}[{}]", self.of(of), quoted(name)),
             Expr::Element(of, index) => write!(f, "{}[{}]", self.of(of), self.of(index)),
             Expr::Negate(of) => write!(f, "(-{})", self.of(of)),

@@ -46,6 +46,8 @@ fn fold_constant(expr: Expr) -> Expr {
     let parts_are_constant = || expr.children().into_iter().all(is_constant);
     let foldable = match &expr {
         Expr::Constant(_) | Expr::Slot(_) | Expr::Group(_) | Expr::Local(_) | Expr::BuiltIn(_) => false,
+        // Its readings have slots.
+        Expr::Path(_) => false,
         // Their bodies have locals.
         Expr::Let(..) | Expr::Quantified { .. } => false,
         Expr::If(parts) => is_constant(&parts.0),

@@ -18,6 +18,8 @@ pub(crate) enum Expr {
     /// A value bound by `let`, a lambda or `unnest`.
     Local(usize),
     BuiltIn(Computed),
+    /// A dotted path: the first of its readings that has a value. Each begins with a slot of its own and goes on with members.
+    Path(Vec<Expr>),
     Member(Box<Expr>, Box<str>),
     Element(Box<Expr>, Box<Expr>),
     Negate(Box<Expr>),
@@ -112,9 +114,11 @@ macro_rules! children {
                 | Expr::Compare { left: a, right: b, .. }
                 | Expr::In { left: a, right: b, .. }
                 | Expr::Quantified { collection: a, body: b, .. } => vec![a, b],
-                Expr::And(list) | Expr::Or(list) | Expr::Coalesce(list) | Expr::Concat(list) => {
-                    list.$iter().collect()
-                }
+                Expr::And(list)
+                | Expr::Or(list)
+                | Expr::Coalesce(list)
+                | Expr::Concat(list)
+                | Expr::Path(list) => list.$iter().collect(),
                 Expr::Call { arguments, .. } => arguments.$iter().collect(),
                 Expr::Array(items) => items.$iter().map(|(ArrayItem::One(e) | ArrayItem::Spread(e))| e).collect(),
                 Expr::Object(members) => members

@@ -11,7 +11,7 @@ use crate::error::ExecError;
 use crate::outputs::columns;
 use crate::plan::Grouping;
 use crate::scan::{BlockScan, Position, Pruned, Run, TextScan, Worker};
-use crate::source::{Block, Source, event_count};
+use crate::source::{Block, Source};
 use crate::stats::Stats;
 use std::panic::resume_unwind;
 use std::sync::atomic::Ordering::Relaxed;
@@ -112,8 +112,8 @@ impl<'p> Intake<'p> {
         let Intake { run, groups, columns } = self;
         let (run, control) = (*run, run.control);
         control.check()?;
-        let count = event_count(block);
-        let Pruned { part, all_pass, statistics } = worker.prune(block, stats);
+        let count = block.len();
+        let Pruned { part, all_pass, statistics } = worker.prune(block, stats)?;
         if part.events.is_empty() {
             return Ok(());
         }

@@ -95,6 +95,7 @@ impl<'q> Planner<'q> {
                     reads_documents,
                     reads_whole,
                     filter_names,
+                    flat_names: self.resolver.flat_names,
                     unnest,
                     unnest_names,
                 })

@@ -2,6 +2,7 @@
 
 use super::condition::{Alone, Condition, Form, Sought, Time, only_slot};
 use super::outcomes::Outcomes;
+use super::paths::{self, Split};
 use crate::ast::Comparison;
 use crate::expr::{Computed, Expr, Like, LikeForm, Pattern};
 use crate::value::Value;
@@ -57,12 +58,15 @@ impl<'n> Analysis<'n> {
         if self.unnested > 0 && has_locals(expr) {
             return None;
         }
-        let slot = only_slot(expr)??;
+        let slot = only_slot(expr, &|_| false)??;
         self.alone += 1;
         Some(Alone { slot, expr: expr.clone(), number: self.alone - 1 })
     }
 
     fn form(&mut self, expr: &Expr, is_within: bool) -> Form {
+        if let Some(split) = paths::split(expr) {
+            return self.split(split, is_within);
+        }
         match expr {
             Expr::Constant(value) => Form::Constant(Outcomes::of(value)),
             Expr::And(terms) => Form::And(terms.iter().map(|term| self.part(term, is_within)).collect()),
@@ -94,6 +98,7 @@ impl<'n> Analysis<'n> {
             | Expr::Group(_)
             | Expr::Local(_)
             | Expr::BuiltIn(_)
+            | Expr::Path(_)
             | Expr::Member(..)
             | Expr::Element(..)
             | Expr::Negate(_)
@@ -109,6 +114,18 @@ impl<'n> Analysis<'n> {
             | Expr::Let(..)
             | Expr::Quantified { .. } => Form::Opaque,
         }
+    }
+
+    /// One of two conditions, by whether an event has a key.
+    fn split(&mut self, split: Split, is_within: bool) -> Form {
+        let Split { slot, there, missing } = split;
+        let defined = || Form::Sought(Sought::Defined { slot });
+        let there = there.map_or(Form::Opaque.into(), |expr| self.part(&expr, is_within));
+        let missing = self.part(&missing, is_within);
+        Form::Or(vec![
+            Form::And(vec![defined().into(), there]).into(),
+            Form::And(vec![defined().negated().into(), missing]).into(),
+        ])
     }
 
     /// Terms that want one key to have one value or another become one condition.

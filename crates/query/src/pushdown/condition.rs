@@ -142,17 +142,19 @@ fn first(is_so: impl Fn(u64) -> bool) -> u128 {
 }
 
 /// The slot that an expression depends on, if it depends on nothing else of its event; the inner one none where it is
-/// constant.
-pub(crate) fn only_slot(expr: &Expr) -> Option<Option<usize>> {
+/// constant. What is known to be in no event is no slot.
+pub(crate) fn only_slot(expr: &Expr, is_absent: &impl Fn(usize) -> bool) -> Option<Option<usize>> {
     match expr {
-        Expr::Slot(slot) | Expr::BuiltIn(Computed::Level { level: slot }) => return Some(Some(*slot)),
-        Expr::BuiltIn(Computed::Start { start: slot }) => return Some(Some(*slot)),
+        Expr::Slot(slot)
+        | Expr::BuiltIn(Computed::Level { level: slot } | Computed::Start { start: slot }) => {
+            return Some(Some(*slot).filter(|slot| !is_absent(*slot)));
+        }
         Expr::BuiltIn(_) | Expr::Group(_) => return None,
         _ => {}
     }
     let mut only = None;
     for child in expr.children() {
-        match (only_slot(child)?, only) {
+        match (only_slot(child, is_absent)?, only) {
             (None, _) => {}
             (Some(slot), None) => only = Some(slot),
             (Some(slot), Some(other)) if slot == other => {}

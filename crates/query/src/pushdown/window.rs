@@ -11,6 +11,8 @@ use tamias_json::search::{Documents, Held, Match, Needle, Occurrences, Span, Wan
 pub(super) struct Key {
     /// In which documents of the present block it is plain, as far as is known: a bit for each.
     pub(super) plain: Vec<u8>,
+    /// Whether no event of the block has it, for sure.
+    pub(super) is_absent: bool,
     pub(super) is_found: bool,
     pub(super) places: Occurrences,
     pub(super) values: Vec<Span>,
@@ -153,6 +155,9 @@ impl Window<'_> {
         let (Some(needle), Some(key)) = (self.texts.keys.get(slot), self.keys.get_mut(slot)) else {
             return self.unknown(matches);
         };
+        if key.is_absent {
+            return self.begin(Match::No, matches);
+        }
         key.find(self.isa, needle, self.documents);
         let kept = &mut self.scratch.kept;
         decide(self.isa, self.documents, needle, &key.places, kept);
@@ -186,6 +191,9 @@ impl Window<'_> {
         let (Some((needle, key)), Some(text)) = (key, self.texts.needles.get(text)) else {
             return self.unknown(matches);
         };
+        if key.is_absent {
+            return self.begin(Match::No, matches);
+        }
         let places = &mut self.scratch.places;
         self.documents.find(self.isa, text, places);
         let documents = self.documents.with_plain(&key.plain);

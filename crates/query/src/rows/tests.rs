@@ -3,7 +3,7 @@
 use super::*;
 use crate::interrupt::Interrupt;
 use crate::query::Query;
-use crate::source::{Block, SourceError};
+use crate::source::{self, Block, SourceError, Times};
 use std::num::NonZeroUsize;
 
 /// Documents, by their numbers in time.
@@ -27,17 +27,19 @@ impl Documents {
 }
 
 impl Block for Documents {
-    fn documents(&self) -> Result<Option<&[u8]>, SourceError> {
-        Ok(Some(&self.bytes))
+    fn len(&self) -> usize {
+        self.numbers.len()
     }
-    fn ends(&self) -> &[[u8; 4]] {
-        &self.ends
+    fn range(&self) -> ((u64, u64), (u64, u64)) {
+        let of = |bytes: Option<&[u8; 8]>| bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let (first, last) = (of(self.numbers.first()), of(self.numbers.last()));
+        ((first, first), (last, last))
     }
-    fn instants(&self) -> &[[u8; 8]] {
-        &self.numbers
+    fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
+        Ok(Some(Times { instants: &self.numbers, arrivals: &self.numbers }))
     }
-    fn arrivals(&self) -> &[[u8; 8]] {
-        &self.numbers
+    fn documents(&self) -> Result<Option<source::Documents<'_>>, SourceError> {
+        Ok(Some(source::Documents { bytes: &self.bytes, ends: &self.ends }))
     }
     fn statistics(&self) -> Option<&[u8]> {
         None

@@ -3,10 +3,11 @@
 use super::block_scan::Part;
 use super::buffers::Buffers;
 use crate::control::Control;
+use crate::error::ExecError;
 use crate::expr::Spare;
 use crate::plan::Plan;
 use crate::pushdown::{FIRST_WINDOW_EVENTS, Finder, Pruner, Verdict};
-use crate::source::{Block, event_count};
+use crate::source::Block;
 use crate::statistics::Statistics;
 use crate::stats::Stats;
 use tamias_json::Offsets;
@@ -51,20 +52,27 @@ impl Worker {
     }
 
     /// Which events of a block may pass.
-    pub(crate) fn prune<'b>(&mut self, block: &'b dyn Block, stats: &mut Stats) -> Pruned<'b> {
-        let count = event_count(block);
+    ///
+    /// # Errors
+    /// If the block's times are needed and cannot be read.
+    pub(crate) fn prune<'b>(
+        &mut self,
+        block: &'b dyn Block,
+        stats: &mut Stats,
+    ) -> Result<Pruned<'b>, ExecError> {
+        let count = block.len();
         let Some(pruner) = &mut self.pruner else {
-            return Pruned { part: Part::unsettled(0..count), all_pass: false, statistics: None };
+            return Ok(Pruned { part: Part::unsettled(0..count), all_pass: false, statistics: None });
         };
         let statistics = Statistics::of(block);
-        let Verdict { events, passes, settled } = pruner.of(block, statistics.as_ref());
+        let Verdict { events, passes, settled } = pruner.of(block, statistics.as_ref())?;
         if passes == Some(false) {
             stats.blocks_skipped += 1;
             stats.events_skipped += count as u64;
-            return Pruned { part: Part::unsettled(0..0), all_pass: false, statistics };
+            return Ok(Pruned { part: Part::unsettled(0..0), all_pass: false, statistics });
         }
         stats.events_skipped += (count - events.len()) as u64;
         let all_pass = passes == Some(true) && events.len() == count;
-        Pruned { part: Part { events, settled }, all_pass, statistics }
+        Ok(Pruned { part: Part { events, settled }, all_pass, statistics })
     }
 }

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests stop where something is wrong")]
 
 use std::sync::Arc;
-use tamias_query::{Block, Direction, Query, Rows, RunOptions, Source, SourceError, Stats};
+use tamias_query::{Block, Direction, Documents, Query, Rows, RunOptions, Source, SourceError, Stats, Times};
 
 #[derive(Clone)]
 pub(crate) struct Event {
@@ -51,17 +51,22 @@ impl MemoryBlock {
 }
 
 impl Block for MemoryBlock {
-    fn documents(&self) -> Result<Option<&[u8]>, SourceError> {
-        Ok(Some(&self.documents))
+    fn len(&self) -> usize {
+        self.ends.len()
     }
-    fn ends(&self) -> &[[u8; 4]] {
-        &self.ends
+    fn range(&self) -> ((u64, u64), (u64, u64)) {
+        let order = |index: usize| {
+            let number =
+                |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            (number(&self.instants), number(&self.arrivals))
+        };
+        (order(0), order(self.len().saturating_sub(1)))
     }
-    fn instants(&self) -> &[[u8; 8]] {
-        &self.instants
+    fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
+        Ok(Some(Times { instants: &self.instants, arrivals: &self.arrivals }))
     }
-    fn arrivals(&self) -> &[[u8; 8]] {
-        &self.arrivals
+    fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
+        Ok(Some(Documents { bytes: &self.documents, ends: &self.ends }))
     }
     fn statistics(&self) -> Option<&[u8]> {
         Some(&self.statistics)

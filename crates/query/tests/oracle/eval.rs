@@ -3,6 +3,7 @@
 use crate::ast::{Comparison, Expr, Item, Pair};
 use crate::calls;
 use crate::number::Number;
+use crate::print::is_identifier;
 use crate::template;
 use crate::value::{Value, compare_text, decode, entries, upper};
 use regex::RegexBuilder;
@@ -161,7 +162,10 @@ pub(crate) fn eval(expr: &Expr, scope: &Scope<'_>) -> Value {
             None => scope.event.map_or(Value::Undefined, |event| event.properties.member(name)),
         },
         Expr::BuiltIn(name) => scope.event.map_or(Value::Undefined, |event| event.built_in(name)),
-        Expr::Member(of, name) => eval(of, scope).member(name),
+        Expr::Member(of, name) => match dotted(expr, scope) {
+            Some(names) => by_path(&names, scope),
+            None => eval(of, scope).member(name),
+        },
         Expr::Element(of, index) => eval(of, scope).element(&eval(index, scope), false),
         Expr::Wildcard(..) => panic!("a wildcard without a comparison around it"),
         Expr::Negate(of) => match eval(of, scope) {
@@ -222,6 +226,32 @@ pub(crate) fn eval(expr: &Expr, scope: &Scope<'_>) -> Value {
             Value::integer(distinct.len().try_into().unwrap())
         }
     }
+}
+
+/// The names of a path with points that begins with a property: in brackets, a name is that of a member only.
+fn dotted<'e>(expr: &'e Expr, scope: &Scope<'_>) -> Option<Vec<&'e str>> {
+    match expr {
+        Expr::Name(name) => scope.locals.iter().all(|(local, _)| local != name).then(|| vec![name.as_str()]),
+        Expr::Member(of, name) if is_identifier(name) => {
+            let mut names = dotted(of, scope)?;
+            names.push(name);
+            Some(names)
+        }
+        _ => None,
+    }
+}
+
+/// A member of a member of the property; what is not there is looked for under the keys that are longer parts of the path, the
+/// longest first.
+fn by_path(names: &[&str], scope: &Scope<'_>) -> Value {
+    let Some(event) = scope.event else { return Value::Undefined };
+    let mut cuts: Vec<usize> = (1..=names.len()).collect();
+    cuts[1..].reverse();
+    let under = |cut: usize| {
+        let property = event.properties.member(&names[..cut].join("."));
+        names[cut..].iter().fold(property, |value, name| value.member(name))
+    };
+    cuts.into_iter().map(under).find(|value| !value.is_undefined()).unwrap_or(Value::Undefined)
 }
 
 /// A comparison with a wildcard inside: it holds for some or for all elements; what has no elements answers nothing.

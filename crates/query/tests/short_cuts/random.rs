@@ -69,7 +69,7 @@ fn values() -> impl Strategy<Value = Vec<String>> {
     ]
 }
 
-const KEYS: [&str; 6] = ["a", "b", "Elapsed", "@l", ",a", "x\\\"a"];
+const KEYS: [&str; 8] = ["a", "b", "Elapsed", "@l", ",a", "x\\\"a", "a.x", "p.q"];
 
 /// A block: for each key its values and how many events in eight have it, and events that choose among them.
 fn block(instants: std::ops::Range<u64>) -> impl Strategy<Value = Vec<(u64, String)>> {
@@ -131,6 +131,9 @@ fn path() -> impl Strategy<Value = String> {
         "@Properties['x\"a']",
         "a.x",
         "nested.a",
+        "p.q",
+        "a.x.b",
+        "a['x']",
     ])
     .prop_map(str::to_owned)
 }

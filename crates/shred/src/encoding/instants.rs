@@ -9,6 +9,7 @@ use crate::encoding::ints::Ints;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter};
 use crate::output::Output;
+use crate::texts::TextList;
 
 /// Ticks from the year 1 to 1970.
 const UNIX_TICKS: i64 = 621_355_968_000_000_000;
@@ -177,8 +178,8 @@ pub(crate) struct Parsed {
 
 impl Parsed {
     /// Nothing where a text is no instant in the format of the first.
-    pub(crate) fn of(texts: &[&[u8]]) -> Option<Parsed> {
-        let format = Format::of(texts.first()?)?;
+    pub(crate) fn of(texts: &TextList) -> Option<Parsed> {
+        let format = Format::of(texts.iter().next()?)?;
         let units = texts.iter().map(|text| format.parse(text)).collect::<Option<Vec<i64>>>()?;
         Some(Parsed { format, units })
     }

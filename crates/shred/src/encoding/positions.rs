@@ -10,6 +10,7 @@ use crate::encoding::Window;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
 use crate::output::Output;
+use crate::texts::TextList;
 
 /// The longest texts that are encoded so, in bytes.
 const LENGTH_MAX: usize = 128;
@@ -62,14 +63,11 @@ static UPPER_PAIRS: [[u8; 2]; 256] = pairs(UPPER);
 
 impl Pattern {
     /// The pattern of texts of one length; nothing where lengths differ.
-    pub(crate) fn of(texts: &[&[u8]]) -> Option<Pattern> {
-        let length = texts.first()?.len();
-        if length == 0 || length > LENGTH_MAX || texts.iter().any(|text| text.len() != length) {
-            return None;
-        }
+    pub(crate) fn of(texts: &TextList) -> Option<Pattern> {
+        let length = texts.length().filter(|length| (1..=LENGTH_MAX).contains(length))?;
         let mut seen = vec![[false; 256]; length];
-        for text in texts {
-            for (seen, byte) in seen.iter_mut().zip(*text) {
+        for text in texts.iter() {
+            for (seen, byte) in seen.iter_mut().zip(text) {
                 seen[usize::from(*byte)] = true;
             }
         }
@@ -103,11 +101,11 @@ impl Pattern {
     }
 
     /// Writes the texts that the pattern was made of.
-    pub(crate) fn encode(self, texts: &[&[u8]], frames: &mut FrameWriter) -> Positions {
+    pub(crate) fn encode(self, texts: &TextList, frames: &mut FrameWriter) -> Positions {
         // For each unit from the byte, or the upper digit, to its code.
         let tables: Vec<[u8; 256]> = self.units.iter().map(table).collect();
         let mut bits = BitWriter::default();
-        for text in texts {
+        for text in texts.iter() {
             let mut bytes = text.iter();
             for (unit, table) in self.units.iter().zip(&tables) {
                 let code =

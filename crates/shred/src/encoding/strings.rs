@@ -8,6 +8,7 @@ use crate::encoding::ints::Ints;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
 use crate::output::Output;
+use crate::texts::TextList;
 
 /// Compression must save a tenth of texts, else they are stored as they are. HEURISTIC: random identifiers in hex shrink by half,
 /// in base 64 by a quarter; below a tenth it was noise.
@@ -24,15 +25,15 @@ pub(crate) struct Strings {
 }
 
 impl Strings {
-    pub(crate) fn encode(texts: &[&[u8]], frames: &mut FrameWriter) -> Strings {
-        let lengths: Vec<i64> = texts.iter().map(|text| text.len() as i64).collect();
-        let bytes = texts.concat();
+    pub(crate) fn encode(texts: &TextList, frames: &mut FrameWriter) -> Strings {
+        let lengths: Vec<i64> = texts.lengths().map(|length| length as i64).collect();
+        let bytes = texts.bytes();
         let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
         let limit = sample.len() * COMPRESSED_SHARE.0 / COMPRESSED_SHARE.1;
         // Short texts have little in common with themselves, but may with those that share their frame.
         let pays = sample.len() < 512 || frames.compressed_length(sample) < limit;
         let packing = if pays { Packing::Compressed } else { Packing::Plain };
-        Strings { lengths: Ints::encode(&lengths, frames), bytes: frames.add(&bytes, packing) }
+        Strings { lengths: Ints::encode(&lengths, frames), bytes: frames.add(bytes, packing) }
     }
 
     /// The texts of a window: decodes all lengths, and of the bytes the chunks that the texts lie in.
@@ -111,14 +112,29 @@ pub struct Texts<'f> {
 
 impl Texts<'_> {
     /// Texts that were put together.
-    pub(crate) fn of(texts: &[Cow<'_, [u8]>]) -> Texts<'static> {
+    pub(crate) fn of(texts: &[impl AsRef<[u8]>]) -> Texts<'static> {
         let mut bytes = Vec::new();
         let mut ends = Vec::with_capacity(texts.len());
         for text in texts {
-            bytes.extend_from_slice(text);
+            bytes.extend_from_slice(text.as_ref());
             ends.push(bytes.len() as u32);
         }
         Texts { ends, bytes: Cow::Owned(bytes) }
+    }
+
+    /// Texts one after another, and where each ends.
+    pub(crate) fn of_parts(ends: Vec<u32>, bytes: Vec<u8>) -> Texts<'static> {
+        Texts { ends, bytes: Cow::Owned(bytes) }
+    }
+
+    /// All of them, one after another with nothing between.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where each ends in the bytes.
+    pub fn ends(&self) -> &[u32] {
+        &self.ends
     }
 
     /// How many there are.

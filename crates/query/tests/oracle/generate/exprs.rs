@@ -77,6 +77,7 @@ impl Exprs {
                 (3, names(&["c", "d", "time", "missing", "x", "y"])),
                 (1, member_of(names(&["a", "b", "c", "tags"]), MEMBERS)),
                 (1, member_of(objects, MEMBERS)),
+                (1, member_of(member_of(names(&["o", "Actor", "c"]), &["a", "b"]), &["b", "x"])),
                 (1, member_of(properties, ODD_PROPERTIES)),
                 (1, member_of(whole.clone(), &["a", "@t", "@mt", "@@x", "@l", "odd name", "@version"])),
                 (1, element_of(whole, text_literal())),

@@ -6,10 +6,11 @@ use crate::options::{RunOptions, THREADS_MAX};
 use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::time;
+use std::sync::Arc;
 
 pub(crate) struct Control {
     pub(crate) options: RunOptions,
-    pub(crate) interrupt: Interrupt,
+    pub(crate) interrupt: Arc<Interrupt>,
     pub(crate) profile: Profile,
     /// The instant of `Now()`, in ticks: one for the whole query.
     pub(crate) now: u64,
@@ -24,7 +25,7 @@ impl Control {
         options.threads = options.threads.min(THREADS_MAX);
         Control {
             profile: Profile::new(plan, &options),
-            interrupt: Interrupt::new(options.deadline),
+            interrupt: Arc::new(Interrupt::new(options.deadline)),
             budget: Budget::new(options.memory_bytes),
             options,
             now: time::now(),

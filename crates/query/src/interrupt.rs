@@ -44,13 +44,12 @@ impl From<Failure> for ExecError {
 }
 
 /// Whom to ask, every now and then, whether to go on.
-#[derive(Clone)]
 pub(crate) struct Interrupt {
     pub(crate) handle: CancelHandle,
     deadline: Option<Instant>,
     /// After so many questions the query counts as cancelled.
     #[cfg(test)]
-    questions: Option<Arc<std::sync::atomic::AtomicUsize>>,
+    questions: Option<std::sync::atomic::AtomicUsize>,
 }
 
 impl Interrupt {
@@ -66,7 +65,7 @@ impl Interrupt {
     /// One that ends the query when it is asked so many times.
     #[cfg(test)]
     pub(crate) fn after(questions: usize) -> Interrupt {
-        Interrupt { questions: Some(Arc::new(questions.into())), ..Interrupt::new(None) }
+        Interrupt { questions: Some(questions.into()), ..Interrupt::new(None) }
     }
 
     /// Errs once the query is cancelled or its deadline has passed.

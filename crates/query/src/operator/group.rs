@@ -16,6 +16,9 @@ use crate::plan::{Grouping, Key, Plan};
 use crate::value::{Value, write_json};
 use std::sync::atomic::Ordering::Relaxed;
 
+/// So many groups are merged before it is asked whether to go on.
+const MERGED_UNCHECKED: u32 = 4096;
+
 /// The groups of a thread.
 pub(crate) struct Groups<'p> {
     grouping: &'p Grouping,
@@ -284,20 +287,25 @@ impl<'p> Groups<'p> {
 
     /// Tells the query what the groups hold. Errs if that is more than it may.
     fn tell_memory(&mut self, control: &Control) -> Result<(), ExecError> {
-        let bytes = self.bytes + vec_bytes(&self.groups) + self.table.bytes();
+        let bytes = self.bytes_with(&self.table);
         control.budget.hold(&mut self.holding, bytes, Held::Groups)
     }
 
+    /// What the groups hold, with the table of their keys.
+    fn bytes_with(&self, table: &KeyTable) -> usize {
+        self.bytes + vec_bytes(&self.groups) + table.bytes()
+    }
+
     /// Takes in the groups of other events.
-    pub(crate) fn merge(&mut self, other: Groups<'p>) {
+    pub(crate) fn merge(&mut self, mut other: Groups<'p>, control: &Control) -> Result<(), ExecError> {
         let mut group_of = vec![0; other.groups.len()];
         self.latest = self.latest.max(other.latest);
         let mut shown: Vec<Option<Group>> = other.groups.into_iter().map(Some).collect();
         let mut table = std::mem::take(&mut self.table);
-        table.merge(
+        let merged = table.try_merge(
             &other.table,
             |owner| owner,
-            |_, number, found| {
+            |table, _, number, found| {
                 let group = shown.get_mut(number as usize).and_then(Option::take);
                 let own = |group: Group| Group { shown: group.shown.into_owned(&other.table), ..group };
                 if let (Some(group), Some(place)) = (group, group_of.get_mut(number as usize)) {
@@ -308,13 +316,26 @@ impl<'p> Groups<'p> {
                         (Found::Known(_) | Found::New(_), _) => self.push(own(group)),
                     }
                 }
+                if number.is_multiple_of(MERGED_UNCHECKED) {
+                    control.check()?;
+                    let bytes = self.bytes_with(table);
+                    control.budget.hold(&mut self.holding, bytes, Held::Groups)?;
+                }
+                Ok::<(), ExecError>(())
             },
         );
         self.table = table;
+        merged?;
+        // Of the states it is not known how much is new: as if all were, and then as it is.
+        let bytes = self.bytes_with(&self.table) + other.bytes;
+        control.budget.hold(&mut self.holding, bytes, Held::Groups)?;
         self.make_room();
         for (own, other) in self.states.iter_mut().zip(other.states) {
+            control.check()?;
             self.bytes += own.merge(other, &group_of);
         }
+        control.budget.release(&mut other.holding);
+        self.tell_memory(control)
     }
 
     /// Whether no event that comes later in time can change the rows that are wanted: those of a `distinct` or `top`

@@ -3,6 +3,7 @@
 use super::classes::Class;
 use crate::expr::{Event, Scope, Spare};
 use crate::interrupt::Interrupt;
+use std::sync::Arc;
 use tamias_json::Offsets;
 
 /// A document of one value, to evaluate expressions over.
@@ -11,11 +12,11 @@ pub(crate) struct Probe {
     offsets: Offsets,
     spare: Spare,
     now: u64,
-    interrupt: Interrupt,
+    interrupt: Arc<Interrupt>,
 }
 
 impl Probe {
-    pub(super) fn new(now: u64, interrupt: Interrupt) -> Probe {
+    pub(super) fn new(now: u64, interrupt: Arc<Interrupt>) -> Probe {
         Probe { document: Vec::new(), offsets: Offsets::new(), spare: Spare::default(), now, interrupt }
     }
 

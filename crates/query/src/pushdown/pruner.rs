@@ -78,7 +78,7 @@ fn within(block: &dyn Block, period: &RangeInclusive<u64>) -> Result<Within, Exe
 
 impl Pruner {
     /// A pruner that knows of no values yet. `now` is what `Now()` answers. Once it is interrupted it concludes nothing.
-    pub(crate) fn new(pushdown: &Arc<Pushdown>, now: u64, interrupt: &Interrupt) -> Pruner {
+    pub(crate) fn new(pushdown: &Arc<Pushdown>, now: u64, interrupt: &Arc<Interrupt>) -> Pruner {
         let memos = (0..pushdown.alone).map(|_| Memo::default()).collect();
         Pruner { pushdown: pushdown.clone(), memos, probe: Probe::new(now, interrupt.clone()) }
     }

@@ -66,7 +66,7 @@ fn run(text: &str, blocks: &[&[String]], threads: usize, interrupt: Interrupt) -
     let options = RunOptions { threads, memory_bytes: 1 << 30, ..RunOptions::default() };
     let mut rows = query.run_with(Box::new(Blocks(blocks.into_iter())), options);
     let control = Arc::get_mut(&mut rows.control).expect("nothing runs yet");
-    control.interrupt = interrupt;
+    control.interrupt = Arc::new(interrupt);
     rows.worker = Worker::new(&rows.plan, &rows.control);
     let mut count = 0;
     loop {

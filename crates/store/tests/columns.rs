@@ -14,7 +14,7 @@ use tamias_store::{
 };
 
 fn columns() -> Options {
-    Options { segments: Layout::Columns, ..tiny() }
+    Options { segments: Layout::Columns, block_bytes: 100, ..tiny() }
 }
 
 fn append(store: &Store, documents: &[String]) {

@@ -6,6 +6,7 @@ use crate::expr::{Certain, Expr, Printed};
 use crate::pushdown::{Asked, Pushdown, Slots};
 use crate::source::Direction;
 use crate::value::Kind;
+use crate::zone::Intervals;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -39,6 +40,8 @@ pub(crate) struct Events {
     pub(crate) reads_whole: bool,
     /// So many of them are read before `where`, the others for hits only.
     pub(crate) filter_names: usize,
+    /// So many of the names are other readings of dotted paths: few events have them beside the first.
+    pub(crate) flat_names: usize,
     /// Each makes a row of each element of an array, which becomes the next local.
     pub(crate) unnest: Vec<Expr>,
     /// The names of those locals.
@@ -73,8 +76,8 @@ pub(crate) struct Grouping {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Key {
-    /// The beginning of the interval, of so many ticks, that the event falls into.
-    Time(u64),
+    /// The beginning of the interval that the event falls into.
+    Time(Intervals),
     Expr {
         expr: Expr,
         ci: bool,
@@ -123,6 +126,7 @@ impl Plan {
         self.pushdown = Some(Arc::new(Pushdown::new(Asked {
             filter: self.filter.as_ref(),
             names: &events.names,
+            flat_names: events.flat_names,
             slots: Slots { condition: events.filter_names, output: self.output.slots() },
             unnested: events.unnest.len(),
             reads_whole: events.reads_whole,

@@ -8,10 +8,10 @@ use tamias_store::{
 };
 
 /// The part that says what is in the frames.
-const DIRECTORY: &str = "directory";
+pub(crate) const DIRECTORY: &str = "directory";
 
 /// The name of the part that holds a frame.
-fn frame_name(frame: u32) -> String {
+pub(crate) fn frame_name(frame: u32) -> String {
     format!("frame.{frame}")
 }
 
@@ -89,14 +89,19 @@ fn decode<T>(
 }
 
 fn malformed(error: tamias_shred::DecodeError) -> DecodeError {
+    DecodeError::Malformed(found(error))
+}
+
+/// What is wrong with a block, in a word.
+pub(crate) fn found(error: tamias_shred::DecodeError) -> &'static str {
     use tamias_shred::DecodeError as Fault;
-    DecodeError::Malformed(match error {
+    match error {
         Fault::DirectoryChecksum => "its directory is none",
         Fault::FrameChecksum { .. } => "a frame is not the one that its directory tells",
         Fault::MissingFrame { .. } => "it lacks a frame",
         Fault::Malformed { what } => what,
         _ => "it has fewer documents than the index tells",
-    })
+    }
 }
 
 /// The frames of a block, each read when it is asked for.

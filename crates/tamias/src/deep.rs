@@ -71,7 +71,7 @@ impl Store {
     /// # Errors
     /// Where the store cannot be opened, or the operating system refuses to read it.
     pub fn verify_deep(&self) -> Result<Vec<Contradiction>, ReadError> {
-        let snapshot = self.snapshot()?.0;
+        let snapshot = self.snapshot()?.events;
         let mut found = Vec::new();
         for group in snapshot.groups(0..=u64::MAX, Direction::Ascending).skip_damaged() {
             for block in group.map_err(ReadError::of_store)? {

@@ -204,7 +204,7 @@ impl Snapshot {
     /// # Errors
     /// Where the store is damaged there, or cannot be read.
     pub fn get(&self, id: EventId) -> Result<Option<StoredEvent>, ReadError> {
-        match self.0.get(id.0).map_err(ReadError::of_store)? {
+        match self.events.get(id.0).map_err(ReadError::of_store)? {
             Some((block, index)) => Ok(Some(event(&block, index, id.0)?)),
             None => Ok(None),
         }
@@ -215,10 +215,10 @@ impl Snapshot {
     /// # Errors
     /// Where the store is damaged there, or cannot be read.
     pub fn around(&self, id: EventId, before: usize, after: usize) -> Result<Vec<StoredEvent>, ReadError> {
-        let mut events = walk(&self.0, Direction::Descending, Some(id.0), before)?;
+        let mut events = walk(&self.events, Direction::Descending, Some(id.0), before)?;
         events.reverse();
         events.extend(self.get(id)?);
-        events.extend(walk(&self.0, Direction::Ascending, Some(id.0), after)?);
+        events.extend(walk(&self.events, Direction::Ascending, Some(id.0), after)?);
         Ok(events)
     }
 
@@ -234,7 +234,7 @@ impl Snapshot {
         };
         let events_max = events_max.max(1);
         // One more tells whether there is another page.
-        let mut events = walk(&self.0, direction, from, events_max.saturating_add(1))?;
+        let mut events = walk(&self.events, direction, from, events_max.saturating_add(1))?;
         let more = events.len() > events_max;
         events.truncate(events_max);
         let last = events.last().filter(|_| more);

@@ -36,7 +36,9 @@ pub(crate) struct Period {
     #[arg(long, value_name = "DURATION", conflicts_with = "from", value_parser = crate::instants::duration)]
     pub(crate) since: Option<u64>,
 
-    /// The time zone of --from and --to, and of instants in tables: UTC, local, +02:00, Europe/Berlin
+    /// The time zone of --from and --to, of the query, and of instants in tables: UTC, local, +02:00, Europe/Berlin
+    ///
+    /// In a query, the days of `group by time(1d)` begin there, and `@Timestamp > '2024-05-29'` means its midnight there.
     ///
     /// The formats table and markdown show columns of instants (@Timestamp, the beginnings of `group by time(…)`, their
     /// least and greatest) as ISO 8601. All other formats have the exact number, ticks of 100 ns since the year 1;

@@ -1,13 +1,14 @@
 //! Evaluation: a walk over the expression, borrowing from the event wherever nothing is computed.
 
-use super::arithmetic::calculate;
+use super::arithmetic::{calculate, negate};
 use super::pattern::Pattern;
 use super::scope::Scope;
 use super::tree::Expr;
 use crate::ast::{ArrayItem, Comparison, ObjectMember, Quantifier};
 use crate::functions::{Call, ScalarFunction};
-use crate::value::{Text, VALUE_BYTES_MAX, Value, compare, equal};
+use crate::value::{Text, TooLarge, VALUE_BYTES_MAX, Value, compare, equal};
 use rust_decimal::Decimal;
+use std::cell::Cell;
 use std::cmp::Ordering;
 use tamias_json as stored;
 use tamias_json::number::Bound;
@@ -18,9 +19,11 @@ impl Expr {
         match self {
             Expr::And(terms) => terms.iter().all(|term| term.test(scope)),
             Expr::Or(terms) => terms.iter().any(|term| term.test(scope)),
-            Expr::CompareNumber { .. } | Expr::Compare { .. } | Expr::Match { .. } | Expr::Like { .. } => {
-                self.condition(scope) == Some(true)
-            }
+            Expr::CompareNumber { .. }
+            | Expr::Compare { .. }
+            | Expr::InSet { .. }
+            | Expr::Match { .. }
+            | Expr::Like { .. } => self.condition(scope) == Some(true),
             other => other.eval(scope).is_true(),
         }
     }
@@ -53,6 +56,10 @@ impl Expr {
                 }
                 _ => None,
             },
+            Expr::InSet { left, set, negated } => match left.eval(scope) {
+                Value::Undefined => None,
+                left => Some(set.contains(&left) != *negated),
+            },
             Expr::Like { left, pattern, negated } => match left.eval(scope) {
                 Value::Text(text) => Some(pattern.is_match(&text) != *negated),
                 _ => None,
@@ -80,13 +87,17 @@ impl Expr {
             Expr::Group(group) => scope.groups.get(*group).map_or(Value::Undefined, Value::reborrow),
             Expr::Local(local) => scope.locals.get(*local).cloned().unwrap_or(Value::Undefined),
             Expr::BuiltIn(computed) => computed.eval(scope),
+            Expr::Path(readings) => {
+                let mut values = readings.iter().map(|reading| reading.eval(scope));
+                values.find(|value| !value.is_undefined()).unwrap_or(Value::Undefined)
+            }
             Expr::Member(of, name) => of.eval(scope).member(name),
             Expr::Element(of, index) => {
                 let of = of.eval(scope);
                 of.element(&index.eval(scope))
             }
             Expr::Negate(of) => match of.eval(scope) {
-                Value::Number(number) => Value::from_option(number.decimal().map(|decimal| -decimal)),
+                Value::Number(number) => scope.computed(negate(&number).map(Some)),
                 _ => Value::Undefined,
             },
             Expr::Not(of) => match of.eval(scope) {
@@ -99,15 +110,13 @@ impl Expr {
             }
             Expr::And(_) | Expr::Or(_) => Value::Bool(self.test(scope)),
             Expr::Arithmetic(op, a, b) => match (a.eval(scope), b.eval(scope)) {
-                (Value::Number(a), Value::Number(b)) => {
-                    let operands = a.decimal().zip(b.decimal());
-                    Value::from_option(operands.and_then(|(a, b)| calculate(*op, a, b)))
-                }
+                (Value::Number(a), Value::Number(b)) => scope.computed(calculate(*op, &a, &b)),
                 _ => Value::Undefined,
             },
             Expr::Compare { .. }
             | Expr::CompareNumber { .. }
             | Expr::In { .. }
+            | Expr::InSet { .. }
             | Expr::Like { .. }
             | Expr::MatchWhole { .. }
             | Expr::Match { .. } => Value::from_option(self.condition(scope)),
@@ -197,7 +206,11 @@ fn call<'a>(
     if function.is_strict && values.iter().take(function.least).any(Value::is_undefined) {
         return Value::Undefined;
     }
-    let result = (function.body)(&Call { arguments: values, ci, now: scope.now });
+    let call = Call { arguments: values, ci, now: scope.now, too_large: Cell::new(false) };
+    let result = (function.body)(&call);
+    if call.too_large.get() {
+        return scope.computed(Err(TooLarge));
+    }
     scope.limit(result, function.name)
 }
 

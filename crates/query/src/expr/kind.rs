@@ -32,7 +32,7 @@ impl Expr {
                 // An event may store anything under these names.
                 Computed::Level { .. } | Computed::Message { .. } | Computed::EventType { .. } => None,
             },
-            Expr::Slot(_) | Expr::Local(_) | Expr::Member(..) | Expr::Element(..) => None,
+            Expr::Slot(_) | Expr::Local(_) | Expr::Path(_) | Expr::Member(..) | Expr::Element(..) => None,
             Expr::Negate(_) | Expr::Arithmetic(..) | Expr::IndexOfMatch { .. } => Some(Kind::Number),
             Expr::Not(_)
             | Expr::IsNull(..)
@@ -41,6 +41,7 @@ impl Expr {
             | Expr::Compare { .. }
             | Expr::CompareNumber { .. }
             | Expr::In { .. }
+            | Expr::InSet { .. }
             | Expr::Like { .. }
             | Expr::MatchWhole { .. }
             | Expr::Match { .. }

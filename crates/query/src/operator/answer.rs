@@ -8,9 +8,11 @@ use crate::error::ExecError;
 use crate::expr::Expr;
 use crate::plan::{Aggregate, Events, Key as GroupKey};
 use crate::pushdown::{Class, Pruner, Scalar, classes, only_slot};
-use crate::source::{Block, event_count, order_of};
+use crate::source::{Block, Times};
 use crate::statistics::{Key, Statistics};
 use crate::value::Value;
+use crate::zone::Intervals;
+use std::ops::Range;
 
 /// A block of which all events are within the query's time.
 #[derive(Clone, Copy)]
@@ -35,13 +37,13 @@ impl Groups<'_> {
         }
         let keys = self.grouping().keys.as_slice();
         if of.all_pass && keys.is_empty() && self.take_totals(events, of, control)? {
-            return Ok(Some(event_count(of.block) as u64));
+            return Ok(Some(of.block.len() as u64));
         }
-        if let [GroupKey::Time(interval)] = keys
+        if let [GroupKey::Time(intervals)] = keys
             && of.all_pass
-            && self.take_intervals(of.block, *interval, control)?
+            && self.take_intervals(of.block, &intervals.clone(), control)?
         {
-            return Ok(Some(event_count(of.block) as u64));
+            return Ok(Some(of.block.len() as u64));
         }
         match of.statistics {
             Some(statistics) => self.take_classes(events, pruner, of.block, statistics, control),
@@ -58,7 +60,7 @@ impl Groups<'_> {
     ) -> Result<bool, ExecError> {
         let mut all = Vec::new();
         for aggregate in &self.grouping().aggregates {
-            match known(aggregate, &events.names, of) {
+            match known(aggregate, &events.names, of)? {
                 Some(known) if aggregate.function.is_answered(&known) => all.push(known),
                 _ => return Ok(false),
             }
@@ -71,21 +73,20 @@ impl Groups<'_> {
     fn take_intervals(
         &mut self,
         block: &dyn Block,
-        interval: u64,
+        intervals: &Intervals,
         control: &Control,
     ) -> Result<bool, ExecError> {
         let counted = self.grouping().aggregates.iter().map(counts_events);
         let Some(counted) = counted.collect::<Option<Vec<bool>>>() else { return Ok(false) };
-        let instants = block.instants().get(..event_count(block)).unwrap_or_default();
+        let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(false) };
+        let instants = times.instants.get(..block.len()).unwrap_or_default();
         let mut first = 0;
         while let Some(instant) = instants.get(first) {
-            let begin = u64::from_le_bytes(*instant);
-            let begin = begin - begin % interval;
-            let end = begin.saturating_add(interval);
+            let Range { start, end } = intervals.around(u64::from_le_bytes(*instant));
             // The events of a block come in the order of their instants.
             let later = instants.get(first..).unwrap_or_default();
             let events = later.partition_point(|instant| u64::from_le_bytes(*instant) < end).max(1);
-            let group = self.of_interval(begin, order_of(block, first));
+            let group = self.of_interval(start, times.order(first));
             let known: Vec<Known<'_>> = counted
                 .iter()
                 .map(|counts| Known::Constant { counts: *counts, events: events as u64 })
@@ -105,7 +106,13 @@ impl Groups<'_> {
         statistics: &Statistics<'_>,
         control: &Control,
     ) -> Result<Option<u64>, ExecError> {
-        let Some(slot) = self.only_slot(pruner) else { return Ok(None) };
+        let is_absent = |slot: usize| {
+            let name = events.names.get(slot);
+            matches!(name.map(|name| statistics.key(name)), Some(Key::Absent))
+        };
+        // Where a key is in no event, only its other readings count; but all of them may be.
+        let slot = self.only_slot(pruner, &|_| false).or_else(|| self.only_slot(pruner, &is_absent));
+        let Some(slot) = slot else { return Ok(None) };
         let Some(name) = events.names.get(slot) else { return Ok(None) };
         let mut passing = Vec::new();
         let mut is_certain = true;
@@ -122,10 +129,11 @@ impl Groups<'_> {
         if !known || !is_certain || !passing.iter().all(|(class, _)| class.is_known() || counts_only) {
             return Ok(None);
         }
+        let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(None) };
         let grouping = self.grouping();
         let mut hits = 0;
         for (class, tally) in passing {
-            let (count, order) = (u64::from(tally.count), order_of(block, tally.first as usize));
+            let (count, order) = (u64::from(tally.count), times.order(tally.first as usize));
             hits += count;
             if !class.is_known() {
                 // Values that are neither null nor undefined, which are counted and nothing else.
@@ -145,17 +153,17 @@ impl Groups<'_> {
 
     /// The slot that the condition, the keys and the aggregates depend on, if it is one, and many events with one value can be
     /// taken in at once.
-    fn only_slot(&self, pruner: &Pruner) -> Option<usize> {
+    fn only_slot(&self, pruner: &Pruner, is_absent: &impl Fn(usize) -> bool) -> Option<usize> {
         let mut only = match (pruner.slot(), pruner.is_unconditional()) {
             (None, false) => return None,
             (slot, _) => slot,
         };
         let keys = self.grouping().keys.iter().map(|key| match key {
             GroupKey::Time(_) => None,
-            GroupKey::Expr { expr, .. } => only_slot(expr),
+            GroupKey::Expr { expr, .. } => only_slot(expr, is_absent),
         });
         let arguments = self.grouping().aggregates.iter().map(|Aggregate { function, argument }| {
-            only_slot(argument).filter(|_| function.takes_repeated())
+            only_slot(argument, is_absent).filter(|_| function.takes_repeated())
         });
         for slot in keys.chain(arguments) {
             match (slot?, only) {
@@ -193,39 +201,65 @@ fn counts_events(aggregate: &Aggregate) -> Option<bool> {
 }
 
 /// What is known of an aggregate's argument in all events of a block.
-fn known<'b>(aggregate: &Aggregate, names: &[Box<str>], of: Answerable<'b>) -> Option<Known<'b>> {
-    let events = event_count(of.block) as u64;
+fn known<'b>(
+    aggregate: &Aggregate,
+    names: &[Box<str>],
+    of: Answerable<'b>,
+) -> Result<Option<Known<'b>>, ExecError> {
+    let events = of.block.len() as u64;
     if let Some(counts) = counts_events(aggregate) {
-        return Some(Known::Constant { counts, events });
+        return Ok(Some(Known::Constant { counts, events }));
     }
-    let Expr::Slot(slot) = aggregate.argument else { return None };
-    let statistics = of.statistics?;
-    let key = statistics.key(names.get(slot)?);
-    let values = match &key {
-        Key::Unknown => return None,
-        Key::Absent => return Some(Known::Absent),
-        Key::Present(facts) => facts.values?,
+    let Some(statistics) = of.statistics else { return Ok(None) };
+    let key = match &aggregate.argument {
+        Expr::Slot(slot) => names.get(*slot).map(|name| statistics.key(name)),
+        Expr::Path(readings) => only_reading(readings, names, statistics),
+        _ => None,
     };
-    let order = |event: u32| order_of(of.block, event as usize);
+    let Some(key) = key else { return Ok(None) };
+    let values = match &key {
+        Key::Unknown => return Ok(None),
+        Key::Absent => return Ok(Some(Known::Absent)),
+        Key::Present(facts) => facts.values,
+    };
+    let Some(values) = values else { return Ok(None) };
+    let count = events.checked_sub(u64::from(values.missing.count) + u64::from(values.null.count));
+    let times = of.block.times().map_err(ExecError::Source)?;
+    let (Some(count), Some(times)) = (count, times) else { return Ok(None) };
+    let order = |event: u32| times.order(event as usize);
     let range_orders = match values.range {
         Some((least, greatest)) => (order(least.event), order(greatest.event)),
         None => Default::default(),
     };
-    Some(Known::Values {
-        count: events.checked_sub(u64::from(values.missing.count) + u64::from(values.null.count))?,
+    Ok(Some(Known::Values {
+        count,
         numbers: values.numbers.into(),
         sum: values.sum,
         range: values.range,
-        each: Box::new(Distinct { key, events: statistics.events(), block: of.block }),
+        each: Box::new(Distinct { key, events: statistics.events(), times }),
         range_orders,
-    })
+    }))
+}
+
+/// The key that all values of a dotted path are under; none where there may be several, or members are read.
+fn only_reading<'b>(readings: &[Expr], names: &[Box<str>], statistics: &Statistics<'b>) -> Option<Key<'b>> {
+    let mut only = Key::Absent;
+    for reading in readings {
+        let slot = only_slot(reading, &|_| false)??;
+        match (statistics.key(names.get(slot)?), reading) {
+            (Key::Absent, _) => {}
+            (key, Expr::Slot(_)) if matches!(only, Key::Absent) => only = key,
+            _ => return None,
+        }
+    }
+    Some(only)
 }
 
 /// The distinct values of a key in a block.
 struct Distinct<'b> {
     key: Key<'b>,
     events: u32,
-    block: &'b dyn Block,
+    times: Times<'b>,
 }
 
 impl EachValue for Distinct<'_> {
@@ -240,7 +274,7 @@ impl EachValue for Distinct<'_> {
             if tally.count == 0 {
                 return;
             }
-            let order = order_of(self.block, tally.first as usize);
+            let order = self.times.order(tally.first as usize);
             match class {
                 Class::Missing => act(Value::Undefined, order),
                 Class::Known(Scalar::Bare, text) => act(value_of(text), order),

@@ -36,9 +36,10 @@ impl Resolver<'_> {
 
     /// The value of an expression that takes nothing from an event; none if it takes something.
     pub(super) fn constant(&mut self, expr: &ParsedExpr) -> Result<Option<Value<'static>>, Flaw> {
-        let names = self.names.len();
+        let (names, flat_names) = (self.names.len(), self.flat_names);
         let resolved = self.aggregated(expr)?;
         self.names.truncate(names);
+        self.flat_names = flat_names;
         Ok(match fold(resolved) {
             Expr::Constant(value) => Some(value),
             _ => None,
@@ -73,7 +74,13 @@ impl Resolver<'_> {
                 self.needs_event(expr.span)?;
                 self.built_in(*built_in)
             }
-            Node::Member(of, name) => self.member(of, name)?,
+            Node::Member(of, name) => match self.dotted(expr) {
+                Some(names) => {
+                    self.needs_event(expr.span)?;
+                    self.path(&names)
+                }
+                None => self.member(of, name)?,
+            },
             Node::Element(of, index) => match &index.node {
                 Node::Text(name) => self.member(of, name)?,
                 _ => Expr::Element(boxed(self, of)?, boxed(self, index)?),
@@ -152,6 +159,35 @@ impl Resolver<'_> {
             Expr::BuiltIn(Computed::Data) => Expr::Slot(self.slot(name)),
             of => Expr::Member(Box::new(of), name.into()),
         })
+    }
+
+    /// The names of a dotted path that begins with a property of the event.
+    fn dotted<'e>(&self, expr: &'e ParsedExpr) -> Option<Vec<&'e str>> {
+        match &expr.node {
+            // Behind a grouping, it begins with a key of that.
+            Node::Name(name) if self.grouped.is_none() && !self.locals.contains(name) => Some(vec![name]),
+            Node::Member(of, name) => {
+                let mut names = self.dotted(of)?;
+                names.push(name);
+                Some(names)
+            }
+            _ => None,
+        }
+    }
+
+    /// `a.b.c` is a member of `a`; or else what the longest of the keys `a.b.c` and `a.b` leads to.
+    fn path(&mut self, names: &[&str]) -> Expr {
+        self.slot(names.first().copied().unwrap_or_default());
+        let known = self.names.len();
+        let lengths = [1].into_iter().chain((2..=names.len()).rev());
+        let readings = lengths.map(|length| {
+            let (key, members) = names.split_at(length.min(names.len()));
+            let slot = Expr::Slot(self.slot(&key.join(".")));
+            members.iter().fold(slot, |of, name| Expr::Member(Box::new(of), (*name).into()))
+        });
+        let readings = readings.collect();
+        self.flat_names += self.names.len() - known;
+        Expr::Path(readings)
     }
 
     pub(super) fn quantified(

@@ -15,6 +15,8 @@ pub(super) struct Resolver<'q> {
     has_event: bool,
     /// The slots.
     pub(super) names: Vec<Box<str>>,
+    /// So many of them were added for dotted paths, beside the keys that those begin with.
+    pub(super) flat_names: usize,
     /// Whether the document is read otherwise than by its slots.
     pub(super) uses_document: bool,
     /// The names of the locals, the innermost last.
@@ -52,6 +54,7 @@ impl<'q> Resolver<'q> {
             parameters,
             has_event,
             names: Vec::new(),
+            flat_names: 0,
             uses_document: false,
             locals: Vec::new(),
             grouped: None,

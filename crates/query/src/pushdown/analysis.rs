@@ -2,10 +2,12 @@
 
 use super::condition::{Alone, Condition, Form, Sought, Time, only_slot};
 use super::outcomes::Outcomes;
+use super::paths::{self, Split};
 use crate::ast::Comparison;
-use crate::expr::{Computed, Expr, Like, LikeForm, Pattern};
+use crate::expr::{Computed, Expr, Like, LikeForm, Pattern, Set};
 use crate::value::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tamias_json::number::Bound;
 use tamias_json::search::Needle;
 use tamias_json::write_json_string;
@@ -57,12 +59,15 @@ impl<'n> Analysis<'n> {
         if self.unnested > 0 && has_locals(expr) {
             return None;
         }
-        let slot = only_slot(expr)??;
+        let slot = only_slot(expr, &|_| false)??;
         self.alone += 1;
         Some(Alone { slot, expr: expr.clone(), number: self.alone - 1 })
     }
 
     fn form(&mut self, expr: &Expr, is_within: bool) -> Form {
+        if let Some(split) = paths::split(expr) {
+            return self.split(split, is_within);
+        }
         match expr {
             Expr::Constant(value) => Form::Constant(Outcomes::of(value)),
             Expr::And(terms) => Form::And(terms.iter().map(|term| self.part(term, is_within)).collect()),
@@ -80,20 +85,31 @@ impl<'n> Analysis<'n> {
             },
             Expr::Compare { op: Comparison::Equal, left, right, ci: false } => self.equal(left, right),
             Expr::Compare { op: Comparison::NotEqual, left, right, ci: false } => self.not_equal(left, right),
-            Expr::In { left, right, negated: false, ci: false } => self.within(left, right),
+            Expr::Compare { op: op @ (Comparison::Equal | Comparison::NotEqual), left, right, ci: true } => {
+                match sides(left, right) {
+                    None | Some((_, Value::Undefined)) => Form::Opaque,
+                    Some((of, value)) => {
+                        let set = Arc::new(Set::new(vec![value.clone()], true));
+                        self.within(of, &set, *op == Comparison::NotEqual)
+                    }
+                }
+            }
+            Expr::InSet { left, set, negated } => self.within(left, set, *negated),
             Expr::Like { left, pattern, negated: false } => self.like(left, pattern),
             Expr::Match { left, pattern } => match (&**left, pattern.literal_bytes()) {
                 (Expr::Slot(slot), Some(literal)) => self.contains(*slot, literal),
                 _ => self.mentions(left, pattern),
             },
             Expr::MatchWhole { left, pattern, negated: false } => self.mentions(left, pattern),
-            Expr::Compare { .. } | Expr::In { .. } | Expr::Like { .. } | Expr::MatchWhole { .. } => {
-                Form::Opaque
-            }
-            Expr::Slot(_)
+            Expr::Compare { .. }
+            | Expr::In { .. }
+            | Expr::Like { .. }
+            | Expr::MatchWhole { .. }
+            | Expr::Slot(_)
             | Expr::Group(_)
             | Expr::Local(_)
             | Expr::BuiltIn(_)
+            | Expr::Path(_)
             | Expr::Member(..)
             | Expr::Element(..)
             | Expr::Negate(_)
@@ -109,6 +125,18 @@ impl<'n> Analysis<'n> {
             | Expr::Let(..)
             | Expr::Quantified { .. } => Form::Opaque,
         }
+    }
+
+    /// One of two conditions, by whether an event has a key.
+    fn split(&mut self, split: Split, is_within: bool) -> Form {
+        let Split { slot, there, missing } = split;
+        let defined = || Form::Sought(Sought::Defined { slot });
+        let there = there.map_or(Form::Opaque.into(), |expr| self.part(&expr, is_within));
+        let missing = self.part(&missing, is_within);
+        Form::Or(vec![
+            Form::And(vec![defined().into(), there]).into(),
+            Form::And(vec![defined().negated().into(), missing]).into(),
+        ])
     }
 
     /// Terms that want one key to have one value or another become one condition.
@@ -164,12 +192,38 @@ impl<'n> Analysis<'n> {
         }
     }
 
-    fn within(&mut self, left: &Expr, right: &Expr) -> Form {
-        let (Expr::Slot(slot), Expr::Constant(Value::Array(array))) = (left, right) else {
-            return Form::Opaque;
+    /// The value of a key is among constants.
+    fn within(&mut self, left: &Expr, set: &Arc<Set>, negated: bool) -> Form {
+        let (slot, is_level) = match left {
+            Expr::Slot(slot) => (*slot, false),
+            Expr::BuiltIn(Computed::Level { level }) => (*level, true),
+            _ => return Form::Opaque,
         };
-        match array.iter().map(|element| Equal::of(&element)).collect() {
-            Some(values) => self.any_of(*slot, values),
+        let mut form = self.among(slot, set);
+        if matches!(form, Form::Opaque) {
+            return form;
+        }
+        let defined = Form::Sought(Sought::Defined { slot });
+        match (is_level, negated) {
+            (false, false) => form,
+            (false, true) => Form::And(vec![defined.into(), form.negated().into()]),
+            (true, negated) => {
+                // An event without a level is one of `Information`.
+                if set.contains(&Value::from("Information")) {
+                    form = Form::Or(vec![form.into(), defined.negated().into()]);
+                }
+                if negated { form.negated() } else { form }
+            }
+        }
+    }
+
+    /// A key's value is one of a set's.
+    fn among(&mut self, slot: usize, set: &Arc<Set>) -> Form {
+        let is_small = set.values().len() <= VALUES_COMPARED && !set.ci();
+        let values = is_small.then(|| set.values().iter().map(Equal::of).collect::<Option<Vec<_>>>());
+        match values.flatten() {
+            Some(values) => self.any_of(slot, values),
+            None if set.is_flat() => Form::Sought(Sought::Among { slot, set: set.clone() }),
             None => Form::Opaque,
         }
     }

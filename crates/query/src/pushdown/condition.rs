@@ -2,8 +2,9 @@
 
 use super::outcomes::Outcomes;
 use crate::ast::Comparison;
-use crate::expr::{Computed, Expr};
+use crate::expr::{Computed, Expr, Set};
 use std::cmp::Ordering;
+use std::sync::Arc;
 use tamias_json::number::Bound;
 
 /// A condition. It says in up to three ways what it comes to: by the period, over values that statistics tell, and by what can be
@@ -65,6 +66,8 @@ pub(super) enum Sought {
     OneOf { slot: usize, values: Vec<Box<[u8]>> },
     /// It is a number that equals one of these.
     NumberOneOf { slot: usize, bounds: Vec<Bound> },
+    /// It is one of many: it takes reading the value, up to its end.
+    Among { slot: usize, set: Arc<Set> },
     /// It is rare, and found together with its key: it is these bytes, or begins with them.
     Value { slot: usize, needle: usize, value: Box<[u8]>, is_whole: bool },
     /// It is a string with this text in it, which is spelt in one way only.
@@ -142,17 +145,19 @@ fn first(is_so: impl Fn(u64) -> bool) -> u128 {
 }
 
 /// The slot that an expression depends on, if it depends on nothing else of its event; the inner one none where it is
-/// constant.
-pub(crate) fn only_slot(expr: &Expr) -> Option<Option<usize>> {
+/// constant. What is known to be in no event is no slot.
+pub(crate) fn only_slot(expr: &Expr, is_absent: &impl Fn(usize) -> bool) -> Option<Option<usize>> {
     match expr {
-        Expr::Slot(slot) | Expr::BuiltIn(Computed::Level { level: slot }) => return Some(Some(*slot)),
-        Expr::BuiltIn(Computed::Start { start: slot }) => return Some(Some(*slot)),
+        Expr::Slot(slot)
+        | Expr::BuiltIn(Computed::Level { level: slot } | Computed::Start { start: slot }) => {
+            return Some(Some(*slot).filter(|slot| !is_absent(*slot)));
+        }
         Expr::BuiltIn(_) | Expr::Group(_) => return None,
         _ => {}
     }
     let mut only = None;
     for child in expr.children() {
-        match (only_slot(child)?, only) {
+        match (only_slot(child, is_absent)?, only) {
             (None, _) => {}
             (Some(slot), None) => only = Some(slot),
             (Some(slot), Some(other)) if slot == other => {}

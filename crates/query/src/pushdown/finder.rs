@@ -1,11 +1,12 @@
 //! The prefilter at work: window by window of a block's events.
 
 use super::condition::Form;
+use super::paths::key as reading_slot;
 use super::prepared::{Prefilter, Pushdown};
 use super::pruner::Settled;
-use super::window::{Key as Sought, Scratch, Window};
-use crate::expr::Scope;
-use crate::statistics::{Key, Statistics};
+use super::window::{Key, Scratch, Window};
+use crate::expr::{Expr, Scope};
+use crate::statistics::{Key as StoredKey, Statistics};
 use std::ops::Range;
 use std::sync::Arc;
 use tamias_json::search::{Documents, FewDigits, Match, Span};
@@ -66,9 +67,9 @@ fn mean_bytes(ends: &[[u8; 4]]) -> usize {
 /// How many of a block's events have each key of the output, if that is known and all are rare.
 fn rare_keys(statistics: &Statistics<'_>, names: &[Box<str>], slots: &[usize]) -> Vec<(usize, u32)> {
     let events = |slot: &usize| match statistics.key(names.get(*slot)?) {
-        Key::Absent => Some(0),
-        Key::Present(facts) => facts.values.map(|_| facts.events),
-        Key::Unknown => None,
+        StoredKey::Absent => Some(0),
+        StoredKey::Present(facts) => facts.values.map(|_| facts.events),
+        StoredKey::Unknown => None,
     };
     let is_rare = |events: &u32| u64::from(*events) * u64::from(RARE) < u64::from(statistics.events());
     let rare = slots.iter().map(|slot| Some((*slot, events(slot).filter(is_rare)?)));
@@ -83,7 +84,7 @@ pub(crate) struct Finder {
     isa: Isa,
     is_tuned: bool,
     /// For each name.
-    keys: Vec<Sought>,
+    keys: Vec<Key>,
     scratch: Scratch,
     matches: Vec<Match>,
     /// What need not be searched for in the present block.
@@ -101,7 +102,7 @@ impl Finder {
     pub(crate) fn new(pushdown: &Arc<Pushdown>) -> Option<Finder> {
         let texts = pushdown.prefilter.clone()?;
         Some(Finder {
-            keys: texts.keys.iter().map(|_| Sought::default()).collect(),
+            keys: texts.keys.iter().map(|_| Key::default()).collect(),
             texts,
             pushdown: pushdown.clone(),
             isa: Isa::best(),
@@ -120,13 +121,16 @@ impl Finder {
         self.settled.all = settled.all;
         self.settled.terms.clone_from(&settled.terms);
         let few = if self.pushdown.condition.is_some() { WIDE_KEYS_FILTERED } else { WIDE_KEYS };
-        self.is_wide = self.keys.len() > few && mean_bytes(ends) >= WIDE_BYTES;
         for (key, name) in self.keys.iter_mut().zip(&self.pushdown.names) {
             key.plain.clear();
+            key.is_absent = false;
             if let Some(statistics) = statistics {
+                key.is_absent = matches!(statistics.key(name), StoredKey::Absent);
                 statistics.plain(name, &mut key.plain);
             }
         }
+        let keys = self.keys.iter().filter(|key| !key.is_absent).count();
+        self.is_wide = keys > few && mean_bytes(ends) >= WIDE_BYTES;
         self.rare.clear();
         if let Some(statistics) = statistics.filter(|_| self.pushdown.condition.is_none()) {
             self.rare.extend(rare_keys(statistics, &self.pushdown.names, &self.pushdown.slots.output));
@@ -224,6 +228,10 @@ impl Finder {
 
     fn fill(&mut self, slot: usize, documents: Documents<'_>, indices: &[u32]) {
         let (Some(needle), Some(key)) = (self.texts.keys.get(slot), self.keys.get_mut(slot)) else { return };
+        if key.is_absent {
+            key.values.fill(Span::Absent);
+            return;
+        }
         // Searching through all is quicker than beginning anew for each of many.
         if indices.len() * 2 > documents.len() {
             key.find(self.isa, needle, documents);
@@ -302,6 +310,20 @@ impl Finder {
     #[inline]
     pub(crate) fn values(&self, slot: usize) -> &[Span] {
         self.keys.get(slot).map_or(&[], |key| &key.values)
+    }
+
+    /// The slot that has the values of a dotted path, for some events, if they all have them in one.
+    pub(crate) fn only_reading(&self, readings: &[Expr], indices: &[u32]) -> Option<usize> {
+        let is_missing = |reading: &&Expr| {
+            let Some(key) = reading_slot(reading).and_then(|slot| self.keys.get(slot)) else { return false };
+            let is_missing = |index: &u32| key.values.get(*index as usize) == Some(&Span::Absent);
+            key.is_absent || indices.iter().all(is_missing)
+        };
+        let mut there = readings.iter().filter(|reading| !is_missing(reading));
+        match (there.next(), there.next()) {
+            (Some(Expr::Slot(slot)), None) => Some(*slot),
+            _ => None,
+        }
     }
 
     /// Where the value of a slot stands.

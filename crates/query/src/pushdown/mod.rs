@@ -21,6 +21,7 @@ mod classes;
 mod condition;
 mod finder;
 mod outcomes;
+mod paths;
 mod period;
 mod prepared;
 mod print;

@@ -46,6 +46,8 @@ pub(super) struct Prefilter {
 pub(crate) struct Asked<'p> {
     pub(crate) filter: Option<&'p Expr>,
     pub(crate) names: &'p [Box<str>],
+    /// So many of them are other readings of dotted paths.
+    pub(crate) flat_names: usize,
     pub(crate) slots: Slots,
     /// How many collections each event is unnested by before it is filtered.
     pub(crate) unnested: usize,
@@ -53,17 +55,22 @@ pub(crate) struct Asked<'p> {
     pub(crate) reads_whole: bool,
 }
 
-/// Where nothing is filtered, more names than these are quicker found by scanning each document once.
+/// Where nothing is filtered, more names than these are quicker found by scanning each document once. Those of which each event has
+/// one or another count once.
 const NAMES_UNFILTERED: usize = 4;
 
 impl Pushdown {
     /// Analyses a condition. Takes time linear in its size, but for constants in it of which each is prepared.
     pub(crate) fn new(asked: Asked<'_>) -> Pushdown {
-        let Asked { filter, names, slots, unnested, reads_whole } = asked;
+        let Asked { filter, names, flat_names, slots, unnested, reads_whole } = asked;
         let mut analysis = Analysis::new(names, unnested);
         let condition = filter.map(|filter| analysis.condition(filter));
         let prefilter = match unnested {
-            0 => prefilter(condition.as_ref(), names, &slots, reads_whole, analysis.needles),
+            0 => {
+                let wanted = if condition.is_some() { slots.condition } else { names.len() };
+                let is_cheap = !reads_whole && wanted.saturating_sub(flat_names) <= NAMES_UNFILTERED;
+                prefilter(condition.as_ref(), names, is_cheap, analysis.needles)
+            }
             _ => None,
         };
         Pushdown {
@@ -80,13 +87,10 @@ impl Pushdown {
 fn prefilter(
     condition: Option<&Condition>,
     names: &[Box<str>],
-    slots: &Slots,
-    reads_whole: bool,
+    is_cheap: bool,
     needles: Vec<Needle>,
 ) -> Option<Prefilter> {
     let keys = names.iter().map(|name| Needle::key(name)).collect::<Option<Vec<_>>>()?;
-    let wanted = if condition.is_some() { slots.condition } else { names.len() };
-    let is_worth_it =
-        condition.is_some_and(Condition::narrows) || (!reads_whole && wanted <= NAMES_UNFILTERED);
+    let is_worth_it = condition.is_some_and(Condition::narrows) || is_cheap;
     (is_worth_it && !names.is_empty()).then_some(Prefilter { keys, needles })
 }

@@ -1,15 +1,16 @@
 //! What is known of a block's events before a document is read: whether none, all or some of them pass.
 
 use super::classes::{Class, Scalar, classes};
-use super::condition::{Alone, Condition, Form};
+use super::condition::{Alone, Condition, Form, Sought};
 use super::outcomes::Outcomes;
 use super::prepared::Pushdown;
 use super::probe::Probe;
 use super::unlisted::{between, unlisted};
-use crate::source::{Block, event_count};
-use crate::statistics::Statistics;
+use crate::error::ExecError;
+use crate::source::Block;
+use crate::statistics::{Key, Statistics};
 use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 /// Asks blocks what is known of them, and remembers what conditions came to over values met before: most blocks repeat them.
@@ -33,9 +34,9 @@ pub(crate) struct Verdict {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settled {
     /// The whole condition.
-    pub(super) all: bool,
+    pub(crate) all: bool,
     /// Of a condition that is an `and`, each of its terms.
-    pub(super) terms: Vec<bool>,
+    pub(crate) terms: Vec<bool>,
 }
 
 /// What a condition came to.
@@ -48,6 +49,32 @@ struct Memo {
 /// So many values are remembered.
 const KNOWN_MAX: usize = 1024;
 
+/// The events of a block within a period, and the first and the last instant of them.
+struct Within {
+    events: Range<usize>,
+    instants: (u64, u64),
+}
+
+/// The times are read only where the period begins or ends within the block.
+fn within(block: &dyn Block, period: &RangeInclusive<u64>) -> Result<Within, ExecError> {
+    let ((first, _), (last, _)) = block.range();
+    if period.contains(&first) && period.contains(&last) {
+        return Ok(Within { events: 0..block.len(), instants: (first, last) });
+    }
+    let none = Within { events: 0..0, instants: (first, first) };
+    if last < *period.start() || first > *period.end() {
+        return Ok(none);
+    }
+    let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(none) };
+    let instants = times.instants.get(..block.len()).unwrap_or_default();
+    let instant = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+    let start = instants.partition_point(|bytes| instant(bytes) < *period.start());
+    let end = instants.partition_point(|bytes| instant(bytes) <= *period.end()).max(start);
+    let within = instants.get(start..end).unwrap_or_default();
+    let (first, last) = (within.first().map_or(first, instant), within.last().map_or(last, instant));
+    Ok(Within { events: start..end, instants: (first, last) })
+}
+
 impl Pruner {
     /// A pruner that knows of no values yet. `now` is what `Now()` answers.
     pub(crate) fn new(pushdown: &Arc<Pushdown>, now: u64) -> Pruner {
@@ -56,20 +83,21 @@ impl Pruner {
     }
 
     /// What the block's columns and its statistics tell, if it has any.
-    pub(crate) fn of(&mut self, block: &dyn Block, statistics: Option<&Statistics<'_>>) -> Verdict {
+    ///
+    /// # Errors
+    /// If its times are needed and cannot be read.
+    pub(crate) fn of(
+        &mut self,
+        block: &dyn Block,
+        statistics: Option<&Statistics<'_>>,
+    ) -> Result<Verdict, ExecError> {
         let Pruner { pushdown, memos, probe } = self;
-        let instants = block.instants().get(..event_count(block)).unwrap_or_default();
-        let instant = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-        let start = instants.partition_point(|bytes| instant(bytes) < *pushdown.period.start());
-        let end = instants.partition_point(|bytes| instant(bytes) <= *pushdown.period.end()).max(start);
-        let within = instants.get(start..end).unwrap_or_default();
+        let Within { events, instants } = within(block, &pushdown.period)?;
         let mut terms = Vec::new();
-        let passes = match (&pushdown.condition, within) {
-            (_, []) => Some(false),
+        let passes = match (&pushdown.condition, events.is_empty()) {
+            (_, true) => Some(false),
             (None, _) => Some(true),
-            (Some(condition), [first, ..]) => {
-                let last = within.last().unwrap_or(first);
-                let instants = (instant(first), instant(last));
+            (Some(condition), false) => {
                 let mut asked = Asking { names: &pushdown.names, statistics, instants, memos, probe };
                 match condition {
                     Condition { form: Form::And(parts), alone: None } => {
@@ -81,7 +109,7 @@ impl Pruner {
                 }
             }
         };
-        Verdict { events: start..end, passes, settled: Settled { all: passes == Some(true), terms } }
+        Ok(Verdict { events, passes, settled: Settled { all: passes == Some(true), terms } })
     }
 
     /// Whether events of a class of a slot's values pass; none where that is not certain, or depends on something else.
@@ -138,7 +166,20 @@ impl Asking<'_, '_> {
                 let (first, last) = self.instants;
                 between(time.op, time.order(first), time.order(last))
             }
+            Form::Sought(Sought::Defined { slot }) => self.defined(*slot),
             Form::Sought(_) | Form::Opaque => Outcomes::ANY,
+        }
+    }
+
+    /// Whether events have a key.
+    fn defined(&self, slot: usize) -> Outcomes {
+        let key = self.statistics.zip(self.names.get(slot)).map(|(statistics, name)| statistics.key(name));
+        match key {
+            Some(Key::Absent) => Outcomes::FALSE,
+            Some(Key::Present(facts)) if Some(facts.events) == self.statistics.map(|all| all.events()) => {
+                Outcomes::TRUE
+            }
+            Some(Key::Present(_) | Key::Unknown) | None => Outcomes::BOTH,
         }
     }
 

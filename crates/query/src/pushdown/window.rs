@@ -3,6 +3,7 @@
 use super::condition::{Condition, Form, Sought};
 use super::prepared::Prefilter;
 use crate::ast::Comparison;
+use crate::chunk::value_of;
 use tamias_json::Isa;
 use tamias_json::search::{Documents, Held, Match, Needle, Occurrences, Span, Wanted};
 
@@ -11,6 +12,8 @@ use tamias_json::search::{Documents, Held, Match, Needle, Occurrences, Span, Wan
 pub(super) struct Key {
     /// In which documents of the present block it is plain, as far as is known: a bit for each.
     pub(super) plain: Vec<u8>,
+    /// Whether no event of the block has it, for sure.
+    pub(super) is_absent: bool,
     pub(super) is_found: bool,
     pub(super) places: Occurrences,
     pub(super) values: Vec<Span>,
@@ -86,6 +89,9 @@ impl Window<'_> {
             Sought::OneOf { slot, values } => {
                 self.compare(*slot, |text| values.iter().any(|value| text.starts_with(value)), matches);
             }
+            Sought::Among { slot, set } => {
+                self.compare(*slot, |text| set.contains(&value_of(scalar(text))), matches);
+            }
             Sought::Value { slot, needle, value, is_whole } => {
                 let held = if *is_whole { Held::Whole(value) } else { Held::First(value) };
                 self.holds(*slot, *needle, |_| held, matches);
@@ -153,6 +159,9 @@ impl Window<'_> {
         let (Some(needle), Some(key)) = (self.texts.keys.get(slot), self.keys.get_mut(slot)) else {
             return self.unknown(matches);
         };
+        if key.is_absent {
+            return self.begin(Match::No, matches);
+        }
         key.find(self.isa, needle, self.documents);
         let kept = &mut self.scratch.kept;
         decide(self.isa, self.documents, needle, &key.places, kept);
@@ -186,11 +195,33 @@ impl Window<'_> {
         let (Some((needle, key)), Some(text)) = (key, self.texts.needles.get(text)) else {
             return self.unknown(matches);
         };
+        if key.is_absent {
+            return self.begin(Match::No, matches);
+        }
         let places = &mut self.scratch.places;
         self.documents.find(self.isa, text, places);
         let documents = self.documents.with_plain(&key.plain);
         documents.holds(self.isa, needle, held(text), places, &mut key.values, matches);
     }
+}
+
+/// The scalar that some bytes begin with; nothing for an array or object.
+fn scalar(bytes: &[u8]) -> &[u8] {
+    let end = match bytes.first() {
+        Some(b'"') => {
+            let mut at = 1;
+            loop {
+                match bytes.get(at..).and_then(|rest| Some(at + memchr::memchr2(b'"', b'\\', rest)?)) {
+                    Some(found) if bytes.get(found) == Some(&b'"') => break found + 1,
+                    Some(found) => at = found + 2,
+                    None => break 0,
+                }
+            }
+        }
+        Some(b'[' | b'{') | None => 0,
+        Some(_) => bytes.iter().position(|byte| matches!(byte, b',' | b'}' | b'\n')).unwrap_or(bytes.len()),
+    };
+    bytes.get(..end).unwrap_or_default()
 }
 
 /// The values that pass, as they stand to the number that they are compared with.

@@ -10,6 +10,8 @@ pub(super) struct Buffers {
     pub(super) indices: Vec<u32>,
     pub(super) few: Vec<FewDigits>,
     pub(super) others: Vec<u32>,
+    /// The columns whose values are more than stored ones.
+    pub(super) computed: Vec<usize>,
 }
 
 /// An event of a window that passes, or may.

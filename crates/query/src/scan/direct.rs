@@ -8,7 +8,7 @@ use crate::pushdown::Finder;
 use crate::value::Value;
 use tamias_json::search::{Documents, Span};
 
-/// How an output comes from stored values without being evaluated.
+/// How an output comes from stored values without being evaluated, for some events of a window.
 enum Direct {
     Nothing,
     Values(usize),
@@ -17,24 +17,23 @@ enum Direct {
     Lengths(usize),
 }
 
-fn form_of(output: &Output) -> Option<Direct> {
+fn form_of(output: &Output, finder: &Finder, indices: &[u32]) -> Option<Direct> {
+    let slot = |expr: &Expr| match expr {
+        Expr::Slot(slot) => Some(*slot),
+        Expr::Path(readings) => finder.only_reading(readings, indices),
+        _ => None,
+    };
     match (output.form, &output.expr) {
         (Form::Nothing, _) => Some(Direct::Nothing),
-        (Form::Values, Expr::Slot(slot)) => Some(Direct::Values(*slot)),
-        (Form::Numbers, Expr::Slot(slot)) => Some(Direct::Numbers(*slot)),
         (Form::Numbers, Expr::Call { function, arguments, .. }) if function.name == "Length" => {
             match arguments.as_slice() {
-                [Expr::Slot(slot)] => Some(Direct::Lengths(*slot)),
+                [of] => slot(of).map(Direct::Lengths),
                 _ => None,
             }
         }
-        (Form::Values | Form::Numbers, _) => None,
+        (Form::Values, of) => slot(of).map(Direct::Values),
+        (Form::Numbers, of) => slot(of).map(Direct::Numbers),
     }
-}
-
-/// Whether an output takes nothing but stored values.
-pub(super) fn is_direct(output: &Output) -> bool {
-    form_of(output).is_some()
 }
 
 /// Gives a column the values of the rows from the `first` on, if it takes nothing but stored values: whether it does.
@@ -48,7 +47,7 @@ pub(super) fn push_direct(
     columns: &mut Columns,
 ) -> bool {
     let Buffers { indices, few, others, .. } = buffers;
-    match form_of(output) {
+    match form_of(output, finder, indices) {
         None => return false,
         Some(Direct::Nothing) => {}
         Some(Direct::Values(slot)) => {
@@ -84,7 +83,7 @@ fn at_row(few: &FewDigits, first: usize) -> FewDigits {
     FewDigits { at: first as u32 + few.at, ..*few }
 }
 
-/// Adds the numbers of some events, from the `first` row on.
+/// Adds the numbers, strings and Booleans of some events, from the `first` row on.
 fn push_numbers(
     values: &[Span],
     bytes: &[u8],
@@ -111,8 +110,8 @@ fn push_numbers(
         _ => None,
     };
     numbers.others.extend(few.iter().filter(is_negative_zero).filter_map(|few| other(few.at)));
-    let is_number = |at: &&u32| begins_with(**at, |byte| matches!(byte, b'-' | b'0'..=b'9'));
-    numbers.others.extend(others.iter().filter(is_number).filter_map(|at| other(*at)));
+    let is_scalar = |at: &&u32| !begins_with(**at, |byte| matches!(byte, b'n' | b'[' | b'{'));
+    numbers.others.extend(others.iter().filter(is_scalar).filter_map(|at| other(*at)));
     let plain = few.iter().filter(|few| !is_negative_zero(few));
     numbers.few.extend(plain.map(|few| at_row(few, first)));
 }

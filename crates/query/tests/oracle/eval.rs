@@ -3,6 +3,7 @@
 use crate::ast::{Comparison, Expr, Item, Pair};
 use crate::calls;
 use crate::number::Number;
+use crate::print::is_identifier;
 use crate::template;
 use crate::value::{Value, compare_text, decode, entries, upper};
 use regex::RegexBuilder;
@@ -161,7 +162,10 @@ pub(crate) fn eval(expr: &Expr, scope: &Scope<'_>) -> Value {
             None => scope.event.map_or(Value::Undefined, |event| event.properties.member(name)),
         },
         Expr::BuiltIn(name) => scope.event.map_or(Value::Undefined, |event| event.built_in(name)),
-        Expr::Member(of, name) => eval(of, scope).member(name),
+        Expr::Member(of, name) => match dotted(expr, scope) {
+            Some(names) => by_path(&names, scope),
+            None => eval(of, scope).member(name),
+        },
         Expr::Element(of, index) => eval(of, scope).element(&eval(index, scope), false),
         Expr::Wildcard(..) => panic!("a wildcard without a comparison around it"),
         Expr::Negate(of) => match eval(of, scope) {
@@ -222,6 +226,32 @@ pub(crate) fn eval(expr: &Expr, scope: &Scope<'_>) -> Value {
             Value::integer(distinct.len().try_into().unwrap())
         }
     }
+}
+
+/// The names of a path with points that begins with a property: in brackets, a name is that of a member only.
+fn dotted<'e>(expr: &'e Expr, scope: &Scope<'_>) -> Option<Vec<&'e str>> {
+    match expr {
+        Expr::Name(name) => scope.locals.iter().all(|(local, _)| local != name).then(|| vec![name.as_str()]),
+        Expr::Member(of, name) if is_identifier(name) => {
+            let mut names = dotted(of, scope)?;
+            names.push(name);
+            Some(names)
+        }
+        _ => None,
+    }
+}
+
+/// A member of a member of the property; what is not there is looked for under the keys that are longer parts of the path, the
+/// longest first.
+fn by_path(names: &[&str], scope: &Scope<'_>) -> Value {
+    let Some(event) = scope.event else { return Value::Undefined };
+    let mut cuts: Vec<usize> = (1..=names.len()).collect();
+    cuts[1..].reverse();
+    let under = |cut: usize| {
+        let property = event.properties.member(&names[..cut].join("."));
+        names[cut..].iter().fold(property, |value, name| value.member(name))
+    };
+    cuts.into_iter().map(under).find(|value| !value.is_undefined()).unwrap_or(Value::Undefined)
 }
 
 /// A comparison with a wildcard inside: it holds for some or for all elements; what has no elements answers nothing.
@@ -289,11 +319,54 @@ fn is_comparison(expr: &Expr) -> bool {
     }
 }
 
+/// An operand: beside an instant, a text that is written out and tells an instant is that.
+fn compared(expr: &Expr, with: &Expr, scope: &Scope<'_>) -> Value {
+    let told = |text: &Value| match calls::parse_instant(text) {
+        Value::Undefined => text.clone(),
+        instant => instant,
+    };
+    let value = eval(expr, scope);
+    match (expr, value) {
+        (Expr::Text(_), value) if is_instant(with) => told(&value),
+        (Expr::Array(items), Value::Array(_)) if is_instant(with) => {
+            let mut elements = Vec::new();
+            for item in items {
+                match item {
+                    Item::One(written @ Expr::Text(_)) => elements.push(told(&eval(written, scope))),
+                    other => match array(std::slice::from_ref(other), scope) {
+                        Value::Array(others) => elements.extend(others),
+                        _ => unreachable!("an array is one"),
+                    },
+                }
+            }
+            Value::Array(elements)
+        }
+        (_, value) => value,
+    }
+}
+
+/// What the page counts among instants.
+fn is_instant(expr: &Expr) -> bool {
+    match expr {
+        Expr::BuiltIn(name) => ["@Timestamp", "@t", "@Start", "@st"].contains(name),
+        Expr::If(_, one, other) => is_instant(one) && is_instant(other),
+        Expr::Call(name, arguments, _) => match *name {
+            "DateTime" | "Now" => true,
+            "Coalesce" => arguments.iter().all(is_instant),
+            _ => false,
+        },
+        Expr::Aggregate(name, arguments) => {
+            ["min", "max", "first", "last"].contains(name) && arguments.first().is_some_and(is_instant)
+        }
+        _ => false,
+    }
+}
+
 /// A comparison; none where it is undefined.
 fn compare(expr: &Expr, scope: &Scope<'_>) -> Option<bool> {
     match expr {
         Expr::Compare(op, a, b, ci) => {
-            let (a, b) = (eval(a, scope), eval(b, scope));
+            let (a, b) = (compared(a, b, scope), compared(b, a, scope));
             match op {
                 Comparison::Equal => a.equal(&b, *ci),
                 Comparison::NotEqual => a.equal(&b, *ci).map(|equal| !equal),

@@ -185,7 +185,7 @@ impl Query {
         }
         if !self.groups.is_empty() {
             let groups = self.groups.iter().map(|group| match group {
-                Group::Time(interval, _) => format!("time({interval})"),
+                Group::Time(interval, ..) => format!("time({interval})"),
                 Group::Expr { expr, ci: true, alias } => {
                     format!("({}) ci{}", expr.print(), print_alias(alias))
                 }
@@ -285,7 +285,7 @@ fn print_regex(regex: &str) -> String {
     format!("/{}/", regex.replace('/', "\\/"))
 }
 
-fn is_identifier(name: &str) -> bool {
+pub(crate) fn is_identifier(name: &str) -> bool {
     !name.is_empty()
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
         && !name.starts_with(|c: char| c.is_ascii_digit())

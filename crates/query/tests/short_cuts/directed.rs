@@ -219,3 +219,53 @@ fn rare_keys_are_found_together_and_apart() {
         }
     }
 }
+
+/// Blocks of events with nested members, with keys that have points, and with both.
+fn pointed() -> Memory {
+    let event = |n: u64| {
+        let (host, port) = (n % 7, n % 100);
+        let document = match n / 100 {
+            0 => format!(r#"{{"id":{{"host":"h{host}","port":{port}}},"N":{n}}}"#),
+            1 => format!(r#"{{"id.host":"h{host}","id.port":{port},"N":{n}}}"#),
+            _ if n.is_multiple_of(2) => format!(r#"{{"id":{{"host":"h{host}"}},"id.port":{port},"N":{n}}}"#),
+            _ => format!(r#"{{"id":7,"id.host":"h{host}","id.port":"{port}"}}"#),
+        };
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..300).map(event).collect();
+    let blocks: Vec<&[Event]> = events.chunks(100).collect();
+    let groups: Vec<&[&[Event]]> = blocks.chunks(1).collect();
+    Memory::blocks(&groups)
+}
+
+#[test]
+fn dotted_paths_are_found_nested_and_as_keys() {
+    let memory = pointed();
+    for query in [
+        "select count(*) from stream group by id.host",
+        "select count(*), sum(id.port), max(id.port), count(distinct(id.host)) from stream",
+        "select id.host, id.port from stream where id.port > 90 order by time desc limit 30",
+        "select N from stream where id.host in ['h1', 'h2'] and not (id.port < 50)",
+        "select N from stream where id.host = 'h1' or id.port = id.host",
+        "select N from stream where id.host is null",
+        "select N from stream where Length(id.host) = 2 and id.host like 'h%' and id.port <> 5",
+        "select count(*) from stream where id['host'] = 'h1'",
+        "select count(*) from stream where @Properties['id.host'] = 'h1'",
+        "select count(*) from stream where id.port.none = 1 or id.none.port = 2",
+    ] {
+        agree(&memory, query);
+    }
+}
+
+#[test]
+fn blocks_of_keys_with_points_are_pruned_and_answered_as_those_of_any_keys() {
+    let memory = pointed();
+    let stats = agree(&memory, "select N from stream where id.port = 777");
+    assert_eq!(
+        (stats.blocks, stats.blocks_skipped),
+        (2, 1),
+        "where `id` is missing, `id.port` is told by statistics"
+    );
+    let stats = agree(&memory, "select sum(id.port), count(id.host) from stream");
+    assert_eq!(stats.blocks_answered, 1);
+}

@@ -92,6 +92,7 @@ fn member() -> BoxedStrategy<(String, String)> {
         ),
         keyed(4, &["o", "Actor", "p"], object(2)),
         keyed(4, &["tags", "list", "p"], array(2)),
+        keyed(2, &["o.a", "o.b", "Actor.b", "Actor.a.x", "o.a.b", "p.x", "n.a", "c.a.b"], json(1)),
         keyed(3, &["@mt"], one_of(TEMPLATES).prop_map(quote).boxed()),
         keyed(1, &["@m", "@l", "@x", "@i", "@tr", "@sp", "@ps", "@sk", "@sc", "@ra"], json(1)),
         keyed(

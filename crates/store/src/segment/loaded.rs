@@ -334,6 +334,7 @@ impl Loaded {
             file: self.path(),
             bytes: bytes.clone(),
             part: None,
+            holds: Vec::new(),
             keys: Some((entry.first, entry.last)),
             events: Some(u64::from(entry.events)),
             found,

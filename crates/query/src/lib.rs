@@ -34,6 +34,7 @@ mod instants;
 mod interrupt;
 mod key_table;
 mod lexer;
+mod memory;
 mod operator;
 mod optimizer;
 mod options;

@@ -2,7 +2,7 @@
 
 mod path_column;
 
-pub(crate) use path_column::{Coded, PathColumn};
+pub(crate) use path_column::{Coded, NumberColumn, PathColumn};
 
 use crate::source::{SourceError, Times};
 use std::collections::HashMap;

@@ -77,9 +77,7 @@ impl PathColumn {
         match self {
             PathColumn::Nothing | PathColumn::Unknown => None,
             PathColumn::Coded(coded) => Some(coded),
-            PathColumn::Numbers(column) => {
-                Some(column.coded.get_or_init(|| Coded::of_numbers(&column.numbers, column.rows)))
-            }
+            PathColumn::Numbers(column) => Some(column.coded()),
         }
     }
 
@@ -87,6 +85,13 @@ impl PathColumn {
     #[inline]
     pub(crate) fn json(&self, row: usize) -> &[u8] {
         self.coded().map_or(&[], |coded| coded.dictionary.get(coded.code(row)))
+    }
+}
+
+impl NumberColumn {
+    /// The numbers by their texts.
+    pub(crate) fn coded(&self) -> &Coded {
+        self.coded.get_or_init(|| Coded::of_numbers(&self.numbers, self.rows))
     }
 }
 

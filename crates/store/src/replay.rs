@@ -54,7 +54,6 @@ pub(crate) fn log_damage(directory: &dyn Directory, number: u64, log: &LogReader
         file: file.clone(),
         bytes: damage.bytes.clone(),
         part: None,
-        holds: Vec::new(),
         keys: None,
         events: damage.events,
         found: damage.found,
@@ -80,7 +79,7 @@ pub(crate) fn open_log(
             _ => return Err(failure.into()),
         },
     };
-    Ok(Err(Damage { file, bytes: 0..0, part: None, holds: Vec::new(), keys: None, events: None, found }))
+    Ok(Err(Damage { file, bytes: 0..0, part: None, keys: None, events: None, found }))
 }
 
 /// An arrival number that none of the events has which were lost behind this one, however many they were: it stays theirs.

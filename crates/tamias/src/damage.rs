@@ -20,7 +20,7 @@ impl Damage {
     /// What the damaged bytes hold of each event, where it is known: the paths of values in a file of columns. The events are lost as a
     /// whole all the same; a query that needs none of these paths goes on.
     pub fn holds(&self) -> &[String] {
-        &self.0.holds
+        self.0.part.as_ref().map_or(&[], |part| &part.holds)
     }
 
     /// How many events are lost, where that is known.

@@ -102,7 +102,6 @@ impl ColumnBlock {
             file: self.file(),
             bytes,
             part: None,
-            holds: Vec::new(),
             keys: Some((entry.first, entry.last)),
             events: Some(u64::from(entry.events)),
             found,
@@ -171,10 +170,11 @@ impl ColumnBlock {
     /// Damage of a part, with what the codec says of it.
     fn told(&self, error: ReadError) -> ReadError {
         match error {
-            ReadError::Damaged(damage) => {
-                let part = damage.part.as_deref();
-                let holds = part.map_or(Vec::new(), |part| self.0.segment.codec().holds(&Bare(self), part));
-                ReadError::Damaged(Damage { holds, ..damage })
+            ReadError::Damaged(mut damage) => {
+                if let Some(part) = &mut damage.part {
+                    part.holds = self.0.segment.codec().holds(&Bare(self), &part.name);
+                }
+                ReadError::Damaged(damage)
             }
             failure @ ReadError::Failure(_) => failure,
         }

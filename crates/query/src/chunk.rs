@@ -1,7 +1,7 @@
 //! Rows of one block as columns: what a scan finds, and what operators take.
 
+use crate::allocated::vec_bytes;
 use crate::dictionary::Dictionary;
-use crate::memory::vec_bytes;
 use crate::value::{Array, Number, Object, Text, Value, few_digits, parse, write_json};
 use std::sync::Arc;
 use tamias_json::Value as Stored;
@@ -292,7 +292,9 @@ impl Columns {
             None | Some(b'n' | b'[' | b'{') => return,
             Some(b'"' | b't' | b'f') => None,
             // A negative zero is told by its text.
-            Some(_) => few_digits(json).filter(|(significand, _)| *significand != 0 || json.first() != Some(&b'-')),
+            Some(_) => {
+                few_digits(json).filter(|(significand, _)| *significand != 0 || json.first() != Some(&b'-'))
+            }
         };
         let Some(Column::Numbers(numbers)) = self.columns.get_mut(column) else { return };
         match few {

@@ -138,7 +138,8 @@ impl<'p> Intake<'p> {
             }
         }
         stats.blocks += 1;
-        let Some(mut scan) = scan::open(run, worker, block, &part, statistics.as_ref(), Position::default())? else {
+        let Some(mut scan) = scan::open(run, worker, block, &part, statistics.as_ref(), Position::default())?
+        else {
             return Ok(());
         };
         let mut has_more = true;

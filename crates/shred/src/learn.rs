@@ -169,7 +169,8 @@ impl Pattern {
     }
 
     /// The pattern of a text, given the other values of its event. Nothing where it would tell little.
-    pub(crate) fn of(text: &[u8], candidates: &[Candidate<'_>]) -> Option<Pattern> {
+    pub(crate) fn of(text: &[u8], candidates: Vec<Candidate<'_>>) -> Option<Pattern> {
+        let candidates = ByFirst::of(candidates);
         let mut pattern = Pattern::default();
         let mut literal = Vec::new();
         let mut at = 0;
@@ -185,7 +186,7 @@ impl Pattern {
             }
             let before = text[..at].last().copied().unwrap_or(b' ');
             let begins = !is_word(before) || at == 0 || (at >= 2 && text[at - 2] == b'\\');
-            let found = if begins { reference(text, at, candidates) } else { None };
+            let found = if begins { reference(text, at, candidates.that_begin_with(rest[0])) } else { None };
             let found = found.map(|found| (Gap::Reference(found.column), found.text.len()));
             let found = found.or_else(|| if begins { own(rest) } else { None });
             let Some((gap, length)) = found else {
@@ -232,12 +233,36 @@ fn own(rest: &[u8]) -> Option<(Gap, usize)> {
     Some(if is_number(word) { (Gap::Number, word.len()) } else { (Gap::Word, word.len()) })
 }
 
+/// Candidates by their first byte: of those that a text may show at a place, few have it. None is empty.
+struct ByFirst<'d> {
+    sorted: Vec<Candidate<'d>>,
+    /// Where those of each first byte begin.
+    starts: [usize; 257],
+}
+
+impl<'d> ByFirst<'d> {
+    fn of(mut candidates: Vec<Candidate<'d>>) -> ByFirst<'d> {
+        candidates.sort_by_key(|candidate| candidate.text.first().copied());
+        let mut starts = [0; 257];
+        for candidate in &candidates {
+            starts[usize::from(candidate.text.first().copied().unwrap_or_default()) + 1] += 1;
+        }
+        for byte in 0..256 {
+            starts[byte + 1] += starts[byte];
+        }
+        ByFirst { sorted: candidates, starts }
+    }
+
+    fn that_begin_with(&self, byte: u8) -> &[Candidate<'d>] {
+        &self.sorted[self.starts[usize::from(byte)]..self.starts[usize::from(byte) + 1]]
+    }
+}
+
 /// The value of the event that a text shows from a place on: the longest; among equal ones that whose key is the label before it.
 fn reference<'c, 'd>(text: &[u8], at: usize, candidates: &'c [Candidate<'d>]) -> Option<&'c Candidate<'d>> {
     let rest = &text[at..];
     let fits = |candidate: &&Candidate<'_>| {
-        // Candidates are never empty. Most differ in the first byte, which spares a call.
-        rest.first() == candidate.text.first() && rest.starts_with(candidate.text) && {
+        rest.starts_with(candidate.text) && {
             let after = &rest[candidate.text.len()..];
             let ends = candidate.text.last().is_some_and(|last| !is_word(*last));
             let zeros = candidate.fraction
@@ -444,14 +469,18 @@ impl Learner {
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
         candidates: impl FnOnce() -> Vec<Candidate<'d>>,
     ) -> Option<u32> {
-        // HEURISTIC: each template has to serve some four texts, and but few just one, or learning costs more than it saves.
+        // HEURISTIC: each template has to serve some four texts, and but few just one, or learning costs more than it saves. The first
+        // texts may teach one in four.
         let matched = self.matched();
         let full = self.patterns.len() >= TEMPLATES_MAX - 1;
-        if full || self.lessons >= 32 + matched / 4 || self.singles >= 32 + matched / 64 {
+        if full
+            || self.lessons >= (2 + self.codes.len() / 4).min(32) + matched / 4
+            || self.singles >= 32 + matched / 64
+        {
             return None;
         }
         self.lessons += 1;
-        let pattern = Pattern::of(text, &candidates())?;
+        let pattern = Pattern::of(text, candidates())?;
         // A word may run on into what its pattern took for literal; then it does not fit its own text.
         if !pattern.fits(text, value, &mut self.scratch) {
             return None;

@@ -110,7 +110,9 @@ impl<'a, 'd> Walk<'a, 'd> {
                     fraction: columns[other as usize].kind == Leaf::Fraction,
                 })
             };
-            usable.filter_map(candidate).take(CANDIDATES_MAX).collect()
+            let mut candidates = Vec::with_capacity(CANDIDATES_MAX);
+            candidates.extend(usable.filter_map(candidate).take(CANDIDATES_MAX));
+            candidates
         };
         learner.text(text, shape, value, candidates);
     }

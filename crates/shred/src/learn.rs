@@ -241,16 +241,23 @@ struct ByFirst<'d> {
 }
 
 impl<'d> ByFirst<'d> {
-    fn of(mut candidates: Vec<Candidate<'d>>) -> ByFirst<'d> {
-        candidates.sort_by_key(|candidate| candidate.text.first().copied());
+    fn of(candidates: Vec<Candidate<'d>>) -> ByFirst<'d> {
+        let first =
+            |candidate: &Candidate<'_>| usize::from(candidate.text.first().copied().unwrap_or_default());
         let mut starts = [0; 257];
         for candidate in &candidates {
-            starts[usize::from(candidate.text.first().copied().unwrap_or_default()) + 1] += 1;
+            starts[first(candidate) + 1] += 1;
         }
         for byte in 0..256 {
             starts[byte + 1] += starts[byte];
         }
-        ByFirst { sorted: candidates, starts }
+        let (mut sorted, mut next) = (candidates.clone(), starts);
+        for candidate in candidates {
+            let place = &mut next[first(&candidate)];
+            sorted[*place] = candidate;
+            *place += 1;
+        }
+        ByFirst { sorted, starts }
     }
 
     fn that_begin_with(&self, byte: u8) -> &[Candidate<'d>] {

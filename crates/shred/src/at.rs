@@ -7,6 +7,7 @@ use crate::encoding::simple::{Simple, Values};
 use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
 use crate::group::{Group, GroupReader};
+use crate::number::{self, Plain};
 use crate::output::Output;
 use crate::path::{ROOT, Step};
 use crate::program::{Piece, Program};
@@ -464,3 +465,34 @@ impl Needed {
         self.unseen.pop()
     }
 }
+
+impl Numbers {
+    /// Appends the number at a place among the values as it is spelled.
+    pub fn write(&self, place: usize, out: &mut Vec<u8>) {
+        let Some((mantissa, scale)) = self.get(place) else { return };
+        let mut buffer: number::Buffer = [0; _];
+        let (from, to) = number::spell(Plain { mantissa, scale }, &mut buffer);
+        out.extend_from_slice(buffer.get(from..to).unwrap_or_default());
+    }
+
+    /// The mantissa and the scale that the number at a place is spelled with.
+    #[inline]
+    pub fn get(&self, place: usize) -> Option<(i64, u8)> {
+        let value = *self.values.get(place)?;
+        let Some(spelled) = &self.spelled else { return Some((value, self.scale)) };
+        let scale = *spelled.get(place)?;
+        let power = POWERS.get(usize::from(self.scale.saturating_sub(scale))).copied().unwrap_or(1);
+        Some((if power == 1 { value } else { value / power }, scale))
+    }
+}
+
+/// The powers of ten.
+const POWERS: [i64; 19] = {
+    let mut powers = [1; 19];
+    let mut n = 1;
+    while n < 19 {
+        powers[n] = powers[n - 1] * 10;
+        n += 1;
+    }
+    powers
+};

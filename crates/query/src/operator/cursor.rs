@@ -3,7 +3,7 @@
 use crate::chunk::{Chunk, Columns, Order};
 use crate::error::ExecError;
 use crate::row::Row;
-use crate::scan::{BlockScan, Part, Position, Run, TextScan, Worker};
+use crate::scan::{self, Part, Position, Run, Worker};
 use crate::source::{Block, Direction};
 use crate::stats::Stats;
 use std::collections::VecDeque;
@@ -28,9 +28,6 @@ pub(super) struct Cursor {
     ahead: VecDeque<Batch>,
     failure: Option<ExecError>,
 }
-
-/// So many bytes of rows are made ahead of a block, or a batch more.
-const AHEAD_BYTES: usize = 4 << 20;
 
 impl Cursor {
     pub(super) fn new(block: Arc<dyn Block>, part: Part, width: usize) -> Cursor {
@@ -105,16 +102,17 @@ impl Cursor {
         }
     }
 
-    /// The cursor with the rows of its block made, `wanted` of them at most, or as many as memory is for; and what was
+    /// The cursor with the rows of its block made, `wanted` of them and so many bytes at most, or a batch more; and what was
     /// counted. A failure is told to who has asked for the rows before it.
     pub(super) fn evaluated_ahead(
         mut self,
         run: Run<'_>,
         mut wanted: u64,
+        most_bytes: usize,
         worker: &mut Worker,
     ) -> (Cursor, Stats) {
         let (mut stats, mut bytes) = (Stats::default(), 0);
-        while self.position.events < self.part.events.len() && wanted > 0 && bytes < AHEAD_BYTES {
+        while self.position.events < self.part.events.len() && wanted > 0 && bytes < most_bytes {
             if let Err(failure) = self.evaluate(run, wanted, worker, &mut stats) {
                 self.batch.columns.clear();
                 self.failure = Some(failure);
@@ -122,7 +120,8 @@ impl Cursor {
             }
             let empty = Batch { block: Some(self.block.clone()), columns: self.batch.columns.successor() };
             let mut made = std::mem::replace(&mut self.batch, empty);
-            if let Ok(Some(documents)) = self.block.documents()
+            if made.block.is_some()
+                && let Ok(Some(documents)) = self.block.documents()
                 && made.columns.gather(documents.bytes)
             {
                 made.block = None;
@@ -149,12 +148,15 @@ impl Cursor {
         columns.clear();
         self.at = 0;
         let position = std::mem::take(&mut self.position);
-        let Some(mut scan) = TextScan::new(run, worker, &*self.block, &self.part, position)? else {
+        let Some(mut scan) = scan::open(run, worker, &*self.block, &self.part, None, position)? else {
             self.position = Position::at_end(&self.part);
             return Ok(());
         };
         while scan.next(columns, wanted, stats)? && !columns.is_full() && (columns.len() as u64) < wanted {}
         self.position = scan.position();
+        let has_documents = scan.documents().is_some();
+        drop(scan);
+        self.batch.block = has_documents.then(|| self.block.clone());
         Ok(())
     }
 }

@@ -2,14 +2,17 @@
 
 use super::block_scan::Part;
 use super::buffers::Buffers;
+use super::columns::ColumnPlan;
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::Spare;
-use crate::plan::Plan;
+use crate::outputs::outputs;
+use crate::plan::{Input, Plan};
 use crate::pushdown::{FIRST_WINDOW_EVENTS, Finder, Pruner, Verdict};
 use crate::source::Block;
 use crate::statistics::Statistics;
 use crate::stats::Stats;
+use std::sync::Arc;
 use tamias_json::Offsets;
 
 /// What a thread keeps from one block to the next.
@@ -21,6 +24,12 @@ pub(crate) struct Worker {
     pub(super) buffers: Buffers,
     /// The most events of the next window.
     pub(super) window_events: usize,
+    /// What is asked of blocks in columns; none where documents have to be looked at.
+    pub(super) columns: Option<Arc<ColumnPlan>>,
+    /// How many parts it has made.
+    parts: u64,
+    /// The part that the finder has begun with.
+    pub(super) begun: Option<u64>,
     /// None where nothing shall be concluded.
     pub(crate) pruner: Option<Pruner>,
 }
@@ -40,14 +49,21 @@ impl Worker {
     pub(crate) fn new(plan: &Plan, control: &Control) -> Worker {
         let (now, is_plain) = (control.now, control.options.plain);
         let pushdown = plan.pushdown.as_ref().filter(|_| !is_plain);
+        let columns = match &plan.input {
+            Input::Events(events) if !is_plain => ColumnPlan::of(plan, events, &outputs(plan)),
+            Input::Events(_) | Input::Nothing => None,
+        };
         Worker {
+            columns: columns.map(Arc::new),
             offsets: Offsets::new(),
             spare: Spare::default(),
             now,
             finder: pushdown.and_then(Finder::new).map(Box::new),
             buffers: Buffers::default(),
             window_events: FIRST_WINDOW_EVENTS,
-            pruner: pushdown.map(|pushdown| Pruner::new(pushdown, now)),
+            parts: 0,
+            begun: None,
+            pruner: pushdown.map(|pushdown| Pruner::new(pushdown, now, &control.interrupt)),
         }
     }
 
@@ -61,18 +77,20 @@ impl Worker {
         stats: &mut Stats,
     ) -> Result<Pruned<'b>, ExecError> {
         let count = block.len();
+        self.parts += 1;
+        let number = self.parts;
         let Some(pruner) = &mut self.pruner else {
-            return Ok(Pruned { part: Part::unsettled(0..count), all_pass: false, statistics: None });
+            return Ok(Pruned { part: Part::unsettled(0..count, number), all_pass: false, statistics: None });
         };
         let statistics = Statistics::of(block);
         let Verdict { events, passes, settled } = pruner.of(block, statistics.as_ref())?;
         if passes == Some(false) {
             stats.blocks_skipped += 1;
             stats.events_skipped += count as u64;
-            return Ok(Pruned { part: Part::unsettled(0..0), all_pass: false, statistics });
+            return Ok(Pruned { part: Part::unsettled(0..0, number), all_pass: false, statistics });
         }
         stats.events_skipped += (count - events.len()) as u64;
         let all_pass = passes == Some(true) && events.len() == count;
-        Ok(Pruned { part: Part { events, settled }, all_pass, statistics })
+        Ok(Pruned { part: Part { events, number, settled }, all_pass, statistics })
     }
 }

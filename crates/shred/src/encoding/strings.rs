@@ -116,7 +116,7 @@ impl<'f> Texts<'f> {
     }
 
     /// Where each ends, and their bytes.
-    pub(crate) fn into_parts(self) -> (Vec<u32>, Cow<'f, [u8]>) {
+    pub fn into_parts(self) -> (Vec<u32>, Cow<'f, [u8]>) {
         (self.ends, self.bytes)
     }
 

@@ -2,7 +2,8 @@
 
 use crate::dissect::{Dissection, RawColumn};
 use crate::encoding::positions::LENGTH_MAX;
-use crate::learn::{Candidate, Learner};
+use crate::learn::Learner;
+use crate::pattern::Candidate;
 use crate::shape::{Leaf, Slot};
 
 /// The walk: columns move on when the value around theirs ends, as they do for the reader.

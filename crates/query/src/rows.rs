@@ -18,6 +18,7 @@ use crate::interrupt::CancelHandle;
 use crate::operator::{self, HeldRows, Merge, ReadAhead, RowId, Sorter};
 use crate::options::RunOptions;
 use crate::outputs::{Output, outputs};
+use crate::overflow::{Overflow, overflows};
 use crate::plan::{self, Input, Plan};
 use crate::profile::KindReport;
 use crate::row::{OwnedRow, Row};
@@ -99,6 +100,26 @@ impl Rows {
         self.control.profile.kind_report()
     }
 
+    /// What has been undefined so far since numbers were too large; nothing, for most queries. That of aggregates is known from the first row on.
+    ///
+    /// ```
+    /// use tamias_query::Query;
+    /// # use tamias_query::{Source, SourceError};
+    /// # struct NoEvents;
+    /// # impl Source for NoEvents {
+    /// #     fn next_group(&mut self) -> Result<Option<Vec<std::sync::Arc<dyn tamias_query::Block>>>, SourceError> { Ok(None) }
+    /// # }
+    /// # let source = Box::new(NoEvents);
+    /// let mut rows = Query::prepare("select ToNumber('1e29') * 2 as x")?.run(source);
+    /// while rows.next_row()?.is_some() {}
+    /// let overflows: Vec<String> = rows.overflows().iter().map(ToString::to_string).collect();
+    /// assert_eq!(overflows, ["arithmetic is undefined where its result is larger than a decimal (1 in all)"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn overflows(&self) -> Vec<Overflow> {
+        overflows(&self.plan, &self.control)
+    }
+
     /// The plan as [`Query::explain`](crate::Query::explain) gives it, and what each of its steps has counted and, with
     /// [`RunOptions::measure`], taken so far.
     pub fn analysis(&self) -> String {
@@ -178,7 +199,7 @@ impl Rows {
         let profile = &control.profile;
         match (&plan.input, &plan.output) {
             (Input::Nothing, plan::Output::Rows { cells, .. }) => {
-                let mut scope = Scope::new(control.now);
+                let mut scope = Scope::heeding(control.now, &control.interrupt);
                 let row: Vec<_> = cells.iter().map(|cell| cell.eval(&mut scope).into_static()).collect();
                 scope.take_failure()?;
                 Ok(held(operator::single(&row)?))

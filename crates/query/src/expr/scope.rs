@@ -26,7 +26,7 @@ pub(crate) struct Scope<'a> {
     pub(crate) now: u64,
     pub(crate) failure: Option<Failure>,
     /// Whom to ask whether to go on, in long loops, and to tell what was too large.
-    pub(crate) interrupt: Option<&'a Interrupt>,
+    interrupt: Option<&'a Interrupt>,
     /// The steps that loops have taken.
     steps: u32,
 }
@@ -63,6 +63,11 @@ impl<'a> Scope<'a> {
             interrupt: None,
             steps: 0,
         }
+    }
+
+    /// A scope with no event, within a running query.
+    pub(crate) fn heeding(now: u64, interrupt: &'a Interrupt) -> Scope<'a> {
+        Scope { interrupt: Some(interrupt), ..Scope::new(now) }
     }
 
     /// A scope for an event, of which `names` are to be read.

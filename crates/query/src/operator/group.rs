@@ -424,6 +424,9 @@ impl<'p> Groups<'p> {
                 take_row(grouping, keys, &values, &mut sorter, control)?;
             }
         }
+        for (state, count) in states.iter().zip(&control.profile.too_long) {
+            count.store(state.too_long(), Relaxed);
+        }
         control.profile.held.store(sorter.taken(), Relaxed);
         Ok(sorter.finish())
     }
@@ -456,7 +459,7 @@ fn take_row(
     sorter: &mut Sorter<'_>,
     control: &Control,
 ) -> Result<(), ExecError> {
-    let mut scope = Scope::new(control.now);
+    let mut scope = Scope::heeding(control.now, &control.interrupt);
     scope.groups = values;
     let passes = grouping.having.as_ref().is_none_or(|having| having.test(&mut scope));
     scope.take_failure()?;

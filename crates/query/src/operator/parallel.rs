@@ -136,7 +136,9 @@ impl<'p> Intake<'p> {
         while has_more {
             columns.clear();
             has_more = scan.next(columns, u64::MAX, stats)?;
-            control.profile.taken(|| groups.take(&Chunk::new(columns, scan.documents().unwrap_or_default()), control))?;
+            control
+                .profile
+                .taken(|| groups.take(&Chunk::new(columns, scan.documents().unwrap_or_default()), control))?;
         }
         Ok(())
     }

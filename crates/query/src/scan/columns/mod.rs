@@ -35,7 +35,10 @@ enum Values {
     /// By the places of rows in the block.
     Path(Arc<PathColumn>),
     /// By the entries of a path, for each of which the value is known.
-    Entries { of: Arc<PathColumn>, values: Arc<Dictionary> },
+    Entries {
+        of: Arc<PathColumn>,
+        values: Arc<Dictionary>,
+    },
     /// By the rows that pass.
     Rows(Arc<Dictionary>),
     Undefined,
@@ -99,7 +102,8 @@ fn find(
         Some(filter) => Some(evaluator.test(filter, None)?),
         None => None,
     };
-    let passes = |row: &u32| mask.as_ref().is_none_or(|mask| mask.get(*row as usize).copied().unwrap_or_default());
+    let passes =
+        |row: &u32| mask.as_ref().is_none_or(|mask| mask.get(*row as usize).copied().unwrap_or_default());
     let all = part.events.start as u32..part.events.end as u32;
     let mut rows: Vec<u32> = all.filter(passes).collect();
     if direction == Direction::Descending {
@@ -210,7 +214,13 @@ fn push_values(values: &Values, rows: &[u32], first: usize, column: usize, colum
     }
 }
 
-fn push_coded(coded: &Coded, dictionary: &Arc<Dictionary>, rows: &[u32], column: usize, columns: &mut Columns) {
+fn push_coded(
+    coded: &Coded,
+    dictionary: &Arc<Dictionary>,
+    rows: &[u32],
+    column: usize,
+    columns: &mut Columns,
+) {
     let dictionary = columns.share(dictionary.clone());
     columns.push_entries(column, dictionary, rows.iter().map(|row| coded.code(*row as usize)));
 }
@@ -226,7 +236,9 @@ fn push_numbers(
     match values {
         Values::Nothing | Values::Undefined => {}
         Values::Path(path) => match &**path {
-            PathColumn::Numbers(numbers) => push_stored_numbers(&numbers.numbers, rows, begun, column, columns),
+            PathColumn::Numbers(numbers) => {
+                push_stored_numbers(&numbers.numbers, rows, begun, column, columns)
+            }
             PathColumn::Coded(coded) => {
                 push_coded_numbers(coded, &coded.dictionary, rows, begun, column, columns);
             }

@@ -269,6 +269,21 @@ impl Columns {
         }
     }
 
+    /// Gives a row of a column of numbers the value that stands in a cell, as JSON text, if it is one that such a column has.
+    pub(crate) fn push_scalar(&mut self, column: usize, row: usize, cell: CellText, json: &[u8]) {
+        if let Some(Column::Numbers(numbers)) = self.columns.get_mut(column)
+            && !matches!(json.first(), None | Some(b'n' | b'[' | b'{'))
+        {
+            let few = if let Value::Number(number) = value_of(json) { few_digits_of(&number) } else { None };
+            match few {
+                Some((significand, scale)) => {
+                    numbers.few.push(FewDigits { significand, scale, at: row as u32 });
+                }
+                None => numbers.others.push((row as u32, cell)),
+            }
+        }
+    }
+
     /// The lists of a column of numbers, for the rows from the `first` on to be added.
     pub(crate) fn numbers_mut(&mut self, column: usize) -> Option<&mut Numbers> {
         match self.columns.get_mut(column)? {

@@ -7,7 +7,7 @@ mod range;
 pub(crate) use compile::ColumnPlan;
 
 use super::block_scan::{BlockScan, Part, Position, Run};
-use crate::chunk::{Columns, Form};
+use crate::chunk::{CellText, Columns, Form};
 use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
 use crate::control::Control;
 use crate::dictionary::Dictionary;
@@ -225,7 +225,7 @@ fn push_coded(
     columns.push_entries(column, dictionary, rows.iter().map(|row| coded.code(*row as usize)));
 }
 
-/// The same of values that are numbers, with the lengths of strings.
+/// The same of values that are numbers, strings or Booleans.
 fn push_numbers(
     values: &Values,
     rows: &[u32],
@@ -240,18 +240,18 @@ fn push_numbers(
                 push_stored_numbers(&numbers.numbers, rows, begun, column, columns)
             }
             PathColumn::Coded(coded) => {
-                push_coded_numbers(coded, &coded.dictionary, rows, begun, column, columns);
+                push_coded_scalars(coded, &coded.dictionary, rows, begun, column, columns);
             }
             PathColumn::Nothing | PathColumn::Unknown => {}
         },
         Values::Entries { of, values } => {
             if let Some(coded) = of.coded() {
-                push_coded_numbers(coded, values, rows, begun, column, columns);
+                push_coded_scalars(coded, values, rows, begun, column, columns);
             }
         }
         Values::Rows(values) => {
             let codes = first as u32..(first + rows.len()) as u32;
-            push_texts(values, codes, begun, column, columns);
+            push_scalars(values, codes, begun, column, columns);
         }
     }
 }
@@ -290,27 +290,28 @@ fn push_stored_numbers(
     }
 }
 
-/// The numbers among values by dictionary.
-fn push_coded_numbers(
+/// The numbers, strings and Booleans among values by dictionary.
+fn push_coded_scalars(
     coded: &Coded,
-    dictionary: &Dictionary,
+    dictionary: &Arc<Dictionary>,
     rows: &[u32],
     begun: usize,
     column: usize,
     columns: &mut Columns,
 ) {
-    push_texts(dictionary, rows.iter().map(|row| coded.code(*row as usize)), begun, column, columns);
+    push_scalars(dictionary, rows.iter().map(|row| coded.code(*row as usize)), begun, column, columns);
 }
 
-/// The numbers among texts.
-fn push_texts(
-    dictionary: &Dictionary,
+/// The numbers, strings and Booleans among texts.
+fn push_scalars(
+    texts: &Arc<Dictionary>,
     codes: impl Iterator<Item = u32>,
     begun: usize,
     column: usize,
     columns: &mut Columns,
 ) {
+    let dictionary = columns.share(texts.clone());
     for (at, code) in codes.enumerate() {
-        columns.push_number(column, begun + at, dictionary.get(code));
+        columns.push_scalar(column, begun + at, CellText::Entry { dictionary, code }, texts.get(code));
     }
 }

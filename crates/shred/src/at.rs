@@ -374,6 +374,9 @@ impl<'g> GroupReader<'g> {
         let programs = cut.into_iter().map(|program| program.map_or_else(empty, Ok));
         let programs = programs.collect::<Result<Vec<Program>, DecodeError>>()?;
         let columns = self.needed_columns(needed.columns)?;
+        let mut left = directory.bytes;
+        let columns = columns.into_iter().map(|values| values.ready(&mut left));
+        let columns = columns.collect::<Result<Vec<_>, DecodeError>>()?;
         let mut lists = vec![Elements::default(); directory.lists.len()];
         for (list, place) in lists.iter_mut().enumerate() {
             if list == 0 || needed.lists.get(list).is_some_and(|needed| *needed) {
@@ -394,8 +397,7 @@ impl<'g> GroupReader<'g> {
 
     /// The values of some columns and of those that their templates refer to; the others are empty.
     fn needed_columns(&mut self, mut needed: Vec<bool>) -> Result<Vec<ColumnValues<'g>>, DecodeError> {
-        let mut columns: Vec<ColumnValues<'g>> =
-            needed.iter().map(|_| ColumnValues::Simple(Values::Whole(Vec::new()))).collect();
+        let mut columns: Vec<ColumnValues<'g>> = needed.iter().map(|_| ColumnValues::default()).collect();
         // Templates refer to columns before their own only.
         for column in (0..needed.len()).rev() {
             if !needed.get(column).is_some_and(|needed| *needed) {

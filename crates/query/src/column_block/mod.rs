@@ -2,13 +2,13 @@
 
 mod path_column;
 
-pub(crate) use path_column::{Coded, PathColumn};
+pub(crate) use path_column::{Coded, NumberColumn, PathColumn};
 
 use crate::source::{SourceError, Times};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tamias_shred::{DecodeError, Frames, Group};
+use tamias_shred::{DecodeError, Frames, Group, GroupReader};
 use thiserror::Error;
 
 /// Reads the frames of a group.
@@ -32,14 +32,21 @@ pub enum ColumnError {
     Decode(#[from] DecodeError),
 }
 
-/// Events in columns. It keeps what it has decoded, and may be shared by queries.
+/// A block in columns: what was decoded of it, and where the rest comes from.
 pub struct ColumnBlock {
+    decoded: Arc<DecodedColumns>,
+    source: Box<dyn ReadFrame>,
+}
+
+/// What was decoded of a block in columns. Queries that read the block one after another, or at once, may share it.
+pub struct DecodedColumns {
     group: Group,
-    frames: Fetched,
+    /// The frames that were read.
+    frames: Vec<OnceLock<Vec<u8>>>,
     paths: Mutex<HashMap<Box<[Box<str>]>, Arc<PathColumn>>>,
     times: OnceLock<OwnTimes>,
-    /// What the columns take that were decoded, in bytes.
-    decoded_bytes: AtomicUsize,
+    /// What all that takes, in bytes.
+    held_bytes: AtomicUsize,
 }
 
 /// Instants and arrival numbers.
@@ -57,29 +64,24 @@ pub struct OwnDocuments {
     pub ends: Vec<[u8; 4]>,
 }
 
-/// The frames that were read.
-struct Fetched {
-    source: Box<dyn ReadFrame>,
-    frames: Vec<OnceLock<Vec<u8>>>,
+/// Frames for a reader: those that are there, or else they are read.
+struct Reading<'r> {
+    block: &'r ColumnBlock,
     failure: Mutex<Option<SourceError>>,
-    bytes: AtomicUsize,
 }
 
-impl Frames for Fetched {
+impl Frames for Reading<'_> {
     fn frame(&self, frame: u32) -> Option<&[u8]> {
-        let place = self.frames.get(frame as usize)?;
+        let ColumnBlock { decoded, source } = self.block;
+        let place = decoded.frames.get(frame as usize)?;
         if let Some(bytes) = place.get() {
             return Some(bytes);
         }
-        match self.source.frame(frame) {
-            Ok(bytes) => {
-                let length = bytes.len();
-                let kept = place.get_or_init(|| {
-                    self.bytes.fetch_add(length, Relaxed);
-                    bytes
-                });
-                Some(kept)
-            }
+        match source.frame(frame) {
+            Ok(bytes) => Some(place.get_or_init(|| {
+                decoded.held_bytes.fetch_add(bytes.len(), Relaxed);
+                bytes
+            })),
             Err(error) => {
                 lock(&self.failure).get_or_insert(error);
                 None
@@ -101,24 +103,29 @@ impl ColumnBlock {
     /// If the directory is not what was written.
     pub fn open(directory: &[u8], frames: Box<dyn ReadFrame>) -> Result<ColumnBlock, DecodeError> {
         let group = Group::open(directory)?;
-        let frames = Fetched {
-            source: frames,
+        let decoded = DecodedColumns {
             frames: (0..group.frames()).map(|_| OnceLock::new()).collect(),
-            failure: Mutex::new(None),
-            bytes: AtomicUsize::new(0),
-        };
-        Ok(ColumnBlock {
             group,
-            frames,
             paths: Mutex::default(),
             times: OnceLock::new(),
-            decoded_bytes: AtomicUsize::new(0),
-        })
+            held_bytes: AtomicUsize::new(directory.len()),
+        };
+        Ok(ColumnBlock::sharing(Arc::new(decoded), frames))
+    }
+
+    /// The same block again, with what was decoded of it before.
+    pub fn sharing(decoded: Arc<DecodedColumns>, frames: Box<dyn ReadFrame>) -> ColumnBlock {
+        ColumnBlock { decoded, source: frames }
+    }
+
+    /// What was decoded, to be shared.
+    pub fn decoded(&self) -> &Arc<DecodedColumns> {
+        &self.decoded
     }
 
     /// How many events it has.
     pub fn len(&self) -> usize {
-        self.group.events()
+        self.decoded.group.events()
     }
 
     /// Whether it has no events.
@@ -126,31 +133,26 @@ impl ColumnBlock {
         self.len() == 0
     }
 
-    /// What it keeps in memory, in bytes, about: frames that were read, and columns that were decoded.
-    pub fn held_bytes(&self) -> usize {
-        self.frames.bytes.load(Relaxed) + self.decoded_bytes.load(Relaxed)
-    }
-
-    /// Bytes of frames that were read.
-    pub fn read_bytes(&self) -> usize {
-        self.frames.bytes.load(Relaxed)
-    }
-
     /// The instants and arrival numbers.
     ///
     /// # Errors
     /// If they cannot be read.
     pub fn times(&self) -> Result<Times<'_>, ColumnError> {
-        let times = match self.times.get() {
+        let times = match self.decoded.times.get() {
             Some(times) => times,
             None => {
-                let mut reader = self.group.read(&self.frames);
-                let instants = reader.instants().map_err(|error| self.failed(error))?;
-                let arrivals = reader.arrivals().map_err(|error| self.failed(error))?;
+                let (instants, arrivals) =
+                    self.read(|reader| Ok((reader.instants()?, reader.arrivals()?)))?;
+                // What looks for an instant counts on it.
+                if !instants.is_sorted() {
+                    return Err(
+                        DecodeError::Malformed { what: "its events are not in the order of time" }.into()
+                    );
+                }
                 let bytes = |numbers: Vec<u64>| numbers.into_iter().map(u64::to_le_bytes).collect();
                 let times = OwnTimes { instants: bytes(instants), arrivals: bytes(arrivals) };
-                self.times.get_or_init(|| {
-                    self.decoded_bytes.fetch_add(16 * times.instants.len(), Relaxed);
+                self.decoded.times.get_or_init(|| {
+                    self.decoded.held_bytes.fetch_add(16 * times.instants.len(), Relaxed);
                     times
                 })
             }
@@ -163,7 +165,7 @@ impl ColumnBlock {
     /// # Errors
     /// If they cannot be read.
     pub fn documents(&self) -> Result<OwnDocuments, ColumnError> {
-        let documents = self.group.read(&self.frames).documents().map_err(|error| self.failed(error))?;
+        let documents = self.read(|reader| reader.documents())?;
         let mut own = OwnDocuments {
             bytes: Vec::with_capacity(documents.bytes().len() + documents.len()),
             ends: Vec::with_capacity(documents.len()),
@@ -184,33 +186,53 @@ impl ColumnBlock {
         if index >= self.len() {
             return Ok(Vec::new());
         }
-        self.group.read(&self.frames).document(index).map_err(|error| self.failed(error))
+        self.read(|reader| reader.document(index))
     }
 
     /// What stands at a path of keys, as documents spell them.
     pub(crate) fn at(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
-        if let Some(column) = lock(&self.paths).get(path) {
+        if let Some(column) = lock(&self.decoded.paths).get(path) {
             return Ok(column.clone());
         }
         let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
-        let at = self.group.read(&self.frames).at(&keys).map_err(|error| self.failed(error))?;
+        let at = self.read(|reader| reader.at(&keys))?;
         let column = Arc::new(PathColumn::new(at, self.len()));
-        let mut paths = lock(&self.paths);
+        let mut paths = lock(&self.decoded.paths);
         let kept = paths.entry(path.into()).or_insert_with(|| {
-            self.decoded_bytes.fetch_add(column.held_bytes(), Relaxed);
+            self.decoded.held_bytes.fetch_add(column.held_bytes(), Relaxed);
             column
         });
         Ok(kept.clone())
     }
 
-    /// Why something could not be decoded: since a frame could not be read, or the bytes are wrong.
-    fn failed(&self, error: DecodeError) -> ColumnError {
-        lock(&self.frames.failure).take().map_or(ColumnError::Decode(error), ColumnError::Read)
+    fn read<T>(
+        &self,
+        read: impl FnOnce(&mut GroupReader<'_>) -> Result<T, DecodeError>,
+    ) -> Result<T, ColumnError> {
+        let frames = Reading { block: self, failure: Mutex::default() };
+        let result = read(&mut self.decoded.group.read(&frames));
+        // A frame that could not be read is why the rest could not be decoded.
+        result.map_err(|error| {
+            lock(&frames.failure).take().map_or(ColumnError::Decode(error), ColumnError::Read)
+        })
+    }
+}
+
+impl DecodedColumns {
+    /// What it takes in memory, in bytes, about.
+    pub fn held_bytes(&self) -> usize {
+        self.held_bytes.load(Relaxed)
     }
 }
 
 impl std::fmt::Debug for ColumnBlock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ColumnBlock").field("events", &self.len()).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for DecodedColumns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DecodedColumns").field("held_bytes", &self.held_bytes()).finish_non_exhaustive()
     }
 }

@@ -43,13 +43,14 @@ impl PathColumn {
             AtPath::Nothing => PathColumn::Nothing,
             AtPath::Unknown => PathColumn::Unknown,
             AtPath::Coded(coded) => {
-                let (bytes, ends) = coded.entries.into_parts();
-                let dictionary = Arc::new(Dictionary::new(bytes, ends));
+                let (ends, bytes) = coded.entries.into_parts();
+                let dictionary = Arc::new(Dictionary::new(bytes.into_owned(), ends));
                 PathColumn::Coded(Coded { codes: Some(coded.codes), dictionary })
             }
             AtPath::Texts(texts) => {
-                let (bytes, ends) = texts.into_parts();
-                PathColumn::Coded(Coded { codes: None, dictionary: Arc::new(Dictionary::new(bytes, ends)) })
+                let (ends, bytes) = texts.into_parts();
+                let dictionary = Arc::new(Dictionary::new(bytes.into_owned(), ends));
+                PathColumn::Coded(Coded { codes: None, dictionary })
             }
             AtPath::Numbers(numbers) => {
                 PathColumn::Numbers(NumberColumn { numbers, rows, coded: OnceLock::new() })
@@ -76,9 +77,7 @@ impl PathColumn {
         match self {
             PathColumn::Nothing | PathColumn::Unknown => None,
             PathColumn::Coded(coded) => Some(coded),
-            PathColumn::Numbers(column) => {
-                Some(column.coded.get_or_init(|| Coded::of_numbers(&column.numbers, column.rows)))
-            }
+            PathColumn::Numbers(column) => Some(column.coded()),
         }
     }
 
@@ -86,6 +85,13 @@ impl PathColumn {
     #[inline]
     pub(crate) fn json(&self, row: usize) -> &[u8] {
         self.coded().map_or(&[], |coded| coded.dictionary.get(coded.code(row)))
+    }
+}
+
+impl NumberColumn {
+    /// The numbers by their texts.
+    pub(crate) fn coded(&self) -> &Coded {
+        self.coded.get_or_init(|| Coded::of_numbers(&self.numbers, self.rows))
     }
 }
 

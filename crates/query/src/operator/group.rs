@@ -1,20 +1,26 @@
 //! Rows taken into groups. They may come in any order: what depends on it remembers the event's.
 
-use super::held::{HeldRows, RowId};
 use super::shown::{Group, Shown};
 use super::sort::Sorter;
+use super::sorted::SortedRows;
 use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known, State};
 use crate::chunk::{CellText, Chunk, Column, Order, value_of};
 use crate::control::Control;
 use crate::dictionary::Dictionary;
-use crate::error::ExecError;
+use crate::error::{ExecError, Held};
 use crate::expr::Scope;
+use crate::interrupt::Meter;
 use crate::key_table::{Found, KeyTable, Parts, Spelling};
+use crate::memory::{Holding, vec_bytes};
 use crate::outputs::{GroupOutputs, KeyColumn, check_row};
 use crate::plan::{Grouping, Key, Plan};
 use crate::value::{Value, write_json};
+use crate::zone::Intervals;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// So many groups are merged before it is asked whether to go on.
+const MERGED_UNCHECKED: u32 = 4096;
 
 /// The groups of a thread.
 pub(crate) struct Groups<'p> {
@@ -30,9 +36,9 @@ pub(crate) struct Groups<'p> {
     latest: Order,
     /// How often a group was begun, or an earlier event of it found: tells groups of one event apart.
     begun: u64,
-    /// What the groups take, about, in bytes, beside their table; and how much of all that is told to the query's other threads.
+    /// What the states and the shown keys take, about, in bytes.
     bytes: usize,
-    told: usize,
+    holding: Holding,
     /// The group of each row of a chunk.
     numbers: Vec<u32>,
     parts: Parts,
@@ -103,7 +109,7 @@ impl<'p> Groups<'p> {
             latest: (0, 0),
             begun: 0,
             bytes: 0,
-            told: 0,
+            holding: Holding::default(),
             numbers: Vec::new(),
             parts: Parts::default(),
             codes: Codes::default(),
@@ -148,20 +154,20 @@ impl<'p> Groups<'p> {
         let keys = std::mem::take(&mut self.keys);
         match keys.as_slice() {
             [] => {}
-            [KeyColumn::Time(interval)] => self.assign_by_time(chunk, *interval, numbers),
+            [KeyColumn::Time(intervals)] => self.assign_by_time(chunk, intervals, numbers),
             [KeyColumn::Value { column, ci }] => self.assign_by_value(chunk, *column, *ci, numbers),
             keys => self.assign_by_parts(chunk, keys, numbers),
         }
         self.keys = keys;
     }
 
-    fn assign_by_time(&mut self, chunk: &Chunk<'_>, interval: u64, numbers: &mut Vec<u32>) {
+    fn assign_by_time(&mut self, chunk: &Chunk<'_>, intervals: &Intervals, numbers: &mut Vec<u32>) {
         let mut orders = chunk.orders();
         // Most rows come in the order of time, so that those of an interval stand together.
         while let Some(first) = orders.first() {
-            let begin = first.0 - first.0 % interval;
-            let number = self.of_interval(begin, *first);
-            let is_in = |order: &Order| *order >= *first && order.0 - begin < interval;
+            let interval = intervals.around(first.0);
+            let number = self.of_interval(interval.start, *first);
+            let is_in = |order: &Order| *order >= *first && interval.contains(&order.0);
             let run = orders.iter().position(|order| !is_in(order)).unwrap_or(orders.len()).max(1);
             numbers.extend(std::iter::repeat_n(number, run));
             orders = orders.get(run..).unwrap_or_default();
@@ -206,18 +212,26 @@ impl<'p> Groups<'p> {
 
     fn assign_by_parts(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {
         let mut parts = std::mem::take(&mut self.parts);
+        let intervals = keys.iter().find_map(|key| match key {
+            KeyColumn::Time(intervals) => Some(intervals),
+            KeyColumn::Value { .. } => None,
+        });
+        let mut interval = 0..0;
         for (row, order) in chunk.orders().iter().enumerate() {
             parts.clear();
+            if let Some(intervals) = intervals.filter(|_| !interval.contains(&order.0)) {
+                interval = intervals.around(order.0);
+            }
             for key in keys {
                 match key {
-                    KeyColumn::Time(interval) => parts.push_number(order.0 - order.0 % interval),
+                    KeyColumn::Time(_) => parts.push_number(interval.start),
                     KeyColumn::Value { column, ci } => parts.push_value(chunk.json_at(*column, row), *ci),
                 }
             }
             let found = self.table.find(0, Spelling::Parts(&parts));
             self.meet(found, *order, || {
                 let shown = keys.iter().map(|key| match key {
-                    KeyColumn::Time(interval) => Value::from(order.0 - order.0 % interval),
+                    KeyColumn::Time(_) => Value::from(interval.start),
                     KeyColumn::Value { column, .. } => value_of(chunk.json_at(*column, row)).into_static(),
                 });
                 shown.collect()
@@ -257,11 +271,11 @@ impl<'p> Groups<'p> {
 
     /// The group of an event, by evaluating its keys.
     fn of_event<'a>(&mut self, keys: &'a [Key], scope: &mut Scope<'a>, order: Order) -> u32 {
-        let interval_of = |interval: u64| order.0 - order.0 % interval;
+        let interval_of = |intervals: &Intervals| intervals.around(order.0).start;
         let values: Vec<Value<'_>> = keys
             .iter()
             .map(|key| match key {
-                Key::Time(interval) => Value::from(interval_of(*interval)),
+                Key::Time(intervals) => Value::from(interval_of(intervals)),
                 Key::Expr { expr, .. } => expr.eval(scope),
             })
             .collect();
@@ -275,7 +289,7 @@ impl<'p> Groups<'p> {
         let mut single = None;
         for (key, value) in keys.iter().zip(&values) {
             match key {
-                Key::Time(interval) => parts.push_number(interval_of(*interval)),
+                Key::Time(intervals) => parts.push_number(interval_of(intervals)),
                 Key::Expr { ci, .. } => {
                     text.clear();
                     write_json(value, &mut text);
@@ -318,7 +332,7 @@ impl<'p> Groups<'p> {
     }
 
     fn push(&mut self, group: Group) {
-        self.bytes += size_of::<Group>() + group.shown.bytes();
+        self.bytes += group.shown.bytes();
         self.groups.push(group);
     }
 
@@ -342,27 +356,27 @@ impl<'p> Groups<'p> {
         self.tell_memory(control)
     }
 
-    /// Adds what the groups have grown by to what the whole query holds. Errs if that is more than it may.
+    /// Tells the query what the groups hold. Errs if that is more than it may.
     fn tell_memory(&mut self, control: &Control) -> Result<(), ExecError> {
-        let bytes = self.bytes + self.table.bytes();
-        if bytes <= self.told {
-            return Ok(());
-        }
-        let grown = bytes - self.told;
-        self.told = bytes;
-        control.hold_groups(grown)
+        let bytes = self.bytes_with(&self.table);
+        control.budget.hold(&mut self.holding, bytes, Held::Groups)
+    }
+
+    /// What the groups hold, with the table of their keys.
+    fn bytes_with(&self, table: &KeyTable) -> usize {
+        self.bytes + vec_bytes(&self.groups) + table.bytes()
     }
 
     /// Takes in the groups of other events.
-    pub(crate) fn merge(&mut self, other: Groups<'p>) {
+    pub(crate) fn merge(&mut self, mut other: Groups<'p>, control: &Control) -> Result<(), ExecError> {
         let mut group_of = vec![0; other.groups.len()];
         self.latest = self.latest.max(other.latest);
         let mut shown: Vec<Option<Group>> = other.groups.into_iter().map(Some).collect();
         let mut table = std::mem::take(&mut self.table);
-        table.merge(
+        let merged = table.try_merge(
             &other.table,
             |owner| owner,
-            |_, number, found| {
+            |table, _, number, found| {
                 let group = shown.get_mut(number as usize).and_then(Option::take);
                 let own = |group: Group| Group { shown: group.shown.into_owned(&other.table), ..group };
                 if let (Some(group), Some(place)) = (group, group_of.get_mut(number as usize)) {
@@ -373,13 +387,26 @@ impl<'p> Groups<'p> {
                         (Found::Known(_) | Found::New(_), _) => self.push(own(group)),
                     }
                 }
+                if number.is_multiple_of(MERGED_UNCHECKED) {
+                    control.check()?;
+                    let bytes = self.bytes_with(table);
+                    control.budget.hold(&mut self.holding, bytes, Held::Groups)?;
+                }
+                Ok::<(), ExecError>(())
             },
         );
         self.table = table;
+        merged?;
+        // Of the states it is not known how much is new: as if all were, and then as it is.
+        let bytes = self.bytes_with(&self.table) + other.bytes;
+        control.budget.hold(&mut self.holding, bytes, Held::Groups)?;
         self.make_room();
         for (own, other) in self.states.iter_mut().zip(other.states) {
+            control.check()?;
             self.bytes += own.merge(other, &group_of);
         }
+        control.budget.release(&mut other.holding);
+        self.tell_memory(control)
     }
 
     /// Whether no event that comes later in time can change the rows that are wanted: those of a `distinct` or `top`
@@ -396,17 +423,15 @@ impl<'p> Groups<'p> {
     }
 
     /// The rows of the groups, in their order.
-    pub(crate) fn finish(
-        mut self,
-        plan: &Plan,
-        control: &Control,
-    ) -> Result<(HeldRows, Vec<RowId>), ExecError> {
+    pub(crate) fn finish(mut self, plan: &Plan, control: &Control) -> Result<SortedRows, ExecError> {
         control.profile.groups.store(self.groups.len() as u64, Relaxed);
         let gives_rows = self.grouping.aggregates.iter().position(|of| of.function.gives_rows());
         let mut sorter = Sorter::new(&self.grouping.sort, plan.limit, plan.columns.len());
         let numbers = self.in_order();
         let Groups { grouping, groups, states, table, .. } = &mut self;
+        let mut meter = Meter::new(&control.interrupt);
         for number in numbers {
+            meter.step()?;
             let Some(group) = groups.get(number as usize) else { continue };
             let mut values = Vec::with_capacity(grouping.keys.len() + states.len());
             group.shown.values(table, &mut values);
@@ -428,7 +453,9 @@ impl<'p> Groups<'p> {
             count.store(state.too_long(), Relaxed);
         }
         control.profile.held.store(sorter.taken(), Relaxed);
-        Ok(sorter.finish())
+        let rows = sorter.finish(control);
+        control.budget.release(&mut self.holding);
+        rows
     }
 
     /// The numbers of the groups in the order of their first events; within each interval, where there are some.
@@ -459,7 +486,7 @@ fn take_row(
     sorter: &mut Sorter<'_>,
     control: &Control,
 ) -> Result<(), ExecError> {
-    let mut scope = Scope::heeding(control.now, &control.interrupt);
+    let mut scope = Scope::metered(control.now, Meter::new(&control.interrupt));
     scope.groups = values;
     let passes = grouping.having.as_ref().is_none_or(|having| having.test(&mut scope));
     scope.take_failure()?;
@@ -476,6 +503,5 @@ fn take_row(
         check_row(bytes, None)?;
         row.push(value);
     }
-    sorter.take_values(&row);
-    control.check_memory(sorter.bytes())
+    sorter.take_values(&row, control)
 }

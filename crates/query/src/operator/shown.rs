@@ -2,6 +2,7 @@
 
 use crate::chunk::{Order, value_of};
 use crate::key_table::KeyTable;
+use crate::memory::ALLOCATION_BYTES;
 use crate::value::Value;
 use std::ops::Range;
 
@@ -47,7 +48,8 @@ impl Shown {
         match self {
             Shown::Spelled(_) => 0,
             Shown::Values(values) => {
-                values.iter().map(|value| size_of::<Value<'static>>() + value.weight()).sum()
+                let each = size_of::<Value<'static>>() + 2 * ALLOCATION_BYTES;
+                ALLOCATION_BYTES + values.iter().map(|value| each + value.weight()).sum::<usize>()
             }
         }
     }

@@ -152,9 +152,9 @@ fn grouped(query: &Query, scopes: &[Scope<'_>]) -> Vec<Vec<Cell>> {
             .groups
             .iter()
             .map(|group| match group {
-                Group::Time(_, ticks) => {
-                    let instant = scope.event.unwrap().instant;
-                    Value::integer((instant - instant % ticks).try_into().unwrap())
+                Group::Time(_, ticks, ahead) => {
+                    let shown = scope.event.unwrap().instant + ahead;
+                    Value::integer((shown - shown % ticks - ahead).try_into().unwrap())
                 }
                 Group::Expr { expr, .. } => eval(expr, scope),
             })
@@ -211,7 +211,7 @@ fn behind_grouping<'e>(query: &Query, keys: &[Value], members: &'e [Scope<'e>]) 
     let mut scope = Scope { event: None, locals: Vec::new(), rows: Some(members) };
     for (group, key) in query.groups.iter().zip(keys) {
         match group {
-            Group::Time(_, ticks) => {
+            Group::Time(_, ticks, _) => {
                 scope = scope.with("interval()", Value::integer((*ticks).try_into().unwrap()));
             }
             Group::Expr { expr, alias, .. } => {

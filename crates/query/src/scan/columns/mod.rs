@@ -7,8 +7,8 @@ mod range;
 pub(crate) use compile::ColumnPlan;
 
 use super::block_scan::{BlockScan, Part, Position, Run};
-use crate::chunk::{CellText, Columns, Form};
-use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
+use crate::chunk::{Columns, Form};
+use crate::column_block::{Coded, ColumnBlock, ColumnError, NumberColumn, PathColumn};
 use crate::control::Control;
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
@@ -225,7 +225,7 @@ fn push_coded(
     columns.push_entries(column, dictionary, rows.iter().map(|row| coded.code(*row as usize)));
 }
 
-/// The same of values that are numbers, strings or Booleans.
+/// The same of values that are numbers, with the lengths of strings.
 fn push_numbers(
     values: &Values,
     rows: &[u32],
@@ -236,34 +236,36 @@ fn push_numbers(
     match values {
         Values::Nothing | Values::Undefined => {}
         Values::Path(path) => match &**path {
-            PathColumn::Numbers(numbers) => {
-                push_stored_numbers(&numbers.numbers, rows, begun, column, columns)
-            }
+            PathColumn::Numbers(numbers) => push_stored_numbers(numbers, rows, begun, column, columns),
             PathColumn::Coded(coded) => {
-                push_coded_scalars(coded, &coded.dictionary, rows, begun, column, columns);
+                let codes = rows.iter().map(|row| coded.code(*row as usize));
+                push_entries(&coded.dictionary, codes, begun, column, columns);
             }
             PathColumn::Nothing | PathColumn::Unknown => {}
         },
         Values::Entries { of, values } => {
             if let Some(coded) = of.coded() {
-                push_coded_scalars(coded, values, rows, begun, column, columns);
+                let codes = rows.iter().map(|row| coded.code(*row as usize));
+                push_entries(values, codes, begun, column, columns);
             }
         }
         Values::Rows(values) => {
             let codes = first as u32..(first + rows.len()) as u32;
-            push_scalars(values, codes, begun, column, columns);
+            push_entries(values, codes, begun, column, columns);
         }
     }
 }
 
 /// Numbers as they are stored in a column.
 fn push_stored_numbers(
-    numbers: &tamias_shred::Numbers,
+    stored: &NumberColumn,
     rows: &[u32],
     begun: usize,
     column: usize,
     columns: &mut Columns,
 ) {
+    let numbers = &stored.numbers;
+    let mut shared = None;
     // Most queries go forward, so that the place of the next row is not far behind that of the last.
     let mut next = 0;
     let mut place_of = |row: u32| match &numbers.rows {
@@ -283,35 +285,23 @@ fn push_stored_numbers(
         if let Some((significand, scale)) = numbers.get(place)
             && !columns.push_few(column, begun + at, significand, scale.into())
         {
-            let mut text = Vec::new();
-            numbers.write(place, &mut text);
-            columns.push_number(column, begun + at, &text);
+            let coded = stored.coded();
+            let dictionary = *shared.get_or_insert_with(|| columns.share(coded.dictionary.clone()));
+            columns.push_entry(column, begun + at, dictionary, coded.code(*row as usize));
         }
     }
 }
 
-/// The numbers, strings and Booleans among values by dictionary.
-fn push_coded_scalars(
-    coded: &Coded,
+/// The numbers, strings and Booleans among entries of a dictionary.
+fn push_entries(
     dictionary: &Arc<Dictionary>,
-    rows: &[u32],
-    begun: usize,
-    column: usize,
-    columns: &mut Columns,
-) {
-    push_scalars(dictionary, rows.iter().map(|row| coded.code(*row as usize)), begun, column, columns);
-}
-
-/// The numbers, strings and Booleans among texts.
-fn push_scalars(
-    texts: &Arc<Dictionary>,
     codes: impl Iterator<Item = u32>,
     begun: usize,
     column: usize,
     columns: &mut Columns,
 ) {
-    let dictionary = columns.share(texts.clone());
+    let shared = columns.share(dictionary.clone());
     for (at, code) in codes.enumerate() {
-        columns.push_scalar(column, begun + at, CellText::Entry { dictionary, code }, texts.get(code));
+        columns.push_entry(column, begun + at, shared, code);
     }
 }

@@ -90,13 +90,18 @@ pub(crate) fn plain_query() -> BoxedStrategy<Query> {
         .boxed()
 }
 
-const INTERVALS: &[(&str, u64)] = &[
-    ("1s", SECOND),
-    ("90s", 90 * SECOND),
-    ("1h", HOUR),
-    ("1d", 24 * HOUR),
-    ("500ms", SECOND / 2),
-    ("7d", 168 * HOUR),
+const INTERVALS: &[(&str, u64, u64)] = &[
+    ("1s", SECOND, 0),
+    ("90s", 90 * SECOND, 0),
+    ("1h", HOUR, 0),
+    ("1d", 24 * HOUR, 0),
+    ("500ms", SECOND / 2, 0),
+    ("7d", 168 * HOUR, 0),
+    ("1d, 'Asia/Kathmandu'", 24 * HOUR, 5 * HOUR + 45 * 60 * SECOND),
+    ("6h, 'asia/kathmandu'", 6 * HOUR, 5 * HOUR + 45 * 60 * SECOND),
+    ("7d, 'Asia/Kathmandu'", 168 * HOUR, 5 * HOUR + 45 * 60 * SECOND),
+    // What does not divide a day is counted from tick 0 in any zone.
+    ("7h, 'Asia/Kathmandu'", 7 * HOUR, 0),
 ];
 
 /// Aggregates, over all events or over groups of them.
@@ -170,7 +175,7 @@ fn group(exprs: &Exprs) -> BoxedStrategy<Group> {
         (1, exprs.boolean.clone()),
     ]);
     weighted(vec![
-        (1, one_of(INTERVALS).prop_map(|(text, ticks)| Group::Time(text, ticks)).boxed()),
+        (1, one_of(INTERVALS).prop_map(|(text, ticks, ahead)| Group::Time(text, ticks, ahead)).boxed()),
         (
             4,
             (key, coin(), coin())

@@ -1,7 +1,7 @@
 //! Rows of one block as columns: what a scan finds, and what operators take.
 
+use crate::allocated::vec_bytes;
 use crate::dictionary::Dictionary;
-use crate::memory::vec_bytes;
 use crate::value::{Array, Number, Object, Text, Value, few_digits, parse, write_json};
 use std::sync::Arc;
 use tamias_json::Value as Stored;

@@ -4,7 +4,7 @@ mod path_column;
 
 pub(crate) use path_column::{Coded, NumberColumn, PathColumn};
 
-use crate::source::{SourceError, Times};
+use crate::stored::{SourceError, Times};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};

@@ -8,7 +8,7 @@ use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, LikeForm, Scope, Spare};
-use crate::source::Times;
+use crate::stored::Times;
 use crate::value::Value;
 use memchr::memmem;
 use std::sync::Arc;

@@ -18,6 +18,7 @@ use crate::interrupt::{CancelHandle, Meter};
 use crate::operator::{self, Merge, ReadAhead, RowId, SortedRows, Sorter};
 use crate::options::RunOptions;
 use crate::outputs::{Output, outputs};
+use crate::overflow::{Overflow, overflows};
 use crate::plan::{self, Input, Plan};
 use crate::profile::KindReport;
 use crate::row::{OwnedRow, Row};
@@ -100,6 +101,26 @@ impl Rows {
     /// ```
     pub fn kinds(&self) -> Option<KindReport> {
         self.control.profile.kind_report()
+    }
+
+    /// What has been undefined so far since numbers were too large; nothing, for most queries. That of aggregates is known from the first row on.
+    ///
+    /// ```
+    /// use tamias_query::Query;
+    /// # use tamias_query::{Source, SourceError};
+    /// # struct NoEvents;
+    /// # impl Source for NoEvents {
+    /// #     fn next_group(&mut self) -> Result<Option<Vec<std::sync::Arc<dyn tamias_query::Block>>>, SourceError> { Ok(None) }
+    /// # }
+    /// # let source = Box::new(NoEvents);
+    /// let mut rows = Query::prepare("select ToNumber('1e29') * 2 as x")?.run(source);
+    /// while rows.next_row()?.is_some() {}
+    /// let overflows: Vec<String> = rows.overflows().iter().map(ToString::to_string).collect();
+    /// assert_eq!(overflows, ["arithmetic is undefined where its result is larger than a decimal (1 in all)"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn overflows(&self) -> Vec<Overflow> {
+        overflows(&self.plan, &self.control)
     }
 
     /// The plan as [`Query::explain`](crate::Query::explain) gives it, and what each of its steps has counted and, with

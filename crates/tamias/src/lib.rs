@@ -61,8 +61,8 @@ pub use store::{AppendError, Appended, COLUMN_CACHE_BYTES, StartError, Store};
 pub use tamias_json::validate::{Reason, ValidateError};
 pub use tamias_query::{
     AggregateKinds, CancelHandle, Cell, EvalError, ExecError, Expression, Held, Instant, InstantError, Kind,
-    KindCounts, KindReport, OwnedRow, Parameters, PathKinds, Query, QueryError, Row, Rows, RunOptions,
-    SourceError, Span, Statement, Stats, Technique, UnknownZone, Word, eval, vocabulary,
+    KindCounts, KindReport, Overflow, OwnedRow, Parameters, PathKinds, Query, QueryError, Row, Rows,
+    RunOptions, SourceError, Span, Statement, Stats, Technique, UnknownZone, Word, eval, vocabulary,
 };
 pub use tamias_store::AppendError as StoreError;
 pub use tamias_store::{

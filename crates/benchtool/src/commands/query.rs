@@ -67,6 +67,9 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     if let Some(report) = rows.kinds() {
         tell!("{}", kind_table(&report));
     }
+    for overflow in rows.overflows() {
+        tell!("{overflow}");
+    }
     tell_left_out(&left_out);
     if count == 0 && args.exit_status { Err(Failure::NoRows) } else { Ok(()) }
 }

@@ -1,6 +1,6 @@
 //! `distinct(x)`: each value once, in the order in which they first come.
 
-use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
+use super::state::{Accumulators, Aggregate, Groups, Known, Most, each_json, grow};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::key_table::{Found, KeyTable, Spelling};
@@ -43,6 +43,7 @@ pub(crate) struct DistinctValues {
     /// The values of all groups, by their numbers in the table.
     values: Vec<First>,
     table: KeyTable,
+    most: Most,
     /// No value was first seen later.
     latest: Order,
     added: u64,
@@ -104,16 +105,14 @@ impl Accumulators for DistinctValues {
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
-        let before = self.table.bytes();
         let mut grown = 0;
         each_json(groups, column, chunk, |group, json, order| grown += self.take(group, json, order));
-        grown + self.table.bytes() - before
+        grown + self.most.grown(self.table.bytes())
     }
 
     fn add(&mut self, group: u32, value: Value<'_>, order: Order, _: u64) -> usize {
-        let before = self.table.bytes();
         let grown = json(&value).map_or(0, |json| self.take(group, &json, order));
-        grown + self.table.bytes() - before
+        grown + self.most.grown(self.table.bytes())
     }
 
     fn answer(&mut self, group: u32, by: &Known<'_>) -> usize {
@@ -123,7 +122,6 @@ impl Accumulators for DistinctValues {
     }
 
     fn merge(&mut self, other: DistinctValues, group_of: &[u32]) -> usize {
-        let before = self.table.bytes();
         let owner_of = |group: u32| group_of.get(group as usize).copied().unwrap_or_default();
         let mut table = std::mem::take(&mut self.table);
         let mut grown = 0;
@@ -134,7 +132,7 @@ impl Accumulators for DistinctValues {
         });
         self.table = table;
         self.latest = self.latest.max(other.latest);
-        grown + self.table.bytes() - before
+        grown + self.most.grown(self.table.bytes())
     }
 
     fn is_settled(&self, wanted: usize) -> bool {

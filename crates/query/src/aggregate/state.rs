@@ -235,6 +235,19 @@ impl Known<'_> {
     }
 }
 
+/// The most that something ever took, in bytes, which may come and go: it has grown when it takes more.
+#[derive(Default)]
+pub(super) struct Most(usize);
+
+impl Most {
+    /// By how much it has grown if it takes so many bytes now.
+    pub(super) fn grown(&mut self, bytes: usize) -> usize {
+        let grown = bytes.saturating_sub(self.0);
+        self.0 += grown;
+        grown
+    }
+}
+
 /// Makes a list of states as long as there are groups: by how many bytes it grew.
 pub(super) fn grow<T: Default>(states: &mut Vec<T>, groups: usize) -> usize {
     let before = states.capacity();

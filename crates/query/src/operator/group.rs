@@ -467,6 +467,9 @@ impl<'p> Groups<'p> {
                 take_row(grouping, keys, &values, &mut sorter, control)?;
             }
         }
+        for (state, count) in states.iter().zip(&control.profile.too_long) {
+            count.store(state.too_long(), Relaxed);
+        }
         control.profile.held.store(sorter.taken(), Relaxed);
         let rows = sorter.finish(control);
         control.budget.release(&mut self.holding);

@@ -1,12 +1,12 @@
 //! What is known of a block's events before a document is read: whether none, all or some of them pass.
 
 use super::classes::{Class, Scalar, classes};
-use super::condition::{Alone, Condition, Form, Sought};
+use super::condition::{Alone, Condition, Form, Head, Place, Sought};
 use super::outcomes::Outcomes;
 use super::prepared::Pushdown;
 use super::probe::Probe;
 use super::unlisted::{between, unlisted};
-use crate::source::{Block, event_count};
+use crate::source::{Block, event_count, order_of};
 use crate::statistics::{Key, Statistics};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -58,19 +58,21 @@ impl Pruner {
     /// What the block's columns and its statistics tell, if it has any.
     pub(crate) fn of(&mut self, block: &dyn Block, statistics: Option<&Statistics<'_>>) -> Verdict {
         let Pruner { pushdown, memos, probe } = self;
-        let instants = block.instants().get(..event_count(block)).unwrap_or_default();
-        let instant = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-        let start = instants.partition_point(|bytes| instant(bytes) < *pushdown.period.start());
-        let end = instants.partition_point(|bytes| instant(bytes) <= *pushdown.period.end()).max(start);
-        let within = instants.get(start..end).unwrap_or_default();
+        let place = |index: usize| {
+            let (instant, arrival) = order_of(block, index);
+            (u128::from(instant), arrival)
+        };
+        let count = event_count(block);
+        let start = partition_point(count, |index| place(index) < pushdown.places.start);
+        let end = partition_point(count, |index| place(index) < pushdown.places.end).max(start);
         let mut terms = Vec::new();
-        let passes = match (&pushdown.condition, within) {
-            (_, []) => Some(false),
-            (None, _) => Some(true),
-            (Some(condition), [first, ..]) => {
-                let last = within.last().unwrap_or(first);
-                let instants = (instant(first), instant(last));
-                let mut asked = Asking { names: &pushdown.names, statistics, instants, memos, probe };
+        let passes = match &pushdown.condition {
+            _ if start == end => Some(false),
+            None => Some(true),
+            Some(condition) => {
+                let places = (place(start), place(end - 1));
+                let arrivals = block.arrivals().get(start..end).unwrap_or_default();
+                let mut asked = Asking { names: &pushdown.names, statistics, places, arrivals, memos, probe };
                 match condition {
                     Condition { form: Form::And(parts), alone: None } => {
                         let outcomes: Vec<Outcomes> = parts.iter().map(|part| asked.outcomes(part)).collect();
@@ -116,8 +118,9 @@ impl Pruner {
 struct Asking<'p, 'b> {
     names: &'p [Box<str>],
     statistics: Option<&'p Statistics<'b>>,
-    /// The first and the last.
-    instants: (u64, u64),
+    /// Of the first and of the last event.
+    places: (Place, Place),
+    arrivals: &'p [[u8; 8]],
     memos: &'p mut [Memo],
     probe: &'p mut Probe,
 }
@@ -134,13 +137,25 @@ impl Asking<'_, '_> {
             Form::Or(terms) => Outcomes::any(terms.iter().map(|term| self.outcomes(term))),
             Form::Not(of) => self.outcomes(of).negated(),
             Form::Constant(outcomes) => *outcomes,
-            Form::Time(time) => {
-                let (first, last) = self.instants;
-                between(time.op, time.order(first), time.order(last))
+            Form::Head(head, any) => {
+                let (first, last) = match head {
+                    Head::Place => self.places,
+                    Head::Arrival => self.least_and_greatest_arrival(),
+                };
+                let outcomes = any.iter().map(|of| between(of.op, of.order(first), of.order(last)));
+                Outcomes::any(outcomes)
             }
             Form::Sought(Sought::Defined { slot }) => self.defined(*slot),
             Form::Sought(_) | Form::Opaque => Outcomes::ANY,
         }
+    }
+
+    /// Arrival numbers come in no order, where instants do.
+    fn least_and_greatest_arrival(&self) -> (Place, Place) {
+        let arrivals = self.arrivals.iter().map(|bytes| u64::from_le_bytes(*bytes));
+        let (least, greatest) = arrivals
+            .fold((u64::MAX, 0), |(least, greatest), arrival| (arrival.min(least), arrival.max(greatest)));
+        ((u128::from(least), 0), (u128::from(greatest), 0))
     }
 
     /// Whether events have a key.
@@ -169,6 +184,19 @@ impl Asking<'_, '_> {
         });
         (known && all.passes().is_some()).then_some(all)
     }
+}
+
+/// The first of so many places for which it is not so, where it is not for all that follow.
+fn partition_point(count: usize, is_so: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match is_so(middle) {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    low
 }
 
 impl Memo {

@@ -3,7 +3,7 @@
 use crate::error::ExecError;
 use crate::value::VALUE_BYTES_MAX;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Ends a running query from another thread.
@@ -47,11 +47,13 @@ impl From<Failure> for ExecError {
 pub(crate) struct Interrupt {
     pub(crate) handle: CancelHandle,
     deadline: Option<Instant>,
+    /// How many results were too large for a decimal, and so undefined.
+    pub(crate) too_large: AtomicU64,
 }
 
 impl Interrupt {
     pub(crate) fn new(deadline: Option<Instant>) -> Interrupt {
-        Interrupt { handle: CancelHandle::default(), deadline }
+        Interrupt { handle: CancelHandle::default(), deadline, too_large: AtomicU64::new(0) }
     }
 
     /// Errs once the query is cancelled or its deadline has passed.

@@ -70,7 +70,7 @@ impl GroupOutputs {
         let arguments = grouping.aggregates.iter().map(|aggregate| {
             let form = match &aggregate.argument {
                 Expr::Constant(Value::Bool(true)) => Form::Nothing,
-                _ if aggregate.function.takes(Kind::String) => Form::Values,
+                _ if aggregate.function.takes(Kind::Array) => Form::Values,
                 _ => Form::Numbers,
             };
             column(&aggregate.argument, form)

@@ -1,10 +1,11 @@
 //! What is counted and timed of a running query, beside its rows, if it is asked for.
 
 use crate::aggregate::Function;
+use crate::column_block::{ColumnBlock, ColumnError};
 use crate::expr::{Computed, Expr, Printed, Scope, property};
 use crate::options::RunOptions;
 use crate::plan::{Input, Key, Output, Plan};
-use crate::source::{Block, Source, SourceError};
+use crate::source::{self, Block, Source, SourceError};
 use crate::value::{Kind, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -378,17 +379,23 @@ impl Source for Timed<Box<dyn Source>> {
 }
 
 impl Block for Timed<Arc<dyn Block>> {
-    fn documents(&self) -> Result<Option<&[u8]>, SourceError> {
+    fn len(&self) -> usize {
+        self.of.len()
+    }
+    fn range(&self) -> ((u64, u64), (u64, u64)) {
+        self.of.range()
+    }
+    fn times(&self) -> Result<Option<source::Times<'_>>, SourceError> {
+        timed(&self.nanoseconds, || self.of.times())
+    }
+    fn documents(&self) -> Result<Option<source::Documents<'_>>, SourceError> {
         timed(&self.nanoseconds, || self.of.documents())
     }
-    fn ends(&self) -> &[[u8; 4]] {
-        self.of.ends()
+    fn columns(&self) -> Result<Option<&ColumnBlock>, SourceError> {
+        timed(&self.nanoseconds, || self.of.columns())
     }
-    fn instants(&self) -> &[[u8; 8]] {
-        self.of.instants()
-    }
-    fn arrivals(&self) -> &[[u8; 8]] {
-        self.of.arrivals()
+    fn leave_out(&self, error: ColumnError) -> Result<(), SourceError> {
+        self.of.leave_out(error)
     }
     fn statistics(&self) -> Option<&[u8]> {
         self.of.statistics()

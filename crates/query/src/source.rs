@@ -1,6 +1,7 @@
 //! Where events come from: blocks of them, in groups whose times overlap.
 
 use crate::chunk::Order;
+use crate::column_block::{ColumnBlock, ColumnError};
 use std::sync::Arc;
 
 /// Some events, sorted by (instant, arrival).
@@ -8,22 +9,71 @@ use std::sync::Arc;
 /// The documents are minified JSON objects in the normalised spelling that `tamias_json::validate` writes. All other bytes
 /// are safe, but may get wrong answers, or an error.
 pub trait Block: Send + Sync {
-    /// The documents, each followed by a line feed. A query that can do without them does not ask; once they were given they
-    /// are given again.
+    /// How many events it has, at least one.
+    fn len(&self) -> usize;
+    /// Never: a block holds an event.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The first event's instant and arrival number, and the last one's.
+    fn range(&self) -> ((u64, u64), (u64, u64));
+    /// The instants and arrival numbers. Once they were given they are given again.
     ///
     /// None where they are damaged and shall be left out: the query goes on as if the block held no events.
     ///
     /// # Errors
     /// Whatever keeps them from being read; the query ends with it.
-    fn documents(&self) -> Result<Option<&[u8]>, SourceError>;
-    /// For each event the offset just past its document, as a little-endian `u32`.
-    fn ends(&self) -> &[[u8; 4]];
-    /// For each event its instant: ticks of 100 ns since 0001-01-01T00:00:00Z, as a little-endian `u64`.
-    fn instants(&self) -> &[[u8; 8]];
-    /// For each event its arrival number, as a little-endian `u64`.
-    fn arrivals(&self) -> &[[u8; 8]];
+    fn times(&self) -> Result<Option<Times<'_>>, SourceError>;
+    /// The documents. A query that can do without them does not ask; once they were given they are given again.
+    ///
+    /// None where they are damaged and shall be left out: the query goes on as if the block held no events.
+    ///
+    /// # Errors
+    /// Whatever keeps them from being read; the query ends with it.
+    fn documents(&self) -> Result<Option<Documents<'_>>, SourceError>;
+    /// The block in columns, if it is stored so.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being opened; the query ends with it.
+    fn columns(&self) -> Result<Option<&ColumnBlock>, SourceError> {
+        Ok(None)
+    }
+    /// Columns could not be read: nothing where the block shall be left out, as if it held no events.
+    ///
+    /// # Errors
+    /// The reason, if the query shall end with it.
+    fn leave_out(&self, error: ColumnError) -> Result<(), SourceError> {
+        Err(error.into())
+    }
     /// What the block says of itself, as [`collect_statistics`](crate::collect_statistics) wrote it; none where nothing was collected.
     fn statistics(&self) -> Option<&[u8]>;
+}
+
+/// When the events of a block happened, and in which order they came.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times<'b> {
+    /// For each event its instant: ticks of 100 ns since 0001-01-01T00:00:00Z, as a little-endian `u64`.
+    pub instants: &'b [[u8; 8]],
+    /// For each event its arrival number, as a little-endian `u64`.
+    pub arrivals: &'b [[u8; 8]],
+}
+
+/// The documents of a block.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Documents<'b> {
+    /// The documents, each followed by a line feed.
+    pub bytes: &'b [u8],
+    /// For each event the offset just past its document, as a little-endian `u32`.
+    pub ends: &'b [[u8; 4]],
+}
+
+impl Times<'_> {
+    /// The instant and arrival number of an event; zeros where there is none.
+    #[inline]
+    pub(crate) fn order(&self, index: usize) -> Order {
+        let number = |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        (number(self.instants), number(self.arrivals))
+    }
 }
 
 /// Why a source cannot go on.
@@ -47,24 +97,6 @@ pub enum Direction {
     Ascending,
     /// The latest first.
     Descending,
-}
-
-/// How many events a block has: as many as are told of in full.
-pub(crate) fn event_count(block: &dyn Block) -> usize {
-    block.ends().len().min(block.instants().len()).min(block.arrivals().len())
-}
-
-/// The instant and arrival number of an event.
-#[inline]
-pub(crate) fn order_of(block: &dyn Block, index: usize) -> Order {
-    order_at(block.instants(), block.arrivals(), index)
-}
-
-/// The same, of the block's instants and arrival numbers.
-#[inline]
-pub(crate) fn order_at(instants: &[[u8; 8]], arrivals: &[[u8; 8]], index: usize) -> Order {
-    let number = |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-    (number(instants), number(arrivals))
 }
 
 /// A source without events.

@@ -6,7 +6,7 @@ use memory::Memory;
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tamias_query::{Block, Query, RunOptions, Source, SourceError, Statement};
+use tamias_query::{Block, Documents, Query, RunOptions, Source, SourceError, Statement, Times};
 
 /// Pieces of the language; strung together at random they often are a query.
 const PIECES: [&str; 96] = [
@@ -116,17 +116,22 @@ struct Bytes {
 }
 
 impl Block for Bytes {
-    fn documents(&self) -> Result<Option<&[u8]>, SourceError> {
-        Ok(Some(&self.documents))
+    fn len(&self) -> usize {
+        self.numbers.len()
     }
-    fn ends(&self) -> &[[u8; 4]] {
-        &self.ends
+    fn range(&self) -> ((u64, u64), (u64, u64)) {
+        let order = |index: usize| {
+            let number =
+                |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            (number(&self.numbers), number(&self.numbers))
+        };
+        (order(0), order(self.len().saturating_sub(1)))
     }
-    fn instants(&self) -> &[[u8; 8]] {
-        &self.numbers
+    fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
+        Ok(Some(Times { instants: &self.numbers, arrivals: &self.numbers }))
     }
-    fn arrivals(&self) -> &[[u8; 8]] {
-        &self.numbers
+    fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
+        Ok(Some(Documents { bytes: &self.documents, ends: &self.ends }))
     }
     fn statistics(&self) -> Option<&[u8]> {
         None

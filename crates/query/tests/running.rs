@@ -6,7 +6,7 @@ use memory::{Event, Memory};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use tamias_query::{Block, ExecError, OwnedRow, Query, RunOptions, Source, SourceError};
+use tamias_query::{Block, Documents, ExecError, OwnedRow, Query, RunOptions, Source, SourceError, Times};
 
 fn numbered(events: u64) -> Memory {
     let event =
@@ -170,20 +170,23 @@ fn a_source_that_fails_ends_the_query() {
 struct Damaged(Vec<u8>, u32);
 
 impl Block for Damaged {
-    fn documents(&self) -> Result<Option<&[u8]>, SourceError> {
-        Ok(Some(&self.0))
+    fn len(&self) -> usize {
+        1
     }
-    fn ends(&self) -> &[[u8; 4]] {
-        std::slice::from_ref(match self.1 {
-            1 => &[255, 255, 255, 255],
-            _ => &[3, 0, 0, 0],
-        })
+    fn range(&self) -> ((u64, u64), (u64, u64)) {
+        ((0, 7), (0, 7))
     }
-    fn instants(&self) -> &[[u8; 8]] {
-        &[[0; 8]]
+    fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
+        Ok(Some(Times { instants: &[[0; 8]], arrivals: &[[7, 0, 0, 0, 0, 0, 0, 0]] }))
     }
-    fn arrivals(&self) -> &[[u8; 8]] {
-        &[[7, 0, 0, 0, 0, 0, 0, 0]]
+    fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
+        Ok(Some(Documents {
+            bytes: &self.0,
+            ends: std::slice::from_ref(match self.1 {
+                1 => &[255, 255, 255, 255],
+                _ => &[3, 0, 0, 0],
+            }),
+        }))
     }
     fn statistics(&self) -> Option<&[u8]> {
         None

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use tamias_query::{Block, ExecError, Query, Rows, RunOptions, Source, SourceError, Stats};
+use tamias_query::{Block, Documents, ExecError, Query, Rows, RunOptions, Source, SourceError, Stats, Times};
 
 fn on(threads: usize) -> RunOptions {
     RunOptions { threads: NonZeroUsize::new(threads).unwrap(), ..RunOptions::default() }
@@ -277,20 +277,20 @@ enum Wrong {
 struct Bad(Arc<dyn Block>, Wrong);
 
 impl Block for Bad {
-    fn documents(&self) -> Result<Option<&[u8]>, SourceError> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+    fn range(&self) -> ((u64, u64), (u64, u64)) {
+        self.0.range()
+    }
+    fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
+        self.0.times()
+    }
+    fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
         match self.1 {
-            Wrong::Unreadable => Err(format!("bad at {}", u64::from_le_bytes(self.instants()[0])).into()),
+            Wrong::Unreadable => Err(format!("bad at {}", self.range().0.0).into()),
             Wrong::Panic => std::panic::resume_unwind(Box::new("a panic")),
         }
-    }
-    fn ends(&self) -> &[[u8; 4]] {
-        self.0.ends()
-    }
-    fn instants(&self) -> &[[u8; 8]] {
-        self.0.instants()
-    }
-    fn arrivals(&self) -> &[[u8; 8]] {
-        self.0.arrivals()
     }
     fn statistics(&self) -> Option<&[u8]> {
         None

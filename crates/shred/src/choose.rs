@@ -1,7 +1,7 @@
 //! Which encoding a column gets.
 
 use crate::column::{Column, Encoding};
-use crate::dissect::{Dissection, RawColumn};
+use crate::dissect::{Dissection, RawColumn, RawValues};
 use crate::encoding::dictionary::{Dictionary, Distinct};
 use crate::encoding::fraction::Fractions;
 use crate::encoding::instants::{Instants, Parsed};
@@ -16,9 +16,13 @@ use crate::learn::{Gap, Learned, Learner};
 use crate::number;
 use crate::refer::Walk;
 use crate::shape::Leaf;
+use crate::texts::TextList;
 
 /// Encodings are tried on so many bytes of texts.
 const SAMPLE_BYTES: usize = 8 << 10;
+
+/// So many places of a column make up a sample.
+const SAMPLE_PARTS: usize = 4;
 
 /// HEURISTIC: a dictionary whose entries are less than a four thousandth of the documents is not worth a better encoding, which would
 /// save half of it at most.
@@ -29,22 +33,22 @@ const LITTLE: usize = 4096;
 const LITTLE_EACH: usize = 4;
 
 /// What a column becomes, before it is written.
-enum Plan<'d> {
+enum Plan {
     Numbers(Vec<i64>),
     Fractions {
         mantissas: Vec<i64>,
         scales: Vec<u8>,
     },
-    Dictionary(Distinct<'d>),
+    Dictionary(Distinct),
     Instants(Parsed),
     Positions(Pattern),
-    Templates(Learner<'d>),
+    Templates(Learner),
     Strings,
     /// Not known yet: texts that may have templates.
-    Texts(Option<Distinct<'d>>),
+    Texts(Option<Distinct>),
 }
 
-impl Plan<'_> {
+impl Plan {
     /// The numbers or codes that may be stored by shape.
     fn numbers(&mut self) -> Option<&mut Vec<i64>> {
         match self {
@@ -64,12 +68,12 @@ pub(crate) fn encode(
     frames: &mut FrameWriter,
 ) -> Vec<Column> {
     let little = bytes / LITTLE;
-    let mut plans: Vec<Plan<'_>> = dissection.columns.iter().map(|column| plan(column, little)).collect();
+    let mut plans: Vec<Plan> = dissection.columns.iter().map(|column| plan(column, little)).collect();
     let wanted: Vec<bool> = plans.iter().map(|plan| matches!(plan, Plan::Texts(_))).collect();
     let learners = Walk::over(dissection, &wanted);
     for ((plan, learner), column) in plans.iter_mut().zip(learners).zip(&dissection.columns) {
         if let Plan::Texts(distinct) = plan {
-            *plan = texts(&column.texts, distinct.take(), learner, frames);
+            *plan = texts(&column.values.texts, distinct.take(), learner, frames);
         }
     }
     let mut grouper = Grouper::of(dissection);
@@ -77,8 +81,14 @@ pub(crate) fn encode(
     columns
         .map(|(number, (column, mut plan))| {
             let grouped = grouper.group(number, plan.numbers());
-            let encoding = write(&column.texts, plan, events, frames);
-            Column { path: column.path, kind: column.kind, count: column.texts.len(), grouped, encoding }
+            let encoding = write(&column.values.texts, plan, events, frames);
+            Column {
+                path: column.path,
+                kind: column.kind,
+                count: column.values.texts.len(),
+                grouped,
+                encoding,
+            }
         })
         .collect()
 }
@@ -114,35 +124,31 @@ impl<'a, 'd> Grouper<'a, 'd> {
         if one || counts.len() < 2 || counts.len() * 4 > numbers.len() {
             return false;
         }
-        let places = grouping::places(
-            list.codes.iter().map(|code| *code as u32),
-            counts,
-            list.shapes.len(),
-            numbers.len(),
-        );
-        let Some(places) = places else { return false };
-        let grouped = grouping::group(numbers, &places);
-        let pays = grouping::pays(numbers, &grouped);
-        if pays {
-            *numbers = grouped;
+        let codes = list.codes.iter().map(|code| *code as u32);
+        if !grouping::pays(numbers, codes.clone(), counts, list.shapes.len()) {
+            return false;
         }
-        pays
+        let Some(places) = grouping::places(codes, counts, list.shapes.len(), numbers.len()) else {
+            return false;
+        };
+        *numbers = grouping::group(numbers, &places);
+        true
     }
 }
 
 /// Which encodings come into question. Dictionaries where values repeat often; instants and numbers where all texts are such.
-fn plan<'d>(column: &RawColumn<'d>, little: usize) -> Plan<'d> {
+fn plan(column: &RawColumn, little: usize) -> Plan {
+    let RawValues { texts, mantissas, scales } = &column.values;
     match column.kind {
-        Leaf::Whole => return Plan::Numbers(column.mantissas.clone()),
+        Leaf::Whole => return Plan::Numbers(mantissas.clone()),
         Leaf::Fraction => {
-            return Plan::Fractions { mantissas: column.mantissas.clone(), scales: column.scales.clone() };
+            return Plan::Fractions { mantissas: mantissas.clone(), scales: scales.clone() };
         }
         _ => {}
     }
-    let texts = &column.texts;
     let mut distinct = Distinct::of(texts);
-    let few = |distinct: &mut Distinct<'_>| {
-        let entries: usize = distinct.entries.iter().map(|text| text.len()).sum();
+    let few = |distinct: &mut Distinct| {
+        let entries = distinct.entries.bytes().len();
         distinct.entries.len() == 1 || entries < little.max(LITTLE_EACH * texts.len())
     };
     if let Some(distinct) = distinct.take_if(few) {
@@ -151,13 +157,13 @@ fn plan<'d>(column: &RawColumn<'d>, little: usize) -> Plan<'d> {
     if let Some(parsed) = Parsed::of(texts) {
         return Plan::Instants(parsed);
     }
-    if let Some(numbers) = texts.iter().map(|text| whole(text)).collect::<Option<Vec<i64>>>() {
+    if let Some(numbers) = texts.iter().map(whole).collect::<Option<Vec<i64>>>() {
         return Plan::Numbers(numbers);
     }
     Plan::Texts(distinct)
 }
 
-fn write(all: &[&[u8]], plan: Plan<'_>, events: &[u64], frames: &mut FrameWriter) -> Encoding {
+fn write(all: &TextList, plan: Plan, events: &[u64], frames: &mut FrameWriter) -> Encoding {
     match plan {
         Plan::Templates(learner) => Encoding::Templates(templates(learner, frames)),
         plan => Encoding::Simple(simple(all, plan, events, frames)),
@@ -165,7 +171,7 @@ fn write(all: &[&[u8]], plan: Plan<'_>, events: &[u64], frames: &mut FrameWriter
 }
 
 /// Writes values by themselves; texts for which nothing better was planned as they are.
-fn simple(all: &[&[u8]], plan: Plan<'_>, events: &[u64], frames: &mut FrameWriter) -> Simple {
+fn simple(all: &TextList, plan: Plan, events: &[u64], frames: &mut FrameWriter) -> Simple {
     match plan {
         Plan::Numbers(numbers) => Simple::Whole(Ints::encode(&numbers, frames)),
         Plan::Fractions { mantissas, scales } => {
@@ -179,20 +185,19 @@ fn simple(all: &[&[u8]], plan: Plan<'_>, events: &[u64], frames: &mut FrameWrite
 }
 
 /// What is likely to be smallest for texts: templates, a dictionary, few characters at each place, or as they are.
-fn texts<'d>(
-    texts: &[&'d [u8]],
-    distinct: Option<Distinct<'d>>,
-    learner: Option<Learner<'d>>,
+fn texts(
+    texts: &TextList,
+    distinct: Option<Distinct>,
+    learner: Option<Learner>,
     frames: &mut FrameWriter,
-) -> Plan<'d> {
+) -> Plan {
     let ratio = Ratio::of(texts, frames);
-    let bytes = |texts: &[&[u8]]| texts.iter().map(|text| text.len()).sum::<usize>();
-    let plain = ratio.estimate(bytes(texts)) + texts.len() / 2;
+    let plain = ratio.estimate(texts.bytes().len()) + texts.len() / 2;
     let pattern = Pattern::of(texts);
     let by_pattern = pattern.as_ref().map_or(usize::MAX, |pattern| pattern.bits() * texts.len() / 8);
     let by_dictionary = distinct.as_ref().map_or(usize::MAX, |distinct| {
         let code_bits = usize::BITS - distinct.entries.len().leading_zeros();
-        ratio.estimate(bytes(&distinct.entries))
+        ratio.estimate(distinct.entries.bytes().len())
             + distinct.entries.len() / 2
             + texts.len() * code_bits as usize / 8
     });
@@ -210,20 +215,19 @@ fn texts<'d>(
 }
 
 /// What the templates of a column would take, nearly.
-fn estimate(learner: &Learner<'_>, ratio: &Ratio) -> usize {
+fn estimate(learner: &Learner, ratio: &Ratio) -> usize {
     let code_bits = (usize::BITS - learner.patterns.len().leading_zeros()) as usize;
     let codes = learner.codes.len() * code_bits / 8;
-    let rest: usize = learner.rest.iter().map(|text| text.len()).sum();
-    let held = |learned: &Learned<'_>| {
-        let literals: usize = learned.pattern.pieces.iter().map(|(literal, _)| literal.len() + 4).sum();
+    let held = |learned: &Learned| {
+        let literals: usize = learned.pattern.pieces.iter().map(|(literal, _)| literal.bytes.len() + 4).sum();
         // Digits take less than half of their bytes, and what else is left over is seldom quite random.
-        let bytes: usize = learned.held.iter().flatten().map(|text| text.len()).sum();
+        let bytes: usize = learned.held.iter().map(|texts| texts.bytes().len()).sum();
         literals / 2 + bytes / 2
     };
-    codes / 2 + ratio.estimate(rest) + learner.patterns.iter().map(held).sum::<usize>()
+    codes / 2 + ratio.estimate(learner.rest.bytes().len()) + learner.patterns.iter().map(held).sum::<usize>()
 }
 
-fn templates(learner: Learner<'_>, frames: &mut FrameWriter) -> Templates {
+fn templates(learner: Learner, frames: &mut FrameWriter) -> Templates {
     let rest = Hole::Own(leaf(&learner.rest, frames));
     let whole = Template { pieces: vec![(Vec::new(), rest)], tail: Vec::new(), uses: learner.rest.len() };
     let mut templates = vec![whole];
@@ -237,7 +241,7 @@ fn templates(learner: Learner<'_>, frames: &mut FrameWriter) -> Templates {
                     Hole::Own(held.next().map_or(Simple::Whole(Ints::Constant(0)), |held| leaf(held, frames)))
                 }
             };
-            pieces.push((literal, hole));
+            pieces.push((literal.bytes, hole));
         }
         templates.push(Template { pieces, tail: pattern.tail, uses });
     }
@@ -245,8 +249,8 @@ fn templates(learner: Learner<'_>, frames: &mut FrameWriter) -> Templates {
 }
 
 /// Encodes texts that fill holes.
-fn leaf(all: &[&[u8]], frames: &mut FrameWriter) -> Simple {
-    if let Some(numbers) = all.iter().map(|text| whole(text)).collect::<Option<Vec<i64>>>() {
+fn leaf(all: &TextList, frames: &mut FrameWriter) -> Simple {
+    if let Some(numbers) = all.iter().map(whole).collect::<Option<Vec<i64>>>() {
         return Simple::Whole(Ints::encode(&numbers, frames));
     }
     let plan = texts(all, Distinct::of(all), None, frames);
@@ -264,21 +268,17 @@ struct Ratio {
 }
 
 impl Ratio {
-    fn of(texts: &[&[u8]], frames: &mut FrameWriter) -> Ratio {
-        let mut sample = Vec::with_capacity(SAMPLE_BYTES);
-        let total: usize = texts.iter().map(|text| text.len()).sum();
-        let parts = if total <= SAMPLE_BYTES { 1 } else { 4 };
-        for part in 0..parts {
-            let limit = SAMPLE_BYTES * (part + 1) / parts;
-            for text in &texts[texts.len() * part / parts..] {
-                if sample.len() >= limit {
-                    break;
-                }
-                sample.extend_from_slice(&text[..text.len().min(SAMPLE_BYTES)]);
-            }
+    fn of(texts: &TextList, frames: &mut FrameWriter) -> Ratio {
+        let bytes = texts.bytes();
+        if bytes.len() <= SAMPLE_BYTES {
+            return Ratio { sample: bytes.len(), compressed: frames.compressed_length(bytes) };
         }
-        let compressed = frames.compressed_length(&sample);
-        Ratio { sample: sample.len(), compressed }
+        let mut sample = Vec::with_capacity(SAMPLE_BYTES);
+        for part in 0..SAMPLE_PARTS {
+            let from = bytes.len() * part / SAMPLE_PARTS;
+            sample.extend_from_slice(&bytes[from..from + SAMPLE_BYTES / SAMPLE_PARTS]);
+        }
+        Ratio { sample: sample.len(), compressed: frames.compressed_length(&sample) }
     }
 
     fn estimate(&self, bytes: usize) -> usize {

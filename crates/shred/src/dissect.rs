@@ -10,19 +10,39 @@ use crate::hash::{self, Hashing, Same};
 use crate::limits::{SHAPES_MAX, TOKEN_BYTES, TOKENS_FREE, TOKENS_MAX};
 use crate::path::{PathIndex, Paths, ROOT, Step};
 use crate::shape::{Layout, Leaf, Seen, Slot, Token};
+use crate::texts::TextList;
 use crate::walk::{Found, FoundValue, Scanned, Visitor};
 
 /// A column's values, one after another.
 #[derive(Debug)]
-pub(crate) struct RawColumn<'d> {
+pub(crate) struct RawColumn {
     pub(crate) path: u32,
     pub(crate) kind: Leaf,
+    pub(crate) values: RawValues,
+}
+
+/// The values of a column, and the memory of those of the group before.
+#[derive(Debug, Default)]
+pub(crate) struct RawValues {
     /// The text of each value; of a string without its quotes.
-    pub(crate) texts: Vec<&'d [u8]>,
+    pub(crate) texts: TextList,
     /// The mantissas of numbers.
     pub(crate) mantissas: Vec<i64>,
     /// The scales of those with a fraction.
     pub(crate) scales: Vec<u8>,
+}
+
+impl RawValues {
+    fn clear(&mut self) {
+        self.texts.clear();
+        self.mantissas.clear();
+        self.scales.clear();
+    }
+
+    /// How much memory they hold on to.
+    fn capacity_bytes(&self) -> usize {
+        self.texts.capacity_bytes() + 8 * self.mantissas.capacity() + self.scales.capacity()
+    }
 }
 
 /// The arrays of one path, or, as the first, the documents themselves.
@@ -38,6 +58,10 @@ pub(crate) struct RawList {
     pub(crate) shapes: Vec<u32>,
 }
 
+/// HEURISTIC: so much memory is kept from one group to the next: enough for any but those with a column as long as a group in each of
+/// many places.
+const SPARE_BYTES: usize = 64 << 20;
+
 /// A shape, as the encoder knows it.
 #[derive(Debug)]
 pub(crate) struct RawShape {
@@ -52,29 +76,46 @@ pub(crate) struct RawShape {
 pub(crate) struct Dissection<'d> {
     pub(crate) paths: Paths<&'d [u8]>,
     pub(crate) shapes: Vec<RawShape>,
-    pub(crate) columns: Vec<RawColumn<'d>>,
+    pub(crate) columns: Vec<RawColumn>,
     pub(crate) lists: Vec<RawList>,
     /// Bytes of documents, or of parts of them, that stand in columns of JSON text.
     pub(crate) json_bytes: usize,
 }
 
+impl Dissection<'_> {
+    /// Gives the memory of its columns to those of the next group, which are like them as a rule: that of the first one last.
+    pub(crate) fn recycle(mut self, spare: &mut Vec<RawValues>) {
+        spare.clear();
+        self.columns.sort_by_key(|column| std::cmp::Reverse((column.path, column.kind)));
+        let mut left = SPARE_BYTES;
+        for RawColumn { mut values, .. } in self.columns {
+            values.clear();
+            let kept = left.checked_sub(values.capacity_bytes());
+            left = kept.unwrap_or(left);
+            spare.extend(kept.map(|_| values));
+        }
+    }
+}
+
 /// Takes one document after another.
-pub(crate) struct Dissector<'d> {
+pub(crate) struct Dissector<'d, 'e> {
     out: Dissection<'d>,
+    /// Memory for columns.
+    spare: &'e mut Vec<RawValues>,
     paths: PathIndex<'d>,
     /// From the hash of a value's structure, and of the list that it belongs to, to its shape.
     by_hash: HashMap<u64, u32, BuildHasherDefault<Same>>,
     columns: HashMap<(u32, Leaf), u32, FixedState>,
     lists: HashMap<u32, u32, FixedState>,
     /// The values of the scopes that are open, innermost last.
-    found: Vec<Found<'d>>,
+    found: Vec<Found>,
     /// How many tokens all shapes have, and how many bytes the documents so far.
     tokens: usize,
     bytes: usize,
 }
 
-impl<'d> Dissector<'d> {
-    pub(crate) fn new() -> Dissector<'d> {
+impl<'d, 'e> Dissector<'d, 'e> {
+    pub(crate) fn new(spare: &'e mut Vec<RawValues>) -> Dissector<'d, 'e> {
         let documents = RawList { path: ROOT, lengths: Vec::new(), codes: Vec::new(), shapes: Vec::new() };
         let out = Dissection {
             paths: Paths::default(),
@@ -85,6 +126,7 @@ impl<'d> Dissector<'d> {
         };
         Dissector {
             out,
+            spare,
             paths: PathIndex::default(),
             by_hash: HashMap::default(),
             columns: HashMap::default(),
@@ -115,9 +157,9 @@ impl<'d> Dissector<'d> {
     /// come in the order of their longest values.
     pub(crate) fn finish(mut self) -> Dissection<'d> {
         self.out.paths = self.paths.paths;
-        let longest = |column: &RawColumn<'_>| column.texts.iter().map(|text| text.len()).max().unwrap_or(0);
+        let longest = |column: &RawColumn| column.values.texts.lengths().max().unwrap_or(0);
         let columns = self.out.columns.into_iter().zip(0..);
-        let mut columns: Vec<(usize, u32, RawColumn<'d>)> =
+        let mut columns: Vec<(usize, u32, RawColumn)> =
             columns.map(|(column, number)| (longest(&column), number, column)).collect();
         columns.sort_by_key(|(longest, number, _)| (*longest, *number));
         let mut places = vec![0; columns.len()];
@@ -143,20 +185,20 @@ impl<'d> Dissector<'d> {
             self.json(list, document.whole(index));
             return;
         };
-        self.put(list, shape, base);
+        self.put(list, shape, document.bytes, base);
         self.arrays(shape, document, base);
         self.found.truncate(base);
     }
 
     /// Appends a value's code, and what was found in it to the columns of its shape.
-    fn put(&mut self, list: u32, shape: u32, base: usize) {
+    fn put(&mut self, list: u32, shape: u32, document: &[u8], base: usize) {
         let Dissection { shapes, columns, lists, .. } = &mut self.out;
         let shape = &shapes[shape as usize];
         lists[list as usize].codes.push(shape.code);
         for (slot, found) in shape.layout.slots.iter().zip(&self.found[base..]) {
             let Slot::Column { column, .. } = *slot else { continue };
-            let column = &mut columns[column as usize];
-            column.texts.push(found.text);
+            let column = &mut columns[column as usize].values;
+            column.texts.push_range(document, found.from as usize, found.to as usize);
             if let FoundValue::Number { mantissa, scale } = found.value {
                 column.mantissas.push(mantissa);
                 if scale > 0 {
@@ -195,8 +237,8 @@ impl<'d> Dissector<'d> {
         };
         self.out.json_bytes += text.len();
         let base = self.found.len();
-        self.found.push(Found { text, value: FoundValue::Text });
-        self.put(list, shape, base);
+        self.found.push(Found::text(0, text.len()));
+        self.put(list, shape, text, base);
         self.found.truncate(base);
     }
 
@@ -241,8 +283,7 @@ impl<'d> Dissector<'d> {
                     let columns = &mut self.out.columns;
                     let column = *self.columns.entry((path, kind)).or_insert(columns.len() as u32);
                     if column as usize == columns.len() {
-                        let (texts, mantissas, scales) = (Vec::new(), Vec::new(), Vec::new());
-                        columns.push(RawColumn { path, kind, texts, mantissas, scales });
+                        columns.push(RawColumn { path, kind, values: self.spare.pop().unwrap_or_default() });
                     }
                     layout.push_column(column, &mut seen);
                 }
@@ -286,7 +327,7 @@ impl<'d> Visitor<'d> for Naming<'d, '_> {
         self.tokens.push(Token::Open(path));
     }
 
-    fn leaf(&mut self, key: Option<&'d [u8]>, kind: Leaf, _: Option<Found<'d>>) {
+    fn leaf(&mut self, key: Option<&'d [u8]>, kind: Leaf, _: Option<Found>) {
         let path = self.path(key);
         self.tokens.push(Token::Leaf(path, kind));
     }
@@ -303,7 +344,8 @@ mod tests {
 
     /// The columns of some documents, as a table.
     fn columns(documents: &[&str]) -> String {
-        let (mut dissector, mut offsets) = (Dissector::new(), Offsets::new());
+        let mut spare = Vec::new();
+        let (mut dissector, mut offsets) = (Dissector::new(&mut spare), Offsets::new());
         for document in documents {
             dissector.document(document.as_bytes(), &mut offsets);
         }
@@ -314,7 +356,8 @@ mod tests {
             text += &format!("{path:?} lengths {:?} shapes {:?}\n", list.lengths, list.codes);
         }
         for column in &out.columns {
-            let values: Vec<_> = column.texts.iter().map(|text| String::from_utf8_lossy(text)).collect();
+            let values: Vec<_> =
+                column.values.texts.iter().map(|text| String::from_utf8_lossy(text)).collect();
             text += &format!("{} {:?} {}\n", out.paths.display(column.path), column.kind, values.join("|"));
         }
         text

@@ -4,7 +4,7 @@ use tamias_json::Offsets;
 
 use crate::choose;
 use crate::directory::{Directory, List, encode_unsigned, within_limits};
-use crate::dissect::{Dissection, Dissector};
+use crate::dissect::{Dissection, Dissector, RawValues};
 use crate::encoding::ints::Ints;
 use crate::error::EncodeError;
 use crate::frame::FrameWriter;
@@ -67,7 +67,7 @@ pub fn group_len(events: &[Event<'_>]) -> usize {
     count.max(events.len().min(1))
 }
 
-/// Encodes a group of events, and decodes it again to prove that every byte comes back.
+/// Encodes a group of events, and decodes it again to prove that every byte comes back. To encode many groups, keep an [`Encoder`].
 ///
 /// Takes time and memory linear in the bytes of the documents.
 ///
@@ -87,43 +87,90 @@ pub fn group_len(events: &[Event<'_>]) -> usize {
 /// # Errors
 /// See [`EncodeError`]: more than a group holds, or a machine that fails.
 pub fn encode(events: &[Event<'_>]) -> Result<Encoded, EncodeError> {
-    let bytes = events.iter().map(|event| event.document.len()).sum();
-    if events.len() > EVENTS_MAX {
-        return Err(EncodeError::TooManyEvents { events: events.len() });
-    }
-    if bytes > if events.len() > 1 { GROUP_BYTES_MAX } else { DOCUMENT_BYTES_MAX } {
-        return Err(EncodeError::TooLong { bytes });
-    }
-    let mut as_text = vec![false; events.len()];
-    // What looked like JSON to the scanner and was none differs the first time, and is text the second.
-    for _ in 0..2 {
-        let Some(encoded) = write(events, bytes, &dissect(events, &as_text))? else { break };
-        match differing(&encoded, events) {
-            Some(rows) if rows.is_empty() => return Ok(encoded),
-            Some(rows) => rows.into_iter().for_each(|row| as_text[row] = true),
-            None => break,
-        }
-    }
-    as_text.fill(true);
-    match write(events, bytes, &dissect(events, &as_text))? {
-        Some(encoded) if differing(&encoded, events).is_some_and(|rows| rows.is_empty()) => {
-            Ok(Encoded { fell_back: true, ..encoded })
-        }
-        _ => Err(EncodeError::Proof),
-    }
+    Encoder::new()?.encode(events)
 }
 
-fn dissect<'d>(events: &[Event<'d>], as_text: &[bool]) -> Dissection<'d> {
-    let mut dissector = Dissector::new();
-    let mut offsets = Offsets::new();
-    for (event, as_text) in events.iter().zip(as_text) {
-        if *as_text {
-            dissector.text(event.document);
-        } else {
-            dissector.document(event.document, &mut offsets);
+/// Encodes one group after another, and keeps the memory that it needs for that: some ten times the bytes of a group at most.
+///
+/// What a group becomes does not depend on those before it.
+///
+/// ```
+/// use tamias_shred::{Encoder, Event, encode};
+///
+/// let mut encoder = Encoder::new()?;
+/// for document in [r#"{"a":1}"#, r#"{"a":2}"#] {
+///     let event = Event { instant: 0, arrival: 0, document: document.as_bytes() };
+///     assert_eq!(encoder.encode(&[event])?.directory, encode(&[event])?.directory);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Encoder {
+    offsets: Offsets,
+    /// Memory for columns.
+    spare: Vec<RawValues>,
+    frames: FrameWriter,
+}
+
+impl Encoder {
+    /// An encoder with no memory yet.
+    ///
+    /// # Errors
+    /// [`EncodeError::Compressor`] where there is no memory for a compressor.
+    pub fn new() -> Result<Encoder, EncodeError> {
+        Ok(Encoder { offsets: Offsets::new(), spare: Vec::new(), frames: FrameWriter::new()? })
+    }
+
+    /// Encodes a group, as [`encode()`] does.
+    ///
+    /// # Errors
+    /// See [`EncodeError`]. The encoder can be used again after one.
+    pub fn encode(&mut self, events: &[Event<'_>]) -> Result<Encoded, EncodeError> {
+        let bytes = events.iter().map(|event| event.document.len()).sum();
+        if events.len() > EVENTS_MAX {
+            return Err(EncodeError::TooManyEvents { events: events.len() });
+        }
+        if bytes > if events.len() > 1 { GROUP_BYTES_MAX } else { DOCUMENT_BYTES_MAX } {
+            return Err(EncodeError::TooLong { bytes });
+        }
+        let mut as_text = vec![false; events.len()];
+        // What looked like JSON to the scanner and was none differs the first time, and is text the second.
+        for _ in 0..2 {
+            let Some(encoded) = self.attempt(events, bytes, &as_text)? else { break };
+            match differing(&encoded, events) {
+                Some(rows) if rows.is_empty() => return Ok(encoded),
+                Some(rows) => rows.into_iter().for_each(|row| as_text[row] = true),
+                None => break,
+            }
+        }
+        as_text.fill(true);
+        match self.attempt(events, bytes, &as_text)? {
+            Some(encoded) if differing(&encoded, events).is_some_and(|rows| rows.is_empty()) => {
+                Ok(Encoded { fell_back: true, ..encoded })
+            }
+            _ => Err(EncodeError::Proof),
         }
     }
-    dissector.finish()
+
+    /// Encodes a group, some documents of it as text; nothing where it would be more than a reader allows.
+    fn attempt(
+        &mut self,
+        events: &[Event<'_>],
+        bytes: usize,
+        as_text: &[bool],
+    ) -> Result<Option<Encoded>, EncodeError> {
+        let mut dissector = Dissector::new(&mut self.spare);
+        for (event, as_text) in events.iter().zip(as_text) {
+            if *as_text {
+                dissector.text(event.document);
+            } else {
+                dissector.document(event.document, &mut self.offsets);
+            }
+        }
+        let dissection = dissector.finish();
+        let written = write(events, bytes, &dissection, &mut self.frames);
+        dissection.recycle(&mut self.spare);
+        written
+    }
 }
 
 /// Writes what was taken apart; nothing where it would be more than a reader allows.
@@ -131,11 +178,11 @@ fn write(
     events: &[Event<'_>],
     bytes: usize,
     dissection: &Dissection<'_>,
+    frames: &mut FrameWriter,
 ) -> Result<Option<Encoded>, EncodeError> {
-    let mut frames = FrameWriter::new()?;
     let event_instants: Vec<u64> = events.iter().map(|event| event.instant).collect();
-    let instants = encode_unsigned(event_instants.iter().copied(), &mut frames);
-    let arrivals = encode_unsigned(events.iter().map(|event| event.arrival), &mut frames);
+    let instants = encode_unsigned(event_instants.iter().copied(), frames);
+    let arrivals = encode_unsigned(events.iter().map(|event| event.arrival), frames);
     let lists: Vec<List> = dissection
         .lists
         .iter()
@@ -143,11 +190,11 @@ fn write(
             path: list.path,
             arrays: list.lengths.len(),
             elements: list.codes.len(),
-            lengths: Ints::encode(&list.lengths, &mut frames),
-            codes: Ints::encode(&list.codes, &mut frames),
+            lengths: Ints::encode(&list.lengths, frames),
+            codes: Ints::encode(&list.codes, frames),
         })
         .collect();
-    let columns = choose::encode(dissection, bytes, &event_instants, &mut frames);
+    let columns = choose::encode(dissection, bytes, &event_instants, frames);
     let (infos, frames) = frames.finish()?;
     let directory = Directory {
         events: events.len(),

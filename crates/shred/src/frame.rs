@@ -124,10 +124,11 @@ impl FrameWriter {
         part
     }
 
-    /// Compresses what is to be, and gives what is to be stored.
-    pub(crate) fn finish(mut self) -> Result<(Vec<FrameInfo>, Vec<Vec<u8>>), EncodeError> {
+    /// Compresses what is to be, and gives what is to be stored. What is added after that belongs to the next group.
+    pub(crate) fn finish(&mut self) -> Result<(Vec<FrameInfo>, Vec<Vec<u8>>), EncodeError> {
         let mut infos = Vec::with_capacity(self.drafts.len());
         let mut frames = Vec::with_capacity(self.drafts.len());
+        self.open = [None; 2];
         for (packing, draft) in std::mem::take(&mut self.drafts) {
             let length = draft.len() as u32;
             let (packing, stored) = match packing {

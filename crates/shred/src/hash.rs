@@ -52,15 +52,15 @@ const CLOSE: u8 = 200;
 const OPEN: u8 = 201;
 
 /// The first walk, over every value: its hash, and what is in it.
-pub(crate) struct Hashing<'d, 'f> {
+pub(crate) struct Hashing<'f> {
     hash: u64,
     /// What is in it.
-    found: &'f mut Vec<Found<'d>>,
+    found: &'f mut Vec<Found>,
 }
 
-impl<'d, 'f> Hashing<'d, 'f> {
+impl<'f> Hashing<'f> {
     /// The hash of an element of a list begins with the list's number.
-    pub(crate) fn new(list: u32, found: &'f mut Vec<Found<'d>>) -> Hashing<'d, 'f> {
+    pub(crate) fn new(list: u32, found: &'f mut Vec<Found>) -> Hashing<'f> {
         Hashing { hash: mix(u64::from(list) + 1, MULTIPLIER), found }
     }
 
@@ -75,14 +75,14 @@ pub(crate) fn of_text(list: u32) -> u64 {
     mix(!u64::from(list), MULTIPLIER)
 }
 
-impl<'d> Visitor<'d> for Hashing<'d, '_> {
+impl<'d> Visitor<'d> for Hashing<'_> {
     #[inline(always)]
     fn open(&mut self, key: Option<&'d [u8]>) {
         self.hash = mix_member(self.hash, key.unwrap_or_default(), OPEN);
     }
 
     #[inline(always)]
-    fn leaf(&mut self, key: Option<&'d [u8]>, kind: Leaf, found: Option<Found<'d>>) {
+    fn leaf(&mut self, key: Option<&'d [u8]>, kind: Leaf, found: Option<Found>) {
         self.hash = mix_member(self.hash, key.unwrap_or_default(), kind as u8);
         self.found.extend(found);
     }

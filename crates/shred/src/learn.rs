@@ -5,12 +5,14 @@
 //! reference; of the rest a whole number or a word with digits becomes a hole, and anything else is literal.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use foldhash::fast::FixedState;
 
 use crate::encoding::templates::HOLES_MAX;
 use crate::limits::TEMPLATES_MAX;
 use crate::number::DIGITS_MAX;
+use crate::texts::TextList;
 
 /// What stands between two literals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,10 +27,37 @@ pub(crate) enum Gap {
     Token,
 }
 
+/// A literal piece, never changed once it is found.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Literal {
+    pub(crate) bytes: Vec<u8>,
+    head: Head,
+}
+
+impl Literal {
+    fn of(bytes: Vec<u8>) -> Literal {
+        Literal { head: Head::of(&bytes), bytes }
+    }
+
+    /// What follows the literal in a text that begins with it. Most are short, and told by their head alone.
+    #[inline(always)]
+    fn strip_from<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+        let Some(first) = text.first_chunk::<8>() else { return text.strip_prefix(self.bytes.as_slice()) };
+        if u64::from_le_bytes(*first) & self.head.mask != self.head.bytes {
+            return None;
+        }
+        if self.bytes.len() <= 8 {
+            text.get(self.bytes.len()..)
+        } else {
+            text.strip_prefix(self.bytes.as_slice())
+        }
+    }
+}
+
 /// Literals and gaps in turn, and a literal at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Pattern {
-    pub(crate) pieces: Vec<(Vec<u8>, Gap)>,
+    pub(crate) pieces: Vec<(Literal, Gap)>,
     pub(crate) tail: Vec<u8>,
 }
 
@@ -43,11 +72,34 @@ pub(crate) struct Candidate<'d> {
     pub(crate) fraction: bool,
 }
 
-fn is_word(byte: u8) -> bool {
+/// For each byte whether it is part of a word, and whether of a token.
+static CLASSES: [(bool, bool); 256] = {
+    let mut classes = [(false, false); 256];
+    let mut byte = 0u8;
+    loop {
+        classes[byte as usize] = (class_word(byte), class_token(byte));
+        if byte == u8::MAX {
+            break classes;
+        }
+        byte += 1;
+    }
+};
+
+const fn class_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
+#[inline(always)]
+fn is_word(byte: u8) -> bool {
+    CLASSES[usize::from(byte)].0
+}
+
+#[inline(always)]
 fn is_token(byte: u8) -> bool {
+    CLASSES[usize::from(byte)].1
+}
+
+const fn class_token(byte: u8) -> bool {
     !matches!(
         byte,
         b' ' | b'\\'
@@ -68,6 +120,7 @@ fn is_token(byte: u8) -> bool {
     )
 }
 
+#[inline(always)]
 fn run(text: &[u8], inside: impl Fn(u8) -> bool) -> &[u8] {
     let length = text.iter().position(|byte| !inside(*byte)).unwrap_or(text.len());
     &text[..length]
@@ -94,21 +147,22 @@ impl Gap {
 
 impl Pattern {
     /// Whether a text fits; what its gaps hold that are no references is appended.
-    pub(crate) fn fits<'t, 'v>(
+    pub(crate) fn fits<'v>(
         &self,
-        text: &'t [u8],
+        text: &[u8],
         value: impl Fn(u32) -> Option<&'v [u8]>,
-        held: &mut Vec<&'t [u8]>,
+        held: &mut Vec<Range<usize>>,
     ) -> bool {
         held.clear();
         let mut rest = text;
         for (literal, gap) in &self.pieces {
-            let Some(after) = rest.strip_prefix(literal.as_slice()) else { return false };
+            let Some(after) = literal.strip_from(rest) else { return false };
             let value = if let Gap::Reference(column) = gap { value(*column) } else { None };
             let Some(filling) = gap.fits(after, value) else { return false };
             rest = &after[filling.len()..];
             if !matches!(gap, Gap::Reference(_)) {
-                held.push(filling);
+                let from = text.len() - after.len();
+                held.push(from..from + filling.len());
             }
         }
         rest == self.tail.as_slice()
@@ -143,7 +197,7 @@ impl Pattern {
             if !matches!(gap, Gap::Reference(_)) {
                 held += length;
             }
-            pattern.pieces.push((std::mem::take(&mut literal), gap));
+            pattern.pieces.push((Literal::of(std::mem::take(&mut literal)), gap));
             at += length;
         }
         pattern.tail = literal;
@@ -223,8 +277,8 @@ fn is_label(before: &[u8], key: &[u8]) -> bool {
 
 /// The templates of a column while they are found.
 #[derive(Debug, Default)]
-pub(crate) struct Learner<'d> {
-    pub(crate) patterns: Vec<Learned<'d>>,
+pub(crate) struct Learner {
+    pub(crate) patterns: Vec<Learned>,
     known: HashMap<Pattern, u32, FixedState>,
     /// The patterns that texts of a shape fitted, those with the fewest gaps first.
     by_shape: Vec<Vec<u32>>,
@@ -233,27 +287,29 @@ pub(crate) struct Learner<'d> {
     /// The pattern of each value, counted from 1; 0 where none fits.
     pub(crate) codes: Vec<i64>,
     /// The texts that none fits.
-    pub(crate) rest: Vec<&'d [u8]>,
+    pub(crate) rest: TextList,
     /// How many texts were taken to teach a template.
     lessons: usize,
     /// How many patterns one text fitted.
     singles: usize,
     given_up: bool,
-    scratch: Vec<&'d [u8]>,
+    /// Whether all texts have one length.
+    one_length: bool,
+    scratch: Vec<Range<usize>>,
 }
 
 /// A pattern, and what the gaps of each text that fits it hold.
 #[derive(Debug)]
-pub(crate) struct Learned<'d> {
+pub(crate) struct Learned {
     pub(crate) pattern: Pattern,
     /// How much is left over by values that fit: the less, the sooner it is tried.
     gaps: usize,
-    pub(crate) held: Vec<Vec<&'d [u8]>>,
+    pub(crate) held: Vec<TextList>,
     pub(crate) uses: usize,
 }
 
 /// The first bytes of a text, up to eight, in one word: nearly all patterns that do not fit are told by them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Head {
     bytes: u64,
     mask: u64,
@@ -282,7 +338,17 @@ const PROBE: usize = 128;
 /// HEURISTIC: a text is held against so many templates before it teaches one of its own.
 const TRIED: usize = 48;
 
-impl<'d> Learner<'d> {
+impl Learner {
+    /// Knows no template yet. Texts of one length that refer to nothing are best told position by position.
+    pub(crate) fn new(one_length: bool) -> Learner {
+        Learner { one_length, ..Learner::default() }
+    }
+
+    /// Whether any template refers to another value.
+    fn refers(&self) -> bool {
+        self.patterns.iter().any(|learned| learned.gaps < learned.pattern.pieces.len())
+    }
+
     /// Whether it is worth going on.
     pub(crate) fn is_given_up(&self) -> bool {
         self.given_up
@@ -294,16 +360,16 @@ impl<'d> Learner<'d> {
     }
 
     /// Takes the next text of the column. `value` gives what a column's cursor stands at, `candidates` all values of the event.
-    pub(crate) fn text(
+    pub(crate) fn text<'d>(
         &mut self,
-        text: &'d [u8],
+        text: &[u8],
         shape: u32,
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
         candidates: impl FnOnce() -> Vec<Candidate<'d>>,
     ) {
         let seen = self.codes.len();
-        if seen >= PROBE && seen.is_power_of_two() && self.matched() * 4 < seen {
-            self.given_up = true;
+        if seen >= PROBE && seen.is_power_of_two() {
+            self.given_up |= self.matched() * 4 < seen || (self.one_length && !self.refers());
         }
         if self.given_up {
             return;
@@ -320,7 +386,7 @@ impl<'d> Learner<'d> {
                     _ => {}
                 }
                 for (held, filling) in learned.held.iter_mut().zip(&self.scratch) {
-                    held.push(filling);
+                    held.push_range(text, filling.start, filling.end);
                 }
                 self.codes.push(i64::from(number) + 1);
             }
@@ -332,9 +398,9 @@ impl<'d> Learner<'d> {
     }
 
     /// A pattern that the text fits: first those of its shape, then the newest of others. What its gaps hold is left in `scratch`.
-    fn known_for(
+    fn known_for<'d>(
         &mut self,
-        text: &'d [u8],
+        text: &[u8],
         shape: u32,
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
     ) -> Option<u32> {
@@ -371,9 +437,9 @@ impl<'d> Learner<'d> {
         own.insert(place, number);
     }
 
-    fn new_for(
+    fn new_for<'d>(
         &mut self,
-        text: &'d [u8],
+        text: &[u8],
         shape: u32,
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
         candidates: impl FnOnce() -> Vec<Candidate<'d>>,
@@ -395,10 +461,11 @@ impl<'d> Learner<'d> {
             None => {
                 let number = self.patterns.len() as u32;
                 let gaps = pattern.gaps();
-                let held = vec![Vec::new(); gaps];
+                let held = vec![TextList::default(); gaps];
                 self.known.insert(pattern.clone(), number);
-                self.heads
-                    .push(Head::of(pattern.pieces.first().map_or(&pattern.tail, |(literal, _)| literal)));
+                self.heads.push(
+                    pattern.pieces.first().map_or(Head::of(&pattern.tail), |(literal, _)| literal.head),
+                );
                 self.patterns.push(Learned { pattern, gaps, held, uses: 0 });
                 number
             }

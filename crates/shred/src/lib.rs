@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod at;
 mod bytes;
 mod choose;
 mod column;
@@ -60,10 +61,13 @@ mod program;
 mod refer;
 mod render;
 mod shape;
+mod spans;
+mod texts;
 mod walk;
 
+pub use at::{AtPath, Numbers};
 pub use column::ColumnValues;
-pub use encode::{Encoded, Event, encode, group_len};
+pub use encode::{Encoded, Encoder, Event, encode, group_len};
 pub use encoding::dictionary::Coded;
 pub use encoding::fraction::{Decimals, Scales};
 pub use encoding::instants::Times;

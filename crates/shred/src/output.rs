@@ -5,18 +5,26 @@ use crate::error::{DecodeError, malformed};
 /// Bytes that never become more than was announced, whatever a directory says.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// All of it, and [`SLACK`] bytes into which short pieces are copied whole.
+    /// What was appended, and room for more, into which short pieces are copied whole.
     bytes: Vec<u8>,
     length: usize,
     limit: usize,
 }
 
 /// Pieces up to this size are copied by instructions of a fixed length, of which the bytes too many are overwritten by what follows.
-pub(crate) const SLACK: usize = 32;
+pub(crate) const SLACK: usize = 64;
+
+/// Most pieces are no longer than this.
+const SHORT: usize = 32;
 
 impl Output {
-    /// An empty output of at most `limit` bytes.
+    /// An empty output of at most `limit` bytes, which takes memory as it grows.
     pub(crate) fn new(limit: usize) -> Output {
+        Output { bytes: Vec::new(), length: 0, limit }
+    }
+
+    /// An empty output that has room for all of its bytes at once.
+    pub(crate) fn with_room(limit: usize) -> Output {
         Output { bytes: vec![0; limit + SLACK], length: 0, limit }
     }
 
@@ -34,21 +42,31 @@ impl Output {
             return Err(malformed("its documents are longer than it says"));
         }
         let start = self.length;
-        if length <= SLACK
+        if length <= SHORT
+            && let Some(block) = source.get(from..).and_then(|rest| rest.first_chunk::<SHORT>())
+            && let Some(place) = self.bytes.get_mut(start..).and_then(|rest| rest.first_chunk_mut::<SHORT>())
+        {
+            *place = *block;
+        } else if length <= SLACK
             && let Some(block) = source.get(from..).and_then(|rest| rest.first_chunk::<SLACK>())
             && let Some(place) = self.bytes.get_mut(start..).and_then(|rest| rest.first_chunk_mut::<SLACK>())
         {
             *place = *block;
         } else {
             let piece = source.get(from..to).ok_or(malformed("a text outside its bytes"))?;
-            let place = self
-                .bytes
-                .get_mut(start..start + length)
-                .ok_or(malformed("its documents are longer than it says"))?;
-            place.copy_from_slice(piece);
+            if self.bytes.len() < start + length {
+                self.grow(start + length);
+            }
+            self.bytes[start..start + length].copy_from_slice(piece);
         }
         self.length += length;
         Ok(())
+    }
+
+    /// Makes room for so many bytes, and half as many again.
+    #[cold]
+    fn grow(&mut self, length: usize) {
+        self.bytes.resize((length + length / 2).min(self.length + self.limit) + SLACK, 0);
     }
 
     /// Forgets what was appended; the limit is for all of it together.

@@ -100,6 +100,11 @@ impl Places {
         Census { columns, arrays }
     }
 
+    /// The column of a path and kind.
+    pub(crate) fn column(&self, path: u32, kind: Leaf) -> Option<u32> {
+        self.columns.get(&(path, kind)).copied()
+    }
+
     /// The list whose elements may have this shape.
     pub(crate) fn list(&self, shape: &[Token]) -> Option<u32> {
         self.elements.get(&shape.first()?.path()?).copied()
@@ -113,12 +118,23 @@ impl Program {
         paths: &Paths<Box<[u8]>>,
         places: &Places,
     ) -> Result<Program, DecodeError> {
+        Program::part(tokens, 0..tokens.len(), paths, places)
+    }
+
+    /// The program that puts together no more than the value of some tokens, a whole one; its layout is that of the whole shape.
+    pub(crate) fn part(
+        tokens: &[Token],
+        wanted: Range<usize>,
+        paths: &Paths<Box<[u8]>>,
+        places: &Places,
+    ) -> Result<Program, DecodeError> {
         let mut program = Program { literals: Vec::new(), pieces: Vec::new(), layout: Layout::default() };
         let mut seen = Seen::default();
         let mut start = 0;
         // The objects that are open, and whether they have members already.
         let mut open: Vec<(u32, bool)> = Vec::new();
-        for token in tokens {
+        for (number, token) in tokens.iter().enumerate() {
+            let is_wanted = wanted.contains(&number);
             let literals = &mut program.literals;
             if let (Some((object, some)), Some(path)) = (open.last_mut(), token.path()) {
                 let Some((parent, Step::Key(key))) = paths.step(path) else {
@@ -127,34 +143,23 @@ impl Program {
                 if parent != *object {
                     return Err(malformed("a member of another object"));
                 }
-                if std::mem::replace(some, true) {
-                    literals.push(b',');
+                let comes_after = std::mem::replace(some, true);
+                if is_wanted && number > wanted.start {
+                    if comes_after {
+                        literals.push(b',');
+                    }
+                    literals.push(b'"');
+                    literals.extend_from_slice(key);
+                    literals.extend_from_slice(b"\":");
                 }
-                literals.push(b'"');
-                literals.extend_from_slice(key);
-                literals.extend_from_slice(b"\":");
             }
+            let text = if is_wanted { literal_of(*token) } else { "" };
+            literals.extend_from_slice(text.as_bytes());
             match *token {
-                Token::Open(path) => {
-                    literals.push(b'{');
-                    open.push((path, false));
-                }
-                Token::Close => {
-                    literals.push(b'}');
-                    open.pop();
-                }
-                Token::Leaf(_, Leaf::True) => literals.extend_from_slice(b"true"),
-                Token::Leaf(_, Leaf::False) => literals.extend_from_slice(b"false"),
-                Token::Leaf(_, Leaf::Null) => literals.extend_from_slice(b"null"),
+                Token::Open(path) => open.push((path, false)),
+                Token::Close => drop(open.pop()),
+                Token::Leaf(_, Leaf::True | Leaf::False | Leaf::Null) => {}
                 Token::Leaf(path, kind) => {
-                    if kind == Leaf::Text {
-                        literals.push(b'"');
-                    }
-                    let literal = start..literals.len();
-                    start = literals.len();
-                    if kind == Leaf::Text {
-                        literals.push(b'"');
-                    }
                     if kind == Leaf::Array {
                         let list = places.arrays.get(&path).ok_or(malformed("an array without a list"))?;
                         program.layout.push_list(*list, &mut seen);
@@ -163,12 +168,30 @@ impl Program {
                             places.columns.get(&(path, kind)).ok_or(malformed("a value without a column"))?;
                         program.layout.push_column(*column, &mut seen);
                     }
-                    let slot = program.layout.slots.last().copied();
-                    program.pieces.push(Piece { literal, slot });
+                    if is_wanted {
+                        let literal = start..literals.len();
+                        start = literals.len();
+                        // The quote behind a string is the one before it.
+                        literals.extend_from_slice(text.as_bytes());
+                        program.pieces.push(Piece { literal, slot: program.layout.slots.last().copied() });
+                    }
                 }
             }
         }
         program.pieces.push(Piece { literal: start..program.literals.len(), slot: None });
         Ok(program)
+    }
+}
+
+/// The literal text that a token begins with; of a string it is also what ends it.
+fn literal_of(token: Token) -> &'static str {
+    match token {
+        Token::Open(_) => "{",
+        Token::Close => "}",
+        Token::Leaf(_, Leaf::True) => "true",
+        Token::Leaf(_, Leaf::False) => "false",
+        Token::Leaf(_, Leaf::Null) => "null",
+        Token::Leaf(_, Leaf::Text) => "\"",
+        Token::Leaf(_, Leaf::Whole | Leaf::Fraction | Leaf::Long | Leaf::Json | Leaf::Array) => "",
     }
 }

@@ -1,6 +1,7 @@
 //! Walks over what was taken apart, event by event, and lets the texts of some columns be compared with the other values around them.
 
-use crate::dissect::Dissection;
+use crate::dissect::{Dissection, RawColumn};
+use crate::encoding::positions::LENGTH_MAX;
 use crate::learn::{Candidate, Learner};
 use crate::shape::{Leaf, Slot};
 
@@ -8,7 +9,9 @@ use crate::shape::{Leaf, Slot};
 pub(crate) struct Walk<'a, 'd> {
     dissection: &'a Dissection<'d>,
     /// For each column that is to be learned.
-    pub(crate) learners: Vec<Option<Learner<'d>>>,
+    pub(crate) learners: Vec<Option<Learner>>,
+    /// For each shape that was met its slots that are wanted; nothing while a value of it is open.
+    wanted: Vec<Option<Vec<Slot>>>,
     cursors: Vec<usize>,
     elements: Vec<usize>,
     arrays: Vec<usize>,
@@ -21,11 +24,16 @@ const CANDIDATES_MAX: usize = 256;
 
 impl<'a, 'd> Walk<'a, 'd> {
     /// Walks over all documents, with a learner for each column that `wanted` names.
-    pub(crate) fn over(dissection: &'a Dissection<'d>, wanted: &[bool]) -> Vec<Option<Learner<'d>>> {
+    pub(crate) fn over(dissection: &'a Dissection<'d>, wanted: &[bool]) -> Vec<Option<Learner>> {
         let lists = dissection.lists.len();
+        let one_length =
+            |column: &RawColumn| column.values.texts.length().is_some_and(|length| length <= LENGTH_MAX);
+        let learners = dissection.columns.iter().zip(wanted);
+        let learners = learners.map(|(column, wanted)| wanted.then(|| Learner::new(one_length(column))));
         let mut walk = Walk {
             dissection,
-            learners: wanted.iter().map(|wanted| wanted.then(Learner::default)).collect(),
+            learners: learners.collect(),
+            wanted: vec![None; dissection.shapes.len()],
             cursors: vec![0; dissection.columns.len()],
             elements: vec![0; lists],
             arrays: vec![0; lists],
@@ -46,7 +54,10 @@ impl<'a, 'd> Walk<'a, 'd> {
         let shape = dissection.lists[list].shapes[code as usize];
         let layout = &dissection.shapes[shape as usize].layout;
         self.open.push(shape);
-        for slot in &layout.slots {
+        let wanted = self.wanted[shape as usize].take();
+        let wanted =
+            wanted.unwrap_or_else(|| layout.slots.iter().filter(|slot| self.wants(slot)).copied().collect());
+        for slot in &wanted {
             match *slot {
                 Slot::Column { column, nth } => self.text(column, nth as usize, shape),
                 Slot::Array { list, nth } => {
@@ -58,6 +69,7 @@ impl<'a, 'd> Walk<'a, 'd> {
                 }
             }
         }
+        self.wanted[shape as usize] = Some(wanted);
         self.open.pop();
         for (column, count) in &layout.columns {
             self.cursors[*column as usize] += *count as usize;
@@ -67,13 +79,22 @@ impl<'a, 'd> Walk<'a, 'd> {
         }
     }
 
+    /// Whether there is anything to learn from a slot.
+    fn wants(&self, slot: &Slot) -> bool {
+        match *slot {
+            Slot::Column { column, .. } => self.learners[column as usize].is_some(),
+            Slot::Array { .. } => true,
+        }
+    }
+
     #[inline]
     fn text(&mut self, column: u32, nth: usize, shape: u32) {
         let Walk { dissection, learners, cursors, open, .. } = self;
         let Some(learner) = &mut learners[column as usize] else { return };
         let columns = &dissection.columns;
-        let text = columns[column as usize].texts[cursors[column as usize] + nth];
-        let value = |column: u32| columns[column as usize].texts.get(cursors[column as usize]).copied();
+        let text =
+            columns[column as usize].values.texts.get(cursors[column as usize] + nth).unwrap_or_default();
+        let value = |column: u32| columns[column as usize].values.texts.get(cursors[column as usize]);
         let candidates = || {
             let shapes = open.iter().rev().map(|shape| &dissection.shapes[*shape as usize]);
             let around = shapes.flat_map(|shape| &shape.layout.columns).map(|(other, _)| *other);

@@ -7,14 +7,21 @@ use crate::shape::Leaf;
 
 /// A value found in a document.
 #[derive(Clone, Copy)]
-pub(crate) struct Found<'d> {
-    pub(crate) text: &'d [u8],
+pub(crate) struct Found {
+    /// Where its text begins and ends; that of a string without its quotes.
+    pub(crate) from: u32,
+    pub(crate) to: u32,
     pub(crate) value: FoundValue,
 }
 
-impl<'d> Found<'d> {
-    fn array(entry: usize) -> Found<'d> {
-        Found { text: &[], value: FoundValue::Array { entry } }
+impl Found {
+    fn array(entry: usize) -> Found {
+        Found { from: 0, to: 0, value: FoundValue::Array { entry } }
+    }
+
+    /// What stands between two places, as text.
+    pub(crate) fn text(from: usize, to: usize) -> Found {
+        Found { from: from as u32, to: to as u32, value: FoundValue::Text }
     }
 }
 
@@ -42,23 +49,22 @@ impl<'d> Scanned<'d, '_> {
     }
 }
 
-/// The kind of a scalar, and what there is to keep of it.
+/// The kind of the scalar between two places of a document, and what there is to keep of it.
 #[inline(always)]
-fn scalar(text: &[u8]) -> (Leaf, Option<Found<'_>>) {
+fn scalar(document: &[u8], from: usize, to: usize) -> (Leaf, Option<Found>) {
+    let text = document.get(from..to).unwrap_or_default();
     match text.first() {
-        Some(b'"') => {
-            let inner = text.get(1..text.len().max(2) - 1).unwrap_or_default();
-            (Leaf::Text, Some(Found { text: inner, value: FoundValue::Text }))
-        }
+        Some(b'"') => (Leaf::Text, Some(Found::text(from + 1, to.max(from + 2) - 1))),
         Some(b't') if text == b"true" => (Leaf::True, None),
         Some(b'f') if text == b"false" => (Leaf::False, None),
         Some(b'n') if text == b"null" => (Leaf::Null, None),
         _ => match number::parse(text) {
             Some(number::Plain { mantissa, scale }) => {
                 let kind = if scale == 0 { Leaf::Whole } else { Leaf::Fraction };
-                (kind, Some(Found { text, value: FoundValue::Number { mantissa, scale } }))
+                let value = FoundValue::Number { mantissa, scale };
+                (kind, Some(Found { from: from as u32, to: to as u32, value }))
             }
-            None => (Leaf::Long, Some(Found { text, value: FoundValue::Text })),
+            None => (Leaf::Long, Some(Found::text(from, to))),
         },
     }
 }
@@ -68,7 +74,7 @@ pub(crate) trait Visitor<'d> {
     /// An object begins; without a key where it is the value itself.
     fn open(&mut self, key: Option<&'d [u8]>);
     /// A value that is no object.
-    fn leaf(&mut self, key: Option<&'d [u8]>, kind: Leaf, found: Option<Found<'d>>);
+    fn leaf(&mut self, key: Option<&'d [u8]>, kind: Leaf, found: Option<Found>);
     /// The object ends.
     fn close(&mut self);
 }
@@ -79,7 +85,7 @@ impl<'d> Scanned<'d, '_> {
     pub(crate) fn visit(&self, index: usize, visitor: &mut impl Visitor<'d>) {
         let Some(first) = self.entries.get(index) else { return };
         if !first.opens() {
-            let (kind, found) = scalar(self.slice(first.value(), first.end()));
+            let (kind, found) = scalar(self.bytes, first.value(), first.end());
             return visitor.leaf(None, kind, found);
         }
         if self.bytes.get(first.end()) == Some(&b'[') {
@@ -107,7 +113,7 @@ impl<'d> Scanned<'d, '_> {
             } else {
                 if start < end {
                     let value = entry.value();
-                    let (kind, found) = scalar(self.slice(value, end));
+                    let (kind, found) = scalar(self.bytes, value, end);
                     visitor.leaf(Some(self.slice(start + 1, value.wrapping_sub(2))), kind, found);
                 }
                 if byte == b'}' {

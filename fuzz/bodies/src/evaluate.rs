@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tamias_json::validate::{Limits, minify_object};
-use tamias_query::{Block, Query, RunOptions, Source, SourceError, collect_statistics};
+use tamias_query::{Block, Documents, Query, RunOptions, Source, SourceError, Times, collect_statistics};
 
 /// Evaluation with the optimizer, blocks being searched and their statistics asked, against each event looked at by itself, with the
 /// optimizer and without it: the same rows, for a query and documents that are made from the input, each byte of which is a
@@ -71,17 +71,22 @@ impl Events {
 }
 
 impl Block for Events {
-    fn documents(&self) -> Result<Option<&[u8]>, SourceError> {
-        Ok(Some(&self.documents))
+    fn len(&self) -> usize {
+        self.ends.len()
     }
-    fn ends(&self) -> &[[u8; 4]] {
-        &self.ends
+    fn range(&self) -> ((u64, u64), (u64, u64)) {
+        let order = |index: usize| {
+            let number =
+                |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            (number(&self.numbers), number(&self.numbers))
+        };
+        (order(0), order(self.len().saturating_sub(1)))
     }
-    fn instants(&self) -> &[[u8; 8]] {
-        &self.numbers
+    fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
+        Ok(Some(Times { instants: &self.numbers, arrivals: &self.numbers }))
     }
-    fn arrivals(&self) -> &[[u8; 8]] {
-        &self.numbers
+    fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
+        Ok(Some(Documents { bytes: &self.documents, ends: &self.ends }))
     }
     fn statistics(&self) -> Option<&[u8]> {
         Some(&self.statistics)

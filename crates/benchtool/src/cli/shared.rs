@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use tamias::{Layout, Options};
 
 use crate::instants::Zone;
 
@@ -61,6 +62,36 @@ pub(crate) enum ReadMode {
     Map,
     /// Block by block; whatever is done to the files shows as damage, nothing worse
     Plain,
+}
+
+/// What sealed files consist of.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Sealing {
+    /// What the sealed files that are written now consist of
+    ///
+    /// Those that are there are read whatever they consist of.
+    #[arg(long, value_enum, default_value_t = Segments::Text)]
+    pub(crate) segments: Segments,
+}
+
+impl Sealing {
+    /// How the store is to be opened.
+    pub(crate) fn options(&self) -> Options {
+        let segments = match self.segments {
+            Segments::Text => Layout::Text,
+            Segments::Columns => Layout::Columns,
+        };
+        Options { segments, ..Options::default() }
+    }
+}
+
+/// What sealed files consist of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Segments {
+    /// Documents, one after another
+    Text,
+    /// Their values by path: a tenth of the bytes or less, for more work
+    Columns,
 }
 
 /// What to do where stored data is damaged.

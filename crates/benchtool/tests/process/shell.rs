@@ -67,9 +67,9 @@ mod terminal {
         session.exp_string(" 50 ").unwrap();
         session.exp_string("1 row in ").unwrap();
         // A query of several lines; an error does not end the shell.
-        session.send_line("select 6 * 7 as").unwrap();
+        session.send_line("select 6 * 7000 as").unwrap();
         session.send_line("answer;").unwrap();
-        session.exp_string("42").unwrap();
+        session.exp_string(" 42000 ").unwrap();
         session.send_line("select ;").unwrap();
         session.exp_string("error:").unwrap();
         session.exp_string("tamias> ").unwrap();
@@ -84,6 +84,21 @@ mod terminal {
         session.exp_eof().unwrap();
         let history = std::fs::read_to_string(folder.path().join(".local/state/tamias/history")).unwrap();
         assert!(history.contains("select RequestPath from stream where false;"), "{history}");
+    }
+
+    /// What came in behind the first line was lost with the prompt that had read it.
+    #[test]
+    fn lines_that_are_pasted_together_are_all_answered() {
+        let folder = folder();
+        tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 50)).well();
+        let mut session = start(folder.path());
+        session.send_line("select 1000 + 1 as a;\nselect 1000 + 2 as b;\nselect 1000 + 3 as c;").unwrap();
+        for answer in [" 1001 ", " 1002 ", " 1003 "] {
+            session.exp_string(answer).unwrap();
+        }
+        session.exp_string("tamias> ").unwrap();
+        session.send_line(".exit").unwrap();
+        session.exp_eof().unwrap();
     }
 
     #[test]
@@ -101,8 +116,9 @@ mod terminal {
         session.send_control(CTRL_C).unwrap();
         session.exp_string("cancelled").unwrap();
         session.exp_string("tamias> ").unwrap();
-        session.send_line("select 6 * 7 as answer;").unwrap();
-        session.exp_string("42").unwrap();
+        session.send_line("select 6 * 7000 as answer;").unwrap();
+        session.exp_string(" 42000 ").unwrap();
+        session.exp_string("tamias> ").unwrap();
         session.send_control('d').unwrap();
         session.exp_eof().unwrap();
     }

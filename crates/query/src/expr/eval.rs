@@ -1,13 +1,14 @@
 //! Evaluation: a walk over the expression, borrowing from the event wherever nothing is computed.
 
-use super::arithmetic::calculate;
+use super::arithmetic::{calculate, negate};
 use super::pattern::Pattern;
 use super::scope::Scope;
 use super::tree::Expr;
 use crate::ast::{ArrayItem, Comparison, ObjectMember, Quantifier};
 use crate::functions::{Call, ScalarFunction};
-use crate::value::{Text, VALUE_BYTES_MAX, Value, compare, equal};
+use crate::value::{Text, TooLarge, VALUE_BYTES_MAX, Value, compare, equal};
 use rust_decimal::Decimal;
+use std::cell::Cell;
 use std::cmp::Ordering;
 use tamias_json as stored;
 use tamias_json::number::Bound;
@@ -96,7 +97,7 @@ impl Expr {
                 of.element(&index.eval(scope))
             }
             Expr::Negate(of) => match of.eval(scope) {
-                Value::Number(number) => Value::from_option(number.decimal().map(|decimal| -decimal)),
+                Value::Number(number) => scope.computed(negate(&number).map(Some)),
                 _ => Value::Undefined,
             },
             Expr::Not(of) => match of.eval(scope) {
@@ -109,10 +110,7 @@ impl Expr {
             }
             Expr::And(_) | Expr::Or(_) => Value::Bool(self.test(scope)),
             Expr::Arithmetic(op, a, b) => match (a.eval(scope), b.eval(scope)) {
-                (Value::Number(a), Value::Number(b)) => {
-                    let operands = a.decimal().zip(b.decimal());
-                    Value::from_option(operands.and_then(|(a, b)| calculate(*op, a, b)))
-                }
+                (Value::Number(a), Value::Number(b)) => scope.computed(calculate(*op, &a, &b)),
                 _ => Value::Undefined,
             },
             Expr::Compare { .. }
@@ -208,7 +206,11 @@ fn call<'a>(
     if function.is_strict && values.iter().take(function.least).any(Value::is_undefined) {
         return Value::Undefined;
     }
-    let result = (function.body)(&Call { arguments: values, ci, now: scope.now });
+    let call = Call { arguments: values, ci, now: scope.now, too_large: Cell::new(false) };
+    let result = (function.body)(&call);
+    if call.too_large.get() {
+        return scope.computed(Err(TooLarge));
+    }
     scope.limit(result, function.name)
 }
 

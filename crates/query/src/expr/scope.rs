@@ -2,7 +2,9 @@
 
 use crate::error::ExecError;
 use crate::interrupt::{Failure, Interrupt};
-use crate::value::{VALUE_BYTES_MAX, Value};
+use crate::value::{TooLarge, VALUE_BYTES_MAX, Value};
+use rust_decimal::Decimal;
+use std::sync::atomic::Ordering::Relaxed;
 use tamias_json::{self as stored, Map};
 
 #[derive(Clone, Copy)]
@@ -23,8 +25,8 @@ pub(crate) struct Scope<'a> {
     /// What `Now()` answers.
     pub(crate) now: u64,
     pub(crate) failure: Option<Failure>,
-    /// Whom to ask whether to go on, in long loops.
-    interrupt: Option<&'a Interrupt>,
+    /// Whom to ask whether to go on, in long loops, and to tell what was too large.
+    pub(crate) interrupt: Option<&'a Interrupt>,
     /// The steps that loops have taken.
     steps: u32,
 }
@@ -72,13 +74,25 @@ impl<'a> Scope<'a> {
         interrupt: Option<&'a Interrupt>,
         spare: &mut Spare,
     ) -> Scope<'a> {
+        Scope::with_slots(event, names.len(), now, interrupt, spare)
+    }
+
+    /// A scope for an event, with so many slots.
+    #[inline(always)]
+    pub(crate) fn with_slots(
+        event: Event<'a>,
+        slots: usize,
+        now: u64,
+        interrupt: Option<&'a Interrupt>,
+        spare: &mut Spare,
+    ) -> Scope<'a> {
         let mut scope = Scope::new(now);
         scope.event = Some(event);
         scope.interrupt = interrupt;
-        if names.len() > FEW {
-            let mut slots = recycle(std::mem::take(&mut spare.slots));
-            slots.resize(names.len(), None);
-            scope.slots = Slots::Many(slots);
+        if slots > FEW {
+            let mut places = recycle(std::mem::take(&mut spare.slots));
+            places.resize(slots, None);
+            scope.slots = Slots::Many(places);
         }
         if spare.locals.capacity() > 0 {
             scope.locals = recycle(std::mem::take(&mut spare.locals));
@@ -142,6 +156,14 @@ impl<'a> Scope<'a> {
             self.failure = self.failure.or(self.interrupt.and_then(|interrupt| interrupt.check().err()));
         }
         self.failure.is_none()
+    }
+
+    /// A computed number. One that is too large is undefined, and counted.
+    pub(super) fn computed(&self, number: Result<Option<Decimal>, TooLarge>) -> Value<'a> {
+        if let (Err(TooLarge), Some(interrupt)) = (number, self.interrupt) {
+            interrupt.too_large.fetch_add(1, Relaxed);
+        }
+        Value::from_option(number.ok().flatten())
     }
 
     /// The value that `by` made, unless it is too large to be one.

@@ -8,7 +8,7 @@ use crate::error::ExecError;
 use crate::expr::Expr;
 use crate::plan::{Aggregate, Events, Key as GroupKey};
 use crate::pushdown::{Class, Pruner, Scalar, classes, only_slot};
-use crate::source::{Block, event_count, order_of};
+use crate::source::{Block, Times};
 use crate::statistics::{Key, Statistics};
 use crate::value::Value;
 use crate::zone::Intervals;
@@ -37,13 +37,13 @@ impl Groups<'_> {
         }
         let keys = self.grouping().keys.as_slice();
         if of.all_pass && keys.is_empty() && self.take_totals(events, of, control)? {
-            return Ok(Some(event_count(of.block) as u64));
+            return Ok(Some(of.block.len() as u64));
         }
         if let [GroupKey::Time(intervals)] = keys
             && of.all_pass
             && self.take_intervals(of.block, &intervals.clone(), control)?
         {
-            return Ok(Some(event_count(of.block) as u64));
+            return Ok(Some(of.block.len() as u64));
         }
         match of.statistics {
             Some(statistics) => self.take_classes(events, pruner, of.block, statistics, control),
@@ -60,7 +60,7 @@ impl Groups<'_> {
     ) -> Result<bool, ExecError> {
         let mut all = Vec::new();
         for aggregate in &self.grouping().aggregates {
-            match known(aggregate, &events.names, of) {
+            match known(aggregate, &events.names, of)? {
                 Some(known) if aggregate.function.is_answered(&known) => all.push(known),
                 _ => return Ok(false),
             }
@@ -78,14 +78,15 @@ impl Groups<'_> {
     ) -> Result<bool, ExecError> {
         let counted = self.grouping().aggregates.iter().map(counts_events);
         let Some(counted) = counted.collect::<Option<Vec<bool>>>() else { return Ok(false) };
-        let instants = block.instants().get(..event_count(block)).unwrap_or_default();
+        let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(false) };
+        let instants = times.instants.get(..block.len()).unwrap_or_default();
         let mut first = 0;
         while let Some(instant) = instants.get(first) {
             let Range { start, end } = intervals.around(u64::from_le_bytes(*instant));
             // The events of a block come in the order of their instants.
             let later = instants.get(first..).unwrap_or_default();
             let events = later.partition_point(|instant| u64::from_le_bytes(*instant) < end).max(1);
-            let group = self.of_interval(start, order_of(block, first));
+            let group = self.of_interval(start, times.order(first));
             let known: Vec<Known<'_>> = counted
                 .iter()
                 .map(|counts| Known::Constant { counts: *counts, events: events as u64 })
@@ -128,10 +129,11 @@ impl Groups<'_> {
         if !known || !is_certain || !passing.iter().all(|(class, _)| class.is_known() || counts_only) {
             return Ok(None);
         }
+        let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(None) };
         let grouping = self.grouping();
         let mut hits = 0;
         for (class, tally) in passing {
-            let (count, order) = (u64::from(tally.count), order_of(block, tally.first as usize));
+            let (count, order) = (u64::from(tally.count), times.order(tally.first as usize));
             hits += count;
             if !class.is_known() {
                 // Values that are neither null nor undefined, which are counted and nothing else.
@@ -199,35 +201,44 @@ fn counts_events(aggregate: &Aggregate) -> Option<bool> {
 }
 
 /// What is known of an aggregate's argument in all events of a block.
-fn known<'b>(aggregate: &Aggregate, names: &[Box<str>], of: Answerable<'b>) -> Option<Known<'b>> {
-    let events = event_count(of.block) as u64;
+fn known<'b>(
+    aggregate: &Aggregate,
+    names: &[Box<str>],
+    of: Answerable<'b>,
+) -> Result<Option<Known<'b>>, ExecError> {
+    let events = of.block.len() as u64;
     if let Some(counts) = counts_events(aggregate) {
-        return Some(Known::Constant { counts, events });
+        return Ok(Some(Known::Constant { counts, events }));
     }
-    let statistics = of.statistics?;
+    let Some(statistics) = of.statistics else { return Ok(None) };
     let key = match &aggregate.argument {
-        Expr::Slot(slot) => statistics.key(names.get(*slot)?),
-        Expr::Path(readings) => only_reading(readings, names, statistics)?,
-        _ => return None,
+        Expr::Slot(slot) => names.get(*slot).map(|name| statistics.key(name)),
+        Expr::Path(readings) => only_reading(readings, names, statistics),
+        _ => None,
     };
+    let Some(key) = key else { return Ok(None) };
     let values = match &key {
-        Key::Unknown => return None,
-        Key::Absent => return Some(Known::Absent),
-        Key::Present(facts) => facts.values?,
+        Key::Unknown => return Ok(None),
+        Key::Absent => return Ok(Some(Known::Absent)),
+        Key::Present(facts) => facts.values,
     };
-    let order = |event: u32| order_of(of.block, event as usize);
+    let Some(values) = values else { return Ok(None) };
+    let count = events.checked_sub(u64::from(values.missing.count) + u64::from(values.null.count));
+    let times = of.block.times().map_err(ExecError::Source)?;
+    let (Some(count), Some(times)) = (count, times) else { return Ok(None) };
+    let order = |event: u32| times.order(event as usize);
     let range_orders = match values.range {
         Some((least, greatest)) => (order(least.event), order(greatest.event)),
         None => Default::default(),
     };
-    Some(Known::Values {
-        count: events.checked_sub(u64::from(values.missing.count) + u64::from(values.null.count))?,
+    Ok(Some(Known::Values {
+        count,
         numbers: values.numbers.into(),
         sum: values.sum,
         range: values.range,
-        each: Box::new(Distinct { key, events: statistics.events(), block: of.block }),
+        each: Box::new(Distinct { key, events: statistics.events(), times }),
         range_orders,
-    })
+    }))
 }
 
 /// The key that all values of a dotted path are under; none where there may be several, or members are read.
@@ -248,7 +259,7 @@ fn only_reading<'b>(readings: &[Expr], names: &[Box<str>], statistics: &Statisti
 struct Distinct<'b> {
     key: Key<'b>,
     events: u32,
-    block: &'b dyn Block,
+    times: Times<'b>,
 }
 
 impl EachValue for Distinct<'_> {
@@ -263,7 +274,7 @@ impl EachValue for Distinct<'_> {
             if tally.count == 0 {
                 return;
             }
-            let order = order_of(self.block, tally.first as usize);
+            let order = self.times.order(tally.first as usize);
             match class {
                 Class::Missing => act(Value::Undefined, order),
                 Class::Known(Scalar::Bare, text) => act(value_of(text), order),

@@ -3,8 +3,8 @@
 use crate::chunk::{Chunk, Columns, Order};
 use crate::error::ExecError;
 use crate::row::Row;
-use crate::scan::{BlockScan, Part, Position, Run, TextScan, Worker};
-use crate::source::{Block, Direction, order_of};
+use crate::scan::{self, Part, Position, Run, Worker};
+use crate::source::{Block, Direction};
 use crate::stats::Stats;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -54,7 +54,13 @@ impl Cursor {
             return made;
         }
         let index = self.part.index(self.position.events, direction)?;
-        Some(order_of(&*self.block, index))
+        // What the period cuts has had its times read.
+        let (first, last) = self.block.range();
+        Some(match index {
+            0 => first,
+            _ if index + 1 == self.block.len() => last,
+            _ => self.block.times().ok().flatten().map_or(first, |times| times.order(index)),
+        })
     }
 
     /// The number of the next row of the batch, if it has one made: the cursor goes on to the one behind it.
@@ -74,7 +80,7 @@ impl Cursor {
     pub(super) fn chunk(&self) -> Chunk<'_> {
         // The documents were given when the rows were made.
         let documents = self.batch.block.as_ref().and_then(|block| block.documents().ok().flatten());
-        Chunk::new(&self.batch.columns, documents.unwrap_or_default())
+        Chunk::new(&self.batch.columns, documents.unwrap_or_default().bytes)
     }
 
     /// The next batch of rows: one that was made ahead, or else events are evaluated until it is full, or the block at its
@@ -116,8 +122,9 @@ impl Cursor {
             }
             let empty = Batch { block: Some(self.block.clone()), columns: self.batch.columns.successor() };
             let mut made = std::mem::replace(&mut self.batch, empty);
-            if let Ok(Some(documents)) = self.block.documents()
-                && made.columns.gather(documents)
+            if made.block.is_some()
+                && let Ok(Some(documents)) = self.block.documents()
+                && made.columns.gather(documents.bytes)
             {
                 made.block = None;
             }
@@ -143,12 +150,15 @@ impl Cursor {
         columns.clear();
         self.at = 0;
         let position = std::mem::take(&mut self.position);
-        let Some(mut scan) = TextScan::new(run, worker, &*self.block, &self.part, position)? else {
+        let Some(mut scan) = scan::open(run, worker, &*self.block, &self.part, position)? else {
             self.position = Position::at_end(&self.part);
             return Ok(());
         };
         while scan.next(columns, wanted, stats)? && !columns.is_full() && (columns.len() as u64) < wanted {}
         self.position = scan.position();
+        let has_documents = scan.documents().is_some();
+        drop(scan);
+        self.batch.block = has_documents.then(|| self.block.clone());
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use super::sort::Sorter;
 use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known, State};
 use crate::chunk::{CellText, Chunk, Column, Order, value_of};
 use crate::control::Control;
+use crate::dictionary::Dictionary;
 use crate::error::ExecError;
 use crate::expr::Scope;
 use crate::key_table::{Found, KeyTable, Parts, Spelling};
@@ -13,6 +14,7 @@ use crate::outputs::{GroupOutputs, KeyColumn, check_row};
 use crate::plan::{Grouping, Key, Plan};
 use crate::value::{Value, write_json};
 use crate::zone::Intervals;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The groups of a thread.
@@ -35,7 +37,58 @@ pub(crate) struct Groups<'p> {
     /// The group of each row of a chunk.
     numbers: Vec<u32>,
     parts: Parts,
+    codes: Codes,
     text: Vec<u8>,
+}
+
+/// The groups of a dictionary's entries: cells that share an entry are of one group.
+#[derive(Default)]
+struct Codes {
+    dictionary: Option<Arc<Dictionary>>,
+    /// The number of that dictionary in the present chunk.
+    number: u32,
+    /// For each entry one more than the number of its group; 0 where it was not met yet.
+    groups: Vec<u32>,
+}
+
+impl Codes {
+    /// Goes on with the cells of a chunk, which are entries of one dictionary if any.
+    fn begin(&mut self, chunk: &Chunk<'_>, cells: &[CellText]) {
+        let number = match cells.first() {
+            Some(CellText::Entry { dictionary, .. }) => *dictionary,
+            _ => u32::MAX,
+        };
+        let dictionary = chunk.dictionary(number);
+        self.number = number;
+        let is_known = match (dictionary, &self.dictionary) {
+            (Some(dictionary), Some(known)) => Arc::ptr_eq(dictionary, known),
+            (None, _) | (_, None) => false,
+        };
+        if !is_known {
+            self.groups.clear();
+            self.groups.resize(dictionary.map_or(0, |dictionary| dictionary.len()), 0);
+            self.dictionary = dictionary.cloned();
+        }
+    }
+
+    #[inline]
+    fn get(&self, cell: CellText) -> Option<u32> {
+        match cell {
+            CellText::Entry { dictionary, code } if dictionary == self.number => {
+                self.groups.get(code as usize)?.checked_sub(1)
+            }
+            _ => None,
+        }
+    }
+
+    fn set(&mut self, cell: CellText, group: u32) {
+        if let CellText::Entry { dictionary, code } = cell
+            && dictionary == self.number
+            && let Some(place) = self.groups.get_mut(code as usize)
+        {
+            *place = group.saturating_add(1);
+        }
+    }
 }
 
 impl<'p> Groups<'p> {
@@ -54,6 +107,7 @@ impl<'p> Groups<'p> {
             told: 0,
             numbers: Vec::new(),
             parts: Parts::default(),
+            codes: Codes::default(),
             text: Vec::new(),
         };
         if grouping.keys.is_empty() {
@@ -121,7 +175,13 @@ impl<'p> Groups<'p> {
         // If the rows come in the order of time, and the first of them is no group's first, then neither are others.
         let are_later = orders.first().is_some_and(|first| *first >= self.latest) && orders.is_sorted();
         let mut absent = None;
+        let mut codes = std::mem::take(&mut self.codes);
+        codes.begin(chunk, cells);
         for (row, cell) in cells.iter().enumerate() {
+            if let Some(number) = codes.get(*cell).filter(|_| are_later) {
+                numbers.push(number);
+                continue;
+            }
             if let Some(absent) = absent
                 && *cell == CellText::Undefined
             {
@@ -139,8 +199,10 @@ impl<'p> Groups<'p> {
             if are_later && *cell == CellText::Undefined {
                 absent = Some(found.number());
             }
+            codes.set(*cell, found.number());
             numbers.push(found.number());
         }
+        self.codes = codes;
     }
 
     fn assign_by_parts(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {

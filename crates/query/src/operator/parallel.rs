@@ -10,8 +10,8 @@ use crate::chunk::{Chunk, Columns};
 use crate::error::ExecError;
 use crate::outputs::columns;
 use crate::plan::Grouping;
-use crate::scan::{BlockScan, Position, Pruned, Run, TextScan, Worker};
-use crate::source::{Block, Source, event_count};
+use crate::scan::{self, Position, Pruned, Run, Worker};
+use crate::source::{Block, Source};
 use crate::stats::Stats;
 use std::panic::resume_unwind;
 use std::sync::atomic::Ordering::Relaxed;
@@ -112,8 +112,8 @@ impl<'p> Intake<'p> {
         let Intake { run, groups, columns } = self;
         let (run, control) = (*run, run.control);
         control.check()?;
-        let count = event_count(block);
-        let Pruned { part, all_pass, statistics } = worker.prune(block, stats);
+        let count = block.len();
+        let Pruned { part, all_pass, statistics } = worker.prune(block, stats)?;
         if part.events.is_empty() {
             return Ok(());
         }
@@ -129,14 +129,14 @@ impl<'p> Intake<'p> {
             }
         }
         stats.blocks += 1;
-        let Some(mut scan) = TextScan::new(run, worker, block, &part, Position::default())? else {
+        let Some(mut scan) = scan::open(run, worker, block, &part, Position::default())? else {
             return Ok(());
         };
         let mut has_more = true;
         while has_more {
             columns.clear();
             has_more = scan.next(columns, u64::MAX, stats)?;
-            control.profile.taken(|| groups.take(&Chunk::new(columns, scan.documents()), control))?;
+            control.profile.taken(|| groups.take(&Chunk::new(columns, scan.documents().unwrap_or_default()), control))?;
         }
         Ok(())
     }

@@ -97,7 +97,7 @@ impl ReadAhead {
         let read = run.control.check().map_err(ExecError::from).and_then(|()| {
             let Some(blocks) = self.source.next_group().map_err(ExecError::Source)? else { return Ok(false) };
             for block in blocks {
-                let part = worker.prune(&*block, &mut counted).part;
+                let part = worker.prune(&*block, &mut counted)?.part;
                 let cursor = Cursor::new(block, part, self.plan.columns.len());
                 if let Some(order) = cursor.next_order(run.events.direction) {
                     self.read += 1;

@@ -96,6 +96,16 @@ impl Condition {
     pub(super) fn narrows(&self) -> bool {
         self.form.tells(false)
     }
+
+    /// Whether arrival numbers decide a part of it.
+    pub(super) fn asks_arrivals(&self) -> bool {
+        match &self.form {
+            Form::And(terms) | Form::Or(terms) => terms.iter().any(Condition::asks_arrivals),
+            Form::Not(of) => of.asks_arrivals(),
+            Form::Head(head, _) => *head == Head::Arrival,
+            Form::Constant(_) | Form::Sought(_) | Form::Opaque => false,
+        }
+    }
 }
 
 impl From<Form> for Condition {

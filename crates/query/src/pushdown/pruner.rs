@@ -6,7 +6,9 @@ use super::outcomes::Outcomes;
 use super::prepared::Pushdown;
 use super::probe::Probe;
 use super::unlisted::{between, unlisted};
-use crate::source::{Block, event_count, order_of};
+use crate::chunk::Order;
+use crate::error::ExecError;
+use crate::source::Block;
 use crate::statistics::{Key, Statistics};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -33,9 +35,9 @@ pub(crate) struct Verdict {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settled {
     /// The whole condition.
-    pub(super) all: bool,
+    pub(crate) all: bool,
     /// Of a condition that is an `and`, each of its terms.
-    pub(super) terms: Vec<bool>,
+    pub(crate) terms: Vec<bool>,
 }
 
 /// What a condition came to.
@@ -48,6 +50,32 @@ struct Memo {
 /// So many values are remembered.
 const KNOWN_MAX: usize = 1024;
 
+/// The events of a block within a range of places, and the places of the first and the last of them.
+struct Within {
+    events: Range<usize>,
+    places: (Place, Place),
+}
+
+/// The times are read only where the range begins or ends within the block.
+fn within(block: &dyn Block, range: &Range<Place>) -> Result<Within, ExecError> {
+    let place = |(instant, arrival): Order| (u128::from(instant), arrival);
+    let (first, last) = block.range();
+    let (first, last) = (place(first), place(last));
+    if range.contains(&first) && range.contains(&last) {
+        return Ok(Within { events: 0..block.len(), places: (first, last) });
+    }
+    let none = Within { events: 0..0, places: (first, first) };
+    if last < range.start || first >= range.end {
+        return Ok(none);
+    }
+    let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(none) };
+    let count = block.len().min(times.instants.len()).min(times.arrivals.len());
+    let place = |index: usize| place(times.order(index));
+    let start = partition_point(count, |index| place(index) < range.start);
+    let end = partition_point(count, |index| place(index) < range.end).max(start);
+    Ok(Within { events: start..end, places: (place(start), place(end.saturating_sub(1))) })
+}
+
 impl Pruner {
     /// A pruner that knows of no values yet. `now` is what `Now()` answers.
     pub(crate) fn new(pushdown: &Arc<Pushdown>, now: u64) -> Pruner {
@@ -56,22 +84,24 @@ impl Pruner {
     }
 
     /// What the block's columns and its statistics tell, if it has any.
-    pub(crate) fn of(&mut self, block: &dyn Block, statistics: Option<&Statistics<'_>>) -> Verdict {
+    ///
+    /// # Errors
+    /// If its times are needed and cannot be read.
+    pub(crate) fn of(
+        &mut self,
+        block: &dyn Block,
+        statistics: Option<&Statistics<'_>>,
+    ) -> Result<Verdict, ExecError> {
         let Pruner { pushdown, memos, probe } = self;
-        let place = |index: usize| {
-            let (instant, arrival) = order_of(block, index);
-            (u128::from(instant), arrival)
-        };
-        let count = event_count(block);
-        let start = partition_point(count, |index| place(index) < pushdown.places.start);
-        let end = partition_point(count, |index| place(index) < pushdown.places.end).max(start);
+        let Within { events, places } = within(block, &pushdown.places)?;
+        let asks_arrivals = pushdown.condition.as_ref().is_some_and(Condition::asks_arrivals);
+        let times = if asks_arrivals { block.times().map_err(ExecError::Source)? } else { None };
+        let arrivals = times.and_then(|times| times.arrivals.get(events.clone())).unwrap_or_default();
         let mut terms = Vec::new();
-        let passes = match &pushdown.condition {
-            _ if start == end => Some(false),
-            None => Some(true),
-            Some(condition) => {
-                let places = (place(start), place(end - 1));
-                let arrivals = block.arrivals().get(start..end).unwrap_or_default();
+        let passes = match (&pushdown.condition, events.is_empty()) {
+            (_, true) => Some(false),
+            (None, _) => Some(true),
+            (Some(condition), false) => {
                 let mut asked = Asking { names: &pushdown.names, statistics, places, arrivals, memos, probe };
                 match condition {
                     Condition { form: Form::And(parts), alone: None } => {
@@ -83,7 +113,7 @@ impl Pruner {
                 }
             }
         };
-        Verdict { events: start..end, passes, settled: Settled { all: passes == Some(true), terms } }
+        Ok(Verdict { events, passes, settled: Settled { all: passes == Some(true), terms } })
     }
 
     /// Whether events of a class of a slot's values pass; none where that is not certain, or depends on something else.
@@ -120,6 +150,7 @@ struct Asking<'p, 'b> {
     statistics: Option<&'p Statistics<'b>>,
     /// Of the first and of the last event.
     places: (Place, Place),
+    /// None where they are not asked for.
     arrivals: &'p [[u8; 8]],
     memos: &'p mut [Memo],
     probe: &'p mut Probe,
@@ -152,6 +183,9 @@ impl Asking<'_, '_> {
 
     /// Arrival numbers come in no order, where instants do.
     fn least_and_greatest_arrival(&self) -> (Place, Place) {
+        if self.arrivals.is_empty() {
+            return ((0, 0), (u64::MAX.into(), 0));
+        }
         let arrivals = self.arrivals.iter().map(|bytes| u64::from_le_bytes(*bytes));
         let (least, greatest) = arrivals
             .fold((u64::MAX, 0), |(least, greatest), arrival| (arrival.min(least), arrival.max(greatest)));

@@ -5,7 +5,7 @@ use super::{Finder, Pruner, Pushdown, Settled};
 use crate::expr::{Event, Scope, Spare};
 use crate::parameters::Parameters;
 use crate::plan::{Input, Plan};
-use crate::source::{Block, SourceError};
+use crate::source::{self, Block, SourceError, Times};
 use crate::statistics::{Statistics, collect_statistics};
 use crate::{optimizer, parser, planner};
 use std::sync::Arc;
@@ -124,17 +124,22 @@ impl Events {
 }
 
 impl Block for Events {
-    fn documents(&self) -> Result<Option<&[u8]>, SourceError> {
-        Ok(Some(&self.documents))
+    fn len(&self) -> usize {
+        self.ends.len()
     }
-    fn ends(&self) -> &[[u8; 4]] {
-        &self.ends
+    fn range(&self) -> ((u64, u64), (u64, u64)) {
+        let order = |index: usize| {
+            let number =
+                |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            (number(&self.instants), number(&self.instants))
+        };
+        (order(0), order(self.len().saturating_sub(1)))
     }
-    fn instants(&self) -> &[[u8; 8]] {
-        &self.instants
+    fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
+        Ok(Some(Times { instants: &self.instants, arrivals: &self.instants }))
     }
-    fn arrivals(&self) -> &[[u8; 8]] {
-        &self.instants
+    fn documents(&self) -> Result<Option<source::Documents<'_>>, SourceError> {
+        Ok(Some(source::Documents { bytes: &self.documents, ends: &self.ends }))
     }
     fn statistics(&self) -> Option<&[u8]> {
         Some(&self.statistics)
@@ -192,7 +197,7 @@ fn check(plan: &Plan, condition: &str, events: &[(u64, String)], with_statistics
     }
     let block = Events::new(events);
     let statistics = Statistics::parse(&block.statistics).filter(|_| with_statistics);
-    let verdict = Pruner::new(pushdown, 0).of(&block, statistics.as_ref());
+    let verdict = Pruner::new(pushdown, 0).of(&block, statistics.as_ref()).unwrap();
     let within = &passes[verdict.events.clone()];
     assert_eq!(within.iter().filter(|passes| **passes).count(), passes.iter().filter(|p| **p).count());
     match verdict.passes {
@@ -377,7 +382,7 @@ fn conditions_on_what_was_unnested_say_nothing_and_others_do() {
     assert!(Finder::new(pushdown).is_none());
     let verdict = |a: &str| {
         let block = Events::new(&[(5, document(a, "[2]"))]);
-        Pruner::new(pushdown, 0).of(&block, Statistics::parse(&block.statistics).as_ref()).passes
+        Pruner::new(pushdown, 0).of(&block, Statistics::parse(&block.statistics).as_ref()).unwrap().passes
     };
     assert_eq!((verdict("1"), verdict("2")), (None, Some(false)));
 }
@@ -391,7 +396,7 @@ fn what_a_block_settles_is_not_searched_for() {
             |n: usize| (instants[n / 20], document(a[n / 20], if n.is_multiple_of(2) { "1" } else { "2" }));
         let block = Events::new(&(0..40).map(event).collect::<Vec<_>>());
         let statistics = Statistics::parse(&block.statistics);
-        let verdict = Pruner::new(pushdown, 0).of(&block, statistics.as_ref());
+        let verdict = Pruner::new(pushdown, 0).of(&block, statistics.as_ref()).unwrap();
         let mut finder = Finder::new(pushdown).unwrap();
         finder.begin(&block.ends, statistics.as_ref(), &verdict.settled);
         let documents = Documents::new(&block.documents, &block.ends).unwrap();

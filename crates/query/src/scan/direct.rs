@@ -83,7 +83,7 @@ fn at_row(few: &FewDigits, first: usize) -> FewDigits {
     FewDigits { at: first as u32 + few.at, ..*few }
 }
 
-/// Adds the numbers of some events, from the `first` row on.
+/// Adds the numbers, strings and Booleans of some events, from the `first` row on.
 fn push_numbers(
     values: &[Span],
     bytes: &[u8],
@@ -110,8 +110,8 @@ fn push_numbers(
         _ => None,
     };
     numbers.others.extend(few.iter().filter(is_negative_zero).filter_map(|few| other(few.at)));
-    let is_number = |at: &&u32| begins_with(**at, |byte| matches!(byte, b'-' | b'0'..=b'9'));
-    numbers.others.extend(others.iter().filter(is_number).filter_map(|at| other(*at)));
+    let is_scalar = |at: &&u32| !begins_with(**at, |byte| matches!(byte, b'n' | b'[' | b'{'));
+    numbers.others.extend(others.iter().filter(is_scalar).filter_map(|at| other(*at)));
     let plain = few.iter().filter(|few| !is_negative_zero(few));
     numbers.few.extend(plain.map(|few| at_row(few, first)));
 }

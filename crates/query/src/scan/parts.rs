@@ -2,7 +2,7 @@
 
 use crate::chunk::Order;
 use crate::expr::Event;
-use crate::source::order_at;
+use crate::source::Times;
 use std::ops::Range;
 
 /// The parts of a block.
@@ -10,8 +10,7 @@ use std::ops::Range;
 pub(super) struct Parts<'b> {
     pub(super) documents: &'b [u8],
     pub(super) ends: &'b [[u8; 4]],
-    pub(super) instants: &'b [[u8; 8]],
-    pub(super) arrivals: &'b [[u8; 8]],
+    pub(super) times: Times<'b>,
 }
 
 impl<'b> Parts<'b> {
@@ -24,7 +23,7 @@ impl<'b> Parts<'b> {
     /// The place in time of an event.
     #[inline]
     pub(super) fn order(&self, index: usize) -> Order {
-        order_at(self.instants, self.arrivals, index)
+        self.times.order(index)
     }
 
     /// The places in time of some events of a window, by their places in it.
@@ -33,9 +32,11 @@ impl<'b> Parts<'b> {
         window: Range<usize>,
         indices: &'i [u32],
     ) -> impl Iterator<Item = Order> + use<'i, 'b> {
-        let instants = self.instants.get(window.clone()).unwrap_or_default();
-        let arrivals = self.arrivals.get(window).unwrap_or_default();
-        indices.iter().map(move |index| order_at(instants, arrivals, *index as usize))
+        let times = Times {
+            instants: self.times.instants.get(window.clone()).unwrap_or_default(),
+            arrivals: self.times.arrivals.get(window).unwrap_or_default(),
+        };
+        indices.iter().map(move |index| times.order(*index as usize))
     }
 
     /// The document of an event, without its line feed.

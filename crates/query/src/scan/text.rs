@@ -11,11 +11,11 @@ use crate::error::ExecError;
 use crate::expr::{Event, Scope};
 use crate::outputs::check_row;
 use crate::pushdown::{Finder, window};
-use crate::source::{Block, Direction};
+use crate::source::{Block, Direction, Documents};
 use crate::statistics::Statistics;
 use crate::stats::{Stats, Technique};
 use std::ops::Range;
-use tamias_json::search::Documents;
+use tamias_json::search;
 
 /// A scan of a block's documents.
 pub(crate) struct TextScan<'b, 'w> {
@@ -36,23 +36,20 @@ impl<'b, 'w> TextScan<'b, 'w> {
         part: &Part,
         position: Position,
     ) -> Result<Option<TextScan<'b, 'w>>, ExecError> {
+        let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(None) };
         let documents = match run.events.reads_documents {
             true => match block.documents().map_err(ExecError::Source)? {
                 Some(documents) => documents,
                 None => return Ok(None),
             },
-            false => &[],
+            false => Documents::default(),
         };
-        let ends = block.ends().get(..part.events.end).unwrap_or_default();
+        let ends = documents.ends.get(..part.events.end).unwrap_or_default();
         if let Some(finder) = &mut worker.finder {
             finder.begin(ends, Statistics::of(block).as_ref(), &part.settled);
         }
-        let parts = Parts { documents, ends, instants: block.instants(), arrivals: block.arrivals() };
+        let parts = Parts { documents: documents.bytes, ends, times };
         Ok(Some(TextScan { run, worker, parts, events: part.events.clone(), position }))
-    }
-
-    pub(crate) fn documents(&self) -> &'b [u8] {
-        self.parts.documents
     }
 
     fn is_ascending(&self) -> bool {
@@ -67,6 +64,12 @@ impl<'b, 'w> TextScan<'b, 'w> {
         let takes_whole = self.worker.finder.as_ref().is_some_and(|finder| finder.takes_whole_blocks());
         if takes_whole && self.position.is_start() {
             return start..end;
+        }
+        if !self.run.events.reads_documents {
+            let events = self.worker.window_events.min(self.events.len() - self.position.events);
+            let first =
+                if is_ascending { start + self.position.events } else { end - self.position.events - events };
+            return first..first + events;
         }
         let next = self.position.events + if is_ascending { start } else { 0 };
         let window = window(self.parts.ends, next, end, is_ascending, self.worker.window_events);
@@ -140,7 +143,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
     fn search(
         &mut self,
         finder: &mut Finder,
-        documents: Documents<'b>,
+        documents: search::Documents<'b>,
         window: Range<usize>,
         columns: &mut Columns,
         wanted: u64,
@@ -184,7 +187,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
     fn hits(
         &mut self,
         finder: &Finder,
-        documents: Documents<'b>,
+        documents: search::Documents<'b>,
         window: &Range<usize>,
         buffers: &mut Buffers,
         columns: &mut Columns,
@@ -229,7 +232,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
     fn find(
         &mut self,
         finder: &mut Finder,
-        documents: Documents<'b>,
+        documents: search::Documents<'b>,
         window: &Range<usize>,
         buffers: &mut Buffers,
     ) -> Result<bool, ExecError> {
@@ -283,7 +286,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
     fn known(
         &mut self,
         finder: &Finder,
-        documents: Documents<'b>,
+        documents: search::Documents<'b>,
         window: &Range<usize>,
         buffers: &mut Buffers,
         columns: &mut Columns,
@@ -310,7 +313,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
     fn computed(
         &mut self,
         finder: &Finder,
-        documents: Documents<'b>,
+        documents: search::Documents<'b>,
         window: &Range<usize>,
         buffers: &Buffers,
         first: usize,
@@ -348,8 +351,9 @@ impl BlockScan for TextScan<'_, '_> {
         let window = self.window();
         self.worker.window_events = self.worker.window_events.saturating_mul(2);
         let mut finder = self.worker.finder.take();
-        let documents = Documents::new(self.parts.documents, self.parts.ends);
-        let is_searched = finder.as_deref_mut().is_some_and(Finder::is_worth_it);
+        let documents = search::Documents::new(self.parts.documents, self.parts.ends);
+        let is_searched =
+            self.run.events.reads_documents && finder.as_deref_mut().is_some_and(Finder::is_worth_it);
         let done = match finder.as_deref_mut().filter(|_| is_searched).zip(documents) {
             Some((finder, documents)) => {
                 let documents = documents.part(window.clone());
@@ -359,6 +363,10 @@ impl BlockScan for TextScan<'_, '_> {
         };
         self.worker.finder = finder;
         done.map(|()| self.position.events < self.events.len())
+    }
+
+    fn documents(&self) -> Option<&[u8]> {
+        Some(self.parts.documents)
     }
 
     fn position(&self) -> Position {

@@ -2,13 +2,17 @@
 
 use super::block_scan::Part;
 use super::buffers::Buffers;
+use super::columns::ColumnPlan;
 use crate::control::Control;
+use crate::error::ExecError;
 use crate::expr::Spare;
-use crate::plan::Plan;
+use crate::outputs::outputs;
+use crate::plan::{Input, Plan};
 use crate::pushdown::{FIRST_WINDOW_EVENTS, Finder, Pruner, Verdict};
-use crate::source::{Block, event_count};
+use crate::source::Block;
 use crate::statistics::Statistics;
 use crate::stats::Stats;
+use std::sync::Arc;
 use tamias_json::Offsets;
 
 /// What a thread keeps from one block to the next.
@@ -20,6 +24,8 @@ pub(crate) struct Worker {
     pub(super) buffers: Buffers,
     /// The most events of the next window.
     pub(super) window_events: usize,
+    /// What is asked of blocks in columns; none where documents have to be looked at.
+    pub(super) columns: Option<Arc<ColumnPlan>>,
     /// None where nothing shall be concluded.
     pub(crate) pruner: Option<Pruner>,
 }
@@ -39,7 +45,12 @@ impl Worker {
     pub(crate) fn new(plan: &Plan, control: &Control) -> Worker {
         let (now, is_plain) = (control.now, control.options.plain);
         let pushdown = plan.pushdown.as_ref().filter(|_| !is_plain);
+        let columns = match &plan.input {
+            Input::Events(events) if !is_plain => ColumnPlan::of(plan, events, &outputs(plan)),
+            Input::Events(_) | Input::Nothing => None,
+        };
         Worker {
+            columns: columns.map(Arc::new),
             offsets: Offsets::new(),
             spare: Spare::default(),
             now,
@@ -51,20 +62,27 @@ impl Worker {
     }
 
     /// Which events of a block may pass.
-    pub(crate) fn prune<'b>(&mut self, block: &'b dyn Block, stats: &mut Stats) -> Pruned<'b> {
-        let count = event_count(block);
+    ///
+    /// # Errors
+    /// If the block's times are needed and cannot be read.
+    pub(crate) fn prune<'b>(
+        &mut self,
+        block: &'b dyn Block,
+        stats: &mut Stats,
+    ) -> Result<Pruned<'b>, ExecError> {
+        let count = block.len();
         let Some(pruner) = &mut self.pruner else {
-            return Pruned { part: Part::unsettled(0..count), all_pass: false, statistics: None };
+            return Ok(Pruned { part: Part::unsettled(0..count), all_pass: false, statistics: None });
         };
         let statistics = Statistics::of(block);
-        let Verdict { events, passes, settled } = pruner.of(block, statistics.as_ref());
+        let Verdict { events, passes, settled } = pruner.of(block, statistics.as_ref())?;
         if passes == Some(false) {
             stats.blocks_skipped += 1;
             stats.events_skipped += count as u64;
-            return Pruned { part: Part::unsettled(0..0), all_pass: false, statistics };
+            return Ok(Pruned { part: Part::unsettled(0..0), all_pass: false, statistics });
         }
         stats.events_skipped += (count - events.len()) as u64;
         let all_pass = passes == Some(true) && events.len() == count;
-        Pruned { part: Part { events, settled }, all_pass, statistics }
+        Ok(Pruned { part: Part { events, settled }, all_pass, statistics })
     }
 }

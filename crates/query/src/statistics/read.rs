@@ -3,7 +3,7 @@
 use super::filter;
 use super::hash::hash;
 use super::layout::{FILTERED_BYTES_MAX, HEADER_BYTES, VERSION, flags, key_flags};
-use crate::source::{Block, event_count};
+use crate::source::Block;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use tamias_json::write_json_string;
@@ -109,7 +109,7 @@ impl<'b> Statistics<'b> {
     /// What a block says of itself; none where it says nothing, or speaks of other events than it has.
     pub(crate) fn of(block: &'b dyn Block) -> Option<Statistics<'b>> {
         let statistics = block.statistics().and_then(Statistics::parse)?;
-        (statistics.events() as usize == event_count(block)).then_some(statistics)
+        (statistics.events() as usize == block.len()).then_some(statistics)
     }
 
     /// Reads what [`collect_statistics`](super::collect_statistics) wrote. None where that was another version, or something else.

@@ -1,8 +1,9 @@
 //! A dictionary: the distinct texts in the order of their first coming, and for each value a code.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
+use hashbrown::HashTable;
 
 use crate::bytes::{Reader, put};
 use crate::encoding::Window;
@@ -10,6 +11,7 @@ use crate::encoding::ints::Ints;
 use crate::encoding::strings::{Strings, Texts};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter};
+use crate::texts::TextList;
 
 /// Distinct texts, and a code for each value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +22,8 @@ pub(crate) struct Dictionary {
 }
 
 /// The distinct texts of a column, before it is written.
-pub(crate) struct Distinct<'d> {
-    pub(crate) entries: Vec<&'d [u8]>,
+pub(crate) struct Distinct {
+    pub(crate) entries: TextList,
     pub(crate) codes: Vec<i64>,
 }
 
@@ -29,24 +31,29 @@ pub(crate) struct Distinct<'d> {
 /// sixteenth of the cost; names and addresses repeat more.
 const PROBE: usize = 1024;
 
-impl<'d> Distinct<'d> {
+impl Distinct {
     /// The distinct texts, or nothing where nearly all of them differ.
-    pub(crate) fn of(texts: &[&'d [u8]]) -> Option<Distinct<'d>> {
-        let mut known: HashMap<&[u8], i64, FixedState> = HashMap::default();
-        let mut entries: Vec<&'d [u8]> = Vec::new();
+    pub(crate) fn of(texts: &TextList) -> Option<Distinct> {
+        let hasher = FixedState::default();
+        let hash = |text: &[u8]| hasher.hash_one(text);
+        let mut known: HashTable<u32> = HashTable::new();
+        let mut entries = TextList::default();
         let mut codes = Vec::with_capacity(texts.len());
         let mut before: (&[u8], i64) = (&[], -1);
         for (index, text) in texts.iter().enumerate() {
             if index == PROBE && entries.len() > PROBE * 3 / 4 {
                 return None;
             }
-            if before.1 < 0 || before.0 != *text {
-                let next = entries.len() as i64;
-                let code = *known.entry(text).or_insert(next);
+            if before.1 < 0 || before.0 != text {
+                let next = entries.len() as u32;
+                let equal = |code: &u32| entries.get(*code as usize) == Some(text);
+                let entry = known
+                    .entry(hash(text), equal, |code| hash(entries.get(*code as usize).unwrap_or_default()));
+                let code = *entry.or_insert(next).get();
                 if code == next {
                     entries.push(text);
                 }
-                before = (text, code);
+                before = (text, i64::from(code));
             }
             codes.push(before.1);
         }
@@ -55,7 +62,7 @@ impl<'d> Distinct<'d> {
 }
 
 impl Dictionary {
-    pub(crate) fn encode(distinct: &Distinct<'_>, frames: &mut FrameWriter) -> Dictionary {
+    pub(crate) fn encode(distinct: &Distinct, frames: &mut FrameWriter) -> Dictionary {
         Dictionary {
             size: distinct.entries.len(),
             entries: Strings::encode(&distinct.entries, frames),

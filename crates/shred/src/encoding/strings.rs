@@ -7,7 +7,7 @@ use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
-use crate::output::Output;
+use crate::texts::TextList;
 
 /// Compression must save a tenth of texts, else they are stored as they are. HEURISTIC: random identifiers in hex shrink by half,
 /// in base 64 by a quarter; below a tenth it was noise.
@@ -24,15 +24,15 @@ pub(crate) struct Strings {
 }
 
 impl Strings {
-    pub(crate) fn encode(texts: &[&[u8]], frames: &mut FrameWriter) -> Strings {
-        let lengths: Vec<i64> = texts.iter().map(|text| text.len() as i64).collect();
-        let bytes = texts.concat();
+    pub(crate) fn encode(texts: &TextList, frames: &mut FrameWriter) -> Strings {
+        let lengths: Vec<i64> = texts.lengths().map(|length| length as i64).collect();
+        let bytes = texts.bytes();
         let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
         let limit = sample.len() * COMPRESSED_SHARE.0 / COMPRESSED_SHARE.1;
         // Short texts have little in common with themselves, but may with those that share their frame.
         let pays = sample.len() < 512 || frames.compressed_length(sample) < limit;
         let packing = if pays { Packing::Compressed } else { Packing::Plain };
-        Strings { lengths: Ints::encode(&lengths, frames), bytes: frames.add(&bytes, packing) }
+        Strings { lengths: Ints::encode(&lengths, frames), bytes: frames.add(bytes, packing) }
     }
 
     /// The texts of a window: decodes all lengths, and of the bytes the chunks that the texts lie in.
@@ -109,16 +109,41 @@ pub struct Texts<'f> {
     bytes: Cow<'f, [u8]>,
 }
 
-impl Texts<'_> {
+impl<'f> Texts<'f> {
+    /// Texts of one length, one after another; bytes too many are left.
+    pub(crate) fn of_length(length: usize, count: usize, bytes: Vec<u8>) -> Texts<'static> {
+        Texts::of_parts((1..=count).map(|nth| (nth * length) as u32).collect(), bytes)
+    }
+
+    /// Where each ends, and their bytes.
+    pub fn into_parts(self) -> (Vec<u32>, Cow<'f, [u8]>) {
+        (self.ends, self.bytes)
+    }
+
     /// Texts that were put together.
-    pub(crate) fn of(texts: &[Cow<'_, [u8]>]) -> Texts<'static> {
+    pub(crate) fn of(texts: &[impl AsRef<[u8]>]) -> Texts<'static> {
         let mut bytes = Vec::new();
         let mut ends = Vec::with_capacity(texts.len());
         for text in texts {
-            bytes.extend_from_slice(text);
+            bytes.extend_from_slice(text.as_ref());
             ends.push(bytes.len() as u32);
         }
         Texts { ends, bytes: Cow::Owned(bytes) }
+    }
+
+    /// Texts one after another, and where each ends.
+    pub(crate) fn of_parts(ends: Vec<u32>, bytes: Vec<u8>) -> Texts<'static> {
+        Texts { ends, bytes: Cow::Owned(bytes) }
+    }
+
+    /// All of them, one after another with nothing between.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where each ends in the bytes.
+    pub fn ends(&self) -> &[u32] {
+        &self.ends
     }
 
     /// How many there are.
@@ -137,14 +162,6 @@ impl Texts<'_> {
         let end = *self.ends.get(index)?;
         let start = if index == 0 { 0 } else { *self.ends.get(index - 1)? };
         self.bytes.get(start as usize..end as usize)
-    }
-
-    /// Appends a text.
-    #[inline(always)]
-    pub(crate) fn append(&self, index: usize, out: &mut Output) -> Result<(), DecodeError> {
-        let end = *self.ends.get(index).ok_or(DecodeError::OutOfRange { what: "value" })?;
-        let start = if index == 0 { 0 } else { *self.ends.get(index - 1).unwrap_or(&end) };
-        out.push_range(&self.bytes, start as usize, end as usize)
     }
 
     /// The texts in order.

@@ -1,0 +1,128 @@
+//! Texts one after another in one buffer, as columns are collected.
+//!
+//! Values are copied out of their documents once, while those are in the processor's cache. All that follows goes over one column at
+//! a time, whose bytes then stand together, and the buffers serve the next group again.
+
+/// Texts in order. Together they have less than 4 GiB.
+#[derive(Clone, Debug)]
+pub(crate) struct TextList {
+    bytes: Vec<u8>,
+    /// Where each text begins, and where the last one ends.
+    bounds: Vec<u32>,
+}
+
+/// Short texts are copied by instructions of a fixed length, of which the bytes too many are taken off again.
+const COPIED: usize = 32;
+
+impl Default for TextList {
+    fn default() -> TextList {
+        TextList { bytes: Vec::new(), bounds: vec![0] }
+    }
+}
+
+impl TextList {
+    /// Forgets all texts, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.bounds.truncate(1);
+    }
+
+    /// How much memory it holds on to.
+    pub(crate) fn capacity_bytes(&self) -> usize {
+        self.bytes.capacity() + 4 * self.bounds.capacity()
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.bounds.len() - 1
+    }
+
+    /// All of them, one after another with nothing between.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Appends a text.
+    pub(crate) fn push(&mut self, text: &[u8]) {
+        self.push_range(text, 0, text.len());
+    }
+
+    /// Appends the bytes of `source` from `from` on up to `to`: quicker than a slice of it where they are few, and others follow.
+    #[inline(always)]
+    pub(crate) fn push_range(&mut self, source: &[u8], from: usize, to: usize) {
+        let length = to.wrapping_sub(from);
+        if length <= COPIED
+            && let Some(block) = source.get(from..).and_then(|rest| rest.first_chunk::<COPIED>())
+        {
+            let end = self.bytes.len() + length;
+            self.bytes.extend_from_slice(block);
+            self.bytes.truncate(end);
+        } else {
+            self.bytes.extend_from_slice(source.get(from..to).unwrap_or_default());
+        }
+        self.bounds.push(self.bytes.len() as u32);
+    }
+
+    /// A text by its index.
+    #[inline(always)]
+    pub(crate) fn get(&self, index: usize) -> Option<&[u8]> {
+        let [from, to, ..] = self.bounds.get(index..)? else { return None };
+        self.bytes.get(*from as usize..*to as usize)
+    }
+
+    /// The texts in order.
+    #[inline]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.bounds
+            .windows(2)
+            .map(|pair| self.bytes.get(pair[0] as usize..pair[1] as usize).unwrap_or_default())
+    }
+
+    /// The length of each text.
+    pub(crate) fn lengths(&self) -> impl Iterator<Item = usize> {
+        self.bounds.windows(2).map(|pair| (pair[1] - pair[0]) as usize)
+    }
+
+    /// The length that all texts have; nothing where they differ, or there is none.
+    pub(crate) fn length(&self) -> Option<usize> {
+        let mut lengths = self.lengths();
+        let first = lengths.next()?;
+        lengths.all(|length| length == first).then_some(first)
+    }
+}
+
+impl<'t> FromIterator<&'t [u8]> for TextList {
+    fn from_iter<I: IntoIterator<Item = &'t [u8]>>(texts: I) -> TextList {
+        let mut list = TextList::default();
+        texts.into_iter().for_each(|text| list.push(text));
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn texts_of_all_lengths_come_back(texts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 0..30)) {
+            let whole = texts.concat();
+            let mut list = TextList::default();
+            list.push(b"of the group before");
+            list.clear();
+            let mut from = 0;
+            for text in &texts {
+                list.push_range(&whole, from, from + text.len());
+                from += text.len();
+            }
+            prop_assert_eq!(list.len(), texts.len());
+            prop_assert!(list.iter().eq(texts.iter().map(Vec::as_slice)));
+            prop_assert!((0..texts.len()).all(|index| list.get(index) == Some(&texts[index])));
+            prop_assert_eq!(list.get(texts.len()), None);
+            prop_assert_eq!(list.bytes(), &whole);
+            let same = texts.first().map(Vec::len).filter(|first| texts.iter().all(|text| text.len() == *first));
+            prop_assert_eq!(list.length(), same);
+        }
+    }
+}

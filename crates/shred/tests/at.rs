@@ -1,0 +1,197 @@
+//! What stands at a path, asked of columns, is what the documents have there.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use tamias_json::{Document, Map, Value};
+use tamias_shred::{AtPath, Event, Group, Numbers, encode, group_len};
+use tamias_testdata::{DATA_SETS, Generator, data_set, nasty_documents};
+
+/// Keys as documents spell them.
+type Path = Vec<String>;
+
+/// Adds the paths of all members, down to a depth.
+fn paths(map: Map<'_>, around: &Path, paths: &mut BTreeSet<Path>) {
+    for (key, value) in map.entries() {
+        let mut path = around.clone();
+        path.push(String::from_utf8(key.raw().to_vec()).expect("keys are UTF-8"));
+        if let (Value::Map(map), true) = (value, path.len() < 4) {
+            self::paths(map, &path, paths);
+        }
+        paths.insert(path);
+    }
+}
+
+/// The JSON text of what a document has at a path: the last member of each key counts.
+fn walk<'d>(map: Map<'d>, path: &[String]) -> &'d [u8] {
+    let Some((key, rest)) = path.split_first() else { return &[] };
+    let last = map.entries().filter(|(own, _)| own.raw() == key.as_bytes()).last();
+    match last {
+        None => &[],
+        Some((_, value)) if rest.is_empty() => value.raw(),
+        Some((_, Value::Map(map))) => walk(map, rest),
+        Some(_) => &[],
+    }
+}
+
+/// The text of a number.
+fn spell(numbers: &Numbers, place: usize) -> String {
+    let scale = numbers.spelled.as_ref().map_or(numbers.scale, |spelled| spelled[place]);
+    let mantissa = numbers.values[place] / 10i64.pow(u32::from(numbers.scale - scale));
+    assert_eq!(mantissa * 10i64.pow(u32::from(numbers.scale - scale)), numbers.values[place]);
+    if scale == 0 {
+        return mantissa.to_string();
+    }
+    let digits = format!("{:0width$}", mantissa.unsigned_abs(), width = usize::from(scale) + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - usize::from(scale));
+    format!("{}{whole}.{fraction}", if mantissa < 0 { "-" } else { "" })
+}
+
+/// What a group has at a path, for each row, as JSON text; none where columns cannot tell.
+fn told(at: &AtPath, events: usize) -> Option<Vec<Vec<u8>>> {
+    let mut told = vec![Vec::new(); events];
+    match at {
+        AtPath::Unknown => return None,
+        AtPath::Nothing => {}
+        AtPath::Coded(coded) => {
+            assert_eq!(coded.codes.len(), events);
+            for (row, told) in told.iter_mut().enumerate() {
+                *told = coded.get(row).expect("a code has an entry").to_vec();
+            }
+        }
+        AtPath::Texts(texts) => {
+            assert_eq!(texts.len(), events);
+            for (told, text) in told.iter_mut().zip(texts.iter()) {
+                *told = text.to_vec();
+            }
+        }
+        AtPath::Numbers(numbers) => {
+            let rows = numbers.rows.clone().unwrap_or_else(|| (0..events as u32).collect());
+            assert_eq!(rows.len(), numbers.values.len());
+            for (place, row) in rows.into_iter().enumerate() {
+                told[row as usize] = spell(numbers, place).into_bytes();
+            }
+        }
+    }
+    Some(told)
+}
+
+/// Asks for all paths of the first group of some documents, and for some that are not there: how many were told in each way.
+fn ask(documents: &[&[u8]]) -> [usize; 5] {
+    let events: Vec<Event<'_>> = (0..)
+        .zip(documents)
+        .map(|(n, document)| Event { instant: 1_000 * n, arrival: n, document })
+        .collect();
+    let events = &events[..group_len(&events)];
+    let scanned: Vec<Document<'_>> =
+        events.iter().map(|event| Document::scan_trusted(event.document).expect("scans")).collect();
+    let mut known = BTreeSet::from([vec!["not there".to_owned()], vec!["a".to_owned(), "b".to_owned()]]);
+    scanned.iter().for_each(|document| paths(document.root(), &Path::new(), &mut known));
+    let encoded = encode(events).expect("encodes");
+    let group = Group::open(&encoded.directory).expect("opens");
+    let mut ways = [0; 5];
+    let step = known.len().div_ceil(150);
+    for path in known.iter().step_by(step) {
+        let keys: Vec<&str> = path.iter().map(String::as_str).collect();
+        let at = group.read(&encoded.frames).at(&keys).expect("reads");
+        ways[match &at {
+            AtPath::Nothing => 0,
+            AtPath::Coded(_) => 1,
+            AtPath::Numbers(_) => 2,
+            AtPath::Texts(_) => 3,
+            AtPath::Unknown => 4,
+        }] += 1;
+        let Some(told) = told(&at, events.len()) else { continue };
+        for (row, (told, document)) in told.iter().zip(&scanned).enumerate() {
+            let expected = walk(document.root(), path);
+            assert_eq!(
+                String::from_utf8_lossy(told),
+                String::from_utf8_lossy(expected),
+                "{path:?} of event {row}"
+            );
+        }
+    }
+    ways
+}
+
+fn lines(bytes: &[u8]) -> Vec<&[u8]> {
+    bytes
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii_end)
+        .filter(|line| line.ends_with(b"}"))
+        .collect()
+}
+
+#[test]
+fn of_generated_events_each_path_is_told() {
+    let mut text = Vec::new();
+    let mut generator = Generator::new(11, 6_000);
+    while generator.write_next(&mut text) {}
+    let [_, coded, numbers, texts, unknown] = ask(&lines(&text));
+    assert!(coded > 10 && numbers > 10 && texts > 5, "{coded} {numbers} {texts}");
+    assert_eq!(unknown, 0);
+}
+
+#[test]
+fn of_real_events_each_path_is_told() {
+    // Where the sets are not at hand, the generated events above stand for them.
+    for name in DATA_SETS {
+        let Some(bytes) = data_set(name) else { continue };
+        let lines = lines(&bytes[..bytes.len().min(4 << 20)]);
+        let scans = |line: &&&[u8]| Document::scan_trusted(line).is_ok();
+        ask(&lines.iter().filter(scans).copied().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn of_nasty_events_each_path_is_told_or_unknown() {
+    let documents = nasty_documents();
+    let scans = |document: &&[u8]| Document::scan_trusted(document).is_ok() && document.len() < 1 << 20;
+    ask(&documents.iter().map(Vec::as_slice).filter(scans).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_last_of_equal_keys_counts_at_each_level() {
+    let documents = [
+        r#"{"a":{"b":1},"a":{"c":2}}"#,
+        r#"{"a":{"b":1,"b":"x"}}"#,
+        r#"{"a":[1,2],"a":[3]}"#,
+        r#"{"a":{"b":7},"c":0,"a":{"b":[8]}}"#,
+        r#"{"a":5,"a":{"b":null}}"#,
+        r#"{"a.b":1,"":{"":2}}"#,
+    ];
+    ask(&documents.map(str::as_bytes));
+}
+
+/// Members of few keys and values of all kinds, nested.
+fn member() -> impl Strategy<Value = String> {
+    let scalar = prop_oneof![
+        Just("null".to_owned()),
+        Just("true".to_owned()),
+        any::<i32>().prop_map(|number| number.to_string()),
+        (any::<i16>(), 1..9u8).prop_map(|(whole, digit)| format!("{whole}.0{digit}")),
+        Just("1e5".to_owned()),
+        Just("-0".to_owned()),
+        "[a-c]{0,3}".prop_map(|text| format!("\"{text}\"")),
+        "[a-c ]{20,40}".prop_map(|text| format!("\"{text}\"")),
+    ];
+    let value = scalar.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(|list| format!("[{}]", list.join(","))),
+            prop::collection::vec(("[ab]", inner), 0..4).prop_map(|members| object(&members)),
+        ]
+    });
+    prop::collection::vec(("[a-d]", value), 0..5).prop_map(|members| object(&members))
+}
+
+fn object(members: &[(String, String)]) -> String {
+    let members: Vec<String> = members.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+proptest! {
+    #[test]
+    fn of_any_events_each_path_is_told_or_unknown(documents in prop::collection::vec(member(), 1..40)) {
+        ask(&documents.iter().map(String::as_bytes).collect::<Vec<_>>());
+    }
+}

@@ -6,12 +6,15 @@ use crate::options::{RunOptions, THREADS_MAX};
 use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::time;
+use crate::watch::Watch;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) struct Control {
     pub(crate) options: RunOptions,
     pub(crate) interrupt: Interrupt,
     pub(crate) profile: Profile,
+    pub(crate) watch: Arc<Watch>,
     /// The instant of `Now()`, in ticks: one for the whole query.
     pub(crate) now: u64,
     /// What the groups of all threads take, about, in bytes.
@@ -25,6 +28,7 @@ impl Control {
         options.threads = options.threads.min(THREADS_MAX);
         Control {
             profile: Profile::new(plan, &options),
+            watch: Arc::new(Watch::new(plan)),
             interrupt: Interrupt::new(options.deadline),
             options,
             now: time::now(),

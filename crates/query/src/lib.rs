@@ -56,6 +56,8 @@ mod template;
 mod time;
 mod value;
 mod vocabulary;
+mod warning;
+mod watch;
 mod zone;
 
 pub use column_block::{ColumnBlock, ColumnError, DecodedColumns, OwnDocuments, ReadFrame};
@@ -75,3 +77,4 @@ pub use statistics::{FalseStatistics, check_statistics, collect_statistics};
 pub use stats::{Stats, Technique};
 pub use value::{Kind, VALUE_BYTES_MAX};
 pub use vocabulary::{Word, vocabulary};
+pub use warning::{Compared, Warning};

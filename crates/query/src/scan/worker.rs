@@ -12,6 +12,7 @@ use crate::pushdown::{FIRST_WINDOW_EVENTS, Finder, Pruner, Verdict};
 use crate::source::Block;
 use crate::statistics::Statistics;
 use crate::stats::Stats;
+use crate::watch::Watch;
 use std::sync::Arc;
 use tamias_json::Offsets;
 
@@ -28,6 +29,7 @@ pub(crate) struct Worker {
     pub(super) columns: Option<Arc<ColumnPlan>>,
     /// None where nothing shall be concluded.
     pub(crate) pruner: Option<Pruner>,
+    watch: Arc<Watch>,
 }
 
 /// What is known of a block before a document is read.
@@ -58,6 +60,7 @@ impl Worker {
             buffers: Buffers::default(),
             window_events: FIRST_WINDOW_EVENTS,
             pruner: pushdown.map(|pushdown| Pruner::new(pushdown, now)),
+            watch: control.watch.clone(),
         }
     }
 
@@ -70,6 +73,7 @@ impl Worker {
         block: &'b dyn Block,
         stats: &mut Stats,
     ) -> Result<Pruned<'b>, ExecError> {
+        self.watch.look(block);
         let count = block.len();
         let Some(pruner) = &mut self.pruner else {
             return Ok(Pruned { part: Part::unsettled(0..count), all_pass: false, statistics: None });

@@ -1,5 +1,6 @@
 //! Rows of one block as columns: what a scan finds, and what operators take.
 
+use crate::allocated::vec_bytes;
 use crate::dictionary::Dictionary;
 use crate::value::{Array, Number, Object, Text, Value, few_digits, parse, write_json};
 use std::sync::Arc;
@@ -146,6 +147,28 @@ impl Columns {
         self.len().saturating_mul(row).saturating_add(self.text.len())
     }
 
+    /// What its allocations take.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let column = |column: &Column| match column {
+            Column::Nothing => 0,
+            Column::Values(cells) => vec_bytes(cells),
+            Column::Numbers(numbers) => vec_bytes(&numbers.few) + vec_bytes(&numbers.others),
+        };
+        let columns: usize = self.columns.iter().map(column).sum();
+        columns + vec_bytes(&self.columns) + vec_bytes(&self.orders) + vec_bytes(&self.text)
+    }
+
+    /// Gives back what its allocations have to spare.
+    pub(crate) fn shrink(&mut self) {
+        self.orders.shrink_to_fit();
+        self.text.shrink_to_fit();
+        for column in &mut self.columns {
+            if let Column::Values(cells) = column {
+                cells.shrink_to_fit();
+            }
+        }
+    }
+
     /// Bytes of computed text.
     pub(crate) fn text_len(&self) -> usize {
         self.text.len()
@@ -262,10 +285,23 @@ impl Columns {
         is_few
     }
 
-    /// Gives a row of a column of numbers its number, if the JSON text is one.
-    pub(crate) fn push_number(&mut self, column: usize, row: usize, json: &[u8]) {
-        if matches!(json.first(), Some(b'-' | b'0'..=b'9')) {
-            self.push(column, row, &value_of(json), &[]);
+    /// Gives a row of a column of numbers an entry of a dictionary, if that is a number, a string or a Boolean.
+    pub(crate) fn push_entry(&mut self, column: usize, row: usize, dictionary: u32, code: u32) {
+        let Some(json) = self.dictionaries.get(dictionary as usize).map(|of| of.get(code)) else { return };
+        let few = match json.first() {
+            None | Some(b'n' | b'[' | b'{') => return,
+            Some(b'"' | b't' | b'f') => None,
+            // A negative zero is told by its text.
+            Some(_) => {
+                few_digits(json).filter(|(significand, _)| *significand != 0 || json.first() != Some(&b'-'))
+            }
+        };
+        let Some(Column::Numbers(numbers)) = self.columns.get_mut(column) else { return };
+        match few {
+            Some((significand, scale)) => {
+                numbers.few.push(FewDigits { significand, scale, at: row as u32 });
+            }
+            None => numbers.others.push((row as u32, CellText::Entry { dictionary, code })),
         }
     }
 

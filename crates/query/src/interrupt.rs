@@ -1,4 +1,4 @@
-//! Whether a query may go on: it can be cancelled, and its deadline can pass.
+//! Whether a query may go on: it can be cancelled, and its deadline can pass. Who works charges that to a [`Meter`], which asks.
 
 use crate::error::ExecError;
 use crate::value::VALUE_BYTES_MAX;
@@ -11,7 +11,7 @@ use std::time::Instant;
 pub struct CancelHandle(Arc<AtomicBool>);
 
 impl CancelHandle {
-    /// Ends the query with [`ExecError::Cancelled`], within some hundred events.
+    /// Ends the query with [`ExecError::Cancelled`], within a tenth of a second, or one function of one value.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -49,15 +49,36 @@ pub(crate) struct Interrupt {
     deadline: Option<Instant>,
     /// How many results were too large for a decimal, and so undefined.
     pub(crate) too_large: AtomicU64,
+    /// After so many questions the query counts as cancelled.
+    #[cfg(test)]
+    questions: Option<std::sync::atomic::AtomicUsize>,
 }
 
 impl Interrupt {
     pub(crate) fn new(deadline: Option<Instant>) -> Interrupt {
-        Interrupt { handle: CancelHandle::default(), deadline, too_large: AtomicU64::new(0) }
+        Interrupt {
+            handle: CancelHandle::default(),
+            deadline,
+            too_large: AtomicU64::new(0),
+            #[cfg(test)]
+            questions: None,
+        }
+    }
+
+    /// One that ends the query when it is asked so many times.
+    #[cfg(test)]
+    pub(crate) fn after(questions: usize) -> Interrupt {
+        Interrupt { questions: Some(questions.into()), ..Interrupt::new(None) }
     }
 
     /// Errs once the query is cancelled or its deadline has passed.
     pub(crate) fn check(&self) -> Result<(), Failure> {
+        #[cfg(test)]
+        if let Some(questions) = &self.questions
+            && questions.fetch_sub(1, Ordering::Relaxed) == 1
+        {
+            self.handle.cancel();
+        }
         if self.handle.0.load(Ordering::Relaxed) {
             return Err(Failure::Cancelled);
         }
@@ -68,10 +89,93 @@ impl Interrupt {
     }
 }
 
+/// So many units of work are done before it is asked whether to go on.
+///
+/// HEURISTIC: a unit is about a byte that is gone over, so that these take some ten microseconds, and asking some ten nanoseconds.
+const UNITS_UNCHECKED: usize = 1 << 16;
+
+/// The units of a step of a loop beside the bytes that it goes over: an element, a row, a group.
+pub(crate) const STEP_UNITS: usize = 64;
+
+/// Counts work where it is done, and asks now and then whether to go on.
+#[derive(Clone, Copy)]
+pub(crate) struct Meter<'i> {
+    /// None where nobody waits.
+    interrupt: Option<&'i Interrupt>,
+    /// The units that are left until it is asked.
+    left: usize,
+}
+
+impl<'i> Meter<'i> {
+    /// A meter that asks at once, and then every now and then.
+    pub(crate) fn new(interrupt: &'i Interrupt) -> Meter<'i> {
+        Meter { interrupt: Some(interrupt), left: 0 }
+    }
+
+    /// A meter that asks nobody.
+    pub(crate) fn unasked() -> Meter<'i> {
+        Meter { interrupt: None, left: usize::MAX }
+    }
+
+    /// Goes on with what was left to another.
+    pub(crate) fn resumed(interrupt: Option<&'i Interrupt>, left: usize) -> Meter<'i> {
+        interrupt.map_or(Meter::unasked(), |interrupt| Meter { interrupt: Some(interrupt), left })
+    }
+
+    /// The units that are left until it is asked.
+    pub(crate) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Counts so many units of work. Errs once the query is cancelled or its deadline has passed.
+    #[inline]
+    pub(crate) fn charge(&mut self, units: usize) -> Result<(), Failure> {
+        match self.left.checked_sub(units) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => self.ask(),
+        }
+    }
+
+    /// Notes a result that is too large for a decimal.
+    pub(crate) fn note_too_large(&self) {
+        if let Some(interrupt) = self.interrupt {
+            interrupt.too_large.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts a step of a loop.
+    #[inline]
+    pub(crate) fn step(&mut self) -> Result<(), Failure> {
+        self.charge(STEP_UNITS)
+    }
+
+    #[cold]
+    fn ask(&mut self) -> Result<(), Failure> {
+        self.left = UNITS_UNCHECKED;
+        self.interrupt.map_or(Ok(()), Interrupt::check)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn a_meter_asks_once_for_so_many_units_however_they_are_charged() {
+        let asked = |charge: usize| {
+            let interrupt = Interrupt::after(4);
+            let mut meter = Meter::new(&interrupt);
+            (1..).find(|_| meter.charge(charge).is_err()).unwrap_or(0)
+        };
+        assert_eq!(asked(UNITS_UNCHECKED), 1 + 3 * 2);
+        assert_eq!(asked(STEP_UNITS), 1 + 3 * (UNITS_UNCHECKED / STEP_UNITS + 1));
+        assert_eq!(asked(usize::MAX), 4);
+        assert_eq!(Meter::unasked().charge(usize::MAX), Ok(()));
+    }
 
     #[test]
     fn a_query_goes_on_until_it_is_cancelled_or_late() {

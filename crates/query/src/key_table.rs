@@ -3,6 +3,7 @@
 //! Equality is that of the language: `1` and `1.0` are one key. Most keys come again in the spelling in which they came before, and are
 //! found by it; only a spelling that is new is evaluated.
 
+use crate::allocated::{is_almost_full, vec_bytes};
 use crate::chunk::value_of;
 use crate::value::canonical;
 use foldhash::fast::RandomState;
@@ -37,9 +38,6 @@ struct Entry {
     owner: u32,
     number: u32,
 }
-
-/// What an entry of the table costs beside its text, about: the table is at most seven eighths full, and may have just grown.
-const ENTRY_BYTES: usize = 2 * size_of::<Entry>();
 
 /// Stands before a canonical text, and before no spelling.
 const CANONICAL: u8 = 0;
@@ -270,9 +268,13 @@ impl KeyTable {
         self.text.get(range.clone()).unwrap_or_default()
     }
 
-    /// What it holds in memory, in bytes, about.
+    /// What it holds in memory, in bytes; soon before it grows also what it will hold while it does.
     pub(crate) fn bytes(&self) -> usize {
-        self.text.capacity() + self.entries.len() * ENTRY_BYTES + self.wholes.len() * size_of::<u32>()
+        let entries = self.entries.allocation_size();
+        // A table that grows is copied to one of twice the size.
+        let will_grow = is_almost_full(self.entries.len(), self.entries.capacity());
+        let growth = if will_grow { 2 * entries } else { 0 };
+        entries + growth + vec_bytes(&self.text) + self.wholes.capacity() * size_of::<u32>()
     }
 
     /// Takes in the keys of another table, whose owners are called otherwise there: for each of its keys `each` is told the
@@ -283,6 +285,22 @@ impl KeyTable {
         owner_of: impl Fn(u32) -> u32,
         mut each: impl FnMut(u32, u32, Found),
     ) {
+        let merged = self.try_merge(other, owner_of, |_, owner, number, found| {
+            each(owner, number, found);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        match merged {
+            Ok(()) => {}
+        }
+    }
+
+    /// As [`merge`](KeyTable::merge), as long as `each`, which is told the table too, does not fail.
+    pub(crate) fn try_merge<E>(
+        &mut self,
+        other: &KeyTable,
+        owner_of: impl Fn(u32) -> u32,
+        mut each: impl FnMut(&KeyTable, u32, u32, Found) -> Result<(), E>,
+    ) -> Result<(), E> {
         // Spellings that are no key's first are found again when they come again. Those of new keys keep their order.
         let mut firsts: Vec<Option<&Entry>> = Vec::new();
         firsts.resize_with(other.len(), || None);
@@ -308,8 +326,9 @@ impl KeyTable {
                     Found::New(next)
                 }
             };
-            each(owner, number, found);
+            each(self, owner, number, found)?;
         }
+        Ok(())
     }
 }
 

@@ -18,6 +18,7 @@
 //! ```
 
 mod aggregate;
+mod allocated;
 mod ast;
 mod builtin;
 mod calendar;
@@ -34,6 +35,7 @@ mod instants;
 mod interrupt;
 mod key_table;
 mod lexer;
+mod memory;
 mod operator;
 mod optimizer;
 mod options;
@@ -52,6 +54,7 @@ mod source;
 mod span;
 mod statistics;
 mod stats;
+mod stored;
 mod template;
 mod time;
 mod value;
@@ -71,10 +74,11 @@ pub use profile::{AggregateKinds, KindCounts, KindReport, PathKinds};
 pub use query::{EvalError, Expression, Query, Statement, eval};
 pub use row::{Cell, OwnedRow, Row};
 pub use rows::Rows;
-pub use source::{Block, Direction, Documents, Source, SourceError, Times};
+pub use source::{Block, Direction, Source};
 pub use span::Span;
 pub use statistics::{FalseStatistics, check_statistics, collect_statistics};
 pub use stats::{Stats, Technique};
+pub use stored::{Documents, SourceError, Times};
 pub use value::{Kind, VALUE_BYTES_MAX};
 pub use vocabulary::{Word, vocabulary};
 pub use warning::{Compared, Warning};

@@ -14,8 +14,8 @@ use crate::control::Control;
 use crate::error::ExecError;
 use crate::explain;
 use crate::expr::Scope;
-use crate::interrupt::CancelHandle;
-use crate::operator::{self, HeldRows, Merge, ReadAhead, RowId, Sorter};
+use crate::interrupt::{CancelHandle, Meter};
+use crate::operator::{self, Merge, ReadAhead, RowId, SortedRows, Sorter};
 use crate::options::RunOptions;
 use crate::outputs::{Output, outputs};
 use crate::plan::{self, Input, Plan};
@@ -45,10 +45,13 @@ enum State {
     Ready,
     /// Rows come from the events as they are read.
     Streaming(Merge),
-    /// Rows that were held, and which come next.
-    Held(HeldRows, std::vec::IntoIter<RowId>),
+    /// Rows that were held.
+    Held(SortedRows),
     Done,
 }
+
+/// So many rows that are held are given before it is asked whether to go on.
+const HELD_UNCHECKED: u64 = 1024;
 
 /// Where the row that was asked for stands.
 enum Found {
@@ -159,7 +162,7 @@ impl Rows {
                 let columns = &self.plan.columns;
                 Ok(match (&self.state, found) {
                     (State::Streaming(merge), Found::Streaming) => merge.row(columns),
-                    (State::Held(rows, _), Found::Held(id)) => {
+                    (State::Held(rows), Found::Held(id)) => {
                         rows.chunk(id).map(|(chunk, row)| Row::new(columns, chunk, row))
                     }
                     _ => None,
@@ -196,24 +199,28 @@ impl Rows {
                 let there = merge.advance(run, left, &mut self.worker, &mut self.stats)?;
                 Ok(if there { Found::Streaming } else { Found::None })
             }
-            State::Held(_, next) => Ok(next.next().map_or(Found::None, Found::Held)),
+            State::Held(rows) => {
+                if self.stats.rows.is_multiple_of(HELD_UNCHECKED) {
+                    self.control.check()?;
+                }
+                Ok(rows.next().map_or(Found::None, Found::Held))
+            }
             State::Ready | State::Done => Ok(Found::None),
         }
     }
 
     fn start(&mut self, plan: &Arc<Plan>) -> Result<State, ExecError> {
-        let held = |(rows, ids): (HeldRows, Vec<RowId>)| State::Held(rows, ids.into_iter());
         let Rows { source, worker, stats, control, outputs, .. } = self;
         let profile = &control.profile;
         match (&plan.input, &plan.output) {
             (Input::Nothing, plan::Output::Rows { cells, .. }) => {
-                let mut scope = Scope::new(control.now);
+                let mut scope = Scope::metered(control.now, Meter::new(&control.interrupt));
                 let row: Vec<_> = cells.iter().map(|cell| cell.eval(&mut scope).into_static()).collect();
                 scope.take_failure()?;
-                Ok(held(operator::single(&row)?))
+                Ok(State::Held(operator::single(&row)?))
             }
             (Input::Nothing, plan::Output::Groups(grouping)) => {
-                Ok(held(operator::Groups::new(grouping).finish(plan, control)?))
+                Ok(State::Held(operator::Groups::new(grouping).finish(plan, control)?))
             }
             (Input::Events(events), plan::Output::Rows { sort, .. }) => {
                 let Some(source) = source.take() else { return Ok(State::Done) };
@@ -229,13 +236,13 @@ impl Rows {
                     }
                 }
                 profile.held.store(sorter.taken(), Relaxed);
-                Ok(held(profile.held(|| sorter.finish())))
+                Ok(State::Held(profile.held(|| sorter.finish(control))?))
             }
             (Input::Events(events), plan::Output::Groups(grouping)) => {
                 let Some(mut source) = source.take() else { return Ok(State::Done) };
                 let run = Run { plan, events, outputs, control };
                 let groups = operator::groups(run, grouping, &mut *source, worker, stats)?;
-                Ok(held(profile.held(|| groups.finish(plan, control))?))
+                Ok(State::Held(profile.held(|| groups.finish(plan, control))?))
             }
         }
     }
@@ -251,3 +258,6 @@ impl Iterator for Rows {
 }
 
 impl std::iter::FusedIterator for Rows {}
+
+#[cfg(test)]
+mod tests;

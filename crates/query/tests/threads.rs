@@ -254,11 +254,11 @@ fn a_deadline_ends_all_threads() {
 fn dropped_rows_end_their_threads() {
     let digits = "[0,1,2,3,4,5,6,7,8,9]";
     let slow = format!("{}true{}", format!("Every({digits}, |x| ").repeat(12), ")".repeat(12));
-    let query = Query::prepare(&format!("select n from stream where n < 200 or {slow}")).unwrap();
+    let query = Query::prepare(&format!("select n from stream where n < 500 or {slow}")).unwrap();
     let memory = numbered(20);
     let mut rows = query.run_with(memory.source(query.direction()), on(2));
-    // With the second block opened, the third is handed out.
-    assert!((0..101).all(|_| rows.next_row().unwrap().is_some()));
+    // With the fifth block opened, a later one is handed out.
+    assert!((0..401).all(|_| rows.next_row().unwrap().is_some()));
     std::thread::sleep(Duration::from_millis(20));
     let started = Instant::now();
     drop(rows);

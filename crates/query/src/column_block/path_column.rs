@@ -77,9 +77,7 @@ impl PathColumn {
         match self {
             PathColumn::Nothing | PathColumn::Unknown => None,
             PathColumn::Coded(coded) => Some(coded),
-            PathColumn::Numbers(column) => {
-                Some(column.coded.get_or_init(|| Coded::of_numbers(&column.numbers, column.rows)))
-            }
+            PathColumn::Numbers(column) => Some(column.coded()),
         }
     }
 
@@ -90,6 +88,13 @@ impl PathColumn {
     }
 }
 
+impl NumberColumn {
+    /// The numbers by their texts.
+    pub(crate) fn coded(&self) -> &Coded {
+        self.coded.get_or_init(|| Coded::of_numbers(&self.numbers, self.rows))
+    }
+}
+
 impl Coded {
     /// The texts of numbers. Entry 0 is that of rows that have none.
     fn of_numbers(numbers: &Numbers, rows: usize) -> Coded {
@@ -97,7 +102,8 @@ impl Coded {
         let mut codes = vec![0u32; rows];
         let mut known: Option<HashMap<(i64, u8), u32, foldhash::fast::FixedState>> = Some(HashMap::default());
         for place in 0..numbers.values.len() {
-            let row = numbers.rows.as_ref().map_or(place, |rows| rows.get(place).map_or(0, |row| *row as usize));
+            let row =
+                numbers.rows.as_ref().map_or(place, |rows| rows.get(place).map_or(0, |row| *row as usize));
             let next = ends.len() as u32;
             let code = match (&mut known, numbers.get(place)) {
                 (Some(known), Some(number)) => *known.entry(number).or_insert(next),

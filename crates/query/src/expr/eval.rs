@@ -43,6 +43,7 @@ impl Expr {
             }
             Expr::Compare { op, left, right, ci } => {
                 let (left, right) = (left.eval(scope), right.eval(scope));
+                scope.charge(left.weight().min(right.weight()));
                 match op {
                     Comparison::Equal => equal(&left, &right, *ci),
                     Comparison::NotEqual => equal(&left, &right, *ci).map(|equal| !equal),
@@ -52,6 +53,7 @@ impl Expr {
             Expr::In { left, right, negated, ci } => match (left.eval(scope), right.eval(scope)) {
                 (Value::Undefined, _) => None,
                 (left, Value::Array(array)) => {
+                    scope.charge(array.weight());
                     Some(array.iter().any(|element| equal(&left, &element, *ci) == Some(true)) != *negated)
                 }
                 _ => None,
@@ -61,16 +63,16 @@ impl Expr {
                 left => Some(set.contains(&left) != *negated),
             },
             Expr::Like { left, pattern, negated } => match left.eval(scope) {
-                Value::Text(text) => Some(pattern.is_match(&text) != *negated),
+                Value::Text(text) => Some(scope.charge(text.weight()) && pattern.is_match(&text) != *negated),
                 _ => None,
             },
             Expr::MatchWhole { left, pattern, negated } => match left.eval(scope) {
-                Value::Text(text) => Some(pattern.is_match(&text) != *negated),
+                Value::Text(text) => Some(scope.charge(text.weight()) && pattern.is_match(&text) != *negated),
                 Value::Undefined => None,
                 _ => Some(*negated),
             },
             Expr::Match { left, pattern } => match left.eval(scope) {
-                Value::Text(text) => Some(pattern.is_match(&text)),
+                Value::Text(text) => Some(scope.charge(text.weight()) && pattern.is_match(&text)),
                 _ => None,
             },
             other => match other.eval(scope) {
@@ -91,10 +93,13 @@ impl Expr {
                 let mut values = readings.iter().map(|reading| reading.eval(scope));
                 values.find(|value| !value.is_undefined()).unwrap_or(Value::Undefined)
             }
-            Expr::Member(of, name) => of.eval(scope).member(name),
-            Expr::Element(of, index) => {
+            Expr::Member(of, name) => {
                 let of = of.eval(scope);
-                of.element(&index.eval(scope))
+                if scope.goes_over(&of) { of.member(name) } else { Value::Undefined }
+            }
+            Expr::Element(of, index) => {
+                let (of, index) = (of.eval(scope), index.eval(scope));
+                if scope.goes_over(&of) { of.element(&index) } else { Value::Undefined }
             }
             Expr::Negate(of) => match of.eval(scope) {
                 Value::Number(number) => scope.computed(negate(&number).map(Some)),
@@ -121,14 +126,16 @@ impl Expr {
             | Expr::MatchWhole { .. }
             | Expr::Match { .. } => Value::from_option(self.condition(scope)),
             Expr::IndexOfMatch { left, pattern } => match left.eval(scope) {
-                Value::Text(text) => index_of_match(pattern, &text),
+                Value::Text(text) if scope.charge(text.weight()) => index_of_match(pattern, &text),
                 _ => Value::Undefined,
             },
             Expr::ReplaceMatch { left, pattern, replacement } => match left.eval(scope) {
-                Value::Text(text) => match pattern.replace(&text.text(), replacement, VALUE_BYTES_MAX) {
-                    Some(replaced) => scope.limit(Value::from(replaced), "Replace"),
-                    None => scope.too_large("Replace"),
-                },
+                Value::Text(text) if scope.charge(text.weight()) => {
+                    match pattern.replace(&text.text(), replacement, VALUE_BYTES_MAX) {
+                        Some(replaced) => scope.limit(Value::from(replaced), "Replace"),
+                        None => scope.too_large("Replace"),
+                    }
+                }
                 _ => Value::Undefined,
             },
             Expr::Call { function, arguments, ci } => call(function, arguments, *ci, scope),
@@ -206,6 +213,10 @@ fn call<'a>(
     if function.is_strict && values.iter().take(function.least).any(Value::is_undefined) {
         return Value::Undefined;
     }
+    let weight = values.iter().fold(0, |sum: usize, value| sum.saturating_add(value.weight()));
+    if !scope.charge(weight) {
+        return Value::Undefined;
+    }
     let call = Call { arguments: values, ci, now: scope.now, too_large: Cell::new(false) };
     let result = (function.body)(&call);
     if call.too_large.get() {
@@ -232,7 +243,7 @@ fn quantified<'a>(
         scope.locals.push(element);
         let result = body.test(scope);
         scope.locals.truncate(depth);
-        result == decisive || !scope.goes_on()
+        result == decisive || !scope.step()
     };
     match &collection {
         Value::Array(array) => Value::Bool(array.iter().any(&mut decides) == decisive),
@@ -262,6 +273,9 @@ fn concat<'a>(arguments: &'a [Expr], scope: &mut Scope<'a>) -> Value<'a> {
         if joined.len() + text.weight() > VALUE_BYTES_MAX {
             return scope.too_large("Concat");
         }
+        if !scope.charge(text.weight()) {
+            return Value::Undefined;
+        }
         joined.push_str(&text.text());
     }
     Value::from(joined)
@@ -275,9 +289,12 @@ fn array<'a>(items: &'a [ArrayItem<Expr>], scope: &mut Scope<'a>) -> Value<'a> {
             ArrayItem::One(expr) => values.push(expr.eval(scope)),
             ArrayItem::Spread(expr) => {
                 if let Value::Array(array) = expr.eval(scope) {
-                    weight = weight.saturating_add(Value::Array(array.clone()).weight());
+                    weight = weight.saturating_add(array.weight());
                     if weight > VALUE_BYTES_MAX {
                         return scope.too_large("[…]");
+                    }
+                    if !scope.charge(array.weight()) {
+                        return Value::Undefined;
                     }
                     values.extend(array.iter());
                 }
@@ -296,9 +313,12 @@ fn object<'a>(members: &'a [ObjectMember<Expr>], scope: &mut Scope<'a>) -> Value
             ObjectMember::Named(name, expr) => pairs.push((Text::Borrowed(name), expr.eval(scope))),
             ObjectMember::Spread(expr) => {
                 if let Value::Object(object) = expr.eval(scope) {
-                    weight = weight.saturating_add(Value::Object(object.clone()).weight());
+                    weight = weight.saturating_add(object.weight());
                     if weight > VALUE_BYTES_MAX {
                         return scope.too_large("{…}");
+                    }
+                    if !scope.charge(object.weight()) {
+                        return Value::Undefined;
                     }
                     pairs.extend(object.iter());
                 }

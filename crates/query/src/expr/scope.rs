@@ -1,10 +1,9 @@
 //! What an expression sees while it is evaluated: the event, its slots, the locals.
 
 use crate::error::ExecError;
-use crate::interrupt::{Failure, Interrupt};
+use crate::interrupt::{Failure, Interrupt, Meter, STEP_UNITS};
 use crate::value::{TooLarge, VALUE_BYTES_MAX, Value};
 use rust_decimal::Decimal;
-use std::sync::atomic::Ordering::Relaxed;
 use tamias_json::{self as stored, Map};
 
 #[derive(Clone, Copy)]
@@ -25,10 +24,7 @@ pub(crate) struct Scope<'a> {
     /// What `Now()` answers.
     pub(crate) now: u64,
     pub(crate) failure: Option<Failure>,
-    /// Whom to ask whether to go on, in long loops, and to tell what was too large.
-    pub(crate) interrupt: Option<&'a Interrupt>,
-    /// The steps that loops have taken.
-    steps: u32,
+    meter: Meter<'a>,
 }
 
 /// The values of a plan's names in an event, of few names without an allocation.
@@ -39,20 +35,24 @@ enum Slots<'a> {
 
 const FEW: usize = 4;
 
-/// So many steps are taken before it is asked whether to go on.
-const STEPS_UNCHECKED: u32 = 1024;
-
-/// The allocations of a scope, kept from one event to the next.
+/// What is kept of a scope from one event to the next: its allocations, and how far its meter is.
 #[derive(Default)]
 pub(crate) struct Spare {
+    units_left: usize,
     slots: Vec<Option<stored::Value<'static>>>,
     locals: Vec<Value<'static>>,
 }
 
 impl<'a> Scope<'a> {
-    /// A scope with no event.
+    /// A scope with no event, where nobody waits.
     #[inline(always)]
     pub(crate) fn new(now: u64) -> Scope<'a> {
+        Scope::metered(now, Meter::unasked())
+    }
+
+    /// A scope with no event.
+    #[inline(always)]
+    pub(crate) fn metered(now: u64, meter: Meter<'a>) -> Scope<'a> {
         Scope {
             event: None,
             slots: Slots::Few([None; FEW]),
@@ -60,8 +60,7 @@ impl<'a> Scope<'a> {
             locals: Vec::new(),
             now,
             failure: None,
-            interrupt: None,
-            steps: 0,
+            meter,
         }
     }
 
@@ -86,9 +85,8 @@ impl<'a> Scope<'a> {
         interrupt: Option<&'a Interrupt>,
         spare: &mut Spare,
     ) -> Scope<'a> {
-        let mut scope = Scope::new(now);
+        let mut scope = Scope::metered(now, Meter::resumed(interrupt, spare.units_left));
         scope.event = Some(event);
-        scope.interrupt = interrupt;
         if slots > FEW {
             let mut places = recycle(std::mem::take(&mut spare.slots));
             places.resize(slots, None);
@@ -103,6 +101,7 @@ impl<'a> Scope<'a> {
     /// Gives the allocations back.
     #[inline(always)]
     pub(crate) fn end(self, spare: &mut Spare) {
+        spare.units_left = self.meter.left();
         if let Slots::Many(slots) = self.slots {
             spare.slots = recycle(slots);
         }
@@ -148,31 +147,46 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// A step of a loop: whether to go on.
+    /// Counts so many units of work: whether to go on.
     #[inline]
-    pub(crate) fn goes_on(&mut self) -> bool {
-        self.steps = self.steps.wrapping_add(1);
-        if self.steps.is_multiple_of(STEPS_UNCHECKED) {
-            self.failure = self.failure.or(self.interrupt.and_then(|interrupt| interrupt.check().err()));
+    pub(crate) fn charge(&mut self, units: usize) -> bool {
+        if let Err(failure) = self.meter.charge(units) {
+            self.failure = self.failure.or(Some(failure));
         }
         self.failure.is_none()
     }
 
     /// A computed number. One that is too large is undefined, and counted.
     pub(super) fn computed(&self, number: Result<Option<Decimal>, TooLarge>) -> Value<'a> {
-        if let (Err(TooLarge), Some(interrupt)) = (number, self.interrupt) {
-            interrupt.too_large.fetch_add(1, Relaxed);
+        if let Err(TooLarge) = number {
+            self.meter.note_too_large();
         }
         Value::from_option(number.ok().flatten())
     }
 
-    /// The value that `by` made, unless it is too large to be one.
+    /// Counts a step of a loop: whether to go on.
+    #[inline]
+    pub(crate) fn step(&mut self) -> bool {
+        self.charge(STEP_UNITS)
+    }
+
+    /// Counts the work of going over a value: whether to go on.
+    #[inline]
+    pub(crate) fn goes_over(&mut self, value: &Value<'_>) -> bool {
+        self.charge(value.weight())
+    }
+
+    /// The value that `by` made, unless it is too large to be one. Counts the work of making it.
     pub(crate) fn limit(&mut self, value: Value<'a>, by: &'static str) -> Value<'a> {
-        if value.weight() <= VALUE_BYTES_MAX { value } else { self.too_large(by) }
+        let weight = value.weight();
+        if weight > VALUE_BYTES_MAX {
+            return self.too_large(by);
+        }
+        if self.charge(weight) { value } else { Value::Undefined }
     }
 
     pub(crate) fn too_large(&mut self, by: &'static str) -> Value<'a> {
-        self.failure = Some(Failure::ValueTooLarge(by));
+        self.failure = self.failure.or(Some(Failure::ValueTooLarge(by)));
         Value::Undefined
     }
 

@@ -29,9 +29,6 @@ pub(super) struct Cursor {
     failure: Option<ExecError>,
 }
 
-/// So many bytes of rows are made ahead of a block, or a batch more.
-const AHEAD_BYTES: usize = 4 << 20;
-
 impl Cursor {
     pub(super) fn new(block: Arc<dyn Block>, part: Part, width: usize) -> Cursor {
         let batch = Batch { block: Some(block.clone()), columns: Columns::of_values(width) };
@@ -105,16 +102,17 @@ impl Cursor {
         }
     }
 
-    /// The cursor with the rows of its block made, `wanted` of them at most, or as many as memory is for; and what was
+    /// The cursor with the rows of its block made, `wanted` of them and so many bytes at most, or a batch more; and what was
     /// counted. A failure is told to who has asked for the rows before it.
     pub(super) fn evaluated_ahead(
         mut self,
         run: Run<'_>,
         mut wanted: u64,
+        most_bytes: usize,
         worker: &mut Worker,
     ) -> (Cursor, Stats) {
         let (mut stats, mut bytes) = (Stats::default(), 0);
-        while self.position.events < self.part.events.len() && wanted > 0 && bytes < AHEAD_BYTES {
+        while self.position.events < self.part.events.len() && wanted > 0 && bytes < most_bytes {
             if let Err(failure) = self.evaluate(run, wanted, worker, &mut stats) {
                 self.batch.columns.clear();
                 self.failure = Some(failure);
@@ -150,7 +148,7 @@ impl Cursor {
         columns.clear();
         self.at = 0;
         let position = std::mem::take(&mut self.position);
-        let Some(mut scan) = scan::open(run, worker, &*self.block, &self.part, position)? else {
+        let Some(mut scan) = scan::open(run, worker, &*self.block, &self.part, None, position)? else {
             self.position = Position::at_end(&self.part);
             return Ok(());
         };

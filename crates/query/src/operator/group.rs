@@ -1,21 +1,27 @@
 //! Rows taken into groups. They may come in any order: what depends on it remembers the event's.
 
-use super::held::{HeldRows, RowId};
 use super::shown::{Group, Shown};
 use super::sort::Sorter;
+use super::sorted::SortedRows;
 use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known, State};
+use crate::allocated::vec_bytes;
 use crate::chunk::{CellText, Chunk, Column, Order, value_of};
 use crate::control::Control;
 use crate::dictionary::Dictionary;
-use crate::error::ExecError;
+use crate::error::{ExecError, Held};
 use crate::expr::Scope;
+use crate::interrupt::Meter;
 use crate::key_table::{Found, KeyTable, Parts, Spelling};
+use crate::memory::Holding;
 use crate::outputs::{GroupOutputs, KeyColumn, check_row};
 use crate::plan::{Grouping, Key, Plan};
 use crate::value::{Value, write_json};
 use crate::zone::Intervals;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// So many groups are merged before it is asked whether to go on.
+const MERGED_UNCHECKED: u32 = 4096;
 
 /// The groups of a thread.
 pub(crate) struct Groups<'p> {
@@ -31,9 +37,9 @@ pub(crate) struct Groups<'p> {
     latest: Order,
     /// How often a group was begun, or an earlier event of it found: tells groups of one event apart.
     begun: u64,
-    /// What the groups take, about, in bytes, beside their table; and how much of all that is told to the query's other threads.
+    /// What the states and the shown keys take, about, in bytes.
     bytes: usize,
-    told: usize,
+    holding: Holding,
     /// The group of each row of a chunk.
     numbers: Vec<u32>,
     parts: Parts,
@@ -104,7 +110,7 @@ impl<'p> Groups<'p> {
             latest: (0, 0),
             begun: 0,
             bytes: 0,
-            told: 0,
+            holding: Holding::default(),
             numbers: Vec::new(),
             parts: Parts::default(),
             codes: Codes::default(),
@@ -327,7 +333,7 @@ impl<'p> Groups<'p> {
     }
 
     fn push(&mut self, group: Group) {
-        self.bytes += size_of::<Group>() + group.shown.bytes();
+        self.bytes += group.shown.bytes();
         self.groups.push(group);
     }
 
@@ -351,27 +357,27 @@ impl<'p> Groups<'p> {
         self.tell_memory(control)
     }
 
-    /// Adds what the groups have grown by to what the whole query holds. Errs if that is more than it may.
+    /// Tells the query what the groups hold. Errs if that is more than it may.
     fn tell_memory(&mut self, control: &Control) -> Result<(), ExecError> {
-        let bytes = self.bytes + self.table.bytes();
-        if bytes <= self.told {
-            return Ok(());
-        }
-        let grown = bytes - self.told;
-        self.told = bytes;
-        control.hold_groups(grown)
+        let bytes = self.bytes_with(&self.table);
+        control.budget.hold(&mut self.holding, bytes, Held::Groups)
+    }
+
+    /// What the groups hold, with the table of their keys.
+    fn bytes_with(&self, table: &KeyTable) -> usize {
+        self.bytes + vec_bytes(&self.groups) + table.bytes()
     }
 
     /// Takes in the groups of other events.
-    pub(crate) fn merge(&mut self, other: Groups<'p>) {
+    pub(crate) fn merge(&mut self, mut other: Groups<'p>, control: &Control) -> Result<(), ExecError> {
         let mut group_of = vec![0; other.groups.len()];
         self.latest = self.latest.max(other.latest);
         let mut shown: Vec<Option<Group>> = other.groups.into_iter().map(Some).collect();
         let mut table = std::mem::take(&mut self.table);
-        table.merge(
+        let merged = table.try_merge(
             &other.table,
             |owner| owner,
-            |_, number, found| {
+            |table, _, number, found| {
                 let group = shown.get_mut(number as usize).and_then(Option::take);
                 let own = |group: Group| Group { shown: group.shown.into_owned(&other.table), ..group };
                 if let (Some(group), Some(place)) = (group, group_of.get_mut(number as usize)) {
@@ -382,13 +388,26 @@ impl<'p> Groups<'p> {
                         (Found::Known(_) | Found::New(_), _) => self.push(own(group)),
                     }
                 }
+                if number.is_multiple_of(MERGED_UNCHECKED) {
+                    control.check()?;
+                    let bytes = self.bytes_with(table);
+                    control.budget.hold(&mut self.holding, bytes, Held::Groups)?;
+                }
+                Ok::<(), ExecError>(())
             },
         );
         self.table = table;
+        merged?;
+        // Of the states it is not known how much is new: as if all were, and then as it is.
+        let bytes = self.bytes_with(&self.table) + other.bytes;
+        control.budget.hold(&mut self.holding, bytes, Held::Groups)?;
         self.make_room();
         for (own, other) in self.states.iter_mut().zip(other.states) {
+            control.check()?;
             self.bytes += own.merge(other, &group_of);
         }
+        control.budget.release(&mut other.holding);
+        self.tell_memory(control)
     }
 
     /// Whether no event that comes later in time can change the rows that are wanted: those of a `distinct` or `top`
@@ -405,17 +424,15 @@ impl<'p> Groups<'p> {
     }
 
     /// The rows of the groups, in their order.
-    pub(crate) fn finish(
-        mut self,
-        plan: &Plan,
-        control: &Control,
-    ) -> Result<(HeldRows, Vec<RowId>), ExecError> {
+    pub(crate) fn finish(mut self, plan: &Plan, control: &Control) -> Result<SortedRows, ExecError> {
         control.profile.groups.store(self.groups.len() as u64, Relaxed);
         let gives_rows = self.grouping.aggregates.iter().position(|of| of.function.gives_rows());
         let mut sorter = Sorter::new(&self.grouping.sort, plan.limit, plan.columns.len());
         let numbers = self.in_order();
         let Groups { grouping, groups, states, table, .. } = &mut self;
+        let mut meter = Meter::new(&control.interrupt);
         for number in numbers {
+            meter.step()?;
             let Some(group) = groups.get(number as usize) else { continue };
             let mut values = Vec::with_capacity(grouping.keys.len() + states.len());
             group.shown.values(table, &mut values);
@@ -434,7 +451,9 @@ impl<'p> Groups<'p> {
             }
         }
         control.profile.held.store(sorter.taken(), Relaxed);
-        Ok(sorter.finish())
+        let rows = sorter.finish(control);
+        control.budget.release(&mut self.holding);
+        rows
     }
 
     /// The numbers of the groups in the order of their first events; within each interval, where there are some.
@@ -465,7 +484,7 @@ fn take_row(
     sorter: &mut Sorter<'_>,
     control: &Control,
 ) -> Result<(), ExecError> {
-    let mut scope = Scope::new(control.now);
+    let mut scope = Scope::metered(control.now, Meter::new(&control.interrupt));
     scope.groups = values;
     let passes = grouping.having.as_ref().is_none_or(|having| having.test(&mut scope));
     scope.take_failure()?;
@@ -482,6 +501,5 @@ fn take_row(
         check_row(bytes, None)?;
         row.push(value);
     }
-    sorter.take_values(&row);
-    control.check_memory(sorter.bytes())
+    sorter.take_values(&row, control)
 }

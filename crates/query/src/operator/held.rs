@@ -1,5 +1,6 @@
 //! Rows that are held in memory, as text, a page after the other.
 
+use crate::allocated::vec_bytes;
 use crate::chunk::{Chunk, Columns};
 use crate::value::Value;
 
@@ -11,11 +12,12 @@ pub(crate) struct HeldRows {
     full_bytes: usize,
 }
 
-/// Which row it is.
-#[derive(Clone, Copy, Debug)]
+/// Which row it is. Later rows are greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RowId {
-    page: u32,
-    row: u32,
+    pub(super) page: u32,
+    /// A page has no more rows than this tells.
+    pub(super) row: u16,
 }
 
 impl HeldRows {
@@ -29,7 +31,7 @@ impl HeldRows {
 
     /// What they take, in bytes, about.
     pub(super) fn bytes(&self) -> usize {
-        self.full_bytes + self.pages.last().map_or(0, Columns::bytes)
+        vec_bytes(&self.pages) + self.full_bytes + self.pages.last().map_or(0, Columns::held_bytes)
     }
 
     /// Adds a row of a chunk.
@@ -50,7 +52,10 @@ impl HeldRows {
     fn page(&mut self) -> &mut Columns {
         let is_full = self.pages.last().is_none_or(Columns::is_full);
         if is_full {
-            self.full_bytes = self.bytes();
+            if let Some(full) = self.pages.last_mut() {
+                full.shrink();
+                self.full_bytes += full.held_bytes();
+            }
             self.pages.push(Columns::of_values(self.width));
         }
         let last = self.pages.len() - 1;
@@ -59,7 +64,7 @@ impl HeldRows {
 
     fn last(&self) -> RowId {
         let row = self.pages.last().map_or(0, |page| page.len().saturating_sub(1));
-        RowId { page: self.pages.len().saturating_sub(1) as u32, row: row as u32 }
+        RowId { page: self.pages.len().saturating_sub(1) as u32, row: row as u16 }
     }
 
     /// The page of a row, and its place there.

@@ -1,6 +1,7 @@
 //! Operators over chunks: grouping, sorting, merging, and threads.
 
 mod answer;
+mod beginning;
 mod cursor;
 mod group;
 mod held;
@@ -9,10 +10,12 @@ mod parallel;
 mod read_ahead;
 mod shown;
 mod sort;
+mod sorted;
 
 pub(crate) use group::Groups;
-pub(crate) use held::{HeldRows, RowId};
+pub(crate) use held::RowId;
 pub(crate) use merge::Merge;
 pub(crate) use parallel::groups;
 pub(crate) use read_ahead::ReadAhead;
 pub(crate) use sort::{Sorter, single};
+pub(crate) use sorted::SortedRows;

@@ -38,9 +38,9 @@ pub(crate) fn groups<'p>(
     };
     let feed = Mutex::new(feed);
     let mut intake = Intake::new(run, grouping);
-    // Up to the first block that has to be read this thread is alone: there may be no other, or it may be enough.
+    // For some blocks that have to be read this thread is alone: there may be no others, or these may be enough.
     let mut has_more = true;
-    while has_more && stats.blocks == 0 {
+    while has_more && stats.blocks < ALONE_BLOCKS {
         has_more = intake.take_block(&feed, worker, stats);
     }
     if has_more {
@@ -64,8 +64,12 @@ pub(crate) fn groups<'p>(
             run.control.profile.waited(waiting);
             for other in others {
                 let (others, counted) = other.unwrap_or_else(|panic| resume_unwind(panic));
-                intake.groups.merge(others);
                 stats.add(&counted);
+                if lock(&feed).failure.is_none()
+                    && let Err(error) = intake.groups.merge(others, run.control)
+                {
+                    lock(&feed).fail(u64::MAX, error);
+                }
             }
         });
     }
@@ -74,6 +78,11 @@ pub(crate) fn groups<'p>(
         None => Ok(intake.groups),
     }
 }
+
+/// So many blocks are read before other threads are started.
+///
+/// HEURISTIC: they take a few milliseconds, and starting a thread on a busy machine up to one.
+pub(super) const ALONE_BLOCKS: u64 = 4;
 
 /// What the threads of a query are called.
 pub(super) const NAME: &str = "tamias-query";
@@ -129,14 +138,17 @@ impl<'p> Intake<'p> {
             }
         }
         stats.blocks += 1;
-        let Some(mut scan) = scan::open(run, worker, block, &part, Position::default())? else {
+        let Some(mut scan) = scan::open(run, worker, block, &part, statistics.as_ref(), Position::default())?
+        else {
             return Ok(());
         };
         let mut has_more = true;
         while has_more {
             columns.clear();
             has_more = scan.next(columns, u64::MAX, stats)?;
-            control.profile.taken(|| groups.take(&Chunk::new(columns, scan.documents().unwrap_or_default()), control))?;
+            control
+                .profile
+                .taken(|| groups.take(&Chunk::new(columns, scan.documents().unwrap_or_default()), control))?;
         }
         Ok(())
     }

@@ -2,10 +2,11 @@
 //!
 //! The thread that asks for rows reads the source, hands blocks to the others before it needs them, and opens them one after
 //! another. A block that nobody has begun it evaluates itself; while another thread is at the one that it needs, it
-//! evaluates a later one. Few blocks are handed out at first, none before the first one is opened: a limit may not need them.
+//! evaluates a later one. The others begin with those that are needed last, so that it seldom waits for one of them, even where they
+//! get little of a busy processor. Few blocks are handed out at first, none before some are opened: a limit may not need them.
 
 use super::cursor::Cursor;
-use super::parallel::{NAME, lock};
+use super::parallel::{ALONE_BLOCKS, NAME, lock};
 use crate::chunk::Order;
 use crate::control::Control;
 use crate::error::ExecError;
@@ -22,6 +23,10 @@ use std::thread::{self, JoinHandle};
 
 /// So many blocks for each thread are evaluated before they are opened.
 const AHEAD: usize = 4;
+/// So many bytes of rows are made ahead of a block,
+const AHEAD_BYTES: usize = 4 << 20;
+/// and of all blocks no more than this part of what the query may hold.
+const AHEAD_PART: usize = 8;
 
 /// A block that comes, and the (instant, arrival) of its first event in the query's direction.
 pub(super) struct Coming {
@@ -41,17 +46,17 @@ pub(crate) struct ReadAhead {
     here: VecDeque<(u64, Cursor)>,
     /// How many blocks there have been, how many are opened, and how many are handed out and not opened yet.
     read: u64,
-    opened: usize,
-    handed: usize,
+    opened: u64,
+    handed: u64,
     crew: Option<Crew>,
-    most_handed: usize,
+    most_handed: u64,
 }
 
 impl ReadAhead {
     pub(crate) fn new(source: Box<dyn Source>, plan: Arc<Plan>, control: Arc<Control>) -> ReadAhead {
         let most_handed = match control.options.threads.get() {
             1 => 0,
-            threads => threads.saturating_mul(AHEAD),
+            threads => threads.saturating_mul(AHEAD) as u64,
         };
         ReadAhead {
             source,
@@ -97,6 +102,7 @@ impl ReadAhead {
         let read = run.control.check().map_err(ExecError::from).and_then(|()| {
             let Some(blocks) = self.source.next_group().map_err(ExecError::Source)? else { return Ok(false) };
             for block in blocks {
+                run.control.check()?;
                 let part = worker.prune(&*block, &mut counted)?.part;
                 let cursor = Cursor::new(block, part, self.plan.columns.len());
                 if let Some(order) = cursor.next_order(run.events.direction) {
@@ -141,10 +147,10 @@ impl ReadAhead {
         Ok(Some(cursor))
     }
 
-    /// Hands blocks to the other threads: as many as were opened, so that it is more the further the query goes. No more
-    /// groups than that are read ahead for it.
+    /// Hands blocks to the other threads: after the first few as many as were opened, so that it is more the further the query goes.
+    /// No more groups than that are read ahead for it.
     fn hand_out(&mut self, run: Run<'_>, wanted: u64, worker: &mut Worker) {
-        let most = self.opened.min(self.most_handed);
+        let most = (self.opened + 1).saturating_sub(ALONE_BLOCKS).min(self.most_handed);
         while self.handed < most {
             match self.here.pop_front() {
                 Some((number, cursor)) => {
@@ -152,11 +158,19 @@ impl ReadAhead {
                     crew.hand(number, cursor, wanted);
                     self.handed += 1;
                 }
-                None if self.end.is_none() && self.groups.len() < most => self.read_group(run, worker),
+                None if self.end.is_none() && (self.groups.len() as u64) < most => {
+                    self.read_group(run, worker)
+                }
                 None => return,
             }
         }
     }
+}
+
+/// So many bytes of rows are made ahead of a block.
+fn ahead_bytes(control: &Control) -> usize {
+    let blocks = control.options.threads.get() * AHEAD;
+    AHEAD_BYTES.min(control.options.memory_bytes / AHEAD_PART / blocks)
 }
 
 /// Threads that evaluate blocks. They end with it.
@@ -195,10 +209,20 @@ enum Stage {
 type Made = thread::Result<(Cursor, Stats)>;
 
 impl State {
-    /// The next block to be evaluated.
-    fn begin(&mut self) -> Option<(u64, Cursor)> {
-        let next = self.blocks.iter_mut().find(|(_, stage)| matches!(stage, Stage::Waiting(_)));
-        let (number, stage) = next?;
+    /// The block to be evaluated next by the thread that opens them: that which is needed first.
+    fn begin_first(&mut self) -> Option<(u64, Cursor)> {
+        self.blocks.iter_mut().find_map(State::begin)
+    }
+
+    /// The block to be evaluated next by another thread: that which is needed last.
+    fn begin_last(&mut self) -> Option<(u64, Cursor)> {
+        self.blocks.iter_mut().rev().find_map(State::begin)
+    }
+
+    fn begin((number, stage): &mut (u64, Stage)) -> Option<(u64, Cursor)> {
+        if !matches!(stage, Stage::Waiting(_)) {
+            return None;
+        }
         match std::mem::replace(stage, Stage::Begun) {
             Stage::Waiting(cursor) => Some((*number, cursor)),
             _ => None,
@@ -258,10 +282,10 @@ impl Crew {
                     Stage::Begun => None,
                 };
             }
-            if let Some((other, cursor)) = state.begin() {
+            if let Some((other, cursor)) = state.begin_first() {
                 let wanted = state.wanted;
                 drop(state);
-                let made = cursor.evaluated_ahead(run, wanted, worker);
+                let made = cursor.evaluated_ahead(run, wanted, ahead_bytes(run.control), worker);
                 state = lock(&self.shared.state);
                 state.put(other, Ok(made));
             } else {
@@ -283,7 +307,7 @@ impl Shared {
         let mut worker = Worker::new(plan, control);
         let mut state = lock(&self.state);
         while !state.is_over {
-            let Some((number, cursor)) = state.begin() else {
+            let Some((number, cursor)) = state.begin_last() else {
                 state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
@@ -291,7 +315,9 @@ impl Shared {
             drop(state);
             let started = control.profile.start();
             // The thread that opens the block goes on with the panic.
-            let made = catch_unwind(AssertUnwindSafe(|| cursor.evaluated_ahead(run, wanted, &mut worker)));
+            let made = catch_unwind(AssertUnwindSafe(|| {
+                cursor.evaluated_ahead(run, wanted, ahead_bytes(control), &mut worker)
+            }));
             control.profile.took(started);
             let is_broken = made.is_err();
             state = lock(&self.state);

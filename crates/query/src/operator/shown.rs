@@ -1,5 +1,6 @@
 //! A group's keys as its first event shows them.
 
+use crate::allocated::ALLOCATION_BYTES;
 use crate::chunk::{Order, value_of};
 use crate::key_table::KeyTable;
 use crate::value::Value;
@@ -47,7 +48,8 @@ impl Shown {
         match self {
             Shown::Spelled(_) => 0,
             Shown::Values(values) => {
-                values.iter().map(|value| size_of::<Value<'static>>() + value.weight()).sum()
+                let each = size_of::<Value<'static>>() + 2 * ALLOCATION_BYTES;
+                ALLOCATION_BYTES + values.iter().map(|value| each + value.weight()).sum::<usize>()
             }
         }
     }

@@ -1,37 +1,40 @@
 //! Rows to be sorted, held in memory: no more than a limit needs.
 
-use super::held::{HeldRows, RowId};
+use super::beginning::Beginning;
+use super::held::HeldRows;
+use super::sorted::{RUN_ROWS, Ranked, RowOrder, SortedRows};
+use crate::allocated::vec_bytes;
 use crate::chunk::{Chunk, value_of};
 use crate::control::Control;
 use crate::error::{ExecError, Held};
+use crate::interrupt::Meter;
+use crate::memory::Holding;
 use crate::outputs::check_row;
 use crate::plan::Sort;
 use crate::value::{Value, order};
-use std::cmp::Ordering;
 
+/// Takes rows in, and sorts them a run at a time.
 pub(crate) struct Sorter<'p> {
     sort: &'p [Sort],
     /// No more rows than these are wanted.
     limit: usize,
     rows: HeldRows,
-    /// Those that are wanted. Once they are as many as the limit they are a heap, of which the first is the greatest.
-    wanted: Vec<Ranked>,
-    is_heap: bool,
+    /// Those that may be wanted.
+    ranked: Vec<Ranked>,
+    /// The last of those that are wanted, once there are more than the limit: what comes behind it is not.
+    last: Option<Ranked>,
     /// How many rows were taken in.
     taken: u64,
-    /// What the rows took when those that are not wanted were last left out.
+    /// So many of them are sorted, in runs.
+    sorted: usize,
+    /// What the rows took when they were as many as are wanted, no more.
     bytes_kept: usize,
+    holding: Holding,
 }
 
-/// A row, and the number that puts equal ones in order.
-#[derive(Clone, Copy)]
-struct Ranked {
-    id: RowId,
-    number: u64,
-}
-
-/// Rows that are not wanted any more may take so many bytes beside as many as those that are.
+/// Rows that are not wanted any more may take so many bytes beside as many as those that are, and be so many.
 const UNWANTED_BYTES: usize = 64 << 10;
+const UNWANTED_ROWS: usize = 1024;
 
 impl<'p> Sorter<'p> {
     pub(crate) fn new(sort: &'p [Sort], limit: Option<u64>, width: usize) -> Sorter<'p> {
@@ -39,10 +42,12 @@ impl<'p> Sorter<'p> {
             sort,
             limit: limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX)),
             rows: HeldRows::new(width),
-            wanted: Vec::new(),
-            is_heap: false,
+            ranked: Vec::new(),
+            last: None,
             taken: 0,
+            sorted: 0,
             bytes_kept: 0,
+            holding: Holding::default(),
         }
     }
 
@@ -53,17 +58,15 @@ impl<'p> Sorter<'p> {
         row: usize,
         control: &Control,
     ) -> Result<(), ExecError> {
-        let number = self.next();
-        if !self.is_wanted(number, |column| value_of(chunk.json_at(column, row))) {
-            return Ok(());
+        self.taken += 1;
+        let first = self.sort.first();
+        let beginning =
+            first.map_or(Beginning::NONE, |by| Beginning::of_json(chunk.json_at(by.column, row), by));
+        if self.is_wanted(beginning, |column| value_of(chunk.json_at(column, row))) {
+            let id = self.rows.push(chunk, row);
+            self.rank(Ranked::new(id, beginning), control)?;
         }
-        let id = self.rows.push(chunk, row);
-        self.hold(Ranked { id, number });
-        if self.bytes() > control.options.memory_bytes {
-            self.leave_out_unwanted();
-        }
-        let held = if self.limit == usize::MAX { Held::Rows } else { Held::FirstRows };
-        control.check_held(self.bytes(), held)
+        Ok(())
     }
 
     /// How many rows were taken in.
@@ -72,125 +75,114 @@ impl<'p> Sorter<'p> {
     }
 
     /// Takes in a row of values.
-    pub(super) fn take_values(&mut self, values: &[Value<'_>]) {
-        let number = self.next();
+    pub(super) fn take_values(&mut self, values: &[Value<'_>], control: &Control) -> Result<(), ExecError> {
+        self.taken += 1;
         let value = |column: usize| values.get(column).map_or(Value::Undefined, Value::reborrow);
-        if self.is_wanted(number, value) {
+        let first = self.sort.first();
+        let beginning = first.map_or(Beginning::NONE, |by| Beginning::of(&value(by.column), by));
+        if self.is_wanted(beginning, value) {
             let id = self.rows.push_values(values.iter());
-            self.hold(Ranked { id, number });
+            self.rank(Ranked::new(id, beginning), control)?;
         }
+        Ok(())
     }
 
     /// What its rows take, in bytes, about.
     pub(super) fn bytes(&self) -> usize {
-        self.rows.bytes() + self.wanted.len() * size_of::<Ranked>()
+        self.rows.bytes() + vec_bytes(&self.ranked)
     }
 
-    fn next(&mut self) -> u64 {
-        self.taken += 1;
-        self.taken
-    }
-
-    /// Whether a row is among those that are wanted so far, told from the values that it is sorted by.
-    fn is_wanted<'v>(&self, number: u64, value: impl Fn(usize) -> Value<'v>) -> bool {
-        if self.wanted.len() < self.limit {
-            return true;
+    /// Whether a row that comes behind all others is among those that are wanted so far.
+    fn is_wanted<'v>(&self, beginning: Beginning, value: impl Fn(usize) -> Value<'v>) -> bool {
+        let Some(last) = &self.last else { return self.limit > 0 };
+        let unequal = (beginning.kind, beginning.bytes).cmp(&last.key());
+        if unequal.is_ne() {
+            return unequal.is_lt();
         }
-        let Some(last) = self.wanted.first().filter(|_| self.is_heap) else { return false };
-        for item in self.sort {
-            let unequal =
-                order(&value(item.column), &value_of(self.rows.json(last.id, item.column)), item.ci);
+        for by in self.sort {
+            let unequal = order(&value(by.column), &value_of(self.rows.json(last.id(), by.column)), by.ci);
             if unequal.is_ne() {
-                return unequal.is_lt() != item.descending;
+                return unequal.is_lt() != by.descending;
             }
         }
-        number < last.number
+        false
     }
 
-    fn hold(&mut self, row: Ranked) {
-        if self.wanted.len() < self.limit {
-            self.wanted.push(row);
-            if self.wanted.len() == self.limit {
-                self.make_heap();
+    /// Takes in the rank of a row.
+    fn rank(&mut self, row: Ranked, control: &Control) -> Result<(), ExecError> {
+        self.ranked.push(row);
+        if self.limit == usize::MAX {
+            let bytes = self.bytes();
+            control.budget.hold(&mut self.holding, bytes, Held::Rows)?;
+            if self.ranked.len() - self.sorted >= RUN_ROWS {
+                self.sort_runs(control)?;
             }
-            return;
+            return Ok(());
         }
-        if let Some(first) = self.wanted.first_mut() {
-            *first = row;
-            self.sink(0);
+        if self.ranked.len() == self.limit {
+            self.bytes_kept = self.rows.bytes();
         }
-        if self.rows.bytes() > 2 * self.bytes_kept + UNWANTED_BYTES {
+        let is_large = self.rows.bytes() > 2 * self.bytes_kept + UNWANTED_BYTES;
+        let are_many = self.ranked.len() / 2 >= self.limit.saturating_add(UNWANTED_ROWS);
+        if self.ranked.len() > self.limit && (is_large || are_many) {
             self.leave_out_unwanted();
         }
+        // Those that are wanted are copied when the others are left out.
+        let bytes = self.bytes() + self.bytes_kept;
+        control.budget.hold(&mut self.holding, bytes, Held::FirstRows)
     }
 
-    fn make_heap(&mut self) {
-        self.is_heap = true;
-        (0..self.wanted.len() / 2).rev().for_each(|at| self.sink(at));
-        self.bytes_kept = self.rows.bytes();
-    }
-
-    /// Moves a row down the heap to where none below it is greater.
-    fn sink(&mut self, mut at: usize) {
-        loop {
-            let children = [2 * at + 1, 2 * at + 2];
-            let mut greatest = at;
-            for child in children {
-                if let (Some(a), Some(b)) = (self.wanted.get(child), self.wanted.get(greatest))
-                    && self.compare(a, b).is_gt()
-                {
-                    greatest = child;
-                }
-            }
-            if greatest == at {
-                return;
-            }
-            self.wanted.swap(at, greatest);
-            at = greatest;
+    /// Sorts the rows that came since the last run. What comes later makes other runs.
+    fn sort_runs(&mut self, control: &Control) -> Result<(), ExecError> {
+        let order = RowOrder { sort: self.sort, rows: &self.rows };
+        let mut meter = Meter::new(&control.interrupt);
+        for run in self.ranked.get_mut(self.sorted..).unwrap_or_default().chunks_mut(RUN_ROWS) {
+            order.sort(run, &mut meter)?;
         }
+        self.sorted = self.ranked.len();
+        Ok(())
     }
 
+    /// Drops the ranks of rows that are beyond the limit.
+    fn select(&mut self) {
+        let order = RowOrder { sort: self.sort, rows: &self.rows };
+        if self.ranked.len() > self.limit && self.limit > 0 {
+            self.ranked.select_nth_unstable_by(self.limit - 1, |a, b| order.compare(a, b));
+        }
+        self.ranked.truncate(self.limit);
+    }
+
+    /// Leaves out the rows that are beyond the limit.
     fn leave_out_unwanted(&mut self) {
-        if !self.is_heap {
-            return;
-        }
+        self.select();
+        // Of equal rows the first counts: they stay in the order in which they came.
+        self.ranked.sort_unstable_by_key(Ranked::id);
         let mut rows = HeldRows::new(self.rows.width());
-        for ranked in &mut self.wanted {
-            if let Some((chunk, row)) = self.rows.chunk(ranked.id) {
-                ranked.id = rows.push(&chunk, row);
+        for ranked in &mut self.ranked {
+            if let Some((chunk, row)) = self.rows.chunk(ranked.id()) {
+                ranked.set_id(rows.push(&chunk, row));
             }
         }
         self.rows = rows;
         self.bytes_kept = self.rows.bytes();
-    }
-
-    fn compare(&self, a: &Ranked, b: &Ranked) -> Ordering {
-        for item in self.sort {
-            let value = |row: &Ranked| value_of(self.rows.json(row.id, item.column));
-            let unequal = order(&value(a), &value(b), item.ci);
-            if unequal.is_ne() {
-                return if item.descending { unequal.reverse() } else { unequal };
-            }
-        }
-        a.number.cmp(&b.number)
+        let order = RowOrder { sort: self.sort, rows: &self.rows };
+        self.last = self.ranked.iter().max_by(|a, b| order.compare(a, b)).copied();
     }
 
     /// The rows in their order.
-    pub(crate) fn finish(mut self) -> (HeldRows, Vec<RowId>) {
-        let mut wanted = std::mem::take(&mut self.wanted);
-        if !self.sort.is_empty() || self.is_heap {
-            wanted.sort_unstable_by(|a, b| self.compare(a, b));
-        }
-        (self.rows, wanted.into_iter().map(|row| row.id).collect())
+    pub(crate) fn finish(mut self, control: &Control) -> Result<SortedRows, ExecError> {
+        self.select();
+        self.sort_runs(control)?;
+        Ok(SortedRows::new(self.rows, self.sort, self.ranked))
     }
 }
 
 /// A single row.
-pub(crate) fn single(values: &[Value<'_>]) -> Result<(HeldRows, Vec<RowId>), ExecError> {
+pub(crate) fn single(values: &[Value<'_>]) -> Result<SortedRows, ExecError> {
     check_row(values.iter().map(Value::weight).sum(), None)?;
     let mut rows = HeldRows::new(values.len());
     let id = rows.push_values(values.iter());
-    Ok((rows, vec![id]))
+    Ok(SortedRows::new(rows, &[], vec![Ranked::new(id, Beginning::NONE)]))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use super::classes::Class;
 use crate::expr::{Event, Scope, Spare};
+use crate::interrupt::Interrupt;
+use std::sync::Arc;
 use tamias_json::Offsets;
 
 /// A document of one value, to evaluate expressions over.
@@ -10,11 +12,12 @@ pub(crate) struct Probe {
     offsets: Offsets,
     spare: Spare,
     now: u64,
+    interrupt: Arc<Interrupt>,
 }
 
 impl Probe {
-    pub(super) fn new(now: u64) -> Probe {
-        Probe { document: Vec::new(), offsets: Offsets::new(), spare: Spare::default(), now }
+    pub(super) fn new(now: u64, interrupt: Arc<Interrupt>) -> Probe {
+        Probe { document: Vec::new(), offsets: Offsets::new(), spare: Spare::default(), now, interrupt }
     }
 
     /// Calls `act` with an event that has the value of a class in a slot, and nothing else; none where it is not known.
@@ -31,7 +34,7 @@ impl Probe {
         }
         let document = self.offsets.scan_trusted(&self.document).ok()?;
         let event = Event { document: Some(document), instant, arrival };
-        let mut scope = Scope::of(event, names, self.now, None, &mut self.spare);
+        let mut scope = Scope::of(event, names, self.now, Some(&self.interrupt), &mut self.spare);
         scope.read(names, 0);
         let result = act(&mut scope);
         scope.end(&mut self.spare);

@@ -8,6 +8,7 @@ use super::probe::Probe;
 use super::unlisted::{between, unlisted};
 use crate::chunk::Order;
 use crate::error::ExecError;
+use crate::interrupt::Interrupt;
 use crate::source::Block;
 use crate::statistics::{Key, Statistics};
 use std::collections::HashMap;
@@ -77,10 +78,10 @@ fn within(block: &dyn Block, range: &Range<Place>) -> Result<Within, ExecError> 
 }
 
 impl Pruner {
-    /// A pruner that knows of no values yet. `now` is what `Now()` answers.
-    pub(crate) fn new(pushdown: &Arc<Pushdown>, now: u64) -> Pruner {
+    /// A pruner that knows of no values yet. `now` is what `Now()` answers. Once it is interrupted it concludes nothing.
+    pub(crate) fn new(pushdown: &Arc<Pushdown>, now: u64, interrupt: &Arc<Interrupt>) -> Pruner {
         let memos = (0..pushdown.alone).map(|_| Memo::default()).collect();
-        Pruner { pushdown: pushdown.clone(), memos, probe: Probe::new(now) }
+        Pruner { pushdown: pushdown.clone(), memos, probe: Probe::new(now, interrupt.clone()) }
     }
 
     /// What the block's columns and its statistics tell, if it has any.

@@ -3,10 +3,13 @@
 use super::condition::{Form, Sought};
 use super::{Finder, Pruner, Pushdown, Settled};
 use crate::expr::{Event, Scope, Spare};
+use crate::interrupt::Interrupt;
 use crate::parameters::Parameters;
 use crate::plan::{Input, Plan};
-use crate::source::{self, Block, SourceError, Times};
+use crate::source::Block;
 use crate::statistics::{Statistics, collect_statistics};
+use crate::stored;
+use crate::stored::{SourceError, Times};
 use crate::{optimizer, parser, planner};
 use std::sync::Arc;
 use tamias_json::Offsets;
@@ -138,8 +141,8 @@ impl Block for Events {
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
         Ok(Some(Times { instants: &self.instants, arrivals: &self.instants }))
     }
-    fn documents(&self) -> Result<Option<source::Documents<'_>>, SourceError> {
-        Ok(Some(source::Documents { bytes: &self.documents, ends: &self.ends }))
+    fn documents(&self) -> Result<Option<stored::Documents<'_>>, SourceError> {
+        Ok(Some(stored::Documents { bytes: &self.documents, ends: &self.ends }))
     }
     fn statistics(&self) -> Option<&[u8]> {
         Some(&self.statistics)
@@ -197,7 +200,8 @@ fn check(plan: &Plan, condition: &str, events: &[(u64, String)], with_statistics
     }
     let block = Events::new(events);
     let statistics = Statistics::parse(&block.statistics).filter(|_| with_statistics);
-    let verdict = Pruner::new(pushdown, 0).of(&block, statistics.as_ref()).unwrap();
+    let verdict =
+        Pruner::new(pushdown, 0, &Arc::new(Interrupt::new(None))).of(&block, statistics.as_ref()).unwrap();
     let within = &passes[verdict.events.clone()];
     assert_eq!(within.iter().filter(|passes| **passes).count(), passes.iter().filter(|p| **p).count());
     match verdict.passes {
@@ -382,7 +386,10 @@ fn conditions_on_what_was_unnested_say_nothing_and_others_do() {
     assert!(Finder::new(pushdown).is_none());
     let verdict = |a: &str| {
         let block = Events::new(&[(5, document(a, "[2]"))]);
-        Pruner::new(pushdown, 0).of(&block, Statistics::parse(&block.statistics).as_ref()).unwrap().passes
+        Pruner::new(pushdown, 0, &Arc::new(Interrupt::new(None)))
+            .of(&block, Statistics::parse(&block.statistics).as_ref())
+            .unwrap()
+            .passes
     };
     assert_eq!((verdict("1"), verdict("2")), (None, Some(false)));
 }
@@ -396,7 +403,9 @@ fn what_a_block_settles_is_not_searched_for() {
             |n: usize| (instants[n / 20], document(a[n / 20], if n.is_multiple_of(2) { "1" } else { "2" }));
         let block = Events::new(&(0..40).map(event).collect::<Vec<_>>());
         let statistics = Statistics::parse(&block.statistics);
-        let verdict = Pruner::new(pushdown, 0).of(&block, statistics.as_ref()).unwrap();
+        let verdict = Pruner::new(pushdown, 0, &Arc::new(Interrupt::new(None)))
+            .of(&block, statistics.as_ref())
+            .unwrap();
         let mut finder = Finder::new(pushdown).unwrap();
         finder.begin(&block.ends, statistics.as_ref(), &verdict.settled);
         let documents = Documents::new(&block.documents, &block.ends).unwrap();

@@ -68,13 +68,15 @@ pub(crate) struct Run<'r> {
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     pub(crate) events: Range<usize>,
+    /// Tells it from the other parts that its worker made.
+    pub(super) number: u64,
     /// What is known of all of them.
     pub(super) settled: Settled,
 }
 
 impl Part {
-    pub(super) fn unsettled(events: Range<usize>) -> Part {
-        Part { events, settled: Settled::default() }
+    pub(super) fn unsettled(events: Range<usize>, number: u64) -> Part {
+        Part { events, number, settled: Settled::default() }
     }
 
     /// The place of the `number`th of them in a direction.

@@ -58,7 +58,8 @@ pub(super) fn push_direct(
         Some(Direct::Numbers(slot)) => {
             finder.numbers(slot, documents, indices, few, others);
             if let Some(numbers) = columns.numbers_mut(column) {
-                push_numbers(finder.values(slot), documents.bytes(), indices, few, others, first, numbers);
+                let place = |at: u32| indices.get(at as usize).and_then(|index| finder.place(slot, *index));
+                push_numbers(place, documents.bytes(), few, others, first, numbers);
             }
         }
         Some(Direct::Lengths(slot)) => {
@@ -83,11 +84,10 @@ fn at_row(few: &FewDigits, first: usize) -> FewDigits {
     FewDigits { at: first as u32 + few.at, ..*few }
 }
 
-/// Adds the numbers, strings and Booleans of some events, from the `first` row on.
+/// Adds the numbers, strings and Booleans of some events, of which the values stand at their places, from the `first` row on.
 fn push_numbers(
-    values: &[Span],
+    place: impl Fn(u32) -> Option<(u32, u32)>,
     bytes: &[u8],
-    indices: &[u32],
     few: &mut Vec<FewDigits>,
     others: &[u32],
     first: usize,
@@ -98,17 +98,12 @@ fn push_numbers(
         std::mem::swap(&mut numbers.few, few);
         return;
     }
-    let place = |at: u32| indices.get(at as usize).and_then(|index| values.get(*index as usize)).copied();
-    let begins_with = |at: u32, wanted: fn(&u8) -> bool| match place(at) {
-        Some(Span::Value(start, _)) => bytes.get(start as usize).is_some_and(wanted),
-        _ => false,
+    let begins_with = |at: u32, wanted: fn(&u8) -> bool| {
+        place(at).and_then(|(start, _)| bytes.get(start as usize)).is_some_and(wanted)
     };
     let is_negative_zero =
         |few: &&FewDigits| few.significand == 0 && begins_with(few.at, |byte| *byte == b'-');
-    let other = |at: u32| match place(at) {
-        Some(Span::Value(start, end)) => Some((first as u32 + at, CellText::Block { start, end })),
-        _ => None,
-    };
+    let other = |at: u32| place(at).map(|(start, end)| (first as u32 + at, CellText::Block { start, end }));
     numbers.others.extend(few.iter().filter(is_negative_zero).filter_map(|few| other(few.at)));
     let is_scalar = |at: &&u32| !begins_with(**at, |byte| matches!(byte, b'n' | b'[' | b'{'));
     numbers.others.extend(others.iter().filter(is_scalar).filter_map(|at| other(*at)));

@@ -68,6 +68,9 @@ impl<'e> Emitter<'e> {
         let (depth, level) = (scope.locals.len(), self.path.len());
         let first = self.resumed.get(level).copied().unwrap_or(0);
         for (number, element) in array.iter().enumerate().skip(first) {
+            if !scope.step() {
+                break;
+            }
             scope.locals.push(element);
             self.path.push(number);
             self.stats.elements += u64::from(others.is_empty());
@@ -138,6 +141,7 @@ fn push_row<'a>(
                 let value = expr.eval(scope);
                 columns.push(column, row, &value, documents);
                 check_row(columns.text_len() - before, Some(arrival))?;
+                scope.charge(columns.text_len() - before);
             }
         }
     }

@@ -6,6 +6,7 @@ use super::text::TextScan;
 use super::worker::Worker;
 use crate::error::ExecError;
 use crate::source::Block;
+use crate::statistics::Statistics;
 
 /// A scan of a part of a block from a position on; none if its events are to be left out.
 pub(crate) fn open<'s>(
@@ -13,6 +14,7 @@ pub(crate) fn open<'s>(
     worker: &'s mut Worker,
     block: &'s dyn Block,
     part: &Part,
+    statistics: Option<&Statistics<'_>>,
     position: Position,
 ) -> Result<Option<Box<dyn BlockScan + 's>>, ExecError> {
     // The plan goes along with the worker, which a scan of documents needs as a whole.
@@ -28,6 +30,6 @@ pub(crate) fn open<'s>(
             }
         }
     }
-    let scan = TextScan::new(run, worker, block, part, position)?;
+    let scan = TextScan::new(run, worker, block, part, statistics, position)?;
     Ok(scan.map(|scan| Box::new(scan) as Box<dyn BlockScan + 's>))
 }

@@ -11,9 +11,10 @@ use crate::error::ExecError;
 use crate::expr::{Event, Scope};
 use crate::outputs::check_row;
 use crate::pushdown::{Finder, window};
-use crate::source::{Block, Direction, Documents};
+use crate::source::{Block, Direction};
 use crate::statistics::Statistics;
 use crate::stats::{Stats, Technique};
+use crate::stored::Documents;
 use std::ops::Range;
 use tamias_json::search;
 
@@ -28,12 +29,14 @@ pub(crate) struct TextScan<'b, 'w> {
 }
 
 impl<'b, 'w> TextScan<'b, 'w> {
-    /// A scan of a part of a block from a position on; none if its documents are to be left out.
+    /// A scan of a part of a block from a position on; none if its documents are to be left out. The block's statistics are read if they are
+    /// not given.
     pub(crate) fn new(
         run: Run<'w>,
         worker: &'w mut Worker,
         block: &'b dyn Block,
         part: &Part,
+        statistics: Option<&Statistics<'_>>,
         position: Position,
     ) -> Result<Option<TextScan<'b, 'w>>, ExecError> {
         let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(None) };
@@ -45,8 +48,13 @@ impl<'b, 'w> TextScan<'b, 'w> {
             false => Documents::default(),
         };
         let ends = documents.ends.get(..part.events.end).unwrap_or_default();
-        if let Some(finder) = &mut worker.finder {
-            finder.begin(ends, Statistics::of(block).as_ref(), &part.settled);
+        if let Some(finder) = &mut worker.finder
+            && worker.begun.replace(part.number) != Some(part.number)
+        {
+            match statistics {
+                Some(_) => finder.begin(ends, statistics, &part.settled),
+                None => finder.begin(ends, Statistics::of(block).as_ref(), &part.settled),
+            }
         }
         let parts = Parts { documents: documents.bytes, ends, times };
         Ok(Some(TextScan { run, worker, parts, events: part.events.clone(), position }))
@@ -125,7 +133,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
         };
         let event = Event { document, instant, arrival };
         let mut scope =
-            Scope::of(event, &run.events.names, worker.now, Some(&run.control.interrupt), &mut worker.spare);
+            Scope::of(event, &run.events.names, worker.now, Some(&*run.control.interrupt), &mut worker.spare);
         let mut emitter = Emitter::new(run, parts.documents, position, columns, wanted, stats);
         let left = emitter.event(&mut scope);
         scope.end(&mut worker.spare);
@@ -243,9 +251,12 @@ impl<'b, 'w> TextScan<'b, 'w> {
             indices.clear();
             indices.extend(0..matches.len() as u32);
             finder.fill_output(documents, indices);
-            hits.clear();
-            hits.extend(indices.iter().map(|index| Hit { index: *index, is_certain: true }));
-            return Ok(finder.knows_all_outputs(indices));
+            let all_known = finder.knows_all_outputs(indices);
+            if !all_known {
+                hits.clear();
+                hits.extend(indices.iter().map(|index| Hit { index: *index, is_certain: true }));
+            }
+            return Ok(all_known);
         }
         collect(hits, matches);
         indices.clear();
@@ -261,7 +272,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
                 }
                 let event = self.parts.event(window.start + hit.index as usize);
                 let mut scope =
-                    Scope::of(event, &events.names, worker.now, Some(&control.interrupt), &mut worker.spare);
+                    Scope::of(event, &events.names, worker.now, Some(&*control.interrupt), &mut worker.spare);
                 let mut passes = true;
                 if finder.read_condition(hit.index, documents, &mut scope) {
                     hit.is_certain = true;
@@ -323,7 +334,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
         let event = self.parts.event(window.start);
         let worker = &mut *self.worker;
         let mut scope =
-            Scope::of(event, &events.names, worker.now, Some(&control.interrupt), &mut worker.spare);
+            Scope::of(event, &events.names, worker.now, Some(&*control.interrupt), &mut worker.spare);
         for (row, index) in buffers.indices.iter().enumerate() {
             finder.read_output(*index, documents, &mut scope);
             let event = self.parts.event(window.start + *index as usize);

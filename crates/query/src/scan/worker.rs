@@ -27,6 +27,10 @@ pub(crate) struct Worker {
     pub(super) window_events: usize,
     /// What is asked of blocks in columns; none where documents have to be looked at.
     pub(super) columns: Option<Arc<ColumnPlan>>,
+    /// How many parts it has made.
+    parts: u64,
+    /// The part that the finder has begun with.
+    pub(super) begun: Option<u64>,
     /// None where nothing shall be concluded.
     pub(crate) pruner: Option<Pruner>,
     watch: Arc<Watch>,
@@ -59,7 +63,9 @@ impl Worker {
             finder: pushdown.and_then(Finder::new).map(Box::new),
             buffers: Buffers::default(),
             window_events: FIRST_WINDOW_EVENTS,
-            pruner: pushdown.map(|pushdown| Pruner::new(pushdown, now)),
+            parts: 0,
+            begun: None,
+            pruner: pushdown.map(|pushdown| Pruner::new(pushdown, now, &control.interrupt)),
             watch: control.watch.clone(),
         }
     }
@@ -75,18 +81,20 @@ impl Worker {
     ) -> Result<Pruned<'b>, ExecError> {
         self.watch.look(block);
         let count = block.len();
+        self.parts += 1;
+        let number = self.parts;
         let Some(pruner) = &mut self.pruner else {
-            return Ok(Pruned { part: Part::unsettled(0..count), all_pass: false, statistics: None });
+            return Ok(Pruned { part: Part::unsettled(0..count, number), all_pass: false, statistics: None });
         };
         let statistics = Statistics::of(block);
         let Verdict { events, passes, settled } = pruner.of(block, statistics.as_ref())?;
         if passes == Some(false) {
             stats.blocks_skipped += 1;
             stats.events_skipped += count as u64;
-            return Ok(Pruned { part: Part::unsettled(0..0), all_pass: false, statistics });
+            return Ok(Pruned { part: Part::unsettled(0..0, number), all_pass: false, statistics });
         }
         stats.events_skipped += (count - events.len()) as u64;
         let all_pass = passes == Some(true) && events.len() == count;
-        Ok(Pruned { part: Part { events, settled }, all_pass, statistics })
+        Ok(Pruned { part: Part { events, number, settled }, all_pass, statistics })
     }
 }

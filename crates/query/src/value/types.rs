@@ -114,15 +114,31 @@ impl<'a> Value<'a> {
             Value::Undefined | Value::Null | Value::Bool(_) => 5,
             Value::Number(number) => number.weight(),
             Value::Text(text) => text.weight(),
-            Value::Array(Array::Stored(array)) => array.raw().len(),
-            Value::Array(Array::Shared(items)) => items.weight,
-            Value::Object(Object::Stored(map) | Object::Properties(map)) => map.raw().len(),
-            Value::Object(Object::Shared(members)) => members.weight,
+            Value::Array(array) => array.weight(),
+            Value::Object(object) => object.weight(),
+        }
+    }
+}
+
+impl Object<'_> {
+    /// As [`Value::weight`].
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            Object::Stored(map) | Object::Properties(map) => map.raw().len(),
+            Object::Shared(members) => members.weight,
         }
     }
 }
 
 impl<'a> Array<'a> {
+    /// As [`Value::weight`].
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            Array::Stored(array) => array.raw().len(),
+            Array::Shared(items) => items.weight,
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         match self {
             Array::Stored(array) => array.len(),

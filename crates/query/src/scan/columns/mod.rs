@@ -2,44 +2,26 @@
 
 mod compile;
 mod evaluate;
+mod found;
 mod range;
 
 pub(crate) use compile::ColumnPlan;
+pub(crate) use found::Found;
 
 use super::block_scan::{BlockScan, Part, Position, Run};
 use crate::chunk::{Columns, Form};
-use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
+use crate::column_block::{Coded, ColumnBlock, ColumnError, NumberColumn, PathColumn};
 use crate::control::Control;
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
 use crate::outputs::{Output, check_row};
-use crate::source::{Direction, Times};
+use crate::source::Direction;
 use crate::stats::{Stats, Technique};
+use crate::stored::Times;
 use crate::value::{Value, write_json};
 use evaluate::{Evaluator, Mask};
+use found::Values;
 use std::sync::Arc;
-
-/// The rows of a block that pass, and their values.
-#[derive(Debug)]
-pub(crate) struct Found {
-    /// Places in the block, in the query's direction.
-    rows: Vec<u32>,
-    outputs: Vec<Values>,
-    events: usize,
-}
-
-/// The values of an output.
-#[derive(Debug)]
-enum Values {
-    Nothing,
-    /// By the places of rows in the block.
-    Path(Arc<PathColumn>),
-    /// By the entries of a path, for each of which the value is known.
-    Entries { of: Arc<PathColumn>, values: Arc<Dictionary> },
-    /// By the rows that pass.
-    Rows(Arc<Dictionary>),
-    Undefined,
-}
 
 /// A scan of a block in columns.
 pub(crate) struct ColumnScan<'s> {
@@ -99,7 +81,8 @@ fn find(
         Some(filter) => Some(evaluator.test(filter, None)?),
         None => None,
     };
-    let passes = |row: &u32| mask.as_ref().is_none_or(|mask| mask.get(*row as usize).copied().unwrap_or_default());
+    let passes =
+        |row: &u32| mask.as_ref().is_none_or(|mask| mask.get(*row as usize).copied().unwrap_or_default());
     let all = part.events.start as u32..part.events.end as u32;
     let mut rows: Vec<u32> = all.filter(passes).collect();
     if direction == Direction::Descending {
@@ -210,7 +193,13 @@ fn push_values(values: &Values, rows: &[u32], first: usize, column: usize, colum
     }
 }
 
-fn push_coded(coded: &Coded, dictionary: &Arc<Dictionary>, rows: &[u32], column: usize, columns: &mut Columns) {
+fn push_coded(
+    coded: &Coded,
+    dictionary: &Arc<Dictionary>,
+    rows: &[u32],
+    column: usize,
+    columns: &mut Columns,
+) {
     let dictionary = columns.share(dictionary.clone());
     columns.push_entries(column, dictionary, rows.iter().map(|row| coded.code(*row as usize)));
 }
@@ -226,32 +215,36 @@ fn push_numbers(
     match values {
         Values::Nothing | Values::Undefined => {}
         Values::Path(path) => match &**path {
-            PathColumn::Numbers(numbers) => push_stored_numbers(&numbers.numbers, rows, begun, column, columns),
+            PathColumn::Numbers(numbers) => push_stored_numbers(numbers, rows, begun, column, columns),
             PathColumn::Coded(coded) => {
-                push_coded_numbers(coded, &coded.dictionary, rows, begun, column, columns);
+                let codes = rows.iter().map(|row| coded.code(*row as usize));
+                push_entries(&coded.dictionary, codes, begun, column, columns);
             }
             PathColumn::Nothing | PathColumn::Unknown => {}
         },
         Values::Entries { of, values } => {
             if let Some(coded) = of.coded() {
-                push_coded_numbers(coded, values, rows, begun, column, columns);
+                let codes = rows.iter().map(|row| coded.code(*row as usize));
+                push_entries(values, codes, begun, column, columns);
             }
         }
         Values::Rows(values) => {
             let codes = first as u32..(first + rows.len()) as u32;
-            push_texts(values, codes, begun, column, columns);
+            push_entries(values, codes, begun, column, columns);
         }
     }
 }
 
 /// Numbers as they are stored in a column.
 fn push_stored_numbers(
-    numbers: &tamias_shred::Numbers,
+    stored: &NumberColumn,
     rows: &[u32],
     begun: usize,
     column: usize,
     columns: &mut Columns,
 ) {
+    let numbers = &stored.numbers;
+    let mut shared = None;
     // Most queries go forward, so that the place of the next row is not far behind that of the last.
     let mut next = 0;
     let mut place_of = |row: u32| match &numbers.rows {
@@ -271,34 +264,23 @@ fn push_stored_numbers(
         if let Some((significand, scale)) = numbers.get(place)
             && !columns.push_few(column, begun + at, significand, scale.into())
         {
-            let mut text = Vec::new();
-            numbers.write(place, &mut text);
-            columns.push_number(column, begun + at, &text);
+            let coded = stored.coded();
+            let dictionary = *shared.get_or_insert_with(|| columns.share(coded.dictionary.clone()));
+            columns.push_entry(column, begun + at, dictionary, coded.code(*row as usize));
         }
     }
 }
 
-/// The numbers among values by dictionary.
-fn push_coded_numbers(
-    coded: &Coded,
-    dictionary: &Dictionary,
-    rows: &[u32],
-    begun: usize,
-    column: usize,
-    columns: &mut Columns,
-) {
-    push_texts(dictionary, rows.iter().map(|row| coded.code(*row as usize)), begun, column, columns);
-}
-
-/// The numbers among texts.
-fn push_texts(
-    dictionary: &Dictionary,
+/// The numbers, strings and Booleans among entries of a dictionary.
+fn push_entries(
+    dictionary: &Arc<Dictionary>,
     codes: impl Iterator<Item = u32>,
     begun: usize,
     column: usize,
     columns: &mut Columns,
 ) {
+    let shared = columns.share(dictionary.clone());
     for (at, code) in codes.enumerate() {
-        columns.push_number(column, begun + at, dictionary.get(code));
+        columns.push_entry(column, begun + at, shared, code);
     }
 }

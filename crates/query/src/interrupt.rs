@@ -47,6 +47,8 @@ impl From<Failure> for ExecError {
 pub(crate) struct Interrupt {
     pub(crate) handle: CancelHandle,
     deadline: Option<Instant>,
+    /// Whether nobody wants what other threads are at any more.
+    pub(crate) is_abandoned: AtomicBool,
     /// After so many questions the query counts as cancelled.
     #[cfg(test)]
     questions: Option<std::sync::atomic::AtomicUsize>,
@@ -57,6 +59,7 @@ impl Interrupt {
         Interrupt {
             handle: CancelHandle::default(),
             deadline,
+            is_abandoned: AtomicBool::new(false),
             #[cfg(test)]
             questions: None,
         }
@@ -76,7 +79,7 @@ impl Interrupt {
         {
             self.handle.cancel();
         }
-        if self.handle.0.load(Ordering::Relaxed) {
+        if self.handle.0.load(Ordering::Relaxed) || self.is_abandoned.load(Ordering::Relaxed) {
             return Err(Failure::Cancelled);
         }
         match self.deadline {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use tamias::{Batch, EventFormat};
 use tamias_benches::processor_time;
-use tamias_store::{Direction, Event, Options, Statistics, Store};
+use tamias_store::{Codec, Direction, Event, Options, Store};
 use tamias_testdata::Generator;
 
 #[global_allocator]
@@ -37,7 +37,7 @@ struct Timed {
     nanoseconds: AtomicU64,
 }
 
-impl Statistics for Timed {
+impl Codec for Timed {
     fn collect(&self, documents: &[u8], ends: &[u32], out: &mut Vec<u8>) {
         let begin = processor_time();
         tamias_query::collect_statistics(documents, ends, out);
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         spans.push(start..bytes.trim_ascii_end().len());
     }
     let timed = Arc::new(Timed::default());
-    let contenders: [(&str, Arc<dyn Statistics>); 2] =
+    let contenders: [(&str, Arc<dyn Codec>); 2] =
         [("without statistics", Arc::new(())), ("with statistics", timed.clone())];
 
     let [(_, none), (_, held)] = [0, 1].map(|index| ingest(&bytes, &spans, &contenders[index].1));
@@ -122,7 +122,7 @@ struct Held {
 }
 
 /// Validates the events and stores them in a new store.
-fn ingest(bytes: &[u8], spans: &[Range<usize>], statistics: &Arc<dyn Statistics>) -> (Times, Held) {
+fn ingest(bytes: &[u8], spans: &[Range<usize>], statistics: &Arc<dyn Codec>) -> (Times, Held) {
     let folder = tempfile::tempdir().expect("a folder for the store");
     let store = Store::open(folder.path(), Options::default(), Arc::clone(statistics)).expect("a new store");
     let format = EventFormat::clef();
@@ -151,7 +151,8 @@ fn ingest(bytes: &[u8], spans: &[Range<usize>], statistics: &Arc<dyn Statistics>
     let mut held = Held { events: snapshot.events(), document_bytes: 0, statistics_bytes: 0 };
     for group in snapshot.groups(0..=u64::MAX, Direction::Ascending) {
         for block in group.expect("what was written just now") {
-            held.document_bytes += black_box(block.documents()).expect("what was written just now").len();
+            held.document_bytes +=
+                black_box(block.documents()).expect("what was written just now").bytes.len();
             held.statistics_bytes += block.statistics().map_or(0, <[u8]>::len);
         }
     }

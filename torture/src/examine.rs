@@ -89,14 +89,14 @@ pub(crate) fn look(snapshot: &Snapshot, pause: bool, report: &mut Report) -> Res
     for group in groups.by_ref() {
         for block in group.map_err(|error| error.to_string())? {
             for index in 0..block.len() {
-                let Some(key) = block.key(index) else { return Err("a block lacks a key".into()) };
-                match block.document(index) {
-                    Ok(Some(document)) => report.rows.push(Row {
+                let event = block.key(index).and_then(|key| Ok((key, block.document(index)?)));
+                match event {
+                    Ok((Some(key), Some(document))) => report.rows.push(Row {
                         arrival: key.arrival,
                         instant: key.instant,
                         document: document.to_vec(),
                     }),
-                    Ok(None) => return Err("a block lacks a document".into()),
+                    Ok(_) => return Err("a block lacks an event".into()),
                     Err(tamias_store::ReadError::Damaged(damage)) => {
                         report.left_out.push(part(&damage));
                         break;
@@ -130,8 +130,8 @@ fn backwards(snapshot: &Snapshot, report: &Report) -> Result<Option<String>, Str
         for block in blocks {
             for index in 0..block.len() {
                 match (block.key(index), block.document(index)) {
-                    (Some(key), Ok(Some(document))) => rows.push((key.arrival, document.to_vec())),
-                    (_, Err(error)) => return Ok(Some(error.to_string())),
+                    (Ok(Some(key)), Ok(Some(document))) => rows.push((key.arrival, document.to_vec())),
+                    (Err(error), _) | (_, Err(error)) => return Ok(Some(error.to_string())),
                     _ => return Err("a block lacks an event".into()),
                 }
             }
@@ -165,9 +165,9 @@ fn examine(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
     match arguments.task {
         Task::Read => {
             let reader = if arguments.is_direct() {
-                Reader::open(&arguments.folder, options)
+                Reader::open(&arguments.folder, options, Arc::new(()))
             } else {
-                Reader::open_on(arguments.directory(), options)
+                Reader::open_on(arguments.directory(), options, Arc::new(()))
             };
             let reader = reader.map_err(|error| error.to_string())?;
             let snapshot = reader.snapshot().map_err(|error| error.to_string())?;
@@ -192,9 +192,9 @@ fn examine(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
         }
         Task::Repair => {
             let repaired = if arguments.is_direct() {
-                Repair::run(&arguments.folder, &options, &(), false, &mut |_, _| ())
+                Repair::run(&arguments.folder, &options, Arc::new(()), false, &mut |_, _| ())
             } else {
-                Repair::run_on(arguments.directory(), &options, &(), false, &mut |_, _| ())
+                Repair::run_on(arguments.directory(), &options, Arc::new(()), false, &mut |_, _| ())
             };
             let repaired = repaired.map_err(|error| error.to_string())?;
             for file in &repaired.files {

@@ -26,13 +26,13 @@ use crate::tell::tell;
 use crate::units::printable;
 
 /// Opens a store for writing, and makes none.
-fn existing(folder: &Path) -> Result<Store, Failure> {
+fn existing(folder: &Path, options: Options) -> Result<Store, Failure> {
     if !folder.is_dir() {
         return Err(OpenError::Missing { folder: folder.to_owned() }.into());
     }
     // An empty folder is no store either.
     drop(Store::open_read_only(folder)?);
-    open(folder)
+    open(folder, options)
 }
 
 /// Opens a store for reading, in this way.
@@ -47,8 +47,8 @@ fn read(folder: &Path, reading: &Reading) -> Result<Store, Failure> {
 }
 
 /// Opens a store for writing, and tells what a crash has left behind.
-fn open(folder: &Path) -> Result<Store, Failure> {
-    let store = Store::open(folder)?;
+fn open(folder: &Path, options: Options) -> Result<Store, Failure> {
+    let store = Store::open_with(folder, options)?;
     for leftover in store.leftovers() {
         tell!("note: {leftover}");
     }

@@ -31,6 +31,16 @@ impl Zone {
         })
     }
 
+    /// The name under which a query has it.
+    pub(crate) fn name(&self) -> String {
+        match (self.0.iana_name(), self.0.to_fixed_offset()) {
+            (Some(name), _) => name.to_owned(),
+            (None, Ok(offset)) => offset.to_string(),
+            // The system's zone, if it has no name.
+            (None, Err(_)) => "UTC".to_owned(),
+        }
+    }
+
     /// The instant of ISO 8601 text; without an offset it is a time of this zone, without a time the beginning of the day.
     pub(crate) fn read(&self, text: &str) -> Result<Instant, String> {
         if let (true, Ok(instant)) = (self.0 == TimeZone::UTC, text.parse()) {

@@ -1,7 +1,9 @@
 //! Rows of one block as columns: what a scan finds, and what operators take.
 
+use crate::dictionary::Dictionary;
 use crate::memory::vec_bytes;
 use crate::value::{Array, Number, Object, Text, Value, few_digits, parse, write_json};
+use std::sync::Arc;
 use tamias_json::Value as Stored;
 use tamias_json::search::Span;
 
@@ -25,6 +27,11 @@ pub(crate) enum CellText {
         start: u32,
         end: u32,
     },
+    /// In one of the dictionaries that the columns share with others.
+    Entry {
+        dictionary: u32,
+        code: u32,
+    },
 }
 
 /// The form in which an operator wants the values of an expression.
@@ -34,7 +41,7 @@ pub(crate) enum Form {
     Nothing,
     /// Each row's value.
     Values,
-    /// Those values that are numbers.
+    /// Those values that are numbers, strings or Booleans, numbers of few digits apart.
     Numbers,
 }
 
@@ -46,12 +53,12 @@ pub(crate) enum Column {
     Numbers(Numbers),
 }
 
-/// The numbers among the values of a column. Rows that are in neither list have another value.
+/// The numbers, strings and Booleans among the values of a column. Rows that are in neither list have another value.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     /// Those of few digits, by their rows. Its digits and scale give back the text of each: a negative zero is none of them.
     pub(crate) few: Vec<FewDigits>,
-    /// All other numbers, by their rows.
+    /// All others, by their rows.
     pub(crate) others: Vec<(u32, CellText)>,
 }
 
@@ -62,6 +69,7 @@ pub(crate) struct Columns {
     /// For each row its event's place in time.
     orders: Vec<Order>,
     text: Vec<u8>,
+    dictionaries: Vec<Arc<Dictionary>>,
     /// Bytes of the documents that cells stand for, where each was evaluated by itself: an event that gives many rows may repeat a large value
     /// in all of them.
     repeated: usize,
@@ -100,6 +108,7 @@ impl Columns {
     pub(crate) fn clear(&mut self) {
         self.orders.clear();
         self.text.clear();
+        self.dictionaries.clear();
         self.repeated = 0;
         for column in &mut self.columns {
             match column {
@@ -197,8 +206,12 @@ impl Columns {
             None | Some(Column::Nothing) => {}
             Some(Column::Values(cells)) => cells.push(cell(value, documents, text)),
             Some(Column::Numbers(numbers)) => {
-                let Value::Number(number) = value else { return };
-                match few_digits_of(number) {
+                let few = match value {
+                    Value::Number(number) => few_digits_of(number),
+                    Value::Bool(_) | Value::Text(_) => None,
+                    Value::Undefined | Value::Null | Value::Array(_) | Value::Object(_) => return,
+                };
+                match few {
                     Some((significand, scale)) => {
                         numbers.few.push(FewDigits { significand, scale, at: row });
                     }
@@ -242,6 +255,54 @@ impl Columns {
         }
     }
 
+    /// Takes a dictionary in, by the number of which cells name it.
+    pub(crate) fn share(&mut self, dictionary: Arc<Dictionary>) -> u32 {
+        self.dictionaries.push(dictionary);
+        (self.dictionaries.len() - 1) as u32
+    }
+
+    /// Gives a column the values of the rows that were begun, as entries of a dictionary.
+    pub(crate) fn push_entries(&mut self, column: usize, dictionary: u32, codes: impl Iterator<Item = u32>) {
+        if let Some(Column::Values(cells)) = self.columns.get_mut(column) {
+            cells.extend(codes.map(|code| CellText::Entry { dictionary, code }));
+        }
+    }
+
+    /// Gives a column of values so many that are undefined.
+    pub(crate) fn push_undefined(&mut self, column: usize, rows: usize) {
+        if let Some(Column::Values(cells)) = self.columns.get_mut(column) {
+            cells.extend(std::iter::repeat_n(CellText::Undefined, rows));
+        }
+    }
+
+    /// Gives a row of a column of numbers its number, if that is one of few digits: whether it is.
+    #[inline]
+    pub(crate) fn push_few(&mut self, column: usize, row: usize, significand: i64, scale: u32) -> bool {
+        let is_few = significand.unsigned_abs() < FEW_MAX && scale <= SCALE_FEW_MAX;
+        if is_few && let Some(Column::Numbers(numbers)) = self.columns.get_mut(column) {
+            numbers.few.push(FewDigits { significand, scale, at: row as u32 });
+        }
+        is_few
+    }
+
+    /// Gives a row of a column of numbers an entry of a dictionary, if that is a number, a string or a Boolean.
+    pub(crate) fn push_entry(&mut self, column: usize, row: usize, dictionary: u32, code: u32) {
+        let Some(json) = self.dictionaries.get(dictionary as usize).map(|of| of.get(code)) else { return };
+        let few = match json.first() {
+            None | Some(b'n' | b'[' | b'{') => return,
+            Some(b'"' | b't' | b'f') => None,
+            // A negative zero is told by its text.
+            Some(_) => few_digits(json).filter(|(significand, _)| *significand != 0 || json.first() != Some(&b'-')),
+        };
+        let Some(Column::Numbers(numbers)) = self.columns.get_mut(column) else { return };
+        match few {
+            Some((significand, scale)) => {
+                numbers.few.push(FewDigits { significand, scale, at: row as u32 });
+            }
+            None => numbers.others.push((row as u32, CellText::Entry { dictionary, code })),
+        }
+    }
+
     /// The lists of a column of numbers, for the rows from the `first` on to be added.
     pub(crate) fn numbers_mut(&mut self, column: usize) -> Option<&mut Numbers> {
         match self.columns.get_mut(column)? {
@@ -261,7 +322,7 @@ impl Columns {
         let bytes: usize = cells
             .map(|cell| match cell {
                 CellText::Block { start, end } => end.saturating_sub(*start) as usize,
-                CellText::Undefined | CellText::Own { .. } => 0,
+                CellText::Undefined | CellText::Own { .. } | CellText::Entry { .. } => 0,
             })
             .sum();
         if text.len().saturating_add(bytes) > TEXT_BYTES_MAX {
@@ -312,6 +373,11 @@ impl<'c> Chunk<'c> {
         self.columns.columns.get(column).unwrap_or(&Column::Nothing)
     }
 
+    /// A dictionary that cells name.
+    pub(crate) fn dictionary(&self, number: u32) -> Option<&'c Arc<Dictionary>> {
+        self.columns.dictionaries.get(number as usize)
+    }
+
     /// The places in time of its rows.
     pub(crate) fn orders(&self) -> &'c [Order] {
         &self.columns.orders
@@ -329,6 +395,10 @@ impl<'c> Chunk<'c> {
             CellText::Undefined => return &[],
             CellText::Block { start, end } => (self.documents, start, end),
             CellText::Own { start, end } => (&self.columns.text, start, end),
+            CellText::Entry { dictionary, code } => {
+                let dictionary = self.columns.dictionaries.get(dictionary as usize);
+                return dictionary.map_or(&[], |dictionary| dictionary.get(code));
+            }
         };
         text.get(start as usize..end as usize).unwrap_or_default()
     }
@@ -346,14 +416,6 @@ impl<'c> Chunk<'c> {
     #[inline]
     pub(crate) fn value(&self, cell: CellText) -> Value<'c> {
         value_of(self.json(cell))
-    }
-
-    /// The number of a cell.
-    pub(crate) fn number(&self, cell: CellText) -> Option<Number<'c>> {
-        match self.value(cell) {
-            Value::Number(number) => Some(number),
-            _ => None,
-        }
     }
 }
 

@@ -245,7 +245,10 @@ fn grouped(grouping: &Grouping, columns: &[String], names: Names<'_>, steps: &mu
         .keys
         .iter()
         .map(|key| match key {
-            Key::Time(interval) => format!("time in intervals of {interval} ticks"),
+            Key::Time(intervals) => {
+                let zone = intervals.zone().map_or_else(String::new, |zone| format!(" in {}", zone.name()));
+                format!("time in intervals of {} ticks{zone}", intervals.ticks())
+            }
             Key::Expr { expr, ci } => format!("{}{}", names.print(expr), if *ci { " ci" } else { "" }),
         })
         .collect();

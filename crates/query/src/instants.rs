@@ -48,7 +48,8 @@ pub(crate) fn columns(query: &Select) -> Vec<bool> {
     query.groups.iter().map(group).chain(columns).collect()
 }
 
-fn is_instant(expr: &ParsedExpr) -> bool {
+/// Whether an expression, by what is written, is an instant wherever it has a value.
+pub(crate) fn is_instant(expr: &ParsedExpr) -> bool {
     match &expr.node {
         Node::BuiltIn(BuiltIn::Timestamp | BuiltIn::Start) => true,
         Node::If(_, one, other) => is_instant(one) && is_instant(other),

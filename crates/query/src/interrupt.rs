@@ -3,7 +3,7 @@
 use crate::error::ExecError;
 use crate::value::VALUE_BYTES_MAX;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Ends a running query from another thread.
@@ -49,6 +49,8 @@ pub(crate) struct Interrupt {
     deadline: Option<Instant>,
     /// Whether nobody wants what other threads are at any more.
     pub(crate) is_abandoned: AtomicBool,
+    /// How many results were too large for a decimal, and so undefined.
+    pub(crate) too_large: AtomicU64,
     /// After so many questions the query counts as cancelled.
     #[cfg(test)]
     questions: Option<std::sync::atomic::AtomicUsize>,
@@ -60,6 +62,7 @@ impl Interrupt {
             handle: CancelHandle::default(),
             deadline,
             is_abandoned: AtomicBool::new(false),
+            too_large: AtomicU64::new(0),
             #[cfg(test)]
             questions: None,
         }
@@ -136,6 +139,13 @@ impl<'i> Meter<'i> {
                 Ok(())
             }
             None => self.ask(),
+        }
+    }
+
+    /// Notes a result that is too large for a decimal.
+    pub(crate) fn note_too_large(&self) {
+        if let Some(interrupt) = self.interrupt {
+            interrupt.too_large.fetch_add(1, Ordering::Relaxed);
         }
     }
 

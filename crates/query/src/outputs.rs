@@ -5,6 +5,7 @@ use crate::error::ExecError;
 use crate::expr::Expr;
 use crate::plan::{Grouping, Key, Output as PlanOutput, Plan};
 use crate::value::{Kind, VALUE_BYTES_MAX, Value};
+use crate::zone::Intervals;
 
 /// A column: the values of an expression.
 #[derive(Clone)]
@@ -22,10 +23,10 @@ pub(crate) struct GroupOutputs {
 }
 
 /// What a key is.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum KeyColumn {
-    /// The beginning of the interval, of so many ticks, that the event falls into.
-    Time(u64),
+    /// The beginning of the interval that the event falls into.
+    Time(Intervals),
     Value {
         column: usize,
         ci: bool,
@@ -62,14 +63,14 @@ impl GroupOutputs {
             })
         };
         let keys = grouping.keys.iter().map(|key| match key {
-            Key::Time(interval) => KeyColumn::Time(*interval),
+            Key::Time(intervals) => KeyColumn::Time(intervals.clone()),
             Key::Expr { expr, ci } => KeyColumn::Value { column: column(expr, Form::Values), ci: *ci },
         });
         let keys = keys.collect();
         let arguments = grouping.aggregates.iter().map(|aggregate| {
             let form = match &aggregate.argument {
                 Expr::Constant(Value::Bool(true)) => Form::Nothing,
-                _ if aggregate.function.takes(Kind::String) => Form::Values,
+                _ if aggregate.function.takes(Kind::Array) => Form::Values,
                 _ => Form::Numbers,
             };
             column(&aggregate.argument, form)

@@ -1,10 +1,11 @@
 //! The values of `$name` in a query's text.
 
 use crate::value::{Kind, Value, parse};
+use crate::zone::Zone;
 use std::collections::BTreeMap;
 use tamias_json::validate::{Limits, ValidateError, minify_value};
 
-/// Values for the parameters of a query, so that nobody splices text into it.
+/// Values for the parameters of a query, so that nobody splices text into it; and its time zone.
 ///
 /// ```
 /// use tamias_query::{Parameters, Query};
@@ -14,7 +15,17 @@ use tamias_json::validate::{Limits, ValidateError, minify_value};
 /// # Ok::<(), tamias_query::QueryError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Parameters(BTreeMap<String, Value<'static>>);
+pub struct Parameters {
+    values: BTreeMap<String, Value<'static>>,
+    zone: Option<Zone>,
+}
+
+/// There is no time zone of that name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no time zone called `{0}`; they have names as in `Europe/Berlin`, or are offsets as in `+02:00`"
+)]
+pub struct UnknownZone(String);
 
 impl Parameters {
     /// No parameters.
@@ -24,7 +35,7 @@ impl Parameters {
 
     /// Binds `$name` to a string.
     pub fn set_text(&mut self, name: &str, text: &str) -> &mut Parameters {
-        self.0.insert(name.to_owned(), Value::from(text.to_owned()));
+        self.values.insert(name.to_owned(), Value::from(text.to_owned()));
         self
     }
 
@@ -35,8 +46,32 @@ impl Parameters {
     pub fn set_json(&mut self, name: &str, json: &str) -> Result<&mut Parameters, ValidateError> {
         let mut minified = Vec::new();
         minify_value(json.as_bytes(), &Limits::default(), &mut minified)?;
-        self.0.insert(name.to_owned(), parse(&minified));
+        self.values.insert(name.to_owned(), parse(&minified));
         Ok(self)
+    }
+
+    /// Sets the query's own time zone by its IANA name, in any case, or as an offset like `+02:00`. It is UTC unless it is set. There the days of `time(1d)` begin, and there is
+    /// what a text tells without an offset, as in `@Timestamp > '2024-05-29'`.
+    ///
+    /// ```
+    /// use tamias_query::{Parameters, Query};
+    /// let mut parameters = Parameters::new();
+    /// parameters.set_zone("Europe/Berlin")?;
+    /// let query = Query::prepare_with("select a from stream where @Timestamp >= '2024-05-29'", &parameters)?;
+    /// let midnight: tamias_query::Instant = "2024-05-28T22:00:00Z".parse()?;
+    /// assert_eq!(query.instants(), midnight.ticks()..=u64::MAX);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such zone.
+    pub fn set_zone(&mut self, name: &str) -> Result<&mut Parameters, UnknownZone> {
+        self.zone = Zone::named(name).ok_or_else(|| UnknownZone(name.to_owned()))?;
+        Ok(self)
+    }
+
+    pub(crate) fn zone(&self) -> Option<&Zone> {
+        self.zone.as_ref()
     }
 
     /// The kind of the value that is bound to `$name`; undefined where none is.
@@ -45,10 +80,10 @@ impl Parameters {
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Value<'static>> {
-        self.0.get(name)
+        self.values.get(name)
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.values.keys().map(String::as_str)
     }
 }

@@ -6,6 +6,7 @@ use crate::expr::{Certain, Expr, Printed};
 use crate::pushdown::{Asked, Pushdown, Slots};
 use crate::source::Direction;
 use crate::value::Kind;
+use crate::zone::Intervals;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -75,8 +76,8 @@ pub(crate) struct Grouping {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Key {
-    /// The beginning of the interval, of so many ticks, that the event falls into.
-    Time(u64),
+    /// The beginning of the interval that the event falls into.
+    Time(Intervals),
     Expr {
         expr: Expr,
         ci: bool,

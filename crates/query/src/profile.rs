@@ -1,6 +1,7 @@
 //! What is counted and timed of a running query, beside its rows, if it is asked for.
 
 use crate::aggregate::Function;
+use crate::column_block::{ColumnBlock, ColumnError};
 use crate::expr::{Computed, Expr, Printed, Scope, property};
 use crate::options::RunOptions;
 use crate::plan::{Input, Key, Output, Plan};
@@ -389,6 +390,12 @@ impl Block for Timed<Arc<dyn Block>> {
     }
     fn documents(&self) -> Result<Option<source::Documents<'_>>, SourceError> {
         timed(&self.nanoseconds, || self.of.documents())
+    }
+    fn columns(&self) -> Result<Option<&ColumnBlock>, SourceError> {
+        timed(&self.nanoseconds, || self.of.columns())
+    }
+    fn leave_out(&self, error: ColumnError) -> Result<(), SourceError> {
+        self.of.leave_out(error)
     }
     fn statistics(&self) -> Option<&[u8]> {
         self.of.statistics()

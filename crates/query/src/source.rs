@@ -1,6 +1,7 @@
 //! Where events come from: blocks of them, in groups whose times overlap.
 
 use crate::chunk::Order;
+use crate::column_block::{ColumnBlock, ColumnError};
 use std::sync::Arc;
 
 /// Some events, sorted by (instant, arrival).
@@ -30,6 +31,20 @@ pub trait Block: Send + Sync {
     /// # Errors
     /// Whatever keeps them from being read; the query ends with it.
     fn documents(&self) -> Result<Option<Documents<'_>>, SourceError>;
+    /// The block in columns, if it is stored so.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being opened; the query ends with it.
+    fn columns(&self) -> Result<Option<&ColumnBlock>, SourceError> {
+        Ok(None)
+    }
+    /// Columns could not be read: nothing where the block shall be left out, as if it held no events.
+    ///
+    /// # Errors
+    /// The reason, if the query shall end with it.
+    fn leave_out(&self, error: ColumnError) -> Result<(), SourceError> {
+        Err(error.into())
+    }
     /// What the block says of itself, as [`collect_statistics`](crate::collect_statistics) wrote it; none where nothing was collected.
     fn statistics(&self) -> Option<&[u8]>;
 }

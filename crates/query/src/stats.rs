@@ -3,13 +3,15 @@
 use std::fmt;
 
 /// How hits are looked for: the events of a block that pass `where`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Technique {
     /// Each event is scanned and evaluated.
     Plain,
     /// Blocks are searched, and what is found there is evaluated.
     Search,
+    /// Columns are read, and evaluated as such.
+    Columns,
 }
 
 impl fmt::Display for Technique {
@@ -17,6 +19,7 @@ impl fmt::Display for Technique {
         f.write_str(match self {
             Technique::Plain => "each event scanned and evaluated",
             Technique::Search => "blocks searched, what is found evaluated",
+            Technique::Columns => "columns read and evaluated",
         })
     }
 }
@@ -45,7 +48,7 @@ pub struct Stats {
     pub hits: u64,
     /// Rows given.
     pub rows: u64,
-    /// How hits were looked for; none before anything was read. Of several, the one that is not plain.
+    /// How hits were looked for; none before anything was read. Of several, the quickest.
     pub technique: Option<Technique>,
 }
 
@@ -62,10 +65,6 @@ impl Stats {
         self.elements += other.elements;
         self.hits += other.hits;
         self.rows += other.rows;
-        self.technique = match (self.technique, other.technique) {
-            (Some(Technique::Search), _) | (_, Some(Technique::Search)) => Some(Technique::Search),
-            (Some(Technique::Plain), _) | (_, Some(Technique::Plain)) => Some(Technique::Plain),
-            (None, None) => None,
-        };
+        self.technique = self.technique.max(other.technique);
     }
 }

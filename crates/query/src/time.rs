@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::sync::LazyLock;
 
 /// 1970-01-01T00:00:00Z.
-const UNIX_EPOCH: i64 = 621_355_968_000_000_000;
+pub(crate) const UNIX_EPOCH: i64 = 621_355_968_000_000_000;
 
 /// 9999-12-31T23:59:59.9999999Z.
 pub(crate) const INSTANT_MAX: u64 = Instant::MAX.ticks();
@@ -158,6 +158,12 @@ pub(crate) fn parse_instant(text: &str) -> Option<u64> {
     Instant::from_ticks(ticks).map(Instant::ticks)
 }
 
+/// Whether a text that tells an instant names an offset from UTC, or UTC itself.
+pub(crate) fn tells_offset(text: &str) -> bool {
+    // Behind the date, signs are those of offsets.
+    text.get(10..).is_some_and(|time| time.contains(['Z', 'z', '+', '-']))
+}
+
 /// An instant as `2024-05-29T10:56:01.1234567Z`, or with an offset in ticks, as `…+10:00`. None where the offset is not of
 /// whole minutes below a day, or the text would lie outside the years 1 to 9999.
 pub(crate) fn format_instant(instant: u64, offset: i64) -> Option<String> {
@@ -213,7 +219,7 @@ pub(crate) fn format_duration(ticks: i64) -> String {
 }
 
 /// The time zones as they were known when this was built, so that no answer depends on the machine.
-static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+pub(crate) static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
 /// The offset from UTC that an IANA time zone has at an instant, in ticks. Takes some 50 ns once the zone has been used.
 pub(crate) fn offset_in(zone: &str, instant: u64) -> Option<i64> {

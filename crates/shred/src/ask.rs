@@ -8,8 +8,8 @@ use crate::encoding::simple::Simple;
 use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
 use crate::group::{Group, GroupReader};
-use crate::output::Output;
 use crate::path::{ROOT, Step};
+use crate::spans::Spans;
 
 impl Group {
     /// The numbers of the columns at a path of keys, one for each kind that its values have. Keys are spelled as documents spell them.
@@ -152,18 +152,8 @@ impl GroupReader<'_> {
                 spans.iter().map(|span| Cow::Borrowed(text(span).unwrap_or_default())).collect();
             return Ok(Texts::of(&texts));
         };
-        let mut out = Output::new(self.group.document_bytes());
-        let mut texts = Vec::with_capacity(values.len());
-        for index in 0..values.len() {
-            let start = out.len();
-            values.append(index, &mut out)?;
-            texts.push((start, out.len()));
-        }
-        let bytes = out.into_bytes();
-        let texts: Vec<Cow<'_, [u8]>> = texts
-            .iter()
-            .map(|(start, end)| Cow::Borrowed(bytes.get(*start..*end).unwrap_or_default()))
-            .collect();
+        let spans = Spans::of(values, &mut self.group.document_bytes())?;
+        let texts: Vec<&[u8]> = (0..spans.len()).map(|index| spans.get(index).unwrap_or_default()).collect();
         Ok(Texts::of(&texts))
     }
 

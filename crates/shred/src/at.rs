@@ -7,6 +7,7 @@ use crate::encoding::simple::{Simple, Values};
 use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
 use crate::group::{Group, GroupReader};
+use crate::number::{self, Plain};
 use crate::output::Output;
 use crate::path::{ROOT, Step};
 use crate::program::{Piece, Program};
@@ -373,6 +374,9 @@ impl<'g> GroupReader<'g> {
         let programs = cut.into_iter().map(|program| program.map_or_else(empty, Ok));
         let programs = programs.collect::<Result<Vec<Program>, DecodeError>>()?;
         let columns = self.needed_columns(needed.columns)?;
+        let mut left = directory.bytes;
+        let columns = columns.into_iter().map(|values| values.ready(&mut left));
+        let columns = columns.collect::<Result<Vec<_>, DecodeError>>()?;
         let mut lists = vec![Elements::default(); directory.lists.len()];
         for (list, place) in lists.iter_mut().enumerate() {
             if list == 0 || needed.lists.get(list).is_some_and(|needed| *needed) {
@@ -393,8 +397,7 @@ impl<'g> GroupReader<'g> {
 
     /// The values of some columns and of those that their templates refer to; the others are empty.
     fn needed_columns(&mut self, mut needed: Vec<bool>) -> Result<Vec<ColumnValues<'g>>, DecodeError> {
-        let mut columns: Vec<ColumnValues<'g>> =
-            needed.iter().map(|_| ColumnValues::Simple(Values::Whole(Vec::new()))).collect();
+        let mut columns: Vec<ColumnValues<'g>> = needed.iter().map(|_| ColumnValues::default()).collect();
         // Templates refer to columns before their own only.
         for column in (0..needed.len()).rev() {
             if !needed.get(column).is_some_and(|needed| *needed) {
@@ -462,3 +465,34 @@ impl Needed {
         self.unseen.pop()
     }
 }
+
+impl Numbers {
+    /// Appends the number at a place among the values as it is spelled.
+    pub fn write(&self, place: usize, out: &mut Vec<u8>) {
+        let Some((mantissa, scale)) = self.get(place) else { return };
+        let mut buffer: number::Buffer = [0; _];
+        let (from, to) = number::spell(Plain { mantissa, scale }, &mut buffer);
+        out.extend_from_slice(buffer.get(from..to).unwrap_or_default());
+    }
+
+    /// The mantissa and the scale that the number at a place is spelled with.
+    #[inline]
+    pub fn get(&self, place: usize) -> Option<(i64, u8)> {
+        let value = *self.values.get(place)?;
+        let Some(spelled) = &self.spelled else { return Some((value, self.scale)) };
+        let scale = *spelled.get(place)?;
+        let power = POWERS.get(usize::from(self.scale.saturating_sub(scale))).copied().unwrap_or(1);
+        Some((if power == 1 { value } else { value / power }, scale))
+    }
+}
+
+/// The powers of ten.
+const POWERS: [i64; 19] = {
+    let mut powers = [1; 19];
+    let mut n = 1;
+    while n < 19 {
+        powers[n] = powers[n - 1] * 10;
+        n += 1;
+    }
+    powers
+};

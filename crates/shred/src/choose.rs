@@ -124,19 +124,15 @@ impl<'a, 'd> Grouper<'a, 'd> {
         if one || counts.len() < 2 || counts.len() * 4 > numbers.len() {
             return false;
         }
-        let places = grouping::places(
-            list.codes.iter().map(|code| *code as u32),
-            counts,
-            list.shapes.len(),
-            numbers.len(),
-        );
-        let Some(places) = places else { return false };
-        let grouped = grouping::group(numbers, &places);
-        let pays = grouping::pays(numbers, &grouped);
-        if pays {
-            *numbers = grouped;
+        let codes = list.codes.iter().map(|code| *code as u32);
+        if !grouping::pays(numbers, codes.clone(), counts, list.shapes.len()) {
+            return false;
         }
-        pays
+        let Some(places) = grouping::places(codes, counts, list.shapes.len(), numbers.len()) else {
+            return false;
+        };
+        *numbers = grouping::group(numbers, &places);
+        true
     }
 }
 
@@ -161,7 +157,7 @@ fn plan(column: &RawColumn, little: usize) -> Plan {
     if let Some(parsed) = Parsed::of(texts) {
         return Plan::Instants(parsed);
     }
-    if let Some(numbers) = texts.iter().map(|text| whole(text)).collect::<Option<Vec<i64>>>() {
+    if let Some(numbers) = texts.iter().map(whole).collect::<Option<Vec<i64>>>() {
         return Plan::Numbers(numbers);
     }
     Plan::Texts(distinct)
@@ -223,7 +219,7 @@ fn estimate(learner: &Learner, ratio: &Ratio) -> usize {
     let code_bits = (usize::BITS - learner.patterns.len().leading_zeros()) as usize;
     let codes = learner.codes.len() * code_bits / 8;
     let held = |learned: &Learned| {
-        let literals: usize = learned.pattern.pieces.iter().map(|(literal, _)| literal.len() + 4).sum();
+        let literals: usize = learned.pattern.pieces.iter().map(|(literal, _)| literal.bytes.len() + 4).sum();
         // Digits take less than half of their bytes, and what else is left over is seldom quite random.
         let bytes: usize = learned.held.iter().map(|texts| texts.bytes().len()).sum();
         literals / 2 + bytes / 2
@@ -245,7 +241,7 @@ fn templates(learner: Learner, frames: &mut FrameWriter) -> Templates {
                     Hole::Own(held.next().map_or(Simple::Whole(Ints::Constant(0)), |held| leaf(held, frames)))
                 }
             };
-            pieces.push((literal, hole));
+            pieces.push((literal.bytes, hole));
         }
         templates.push(Template { pieces, tail: pattern.tail, uses });
     }
@@ -254,7 +250,7 @@ fn templates(learner: Learner, frames: &mut FrameWriter) -> Templates {
 
 /// Encodes texts that fill holes.
 fn leaf(all: &TextList, frames: &mut FrameWriter) -> Simple {
-    if let Some(numbers) = all.iter().map(|text| whole(text)).collect::<Option<Vec<i64>>>() {
+    if let Some(numbers) = all.iter().map(whole).collect::<Option<Vec<i64>>>() {
         return Simple::Whole(Ints::encode(&numbers, frames));
     }
     let plan = texts(all, Distinct::of(all), None, frames);

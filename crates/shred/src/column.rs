@@ -3,10 +3,11 @@
 use crate::bytes::Reader;
 use crate::encoding::Window;
 use crate::encoding::simple::{Simple, Values};
-use crate::encoding::templates::{Templated, Templates};
+use crate::encoding::templates::{ReadyTemplates, Templated, Templates};
 use crate::error::DecodeError;
 use crate::frame::{FrameInfo, FrameReader, Part};
 use crate::shape::Leaf;
+use crate::spans::Spans;
 
 /// How the values of a column are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +88,25 @@ impl Encoding {
     }
 }
 
+/// The values of a column as they are put into documents.
+#[derive(Clone, Debug)]
+pub(crate) enum Ready<'f> {
+    /// Texts that stand by themselves.
+    Texts(Spans<'f>),
+    /// Texts by template.
+    Templated(ReadyTemplates<'f>),
+}
+
+impl Ready<'_> {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Ready::Texts(spans) => spans.len(),
+            Ready::Templated(templated) => templated.len(),
+        }
+    }
+}
+
 /// The values of a column, read but for the most part not turned into text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnValues<'f> {
@@ -96,7 +116,22 @@ pub enum ColumnValues<'f> {
     Templated(Templated<'f>),
 }
 
-impl ColumnValues<'_> {
+impl Default for ColumnValues<'_> {
+    /// No values.
+    fn default() -> Self {
+        ColumnValues::Simple(Values::Whole(Vec::new()))
+    }
+}
+
+impl<'f> ColumnValues<'f> {
+    /// The values as they are put into documents; the bytes of texts that have to be made are taken from `left`.
+    pub(crate) fn ready(self, left: &mut usize) -> Result<Ready<'f>, DecodeError> {
+        Ok(match self {
+            ColumnValues::Simple(values) => Ready::Texts(Spans::of(values, left)?),
+            ColumnValues::Templated(templated) => Ready::Templated(templated.ready(left)?),
+        })
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         match self {

@@ -214,6 +214,9 @@ impl Directory<Box<[u8]>> {
             }
             levels.push(level);
         }
+        if own_holes(&self.columns) > (self.bytes + self.events) * VALUES_PER_BYTE {
+            return Err(malformed("more holes of templates than the documents could fill"));
+        }
         Ok(())
     }
 
@@ -223,12 +226,23 @@ impl Directory<Box<[u8]>> {
     }
 }
 
+/// How many values the holes of all templates have of their own. Each has a byte at least, but for texts that no template fits.
+fn own_holes(columns: &[Column]) -> usize {
+    let own = |column: &Column| match &column.encoding {
+        Encoding::Simple(_) => 0,
+        Encoding::Templates(templates) => templates.own_holes(),
+    };
+    columns.iter().map(own).sum()
+}
+
 /// Whether what was written stays within what a reader allows.
 pub(crate) fn within_limits<K>(directory: &Directory<K>) -> bool {
     let values: usize = directory.columns.iter().map(|column| column.count).sum();
     let lists: usize = directory.lists.iter().map(|list| list.arrays + list.elements).sum();
     let frames: usize = directory.frames.iter().map(|frame| frame.length as usize).sum();
-    values + lists <= (directory.bytes + directory.events) * VALUES_PER_BYTE
+    let most = (directory.bytes + directory.events) * VALUES_PER_BYTE;
+    values + lists <= most
+        && own_holes(&directory.columns) <= most
         && frames <= directory.bytes * FRAME_BYTES_PER_BYTE + BYTES_BESIDE
 }
 

@@ -1,6 +1,6 @@
 //! A group as it is read: its directory, its columns one by one, its documents.
 
-use crate::column::ColumnValues;
+use crate::column::{ColumnValues, Ready};
 use crate::directory::Directory;
 use crate::encoding::{Window, dictionary};
 use crate::error::{DecodeError, malformed};
@@ -299,8 +299,11 @@ impl<'g> GroupReader<'g> {
             left = rest.ok_or(malformed("shapes longer than the documents"))?;
             programs.push(program);
         }
-        let columns: Vec<ColumnValues<'g>> =
-            (0..directory.columns.len()).map(|column| self.column(column)).collect::<Result<_, _>>()?;
+        // Twice what it says, as of the documents: the encoder is to learn which one differs.
+        let mut left = 2 * directory.bytes;
+        let columns: Vec<Ready<'g>> = (0..directory.columns.len())
+            .map(|column| self.column(column)?.ready(&mut left))
+            .collect::<Result<_, _>>()?;
         let lists: Vec<Elements> =
             (0..directory.lists.len()).map(|list| self.list(list)).collect::<Result<_, _>>()?;
         let mut renderer = Renderer::new(&programs, &columns, &lists, directory.bytes).noting(column);

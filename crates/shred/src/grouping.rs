@@ -2,6 +2,9 @@
 //!
 //! What a shape determines, or nearly so, becomes a few long runs. Which place a value has is told by the shapes alone.
 
+/// HEURISTIC: so many values tell whether they are better stored by shape.
+const SAMPLE: usize = 2048;
+
 /// How many values of a column each shape of its list has: by the shape's code, those that have any.
 pub(crate) type Counts = Vec<(u32, u32)>;
 
@@ -64,10 +67,30 @@ pub(crate) fn ungroup(grouped: &[i64], places: &[u32]) -> Option<Vec<i64>> {
 }
 
 /// Whether values are better stored by shape: whether neighbours differ half as often then. HEURISTIC: of columns that compress at
-/// all, the number of changes tells the size well enough, without trying.
-pub(crate) fn pays(values: &[i64], grouped: &[i64]) -> bool {
-    let changes = |values: &[i64]| values.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    changes(grouped) * 2 < changes(values)
+/// all, the number of changes tells the size well enough, without trying. So does a sample of those at the beginning.
+pub(crate) fn pays(values: &[i64], codes: impl Iterator<Item = u32>, counts: &Counts, shapes: usize) -> bool {
+    let values = &values[..values.len().min(SAMPLE)];
+    let mut by_shape = vec![(0, None); shapes];
+    for (code, count) in counts {
+        if let Some((of_shape, _)) = by_shape.get_mut(*code as usize) {
+            *of_shape = *count as usize;
+        }
+    }
+    let mut rest = values;
+    let mut grouped = 0;
+    for code in codes {
+        let Some((count, last)) = by_shape.get_mut(code as usize) else { continue };
+        let (own, after) = rest.split_at((*count).min(rest.len()));
+        rest = after;
+        for value in own {
+            grouped += usize::from(*last != Some(*value));
+            *last = Some(*value);
+        }
+        if rest.is_empty() {
+            break;
+        }
+    }
+    grouped * 2 < values.windows(2).filter(|pair| pair[0] != pair[1]).count()
 }
 
 #[cfg(test)]

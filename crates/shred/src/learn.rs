@@ -27,10 +27,37 @@ pub(crate) enum Gap {
     Token,
 }
 
+/// A literal piece, never changed once it is found.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Literal {
+    pub(crate) bytes: Vec<u8>,
+    head: Head,
+}
+
+impl Literal {
+    fn of(bytes: Vec<u8>) -> Literal {
+        Literal { head: Head::of(&bytes), bytes }
+    }
+
+    /// What follows the literal in a text that begins with it. Most are short, and told by their head alone.
+    #[inline(always)]
+    fn strip_from<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+        let Some(first) = text.first_chunk::<8>() else { return text.strip_prefix(self.bytes.as_slice()) };
+        if u64::from_le_bytes(*first) & self.head.mask != self.head.bytes {
+            return None;
+        }
+        if self.bytes.len() <= 8 {
+            text.get(self.bytes.len()..)
+        } else {
+            text.strip_prefix(self.bytes.as_slice())
+        }
+    }
+}
+
 /// Literals and gaps in turn, and a literal at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Pattern {
-    pub(crate) pieces: Vec<(Vec<u8>, Gap)>,
+    pub(crate) pieces: Vec<(Literal, Gap)>,
     pub(crate) tail: Vec<u8>,
 }
 
@@ -45,11 +72,34 @@ pub(crate) struct Candidate<'d> {
     pub(crate) fraction: bool,
 }
 
-fn is_word(byte: u8) -> bool {
+/// For each byte whether it is part of a word, and whether of a token.
+static CLASSES: [(bool, bool); 256] = {
+    let mut classes = [(false, false); 256];
+    let mut byte = 0u8;
+    loop {
+        classes[byte as usize] = (class_word(byte), class_token(byte));
+        if byte == u8::MAX {
+            break classes;
+        }
+        byte += 1;
+    }
+};
+
+const fn class_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
+#[inline(always)]
+fn is_word(byte: u8) -> bool {
+    CLASSES[usize::from(byte)].0
+}
+
+#[inline(always)]
 fn is_token(byte: u8) -> bool {
+    CLASSES[usize::from(byte)].1
+}
+
+const fn class_token(byte: u8) -> bool {
     !matches!(
         byte,
         b' ' | b'\\'
@@ -70,6 +120,7 @@ fn is_token(byte: u8) -> bool {
     )
 }
 
+#[inline(always)]
 fn run(text: &[u8], inside: impl Fn(u8) -> bool) -> &[u8] {
     let length = text.iter().position(|byte| !inside(*byte)).unwrap_or(text.len());
     &text[..length]
@@ -105,7 +156,7 @@ impl Pattern {
         held.clear();
         let mut rest = text;
         for (literal, gap) in &self.pieces {
-            let Some(after) = rest.strip_prefix(literal.as_slice()) else { return false };
+            let Some(after) = literal.strip_from(rest) else { return false };
             let value = if let Gap::Reference(column) = gap { value(*column) } else { None };
             let Some(filling) = gap.fits(after, value) else { return false };
             rest = &after[filling.len()..];
@@ -146,7 +197,7 @@ impl Pattern {
             if !matches!(gap, Gap::Reference(_)) {
                 held += length;
             }
-            pattern.pieces.push((std::mem::take(&mut literal), gap));
+            pattern.pieces.push((Literal::of(std::mem::take(&mut literal)), gap));
             at += length;
         }
         pattern.tail = literal;
@@ -242,6 +293,8 @@ pub(crate) struct Learner {
     /// How many patterns one text fitted.
     singles: usize,
     given_up: bool,
+    /// Whether all texts have one length.
+    one_length: bool,
     scratch: Vec<Range<usize>>,
 }
 
@@ -256,7 +309,7 @@ pub(crate) struct Learned {
 }
 
 /// The first bytes of a text, up to eight, in one word: nearly all patterns that do not fit are told by them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Head {
     bytes: u64,
     mask: u64,
@@ -286,6 +339,16 @@ const PROBE: usize = 128;
 const TRIED: usize = 48;
 
 impl Learner {
+    /// Knows no template yet. Texts of one length that refer to nothing are best told position by position.
+    pub(crate) fn new(one_length: bool) -> Learner {
+        Learner { one_length, ..Learner::default() }
+    }
+
+    /// Whether any template refers to another value.
+    fn refers(&self) -> bool {
+        self.patterns.iter().any(|learned| learned.gaps < learned.pattern.pieces.len())
+    }
+
     /// Whether it is worth going on.
     pub(crate) fn is_given_up(&self) -> bool {
         self.given_up
@@ -305,8 +368,8 @@ impl Learner {
         candidates: impl FnOnce() -> Vec<Candidate<'d>>,
     ) {
         let seen = self.codes.len();
-        if seen >= PROBE && seen.is_power_of_two() && self.matched() * 4 < seen {
-            self.given_up = true;
+        if seen >= PROBE && seen.is_power_of_two() {
+            self.given_up |= self.matched() * 4 < seen || (self.one_length && !self.refers());
         }
         if self.given_up {
             return;
@@ -400,8 +463,9 @@ impl Learner {
                 let gaps = pattern.gaps();
                 let held = vec![TextList::default(); gaps];
                 self.known.insert(pattern.clone(), number);
-                self.heads
-                    .push(Head::of(pattern.pieces.first().map_or(&pattern.tail, |(literal, _)| literal)));
+                self.heads.push(
+                    pattern.pieces.first().map_or(Head::of(&pattern.tail), |(literal, _)| literal.head),
+                );
                 self.patterns.push(Learned { pattern, gaps, held, uses: 0 });
                 number
             }

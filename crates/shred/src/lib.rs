@@ -61,6 +61,7 @@ mod program;
 mod refer;
 mod render;
 mod shape;
+mod spans;
 mod texts;
 mod walk;
 

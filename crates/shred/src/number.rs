@@ -54,7 +54,7 @@ const SPELLED_MAX: usize = 24;
 pub(crate) type Buffer = [u8; SPELLED_MAX + SLACK];
 
 /// The pairs of digits from 00 to 99.
-const PAIRS: [[u8; 2]; 100] = {
+pub(crate) const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
     let mut n = 0;
     while n < 100 {

@@ -12,7 +12,10 @@ pub(crate) struct Output {
 }
 
 /// Pieces up to this size are copied by instructions of a fixed length, of which the bytes too many are overwritten by what follows.
-pub(crate) const SLACK: usize = 32;
+pub(crate) const SLACK: usize = 64;
+
+/// Most pieces are no longer than this.
+const SHORT: usize = 32;
 
 impl Output {
     /// An empty output of at most `limit` bytes, which takes memory as it grows.
@@ -39,7 +42,12 @@ impl Output {
             return Err(malformed("its documents are longer than it says"));
         }
         let start = self.length;
-        if length <= SLACK
+        if length <= SHORT
+            && let Some(block) = source.get(from..).and_then(|rest| rest.first_chunk::<SHORT>())
+            && let Some(place) = self.bytes.get_mut(start..).and_then(|rest| rest.first_chunk_mut::<SHORT>())
+        {
+            *place = *block;
+        } else if length <= SLACK
             && let Some(block) = source.get(from..).and_then(|rest| rest.first_chunk::<SLACK>())
             && let Some(place) = self.bytes.get_mut(start..).and_then(|rest| rest.first_chunk_mut::<SLACK>())
         {

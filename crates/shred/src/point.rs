@@ -7,7 +7,6 @@ use std::collections::HashMap;
 
 use crate::column::ColumnValues;
 use crate::encoding::Window;
-use crate::encoding::simple::Values;
 use crate::error::{DecodeError, malformed};
 use crate::group::GroupReader;
 use crate::grouping::Counts;
@@ -202,10 +201,11 @@ impl Point<'_, '_> {
             let shapes = located.codes.iter().map(|code| numbers[*code as usize]).collect();
             lists[number] = Elements { lengths: located.lengths, shapes };
         }
-        let empty = |_| ColumnValues::Simple(Values::Whole(Vec::new()));
-        let mut columns: Vec<ColumnValues<'_>> = (0..directory.columns.len()).map(empty).collect();
-        for (number, values) in std::mem::take(&mut self.columns) {
-            columns[number] = values;
+        let mut columns = Vec::with_capacity(directory.columns.len());
+        // Of each column the value after those of the document is read too.
+        let mut left = 2 * directory.bytes;
+        for number in 0..directory.columns.len() {
+            columns.push(self.columns.remove(&number).unwrap_or_default().ready(&mut left)?);
         }
         Renderer::new(&programs, &columns, &lists, directory.bytes).next(0, out)
     }

@@ -1,6 +1,7 @@
 //! Walks over what was taken apart, event by event, and lets the texts of some columns be compared with the other values around them.
 
-use crate::dissect::Dissection;
+use crate::dissect::{Dissection, RawColumn};
+use crate::encoding::positions::LENGTH_MAX;
 use crate::learn::{Candidate, Learner};
 use crate::shape::{Leaf, Slot};
 
@@ -9,6 +10,8 @@ pub(crate) struct Walk<'a, 'd> {
     dissection: &'a Dissection<'d>,
     /// For each column that is to be learned.
     pub(crate) learners: Vec<Option<Learner>>,
+    /// For each shape that was met its slots that are wanted; nothing while a value of it is open.
+    wanted: Vec<Option<Vec<Slot>>>,
     cursors: Vec<usize>,
     elements: Vec<usize>,
     arrays: Vec<usize>,
@@ -23,9 +26,14 @@ impl<'a, 'd> Walk<'a, 'd> {
     /// Walks over all documents, with a learner for each column that `wanted` names.
     pub(crate) fn over(dissection: &'a Dissection<'d>, wanted: &[bool]) -> Vec<Option<Learner>> {
         let lists = dissection.lists.len();
+        let one_length =
+            |column: &RawColumn| column.values.texts.length().is_some_and(|length| length <= LENGTH_MAX);
+        let learners = dissection.columns.iter().zip(wanted);
+        let learners = learners.map(|(column, wanted)| wanted.then(|| Learner::new(one_length(column))));
         let mut walk = Walk {
             dissection,
-            learners: wanted.iter().map(|wanted| wanted.then(Learner::default)).collect(),
+            learners: learners.collect(),
+            wanted: vec![None; dissection.shapes.len()],
             cursors: vec![0; dissection.columns.len()],
             elements: vec![0; lists],
             arrays: vec![0; lists],
@@ -46,7 +54,10 @@ impl<'a, 'd> Walk<'a, 'd> {
         let shape = dissection.lists[list].shapes[code as usize];
         let layout = &dissection.shapes[shape as usize].layout;
         self.open.push(shape);
-        for slot in &layout.slots {
+        let wanted = self.wanted[shape as usize].take();
+        let wanted =
+            wanted.unwrap_or_else(|| layout.slots.iter().filter(|slot| self.wants(slot)).copied().collect());
+        for slot in &wanted {
             match *slot {
                 Slot::Column { column, nth } => self.text(column, nth as usize, shape),
                 Slot::Array { list, nth } => {
@@ -58,12 +69,21 @@ impl<'a, 'd> Walk<'a, 'd> {
                 }
             }
         }
+        self.wanted[shape as usize] = Some(wanted);
         self.open.pop();
         for (column, count) in &layout.columns {
             self.cursors[*column as usize] += *count as usize;
         }
         for (list, count) in &layout.lists {
             self.arrays[*list as usize] += *count as usize;
+        }
+    }
+
+    /// Whether there is anything to learn from a slot.
+    fn wants(&self, slot: &Slot) -> bool {
+        match *slot {
+            Slot::Column { column, .. } => self.learners[column as usize].is_some(),
+            Slot::Array { .. } => true,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Puts documents together: runs the program of each document's shape over the columns.
 
-use crate::column::ColumnValues;
+use crate::column::Ready;
 use crate::encoding::templates::Filling;
 use crate::error::{DecodeError, malformed};
 use crate::output::Output;
@@ -21,7 +21,7 @@ pub(crate) struct Elements {
 /// cursors in any order.
 pub(crate) struct Renderer<'r, 'f> {
     programs: &'r [Program],
-    columns: &'r [ColumnValues<'f>],
+    columns: &'r [Ready<'f>],
     lists: &'r [Elements],
     cursors: Vec<usize>,
     /// How many arrays of each list, and how many elements.
@@ -37,7 +37,7 @@ pub(crate) struct Renderer<'r, 'f> {
 impl<'r, 'f> Renderer<'r, 'f> {
     pub(crate) fn new(
         programs: &'r [Program],
-        columns: &'r [ColumnValues<'f>],
+        columns: &'r [Ready<'f>],
         lists: &'r [Elements],
         steps: usize,
     ) -> Renderer<'r, 'f> {
@@ -108,8 +108,8 @@ impl<'r, 'f> Renderer<'r, 'f> {
         let columns = self.columns;
         let values = columns.get(column).ok_or(MISSING)?;
         let templated = match values {
-            ColumnValues::Simple(values) => return values.append(index, out),
-            ColumnValues::Templated(templated) => templated,
+            Ready::Texts(texts) => return texts.append(index, out),
+            Ready::Templated(templated) => templated,
         };
         let (template, nth) = templated.get(index).ok_or(MISSING)?;
         self.steps =

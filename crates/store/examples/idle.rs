@@ -56,7 +56,7 @@ fn opened(what: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
         }
         _ => {
             let read_mode = if what == "plain" { ReadMode::Plain } else { ReadMode::Map };
-            let reader = Reader::open(folder, options(read_mode))?;
+            let reader = Reader::open(folder, options(read_mode), Arc::new(()))?;
             (reader.snapshot()?, None, Some(reader))
         }
     };

@@ -150,7 +150,7 @@ fn bulk(folder: &Path) -> Result<(), Box<dyn Error>> {
     assert_eq!(store.snapshot().events(), EVENTS);
     println!("opening it for writing: {:?}", begun.elapsed());
     let begun = Instant::now();
-    let reader = Reader::open(folder, Options::default())?;
+    let reader = Reader::open(folder, Options::default(), Arc::new(()))?;
     let snapshot = reader.snapshot()?;
     assert_eq!(snapshot.events(), EVENTS);
     println!("opening it for reading: {:?}", begun.elapsed());
@@ -169,7 +169,7 @@ fn scan(snapshot: &Snapshot) -> Result<usize, Box<dyn Error>> {
     let mut bytes = 0;
     for group in snapshot.groups(0..=u64::MAX, Direction::Ascending) {
         for block in group? {
-            bytes += block.documents()?.len();
+            bytes += block.documents()?.bytes.len();
         }
     }
     Ok(bytes)
@@ -186,7 +186,7 @@ fn many_segments(folder: &Path) -> Result<(), Box<dyn Error>> {
     assert_eq!(store.snapshot().segments().len(), 10_000);
     println!("opening 10000 segments for writing: {:?}", begun.elapsed());
     let begun = Instant::now();
-    let reader = Reader::open(folder, Options::default())?;
+    let reader = Reader::open(folder, Options::default(), Arc::new(()))?;
     let snapshot = reader.snapshot()?;
     println!("opening 10000 segments for reading: {:?}", begun.elapsed());
     let begun = Instant::now();

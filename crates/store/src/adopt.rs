@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
+use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError};
 use crate::format::{FileKind, HEADER_BYTES, Key, VERSION};
 use crate::inventory::{self, UnnamedKind};
@@ -13,7 +14,7 @@ use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::options::{Options, ReadMode};
 use crate::replay::{Replayed, beyond_lost, log_damage};
 use crate::retire;
-use crate::segment::{Block, Environment, Segment};
+use crate::segment::{Environment, Segment};
 
 /// A segment or log of this store that no manifest names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +68,7 @@ pub(crate) fn beyond_unnamed(
     directory: &Arc<dyn Directory>,
     manifest: &Manifest,
     options: &Options,
+    codec: &Arc<dyn Codec>,
     replayed: &mut Replayed,
 ) -> Result<bool, OpenError> {
     let mut strays = strays(&**directory, manifest)?;
@@ -74,7 +76,7 @@ pub(crate) fn beyond_unnamed(
     if strays.is_empty() {
         return Ok(false);
     }
-    let environment = plain_environment(directory, manifest, options);
+    let environment = plain_environment(directory, manifest, options, Arc::clone(codec));
     let before = replayed.next_arrival;
     for stray in &strays {
         let next = match greatest_arrival(stray, &environment)? {
@@ -97,9 +99,10 @@ pub(crate) fn plain_environment(
     directory: &Arc<dyn Directory>,
     manifest: &Manifest,
     options: &Options,
+    codec: Arc<dyn Codec>,
 ) -> Arc<Environment> {
     let options = Options { read_mode: ReadMode::Plain, open_files_max: 1, ..options.clone() };
-    Arc::new(Environment::new(Arc::clone(directory), manifest.store, &options))
+    Arc::new(Environment::new(Arc::clone(directory), manifest.store, &options, codec))
 }
 
 /// The greatest arrival number in a stray, as far as it can be read; `None` if it cannot be told.
@@ -120,8 +123,8 @@ fn greatest_arrival(stray: &Stray, environment: &Arc<Environment>) -> Result<Opt
     }
     // Version 1 does not tell.
     let blocks = Arc::new(Segment::new(entry, Arc::clone(environment))).salvage()?;
-    let arrivals = blocks.blocks.iter().flat_map(Block::arrivals).map(|arrival| u64::from_le_bytes(*arrival));
-    Ok(if blocks.damage.is_empty() { arrivals.max() } else { None })
+    let greatest = blocks.events().map(|(key, _)| key.arrival).max();
+    Ok(greatest.filter(|_| blocks.damage.is_empty()))
 }
 
 /// What a stray holds that the store has lost.
@@ -162,6 +165,7 @@ impl Regained {
             let damage = Damage {
                 file: environment.directory.path(&stray.name()),
                 bytes: 0..0,
+                part: None,
                 keys: None,
                 events: None,
                 found: "its end is not one that was written, so that nothing in it is found",
@@ -171,24 +175,22 @@ impl Regained {
         let segment = Arc::new(Segment::new(entry, Arc::clone(environment)));
         let salvaged = segment.salvage()?;
         let mut regained = Regained { sources: segment.sources(), ..Regained::default() };
-        let arrivals = salvaged.blocks.iter().flat_map(Block::arrivals);
         let mut free = RoaringTreemap::new();
-        for arrival in arrivals.map(|arrival| u64::from_le_bytes(*arrival)) {
+        for (key, _) in salvaged.events() {
             regained.events += 1;
-            if !known.contains(arrival) {
-                free.insert(arrival);
+            if !known.contains(key.arrival) {
+                free.insert(key.arrival);
             }
         }
         regained.free = free.len();
         *known |= &free;
-        regained.damage = salvaged.damage;
-        if regained.damage.is_empty() && regained.free == regained.events {
+        if salvaged.damage.is_empty() && regained.free == regained.events {
             regained.whole = Some(entry);
         } else {
-            let events = salvaged.blocks.iter().flat_map(events_of);
-            let events = events.filter(|(key, _)| free.contains(key.arrival));
+            let events = salvaged.events().filter(|(key, _)| free.contains(key.arrival));
             regained.rest = events.map(|(key, document)| (key, document.to_vec())).collect();
         }
+        regained.damage = salvaged.damage;
         Ok(regained)
     }
 
@@ -217,6 +219,7 @@ impl Regained {
             regained.damage.push(Damage {
                 file: directory.path(&stray.name()),
                 bytes: rest.bytes,
+                part: None,
                 keys: None,
                 events: None,
                 found: "no whole batch begins there: one that was never acknowledged, or one that is damaged",
@@ -225,10 +228,4 @@ impl Regained {
         regained.rest.sort_unstable_by_key(|(key, _)| *key);
         Ok(regained)
     }
-}
-
-/// The events of a block that was verified, in order.
-pub(crate) fn events_of(block: &Block) -> impl Iterator<Item = (Key, &[u8])> {
-    // All was verified, so all is there.
-    (0..block.len()).filter_map(|index| Some((block.key(index)?, block.document(index).ok()??)))
 }

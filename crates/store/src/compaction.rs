@@ -3,15 +3,18 @@
 //! In the background this happens by tiers of size: eight segments of about a size become one of eight times that, so that an
 //! event is written anew a number of times that grows with the logarithm of a full segment's size over its first one's. One
 //! step reads and writes no more documents than a full segment holds.
+//!
+//! What is written is laid out as [`Options::segments`](crate::Options::segments) says: so text becomes columns where it is compacted
+//! anyway, and the rest when the whole store is.
 
 use std::sync::{Arc, PoisonError};
 
 use crate::error::{Failure, ReadError, SealError};
 use crate::format::Key;
 use crate::manifest::SegmentEntry;
-use crate::options::FlushStats;
+use crate::options::{FlushStats, Layout};
 use crate::segment::{Block, Segment};
-use crate::writer::Inner;
+use crate::writer::{Inner, Passed};
 
 /// HEURISTIC: so many segments of a tier become one at once. More would leave more small ones, fewer would write events more often.
 const TIER_SEGMENTS: usize = 8;
@@ -38,6 +41,13 @@ fn neighbours(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>>
     (0..small.len()).find_map(|start| fitting(small.get(start..)?, segment_bytes))
 }
 
+/// The earliest segment without any columns, where these are wanted; not one that was found to stay text.
+fn text(segments: &[SegmentEntry], passed: &Passed) -> Option<Vec<u64>> {
+    let is_text = |entry: &&SegmentEntry| entry.column_blocks == 0 && !passed.text.contains(&entry.number);
+    let earliest = segments.iter().filter(is_text).min_by_key(|entry| entry.first)?;
+    Some(vec![earliest.number])
+}
+
 /// Those that fill at most half a segment, in order of time.
 fn small(segments: &[SegmentEntry], segment_bytes: u64) -> Vec<SegmentEntry> {
     let mut small: Vec<SegmentEntry> =
@@ -60,24 +70,37 @@ fn fitting(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>> {
 impl Inner {
     /// Compacts one group of small segments of a tier; false if there is none.
     pub(crate) fn compact_tier(&self) -> Result<bool, SealError> {
-        self.compact(tier)
+        self.compact(|segments, bytes, _| tier(segments, bytes))
     }
 
     /// Compacts one group of small segments that are neighbours; false if there is none.
     pub(crate) fn compact_neighbours(&self) -> Result<bool, SealError> {
-        self.compact(neighbours)
+        self.compact(|segments, bytes, _| neighbours(segments, bytes))
     }
 
-    fn compact(&self, plan: fn(&[SegmentEntry], u64) -> Option<Vec<u64>>) -> Result<bool, SealError> {
-        let mut unreadable = self.compacting.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Makes columns of one segment that is text, if columns are what segments shall consist of; false if there is none.
+    pub(crate) fn compact_text(&self) -> Result<bool, SealError> {
+        match self.options.segments {
+            Layout::Text => Ok(false),
+            Layout::Columns => self.compact(|segments, _, passed| text(segments, passed)),
+        }
+    }
+
+    fn compact(
+        &self,
+        plan: impl FnOnce(&[SegmentEntry], u64, &Passed) -> Option<Vec<u64>>,
+    ) -> Result<bool, SealError> {
+        let mut passed = self.compacting.lock().unwrap_or_else(PoisonError::into_inner);
         let segments = Arc::clone(&self.state().segments);
         let candidates: Vec<SegmentEntry> = segments
             .list
             .iter()
             .map(|segment| segment.entry)
-            .filter(|entry| !unreadable.contains(&entry.number))
+            .filter(|entry| !passed.unreadable.contains(&entry.number))
             .collect();
-        let Some(chosen) = plan(&candidates, self.options.segment_bytes as u64) else { return Ok(false) };
+        let Some(chosen) = plan(&candidates, self.options.segment_bytes as u64, &passed) else {
+            return Ok(false);
+        };
         let mut blocks = Vec::new();
         let plain = self.environment.plain();
         for segment in segments.list.iter().filter(|segment| chosen.contains(&segment.entry.number)) {
@@ -86,20 +109,14 @@ impl Inner {
                 Err(ReadError::Failure(failure)) => return Err(failure.into()),
                 // It stays as it is, and as it can be read; another group may do.
                 Err(ReadError::Damaged(_)) => {
-                    unreadable.push(segment.entry.number);
+                    passed.unreadable.push(segment.entry.number);
                     return Ok(true);
                 }
             }
         }
-        let mut events: Vec<(Key, &[u8])> = Vec::new();
-        for block in &blocks {
-            for index in 0..block.len() {
-                // All was verified, so all is there.
-                if let (Some(key), Ok(Some(document))) = (block.key(index), block.document(index)) {
-                    events.push((key, document));
-                }
-            }
-        }
+        // All was verified, so all is there.
+        let mut events: Vec<(Key, &[u8])> =
+            blocks.iter().filter_map(|block| block.events().ok()).flatten().collect();
         events.sort_by_key(|(key, _)| *key);
         let mut stats = FlushStats::default();
         let sources = self.lock().manifest.sources.clone();
@@ -108,6 +125,8 @@ impl Inner {
         writer.stats.add(&stats);
         let written = written.map_err(|failure: Failure| writer.fail(failure))?;
         let manifest = writer.manifest.clone();
+        let left_text = written.entries.iter().filter(|entry| entry.column_blocks == 0);
+        passed.text.extend(left_text.map(|entry| entry.number));
         self.replace_segments(&mut writer, manifest, &chosen, written, |_| ())?;
         Ok(true)
     }
@@ -118,6 +137,7 @@ fn all_blocks(segment: &Arc<Segment>) -> Result<Vec<Block>, ReadError> {
     let blocks = 0..segment.load()?.index().blocks.len();
     let whole = |number| {
         let block = segment.block(number)?;
+        block.times()?;
         block.documents()?;
         Ok(block)
     };

@@ -16,6 +16,7 @@ pub enum Operation {
     Open,
     Create,
     Read,
+    Decode,
     Map,
     Write,
     Cut,
@@ -36,6 +37,7 @@ impl Operation {
             Operation::Open => "open",
             Operation::Create => "create",
             Operation::Read => "read",
+            Operation::Decode => "decode",
             Operation::Map => "map",
             Operation::Write => "write",
             Operation::Cut => "cut",
@@ -114,6 +116,8 @@ pub struct Damage {
     pub file: PathBuf,
     /// The bytes of it that cannot be used.
     pub bytes: Range<u64>,
+    /// The part that they are, of a block in columns.
+    pub part: Option<String>,
     /// First and last event, where they are known; otherwise the events may be of any time.
     pub keys: Option<(Key, Key)>,
     /// How many events are lost, where that is known.
@@ -125,7 +129,11 @@ pub struct Damage {
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Range { start, end } = self.bytes;
-        write!(f, "{} is damaged at bytes {start} to {end}: {}; ", self.file.display(), self.found)?;
+        write!(f, "{} is damaged at bytes {start} to {end}", self.file.display())?;
+        if let Some(part) = &self.part {
+            write!(f, " (part {part})")?;
+        }
+        write!(f, ": {}; ", self.found)?;
         match self.events {
             Some(1) => f.write_str("1 event is lost")?,
             Some(events) => write!(f, "{events} events are lost")?,

@@ -1,4 +1,4 @@
-//! What goes in: events, and what is collected from the blocks that they form.
+//! What goes in: events.
 
 /// An event as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,16 +7,4 @@ pub struct Event<'a> {
     pub instant: u64,
     /// The document: at least one byte, none of them a line feed.
     pub bytes: &'a [u8],
-}
-
-/// Says what a block holds, in bytes that the store keeps and does not look into.
-pub trait Statistics: Send + Sync {
-    /// Appends the statistics of a block. `documents` are the documents, each ended by a line feed; `ends` are the offsets of these line
-    /// feeds. They have at most 16 MiB: of longer ones nothing is kept.
-    fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>);
-}
-
-/// No statistics.
-impl Statistics for () {
-    fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {}
 }

@@ -6,7 +6,8 @@
 //! as [`Block`]s, in groups that come in order of time, either way. Any number of other processes can read beside the one that writes, each through
 //! a [`Reader`].
 //!
-//! The store knows nothing of what the documents mean. When it forms a block it asks [`Statistics`] for opaque bytes to keep with it.
+//! The store knows nothing of what the documents mean. When it forms a block it asks a [`Codec`] for opaque bytes to keep with it, and for
+//! the columns that it shall consist of, if [`Options::segments`] says so.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -20,7 +21,7 @@
 //! ])?;
 //! for group in store.snapshot().groups(0..=u64::MAX, Direction::Ascending) {
 //!     for block in group? {
-//!         assert_eq!(block.documents()?, b"{\"n\":1}\n{\"n\":2}\n");
+//!         assert_eq!(block.documents()?.bytes, b"{\"n\":1}\n{\"n\":2}\n");
 //!     }
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -30,6 +31,7 @@
 //! `docs/store-format.md`. With the feature `simulated` the module [`io`] has a folder in memory that fails on demand, for tests.
 
 mod adopt;
+mod codec;
 mod compaction;
 mod error;
 mod event;
@@ -58,16 +60,19 @@ mod store;
 mod upkeep;
 mod writer;
 
+pub use codec::{
+    BlockId, Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, Times,
+};
 pub use error::{AppendError, Damage, Failure, OpenError, Operation, ReadError, SealError};
-pub use event::{Event, Statistics};
+pub use event::Event;
 pub use format::Key;
 pub use inventory::{Unnamed, UnnamedKind};
 pub use log::SourcePosition;
-pub use options::{Durability, FlushStats, Options, ReadMode};
+pub use options::{Durability, FlushStats, Layout, Options, ReadMode};
 pub use reader::Reader;
 pub use recovery::Leftover;
 pub use removal::{Removed, Retention};
 pub use repair::{Rebuilt, RegainedFile, Repair, RepairedFile};
-pub use segment::Block;
+pub use segment::{Block, ColumnBlock};
 pub use snapshot::{Direction, Groups, SegmentInfo, Snapshot};
 pub use store::Store;

@@ -8,10 +8,13 @@ use crate::format::DOCUMENT_BYTES_MAX;
 /// How a store behaves. The format does not depend on it: a store can be opened with other options each time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Bytes of documents in a block, 1 to 1 GiB; 1 MiB unless set. A longer event gets a block of its own.
+    /// Bytes of documents in a block of text, 1 to 1 GiB; 1 MiB unless set. A block in columns holds eight times as many, if its codec takes
+    /// them. A longer event gets a block of its own.
     pub block_bytes: usize,
     /// Bytes of documents in a segment, 1 to 1 TiB; 64 MiB unless set. The memtable is sealed when it has as many; until then it is kept in memory as well.
     pub segment_bytes: usize,
+    /// What segments consist of that are written from now on; text unless set. Those that are there are read either way.
+    pub segments: Layout,
     /// Longest event, 1 to 1 GiB; 16 MiB unless set.
     pub event_bytes_max: usize,
     /// Most bytes of events in a batch, line feeds included, 2 to 4 GiB − 2; 256 MiB unless set.
@@ -37,6 +40,7 @@ impl Default for Options {
         Options {
             block_bytes: 1 << 20,
             segment_bytes: 64 << 20,
+            segments: Layout::Text,
             event_bytes_max: 16 << 20,
             batch_bytes_max: 256 << 20,
             seal_age: Duration::from_secs(300),
@@ -49,6 +53,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Bytes of documents in a block in columns. HEURISTIC: more documents have more in common, and a query opens each of its blocks.
+    pub(crate) fn column_block_bytes(&self) -> usize {
+        self.block_bytes.saturating_mul(8).min(DOCUMENT_BYTES_MAX)
+    }
+
     pub(crate) fn check(&self) -> Result<(), OpenError> {
         let ranges = [
             ("block_bytes", self.block_bytes, 1, 1 << 30),
@@ -64,6 +73,16 @@ impl Options {
         }
         Ok(())
     }
+}
+
+/// What the blocks of a segment consist of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Documents, one after another.
+    Text,
+    /// Columns, as far as the [codec](crate::Codec) makes any of a block: small on disk, and little is read of them. Encoding takes the processor
+    /// many times as long as writing text does.
+    Columns,
 }
 
 /// What an append waits for.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::inventory::{self, Current, Unnamed};
 use crate::io::{Directory, Disk, Lock, LockKind};
@@ -65,16 +66,16 @@ impl Lock for NoLock {
 ///
 /// let folder = tempfile::tempdir()?;
 /// let store = Store::open(folder.path(), Options::default(), Arc::new(()))?;
-/// let reader = Reader::open(folder.path(), Options::default())?;
+/// let reader = Reader::open(folder.path(), Options::default(), Arc::new(()))?;
 /// let before = reader.snapshot()?;
 /// store.append(&[Event { instant: 1, bytes: b"{}" }])?;
 /// assert_eq!((before.events(), reader.snapshot()?.events()), (0, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct Reader {
     directory: Arc<dyn Directory>,
     options: Options,
+    codec: Arc<dyn Codec>,
     held: Mutex<Held>,
 }
 
@@ -91,20 +92,30 @@ struct Held {
     lock: Arc<dyn Lock>,
 }
 
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").field("folder", &inventory::folder(&*self.directory)).finish_non_exhaustive()
+    }
+}
+
 impl Reader {
-    /// Opens a store that exists.
-    pub fn open(folder: &Path, options: Options) -> Result<Reader, OpenError> {
+    /// Opens a store that exists; `codec` reads its blocks in columns.
+    pub fn open(folder: &Path, options: Options, codec: Arc<dyn Codec>) -> Result<Reader, OpenError> {
         if !folder.is_dir() {
             return Err(OpenError::Missing { folder: folder.to_path_buf() });
         }
-        Reader::open_on(Arc::new(Disk::new(folder)), options)
+        Reader::open_on(Arc::new(Disk::new(folder)), options, codec)
     }
 
     /// Opens a store in any kind of folder.
-    pub fn open_on(directory: Arc<dyn Directory>, options: Options) -> Result<Reader, OpenError> {
+    pub fn open_on(
+        directory: Arc<dyn Directory>,
+        options: Options,
+        codec: Arc<dyn Codec>,
+    ) -> Result<Reader, OpenError> {
         options.check()?;
-        let held = Held::take(&directory, &options, None)?;
-        Ok(Reader { directory, options, held: Mutex::new(held) })
+        let held = Held::take(&directory, &options, &codec, None)?;
+        Ok(Reader { directory, options, codec, held: Mutex::new(held) })
     }
 
     /// The store as it is now: everything acknowledged before this call, and perhaps a batch about to be.
@@ -125,9 +136,9 @@ impl Reader {
                     return Ok(held.snapshot(directory));
                 }
                 Current::Newer(manifest) => {
-                    Held::hold(&self.directory, &self.options, &manifest, Some(&held))?
+                    Held::hold(&self.directory, &self.options, &self.codec, &manifest, Some(&held))?
                 }
-                Current::Gone => Some(Held::take(&self.directory, &self.options, Some(&held))?),
+                Current::Gone => Some(Held::take(&self.directory, &self.options, &self.codec, Some(&held))?),
                 Current::Overtaken => None,
             };
             if patience.is_over() {
@@ -173,6 +184,7 @@ impl Held {
     fn take(
         directory: &Arc<dyn Directory>,
         options: &Options,
+        codec: &Arc<dyn Codec>,
         before: Option<&Held>,
     ) -> Result<Held, OpenError> {
         let mut patience = Patience::new(PATIENCE);
@@ -200,7 +212,7 @@ impl Held {
                 },
             };
             if let Some(manifest) = &found
-                && let Some(held) = Held::hold(directory, options, manifest, before)?
+                && let Some(held) = Held::hold(directory, options, codec, manifest, before)?
             {
                 return Ok(held);
             }
@@ -215,6 +227,7 @@ impl Held {
     fn hold(
         directory: &Arc<dyn Directory>,
         options: &Options,
+        codec: &Arc<dyn Codec>,
         manifest: &Manifest,
         before: Option<&Held>,
     ) -> Result<Option<Held>, OpenError> {
@@ -235,7 +248,9 @@ impl Held {
         // If it is still there now, the writer finds the lock before it removes it.
         let there = directory.kind(&name).map_err(Failure::during(&**directory, &name, Operation::Open))?;
         match there {
-            Some(_) => Held::begin(directory, options, manifest.clone(), Arc::from(lock), before).map(Some),
+            Some(_) => {
+                Held::begin(directory, options, codec, manifest.clone(), Arc::from(lock), before).map(Some)
+            }
             None => Ok(None),
         }
     }
@@ -243,13 +258,17 @@ impl Held {
     fn begin(
         directory: &Arc<dyn Directory>,
         options: &Options,
+        codec: &Arc<dyn Codec>,
         manifest: Manifest,
         lock: Arc<dyn Lock>,
         before: Option<&Held>,
     ) -> Result<Held, OpenError> {
         let environment = match before {
             Some(before) => Arc::clone(&before.environment),
-            None => Arc::new(Environment::new(Arc::clone(directory), manifest.store, options)),
+            None => {
+                let directory = Arc::clone(directory);
+                Arc::new(Environment::new(directory, manifest.store, options, Arc::clone(codec)))
+            }
         };
         // Segments that were open stay open, and verified.
         let known: HashMap<u64, &Arc<Segment>> = before

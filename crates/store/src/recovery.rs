@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::adopt;
+use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::format::FileKind;
 use crate::inventory::{self, find_manifest, list, next_file, next_manifest};
@@ -73,7 +74,11 @@ pub(crate) struct Recovered {
 }
 
 /// Opens a store for writing, creating it where there is none. The caller holds the writer's lock.
-pub(crate) fn recover(directory: &Arc<dyn Directory>, options: &Options) -> Result<Recovered, OpenError> {
+pub(crate) fn recover(
+    directory: &Arc<dyn Directory>,
+    options: &Options,
+    codec: &Arc<dyn Codec>,
+) -> Result<Recovered, OpenError> {
     let old = find_manifest(&**directory, true)?.unwrap_or_else(|| Manifest::empty(random_identity()));
     let names = list(&**directory)?;
     retire::finish_names(&**directory, &names, &old)?;
@@ -89,7 +94,7 @@ pub(crate) fn recover(directory: &Arc<dyn Directory>, options: &Options) -> Resu
     let Replay { mut replayed, next_file, kept, ended, salvaged, salvaged_bytes, damage, leftovers, .. } =
         replay;
     // Numbers of events that only a later manifest named stay theirs.
-    let stale = adopt::beyond_unnamed(directory, &old, options, &mut replayed)?;
+    let stale = adopt::beyond_unnamed(directory, &old, options, codec, &mut replayed)?;
     let mut manifest = Manifest {
         number: next_manifest(&names, old.number),
         next_file,

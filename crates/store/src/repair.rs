@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 
-use crate::adopt::{self, Regained, Stray, events_of};
+use crate::adopt::{self, Regained, Stray};
+use crate::codec::Codec;
 use crate::error::{Failure, OpenError, Operation};
-use crate::event::Statistics;
 use crate::format::{FileKind, Key, NUMBER_MAX};
 use crate::hold;
 use crate::inventory::{self, UnnamedKind, list, next_manifest};
@@ -23,7 +23,7 @@ use crate::options::{FlushStats, Options};
 use crate::quarantine::{self, Kept};
 use crate::replay::{self, beyond_lost};
 use crate::retire;
-use crate::segment::{Environment, Numbers, Salvaged, Sealed, Segment, Written, write_sorted};
+use crate::segment::{Environment, Numbers, Sealed, Segment, Written, write_sorted};
 
 use basis::Basis;
 pub use report::{Rebuilt, RegainedFile, Repair, RepairedFile};
@@ -43,14 +43,14 @@ impl Repair {
     pub fn run(
         folder: &Path,
         options: &Options,
-        statistics: &dyn Statistics,
+        codec: Arc<dyn Codec>,
         dry_run: bool,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
         if !folder.is_dir() {
             return Err(OpenError::Missing { folder: folder.to_path_buf() });
         }
-        Repair::run_on(Arc::new(Disk::new(folder)), options, statistics, dry_run, progress)
+        Repair::run_on(Arc::new(Disk::new(folder)), options, codec, dry_run, progress)
     }
 
     /// Repairs a store in any kind of folder.
@@ -60,7 +60,7 @@ impl Repair {
     pub fn run_on(
         directory: Arc<dyn Directory>,
         options: &Options,
-        statistics: &dyn Statistics,
+        codec: Arc<dyn Codec>,
         dry_run: bool,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
@@ -74,9 +74,8 @@ impl Repair {
         let numbers = Numbers::new(inventory::next_file(&*directory, old)?);
         let work = Work {
             directory: &*directory,
-            environment: adopt::plain_environment(&directory, old, options),
+            environment: adopt::plain_environment(&directory, old, options, codec),
             options,
-            statistics,
             dry_run,
             old,
             numbers: &numbers,
@@ -104,7 +103,6 @@ struct Work<'a> {
     directory: &'a dyn Directory,
     environment: Arc<Environment>,
     options: &'a Options,
-    statistics: &'a dyn Statistics,
     dry_run: bool,
     old: &'a Manifest,
     numbers: &'a Numbers,
@@ -240,12 +238,11 @@ impl Work<'_> {
         let mut done = 0u64;
         for entry in &self.old.segments {
             let salvaged = Arc::new(Segment::new(*entry, Arc::clone(&self.environment))).salvage()?;
-            let Salvaged { blocks, damage } = &salvaged;
-            let kept = blocks.iter().map(|block| block.len() as u64).sum();
+            let damage = &salvaged.damage;
+            let kept = salvaged.blocks.iter().map(|block| block.len() as u64).sum();
             self.events += kept;
             if let Some(known) = &mut self.known {
-                let arrivals = blocks.iter().flat_map(|block| block.arrivals());
-                known.extend(arrivals.map(|arrival| u64::from_le_bytes(*arrival)));
+                known.extend(salvaged.events().map(|(key, _)| key.arrival));
             }
             if damage.is_empty() {
                 self.segments.push(*entry);
@@ -254,7 +251,7 @@ impl Work<'_> {
                 let quarantined = self.keep(&name)?;
                 let file = self.directory.path(&name);
                 self.files.push(RepairedFile { file, quarantined, kept, damage: damage.clone() });
-                let events: Vec<(Key, &[u8])> = blocks.iter().flat_map(events_of).collect();
+                let events: Vec<(Key, &[u8])> = salvaged.events().collect();
                 self.write(&events)?;
             }
             done = done.saturating_add(entry.file_bytes);
@@ -271,9 +268,8 @@ impl Work<'_> {
         let to = Sealed {
             directory: self.directory,
             store: self.old.store,
-            block_bytes: self.options.block_bytes,
-            segment_bytes: self.options.segment_bytes,
-            statistics: self.statistics,
+            options: self.options,
+            codec: &*self.environment.codec,
             numbers: self.numbers,
             sources: &self.sources,
         };

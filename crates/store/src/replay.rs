@@ -53,6 +53,7 @@ pub(crate) fn log_damage(directory: &dyn Directory, number: u64, log: &LogReader
     let damage = log.damage.iter().map(|damage| Damage {
         file: file.clone(),
         bytes: damage.bytes.clone(),
+        part: None,
         keys: None,
         events: damage.events,
         found: damage.found,
@@ -78,7 +79,7 @@ pub(crate) fn open_log(
             _ => return Err(failure.into()),
         },
     };
-    Ok(Err(Damage { file, bytes: 0..0, keys: None, events: None, found }))
+    Ok(Err(Damage { file, bytes: 0..0, part: None, keys: None, events: None, found }))
 }
 
 /// An arrival number that none of the events has which were lost behind this one, however many they were: it stays theirs.

@@ -1,5 +1,6 @@
 //! Events in order of their keys, in memory: what a memtable consists of and what a block is made from.
 
+use crate::codec::{Documents, Times};
 use crate::event::Event;
 use crate::format::Key;
 
@@ -42,9 +43,7 @@ impl Run {
     }
 
     pub(crate) fn key(&self, index: usize) -> Option<Key> {
-        let instant = u64::from_le_bytes(*self.instants.get(index)?);
-        let arrival = u64::from_le_bytes(*self.arrivals.get(index)?);
-        Some(Key { instant, arrival })
+        self.times().key(index)
     }
 
     pub(crate) fn first(&self) -> Option<Key> {
@@ -57,16 +56,17 @@ impl Run {
 
     /// The document at an index, without its line feed.
     pub(crate) fn document(&self, index: usize) -> &[u8] {
-        document(&self.documents, &self.ends, index).unwrap_or_default()
+        self.lent().get(index).unwrap_or_default()
     }
 
-    /// The same memory without the events.
-    pub(crate) fn emptied(mut self) -> Run {
-        self.documents.clear();
-        self.ends.clear();
-        self.instants.clear();
-        self.arrivals.clear();
-        self
+    /// When they happened and came.
+    pub(crate) fn times(&self) -> Times<'_> {
+        Times { instants: &self.instants, arrivals: &self.arrivals }
+    }
+
+    /// The documents.
+    pub(crate) fn lent(&self) -> Documents<'_> {
+        Documents { bytes: &self.documents, ends: &self.ends }
     }
 
     /// Both runs as one.
@@ -92,15 +92,6 @@ impl Run {
             }
         }
     }
-}
-
-/// The document at an index of a block, without its line feed.
-pub(crate) fn document<'a>(documents: &'a [u8], ends: &[[u8; 4]], index: usize) -> Option<&'a [u8]> {
-    let start = match index.checked_sub(1) {
-        Some(previous) => u32::from_le_bytes(*ends.get(previous)?) as usize + 1,
-        None => 0,
-    };
-    documents.get(start..u32::from_le_bytes(*ends.get(index)?) as usize)
 }
 
 /// Events that came in one after another, as runs of about `block_bytes`, each in order, and all of them one after another in order.

@@ -130,9 +130,8 @@ impl Inner {
         let to = Sealed {
             directory: &*self.directory,
             store: self.environment.store,
-            block_bytes: self.options.block_bytes,
-            segment_bytes: self.options.segment_bytes,
-            statistics: &*self.statistics,
+            options: &self.options,
+            codec: &*self.environment.codec,
             numbers: &self.numbers,
             sources,
         };

@@ -1,16 +1,17 @@
-//! Immutable files of events in order of time: checksummed blocks, then their columns, then an index.
+//! Immutable files of events in order of time: checksummed blocks of text or columns, then what readers look at first, then an index.
 
 mod block;
-mod columns;
+mod column_block;
 mod keys;
 mod loaded;
+mod maker;
 mod numbers;
 mod reader;
 mod salvage;
 mod writer;
 
 pub use block::Block;
+pub use column_block::ColumnBlock;
 pub(crate) use numbers::Numbers;
 pub(crate) use reader::{Environment, Segment};
-pub(crate) use salvage::Salvaged;
 pub(crate) use writer::{Sealed, Written, write_sorted};

@@ -74,6 +74,8 @@ pub struct SegmentInfo {
     pub document_bytes: u64,
     /// How many blocks.
     pub blocks: u64,
+    /// How many of them are in columns.
+    pub column_blocks: u64,
     /// First and last instant, in ticks.
     pub instants: (u64, u64),
 }
@@ -122,6 +124,7 @@ impl Snapshot {
                 events: entry.events,
                 document_bytes: entry.document_bytes.saturating_sub(entry.events),
                 blocks: u64::from(entry.blocks),
+                column_blocks: u64::from(entry.column_blocks),
                 instants: (entry.first.instant, entry.last.instant),
             });
         }
@@ -134,6 +137,7 @@ impl Snapshot {
                 events: 0,
                 document_bytes: 0,
                 blocks: 0,
+                column_blocks: 0,
                 instants: (first.instant, last.instant),
             });
             info.events += run.len() as u64;
@@ -154,8 +158,8 @@ impl Snapshot {
     /// groups are disjoint and come in order. Within a group the blocks come in the order of their beginnings (or ends, descending). Blocks may
     /// also hold events outside of the range.
     ///
-    /// Segments are opened, and the columns of blocks verified, when the scan reaches them: a scan that stops early has read little.
-    /// Documents are not read: that is up to [`Block::documents`].
+    /// Segments are opened, and the keys of blocks of text verified, when the scan reaches them: a scan that stops early has read little.
+    /// Documents are not read: that is up to [`Block::documents`]. Of blocks in columns nothing is.
     pub fn groups(&self, instants: RangeInclusive<u64>, direction: Direction) -> Groups {
         let mut groups = Groups {
             state: Arc::clone(&self.state),
@@ -192,7 +196,7 @@ impl Snapshot {
     pub fn get(&self, key: Key) -> Result<Option<(Block, usize)>, ReadError> {
         for group in self.groups(key.instant..=key.instant, Direction::Ascending) {
             for block in group? {
-                if let Some(index) = block.find(key) {
+                if let Some(index) = block.find(key)? {
                     return Ok(Some((block, index)));
                 }
             }
@@ -252,8 +256,8 @@ impl PartialEq for Pending {
 impl Eq for Pending {}
 
 impl Groups {
-    /// Leaves blocks with damaged columns out instead of failing; [`left_out`](Groups::left_out) lists them. Damaged documents
-    /// are found by those who ask for them.
+    /// Leaves blocks with damaged keys out instead of failing; [`left_out`](Groups::left_out) lists them. Damaged documents, and what is damaged
+    /// of blocks in columns, are found by those who ask for them.
     pub fn skip_damaged(mut self) -> Groups {
         self.skip = true;
         self

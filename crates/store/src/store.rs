@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use crate::codec::Codec;
 use crate::error::{AppendError, Failure, OpenError, Operation, SealError};
-use crate::event::{Event, Statistics};
+use crate::event::Event;
 use crate::format::{Key, NUMBER_MAX};
 use crate::hold::{self, Hold};
 use crate::inventory::{Unnamed, UnnamedKind};
@@ -45,32 +46,28 @@ impl std::fmt::Debug for Store {
 
 impl Store {
     /// Opens a store for writing, and creates it, with its folder, where there is none. One process at a time can have it open like
-    /// this. `statistics` describes the blocks that are formed from now on.
-    pub fn open(
-        folder: &Path,
-        options: Options,
-        statistics: Arc<dyn Statistics>,
-    ) -> Result<Store, OpenError> {
+    /// this. `codec` describes the blocks that are formed from now on, makes columns of them if the options say so, and reads those that are there.
+    pub fn open(folder: &Path, options: Options, codec: Arc<dyn Codec>) -> Result<Store, OpenError> {
         let disk = Disk::create(folder).map_err(|error| Failure {
             path: folder.to_path_buf(),
             operation: Operation::CreateFolder,
             source: Arc::new(error),
         })?;
-        Store::open_on(Arc::new(disk), options, statistics)
+        Store::open_on(Arc::new(disk), options, codec)
     }
 
     /// Opens a store in any kind of folder.
     pub fn open_on(
         directory: Arc<dyn Directory>,
         options: Options,
-        statistics: Arc<dyn Statistics>,
+        codec: Arc<dyn Codec>,
     ) -> Result<Store, OpenError> {
         options.check()?;
         // Before the lock file is made in what may be somebody else's folder.
         let manifest = inventory::find_manifest(&*directory, true)?;
         let hold = Hold::new(hold::lock_writer(&*directory, manifest.as_ref())?);
-        let recovered = recovery::recover(&directory, &options)?;
-        let inner = Arc::new(Inner::new(directory, options, statistics, recovered, hold));
+        let recovered = recovery::recover(&directory, &options, &codec)?;
+        let inner = Arc::new(Inner::new(directory, options, codec, recovered, hold));
         let threads = Threads::start(&inner).map_err(|error| Failure {
             path: inventory::folder(&*inner.directory),
             operation: Operation::StartThread,
@@ -178,9 +175,11 @@ impl Store {
     }
 
     /// Compacts: merges small segments that are neighbours in time, until those left are more than half full, but for one here and there. Works in
-    /// steps of at most a full segment, between which others go on; reads and writes the small segments once.
+    /// steps of at most a full segment, between which others go on; reads and writes the small segments once. With [`Layout::Columns`](crate::Layout) the
+    /// segments of text that are left become columns, one after another, full ones too.
     pub fn compact(&self) -> Result<(), SealError> {
         while self.inner.compact_neighbours()? {}
+        while self.inner.compact_text()? {}
         Ok(())
     }
 

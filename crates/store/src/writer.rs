@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
+use crate::codec::Codec;
 use crate::error::{AppendError, Failure, Operation, SealError};
-use crate::event::{Event, Statistics};
+use crate::event::Event;
 use crate::format::{FileKind, SOURCE_NAME_BYTES_MAX};
 use crate::hold::Hold;
 use crate::io::{Directory, Lock};
@@ -25,14 +26,13 @@ use crate::snapshot::{Segments, State};
 pub(crate) struct Inner {
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) options: Options,
-    pub(crate) statistics: Arc<dyn Statistics>,
     pub(crate) environment: Arc<Environment>,
     /// Numbers of files, and which of them are being written.
     pub(crate) numbers: Numbers,
     /// Held by the one that seals; taken before `writer`.
     pub(crate) sealing: Mutex<()>,
-    /// Held by the one that compacts or removes segments, with the numbers of those that could not be compacted; taken before `writer`.
-    pub(crate) compacting: Mutex<Vec<u64>>,
+    /// Held by the one that compacts or removes segments; taken before `writer`.
+    pub(crate) compacting: Mutex<Passed>,
     writer: Mutex<Writer>,
     /// A flush has ended.
     pub(crate) flushed: Condvar,
@@ -73,6 +73,15 @@ pub(crate) struct Writer {
     /// When the memtable is sealed for its age, once it holds something.
     pub(crate) seal_time: Option<Instant>,
     pub(crate) stats: FlushStats,
+}
+
+/// Segments that compaction passes over, by number.
+#[derive(Debug, Default)]
+pub(crate) struct Passed {
+    /// Those that could not be read.
+    pub(crate) unreadable: Vec<u64>,
+    /// Those that were to become columns, and of which the codec made none.
+    pub(crate) text: Vec<u64>,
 }
 
 /// Logs that take no more batches.
@@ -169,7 +178,7 @@ impl Inner {
     pub(crate) fn new(
         directory: Arc<dyn Directory>,
         options: Options,
-        statistics: Arc<dyn Statistics>,
+        codec: Arc<dyn Codec>,
         recovered: Recovered,
         hold: Hold,
     ) -> Inner {
@@ -188,7 +197,7 @@ impl Inner {
             logs: ended.iter().map(|log| log.number).collect(),
             bytes: ended.iter().map(|log| log.length).sum(),
         };
-        let environment = Arc::new(Environment::new(Arc::clone(&directory), manifest.store, &options));
+        let environment = Arc::new(Environment::new(Arc::clone(&directory), manifest.store, &options, codec));
         let segments = manifest.segments.iter();
         let segments = segments.map(|entry| Arc::new(Segment::new(*entry, Arc::clone(&environment))));
         let state = State {
@@ -221,7 +230,6 @@ impl Inner {
         Inner {
             directory,
             options,
-            statistics,
             environment,
             numbers: Numbers::new(writer.manifest.next_file),
             sealing: Mutex::default(),

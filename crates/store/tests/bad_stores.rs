@@ -15,7 +15,7 @@ fn write(folder: &Path) -> Result<Store, OpenError> {
 }
 
 fn read(folder: &Path) -> Result<Reader, OpenError> {
-    Reader::open(folder, Options::default())
+    Reader::open(folder, Options::default(), Arc::new(()))
 }
 
 fn message<T: std::fmt::Debug>(result: Result<T, OpenError>, folder: &Path) -> String {
@@ -147,7 +147,7 @@ fn the_folder_may_not_be_changed() {
         error.starts_with("cannot create simulated/") && error.ends_with(": permission denied"),
         "{error}"
     );
-    let reader = Reader::open_on(Arc::new(folder), Options::default()).unwrap();
+    let reader = Reader::open_on(Arc::new(folder), Options::default(), Arc::new(())).unwrap();
     assert_eq!(reader.snapshot().unwrap().events(), 1, "reading needs no more than reading");
 }
 

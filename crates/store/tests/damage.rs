@@ -68,7 +68,7 @@ fn skipping(snapshot: &Snapshot, direction: Direction) -> Result<(Vec<Row>, Vec<
                 read => drop(read?),
             }
             for index in 0..block.len() {
-                let key = block.key(index).unwrap();
+                let key = block.key(index).unwrap().unwrap();
                 rows.push((key.arrival, key.instant, block.document(index)?.unwrap().to_vec()));
             }
         }
@@ -118,7 +118,10 @@ fn check(folder: &Simulated, expected: &[Row], lengths: &[usize], place: &str) -
     for read_mode in [ReadMode::Map, ReadMode::Plain] {
         let options = Options { read_mode, ..tiny() };
         let again = Simulated::with(folder.medium());
-        judge(Reader::open_on(Arc::new(again.clone()), options.clone()).and_then(|reader| reader.snapshot()));
+        judge(
+            Reader::open_on(Arc::new(again.clone()), options.clone(), Arc::new(()))
+                .and_then(|reader| reader.snapshot()),
+        );
         let store = Store::open_on(Arc::new(again), options, Arc::new(()));
         judge(store.map(|store| store.snapshot()));
     }
@@ -134,7 +137,8 @@ fn check(folder: &Simulated, expected: &[Row], lengths: &[usize], place: &str) -
         assert_eq!(after.1, before.1, "{place}");
         drop(store);
         // Repaired it is sound, and holds at least what could be read before.
-        let repaired = Repair::run_on(Arc::new(folder.clone()), &tiny(), &(), false, &mut |_, _| ()).unwrap();
+        let repaired =
+            Repair::run_on(Arc::new(folder.clone()), &tiny(), Arc::new(()), false, &mut |_, _| ()).unwrap();
         let store = open(folder, &tiny()).unwrap();
         assert_eq!(store.snapshot().verify().unwrap(), [], "{place}");
         let sound = rows(&store.snapshot());
@@ -220,7 +224,7 @@ fn many_alterations_at_once_do_no_harm_to_the_process() {
                 }
             });
         }
-        if let Ok(reader) = Reader::open_on(Arc::new(folder.clone()), tiny()) {
+        if let Ok(reader) = Reader::open_on(Arc::new(folder.clone()), tiny(), Arc::new(())) {
             let _ = reader.snapshot().map(|snapshot| skipping(&snapshot, Direction::Descending));
         }
         if let Ok(store) = open(&folder, &tiny()) {

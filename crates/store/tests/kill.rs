@@ -33,7 +33,7 @@ fn check(snapshot: &Snapshot, acknowledged: u64) {
     for group in snapshot.groups(0..=u64::MAX, Direction::Ascending) {
         for block in group.unwrap() {
             for index in 0..block.len() {
-                let key = block.key(index).unwrap();
+                let key = block.key(index).unwrap().unwrap();
                 rows.push((key.arrival, key.instant, block.document(index).unwrap().unwrap().to_vec()));
             }
         }
@@ -73,7 +73,7 @@ fn a_killed_process_loses_nothing_that_it_acknowledged() {
     let mut acknowledged = 0;
     // Reads all the time beside the processes that write, through all their ends.
     drop(Store::open(folder.path(), options(), Arc::new(())).unwrap());
-    let reader = Reader::open(folder.path(), options()).unwrap();
+    let reader = Reader::open(folder.path(), options(), Arc::new(())).unwrap();
     for round in 0..ROUNDS {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["writer_process", "--exact", "--nocapture"])
@@ -99,7 +99,7 @@ fn a_killed_process_loses_nothing_that_it_acknowledged() {
         assert!(!child.wait().unwrap().success(), "it was killed");
         check(&reader.snapshot().unwrap(), acknowledged);
         if round % 5 == 0 {
-            let reader = Reader::open(folder.path(), options()).unwrap();
+            let reader = Reader::open(folder.path(), options(), Arc::new(())).unwrap();
             check(&reader.snapshot().unwrap(), acknowledged);
         }
         let store = Store::open(folder.path(), options(), Arc::new(())).unwrap();

@@ -45,7 +45,7 @@ fn pipe(path: &Path) {
 }
 
 fn repair(folder: &Path) -> Result<Repair, OpenError> {
-    Repair::run(folder, &Options::default(), &(), false, &mut |_, _| ())
+    Repair::run(folder, &Options::default(), Arc::new(()), false, &mut |_, _| ())
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn no_link_is_followed_and_no_target_touched() {
                     );
                 }
             }
-            let reader = Reader::open(&inside, Options::default()).unwrap();
+            let reader = Reader::open(&inside, Options::default(), Arc::new(())).unwrap();
             assert!(reader.snapshot().unwrap().events() >= 2);
             assert_eq!(fs::read_to_string(&outside).unwrap(), "precious", "{name}");
             assert!(!folder.path().join("nothing").exists(), "{name}");
@@ -110,7 +110,7 @@ fn a_link_in_the_place_of_a_segment_or_log_is_damage() {
         let moved = folder.path().join("moved");
         fs::rename(&file, &moved).unwrap();
         symlink(&moved, &file).unwrap();
-        let reader = Reader::open(&inside, Options::default()).unwrap();
+        let reader = Reader::open(&inside, Options::default(), Arc::new(())).unwrap();
         let damage = reader.snapshot().unwrap().verify().unwrap();
         assert_eq!(damage.len(), 1, "{ending}");
         assert_eq!(damage[0].found, "it is not a regular file");
@@ -155,7 +155,7 @@ fn a_pipe_is_not_waited_for() {
         assert!(opened.is_ok() || name == "lock", "{name}");
         drop(opened);
         assert_eq!(
-            Reader::open(&inside, Options::default()).unwrap().snapshot().unwrap().events(),
+            Reader::open(&inside, Options::default(), Arc::new(())).unwrap().snapshot().unwrap().events(),
             2,
             "{name}"
         );
@@ -168,7 +168,12 @@ fn a_pipe_is_not_waited_for() {
         let file = files(&inside, ending).pop().unwrap();
         fs::remove_file(&file).unwrap();
         pipe(&file);
-        let damage = Reader::open(&inside, Options::default()).unwrap().snapshot().unwrap().verify().unwrap();
+        let damage = Reader::open(&inside, Options::default(), Arc::new(()))
+            .unwrap()
+            .snapshot()
+            .unwrap()
+            .verify()
+            .unwrap();
         assert_eq!(damage.len(), 1);
         repair(&inside).unwrap();
         assert_eq!(open(&inside).unwrap().snapshot().events(), 1);
@@ -248,7 +253,7 @@ fn somebody_who_locks_the_manifest_does_not_stop_readers() {
     let (_folder, inside, _) = store();
     let manifest = fs::File::open(files(&inside, ".manifest").pop().unwrap()).unwrap();
     manifest.lock().unwrap();
-    let reader = Reader::open(&inside, Options::default()).unwrap();
+    let reader = Reader::open(&inside, Options::default(), Arc::new(())).unwrap();
     assert_eq!(reader.snapshot().unwrap().events(), 2);
 }
 

@@ -33,7 +33,7 @@ fn opening_process() {
     drop(store);
     let before = memory("RssAnon");
     for read_mode in [ReadMode::Map, ReadMode::Plain] {
-        let reader = Reader::open(folder, Options { read_mode, ..Options::default() }).unwrap();
+        let reader = Reader::open(folder, Options { read_mode, ..Options::default() }, Arc::new(())).unwrap();
         let snapshot = reader.snapshot().unwrap();
         for group in snapshot.groups(0..=u64::MAX, Direction::Ascending) {
             assert!(group.unwrap().iter().all(|block| block.documents().is_ok()));

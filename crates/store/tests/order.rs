@@ -27,12 +27,12 @@ fn rows(snapshot: &Snapshot, instants: std::ops::RangeInclusive<u64>, direction:
         let mut merged = Vec::new();
         for block in group.unwrap() {
             assert!(!block.is_empty());
-            assert_eq!(block.documents().unwrap().last(), Some(&b'\n'));
+            assert_eq!(block.documents().unwrap().bytes.last(), Some(&b'\n'));
             for index in 0..block.len() {
-                let key = block.key(index).unwrap();
+                let key = block.key(index).unwrap().unwrap();
                 merged.push((key.instant, key.arrival, block.document(index).unwrap().unwrap().to_vec()));
             }
-            let keys: Vec<Key> = (0..block.len()).map(|index| block.key(index).unwrap()).collect();
+            let keys: Vec<Key> = (0..block.len()).map(|index| block.key(index).unwrap().unwrap()).collect();
             assert!(keys.is_sorted_by(|a, b| a < b), "a block is in order");
         }
         merged.sort();
@@ -89,7 +89,7 @@ proptest! {
         let open = || Store::open_on(Arc::new(folder.clone()), small(), Arc::new(())).unwrap();
         let mut store = open();
         let mut model: Vec<Row> = Vec::new();
-        let reader = Reader::open_on(Arc::new(folder.clone()), small()).unwrap();
+        let reader = Reader::open_on(Arc::new(folder.clone()), small(), Arc::new(())).unwrap();
         for step in &steps {
             match step {
                 Step::Append(events) | Step::AppendSealed(events) => {
@@ -130,7 +130,8 @@ proptest! {
             prop_assert_eq!(&rows(snapshot, range.clone(), Direction::Ascending), &inside);
             for row in inside.iter().take(5) {
                 let (block, index) = snapshot.get(Key { instant: row.0, arrival: row.1 }).unwrap().unwrap();
-                prop_assert_eq!(block.document(index).unwrap().unwrap(), &row.2);
+                let document = block.document(index).unwrap();
+                prop_assert_eq!(document.as_deref(), Some(&row.2[..]));
             }
             let unknown = Key { instant: low, arrival: u64::MAX };
             prop_assert!(snapshot.get(unknown).unwrap().is_none());
@@ -197,6 +198,6 @@ fn the_position_of_a_source_is_stored_with_its_batch() {
     drop(store);
     let store = open(folder.path());
     assert_eq!((store.source_position("web.log"), store.snapshot().events()), (Some(5), 2));
-    let reader = Reader::open(folder.path(), small()).unwrap();
+    let reader = Reader::open(folder.path(), small(), Arc::new(())).unwrap();
     assert_eq!((reader.source_position("web.log"), reader.source_position("other")), (Some(5), None));
 }

@@ -12,7 +12,7 @@ use support::{open, rows, tiny};
 use tamias_store::format::FileKind;
 use tamias_store::io::{Change, Directory, Medium, Simulated, write_all_at};
 use tamias_store::{
-    AppendError, Durability, Event, OpenError, Options, Reader, Repair, SourcePosition, Statistics, Store,
+    AppendError, Codec, Durability, Event, OpenError, Options, Reader, Repair, SourcePosition, Store,
     UnnamedKind,
 };
 
@@ -53,13 +53,13 @@ fn put_back(medium: &mut Medium, from: &Medium, endings: &[&str]) {
 }
 
 fn repair(folder: &Simulated) -> Repair {
-    Repair::run_on(Arc::new(folder.clone()), &tiny(), &(), false, &mut |_, _| ()).unwrap()
+    Repair::run_on(Arc::new(folder.clone()), &tiny(), Arc::new(()), false, &mut |_, _| ()).unwrap()
 }
 
 /// Appends by a first writer while a second one is about to write a segment.
 struct Meanwhile(Mutex<Option<Store>>);
 
-impl Statistics for Meanwhile {
+impl Codec for Meanwhile {
     fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
         if let Some(first) = self.0.lock().unwrap().take() {
             assert!(first.append_sealed(&event(9, "first"), None).is_err());
@@ -140,7 +140,7 @@ fn what_is_in_quarantine_is_not_written_over() {
     bytes[100] ^= 1;
     std::fs::write(&manifest, &bytes).unwrap();
     std::fs::remove_file(folder.path().join("spare")).unwrap();
-    Repair::run(folder.path(), &quiet(), &(), false, &mut |_, _| ()).unwrap();
+    Repair::run(folder.path(), &quiet(), Arc::new(()), false, &mut |_, _| ()).unwrap();
     on_disk(folder.path()).append(&event(2, "one")).unwrap();
     let kept = folder.path().join("quarantine").join(manifest.file_name().unwrap());
     assert_eq!(std::fs::read(kept).unwrap(), bytes);
@@ -203,7 +203,7 @@ fn a_file_that_is_put_back_after_it_was_retired_is_not_deleted() {
         put(&mut medium, name, before.contents(before.find(name).unwrap()));
     }
     let folder = Simulated::with(medium);
-    let reader = Reader::open_on(Arc::new(folder.clone()), tiny()).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), Arc::new(())).unwrap();
     assert_eq!(
         reader.unnamed().unwrap().iter().filter(|file| file.kind == UnnamedKind::Events).count(),
         gone.len()
@@ -230,7 +230,7 @@ fn another_stores_manifest_alone_takes_no_file_of_this_one() {
     put_back(&mut medium, &other.medium(), &[".manifest"]);
     let folder = Simulated::with(medium.clone());
     assert!(matches!(open(&folder, &tiny()), Err(OpenError::TwoStores { .. })));
-    assert!(Repair::run_on(Arc::new(folder.clone()), &tiny(), &(), false, &mut |_, _| ()).is_err());
+    assert!(Repair::run_on(Arc::new(folder.clone()), &tiny(), Arc::new(()), false, &mut |_, _| ()).is_err());
     assert!(names(&medium, ".log").iter().all(|name| folder.medium().find(name).is_some()));
 }
 
@@ -297,7 +297,7 @@ fn chdir_process() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     std::env::set_current_dir(&folder).unwrap();
     let store = Store::open(Path::new("store"), Options::default(), Arc::new(())).unwrap();
-    let reader = Reader::open(Path::new("store"), Options::default()).unwrap();
+    let reader = Reader::open(Path::new("store"), Options::default(), Arc::new(())).unwrap();
     std::env::set_current_dir("/").unwrap();
     store.append(&[Event { instant: 1, bytes: b"{}" }]).unwrap();
     store.seal().unwrap();

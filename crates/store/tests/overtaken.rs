@@ -148,7 +148,7 @@ fn store(folder: &Simulated) -> Store {
 
 fn reader(folder: &Simulated, writer: Writer) -> Reader {
     let busy = Busy { folder: folder.clone(), writer: Arc::new(Mutex::new(writer)) };
-    Reader::open_on(Arc::new(busy), options()).unwrap()
+    Reader::open_on(Arc::new(busy), options(), Arc::new(())).unwrap()
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn check(snapshot: &Snapshot, direction: Direction) -> u64 {
     for group in snapshot.groups(0..=u64::MAX, direction) {
         for block in group.unwrap() {
             for index in 0..block.len() {
-                let Key { instant, arrival } = block.key(index).unwrap();
+                let Key { instant, arrival } = block.key(index).unwrap().unwrap();
                 rows.push((arrival, instant, block.document(index).unwrap().unwrap().to_vec()));
             }
         }
@@ -62,14 +62,14 @@ fn one_writer_and_eight_readers() {
                     read_mode: if number == 7 { ReadMode::Plain } else { ReadMode::Map },
                     ..options()
                 };
-                let reader = Reader::open(folder, options()).unwrap();
+                let reader = Reader::open(folder, options(), Arc::new(())).unwrap();
                 let mut before = 0;
                 while Instant::now() < end {
                     let least = acknowledged.load(Ordering::SeqCst).max(before);
                     let snapshot = match number {
                         0..4 => store.snapshot(),
                         // As if by a new process.
-                        4 => Reader::open(folder, options()).unwrap().snapshot().unwrap(),
+                        4 => Reader::open(folder, options(), Arc::new(())).unwrap().snapshot().unwrap(),
                         _ => reader.snapshot().unwrap(),
                     };
                     before = check(&snapshot, direction);
@@ -107,7 +107,7 @@ fn threads_append_at_the_same_time() {
                         if n == 20 { store.append_sealed(&event, None) } else { store.append(&event) };
                     let key = Key { instant: n, arrival: arrivals.unwrap().start };
                     let (block, index) = store.snapshot().get(key).unwrap().unwrap();
-                    assert_eq!(block.document(index).unwrap(), Some(document.as_bytes()));
+                    assert_eq!(block.document(index).unwrap().as_deref(), Some(document.as_bytes()));
                     if n == 10 {
                         store.seal().unwrap();
                     }
@@ -129,7 +129,7 @@ fn what_a_reader_may_need_is_not_removed() {
         let names = folder.list().unwrap();
         names.into_iter().filter(|name| name.ends_with(".log")).count()
     };
-    let reader = Reader::open_on(Arc::new(folder.clone()), options()).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), options(), Arc::new(())).unwrap();
     let snapshot = reader.snapshot().unwrap();
     store.seal().unwrap();
     assert_eq!(logs(), 1, "the reader's manifest names the log");
@@ -151,7 +151,7 @@ fn what_a_reader_may_need_is_not_removed() {
 fn a_reader_sees_new_batches_with_its_next_snapshot() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), options(), Arc::new(())).unwrap();
-    let reader = Reader::open(folder.path(), options()).unwrap();
+    let reader = Reader::open(folder.path(), options(), Arc::new(())).unwrap();
     let mut first = 0;
     for _ in 0..300 {
         let before = reader.snapshot().unwrap();
@@ -193,7 +193,8 @@ fn many_segments_need_few_open_files() {
     drop(store);
     for read_mode in [ReadMode::Plain, ReadMode::Map] {
         let reader =
-            Reader::open(folder.path(), Options { open_files_max: 4, read_mode, ..options() }).unwrap();
+            Reader::open(folder.path(), Options { open_files_max: 4, read_mode, ..options() }, Arc::new(()))
+                .unwrap();
         let snapshot = reader.snapshot().unwrap();
         let mut blocks: Vec<Block> = Vec::new();
         for group in snapshot.groups(0..=u64::MAX, Direction::Ascending) {
@@ -220,6 +221,6 @@ fn ten_thousand_segments_open_quickly() {
     let snapshot = store.snapshot();
     assert_eq!((snapshot.segments().len(), snapshot.events()), (10_000, 10_000));
     let group = snapshot.groups(0..=u64::MAX, Direction::Descending).next().unwrap().unwrap();
-    assert_eq!(group[0].documents().unwrap(), b"00009999\n");
+    assert_eq!(group[0].documents().unwrap().bytes, b"00009999\n");
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
 }

@@ -87,7 +87,7 @@ fn repair(folder: &Simulated, dry_run: bool) -> Result<Repair, OpenError> {
 
 fn repair_with(folder: &Simulated, read_mode: ReadMode, dry_run: bool) -> Result<Repair, OpenError> {
     let options = Options { read_mode, ..tiny() };
-    Repair::run_on(Arc::new(folder.clone()), &options, &(), dry_run, &mut |_, _| ())
+    Repair::run_on(Arc::new(folder.clone()), &options, Arc::new(()), dry_run, &mut |_, _| ())
 }
 
 fn skipping(snapshot: &Snapshot) -> Vec<Row> {
@@ -98,7 +98,7 @@ fn skipping(snapshot: &Snapshot) -> Vec<Row> {
                 continue;
             }
             for index in 0..block.len() {
-                let key = block.key(index).unwrap();
+                let key = block.key(index).unwrap().unwrap();
                 rows.push((key.arrival, key.instant, block.document(index).unwrap().unwrap().to_vec()));
             }
         }
@@ -275,7 +275,7 @@ fn any_call_of_a_repair_may_fail() {
 fn a_reader_goes_on_beside_a_repair() {
     let (medium, _, _) = damaged();
     let folder = Simulated::with(medium);
-    let reader = Reader::open_on(Arc::new(folder.clone()), tiny()).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), Arc::new(())).unwrap();
     let snapshot = reader.snapshot().unwrap();
     let before = skipping(&snapshot);
     let repaired = repair(&folder, false).unwrap();
@@ -294,7 +294,7 @@ fn what_is_no_store_or_in_use_is_not_repaired() {
     let nothing = repair(&folder, false).unwrap();
     assert!(nothing.files.is_empty() && nothing.unnamed.is_empty() && nothing.events == 0);
     let missing = tempfile::tempdir().unwrap().path().join("missing");
-    let refused = Repair::run(&missing, &Options::default(), &(), false, &mut |_, _| ());
+    let refused = Repair::run(&missing, &Options::default(), Arc::new(()), false, &mut |_, _| ());
     assert!(matches!(refused, Err(OpenError::Missing { .. })));
     assert!(!missing.exists());
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use tamias_store::{Direction, Event, Options, Statistics, Store};
+use tamias_store::{Codec, Direction, Event, Options, Store};
 
 /// The first document, and how many there are.
 struct First;
@@ -15,7 +15,7 @@ fn first(documents: &[u8], events: usize) -> Vec<u8> {
     said
 }
 
-impl Statistics for First {
+impl Codec for First {
     fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
         statistics.extend_from_slice(&first(documents, ends.len()));
     }
@@ -38,7 +38,7 @@ fn each_block_has_its_own_statistics() {
         let mut found = 0;
         for group in store.snapshot().groups(0..=u64::MAX, Direction::Ascending) {
             for block in group.unwrap() {
-                let expected = first(block.documents().unwrap(), block.len());
+                let expected = first(block.documents().unwrap().bytes, block.len());
                 assert_eq!(block.statistics(), Some(&expected[..]));
                 found += block.len();
             }

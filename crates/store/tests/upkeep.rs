@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use support::{Row, open, rows, tiny};
 use tamias_store::io::{Chance, Change, Crash, Medium, Simulated};
 use tamias_store::{
-    AppendError, Damage, Durability, Event, Options, ReadMode, Reader, Removed, Retention, SourcePosition,
-    Statistics, Store,
+    AppendError, Codec, Damage, Durability, Event, Options, ReadMode, Reader, Removed, Retention,
+    SourcePosition, Store,
 };
 
 fn append(store: &Store, documents: &[(u64, String)]) {
@@ -49,7 +49,7 @@ struct Gate {
     reached: AtomicBool,
 }
 
-impl Statistics for Gate {
+impl Codec for Gate {
     fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
         self.reached.store(true, SeqCst);
         let mut open = self.open.lock().unwrap();
@@ -77,7 +77,7 @@ fn appends_go_on_while_the_memtable_is_being_sealed() {
     let expected: Vec<Row> =
         (0..30).map(document).map(|(n, document)| (n, n, document.into_bytes())).collect();
     assert_eq!(rows(&store.snapshot()), expected);
-    let reader = Reader::open_on(Arc::new(folder.clone()), options.clone()).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), options.clone(), Arc::new(())).unwrap();
     assert_eq!(rows(&reader.snapshot().unwrap()), expected);
     let left = Simulated::with(folder.medium().after(Crash::Nothing, &mut Chance(1)));
     assert_eq!(rows(&open(&left, &tiny()).unwrap().snapshot()), expected);
@@ -300,7 +300,7 @@ fn snapshots_hold_what_was_merged_or_removed_since() {
         let (folder, all) = small_segments();
         let options = Options { read_mode, ..tiny() };
         let store = open(&folder, &options).unwrap();
-        let reader = Reader::open_on(Arc::new(folder.clone()), options.clone()).unwrap();
+        let reader = Reader::open_on(Arc::new(folder.clone()), options.clone(), Arc::new(())).unwrap();
         let files = || folder.medium().names().filter(|name| name.ends_with(".segment")).count();
         // None of their segments has been opened yet.
         let (own, others) = (store.snapshot(), reader.snapshot().unwrap());
@@ -375,7 +375,7 @@ fn a_position_that_is_not_durable_is_not_sealed_before_its_events() {
 fn the_memtable_has_the_bytes_of_its_logs() {
     let folder = Simulated::new();
     let store = open(&folder, &tiny()).unwrap();
-    let reader = Reader::open_on(Arc::new(folder.clone()), tiny()).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), Arc::new(())).unwrap();
     append(&store, &[document(1), document(2)]);
     append(&store, &[document(3)]);
     let medium = folder.medium();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tamias_json::validate::{Limits, minify_object};
 use tamias_query::{Instant, check_statistics};
-use tamias_store::{Block, Direction};
+use tamias_store::{Block, Direction, Times};
 
 use crate::damage::instant;
 use crate::{EventId, ReadError, Store};
@@ -71,7 +71,7 @@ impl Store {
     /// # Errors
     /// Where the store cannot be opened, or the operating system refuses to read it.
     pub fn verify_deep(&self) -> Result<Vec<Contradiction>, ReadError> {
-        let snapshot = self.snapshot()?.0;
+        let snapshot = self.snapshot()?.events;
         let mut found = Vec::new();
         for group in snapshot.groups(0..=u64::MAX, Direction::Ascending).skip_damaged() {
             for block in group.map_err(ReadError::of_store)? {
@@ -79,7 +79,8 @@ impl Store {
                     Err(tamias_store::ReadError::Damaged(_)) => continue,
                     what => what.map_err(ReadError::of_store)?,
                 };
-                found.extend(what.and_then(|what| placed(&block, what)));
+                let times = block.times().map_err(ReadError::of_store)?;
+                found.extend(what.and_then(|what| placed(&block, times, what)));
             }
         }
         Ok(found)
@@ -90,26 +91,27 @@ impl Store {
 fn contradiction(block: &Block) -> Result<Option<String>, tamias_store::ReadError> {
     let limits = Limits { bytes_max: usize::MAX, ..Limits::default() };
     let mut minified = Vec::new();
+    let (times, documents) = (block.times()?, block.documents()?);
     for index in 0..block.len() {
-        let document = block.document(index)?.unwrap_or_default();
+        let document = documents.get(index).unwrap_or_default();
         minified.clear();
         let what = match minify_object(document, &limits, &mut minified) {
             Err(error) => error.to_string(),
             Ok(()) if minified != document => "it is not minified".to_owned(),
             Ok(()) => continue,
         };
-        let id = block.key(index).map(|key| EventId::new(instant(key.instant), key.arrival));
+        let id = times.key(index).map(|key| EventId::new(instant(key.instant), key.arrival));
         let id = id.map_or(String::new(), |id| id.to_string());
         return Ok(Some(format!("the document of event {id} is none that the store takes: {what}")));
     }
     let Some(statistics) = block.statistics() else { return Ok(None) };
-    let checked = check_statistics(block.documents()?, block.ends(), statistics);
+    let checked = check_statistics(documents.bytes, documents.ends, statistics);
     Ok(checked.err().map(|error| format!("its statistics are false: {error}")))
 }
 
 /// Tells where the block is.
-fn placed(block: &Block, what: String) -> Option<Contradiction> {
-    let (first, last) = (block.key(0)?.instant, block.key(block.len() - 1)?.instant);
+fn placed(block: &Block, times: Times<'_>, what: String) -> Option<Contradiction> {
+    let (first, last) = (times.key(0)?.instant, times.key(block.len() - 1)?.instant);
     let time_range = (instant(first), instant(last));
     Some(Contradiction { file: block.file(), events: block.len() as u64, time_range, what })
 }

@@ -204,7 +204,7 @@ impl Snapshot {
     /// # Errors
     /// Where the store is damaged there, or cannot be read.
     pub fn get(&self, id: EventId) -> Result<Option<StoredEvent>, ReadError> {
-        match self.0.get(id.0).map_err(ReadError::of_store)? {
+        match self.events.get(id.0).map_err(ReadError::of_store)? {
             Some((block, index)) => Ok(Some(event(&block, index, id.0)?)),
             None => Ok(None),
         }
@@ -215,10 +215,10 @@ impl Snapshot {
     /// # Errors
     /// Where the store is damaged there, or cannot be read.
     pub fn around(&self, id: EventId, before: usize, after: usize) -> Result<Vec<StoredEvent>, ReadError> {
-        let mut events = walk(&self.0, Direction::Descending, Some(id.0), before)?;
+        let mut events = walk(&self.events, Direction::Descending, Some(id.0), before)?;
         events.reverse();
         events.extend(self.get(id)?);
-        events.extend(walk(&self.0, Direction::Ascending, Some(id.0), after)?);
+        events.extend(walk(&self.events, Direction::Ascending, Some(id.0), after)?);
         Ok(events)
     }
 
@@ -234,7 +234,7 @@ impl Snapshot {
         };
         let events_max = events_max.max(1);
         // One more tells whether there is another page.
-        let mut events = walk(&self.0, direction, from, events_max.saturating_add(1))?;
+        let mut events = walk(&self.events, direction, from, events_max.saturating_add(1))?;
         let more = events.len() > events_max;
         events.truncate(events_max);
         let last = events.last().filter(|_| more);
@@ -245,7 +245,7 @@ impl Snapshot {
 
 fn event(block: &Block, index: usize, key: Key) -> Result<StoredEvent, ReadError> {
     let document = block.document(index).map_err(ReadError::of_store)?.unwrap_or_default();
-    Ok(StoredEvent { id: EventId(key), json: String::from_utf8_lossy(document).into_owned() })
+    Ok(StoredEvent { id: EventId(key), json: String::from_utf8_lossy(&document).into_owned() })
 }
 
 /// The nearest events beyond a key, or from the beginning. Of each block no more keys are looked at than events are wanted.
@@ -268,17 +268,18 @@ fn walk(
         let group = group.map_err(ReadError::of_store)?;
         let mut nearest: Vec<(Key, usize, usize)> = Vec::new();
         for (number, block) in group.iter().enumerate() {
+            let times = block.times().map_err(ReadError::of_store)?;
             let places = match direction {
                 Direction::Ascending => {
-                    let start = from.map_or(0, |from| count(block, |key| key <= from));
+                    let start = from.map_or(0, |from| times.partition_point(|key| key <= from));
                     start..block.len().min(start.saturating_add(wanted - found.len()))
                 }
                 Direction::Descending => {
-                    let end = from.map_or(block.len(), |from| count(block, |key| key < from));
+                    let end = from.map_or(block.len(), |from| times.partition_point(|key| key < from));
                     end.saturating_sub(wanted - found.len())..end
                 }
             };
-            nearest.extend(places.filter_map(|index| Some((block.key(index)?, number, index))));
+            nearest.extend(places.filter_map(|index| Some((times.key(index)?, number, index))));
         }
         match direction {
             Direction::Ascending => nearest.sort_unstable(),
@@ -294,14 +295,4 @@ fn walk(
         }
     }
     Ok(found)
-}
-
-/// How many keys at the beginning of a block are like this; those behind are not.
-fn count(block: &Block, like: impl Fn(Key) -> bool) -> usize {
-    let (mut low, mut high) = (0, block.len());
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if block.key(middle).is_some_and(&like) { low = middle + 1 } else { high = middle }
-    }
-    low
 }

@@ -37,6 +37,8 @@
 //!   under one should ignore that signal, for instance with the crate `signal-hook`; an append then fails as on a full disk.
 //! - The language is described in `docs/query-language.md` of the project.
 
+mod codec;
+mod column_cache;
 mod damage;
 mod deep;
 mod event;
@@ -55,17 +57,17 @@ pub use ingest::{Batch, EventFormat, Rejection};
 pub use keys::{Key, Keys};
 pub use rust_decimal::Decimal;
 pub use snapshot::{Info, Segment, Snapshot};
-pub use store::{AppendError, Appended, StartError, Store};
+pub use store::{AppendError, Appended, COLUMN_CACHE_BYTES, StartError, Store};
 pub use tamias_json::validate::{Reason, ValidateError};
 pub use tamias_query::{
     AggregateKinds, CancelHandle, Cell, EvalError, ExecError, Expression, Held, Instant, InstantError, Kind,
     KindCounts, KindReport, OwnedRow, Parameters, PathKinds, Query, QueryError, Row, Rows, RunOptions,
-    SourceError, Span, Statement, Stats, Technique, Word, eval, vocabulary,
+    SourceError, Span, Statement, Stats, Technique, UnknownZone, Word, eval, vocabulary,
 };
 pub use tamias_store::AppendError as StoreError;
 pub use tamias_store::{
-    Durability, Failure, Leftover, OpenError, Operation, Options, ReadMode, Rebuilt, SourcePosition, Unnamed,
-    UnnamedKind,
+    Durability, Failure, Layout, Leftover, OpenError, Operation, Options, ReadMode, Rebuilt, SourcePosition,
+    Unnamed, UnnamedKind,
 };
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
 pub use upkeep::{Removed, Retention};

@@ -1,11 +1,13 @@
 //! The store at one moment, for several queries.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use tamias_query::{Instant, Query, QueryError, Rows, RunOptions};
 use tamias_store::Groups;
 
 use crate::LeftOut;
+use crate::column_cache::ColumnCache;
 use crate::damage::instant;
 use crate::source::SnapshotSource;
 
@@ -15,7 +17,10 @@ use crate::source::SnapshotSource;
 /// While there is one, the files stay that it may still read, those that are merged or removed meanwhile included: it
 /// should not be kept for longer than it is used.
 #[derive(Clone, Debug)]
-pub struct Snapshot(pub(crate) tamias_store::Snapshot);
+pub struct Snapshot {
+    pub(crate) events: tamias_store::Snapshot,
+    pub(crate) cache: Arc<ColumnCache>,
+}
 
 /// What a store holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +46,10 @@ pub struct Segment {
     pub events: u64,
     /// The bytes of their documents, without line feeds.
     pub bytes: u64,
-    /// The number of blocks, of about a megabyte each.
+    /// The number of blocks, of text about a megabyte each, in columns up to eight.
     pub blocks: u64,
+    /// How many of them are in columns.
+    pub column_blocks: u64,
     /// The instants of the first and the last event.
     pub time_range: (Instant, Instant),
 }
@@ -69,31 +76,32 @@ impl Snapshot {
 
     /// Runs a query that was [prepared](Query::prepare) before.
     pub fn run(&self, query: &Query, options: RunOptions) -> Rows {
-        query.run_with(Box::new(SnapshotSource::whole(self.groups(query))), options)
+        query.run_with(Box::new(SnapshotSource::whole(self.groups(query), self.cache.clone())), options)
     }
 
     /// Runs a prepared query that leaves damaged parts of the store out, where [`run`](Snapshot::run) would fail on them. What
     /// was left out is listed beside the rows: an answer without it may be wrong.
     pub fn run_past_damage(&self, query: &Query, options: RunOptions) -> (Rows, LeftOut) {
         let left_out = LeftOut::default();
-        let source = SnapshotSource::past_damage(self.groups(query), left_out.clone());
+        let source = SnapshotSource::past_damage(self.groups(query), self.cache.clone(), left_out.clone());
         (query.run_with(Box::new(source), options), left_out)
     }
 
     /// What it holds. Takes as long as listing the files does; none is read.
     pub fn info(&self) -> Info {
-        let segments = self.0.segments().into_iter().map(|segment| Segment {
+        let segments = self.events.segments().into_iter().map(|segment| Segment {
             file: segment.file,
             file_bytes: segment.file_bytes,
             events: segment.events,
             bytes: segment.document_bytes,
             blocks: segment.blocks,
+            column_blocks: segment.column_blocks,
             time_range: (instant(segment.instants.0), instant(segment.instants.1)),
         });
         Info {
-            events: self.0.events(),
-            bytes: self.0.document_bytes(),
-            time_range: self.0.time_range().map(|(first, last)| (instant(first), instant(last))),
+            events: self.events.events(),
+            bytes: self.events.document_bytes(),
+            time_range: self.events.time_range().map(|(first, last)| (instant(first), instant(last))),
             segments: segments.collect(),
         }
     }
@@ -103,6 +111,6 @@ impl Snapshot {
             tamias_query::Direction::Ascending => tamias_store::Direction::Ascending,
             tamias_query::Direction::Descending => tamias_store::Direction::Descending,
         };
-        self.0.groups(query.instants(), direction)
+        self.events.groups(query.instants(), direction)
     }
 }

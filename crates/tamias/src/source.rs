@@ -1,27 +1,30 @@
 //! What a query reads: a snapshot of the store, as groups of blocks.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use tamias_query::{Block, Documents, Source, SourceError, Times};
-use tamias_store::Groups;
+use tamias_query::{Block, ColumnBlock, ColumnError, Documents, ReadFrame, Source, SourceError, Times};
+use tamias_store::{Groups, Parts};
 
+use crate::codec;
+use crate::column_cache::{Cached, ColumnCache};
 use crate::{LeftOut, ReadError};
 
 /// The blocks of a snapshot, group by group.
 pub(crate) struct SnapshotSource {
     groups: Groups,
+    cache: Arc<ColumnCache>,
     left_out: Option<LeftOut>,
 }
 
 impl SnapshotSource {
     /// Blocks that fail where one is damaged.
-    pub(crate) fn whole(groups: Groups) -> SnapshotSource {
-        SnapshotSource { groups, left_out: None }
+    pub(crate) fn whole(groups: Groups, cache: Arc<ColumnCache>) -> SnapshotSource {
+        SnapshotSource { groups, cache, left_out: None }
     }
 
     /// Blocks without the damaged ones, which `left_out` will tell of.
-    pub(crate) fn past_damage(groups: Groups, left_out: LeftOut) -> SnapshotSource {
-        SnapshotSource { groups: groups.skip_damaged(), left_out: Some(left_out) }
+    pub(crate) fn past_damage(groups: Groups, cache: Arc<ColumnCache>, left_out: LeftOut) -> SnapshotSource {
+        SnapshotSource { groups: groups.skip_damaged(), cache, left_out: Some(left_out) }
     }
 }
 
@@ -32,56 +35,173 @@ impl Source for SnapshotSource {
         if let Some(left_out) = &self.left_out {
             self.groups.left_out().iter().skip(told).for_each(|damage| left_out.add(damage.clone()));
         }
-        let share =
-            |block| Arc::new(StoredBlock { block, left_out: self.left_out.clone() }) as Arc<dyn Block>;
+        let share = |block: tamias_store::Block| {
+            let left_out = self.left_out.clone();
+            match block.columns().cloned() {
+                None => Arc::new(TextBlock { block, left_out }) as Arc<dyn Block>,
+                Some(parts) => {
+                    let cached = self.cache.get(parts.id());
+                    let columns = OnceLock::new();
+                    Arc::new(StoredColumns { block, parts, cached, columns, cache: self.cache.clone(), left_out })
+                }
+            }
+        };
         Ok(group.map(|blocks| blocks.into_iter().map(share).collect()))
     }
 }
 
-/// What sealed blocks say of themselves is for the query engine to tell.
-pub(crate) struct BlockStatistics;
-
-impl tamias_store::Statistics for BlockStatistics {
-    fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
-        tamias_query::collect_statistics(documents, ends, statistics);
+/// Takes note of damage that the query shall go past.
+fn leave_out(error: tamias_store::ReadError, left_out: Option<&LeftOut>) -> Result<(), SourceError> {
+    match (error, left_out) {
+        (tamias_store::ReadError::Damaged(damage), Some(left_out)) => {
+            left_out.add(damage);
+            Ok(())
+        }
+        (error, _) => Err(ReadError::of_store(error).into()),
     }
 }
 
-/// A block of the store, as the query engine sees it.
-struct StoredBlock {
+/// A block of text, as the query engine sees it.
+struct TextBlock {
     block: tamias_store::Block,
     /// Takes the damage that the query goes past; it fails where there is none to take it.
     left_out: Option<LeftOut>,
 }
 
-impl Block for StoredBlock {
+impl Block for TextBlock {
     fn len(&self) -> usize {
         self.block.len()
     }
 
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        let order = |index| self.block.key(index).map_or((0, 0), |key| (key.instant, key.arrival));
+        let order = |index| self.block.key(index).ok().flatten().map_or((0, 0), |key| (key.instant, key.arrival));
         (order(0), order(self.block.len().saturating_sub(1)))
     }
 
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
-        Ok(Some(Times { instants: self.block.instants(), arrivals: self.block.arrivals() }))
+        match self.block.times() {
+            Ok(times) => Ok(Some(Times { instants: times.instants, arrivals: times.arrivals })),
+            Err(error) => leave_out(error, self.left_out.as_ref()).map(|()| None),
+        }
     }
 
     fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
-        match (self.block.documents(), &self.left_out) {
-            (Err(tamias_store::ReadError::Damaged(damage)), Some(left_out)) => {
-                left_out.add(damage);
-                Ok(None)
-            }
-            (documents, _) => {
-                let bytes = documents.map_err(ReadError::of_store)?;
-                Ok(Some(Documents { bytes, ends: self.block.ends() }))
-            }
+        match self.block.documents() {
+            Ok(documents) => Ok(Some(Documents { bytes: documents.bytes, ends: documents.ends })),
+            Err(error) => leave_out(error, self.left_out.as_ref()).map(|()| None),
         }
     }
 
     fn statistics(&self) -> Option<&[u8]> {
         self.block.statistics()
+    }
+}
+
+/// A block in columns, as the query engine sees it. What is decoded of it stays in the store's cache.
+struct StoredColumns {
+    block: tamias_store::Block,
+    parts: tamias_store::ColumnBlock,
+    cached: Arc<Cached>,
+    columns: OnceLock<ColumnBlock>,
+    cache: Arc<ColumnCache>,
+    left_out: Option<LeftOut>,
+}
+
+/// Reads frames as parts of a block.
+struct PartFrames(tamias_store::ColumnBlock);
+
+impl ReadFrame for PartFrames {
+    fn frame(&self, number: u32) -> Result<Vec<u8>, SourceError> {
+        match self.0.part(&codec::frame_name(number)) {
+            Ok(Some(bytes)) => Ok(bytes),
+            Ok(None) => Err(tamias_store::ReadError::Damaged(self.0.damage("it lacks a frame")).into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl StoredColumns {
+    fn open(&self) -> Result<&ColumnBlock, tamias_store::ReadError> {
+        if let Some(columns) = self.columns.get() {
+            return Ok(columns);
+        }
+        let frames = Box::new(PartFrames(self.parts.clone()));
+        let columns = match self.cached.decoded() {
+            Some(decoded) => ColumnBlock::sharing(decoded, frames),
+            None => {
+                let damaged = |found| tamias_store::ReadError::Damaged(self.parts.damage(found));
+                let directory = self.parts.part(codec::DIRECTORY)?.ok_or_else(|| damaged("it lacks a directory"))?;
+                let columns = ColumnBlock::open(&directory, frames).map_err(|error| damaged(codec::found(error)))?;
+                if columns.len() != self.block.len() {
+                    return Err(damaged("it has not as many events as the index tells"));
+                }
+                self.cached.keep(columns.decoded());
+                columns
+            }
+        };
+        Ok(self.columns.get_or_init(|| columns))
+    }
+
+    /// The reason why columns could not be read, as the store says it.
+    fn reason(&self, error: ColumnError) -> Result<tamias_store::ReadError, SourceError> {
+        match error {
+            ColumnError::Decode(error) => {
+                Ok(tamias_store::ReadError::Damaged(self.parts.damage(codec::found(error))))
+            }
+            ColumnError::Read(error) => error.downcast::<tamias_store::ReadError>().map(|error| *error),
+            other => Err(other.into()),
+        }
+    }
+}
+
+impl Drop for StoredColumns {
+    fn drop(&mut self) {
+        self.cache.note(self.parts.id(), &self.cached);
+    }
+}
+
+impl Block for StoredColumns {
+    fn len(&self) -> usize {
+        self.block.len()
+    }
+
+    fn range(&self) -> ((u64, u64), (u64, u64)) {
+        let (first, last) = self.parts.range();
+        ((first.instant, first.arrival), (last.instant, last.arrival))
+    }
+
+    fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
+        let columns = match self.open() {
+            Ok(columns) => columns,
+            Err(error) => return leave_out(error, self.left_out.as_ref()).map(|()| None),
+        };
+        match columns.times() {
+            Ok(times) => Ok(Some(times)),
+            Err(error) => self.leave_out(error).map(|()| None),
+        }
+    }
+
+    fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
+        match self.block.documents() {
+            Ok(documents) => Ok(Some(Documents { bytes: documents.bytes, ends: documents.ends })),
+            Err(error) => leave_out(error, self.left_out.as_ref()).map(|()| None),
+        }
+    }
+
+    fn columns(&self) -> Result<Option<&ColumnBlock>, SourceError> {
+        match self.open() {
+            Ok(columns) => Ok(Some(columns)),
+            // The documents are tried next, and found damaged likewise.
+            Err(tamias_store::ReadError::Damaged(_)) if self.left_out.is_some() => Ok(None),
+            Err(error) => Err(ReadError::of_store(error).into()),
+        }
+    }
+
+    fn leave_out(&self, error: ColumnError) -> Result<(), SourceError> {
+        leave_out(self.reason(error)?, self.left_out.as_ref())
+    }
+
+    fn statistics(&self) -> Option<&[u8]> {
+        Some(self.cached.statistics(|| self.block.statistics().unwrap_or_default().to_vec()))
     }
 }

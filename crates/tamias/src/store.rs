@@ -6,21 +6,29 @@ use std::sync::Arc;
 use tamias_query::{Query, QueryError, Rows, RunOptions};
 use tamias_store::{Leftover, OpenError, Options, SealError, SourcePosition, Unnamed};
 
+use crate::codec::ShreddedBlocks;
+use crate::column_cache::ColumnCache;
 use crate::snapshot::Snapshot;
-use crate::source::BlockStatistics;
 use crate::{Batch, EventFormat, Info, LeftOut, Rejection};
 
 /// A store of events: a folder of plain files. A handle, cheap to clone, for any number of threads.
 ///
 /// One process may write to a store at a time; any number may read it meanwhile.
 #[derive(Clone, Debug)]
-pub struct Store(Access);
+pub struct Store {
+    access: Access,
+    /// What queries have decoded, for those to come.
+    cache: Arc<ColumnCache>,
+}
 
 #[derive(Clone, Debug)]
 enum Access {
     Writer(tamias_store::Store),
     Reader(Arc<tamias_store::Reader>),
 }
+
+/// What queries decode of segments in columns is kept up to this size, unless [another is set](Store::with_column_cache): 256 MiB.
+pub const COLUMN_CACHE_BYTES: usize = 256 << 20;
 
 /// A batch of so many bytes is written straight into sealed segments: writing it into the log first would write it twice.
 const BULK_BYTES_MIN: usize = 32 << 20;
@@ -59,8 +67,8 @@ impl Store {
     /// # Errors
     /// As [`open`](Store::open), and where an option lies outside its range.
     pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Store, OpenError> {
-        let store = tamias_store::Store::open(path.as_ref(), options, Arc::new(BlockStatistics))?;
-        Ok(Store(Access::Writer(store)))
+        let store = tamias_store::Store::open(path.as_ref(), options, Arc::new(ShreddedBlocks))?;
+        Ok(Store::of(Access::Writer(store)))
     }
 
     /// Opens the store in the folder `path`, which must exist, for reading only, also beside a process that writes. Each
@@ -77,8 +85,24 @@ impl Store {
     /// # Errors
     /// As [`open_read_only`](Store::open_read_only), and where an option lies outside its range.
     pub fn open_read_only_with(path: impl AsRef<Path>, options: Options) -> Result<Store, OpenError> {
-        let reader = tamias_store::Reader::open(path.as_ref(), options)?;
-        Ok(Store(Access::Reader(Arc::new(reader))))
+        let reader = tamias_store::Reader::open(path.as_ref(), options, Arc::new(ShreddedBlocks))?;
+        Ok(Store::of(Access::Reader(Arc::new(reader))))
+    }
+
+    fn of(access: Access) -> Store {
+        Store { access, cache: Arc::new(ColumnCache::new(COLUMN_CACHE_BYTES)) }
+    }
+
+    /// The store with room for so many bytes of columns that queries have decoded: those to come need not decode them again. It holds
+    /// for this handle and those that are cloned from it.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = tamias::Store::open(folder.path())?.with_column_cache(64 << 20);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_column_cache(self, bytes_max: usize) -> Store {
+        Store { cache: Arc::new(ColumnCache::new(bytes_max)), ..self }
     }
 
     /// Stores events in the compact log event format (CLEF): JSON objects with their time in `@t`. All of them or none;
@@ -168,7 +192,7 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read.
     pub fn source_position(&self, name: &str) -> Result<Option<u64>, OpenError> {
-        match &self.0 {
+        match &self.access {
             Access::Writer(store) => Ok(store.source_position(name)),
             Access::Reader(reader) => {
                 reader.snapshot()?;
@@ -184,7 +208,7 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read.
     pub fn is_source_lost(&self, name: &str) -> Result<bool, OpenError> {
-        match &self.0 {
+        match &self.access {
             Access::Writer(store) => Ok(store.is_source_lost(name)),
             Access::Reader(reader) => {
                 reader.snapshot()?;
@@ -204,14 +228,14 @@ impl Store {
 
     /// What opening the store for writing found behind the ends of its logs, and set aside; none for a store that is open for reading only.
     pub fn leftovers(&self) -> &[Leftover] {
-        match &self.0 {
+        match &self.access {
             Access::Writer(store) => store.leftovers(),
             Access::Reader(_) => &[],
         }
     }
 
     pub(crate) fn unnamed_files(&self) -> Result<Vec<Unnamed>, OpenError> {
-        match &self.0 {
+        match &self.access {
             Access::Writer(store) => Ok(store.unnamed()?),
             Access::Reader(reader) => reader.unnamed(),
         }
@@ -308,14 +332,15 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read. One that is open for reading and writing always can.
     pub fn snapshot(&self) -> Result<Snapshot, OpenError> {
-        match &self.0 {
-            Access::Writer(store) => Ok(Snapshot(store.snapshot())),
-            Access::Reader(reader) => reader.snapshot().map(Snapshot),
-        }
+        let events = match &self.access {
+            Access::Writer(store) => store.snapshot(),
+            Access::Reader(reader) => reader.snapshot()?,
+        };
+        Ok(Snapshot { events, cache: self.cache.clone() })
     }
 
     pub(crate) fn writer(&self) -> Result<&tamias_store::Store, AppendError> {
-        match &self.0 {
+        match &self.access {
             Access::Writer(store) => Ok(store),
             Access::Reader(_) => Err(AppendError::ReadOnly),
         }

@@ -1,12 +1,13 @@
 //! Looking after a store: verifying, repairing, compacting small files, removing old ones.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tamias_query::Instant;
 use tamias_store::{OpenError, Options, Unnamed};
 
+use crate::codec::ShreddedBlocks;
 use crate::damage::instant;
-use crate::source::BlockStatistics;
 use crate::{AppendError, Damage, Repair, Store};
 
 /// Which files of events may stay. Events that are not sealed yet always do: [`seal`](Store::seal) first where that matters.
@@ -38,7 +39,7 @@ impl Store {
     /// # Errors
     /// Where the store cannot be opened, or the operating system refuses to read it.
     pub fn verify(&self) -> Result<Vec<Damage>, OpenError> {
-        Ok(self.snapshot()?.0.verify()?.into_iter().map(Damage).collect())
+        Ok(self.snapshot()?.events.verify()?.into_iter().map(Damage).collect())
     }
 
     /// The files in the folder that have names like the store's own, and that its list does not name. Those that hold
@@ -80,7 +81,7 @@ impl Store {
         tamias_store::Repair::run(
             path.as_ref(),
             &Options::default(),
-            &BlockStatistics,
+            Arc::new(ShreddedBlocks),
             dry_run,
             &mut progress,
         )
@@ -93,7 +94,7 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read.
     pub fn known_damage(&self) -> Result<Vec<Damage>, OpenError> {
-        Ok(self.snapshot()?.0.damage().iter().cloned().map(Damage).collect())
+        Ok(self.snapshot()?.events.damage().iter().cloned().map(Damage).collect())
     }
 
     /// Compacts: merges small files that are neighbours in time, until those left are more than half as large as they get, but for one here

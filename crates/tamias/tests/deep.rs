@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tamias::{Contradiction, Options, ReadMode, RunOptions, Store};
-use tamias_store::{Event, Statistics};
+use tamias_store::{Codec, Event};
 
 /// Writes statistics that are not those of the documents.
 struct Lying<L>(L);
 
-impl<L: Fn(&mut Vec<u8>) + Send + Sync> Statistics for Lying<L> {
+impl<L: Fn(&mut Vec<u8>) + Send + Sync> Codec for Lying<L> {
     fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
         let mut own = Vec::new();
         tamias_query::collect_statistics(documents, ends, &mut own);

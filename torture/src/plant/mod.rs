@@ -98,7 +98,8 @@ impl Plant {
             Plant::UnfinishedDeleted => "tmp",
             _ => return,
         };
-        let Ok(snapshot) = Reader::open(folder, Options::default()).and_then(|reader| reader.snapshot())
+        let Ok(snapshot) =
+            Reader::open(folder, Options::default(), Arc::new(())).and_then(|reader| reader.snapshot())
         else {
             return;
         };

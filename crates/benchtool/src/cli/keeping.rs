@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::shared::store_folder;
+use super::shared::{Sealing, store_folder};
 
 /// Tell what a store holds: its events, their times, its files
 #[derive(Debug, Args)]
@@ -67,15 +67,20 @@ pub(crate) struct RepairArgs {
 /// Compact a store: make few files of its many small ones
 ///
 /// What is in the log only is sealed before. A store that is written to is compacted in the background too, but leaves some small
-/// files; after this all but one here and there are more than half full (64 MiB). Others may read the store meanwhile.
+/// files; after this all but one here and there are more than half full (64 MiB). With `--segments columns` files of text become files of
+/// columns, full ones too. Others may read the store meanwhile.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Example:
-  benchtool compact logs")]
+Examples:
+  benchtool compact logs
+  benchtool compact logs --segments columns")]
 pub(crate) struct CompactArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) sealing: Sealing,
 }
 
 /// Remove the oldest events of a store, whole files of them

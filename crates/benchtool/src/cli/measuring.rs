@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::shared::{Reading, store_folder};
+use super::shared::{Reading, Sealing, store_folder};
 
 /// The number of events of the demo, and of the published figures.
 pub(crate) const DEMO_EVENTS: u64 = 1_369_670;
@@ -73,6 +73,9 @@ pub(crate) struct DemoArgs {
     /// How many events to generate
     #[arg(long, value_name = "N", default_value_t = DEMO_EVENTS, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) events: u64,
+
+    #[command(flatten)]
+    pub(crate) sealing: Sealing,
 }
 
 /// Show what events are made of: take a file apart into columns, and tell what each of them takes

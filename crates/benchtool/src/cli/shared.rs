@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use tamias::{Layout, Options};
 
 use crate::instants::Zone;
 
@@ -35,7 +36,9 @@ pub(crate) struct Period {
     #[arg(long, value_name = "DURATION", conflicts_with = "from", value_parser = crate::instants::duration)]
     pub(crate) since: Option<u64>,
 
-    /// The time zone of --from and --to, and of instants in tables: UTC, local, +02:00, Europe/Berlin
+    /// The time zone of --from and --to, of the query, and of instants in tables: UTC, local, +02:00, Europe/Berlin
+    ///
+    /// In a query, the days of `group by time(1d)` begin there, and `@Timestamp > '2024-05-29'` means its midnight there.
     ///
     /// The formats table and markdown show columns of instants (@Timestamp, the beginnings of `group by time(…)`, their
     /// least and greatest) as ISO 8601. All other formats have the exact number, ticks of 100 ns since the year 1;
@@ -59,6 +62,36 @@ pub(crate) enum ReadMode {
     Map,
     /// Block by block; whatever is done to the files shows as damage, nothing worse
     Plain,
+}
+
+/// What sealed files consist of.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Sealing {
+    /// What the sealed files that are written now consist of
+    ///
+    /// Those that are there are read whatever they consist of.
+    #[arg(long, value_enum, default_value_t = Segments::Text)]
+    pub(crate) segments: Segments,
+}
+
+impl Sealing {
+    /// How the store is to be opened.
+    pub(crate) fn options(&self) -> Options {
+        let segments = match self.segments {
+            Segments::Text => Layout::Text,
+            Segments::Columns => Layout::Columns,
+        };
+        Options { segments, ..Options::default() }
+    }
+}
+
+/// What sealed files consist of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Segments {
+    /// Documents, one after another
+    Text,
+    /// Their values by path: a tenth of the bytes or less, for more work
+    Columns,
 }
 
 /// What to do where stored data is damaged.

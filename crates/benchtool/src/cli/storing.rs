@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use tamias::TimeFormat;
 
-use super::shared::store_folder;
+use super::shared::{Sealing, store_folder};
 
 /// Events are stored whenever so many bytes of them have come together. HEURISTIC: so large a batch goes straight into a
 /// sealed file; smaller ones are written twice, first into the log. Ingesting 493 MB took half as long as with 4 MiB.
@@ -139,6 +139,9 @@ pub(crate) struct IngestArgs {
     /// stopped: then it is added to, and holds each rejected line once, as if there had been no stop.
     #[arg(long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) sealing: Sealing,
 }
 
 /// What to do about a line that is no event.

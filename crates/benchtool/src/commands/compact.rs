@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output;
 
 pub(crate) fn run(args: &CompactArgs) -> Result<(), Failure> {
-    let store = existing(&args.store)?;
+    let store = existing(&args.store, args.sealing.options())?;
     store.seal()?;
     let before = store.info()?.segments.len();
     store.compact()?;

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let tool = std::env::args().next().unwrap_or_else(|| "benchtool".to_owned());
     let next = match &args.keep {
         Some(folder) => {
-            demo(folder, args.events, &mut out)?;
+            demo(folder, args, &mut out)?;
             format!("The store stays in {}. Try next:\n{}", folder.display(), suggestions(&tool, folder))
         }
         None => {
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
                 .prefix("tamias-demo-")
                 .tempdir()
                 .map_err(|error| Failure::Io(format!("cannot make a temporary folder: {error}")))?;
-            demo(temporary.path(), args.events, &mut out)?;
+            demo(temporary.path(), args, &mut out)?;
             let kept = Path::new("shop-logs");
             let keep = format!("  {tool} demo --keep {}\n", kept.display());
             format!("The store was temporary, and is removed. Try next:\n{keep}{}", suggestions(&tool, kept))
@@ -63,7 +63,8 @@ fn suggestions(tool: &str, store: &Path) -> String {
     lines + &format!("  {tool} ingest my-logs my-events.clef")
 }
 
-fn demo(folder: &Path, events: u64, out: &mut impl Write) -> Result<(), Failure> {
+fn demo(folder: &Path, args: &DemoArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let events = args.events;
     // To measure what is there it need not be written, and somebody else may be writing it.
     let present = Store::open_read_only(folder).and_then(|store| Ok((store.info()?.events, store)));
     let store = match present {
@@ -78,7 +79,7 @@ fn demo(folder: &Path, events: u64, out: &mut impl Write) -> Result<(), Failure>
             )));
         }
         _ => {
-            let store = Store::open(folder)?;
+            let store = Store::open_with(folder, args.sealing.options())?;
             fill(&store, events)?;
             store
         }

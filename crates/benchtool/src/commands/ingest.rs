@@ -35,7 +35,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     if let Some(path) = &args.rejects {
         Rejects::check(path, &sources, &args.store)?;
     }
-    let store = super::open(&args.store)?;
+    let store = super::open(&args.store, args.sealing.options())?;
     for part in store.known_damage()? {
         tell!("warning: {part}; `repair` takes it out");
     }

@@ -9,7 +9,7 @@ use tamias::{Kind, KindCounts, KindReport, LeftOut, Parameters, Query, Rows, Run
 
 use crate::cli::{Format, OnDamage, Parameter, Period, QueryArgs};
 use crate::failure::Failure;
-use crate::instants::Shown;
+use crate::instants::{Shown, Zone};
 use crate::output;
 use crate::output_file::OutputFile;
 use crate::tell::tell;
@@ -20,7 +20,8 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         "-" => read_query()?,
         text => text.to_owned(),
     };
-    let parameters = parameters(&args.params);
+    let mut parameters = parameters(&args.params);
+    set_zone(&mut parameters, &args.period.time_zone)?;
     let query = within(&Statement::parse(&text)?, &args.period)?.bind(&parameters)?;
     check_used(&args.params, &query)?;
     let store = super::read(&args.store, &args.reading)?;
@@ -185,6 +186,11 @@ fn tell_left_out(left_out: &LeftOut) {
     for damage in left_out.damage() {
         tell!("\x1b[1;33mleft out:\x1b[0m {}", printable(&damage.to_string()));
     }
+}
+
+/// Queries mean the same time zone as `--from` and `--to`.
+pub(crate) fn set_zone(parameters: &mut Parameters, zone: &Zone) -> Result<(), Failure> {
+    parameters.set_zone(&zone.name()).map(drop).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// What reads as JSON is that, everything else is text.

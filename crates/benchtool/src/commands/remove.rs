@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use tamias::{Instant, Retention, Store};
+use tamias::{Instant, Options, Retention, Store};
 
 use crate::cli::RemoveArgs;
 use crate::commands::existing;
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &RemoveArgs) -> Result<(), Failure> {
     };
     let retention = Retention { before, file_bytes_max: args.max_bytes };
     // Events that are not sealed yet count as well.
-    let sealed = existing(&args.store).and_then(|store| {
+    let sealed = existing(&args.store, Options::default()).and_then(|store| {
         if !args.dry_run {
             store.seal()?;
         }

@@ -153,7 +153,9 @@ impl Shell {
     fn query(&self, text: &str) -> Result<(), Failure> {
         let started = Instant::now();
         let statement = commands::query::within(&Statement::parse(text)?, &self.period)?;
-        let query = statement.bind(&Parameters::new())?;
+        let mut parameters = Parameters::new();
+        commands::query::set_zone(&mut parameters, &self.period.time_zone)?;
+        let query = statement.bind(&parameters)?;
         let mut out = output::stdout();
         let is_analyzed = match query.is_explain() {
             Some(false) => return output::write_line(&mut out, query.explain().trim_end()),

@@ -159,7 +159,7 @@ fn largest_log(store: &Path) -> PathBuf {
 /// Tells of every block that it has no events.
 struct Lying;
 
-impl tamias_store::Statistics for Lying {
+impl tamias_store::Codec for Lying {
     fn collect(&self, _: &[u8], _: &[u32], statistics: &mut Vec<u8>) {
         statistics.extend_from_slice(&[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     }

@@ -5,19 +5,20 @@ use crate::chunk::Order;
 use crate::expr::Certain;
 use crate::value::{Kind, Value};
 
+/// Whether a value is met that is true, or one that is not: the answer is `WANTED` if one was, and else the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Any;
+pub(crate) struct Truth<const WANTED: bool>;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct All;
+pub(crate) type Any = Truth<true>;
+pub(crate) type All = Truth<false>;
 
-impl Aggregate for Any {
-    const NAME: &'static str = "any";
+impl<const WANTED: bool> Aggregate for Truth<WANTED> {
+    const NAME: &'static str = if WANTED { "any" } else { "all" };
     const TAKES_REPEATED: bool = true;
-    type State = Flags;
+    type State = Flags<WANTED>;
 
-    fn with_constants(_: &[f64]) -> Result<Any, (usize, String)> {
-        Ok(Any)
+    fn with_constants(_: &[f64]) -> Result<Self, (usize, String)> {
+        Ok(Truth)
     }
 
     fn kind(self, _: Certain) -> Certain {
@@ -32,51 +33,24 @@ impl Aggregate for Any {
         by.has_each()
     }
 
-    fn state(self) -> Flags {
-        Flags { wanted: true, met: Vec::new() }
+    fn state(self) -> Flags<WANTED> {
+        Flags { met: Vec::new() }
     }
 }
 
-impl Aggregate for All {
-    const NAME: &'static str = "all";
-    const TAKES_REPEATED: bool = true;
-    type State = Flags;
-
-    fn with_constants(_: &[f64]) -> Result<All, (usize, String)> {
-        Ok(All)
-    }
-
-    fn kind(self, _: Certain) -> Certain {
-        Some(Kind::Boolean)
-    }
-
-    fn takes(self, kind: Kind) -> bool {
-        kind != Kind::Undefined
-    }
-
-    fn is_answered(self, by: &Known<'_>) -> bool {
-        by.has_each()
-    }
-
-    fn state(self) -> Flags {
-        Flags { wanted: false, met: Vec::new() }
-    }
-}
-
-pub(crate) struct Flags {
-    /// Whether a value is looked for that is true, or one that is not. The answer is this if one was met, and else the other.
-    wanted: bool,
+/// Whether such a value was met.
+pub(crate) struct Flags<const WANTED: bool> {
     met: Vec<bool>,
 }
 
-impl Accumulators for Flags {
+impl<const WANTED: bool> Accumulators for Flags<WANTED> {
     fn grow(&mut self, groups: usize) -> usize {
         grow(&mut self.met, groups)
     }
 
     fn add(&mut self, group: u32, value: Value<'_>, _: Order, _: u64) -> usize {
         if let Some(met) = self.met.get_mut(group as usize) {
-            *met |= !value.is_undefined() && value.is_true() == self.wanted;
+            *met |= !value.is_undefined() && value.is_true() == WANTED;
         }
         0
     }
@@ -88,7 +62,7 @@ impl Accumulators for Flags {
         0
     }
 
-    fn merge(&mut self, other: Flags, group_of: &[u32]) -> usize {
+    fn merge(&mut self, other: Self, group_of: &[u32]) -> usize {
         for (group, other) in group_of.iter().zip(other.met) {
             if let Some(met) = self.met.get_mut(*group as usize) {
                 *met |= other;
@@ -99,6 +73,6 @@ impl Accumulators for Flags {
 
     fn finish(&mut self, group: u32) -> Value<'static> {
         let met = self.met.get(group as usize).copied().unwrap_or_default();
-        Value::Bool(met == self.wanted)
+        Value::Bool(met == WANTED)
     }
 }

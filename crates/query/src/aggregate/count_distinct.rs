@@ -1,10 +1,10 @@
 //! `count(distinct(x))`: how many values differ, null being one of them.
 
-use super::state::{Accumulators, Aggregate, Groups, Known, grow};
+use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::key_table::{Found, KeyTable, Spelling};
-use crate::value::{Kind, Value, write_json};
+use crate::value::{Kind, Value, json};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CountDistinct;
@@ -45,7 +45,6 @@ pub(crate) struct DistinctCounts {
     counts: Vec<u64>,
     /// The values of all groups.
     values: KeyTable,
-    scratch: Vec<u8>,
 }
 
 impl DistinctCounts {
@@ -69,28 +68,15 @@ impl Accumulators for DistinctCounts {
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
         let before = self.values.bytes();
-        match column {
-            Column::Values(cells) => {
-                for (row, cell) in cells.iter().enumerate() {
-                    self.take(groups.of(row), chunk.json(*cell));
-                }
-            }
-            Column::Nothing | Column::Numbers(_) => {
-                super::state::each(groups, column, chunk, |group, value, order| {
-                    self.add(group, value, order, 1);
-                });
-            }
-        }
+        each_json(groups, column, chunk, |group, json, _| self.take(group, json));
         self.values.bytes() - before
     }
 
     fn add(&mut self, group: u32, value: Value<'_>, _: Order, _: u64) -> usize {
         let before = self.values.bytes();
-        let mut json = std::mem::take(&mut self.scratch);
-        json.clear();
-        write_json(&value, &mut json);
-        self.take(group, &json);
-        self.scratch = json;
+        if let Some(json) = json(&value) {
+            self.take(group, &json);
+        }
         self.values.bytes() - before
     }
 

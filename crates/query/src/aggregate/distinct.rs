@@ -1,10 +1,10 @@
 //! `distinct(x)`: each value once, in the order in which they first come.
 
-use super::state::{Accumulators, Aggregate, Groups, Known, grow};
+use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::key_table::{Found, KeyTable, Spelling};
-use crate::value::{Kind, Value, parse, write_json};
+use crate::value::{Kind, Value, json, parse};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Distinct;
@@ -46,7 +46,6 @@ pub(crate) struct DistinctValues {
     /// No value was first seen later.
     latest: Order,
     added: u64,
-    scratch: Vec<u8>,
 }
 
 /// A value in the spelling of the first event that has it. The count tells values of one event apart.
@@ -107,28 +106,13 @@ impl Accumulators for DistinctValues {
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
         let before = self.table.bytes();
         let mut grown = 0;
-        match column {
-            Column::Values(cells) => {
-                for (row, cell) in cells.iter().enumerate() {
-                    grown += self.take(groups.of(row), chunk.json(*cell), chunk.order(row));
-                }
-            }
-            Column::Nothing | Column::Numbers(_) => {
-                super::state::each(groups, column, chunk, |group, value, order| {
-                    self.add(group, value, order, 1);
-                });
-            }
-        }
+        each_json(groups, column, chunk, |group, json, order| grown += self.take(group, json, order));
         grown + self.table.bytes() - before
     }
 
     fn add(&mut self, group: u32, value: Value<'_>, order: Order, _: u64) -> usize {
         let before = self.table.bytes();
-        let mut json = std::mem::take(&mut self.scratch);
-        json.clear();
-        write_json(&value, &mut json);
-        let grown = self.take(group, &json, order);
-        self.scratch = json;
+        let grown = json(&value).map_or(0, |json| self.take(group, &json, order));
         grown + self.table.bytes() - before
     }
 

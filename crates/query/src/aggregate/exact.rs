@@ -1,156 +1,139 @@
 //! Sums that never round before the end, so that the order of the events does not matter.
 
-use crate::value::Number;
+use crate::value::{Long, Number, TooLarge};
 use rust_decimal::Decimal;
 
-/// The greatest scale of a decimal.
-const SCALE_MAX: u32 = 28;
-
-/// A sum of decimals, kept apart by their scale.
-#[derive(Default)]
+/// A sum of numbers, kept apart by their scale.
+#[derive(Clone, Default)]
 pub(super) struct ExactSum {
     /// The sum of the significands of each scale, from 0 on.
     parts: Vec<i128>,
-    count: u64,
-    /// A number was added that no decimal holds: then there is no sum either.
-    is_inexact: bool,
+    /// The sum of all that the parts have no room for.
+    long: Option<Box<Long>>,
 }
 
 impl ExactSum {
-    pub(super) fn add(&mut self, number: &Number<'_>) {
-        if let Some((significand, scale)) = number.few_digits() {
-            return self.add_few(significand, scale);
-        }
-        self.count += 1;
-        match number.decimal() {
-            Some(decimal) => self.add_part(decimal.scale(), decimal.mantissa()),
-            None => self.is_inexact = true,
+    /// Adds a number: by how many bytes the sum grew, nearly.
+    ///
+    /// # Errors
+    /// If it has too many digits to be reckoned with. Nothing is added then.
+    pub(super) fn add(&mut self, number: &Number<'_>) -> Result<usize, TooLarge> {
+        match significand(number) {
+            Some((significand, scale)) => Ok(self.add_part(scale, significand)),
+            None => Ok(self.add_long(&Long::of(number)?)),
         }
     }
 
-    /// Adds a number by its significand and its scale, that from 0 to 28.
-    #[inline]
-    pub(super) fn add_few(&mut self, significand: i64, scale: u32) {
-        self.count += 1;
-        self.add_part(scale, significand.into());
-    }
-
-    /// Adds so many numbers at once, whose sums are told by scale, from 0 to 28.
-    pub(super) fn add_parts(&mut self, count: u64, parts: impl Iterator<Item = (u32, i128)>) {
-        self.count += count;
-        parts.for_each(|(scale, significand)| self.add_part(scale, significand));
-    }
-
-    #[inline]
-    fn add_part(&mut self, scale: u32, significand: i128) {
-        let scale = scale as usize;
-        if scale >= self.parts.len() {
-            self.parts.resize(scale + 1, 0);
-        }
-        if let Some(sum) = self.parts.get_mut(scale) {
-            // 96 bits leave room for 2^31 additions of the largest; what is beyond has no sum in any case.
-            match sum.checked_add(significand) {
-                Some(total) => *sum = total,
-                None => self.is_inexact = true,
+    /// Adds the square of a number, as [`add`](Self::add) does.
+    pub(super) fn add_square(&mut self, number: &Number<'_>) -> Result<usize, TooLarge> {
+        let square =
+            |(significand, scale): (i128, u32)| Some((significand.checked_mul(significand)?, 2 * scale));
+        match significand(number).and_then(square) {
+            Some((significand, scale)) => Ok(self.add_part(scale, significand)),
+            None => {
+                let long = Long::of(number)?;
+                Ok(self.add_long(&long.times(&long)))
             }
         }
+    }
+
+    /// Adds numbers of one scale by what their significands come to: by how many bytes the sum grew, nearly.
+    #[inline]
+    pub(super) fn add_part(&mut self, scale: u32, significand: i128) -> usize {
+        let place = scale as usize;
+        let mut grown = 0;
+        if place >= self.parts.len() {
+            let before = self.parts.capacity();
+            self.parts.resize(place + 1, 0);
+            grown = (self.parts.capacity() - before) * size_of::<i128>();
+        }
+        let Some(sum) = self.parts.get_mut(place) else { return grown };
+        match sum.checked_add(significand) {
+            Some(total) => *sum = total,
+            None => {
+                let full = std::mem::replace(sum, significand);
+                grown += self.add_long(&Long::new(full, scale));
+            }
+        }
+        grown
+    }
+
+    #[cold]
+    fn add_long(&mut self, long: &Long) -> usize {
+        let before = self.long.as_ref().map_or(0, |sum| sum.weight());
+        let sum = self.long.as_ref().map_or_else(|| long.clone(), |sum| sum.plus(long));
+        let grown = sum.weight().saturating_sub(before);
+        self.long = Some(Box::new(sum));
+        grown
     }
 
     /// Adds what another sum has added.
-    pub(super) fn merge(&mut self, other: &ExactSum) {
-        self.is_inexact |= other.is_inexact;
-        self.add_parts(other.count, (0..).zip(other.parts.iter().copied()));
+    pub(super) fn merge(&mut self, other: &ExactSum) -> usize {
+        let parts = (0..).zip(&other.parts);
+        let grown: usize = parts.map(|(scale, significand)| self.add_part(scale, *significand)).sum();
+        grown + other.long.as_ref().map_or(0, |long| self.add_long(long))
     }
 
-    /// How many numbers were added.
-    pub(super) fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// The sum, rounded half to even to the digits available; none if it is too large.
-    pub(super) fn total(&self) -> Option<Decimal> {
-        if self.is_inexact {
+    /// The sum, where it is easily told to be a decimal.
+    fn decimal(&self) -> Option<Decimal> {
+        if self.long.is_some() {
             return None;
         }
-        let mut wide = Wide::default();
-        for (scale, significand) in (0..=SCALE_MAX).zip(&self.parts) {
-            wide.add(*significand, SCALE_MAX - scale);
-        }
-        wide.decimal(SCALE_MAX)
+        let scale = u32::try_from(self.parts.len().saturating_sub(1)).ok()?;
+        let parts = (0..).zip(&self.parts).filter(|(_, significand)| **significand != 0);
+        let sum = parts.into_iter().try_fold(0i128, |sum, (own, significand)| {
+            sum.checked_add(significand.checked_mul(10i128.checked_pow(scale - own)?)?)
+        })?;
+        Decimal::try_from_i128_with_scale(sum, scale).ok()
+    }
+
+    /// The sum, to be shown.
+    pub(super) fn number(&self) -> Number<'static> {
+        self.decimal().map_or_else(|| self.long().number(), Number::Decimal)
+    }
+
+    /// The sum, to be reckoned with.
+    pub(super) fn long(&self) -> Long {
+        let parts = (0..).zip(&self.parts).filter(|(_, significand)| **significand != 0);
+        let parts = parts.map(|(scale, significand)| Long::new(*significand, scale));
+        let sum = parts.chain(self.long.as_deref().cloned()).reduce(|sum, part| sum.plus(&part));
+        sum.unwrap_or_default()
     }
 }
 
-/// A 256-bit number in sign and magnitude, the lowest limb first: 2^127 × 10^28 × 29 fits.
-#[derive(Default)]
-struct Wide {
-    is_negative: bool,
-    limbs: [u64; 4],
+/// A number as its significand and its scale, if a decimal holds it.
+fn significand(number: &Number<'_>) -> Option<(i128, u32)> {
+    let few = number.few_digits().map(|(significand, scale)| (significand.into(), scale));
+    few.or_else(|| number.decimal().map(|decimal| (decimal.mantissa(), decimal.scale())))
 }
 
-impl Wide {
-    /// Adds `significand` × 10^`power`.
-    fn add(&mut self, significand: i128, power: u32) {
-        let size = significand.unsigned_abs();
-        let mut term = [size as u64, (size >> 64) as u64, 0, 0];
-        for _ in 0..power {
-            let mut carry = 0u128;
-            for limb in &mut term {
-                carry += u128::from(*limb) * 10;
-                *limb = carry as u64;
-                carry >>= 64;
-            }
-        }
-        if self.is_negative == (significand < 0) {
-            let mut carry = false;
-            for (limb, term) in self.limbs.iter_mut().zip(term) {
-                (*limb, carry) = limb.carrying_add(term, carry);
-            }
-            return;
-        }
-        let is_larger = term.iter().rev().gt(self.limbs.iter().rev());
-        let (larger, smaller) = if is_larger { (term, self.limbs) } else { (self.limbs, term) };
-        let mut borrow = false;
-        for (limb, (larger, smaller)) in self.limbs.iter_mut().zip(larger.into_iter().zip(smaller)) {
-            (*limb, borrow) = larger.borrowing_sub(smaller, borrow);
-        }
-        if is_larger {
-            self.is_negative = significand < 0;
-        }
-    }
+/// Means and deviations that do not end are rounded to so many digits, midpoints to the even one.
+const DIGITS: u32 = 28;
 
-    /// Divides by ten: the remainder.
-    fn shift(&mut self) -> u64 {
-        let mut remainder = 0u128;
-        for limb in self.limbs.iter_mut().rev() {
-            let dividend = remainder << 64 | u128::from(*limb);
-            *limb = (dividend / 10) as u64;
-            remainder = dividend % 10;
-        }
-        remainder as u64
-    }
+/// The most digits of the divisors: a count has 20, two of them 39.
+const DIVISOR_DIGITS: i64 = 39;
 
-    /// The number divided by 10^`scale`.
-    fn decimal(mut self, mut scale: u32) -> Option<Decimal> {
-        let (mut last, mut is_beyond) = (0, false);
-        // Rounding up may need a digit more once.
-        loop {
-            let [low, high, ..] = self.limbs;
-            let fits = high < 1 << 32 && self.limbs[2] == 0 && self.limbs[3] == 0;
-            if fits {
-                let size = u128::from(high) << 64 | u128::from(low);
-                let up = last > 5 || last == 5 && (is_beyond || size % 2 == 1);
-                let rounded = size + u128::from(up);
-                if rounded < 1 << 96 {
-                    let signed = i128::try_from(rounded).ok()?;
-                    let signed = if self.is_negative { -signed } else { signed };
-                    return Decimal::try_from_i128_with_scale(signed, scale).ok();
-                }
-            }
-            scale = scale.checked_sub(1)?;
-            is_beyond |= last != 0;
-            last = self.shift();
-        }
-    }
+/// The quotient with so many digits that rounding it to [`DIGITS`] is rounding the quotient itself; all of them if it ends, as one by a
+/// count does within 64 places.
+fn quotient(dividend: &Long, divisor: &Long) -> Option<Long> {
+    dividend.over(divisor, dividend.places() + DIVISOR_DIGITS + i64::from(DIGITS) + 1)
+}
+
+/// The mean of so many numbers; none of no numbers.
+pub(super) fn mean(count: u64, sum: &Long) -> Option<Number<'static>> {
+    let count = Long::new(count.into(), 0);
+    let mean = quotient(sum, &count)?;
+    let ends = mean.times(&count).minus(sum).is_zero();
+    Some(if ends { mean.number() } else { mean.rounded_to_digits(DIGITS).number() })
+}
+
+/// The variance of a sample, by Bessel's n - 1, or its root; none of fewer than two numbers.
+pub(super) fn spread(count: u64, sum: &Long, squares: &Long, is_root: bool) -> Option<Number<'static>> {
+    let n = Long::new(count.into(), 0);
+    let pairs = n.times(&Long::new(i128::from(count.checked_sub(1)?), 0));
+    let variance = quotient(&n.times(squares).minus(&sum.times(sum)), &pairs)?;
+    let spread = if is_root { variance.root(DIGITS)? } else { variance };
+    Some(spread.rounded_to_digits(DIGITS).number())
 }
 
 #[cfg(test)]
@@ -158,28 +141,79 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn sum(numbers: &[&str]) -> Option<String> {
+    fn sum_of(numbers: &[&str]) -> ExactSum {
         let mut sum = ExactSum::default();
         for number in numbers {
-            sum.add(&Number::Stored(number));
+            sum.add(&Number::Stored(number)).unwrap();
         }
-        sum.total().map(|total| Number::Decimal(total).text().into_owned())
+        sum
+    }
+
+    fn sum(numbers: &[&str]) -> String {
+        sum_of(numbers).number().text().into_owned()
+    }
+
+    fn mean_of(numbers: &[&str]) -> Option<String> {
+        let mean = mean(numbers.len() as u64, &sum_of(numbers).long())?;
+        Some(mean.text().into_owned())
+    }
+
+    fn spread_of(numbers: &[&str], is_root: bool) -> Option<String> {
+        let mut squares = ExactSum::default();
+        for number in numbers {
+            squares.add_square(&Number::Stored(number)).unwrap();
+        }
+        let spread = spread(numbers.len() as u64, &sum_of(numbers).long(), &squares.long(), is_root)?;
+        Some(spread.text().into_owned())
     }
 
     #[test]
-    fn sums() {
-        assert_eq!(sum(&[]).unwrap(), "0");
-        assert_eq!(sum(&["0.1", "0.2", "1e2"]).unwrap(), "100.3");
-        assert_eq!(sum(&["79228162514264337593543950335", "1"]), None);
-        assert_eq!(
-            sum(&["79228162514264337593543950335", "1", "-2"]).unwrap(),
-            "79228162514264337593543950334"
-        );
-        assert_eq!(sum(&["79228162514264337593543950334", "0.5"]).unwrap(), "79228162514264337593543950334");
-        assert_eq!(sum(&["79228162514264337593543950333", "0.5"]).unwrap(), "79228162514264337593543950334");
-        assert_eq!(sum(&["7922816251426433759354395033.5", "0.06"]).unwrap(), "7922816251426433759354395034");
-        assert_eq!(sum(&["1e30", "1"]), None);
-        assert_eq!(sum(&["1", "-1", "-0.5"]).unwrap(), "-0.5");
+    fn sums_are_exact_beyond_decimals() {
+        assert_eq!(sum(&[]), "0");
+        assert_eq!(sum(&["0.1", "0.2", "1e2"]), "100.3");
+        assert_eq!(sum(&["79228162514264337593543950335", "1"]), "79228162514264337593543950336");
+        assert_eq!(sum(&["79228162514264337593543950335", "1", "-2"]), "79228162514264337593543950334");
+        assert_eq!(sum(&["79228162514264337593543950334", "0.5"]), "79228162514264337593543950334.5");
+        assert_eq!(sum(&["1e30", "1", "-1e30"]), "1");
+        assert_eq!(sum(&["1e308", "1e-5", "-1e308", "2"]), "2.00001");
+        assert_eq!(sum(&["1.1102230246251565e-16", "1.1102230246251565e-16"]), "2.220446049250313e-16");
+        assert_eq!(sum(&["1", "-1", "-0.5"]), "-0.5");
+        assert_eq!(ExactSum::default().add(&Number::Stored("1e1000")), Err(TooLarge));
+        assert_eq!(ExactSum::default().add(&Number::Stored("1e-1001")), Err(TooLarge));
+    }
+
+    #[test]
+    fn more_than_a_part_holds_is_no_less_exact() {
+        let (mut sum, mut plain) = (ExactSum::default(), Long::default());
+        for significand in [i128::MAX, i128::MAX, i128::MIN, 5, i128::MAX] {
+            sum.add_part(3, significand);
+            plain = plain.plus(&Long::new(significand, 3));
+        }
+        assert_eq!(sum.number().text(), plain.number().text());
+    }
+
+    #[test]
+    fn means_are_exact_if_they_end_or_have_28_digits() {
+        assert_eq!(mean_of(&[]), None);
+        assert_eq!(mean_of(&["7e28", "7e28"]).unwrap(), "70000000000000000000000000000");
+        assert_eq!(mean_of(&["1", "2"]).unwrap(), "1.5");
+        assert_eq!(mean_of(&["1", "1", "2"]).unwrap(), "1.333333333333333333333333333");
+        assert_eq!(mean_of(&["-1e-500", "-1e-500", "0"]).unwrap(), "-6.666666666666666666666666667e-501");
+        assert_eq!(mean_of(&["1e300", "1e300", "0"]).unwrap(), "6.666666666666666666666666667e299");
+        assert_eq!(mean_of(&["1e300", "0"]).unwrap(), "5e299");
+        let long = "-1.2345678901234567890123456789012345";
+        assert_eq!(mean_of(&[long, long, long]).unwrap(), "-1.2345678901234567890123456789012345");
+    }
+
+    #[test]
+    fn deviations_are_those_of_a_sample() {
+        assert_eq!(spread_of(&["5"], false), None);
+        assert_eq!(spread_of(&["5", "5.0"], false).unwrap(), "0");
+        let numbers = ["2", "4", "4", "4", "5", "5", "7", "9"];
+        assert_eq!(spread_of(&numbers, false).unwrap(), "4.571428571428571428571428571");
+        assert_eq!(spread_of(&numbers, true).unwrap(), "2.138089935299395077476427847");
+        assert_eq!(spread_of(&["1", "2", "3"], true).unwrap(), "1");
+        assert_eq!(spread_of(&["1e300", "3e300"], true).unwrap(), "1.414213562373095048801688724e300");
     }
 
     proptest! {
@@ -189,15 +223,14 @@ mod tests {
             let mut plain = Decimal::ZERO;
             for (significand, scale) in numbers {
                 let decimal = Decimal::new(significand, scale);
-                exact.add(&Number::Decimal(decimal));
+                exact.add(&Number::Decimal(decimal)).unwrap();
                 plain += decimal;
             }
-            prop_assert_eq!(exact.total(), Some(plain));
+            prop_assert_eq!(exact.number().decimal(), Some(plain));
             let mut doubled = ExactSum::default();
             doubled.merge(&exact);
             doubled.merge(&exact);
-            prop_assert_eq!(doubled.total(), Some(plain + plain));
-            prop_assert_eq!(doubled.count(), 2 * exact.count());
+            prop_assert_eq!(doubled.number().decimal(), Some(plain + plain));
         }
     }
 }

@@ -1,139 +1,130 @@
-//! `min(x)` and `max(x)`: the least and the greatest number, in the spelling of the first event that has it.
+//! `min(x)` and `max(x)`: the least and the greatest number, in the spelling of the first event that has it; where there is no number,
+//! the least and the greatest of the strings and Booleans, in the order of rows.
 
 use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
-use crate::value::{Kind, Number, Value, compare_few};
+use crate::value::{self, Kind, Number, Value, compare_few};
 use std::cmp::Ordering;
 
+/// The value at one end of their order.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Min;
+pub(crate) struct Extreme<const LEAST: bool>;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Max;
+pub(crate) type Min = Extreme<true>;
+pub(crate) type Max = Extreme<false>;
 
-/// Whether the range of the numbers is told, or there are none.
-fn is_range_known(by: &Known<'_>) -> bool {
-    match by {
-        Known::Constant { .. } => false,
-        Known::Absent => true,
-        Known::Values { numbers, range, .. } => *numbers == 0 || range.is_some(),
-    }
-}
-
-impl Aggregate for Min {
-    const NAME: &'static str = "min";
+impl<const LEAST: bool> Aggregate for Extreme<LEAST> {
+    const NAME: &'static str = if LEAST { "min" } else { "max" };
     const TAKES_REPEATED: bool = true;
-    type State = Extremes;
+    type State = Extremes<LEAST>;
 
-    fn with_constants(_: &[f64]) -> Result<Min, (usize, String)> {
-        Ok(Min)
+    fn with_constants(_: &[f64]) -> Result<Self, (usize, String)> {
+        Ok(Extreme)
     }
 
-    fn kind(self, _: Certain) -> Certain {
-        Some(Kind::Number)
+    fn kind(self, argument: Certain) -> Certain {
+        argument.map(|kind| if self.takes(kind) { kind } else { Kind::Undefined })
     }
 
     fn takes(self, kind: Kind) -> bool {
-        kind == Kind::Number
+        matches!(kind, Kind::Boolean | Kind::Number | Kind::String)
     }
 
     fn is_answered(self, by: &Known<'_>) -> bool {
-        is_range_known(by)
+        match by {
+            Known::Constant { .. } => false,
+            Known::Absent => true,
+            // Where there are numbers, nothing else counts.
+            Known::Values { numbers: 1.., range, .. } => range.is_some(),
+            Known::Values { numbers: 0, count, .. } => *count == 0 || by.has_each(),
+        }
     }
 
-    fn state(self) -> Extremes {
-        Extremes { wanted: Ordering::Less, best: Vec::new() }
-    }
-}
-
-impl Aggregate for Max {
-    const NAME: &'static str = "max";
-    const TAKES_REPEATED: bool = true;
-    type State = Extremes;
-
-    fn with_constants(_: &[f64]) -> Result<Max, (usize, String)> {
-        Ok(Max)
-    }
-
-    fn kind(self, _: Certain) -> Certain {
-        Some(Kind::Number)
-    }
-
-    fn takes(self, kind: Kind) -> bool {
-        kind == Kind::Number
-    }
-
-    fn is_answered(self, by: &Known<'_>) -> bool {
-        is_range_known(by)
-    }
-
-    fn state(self) -> Extremes {
-        Extremes { wanted: Ordering::Greater, best: Vec::new() }
+    fn state(self) -> Extremes<LEAST> {
+        Extremes { best: Vec::new() }
     }
 }
 
-pub(crate) struct Extremes {
-    /// How a better number stands to the best.
-    wanted: Ordering,
+pub(crate) struct Extremes<const LEAST: bool> {
     best: Vec<Option<Best>>,
 }
 
-/// The best number so far, and the first event that has it.
+/// The best value so far, and the first event that has it.
 struct Best {
-    number: Held,
+    value: Held<'static>,
     order: Order,
 }
 
 /// Numbers of few digits are held without an allocation.
-enum Held {
+enum Held<'v> {
     Few(i64, u32),
-    Other(Number<'static>),
+    Value(Value<'v>),
 }
 
-impl Held {
-    fn compare(&self, other: &Held) -> Ordering {
+impl<'v> Held<'v> {
+    fn is_number(&self) -> bool {
+        match self {
+            Held::Few(..) => true,
+            Held::Value(value) => value.kind() == Kind::Number,
+        }
+    }
+
+    /// The order of rows.
+    fn compare(&self, other: &Held<'_>) -> Ordering {
+        let few = |significand: &i64, scale: &u32| Value::Number(Number::few(*significand, *scale));
         match (self, other) {
             (Held::Few(a, scale), Held::Few(b, other)) => compare_few((*a, *scale), (*b, *other)),
-            (Held::Few(a, scale), Held::Other(b)) => Number::few(*a, *scale).compare(b),
-            (Held::Other(a), Held::Few(b, scale)) => a.compare(&Number::few(*b, *scale)),
-            (Held::Other(a), Held::Other(b)) => a.compare(b),
+            (Held::Few(a, scale), Held::Value(b)) => value::order(&few(a, scale), b, false),
+            (Held::Value(a), Held::Few(b, scale)) => value::order(a, &few(b, scale), false),
+            (Held::Value(a), Held::Value(b)) => value::order(a, b, false),
         }
     }
 
     fn weight(&self) -> usize {
         match self {
             Held::Few(..) => 0,
-            Held::Other(number) => number.weight(),
+            Held::Value(value) => value.weight(),
+        }
+    }
+
+    fn into_static(self) -> Held<'static> {
+        match self {
+            Held::Few(significand, scale) => Held::Few(significand, scale),
+            Held::Value(value) => Held::Value(value.into_static()),
         }
     }
 }
 
-impl Extremes {
+impl<const LEAST: bool> Extremes<LEAST> {
+    /// How a better value stands to the best.
+    const WANTED: Ordering = if LEAST { Ordering::Less } else { Ordering::Greater };
+
     /// By how many bytes it grew, about.
     #[inline]
-    fn take(&mut self, group: u32, number: Held, order: Order) -> usize {
-        let wanted = self.wanted;
+    fn take(&mut self, group: u32, value: Held<'_>, order: Order) -> usize {
         let Some(best) = self.best.get_mut(group as usize) else { return 0 };
-        let is_better = best.as_ref().is_none_or(|best| match number.compare(&best.number) {
-            Ordering::Equal => order < best.order,
-            unequal => unequal == wanted,
+        let is_better = best.as_ref().is_none_or(|best| {
+            if value.is_number() != best.value.is_number() {
+                return value.is_number();
+            }
+            match value.compare(&best.value) {
+                Ordering::Equal => order < best.order,
+                unequal => unequal == Self::WANTED,
+            }
         });
         if !is_better {
             return 0;
         }
-        let before = best.as_ref().map_or(0, |best| best.number.weight());
-        let grown = number.weight().saturating_sub(before);
-        *best = Some(Best { number, order });
+        let before = best.as_ref().map_or(0, |best| best.value.weight());
+        let value = value.into_static();
+        let grown = value.weight().saturating_sub(before);
+        *best = Some(Best { value, order });
         grown
-    }
-
-    fn take_number(&mut self, group: u32, number: Number<'_>, order: Order) -> usize {
-        self.take(group, Held::Other(number.into_static()), order)
     }
 }
 
-impl Accumulators for Extremes {
+impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
     fn grow(&mut self, groups: usize) -> usize {
         grow(&mut self.best, groups)
     }
@@ -154,7 +145,7 @@ impl Accumulators for Extremes {
                     let order = |few: &crate::chunk::FewDigits| chunk.order(few.at as usize);
                     match compare_few(a, b) {
                         Ordering::Equal if order(next) < order(best) => next,
-                        unequal if unequal == self.wanted => next,
+                        unequal if unequal == Self::WANTED => next,
                         _ => best,
                     }
                 });
@@ -170,38 +161,49 @@ impl Accumulators for Extremes {
                 }
             }
         }
-        each_other(groups, &numbers.others, chunk, |group, number, order| {
-            grown += self.take_number(group, number, order);
+        each_other(groups, &numbers.others, chunk, |group, value, order| {
+            grown += self.take(group, Held::Value(value), order);
         });
         grown
     }
 
     fn add(&mut self, group: u32, value: Value<'_>, order: Order, _: u64) -> usize {
         match value {
-            Value::Number(number) => self.take_number(group, number, order),
-            _ => 0,
+            Value::Bool(_) | Value::Number(_) | Value::Text(_) => self.take(group, Held::Value(value), order),
+            Value::Undefined | Value::Null | Value::Array(_) | Value::Object(_) => 0,
         }
     }
 
     fn answer(&mut self, group: u32, by: &Known<'_>) -> usize {
-        let Known::Values { range: Some((least, greatest)), range_orders, .. } = by else { return 0 };
-        let (extreme, order) =
-            if self.wanted.is_lt() { (least, range_orders.0) } else { (greatest, range_orders.1) };
-        self.take_number(group, Number::Stored(extreme.text), order)
+        let mut grown = 0;
+        match by {
+            Known::Constant { .. } | Known::Absent => {}
+            Known::Values { range: Some((least, greatest)), range_orders, .. } => {
+                let (extreme, order) =
+                    if LEAST { (least, range_orders.0) } else { (greatest, range_orders.1) };
+                grown += self.add(group, Value::Number(Number::Stored(extreme.text)), order, 1);
+            }
+            Known::Values { range: None, .. } => {
+                by.for_each(|value, order| grown += self.add(group, value, order, 1));
+            }
+        }
+        grown
     }
 
-    fn merge(&mut self, other: Extremes, group_of: &[u32]) -> usize {
+    fn merge(&mut self, other: Self, group_of: &[u32]) -> usize {
         let each = group_of.iter().zip(other.best);
         each.filter_map(|(group, best)| Some((group, best?)))
-            .map(|(group, Best { number, order })| self.take(*group, number, order))
+            .map(|(group, Best { value, order })| self.take(*group, value, order))
             .sum()
     }
 
     fn finish(&mut self, group: u32) -> Value<'static> {
-        let best = self.best.get_mut(group as usize).and_then(Option::take);
-        Value::from_option(best.map(|best| match best.number {
-            Held::Few(significand, scale) => Number::few(significand, scale),
-            Held::Other(number) => number,
-        }))
+        match self.best.get_mut(group as usize).and_then(Option::take) {
+            None => Value::Undefined,
+            Some(Best { value: Held::Few(significand, scale), .. }) => {
+                Value::Number(Number::few(significand, scale))
+            }
+            Some(Best { value: Held::Value(value), .. }) => value,
+        }
     }
 }

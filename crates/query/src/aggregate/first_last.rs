@@ -1,50 +1,25 @@
 //! `first(x)` and `last(x)`: the value of the earliest and of the latest event that has one.
 
-use super::state::{Accumulators, Aggregate, Groups, Known, grow};
+use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
-use crate::value::{Kind, Value, parse, write_json};
+use crate::value::{Kind, Value, json, parse};
 
+/// The value of the event at one end of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct First;
+pub(crate) struct AtEnd<const FIRST: bool>;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Last;
+pub(crate) type First = AtEnd<true>;
+pub(crate) type Last = AtEnd<false>;
 
-impl Aggregate for First {
-    const NAME: &'static str = "first";
-    const TAKES_REPEATED: bool = true;
-    type State = Ends;
-
-    fn with_constants(_: &[f64]) -> Result<First, (usize, String)> {
-        Ok(First)
-    }
-
-    fn kind(self, argument: Certain) -> Certain {
-        argument
-    }
-
-    fn takes(self, kind: Kind) -> bool {
-        kind != Kind::Undefined
-    }
-
-    fn is_answered(self, by: &Known<'_>) -> bool {
-        by.has_each()
-    }
-
-    fn state(self) -> Ends {
-        Ends { is_first: true, ends: Vec::new(), scratch: Vec::new() }
-    }
-}
-
-impl Aggregate for Last {
-    const NAME: &'static str = "last";
+impl<const FIRST: bool> Aggregate for AtEnd<FIRST> {
+    const NAME: &'static str = if FIRST { "first" } else { "last" };
     // Of several events with one value only the first is told, where statistics tell of them.
-    const TAKES_REPEATED: bool = false;
-    type State = Ends;
+    const TAKES_REPEATED: bool = FIRST;
+    type State = Ends<FIRST>;
 
-    fn with_constants(_: &[f64]) -> Result<Last, (usize, String)> {
-        Ok(Last)
+    fn with_constants(_: &[f64]) -> Result<Self, (usize, String)> {
+        Ok(AtEnd)
     }
 
     fn kind(self, argument: Certain) -> Certain {
@@ -56,18 +31,16 @@ impl Aggregate for Last {
     }
 
     fn is_answered(self, by: &Known<'_>) -> bool {
-        matches!(by, Known::Absent)
+        if FIRST { by.has_each() } else { matches!(by, Known::Absent) }
     }
 
-    fn state(self) -> Ends {
-        Ends { is_first: false, ends: Vec::new(), scratch: Vec::new() }
+    fn state(self) -> Ends<FIRST> {
+        Ends { ends: Vec::new() }
     }
 }
 
-pub(crate) struct Ends {
-    is_first: bool,
+pub(crate) struct Ends<const FIRST: bool> {
     ends: Vec<Option<End>>,
-    scratch: Vec<u8>,
 }
 
 /// The value as JSON text, in an allocation that stays, and its event.
@@ -76,9 +49,8 @@ struct End {
     json: Vec<u8>,
 }
 
-impl Ends {
+impl<const FIRST: bool> Ends<FIRST> {
     fn take(&mut self, group: u32, json: &[u8], order: Order) -> usize {
-        let is_first = self.is_first;
         let Some(end) = self.ends.get_mut(group as usize).filter(|_| !json.is_empty()) else { return 0 };
         match end {
             None => {
@@ -86,7 +58,7 @@ impl Ends {
                 json.len()
             }
             // Of several values of one event the first, and the last.
-            Some(end) if (is_first && order < end.order) || (!is_first && order >= end.order) => {
+            Some(end) if if FIRST { order < end.order } else { order >= end.order } => {
                 let before = end.json.capacity();
                 end.order = order;
                 end.json.clear();
@@ -98,35 +70,19 @@ impl Ends {
     }
 }
 
-impl Accumulators for Ends {
+impl<const FIRST: bool> Accumulators for Ends<FIRST> {
     fn grow(&mut self, groups: usize) -> usize {
         grow(&mut self.ends, groups)
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
         let mut grown = 0;
-        match column {
-            Column::Values(cells) => {
-                for (row, cell) in cells.iter().enumerate() {
-                    grown += self.take(groups.of(row), chunk.json(*cell), chunk.order(row));
-                }
-            }
-            Column::Nothing | Column::Numbers(_) => {
-                super::state::each(groups, column, chunk, |group, value, order| {
-                    grown += self.add(group, value, order, 1);
-                });
-            }
-        }
+        each_json(groups, column, chunk, |group, json, order| grown += self.take(group, json, order));
         grown
     }
 
     fn add(&mut self, group: u32, value: Value<'_>, order: Order, _: u64) -> usize {
-        let mut json = std::mem::take(&mut self.scratch);
-        json.clear();
-        write_json(&value, &mut json);
-        let grown = self.take(group, &json, order);
-        self.scratch = json;
-        grown
+        json(&value).map_or(0, |json| self.take(group, &json, order))
     }
 
     fn answer(&mut self, group: u32, by: &Known<'_>) -> usize {
@@ -135,7 +91,7 @@ impl Accumulators for Ends {
         grown
     }
 
-    fn merge(&mut self, other: Ends, group_of: &[u32]) -> usize {
+    fn merge(&mut self, other: Self, group_of: &[u32]) -> usize {
         let each = group_of.iter().zip(other.ends);
         each.filter_map(|(group, end)| Some((group, end?)))
             .map(|(group, end)| self.take(*group, &end.json, end.order))

@@ -13,7 +13,9 @@ mod exact;
 mod extreme;
 mod first_last;
 mod percentile;
+mod ranked;
 mod sketch;
+mod spread;
 mod state;
 mod sum;
 #[cfg(test)]
@@ -136,6 +138,10 @@ macro_rules! aggregates {
                 match self { $(State::$variant(of) => of.finish(group),)* }
             }
 
+            fn too_long(&self) -> u64 {
+                match self { $(State::$variant(of) => of.too_long(),)* }
+            }
+
             fn rows(&mut self, group: u32) -> Vec<Value<'static>> {
                 match self { $(State::$variant(of) => of.rows(group),)* }
             }
@@ -150,6 +156,9 @@ aggregates! {
     Max: extreme::Max,
     Mean: sum::Mean,
     Percentile: percentile::Percentile,
+    Median: percentile::Median,
+    Variance: spread::Variance,
+    Deviation: spread::Deviation,
     First: first_last::First,
     Last: first_last::Last,
     Any: any_all::Any,

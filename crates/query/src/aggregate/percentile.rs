@@ -1,10 +1,11 @@
-//! `percentile(x, p, error)`: the number that at least `p` percent of all do not exceed, within a relative error.
+//! `percentile(x, p, error)`: the number that at least `p` percent of all do not exceed; and `median(x, error)`, the one in the middle.
+//! A value of the data where they are few, else within a relative error.
 
-use super::sketch::Sketch;
-use super::state::{Accumulators, Aggregate, Groups, Known, Parameter, each_other};
+use super::ranked::{Packed, Ranked};
+use super::state::{Accumulators, Aggregate, Groups, Known, Parameter, each_other, grow};
 use crate::chunk::{Chunk, Column, FewDigits, Order};
 use crate::expr::Certain;
-use crate::value::{Kind, Number, Value, nearest};
+use crate::value::{Kind, Long, Number, TooLarge, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Percentile {
@@ -12,17 +13,28 @@ pub(crate) struct Percentile {
     error: f64,
 }
 
+/// Of two numbers in the middle their mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Median {
+    error: f64,
+}
+
 /// What may be asked for.
 const ERRORS: std::ops::RangeInclusive<f64> = 0.0001..=0.5;
+const ERROR: Parameter = Parameter { what: "a relative error", default: Some(0.01) };
+
+fn check_error(error: f64, place: usize) -> Result<(), (usize, String)> {
+    match ERRORS.contains(&error) {
+        true => Ok(()),
+        false => Err((place, format!("a relative error is between {} and {}", ERRORS.start(), ERRORS.end()))),
+    }
+}
 
 impl Aggregate for Percentile {
     const NAME: &'static str = "percentile";
-    const PARAMETERS: &'static [Parameter] = &[
-        Parameter { what: "a percentile", default: None },
-        Parameter { what: "a relative error", default: Some(0.01) },
-    ];
+    const PARAMETERS: &'static [Parameter] = &[Parameter { what: "a percentile", default: None }, ERROR];
     const TAKES_REPEATED: bool = false;
-    type State = Sketches;
+    type State = Rankings;
 
     fn with_constants(constants: &[f64]) -> Result<Percentile, (usize, String)> {
         let [p, error] = *constants else {
@@ -31,9 +43,7 @@ impl Aggregate for Percentile {
         if !(0.0..=100.0).contains(&p) {
             return Err((0, "a percentile is between 0 and 100".to_owned()));
         }
-        if !ERRORS.contains(&error) {
-            return Err((1, format!("a relative error is between {} and {}", ERRORS.start(), ERRORS.end())));
-        }
+        check_error(error, 1)?;
         Ok(Percentile { p, error })
     }
 
@@ -50,47 +60,86 @@ impl Aggregate for Percentile {
     }
 
     fn is_answered(self, by: &Known<'_>) -> bool {
-        match by {
-            Known::Absent => true,
-            Known::Constant { .. } => false,
-            Known::Values { numbers, .. } => *numbers == 0,
-        }
+        by.has_no_number()
     }
 
-    fn state(self) -> Sketches {
-        Sketches { of: self, sketches: Vec::new(), sorting: Sorting::default(), scratch: Vec::new() }
+    fn state(self) -> Rankings {
+        Rankings::new(Wanted::Percentile(self.p), self.error)
     }
 }
 
-pub(crate) struct Sketches {
-    of: Percentile,
-    sketches: Vec<Sketch>,
+impl Aggregate for Median {
+    const NAME: &'static str = "median";
+    const PARAMETERS: &'static [Parameter] = &[ERROR];
+    const TAKES_REPEATED: bool = false;
+    type State = Rankings;
+
+    fn with_constants(constants: &[f64]) -> Result<Median, (usize, String)> {
+        let [error] = *constants else {
+            return Err((0, "a relative error is wanted".to_owned()));
+        };
+        check_error(error, 0)?;
+        Ok(Median { error })
+    }
+
+    fn constants(self) -> Vec<String> {
+        vec![self.error.to_string()]
+    }
+
+    fn kind(self, _: Certain) -> Certain {
+        Some(Kind::Number)
+    }
+
+    fn takes(self, kind: Kind) -> bool {
+        kind == Kind::Number
+    }
+
+    fn is_answered(self, by: &Known<'_>) -> bool {
+        by.has_no_number()
+    }
+
+    fn state(self) -> Rankings {
+        Rankings::new(Wanted::Median, self.error)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Wanted {
+    Percentile(f64),
+    Median,
+}
+
+pub(crate) struct Rankings {
+    wanted: Wanted,
+    error: f64,
+    groups: Vec<Ranked>,
     sorting: Sorting,
-    scratch: Vec<f64>,
+    scratch: Vec<Packed>,
+    /// How many medians would be of too many digits.
+    too_long: u64,
 }
 
-#[inline]
-fn nearest_of(few: &FewDigits) -> f64 {
-    #[cold]
-    fn by_text(few: &FewDigits) -> f64 {
-        Number::few(few.significand, few.scale).to_f64()
-    }
-    nearest(few.significand, few.scale).unwrap_or_else(|| by_text(few))
-}
-
-impl Sketches {
-    fn take(&mut self, group: u32, number: &Number<'_>) -> usize {
-        self.sketches.get_mut(group as usize).map_or(0, |sketch| sketch.add(number.to_f64()))
+impl Rankings {
+    fn new(wanted: Wanted, error: f64) -> Rankings {
+        let (groups, scratch) = (Vec::new(), Vec::new());
+        Rankings { wanted, error, groups, sorting: Sorting::default(), scratch, too_long: 0 }
     }
 }
 
-impl Accumulators for Sketches {
+/// The number in the middle, or the mean of the two that are; none without numbers.
+fn median(of: &Ranked) -> Result<Option<Number<'static>>, TooLarge> {
+    let count = of.count();
+    let Some((low, high)) = of.at(count.div_ceil(2)).zip(of.at(count / 2 + 1)) else { return Ok(None) };
+    if low.compare(&high).is_eq() {
+        return Ok(Some(low));
+    }
+    let half = Long::new(5, 1);
+    Ok(Some(Long::of(&low)?.plus(&Long::of(&high)?).times(&half).number()))
+}
+
+impl Accumulators for Rankings {
     fn grow(&mut self, groups: usize) -> usize {
-        let before = self.sketches.capacity();
-        if groups > self.sketches.len() {
-            self.sketches.resize(groups, Sketch::new(self.of.error));
-        }
-        (self.sketches.capacity() - before) * size_of::<Sketch>()
+        grow(&mut self.groups, groups)
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
@@ -101,29 +150,28 @@ impl Accumulators for Sketches {
             });
             return grown;
         };
-        let Sketches { sketches, sorting, scratch, .. } = self;
+        let Rankings { groups: ranked, sorting, scratch, error, .. } = self;
         scratch.clear();
+        let mut add = |group: u32, numbers: &[Packed]| {
+            grown += ranked.get_mut(group as usize).map_or(0, |ranked| ranked.add_few(numbers, *error));
+        };
         match groups {
             Groups::One(group) => {
-                scratch.extend(numbers.few.iter().map(nearest_of));
-                if let Some(sketch) = sketches.get_mut(group as usize) {
-                    grown += sketch.add_all(scratch);
-                }
+                scratch.extend(numbers.few.iter().map(Packed::new));
+                add(group, scratch);
             }
-            // A sketch takes many numbers in faster together.
-            Groups::Each(_) => sorting.sort(groups, &numbers.few, scratch, |group, numbers| {
-                if let Some(sketch) = sketches.get_mut(group as usize) {
-                    grown += sketch.add_all(numbers);
-                }
-            }),
+            // Many numbers are taken in faster together.
+            Groups::Each(_) => sorting.sort(groups, &numbers.few, scratch, add),
         }
-        each_other(groups, &numbers.others, chunk, |group, number, _| grown += self.take(group, &number));
+        each_other(groups, &numbers.others, chunk, |group, value, order| {
+            grown += self.add(group, value, order, 1);
+        });
         grown
     }
 
     fn add(&mut self, group: u32, value: Value<'_>, _: Order, _: u64) -> usize {
-        match &value {
-            Value::Number(number) => self.take(group, number),
+        match (value, self.groups.get_mut(group as usize)) {
+            (Value::Number(number), Some(ranked)) => ranked.add(number, self.error),
             _ => 0,
         }
     }
@@ -133,21 +181,29 @@ impl Accumulators for Sketches {
         0
     }
 
-    fn merge(&mut self, other: Sketches, group_of: &[u32]) -> usize {
+    fn merge(&mut self, other: Rankings, group_of: &[u32]) -> usize {
         let mut grown = 0;
-        for (group, other) in group_of.iter().zip(&other.sketches) {
-            if let Some(sketch) = self.sketches.get_mut(*group as usize) {
-                let before = sketch.heap_bytes();
-                sketch.merge(other);
-                grown += sketch.heap_bytes().saturating_sub(before);
+        for (group, other) in group_of.iter().zip(other.groups) {
+            if let Some(ranked) = self.groups.get_mut(*group as usize) {
+                grown += ranked.merge(other, self.error);
             }
         }
         grown
     }
 
     fn finish(&mut self, group: u32) -> Value<'static> {
-        let sketch = self.sketches.get(group as usize);
-        Value::from_option(sketch.and_then(|sketch| sketch.percentile(self.of.p)).map(Number::from_f64))
+        let Some(ranked) = self.groups.get(group as usize) else { return Value::Undefined };
+        Value::from_option(match self.wanted {
+            Wanted::Percentile(p) => ranked.percentile(p),
+            Wanted::Median => median(ranked).unwrap_or_else(|TooLarge| {
+                self.too_long += 1;
+                None
+            }),
+        })
+    }
+
+    fn too_long(&self) -> u64 {
+        self.too_long
     }
 }
 
@@ -166,8 +222,8 @@ impl Sorting {
         &mut self,
         groups: Groups<'_>,
         numbers: &[FewDigits],
-        sorted: &mut Vec<f64>,
-        mut each: impl FnMut(u32, &[f64]),
+        sorted: &mut Vec<Packed>,
+        mut each: impl FnMut(u32, &[Packed]),
     ) {
         let Sorting { present, places } = self;
         for few in numbers {
@@ -189,11 +245,11 @@ impl Sorting {
             }
         }
         sorted.clear();
-        sorted.resize(numbers.len(), 0.0);
+        sorted.resize(numbers.len(), Packed::default());
         for few in numbers {
             if let Some(place) = places.get_mut(groups.of(few.at as usize) as usize) {
                 if let Some(sorted) = sorted.get_mut(*place as usize) {
-                    *sorted = nearest_of(few);
+                    *sorted = Packed::new(few);
                 }
                 *place += 1;
             }

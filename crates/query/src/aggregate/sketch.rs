@@ -8,225 +8,168 @@
 //! As in its authors' own libraries the logarithm is not computed but interpolated between the powers of two: it costs some
 //! multiplications, and one bucket more in a hundred.
 //!
-//! Two things differ from the paper. No buckets are ever collapsed: those of a whole binary64 are few enough (1% of error: 72,000 for
-//! each sign, of 8 bytes), and only the pages of them are held that something fell into. And the first [`EXACT_MAX`] values are kept as
-//! they are, so that small groups, which are many, are small and exact.
+//! Two things differ from the paper. No buckets are ever collapsed: those of a whole binary64 are few enough (1% of error: 140,000 for
+//! each sign, of 8 bytes), and only the pages of them are held that something fell into. And numbers that are no normal binary64 fall
+//! into buckets by their first digits and their power of ten.
 
-/// So many values are kept exactly.
-pub(super) const EXACT_MAX: usize = 64;
+use crate::value::Number;
+use std::collections::BTreeMap;
 
-/// What [`Sketch::percentile`] promises is kept in spite of rounding in the logarithms, which is below 10^-12 of a value.
+/// What is promised is kept in spite of rounding in the logarithms, which is below 10^-12 of a value.
 const ROUNDING_SLACK: f64 = 1e-6;
 
 /// So many values are taken in together.
-const TOGETHER: usize = 64;
+pub(super) const TOGETHER: usize = 64;
 
-/// A summary of numbers that tells their percentiles.
+/// How many numbers fell into each bucket: a summary of them.
 ///
-/// What it answers depends on the values alone, not on their order, nor on how they were spread over merged sketches.
+/// It depends on the numbers alone, not on their order, nor on how they were spread over merged sketches.
 #[derive(Clone, Debug)]
 pub(super) struct Sketch {
     scale: Scale,
-    count: u64,
-    least: f64,
-    greatest: f64,
-    values: Values,
+    negative: Side,
+    zero: u64,
+    positive: Side,
 }
 
-#[derive(Clone, Debug)]
-enum Values {
-    /// At most [`EXACT_MAX`], in the order in which they came.
-    Exact(Vec<f64>),
-    /// How many values fell into each bucket of their magnitudes.
-    Counted { negative: Counts, zero: u64, positive: Counts },
+/// The numbers of one sign, by their magnitudes.
+#[derive(Clone, Debug, Default)]
+struct Side {
+    /// Those that are no normal binary64.
+    far: BTreeMap<Far, u64>,
+    counts: Counts,
 }
+
+/// The magnitude of a number by the power of ten of its first digit, and its first digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Far {
+    power: i64,
+    digits: u32,
+}
+
+/// What a bucket of far numbers takes, about.
+const FAR_BYTES: usize = 2 * size_of::<(Far, u64)>();
+
+/// The value that stands for a bucket: so much, times a power of ten.
+type Middle = (f64, i64);
 
 impl Sketch {
-    /// A sketch whose answers deviate from the true ones by at most `error` of those, 0.0001 to 0.5; an error outside that
-    /// is taken as the nearest in it.
+    /// A sketch that tells numbers with an error of at most `error` of each, 0.0001 to 0.5; an error outside that is taken as the nearest
+    /// in it.
     pub(super) fn new(error: f64) -> Sketch {
         Sketch {
-            scale: Scale::new(error.clamp(0.0001, 0.5) * (1.0 - ROUNDING_SLACK)),
-            count: 0,
-            least: f64::INFINITY,
-            greatest: f64::NEG_INFINITY,
-            values: Values::Exact(Vec::new()),
+            scale: Scale::new(error.clamp(0.0001, 0.5)),
+            negative: Side::default(),
+            zero: 0,
+            positive: Side::default(),
         }
     }
 
-    /// Takes `value` in: by how many bytes the sketch grew, nearly. NaN counts for nothing, an infinity as the greatest or
-    /// least finite number.
+    /// Counts a number, of which this is the nearest binary64: by how many bytes the sketch grew, nearly.
+    pub(super) fn add(&mut self, number: &Number<'_>, nearest: f64) -> usize {
+        if nearest.is_normal() {
+            return self.add_normal(nearest);
+        }
+        let Some((is_negative, far)) = Far::of(number) else {
+            self.zero += 1;
+            return 0;
+        };
+        let side = if is_negative { &mut self.negative } else { &mut self.positive };
+        let before = side.far.len();
+        *side.far.entry(far).or_default() += 1;
+        (side.far.len() - before) * FAR_BYTES
+    }
+
+    /// Counts a normal number, or zero, as [`add`](Self::add) does.
     #[inline]
-    pub(super) fn add(&mut self, value: f64) -> usize {
-        if value.is_nan() {
+    pub(super) fn add_normal(&mut self, value: f64) -> usize {
+        if value == 0.0 {
+            self.zero += 1;
             return 0;
         }
-        // Adding 0 makes a negative zero positive.
-        let value = value.clamp(f64::MIN, f64::MAX) + 0.0;
-        self.count += 1;
-        // Which is rare.
-        if value < self.least {
-            self.least = value;
-        }
-        if value > self.greatest {
-            self.greatest = value;
-        }
-        match self.values {
-            Values::Counted { .. } => self.values.count_in(self.scale, value),
-            Values::Exact(_) => self.keep(value),
-        }
+        let side = if value < 0.0 { &mut self.negative } else { &mut self.positive };
+        side.counts.add(self.scale.bucket(value.abs()), 1)
     }
 
-    /// Takes several values in, which is quicker than one by one: by how many bytes the sketch grew, nearly.
-    pub(super) fn add_all(&mut self, values: &[f64]) -> usize {
-        values.chunks(TOGETHER).map(|values| self.add_few(values)).sum()
-    }
-
-    /// At most [`TOGETHER`].
-    fn add_few(&mut self, values: &[f64]) -> usize {
-        let (mut least, mut greatest, mut are_positive) = (f64::INFINITY, f64::NEG_INFINITY, true);
-        for &value in values {
-            least = if value < least { value } else { least };
-            greatest = if value > greatest { value } else { greatest };
-            are_positive &= value >= f64::MIN_POSITIVE;
-        }
-        let Values::Counted { positive, .. } = &mut self.values else {
-            return values.iter().map(|value| self.add(*value)).sum();
-        };
-        if !are_positive || greatest > f64::MAX {
-            return values.iter().map(|value| self.add(*value)).sum();
-        }
-        self.count += values.len() as u64;
-        self.least = self.least.min(least);
-        self.greatest = self.greatest.max(greatest);
+    /// Counts at most [`TOGETHER`] positive, normal numbers, which is quicker than one by one.
+    pub(super) fn add_positive(&mut self, values: &[f64]) -> usize {
         // All buckets are known before the first is counted in: else the processor, which cannot tell yet whether the next value has
         // the same bucket, waits for each.
         let mut buckets = [0; TOGETHER];
         for (bucket, value) in buckets.iter_mut().zip(values) {
             *bucket = self.scale.bucket(*value);
         }
-        buckets.iter().zip(values).map(|(bucket, _)| positive.add(*bucket, 1)).sum()
+        buckets.iter().zip(values).map(|(bucket, _)| self.positive.counts.add(*bucket, 1)).sum()
     }
 
-    /// Keeps a value as it is, as long as they are few.
-    #[cold]
-    fn keep(&mut self, value: f64) -> usize {
-        let bytes = self.heap_bytes();
-        match &mut self.values {
-            Values::Exact(values) if values.len() < EXACT_MAX => values.push(value),
-            values => {
-                values.spill(self.scale);
-                values.count_in(self.scale, value);
-            }
-        }
-        self.heap_bytes().saturating_sub(bytes)
-    }
-
-    /// Takes in what `other` has taken in. Both must have been made with the same error.
+    /// Counts what `other` has counted. Both must have been made with the same error.
     pub(super) fn merge(&mut self, other: &Sketch) {
         debug_assert!(self.scale == other.scale, "sketches with different errors have different buckets");
-        self.values.merge(&other.values, self.scale);
-        self.count += other.count;
-        self.least = self.least.min(other.least);
-        self.greatest = self.greatest.max(other.greatest);
+        self.zero += other.zero;
+        for (side, other) in [(&mut self.negative, &other.negative), (&mut self.positive, &other.positive)] {
+            for (far, count) in &other.far {
+                *side.far.entry(*far).or_default() += count;
+            }
+            for (bucket, count) in other.counts.rising() {
+                side.counts.add(bucket, count);
+            }
+        }
     }
 
-    /// The smallest value that at least `p` percent of all values do not exceed, `p` from 0 to 100, within the sketch's error:
-    /// the nearest-rank definition, so the answer stands for one of the values and lies between the least and the greatest.
-    /// None without values.
-    ///
-    /// Magnitudes below 10^-307 or so, those of subnormal numbers, are taken as zero.
-    pub(super) fn percentile(&self, p: f64) -> Option<f64> {
-        let rank = rank(p, self.count)?;
-        if rank == 1 {
-            return Some(self.least);
-        }
-        if rank == self.count {
-            return Some(self.greatest);
-        }
-        let value = match &self.values {
-            Values::Exact(values) => {
-                let mut sorted = values.clone();
-                sorted.sort_by(f64::total_cmp);
-                return usize::try_from(rank - 1).ok().and_then(|at| sorted.get(at).copied());
-            }
-            Values::Counted { negative, zero, positive } => {
-                let value = |bucket| self.scale.value(bucket);
-                let below = negative.rising().rev().map(|(bucket, count)| (-value(bucket), count));
-                let above = positive.rising().map(|(bucket, count)| (value(bucket), count));
-                let mut reached = 0;
-                let mut rising = below.chain([(0.0, *zero)]).chain(above);
-                rising.find(|(_, count)| {
-                    reached += count;
-                    reached >= rank
-                })?
-            }
-        };
-        Some(value.0.clamp(self.least, self.greatest))
+    /// The number at a place among all in their order, from 1, within the error and with no more digits than that leaves room for.
+    pub(super) fn at(&self, rank: u64) -> Option<Number<'static>> {
+        let below =
+            self.negative.rising(self.scale).rev().map(|((value, power), count)| ((-value, power), count));
+        let above = self.positive.rising(self.scale);
+        let mut reached = 0;
+        let mut rising = below.chain([((0.0, 0), self.zero)]).chain(above);
+        let (middle, _) = rising.find(|(_, count)| {
+            reached += count;
+            reached >= rank
+        })?;
+        Some(self.scale.shown(middle))
     }
 
     /// Bytes on the heap, nearly.
     pub(super) fn heap_bytes(&self) -> usize {
-        match &self.values {
-            Values::Exact(values) => values.capacity() * size_of::<f64>(),
-            Values::Counted { negative, positive, .. } => negative.heap_bytes() + positive.heap_bytes(),
-        }
+        let sides = [&self.negative, &self.positive];
+        sides.map(|side| side.counts.heap_bytes() + side.far.len() * FAR_BYTES).iter().sum()
     }
 }
 
-impl Values {
-    /// From exact values to counts.
-    fn spill(&mut self, scale: Scale) {
-        if let Values::Exact(values) = self {
-            let values = std::mem::take(values);
-            let none = || Counts { first: 0, pages: Vec::new() };
-            *self = Values::Counted { negative: none(), zero: 0, positive: none() };
-            for value in values {
-                self.count_in(scale, value);
-            }
-        }
+impl Side {
+    /// The buckets that hold something, in their order.
+    fn rising(&self, scale: Scale) -> impl DoubleEndedIterator<Item = (Middle, u64)> {
+        // Between numbers that are too small for a binary64 and those that are too large.
+        let one = Far { power: 0, digits: 0 };
+        let middle = |(far, count): (&Far, &u64)| (far.middle(), *count);
+        let counted = self.counts.rising().map(move |(bucket, count)| ((scale.value(bucket), 0), count));
+        self.far.range(..one).map(middle).chain(counted).chain(self.far.range(one..).map(middle))
+    }
+}
+
+impl Far {
+    /// So many digits tell buckets apart.
+    const DIGITS: usize = 6;
+
+    /// The magnitude of a number, and whether it is negative; none of zero.
+    fn of(number: &Number<'_>) -> Option<(bool, Far)> {
+        let mut canonical = Vec::new();
+        number.canonical(&mut canonical);
+        let text = String::from_utf8(canonical).ok()?;
+        let (digits, power) = text.split_once('e')?;
+        let (is_negative, digits) = match digits.strip_prefix('-') {
+            Some(digits) => (true, digits),
+            None => (false, digits),
+        };
+        let power = power.parse::<i64>().ok()?.saturating_add(digits.len() as i64 - 1);
+        let first = digits.get(..Self::DIGITS).unwrap_or(digits);
+        let digits = format!("{first:0<width$}", width = Self::DIGITS).parse().ok()?;
+        Some((is_negative, Far { power, digits }))
     }
 
-    /// Counts a finite value: by how many bytes the counts grew.
-    #[inline]
-    fn count_in(&mut self, scale: Scale, value: f64) -> usize {
-        let Values::Counted { negative, zero, positive } = self else { return 0 };
-        let size = value.abs();
-        if size < f64::MIN_POSITIVE {
-            *zero += 1;
-            return 0;
-        }
-        let counts = if value < 0.0 { negative } else { positive };
-        counts.add(scale.bucket(size), 1)
-    }
-
-    fn merge(&mut self, other: &Values, scale: Scale) {
-        if let (Values::Exact(values), Values::Exact(others)) = (&mut *self, other)
-            && values.len() + others.len() <= EXACT_MAX
-        {
-            values.extend_from_slice(others);
-            return;
-        }
-        self.spill(scale);
-        match (self, other) {
-            (own, Values::Exact(others)) => {
-                for value in others {
-                    own.count_in(scale, *value);
-                }
-            }
-            (
-                Values::Counted { negative, zero, positive },
-                Values::Counted { negative: less, zero: zeros, positive: more },
-            ) => {
-                *zero += zeros;
-                for (own, other) in [(negative, less), (positive, more)] {
-                    for (bucket, count) in other.rising() {
-                        own.add(bucket, count);
-                    }
-                }
-            }
-            (Values::Exact(_), _) => {}
-        }
+    fn middle(&self) -> Middle {
+        ((f64::from(self.digits) + 0.5) / 1e5, self.power)
     }
 }
 
@@ -237,6 +180,8 @@ struct Scale {
     buckets: f64,
     /// From a bucket's upper bound to the value that stands for it: a factor below 1.
     centre: f64,
+    /// The digits that are shown of a value.
+    digits: usize,
 }
 
 /// The logarithm to the base 2 of 1 + s is nearly `(CUBE * s + SQUARE) * s + LINE) * s`, for s from 0 to 1: exact at both ends, rising
@@ -252,10 +197,24 @@ const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS - 1;
 const MANTISSA: u64 = (1 << MANTISSA_BITS) - 1;
 
 impl Scale {
-    /// The scale whose buckets have a value each that is at most `error` away from all of the bucket, relatively.
+    /// The scale by which a number is told with this relative error.
+    ///
+    /// About half of it comes of the buckets, and half of rounding to the digits that are shown.
     fn new(error: f64) -> Scale {
+        let digits = (-error.log10()).ceil() + 1.0;
+        let rounding = 0.5 * 10f64.powf(1.0 - digits);
+        // (1 + error of buckets) * (1 + rounding) = 1 + error.
+        let error = (error - rounding) / (1.0 + rounding) * (1.0 - ROUNDING_SLACK);
         let width = ((1.0 + error) / (1.0 - error)).ln();
-        Scale { buckets: 1.0 / (width * LINE), centre: 1.0 - error }
+        Scale { buckets: 1.0 / (width * LINE), centre: 1.0 - error, digits: digits as usize }
+    }
+
+    /// The value of a bucket with the digits that hold.
+    fn shown(self, (value, power): Middle) -> Number<'static> {
+        let rounded = format!("{value:.*e}", self.digits - 1);
+        let (digits, own) = rounded.split_once('e').unwrap_or((&rounded, "0"));
+        let power = power.saturating_add(own.parse().unwrap_or_default());
+        Number::Shared(format!("{digits}e{power}").into()).computed()
     }
 
     /// The bucket of a positive, normal number: the whole number that is nearest to its place.
@@ -290,7 +249,7 @@ type Page = Box<[u64; PAGE_BUCKETS as usize]>;
 const PAGE_BYTES: usize = size_of::<[u64; PAGE_BUCKETS as usize]>();
 
 /// How many values each bucket has.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Counts {
     /// The number of the first page.
     first: i32,
@@ -347,18 +306,3 @@ impl Counts {
         self.pages.len() * size_of::<Option<Page>>() + held * PAGE_BYTES
     }
 }
-
-/// The place of a percentile among `count` sorted values, from 1.
-fn rank(p: f64, count: u64) -> Option<u64> {
-    if count == 0 || p.is_nan() {
-        return None;
-    }
-    let exact = p * count as f64 / 100.0;
-    // A product such as 99.9 * 1000 may come out just above the whole number that it is.
-    let near = exact.round();
-    let rank = if (exact - near).abs() <= 1e-12 * exact.abs() { near } else { exact.ceil() };
-    Some((rank as u64).clamp(1, count))
-}
-
-#[cfg(test)]
-mod tests;

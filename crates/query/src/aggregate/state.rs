@@ -3,7 +3,7 @@
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::statistics::{Extreme, Sum};
-use crate::value::{Kind, Number, Value};
+use crate::value::{Kind, Number, Value, write_json};
 use std::fmt::Debug;
 
 /// A constant that an aggregate takes after its argument.
@@ -89,6 +89,11 @@ pub(crate) trait Accumulators: Send {
     /// The value of a group. It is asked for once.
     fn finish(&mut self, group: u32) -> Value<'static>;
 
+    /// How many numbers were of too many digits to be reckoned with.
+    fn too_long(&self) -> u64 {
+        0
+    }
+
     /// The values of a group, in time order, of an aggregate that gives several rows.
     fn rows(&mut self, _group: u32) -> Vec<Value<'static>> {
         Vec::new()
@@ -134,25 +139,42 @@ pub(super) fn each(
                 let row = few.at as usize;
                 act(groups.of(row), Value::Number(Number::few(few.significand, few.scale)), chunk.order(row));
             }
-            each_other(groups, &numbers.others, chunk, |group, number, order| {
-                act(group, Value::Number(number), order);
-            });
+            each_other(groups, &numbers.others, chunk, act);
         }
     }
 }
 
-/// The numbers of a column that are not of few digits.
+/// Each row's value in a column as JSON text, which is empty for undefined, with its group and its place in time.
+pub(super) fn each_json(
+    groups: Groups<'_>,
+    column: &Column,
+    chunk: &Chunk<'_>,
+    mut act: impl FnMut(u32, &[u8], Order),
+) {
+    if let Column::Values(cells) = column {
+        for (row, cell) in cells.iter().enumerate() {
+            act(groups.of(row), chunk.json(*cell), chunk.order(row));
+        }
+        return;
+    }
+    let mut json = Vec::new();
+    each(groups, column, chunk, |group, value, order| {
+        json.clear();
+        write_json(&value, &mut json);
+        act(group, &json, order);
+    });
+}
+
+/// The numbers of a column that are not of few digits, and its strings and Booleans.
 pub(super) fn each_other<'c>(
     groups: Groups<'_>,
     others: &[(u32, crate::chunk::CellText)],
     chunk: &Chunk<'c>,
-    mut act: impl FnMut(u32, Number<'c>, Order),
+    mut act: impl FnMut(u32, Value<'c>, Order),
 ) {
     for (row, cell) in others {
         let row = *row as usize;
-        if let Some(number) = chunk.number(*cell) {
-            act(groups.of(row), number, chunk.order(row));
-        }
+        act(groups.of(row), chunk.value(*cell), chunk.order(row));
     }
 }
 
@@ -193,6 +215,15 @@ impl Known<'_> {
             Known::Constant { .. } => false,
             Known::Absent => true,
             Known::Values { each, .. } => each.are_told(),
+        }
+    }
+
+    /// Whether there surely is no number among them.
+    pub(super) fn has_no_number(&self) -> bool {
+        match self {
+            Known::Constant { .. } => false,
+            Known::Absent => true,
+            Known::Values { numbers, .. } => *numbers == 0,
         }
     }
 

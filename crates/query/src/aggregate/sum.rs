@@ -1,17 +1,17 @@
 //! `sum(x)` and `mean(x)`: of all numbers, never rounded before the end. Other values do not count.
 
-use super::exact::ExactSum;
+use super::exact::{ExactSum, mean};
 use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow};
-use crate::chunk::{Chunk, Column, Order};
+use crate::chunk::{Chunk, Column, FewDigits, Order};
 use crate::expr::Certain;
-use crate::value::{Kind, Value};
-use rust_decimal::Decimal;
+use crate::value::{Kind, Number, TooLarge, Value};
 
+/// What is made of a sum: itself, or its share of the count.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sum;
+pub(crate) struct Total<const MEAN: bool>;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Mean;
+pub(crate) type Sum = Total<false>;
+pub(crate) type Mean = Total<true>;
 
 /// Whether the sum of the numbers is told, or there are none.
 fn is_sum_known(by: &Known<'_>) -> bool {
@@ -22,13 +22,13 @@ fn is_sum_known(by: &Known<'_>) -> bool {
     }
 }
 
-impl Aggregate for Sum {
-    const NAME: &'static str = "sum";
+impl<const MEAN: bool> Aggregate for Total<MEAN> {
+    const NAME: &'static str = if MEAN { "mean" } else { "sum" };
     const TAKES_REPEATED: bool = false;
-    type State = Sums;
+    type State = Sums<MEAN>;
 
-    fn with_constants(_: &[f64]) -> Result<Sum, (usize, String)> {
-        Ok(Sum)
+    fn with_constants(_: &[f64]) -> Result<Self, (usize, String)> {
+        Ok(Total)
     }
 
     fn kind(self, _: Certain) -> Certain {
@@ -43,111 +43,114 @@ impl Aggregate for Sum {
         is_sum_known(by)
     }
 
-    fn state(self) -> Sums {
-        Sums { sums: Vec::new(), finish: |sum| sum.total() }
+    fn state(self) -> Sums<MEAN> {
+        Sums { groups: Vec::new() }
     }
 }
 
-impl Aggregate for Mean {
-    const NAME: &'static str = "mean";
-    const TAKES_REPEATED: bool = false;
-    type State = Sums;
+/// The numbers of a group.
+#[derive(Default)]
+struct Summed {
+    sum: ExactSum,
+    count: u64,
+    /// How many have digits beyond those that are reckoned with: then there is no sum.
+    too_long: u64,
+}
 
-    fn with_constants(_: &[f64]) -> Result<Mean, (usize, String)> {
-        Ok(Mean)
+impl Summed {
+    fn add(&mut self, number: &Number<'_>) -> usize {
+        match self.sum.add(number) {
+            Ok(grown) => {
+                self.count += 1;
+                grown
+            }
+            Err(TooLarge) => {
+                self.too_long += 1;
+                0
+            }
+        }
     }
 
-    fn kind(self, _: Certain) -> Certain {
-        Some(Kind::Number)
-    }
-
-    fn takes(self, kind: Kind) -> bool {
-        kind == Kind::Number
-    }
-
-    fn is_answered(self, by: &Known<'_>) -> bool {
-        is_sum_known(by)
-    }
-
-    fn state(self) -> Sums {
-        Sums { sums: Vec::new(), finish: mean }
+    #[inline]
+    fn add_few(&mut self, few: &FewDigits) -> usize {
+        self.count += 1;
+        self.sum.add_part(few.scale, few.significand.into())
     }
 }
 
-fn mean(sum: &ExactSum) -> Option<Decimal> {
-    match sum.count() {
-        0 => None,
-        count => sum.total().and_then(|total| total.checked_div(Decimal::from(count))),
-    }
+pub(crate) struct Sums<const MEAN: bool> {
+    groups: Vec<Summed>,
 }
 
-pub(crate) struct Sums {
-    sums: Vec<ExactSum>,
-    /// What is made of a sum.
-    finish: fn(&ExactSum) -> Option<Decimal>,
-}
-
-impl Accumulators for Sums {
+impl<const MEAN: bool> Accumulators for Sums<MEAN> {
     fn grow(&mut self, groups: usize) -> usize {
-        grow(&mut self.sums, groups)
+        grow(&mut self.groups, groups)
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
+        let mut grown = 0;
         let Column::Numbers(numbers) = column else {
             super::state::each(groups, column, chunk, |group, value, order| {
-                self.add(group, value, order, 1);
+                grown += self.add(group, value, order, 1);
             });
-            return 0;
+            return grown;
         };
         match groups {
             Groups::One(group) => {
-                if let Some(sum) = self.sums.get_mut(group as usize) {
-                    numbers.few.iter().for_each(|few| sum.add_few(few.significand, few.scale));
+                if let Some(summed) = self.groups.get_mut(group as usize) {
+                    grown += numbers.few.iter().map(|few| summed.add_few(few)).sum::<usize>();
                 }
             }
             Groups::Each(groups) => {
                 for few in &numbers.few {
                     let group = groups.get(few.at as usize);
-                    if let Some(sum) = group.and_then(|group| self.sums.get_mut(*group as usize)) {
-                        sum.add_few(few.significand, few.scale);
+                    if let Some(summed) = group.and_then(|group| self.groups.get_mut(*group as usize)) {
+                        grown += summed.add_few(few);
                     }
                 }
             }
         }
-        each_other(groups, &numbers.others, chunk, |group, number, _| {
-            if let Some(sum) = self.sums.get_mut(group as usize) {
-                sum.add(&number);
-            }
+        each_other(groups, &numbers.others, chunk, |group, value, order| {
+            grown += self.add(group, value, order, 1);
         });
-        0
+        grown
     }
 
     fn add(&mut self, group: u32, value: Value<'_>, _: Order, _: u64) -> usize {
-        if let (Value::Number(number), Some(sum)) = (&value, self.sums.get_mut(group as usize)) {
-            sum.add(number);
+        match (&value, self.groups.get_mut(group as usize)) {
+            (Value::Number(number), Some(summed)) => summed.add(number),
+            _ => 0,
         }
-        0
     }
 
     fn answer(&mut self, group: u32, by: &Known<'_>) -> usize {
-        if let Known::Values { numbers, sum: Some(parts), .. } = by
-            && let Some(sum) = self.sums.get_mut(group as usize)
-        {
-            sum.add_parts(*numbers, *parts);
-        }
-        0
+        let Known::Values { numbers, sum: Some(parts), .. } = by else { return 0 };
+        let Some(summed) = self.groups.get_mut(group as usize) else { return 0 };
+        summed.count += numbers;
+        parts.map(|(scale, significand)| summed.sum.add_part(scale, significand)).sum()
     }
 
-    fn merge(&mut self, other: Sums, group_of: &[u32]) -> usize {
-        for (group, other) in group_of.iter().zip(&other.sums) {
-            if let Some(sum) = self.sums.get_mut(*group as usize) {
-                sum.merge(other);
+    fn merge(&mut self, other: Sums<MEAN>, group_of: &[u32]) -> usize {
+        let mut grown = 0;
+        for (group, other) in group_of.iter().zip(&other.groups) {
+            if let Some(summed) = self.groups.get_mut(*group as usize) {
+                grown += summed.sum.merge(&other.sum);
+                summed.count += other.count;
+                summed.too_long += other.too_long;
             }
         }
-        0
+        grown
     }
 
     fn finish(&mut self, group: u32) -> Value<'static> {
-        Value::from_option(self.sums.get(group as usize).and_then(self.finish))
+        let summed = self.groups.get(group as usize).filter(|summed| summed.too_long == 0);
+        Value::from_option(summed.and_then(|summed| match MEAN {
+            true => mean(summed.count, &summed.sum.long()),
+            false => Some(summed.sum.number()),
+        }))
+    }
+
+    fn too_long(&self) -> u64 {
+        self.groups.iter().map(|summed| summed.too_long).sum()
     }
 }

@@ -78,7 +78,7 @@ fn results(function: Function, mut state: State) -> Vec<Vec<String>> {
 
 /// Takes in rows as a chunk, whose groups are turned by so many, in the form that the aggregate is given.
 fn update(function: Function, state: &mut State, rows: &[Row], turned: u32) {
-    let form = if function.takes(Kind::String) { Form::Values } else { Form::Numbers };
+    let form = if function.takes(Kind::Array) { Form::Values } else { Form::Numbers };
     let mut columns = Columns::new([form].into_iter());
     for row in rows {
         let at = columns.begin_row(row.order);

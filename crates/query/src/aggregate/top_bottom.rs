@@ -6,32 +6,30 @@ use crate::expr::Certain;
 use crate::value::{Kind, Value};
 use std::collections::BTreeMap;
 
+/// So many values, counted from one end of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Top(usize);
+pub(crate) struct Several<const FIRST: bool>(usize);
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bottom(usize);
+pub(crate) type Top = Several<true>;
+pub(crate) type Bottom = Several<false>;
 
 /// The most values that are given.
 const VALUES_MAX: usize = 1_000_000;
-const PARAMETERS: &[Parameter] = &[Parameter { what: "the number of values", default: None }];
 
-fn number_of_values(constants: &[f64]) -> Result<usize, (usize, String)> {
-    match constants {
-        [count] if count.fract() == 0.0 && (0.0..=VALUES_MAX as f64).contains(count) => Ok(*count as usize),
-        _ => Err((0, format!("the number of values is a whole number up to {VALUES_MAX}"))),
-    }
-}
-
-impl Aggregate for Top {
-    const NAME: &'static str = "top";
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+impl<const FIRST: bool> Aggregate for Several<FIRST> {
+    const NAME: &'static str = if FIRST { "top" } else { "bottom" };
+    const PARAMETERS: &'static [Parameter] = &[Parameter { what: "the number of values", default: None }];
     const GIVES_ROWS: bool = true;
     const TAKES_REPEATED: bool = false;
-    type State = Kept;
+    type State = Kept<FIRST>;
 
-    fn with_constants(constants: &[f64]) -> Result<Top, (usize, String)> {
-        number_of_values(constants).map(Top)
+    fn with_constants(constants: &[f64]) -> Result<Self, (usize, String)> {
+        match constants {
+            [count] if count.fract() == 0.0 && (0.0..=VALUES_MAX as f64).contains(count) => {
+                Ok(Several(*count as usize))
+            }
+            _ => Err((0, format!("the number of values is a whole number up to {VALUES_MAX}"))),
+        }
     }
 
     fn constants(self) -> Vec<String> {
@@ -50,53 +48,21 @@ impl Aggregate for Top {
         matches!(by, Known::Absent)
     }
 
-    fn state(self) -> Kept {
-        Kept { is_first: true, most: self.0, groups: Vec::new(), added: 0 }
+    fn state(self) -> Kept<FIRST> {
+        Kept { most: self.0, groups: Vec::new(), added: 0 }
     }
 }
 
-impl Aggregate for Bottom {
-    const NAME: &'static str = "bottom";
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
-    const GIVES_ROWS: bool = true;
-    const TAKES_REPEATED: bool = false;
-    type State = Kept;
-
-    fn with_constants(constants: &[f64]) -> Result<Bottom, (usize, String)> {
-        number_of_values(constants).map(Bottom)
-    }
-
-    fn constants(self) -> Vec<String> {
-        vec![self.0.to_string()]
-    }
-
-    fn kind(self, argument: Certain) -> Certain {
-        argument
-    }
-
-    fn takes(self, kind: Kind) -> bool {
-        kind != Kind::Undefined
-    }
-
-    fn is_answered(self, by: &Known<'_>) -> bool {
-        matches!(by, Known::Absent)
-    }
-
-    fn state(self) -> Kept {
-        Kept { is_first: false, most: self.0, groups: Vec::new(), added: 0 }
-    }
-}
-
-pub(crate) struct Kept {
-    is_first: bool,
+pub(crate) struct Kept<const FIRST: bool> {
     most: usize,
-    groups: Vec<Values>,
+    groups: Vec<Values<FIRST>>,
     /// Tells values of one event apart.
     added: u64,
 }
 
+/// The values of a group, by their places in time.
 #[derive(Default)]
-struct Values {
+struct Values<const FIRST: bool> {
     kept: BTreeMap<(Order, u64), Value<'static>>,
     /// What they take, about, in bytes; and the most they ever took.
     bytes: usize,
@@ -106,20 +72,20 @@ struct Values {
 /// What an entry of a map costs beside its value, about.
 const ENTRY_BYTES: usize = 128;
 
-impl Values {
+impl<const FIRST: bool> Values<FIRST> {
     /// Whether a value at this place in time is not among those that are kept.
-    fn is_late(&self, is_first: bool, most: usize, order: Order) -> bool {
+    fn is_late(&self, most: usize, order: Order) -> bool {
         self.kept.len() >= most
-            && match (is_first, self.kept.last_key_value(), self.kept.first_key_value()) {
-                (true, Some(((last, _), _)), _) => order > *last,
-                (false, _, Some(((first, _), _))) => order < *first,
-                (_, None, _) | (_, _, None) => true,
+            && if FIRST {
+                self.kept.last_key_value().is_none_or(|((last, _), _)| order > *last)
+            } else {
+                self.kept.first_key_value().is_none_or(|((first, _), _)| order < *first)
             }
     }
 
-    fn cut(&mut self, is_first: bool, most: usize) {
+    fn cut(&mut self, most: usize) {
         while self.kept.len() > most {
-            let dropped = if is_first { self.kept.pop_last() } else { self.kept.pop_first() };
+            let dropped = if FIRST { self.kept.pop_last() } else { self.kept.pop_first() };
             let dropped = dropped.map_or(0, |(_, value)| value.weight() + ENTRY_BYTES);
             self.bytes = self.bytes.saturating_sub(dropped);
         }
@@ -133,22 +99,22 @@ impl Values {
     }
 }
 
-impl Accumulators for Kept {
+impl<const FIRST: bool> Accumulators for Kept<FIRST> {
     fn grow(&mut self, groups: usize) -> usize {
         super::state::grow(&mut self.groups, groups)
     }
 
     fn add(&mut self, group: u32, value: Value<'_>, order: Order, _: u64) -> usize {
-        let Kept { is_first, most, groups, added } = self;
+        let Kept { most, groups, added } = self;
         let Some(values) = groups.get_mut(group as usize) else { return 0 };
-        if value.is_undefined() || *most == 0 || values.is_late(*is_first, *most, order) {
+        if value.is_undefined() || *most == 0 || values.is_late(*most, order) {
             return 0;
         }
         let value = value.into_static();
         values.bytes += value.weight() + ENTRY_BYTES;
         values.kept.insert((order, *added), value);
         *added += 1;
-        values.cut(*is_first, *most);
+        values.cut(*most);
         values.grown()
     }
 
@@ -157,13 +123,13 @@ impl Accumulators for Kept {
         0
     }
 
-    fn merge(&mut self, other: Kept, group_of: &[u32]) -> usize {
+    fn merge(&mut self, other: Self, group_of: &[u32]) -> usize {
         let mut grown = 0;
         for (group, other) in group_of.iter().zip(other.groups) {
             if let Some(values) = self.groups.get_mut(*group as usize) {
                 values.bytes += other.bytes;
                 values.kept.extend(other.kept);
-                values.cut(self.is_first, self.most);
+                values.cut(self.most);
                 grown += values.grown();
             }
         }
@@ -171,7 +137,7 @@ impl Accumulators for Kept {
     }
 
     fn is_settled(&self, wanted: usize) -> bool {
-        self.is_first && self.groups.first().is_some_and(|values| values.kept.len() >= wanted.min(self.most))
+        FIRST && self.groups.first().is_some_and(|values| values.kept.len() >= wanted.min(self.most))
     }
 
     fn finish(&mut self, _: u32) -> Value<'static> {

@@ -46,8 +46,13 @@ impl Printer {
 
     fn group_item(&mut self, group: &GroupItem) {
         match group {
-            GroupItem::Time { interval, .. } => {
-                self.text(format_args!("time({})", duration_literal(u128::from(*interval) * 100)));
+            GroupItem::Time { interval, zone, .. } => {
+                self.text(format_args!("time({}", duration_literal(u128::from(*interval) * 100)));
+                zone.iter().for_each(|zone| {
+                    self.text(", ");
+                    self.whole(zone);
+                });
+                self.text(")");
             }
             GroupItem::Expr { expr, ci, alias } => {
                 let start = self.out.len();

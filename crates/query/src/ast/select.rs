@@ -37,9 +37,10 @@ pub(crate) struct Unnest {
 
 #[derive(Clone, Debug)]
 pub(crate) enum GroupItem {
-    /// `time(duration)`, the duration in ticks.
+    /// `time(duration)` or `time(duration, zone)`, the duration in ticks.
     Time {
         interval: u64,
+        zone: Option<ParsedExpr>,
         span: Span,
     },
     Expr {
@@ -71,7 +72,7 @@ impl Select {
             SelectItem::Expr { expr, .. } => Some(expr),
         });
         let groups = self.groups.iter().filter_map(|group| match group {
-            GroupItem::Time { .. } => None,
+            GroupItem::Time { zone, .. } => zone.as_ref(),
             GroupItem::Expr { expr, .. } => Some(expr),
         });
         let order = self.order.iter().filter_map(|order| match &order.by {
@@ -100,7 +101,10 @@ impl PartialEq for SelectItem {
 impl PartialEq for GroupItem {
     fn eq(&self, other: &GroupItem) -> bool {
         match (self, other) {
-            (GroupItem::Time { interval: a, .. }, GroupItem::Time { interval: b, .. }) => a == b,
+            (
+                GroupItem::Time { interval: a, zone: a_zone, .. },
+                GroupItem::Time { interval: b, zone: b_zone, .. },
+            ) => a == b && a_zone == b_zone,
             (
                 GroupItem::Expr { expr: a, ci: a_ci, alias: a_alias },
                 GroupItem::Expr { expr: b, ci: b_ci, alias: b_alias },

@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 use tamias_json::Offsets;
 
-/// The numbers of a column by their rows, as text; which are of few digits.
+/// The numbers, strings and Booleans of a column by their rows, as text; which are numbers of few digits.
 fn numbers(columns: &Columns, documents: &[u8], column: usize) -> Vec<(u32, String, bool)> {
     let chunk = Chunk::new(columns, documents);
     let Column::Numbers(numbers) = chunk.column(column) else { panic!("a column of numbers") };
@@ -12,10 +12,10 @@ fn numbers(columns: &Columns, documents: &[u8], column: usize) -> Vec<(u32, Stri
         let number = Number::few(few.significand, few.scale);
         (few.at, number.text().into_owned(), true)
     });
-    let others = numbers.others.iter().map(|(row, cell)| {
-        let number = chunk.number(*cell).expect("a number");
-        (*row, number.text().into_owned(), false)
-    });
+    let others = numbers
+        .others
+        .iter()
+        .map(|(row, cell)| (*row, String::from_utf8(chunk.json(*cell).to_vec()).expect("UTF-8"), false));
     let mut all: Vec<_> = few.chain(others).collect();
     all.sort();
     all
@@ -44,11 +44,12 @@ fn few_digits_give_back_their_text() {
 }
 
 #[test]
-fn a_column_of_numbers_has_no_other_values() {
+fn a_column_of_numbers_has_scalars_beside_them_and_nothing_else() {
     let texts = ["", "null", "true", r#""1""#, "[1]", r#"{"a":1}"#, "7"];
     let values: Vec<Value<'_>> = texts.iter().map(|text| value_of(text.as_bytes())).collect();
     let columns = of_numbers(&values);
-    assert_eq!(numbers(&columns, &[], 0), [(6, "7".to_owned(), true)]);
+    let expected = [(2, "true", false), (3, r#""1""#, false), (6, "7", true)];
+    assert_eq!(numbers(&columns, &[], 0), expected.map(|(row, text, few)| (row, text.to_owned(), few)));
     assert_eq!(columns.len(), texts.len());
     assert!(matches!(Chunk::new(&columns, &[]).column(1), Column::Nothing));
 }

@@ -1,19 +1,51 @@
-//! Arithmetic on decimals: exact where the decimal is, undefined beyond it.
+//! Arithmetic: exact on numbers of any digits that are reckoned with, and then rounded to a decimal.
 
 use crate::ast::Arithmetic;
+use crate::value::{Long, Number, TooLarge};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-/// `a op b`; none on overflow, and for a division by zero.
-pub(super) fn calculate(op: Arithmetic, a: Decimal, b: Decimal) -> Option<Decimal> {
-    match op {
+/// `a op b`; none where there is no result, as of a division by zero.
+pub(super) fn calculate(op: Arithmetic, a: &Number<'_>, b: &Number<'_>) -> Result<Option<Decimal>, TooLarge> {
+    match a.decimal().zip(b.decimal()) {
+        Some((a, b)) => of_decimals(op, a, b),
+        None => of_long(op, a, b),
+    }
+}
+
+/// `-a`.
+pub(super) fn negate(a: &Number<'_>) -> Result<Decimal, TooLarge> {
+    a.rounded().map(|decimal| -decimal)
+}
+
+fn of_decimals(op: Arithmetic, a: Decimal, b: Decimal) -> Result<Option<Decimal>, TooLarge> {
+    let result = match op {
         Arithmetic::Add => a.checked_add(b),
         Arithmetic::Subtract => a.checked_sub(b),
         Arithmetic::Multiply => a.checked_mul(b),
+        Arithmetic::Divide | Arithmetic::Remainder if b.is_zero() => return Ok(None),
         Arithmetic::Divide => a.checked_div(b),
         Arithmetic::Remainder => remainder(a, b),
-        Arithmetic::Power => power(a, b),
+        Arithmetic::Power => return power(a, b),
+    };
+    result.map(Some).ok_or(TooLarge)
+}
+
+fn of_long(op: Arithmetic, a: &Number<'_>, b: &Number<'_>) -> Result<Option<Decimal>, TooLarge> {
+    if op == Arithmetic::Power {
+        return power(a.rounded()?, b.rounded()?);
     }
+    let (a, b) = (Long::of(a)?, Long::of(b)?);
+    let result = match op {
+        Arithmetic::Add => Some(a.plus(&b)),
+        Arithmetic::Subtract => Some(a.minus(&b)),
+        Arithmetic::Multiply => Some(a.times(&b)),
+        // A place more than a decimal has, behind which a digit tells that there are others.
+        Arithmetic::Divide => a.over(&b, i64::from(Decimal::MAX_SCALE) + 1),
+        Arithmetic::Remainder => a.remainder(&b),
+        Arithmetic::Power => None,
+    };
+    result.map(|result| result.decimal()).transpose()
 }
 
 /// What is left of a division to a whole number, with the sign of `a`. It is exact, which `checked_rem` is not where it
@@ -35,28 +67,29 @@ fn remainder(a: Decimal, b: Decimal) -> Option<Decimal> {
     Some(if a.is_sign_negative() { -rest } else { rest })
 }
 
-fn power(base: Decimal, exponent: Decimal) -> Option<Decimal> {
+fn power(base: Decimal, exponent: Decimal) -> Result<Option<Decimal>, TooLarge> {
     if exponent.is_integer() && (exponent.is_zero() || exponent.is_sign_positive()) {
         if base == Decimal::NEGATIVE_ONE {
-            return Some(if (exponent % Decimal::TWO).is_zero() { Decimal::ONE } else { base });
+            return Ok(Some(if (exponent % Decimal::TWO).is_zero() { Decimal::ONE } else { base }));
         }
-        return match exponent.to_u64() {
+        let power = match exponent.to_u64() {
             Some(exponent) => whole_power(base, exponent),
             // Whatever is neither 0 nor 1 has vanished or overflowed long before.
             None if base.is_zero() || base == Decimal::ONE => Some(base),
             None if base.abs() < Decimal::ONE => Some(Decimal::ZERO),
             None => None,
         };
+        return power.map(Some).ok_or(TooLarge);
     }
     // By way of the text, which is read as the nearest binary number; the decimal's own conversion is not always that.
-    let binary = |decimal: Decimal| decimal.to_string().parse::<f64>().ok();
-    let result = binary(base)?.powf(binary(exponent)?);
-    if !result.is_finite() {
-        return None;
+    let binary = |decimal: Decimal| decimal.to_string().parse().unwrap_or(f64::NAN);
+    let result: f64 = f64::powf(binary(base), binary(exponent));
+    if result.is_nan() || base.is_zero() {
+        return Ok(Some(Decimal::ZERO).filter(|_| result == 0.0));
     }
     // Fifteen digits of the binary number itself, rounded once; below that many places a decimal has fewer.
     let digits = if result.abs() < 1e-13 { format!("{result:.28}") } else { format!("{result:.14e}") };
-    Decimal::from_scientific(&digits).or_else(|_| digits.parse()).ok()
+    Decimal::from_scientific(&digits).or_else(|_| digits.parse()).map(Some).map_err(|_| TooLarge)
 }
 
 /// By squaring: at most 128 multiplications.
@@ -82,8 +115,44 @@ mod tests {
     #[test]
     fn a_root_begins_with_the_nearest_binary_number() {
         let base: Decimal = "199.99999999999999999999999999".parse().unwrap();
-        let root = calculate(Arithmetic::Power, base, Decimal::new(5, 1)).unwrap();
+        let root = of_decimals(Arithmetic::Power, base, Decimal::new(5, 1)).unwrap().unwrap();
         assert_eq!(root.normalize().to_string(), "14.142135623731");
+    }
+
+    #[test]
+    fn results_are_rounded_where_operands_are_no_decimals() {
+        use Arithmetic::{Add, Divide, Multiply, Power, Remainder, Subtract};
+        let tiny = "1.1102230246251565e-16";
+        for (a, op, b, result) in [
+            (tiny, Add, "1", Ok(Some("1.0000000000000001110223024625"))),
+            (tiny, Multiply, "1e10", Ok(Some("0.0000011102230246251565"))),
+            (tiny, Divide, tiny, Ok(Some("1"))),
+            ("1e29", Subtract, "1e29", Ok(Some("0"))),
+            ("1e29", Divide, "3", Ok(Some("33333333333333333333333333333"))),
+            ("1e29", Divide, "1", Err(TooLarge)),
+            ("1e29", Divide, "0.0", Ok(None)),
+            ("1e400", Remainder, "7", Ok(Some("4"))),
+            ("1e400", Remainder, "0", Ok(None)),
+            ("1e29", Power, "1", Err(TooLarge)),
+            (tiny, Power, "2", Ok(Some("0"))),
+            ("1e2000", Subtract, "1e2000", Err(TooLarge)),
+            ("1e-2000", Add, "1", Err(TooLarge)),
+            ("5e-29", Add, "1e-60", Ok(Some("0.0000000000000000000000000001"))),
+        ] {
+            let given = calculate(op, &Number::Stored(a), &Number::Stored(b));
+            let given = given.map(|given| given.map(|decimal| Number::Decimal(decimal).text().into_owned()));
+            assert_eq!(given, result.map(|result| result.map(str::to_owned)), "{a} {op:?} {b}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_result_is_not_too_large() {
+        let decimal = Decimal::from;
+        assert_eq!(of_decimals(Arithmetic::Divide, decimal(1), decimal(0)), Ok(None));
+        assert_eq!(of_decimals(Arithmetic::Power, decimal(0), decimal(-1)), Ok(None));
+        assert_eq!(of_decimals(Arithmetic::Power, decimal(-2), Decimal::new(5, 1)), Ok(None));
+        assert_eq!(of_decimals(Arithmetic::Power, decimal(10), decimal(29)), Err(TooLarge));
+        assert_eq!(of_decimals(Arithmetic::Multiply, Decimal::MAX, decimal(2)), Err(TooLarge));
     }
 
     fn decimal() -> impl Strategy<Value = Decimal> {
@@ -94,7 +163,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_remainder_is_smaller_than_the_divisor_and_has_the_sign_of_the_dividend(a in decimal(), b in decimal()) {
-            let Some(rest) = calculate(Arithmetic::Remainder, a, b) else {
+            let Some(rest) = of_decimals(Arithmetic::Remainder, a, b).unwrap() else {
                 prop_assert!(b.is_zero());
                 return Ok(());
             };
@@ -110,7 +179,7 @@ mod tests {
         fn a_whole_power_is_a_product(base in -30i64..30, scale in 0u32..3, exponent in 0u32..6) {
             let base = Decimal::new(base, scale);
             let product = (0..exponent).fold(Decimal::ONE, |product, _| product * base);
-            prop_assert_eq!(calculate(Arithmetic::Power, base, exponent.into()), Some(product));
+            prop_assert_eq!(of_decimals(Arithmetic::Power, base, exponent.into()), Ok(Some(product)));
         }
     }
 }

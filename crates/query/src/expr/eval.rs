@@ -1,13 +1,14 @@
 //! Evaluation: a walk over the expression, borrowing from the event wherever nothing is computed.
 
-use super::arithmetic::calculate;
+use super::arithmetic::{calculate, negate};
 use super::pattern::Pattern;
 use super::scope::Scope;
 use super::tree::Expr;
 use crate::ast::{ArrayItem, Comparison, ObjectMember, Quantifier};
 use crate::functions::{Call, ScalarFunction};
-use crate::value::{Text, VALUE_BYTES_MAX, Value, compare, equal};
+use crate::value::{Text, TooLarge, VALUE_BYTES_MAX, Value, compare, equal};
 use rust_decimal::Decimal;
+use std::cell::Cell;
 use std::cmp::Ordering;
 use tamias_json as stored;
 use tamias_json::number::Bound;
@@ -18,9 +19,11 @@ impl Expr {
         match self {
             Expr::And(terms) => terms.iter().all(|term| term.test(scope)),
             Expr::Or(terms) => terms.iter().any(|term| term.test(scope)),
-            Expr::CompareNumber { .. } | Expr::Compare { .. } | Expr::Match { .. } | Expr::Like { .. } => {
-                self.condition(scope) == Some(true)
-            }
+            Expr::CompareNumber { .. }
+            | Expr::Compare { .. }
+            | Expr::InSet { .. }
+            | Expr::Match { .. }
+            | Expr::Like { .. } => self.condition(scope) == Some(true),
             other => other.eval(scope).is_true(),
         }
     }
@@ -54,6 +57,10 @@ impl Expr {
                     Some(array.iter().any(|element| equal(&left, &element, *ci) == Some(true)) != *negated)
                 }
                 _ => None,
+            },
+            Expr::InSet { left, set, negated } => match left.eval(scope) {
+                Value::Undefined => None,
+                left => Some(set.contains(&left) != *negated),
             },
             Expr::Like { left, pattern, negated } => match left.eval(scope) {
                 Value::Text(text) => Some(scope.charge(text.weight()) && pattern.is_match(&text) != *negated),
@@ -95,7 +102,7 @@ impl Expr {
                 if scope.goes_over(&of) { of.element(&index) } else { Value::Undefined }
             }
             Expr::Negate(of) => match of.eval(scope) {
-                Value::Number(number) => Value::from_option(number.decimal().map(|decimal| -decimal)),
+                Value::Number(number) => scope.computed(negate(&number).map(Some)),
                 _ => Value::Undefined,
             },
             Expr::Not(of) => match of.eval(scope) {
@@ -108,15 +115,13 @@ impl Expr {
             }
             Expr::And(_) | Expr::Or(_) => Value::Bool(self.test(scope)),
             Expr::Arithmetic(op, a, b) => match (a.eval(scope), b.eval(scope)) {
-                (Value::Number(a), Value::Number(b)) => {
-                    let operands = a.decimal().zip(b.decimal());
-                    Value::from_option(operands.and_then(|(a, b)| calculate(*op, a, b)))
-                }
+                (Value::Number(a), Value::Number(b)) => scope.computed(calculate(*op, &a, &b)),
                 _ => Value::Undefined,
             },
             Expr::Compare { .. }
             | Expr::CompareNumber { .. }
             | Expr::In { .. }
+            | Expr::InSet { .. }
             | Expr::Like { .. }
             | Expr::MatchWhole { .. }
             | Expr::Match { .. } => Value::from_option(self.condition(scope)),
@@ -212,7 +217,11 @@ fn call<'a>(
     if !scope.charge(weight) {
         return Value::Undefined;
     }
-    let result = (function.body)(&Call { arguments: values, ci, now: scope.now });
+    let call = Call { arguments: values, ci, now: scope.now, too_large: Cell::new(false) };
+    let result = (function.body)(&call);
+    if call.too_large.get() {
+        return scope.computed(Err(TooLarge));
+    }
     scope.limit(result, function.name)
 }
 

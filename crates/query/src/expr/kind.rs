@@ -41,6 +41,7 @@ impl Expr {
             | Expr::Compare { .. }
             | Expr::CompareNumber { .. }
             | Expr::In { .. }
+            | Expr::InSet { .. }
             | Expr::Like { .. }
             | Expr::MatchWhole { .. }
             | Expr::Match { .. }

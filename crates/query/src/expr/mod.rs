@@ -9,6 +9,7 @@ mod pattern;
 mod print;
 mod rules;
 mod scope;
+mod set;
 mod tree;
 
 pub(crate) use computed::Computed;
@@ -19,4 +20,5 @@ pub(crate) use pattern::{Pattern, Replacement};
 pub(crate) use print::{Printed, property};
 pub(crate) use rules::{RULES, Rule, apply_rules, fold, rewrite};
 pub(crate) use scope::{Event, Scope, Spare};
+pub(crate) use set::Set;
 pub(crate) use tree::Expr;

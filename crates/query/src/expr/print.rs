@@ -2,6 +2,7 @@
 
 use super::computed::Computed;
 use super::pattern::Pattern;
+use super::set::Set;
 use super::tree::Expr;
 use crate::ast::{ArrayItem, Comparison, ObjectMember, Quantifier};
 use crate::lexer::is_name;
@@ -60,6 +61,24 @@ impl<'e> Printed<'e> {
         write!(f, "{}", self.of(nested))
     }
 
+    fn comparison(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        left: &'e Expr,
+        op: Comparison,
+        right: impl fmt::Display,
+        ci: bool,
+    ) -> fmt::Result {
+        write!(f, "({} {} {right}{})", self.of(left), op.sign(), case(ci))
+    }
+
+    fn among(&self, f: &mut fmt::Formatter<'_>, left: &'e Expr, set: &Set, negated: bool) -> fmt::Result {
+        let values = set.values().iter().map(|value| json(value).unwrap_or_default());
+        let values: Vec<String> = values.map(|json| String::from_utf8_lossy(&json).into_owned()).collect();
+        let op = either(negated, Comparison::NotIn, Comparison::In);
+        self.comparison(f, left, op, format_args!("[{}]", values.join(",")), set.ci())
+    }
+
     fn items(&self, f: &mut fmt::Formatter<'_>, items: &'e [ArrayItem<Expr>]) -> fmt::Result {
         f.write_char('[')?;
         self.list(f, items, ", ", |printed, f, item| match item {
@@ -107,6 +126,10 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
+fn either(negated: bool, then: Comparison, otherwise: Comparison) -> Comparison {
+    if negated { then } else { otherwise }
+}
+
 fn case(ci: bool) -> &'static str {
     if ci { " ci" } else { "" }
 }
@@ -134,10 +157,7 @@ impl fmt::Display for Printed<'_> {
                 None => write!(f, "local{local}"),
             },
             Expr::BuiltIn(computed) => f.write_str(computed.name()),
-            Expr::Path(readings) => match readings.first() {
-                Some(nested) => self.dotted(f, nested),
-                None => f.write_char('?'),
-            },
+            Expr::Path(readings) => readings.iter().take(1).try_for_each(|nested| self.dotted(f, nested)),
             // What begins with a slot and is no path is written so that it is none.
             Expr::Member(of, name) if is_name(name) && !begins_with_slot(of) => {
                 write!(f, "{}.{name}", self.of(of))
@@ -146,34 +166,30 @@ impl fmt::Display for Printed<'_> {
             Expr::Element(of, index) => write!(f, "{}[{}]", self.of(of), self.of(index)),
             Expr::Negate(of) => write!(f, "(-{})", self.of(of)),
             Expr::Not(of) => write!(f, "(not {})", self.of(of)),
-            Expr::IsNull(of, negated) => {
-                write!(f, "({} is {}null)", self.of(of), if *negated { "not " } else { "" })
-            }
+            Expr::IsNull(of, true) => write!(f, "({} is not null)", self.of(of)),
+            Expr::IsNull(of, false) => write!(f, "({} is null)", self.of(of)),
             Expr::And(terms) | Expr::Or(terms) => {
                 f.write_char('(')?;
                 self.exprs(f, terms, if matches!(self.expr, Expr::And(_)) { " and " } else { " or " })?;
                 f.write_char(')')
             }
             Expr::Arithmetic(op, a, b) => write!(f, "({} {} {})", self.of(a), op.sign(), self.of(b)),
-            Expr::Compare { op, left, right, ci } => {
-                write!(f, "({} {} {}{})", self.of(left), op.sign(), self.of(right), case(*ci))
-            }
+            Expr::Compare { op, left, right, ci } => self.comparison(f, left, *op, self.of(right), *ci),
             Expr::CompareNumber { op, left, number, .. } => {
-                write!(f, "({} {} bound {})", self.of(left), op.sign(), number.text())
+                self.comparison(f, left, *op, format_args!("bound {}", number.text()), false)
             }
             Expr::In { left, right, negated, ci } => {
-                let op = if *negated { Comparison::NotIn } else { Comparison::In };
-                write!(f, "({} {} {}{})", self.of(left), op.sign(), self.of(right), case(*ci))
+                let op = either(*negated, Comparison::NotIn, Comparison::In);
+                self.comparison(f, left, op, self.of(right), *ci)
             }
+            Expr::InSet { left, set, negated } => self.among(f, left, set, *negated),
             Expr::Like { left, pattern, negated } => {
-                let op = if *negated { Comparison::NotLike } else { Comparison::Like };
-                let source = quoted(pattern.source());
-                write!(f, "({} {} {source}{})", self.of(left), op.sign(), case(pattern.ci()))
+                let op = either(*negated, Comparison::NotLike, Comparison::Like);
+                self.comparison(f, left, op, quoted(pattern.source()), pattern.ci())
             }
             Expr::MatchWhole { left, pattern, negated } => {
-                let op = if *negated { Comparison::NotEqual } else { Comparison::Equal };
-                let (left, source) = (self.of(left), pattern.literal_text());
-                write!(f, "({left} {} {source}{})", op.sign(), case(pattern.ci()))
+                let op = either(*negated, Comparison::NotEqual, Comparison::Equal);
+                self.comparison(f, left, op, pattern.literal_text(), pattern.ci())
             }
             Expr::Match { left, pattern } => {
                 let how = if pattern.is_literal() { " as text" } else { "" };

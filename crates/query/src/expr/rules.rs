@@ -1,16 +1,22 @@
 //! Expression → expression, the same value for less work: an ordered list of rules.
 
 use super::scope::Scope;
+use super::set::Set;
 use super::tree::Expr;
-use crate::ast::Comparison;
+use crate::ast::{ArrayItem, Comparison};
 use crate::value::Value;
+use std::sync::Arc;
 use tamias_json::number::Bound;
 
 /// A rule rewrites one expression, whose parts it has rewritten already.
 pub(crate) type Rule = fn(Expr) -> Expr;
 
-pub(crate) const RULES: [(&str, Rule); 3] =
-    [("constant folding", fold_constant), ("logic", simplify_logic), ("number bounds", prepare_bound)];
+pub(crate) const RULES: [(&str, Rule); 4] = [
+    ("constant folding", fold_constant),
+    ("logic", simplify_logic),
+    ("sets", gather_sets),
+    ("number bounds", prepare_bound),
+];
 
 /// The largest value that is computed ahead, in bytes: more is better made where it is used.
 const FOLDED_BYTES_MAX: usize = 64 * 1024;
@@ -63,6 +69,7 @@ fn fold_constant(expr: Expr) -> Expr {
         | Expr::Compare { .. }
         | Expr::CompareNumber { .. }
         | Expr::In { .. }
+        | Expr::InSet { .. }
         | Expr::Like { .. }
         | Expr::MatchWhole { .. }
         | Expr::Match { .. }
@@ -116,6 +123,87 @@ fn simplify_logic(expr: Expr) -> Expr {
         (true, _) => Expr::constant(is_and),
         (false, true) => Expr::And(kept),
         (false, false) => Expr::Or(kept),
+    }
+}
+
+/// HEURISTIC: fewer equalities of one value are compared one by one about as quickly.
+const SET_TERMS_MIN: usize = 5;
+
+/// Makes sets of constants: of those behind `in`, and of those that one value is compared with by many terms of an `or`.
+fn gather_sets(expr: Expr) -> Expr {
+    match expr {
+        Expr::In { left, right, negated, ci } => match constants(&right) {
+            Some(values) => Expr::InSet { left, set: Arc::new(Set::new(values, ci)), negated },
+            None => Expr::In { left, right, negated, ci },
+        },
+        Expr::Or(terms) if terms.len() >= SET_TERMS_MIN => Expr::Or(gather_terms(terms)),
+        other => other,
+    }
+}
+
+fn gather_terms(terms: Vec<Expr>) -> Vec<Expr> {
+    // What is compared, and with what: the number of terms that do so follows from the constants.
+    let mut gathered: Vec<(Expr, bool, Vec<Value<'static>>)> = Vec::new();
+    for term in &terms {
+        let Some((left, ci, values)) = equated(term) else { continue };
+        let known = gathered.iter_mut().find(|(known, known_ci, _)| *known_ci == ci && known.is_same(left));
+        if let Some((.., known)) = known {
+            known.extend_from_slice(values);
+        } else if gathered.len() < SETS_MAX {
+            // Else a chain of terms on as many values would be looked through for each.
+            gathered.push((left.clone(), ci, values.to_vec()));
+        }
+    }
+    gathered.retain(|(.., values)| values.len() >= SET_TERMS_MIN);
+    let is_gathered = |term: &Expr| {
+        equated(term).is_some_and(|(left, ci, _)| {
+            gathered.iter().any(|(known, known_ci, _)| *known_ci == ci && known.is_same(left))
+        })
+    };
+    let mut kept: Vec<Expr> = terms.into_iter().filter(|term| !is_gathered(term)).collect();
+    kept.extend(gathered.into_iter().map(|(left, ci, values)| Expr::InSet {
+        left: Box::new(left),
+        set: Arc::new(Set::new(values, ci)),
+        negated: false,
+    }));
+    kept
+}
+
+/// Most different values of which the terms of one `or` are gathered.
+const SETS_MAX: usize = 16;
+
+/// What a term says is equal to a constant, or to one of several.
+fn equated(term: &Expr) -> Option<(&Expr, bool, &[Value<'static>])> {
+    match term {
+        Expr::Compare { op: Comparison::Equal, left, right, ci } => match (&**left, &**right) {
+            (_, Expr::Constant(Value::Undefined)) | (Expr::Constant(Value::Undefined), _) => None,
+            (left, Expr::Constant(value)) | (Expr::Constant(value), left) => {
+                Some((left, *ci, std::slice::from_ref(value))).filter(|(left, ..)| left.is_same(left))
+            }
+            _ => None,
+        },
+        Expr::InSet { left, set, negated: false } if left.is_same(left) => {
+            Some((left, set.ci(), set.values()))
+        }
+        _ => None,
+    }
+}
+
+/// The elements of a constant array. One that is too large to be computed ahead is constant all the same.
+fn constants(array: &Expr) -> Option<Vec<Value<'static>>> {
+    match array {
+        Expr::Constant(Value::Array(array)) => {
+            Some(array.iter().filter(|value| !value.is_undefined()).map(Value::into_static).collect())
+        }
+        Expr::Array(items) => {
+            let constant = |item: &ArrayItem<Expr>| match item {
+                ArrayItem::One(Expr::Constant(value)) => Some(value.clone()),
+                ArrayItem::One(_) | ArrayItem::Spread(_) => None,
+            };
+            let values: Option<Vec<_>> = items.iter().map(constant).collect();
+            values.map(|values| values.into_iter().filter(|value| !value.is_undefined()).collect())
+        }
+        _ => None,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::error::ExecError;
 use crate::interrupt::{Failure, Interrupt, Meter, STEP_UNITS};
-use crate::value::{VALUE_BYTES_MAX, Value};
+use crate::value::{TooLarge, VALUE_BYTES_MAX, Value};
+use rust_decimal::Decimal;
 use tamias_json::{self as stored, Map};
 
 #[derive(Clone, Copy)]
@@ -72,12 +73,24 @@ impl<'a> Scope<'a> {
         interrupt: Option<&'a Interrupt>,
         spare: &mut Spare,
     ) -> Scope<'a> {
+        Scope::with_slots(event, names.len(), now, interrupt, spare)
+    }
+
+    /// A scope for an event, with so many slots.
+    #[inline(always)]
+    pub(crate) fn with_slots(
+        event: Event<'a>,
+        slots: usize,
+        now: u64,
+        interrupt: Option<&'a Interrupt>,
+        spare: &mut Spare,
+    ) -> Scope<'a> {
         let mut scope = Scope::metered(now, Meter::resumed(interrupt, spare.units_left));
         scope.event = Some(event);
-        if names.len() > FEW {
-            let mut slots = recycle(std::mem::take(&mut spare.slots));
-            slots.resize(names.len(), None);
-            scope.slots = Slots::Many(slots);
+        if slots > FEW {
+            let mut places = recycle(std::mem::take(&mut spare.slots));
+            places.resize(slots, None);
+            scope.slots = Slots::Many(places);
         }
         if spare.locals.capacity() > 0 {
             scope.locals = recycle(std::mem::take(&mut spare.locals));
@@ -141,6 +154,14 @@ impl<'a> Scope<'a> {
             self.failure = self.failure.or(Some(failure));
         }
         self.failure.is_none()
+    }
+
+    /// A computed number. One that is too large is undefined, and counted.
+    pub(super) fn computed(&self, number: Result<Option<Decimal>, TooLarge>) -> Value<'a> {
+        if let Err(TooLarge) = number {
+            self.meter.note_too_large();
+        }
+        Value::from_option(number.ok().flatten())
     }
 
     /// Counts a step of a loop: whether to go on.

@@ -3,9 +3,11 @@
 use super::computed::Computed;
 use super::like::Like;
 use super::pattern::{Pattern, Replacement};
+use super::set::Set;
 use crate::ast::{Arithmetic, ArrayItem, Comparison, ObjectMember, Quantifier};
 use crate::functions::ScalarFunction;
 use crate::value::{Number, Value};
+use std::sync::Arc;
 use tamias_json::number::Bound;
 
 #[derive(Clone, Debug)]
@@ -47,6 +49,12 @@ pub(crate) enum Expr {
         right: Box<Expr>,
         negated: bool,
         ci: bool,
+    },
+    /// A comparison with constants.
+    InSet {
+        left: Box<Expr>,
+        set: Arc<Set>,
+        negated: bool,
     },
     Like {
         left: Box<Expr>,
@@ -104,6 +112,7 @@ macro_rules! children {
                 }
                 Expr::Member(of, _) | Expr::Negate(of) | Expr::Not(of) | Expr::IsNull(of, _) => vec![of],
                 Expr::CompareNumber { left, .. }
+                | Expr::InSet { left, .. }
                 | Expr::Like { left, .. }
                 | Expr::MatchWhole { left, .. }
                 | Expr::Match { left, .. }
@@ -136,6 +145,23 @@ macro_rules! children {
 }
 
 impl Expr {
+    /// Whether both are surely the same value of an event: a slot, a built-in or what lies within.
+    pub(crate) fn is_same(&self, other: &Expr) -> bool {
+        match (self, other) {
+            (Expr::Slot(slot), Expr::Slot(other)) => slot == other,
+            (Expr::Local(local), Expr::Local(other)) => local == other,
+            (Expr::BuiltIn(computed), Expr::BuiltIn(other)) => computed == other,
+            (Expr::Member(of, name), Expr::Member(other, other_name)) => {
+                name == other_name && of.is_same(other)
+            }
+            (Expr::Path(readings), Expr::Path(others)) => {
+                readings.len() == others.len()
+                    && readings.iter().zip(others).all(|(reading, other)| reading.is_same(other))
+            }
+            _ => false,
+        }
+    }
+
     pub(crate) fn constant(value: impl Into<Value<'static>>) -> Expr {
         Expr::Constant(value.into())
     }

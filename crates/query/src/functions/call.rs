@@ -1,6 +1,8 @@
 //! What a function is, and what it is called with.
 
-use crate::value::{Kind, Text, Value};
+use crate::value::{Kind, Text, TooLarge, Value};
+use rust_decimal::Decimal;
+use std::cell::Cell;
 
 /// A function of the language that makes a value of values; aggregates are another thing.
 pub(crate) struct ScalarFunction {
@@ -30,6 +32,8 @@ pub(crate) struct Call<'s, 'a> {
     pub(crate) arguments: &'s [Value<'a>],
     pub(crate) ci: bool,
     pub(crate) now: u64,
+    /// Whether the answer is undefined for being too large.
+    pub(crate) too_large: Cell<bool>,
 }
 
 impl<'s, 'a> Call<'s, 'a> {
@@ -45,11 +49,17 @@ impl<'s, 'a> Call<'s, 'a> {
         }
     }
 
-    pub(crate) fn decimal(&self, index: usize) -> Option<rust_decimal::Decimal> {
+    pub(crate) fn decimal(&self, index: usize) -> Option<Decimal> {
         match self.argument(index) {
             Value::Number(number) => number.decimal(),
             _ => None,
         }
+    }
+
+    /// The answer; undefined where it is too large, which is noted.
+    pub(crate) fn computed(&self, number: Result<Decimal, TooLarge>) -> Value<'a> {
+        self.too_large.set(number.is_err());
+        Value::from_option(number.ok())
     }
 
     /// A whole number.

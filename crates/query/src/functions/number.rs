@@ -1,19 +1,22 @@
 //! Functions of numbers.
 
 use super::call::Call;
-use crate::value::{Number, Value};
+use crate::value::{Long, Midpoint, Number, Value};
 use rust_decimal::{Decimal, RoundingStrategy};
 use std::sync::Arc;
 
 /// `Round(number [, places])`, midpoints away from zero.
 pub(super) fn round<'a>(call: &Call<'_, 'a>) -> Value<'a> {
-    let (Some(number), Some(places)) = (call.decimal(0), call.integer_or(1, 0)) else {
+    let places = call.integer_or(1, 0).and_then(|places| u32::try_from(places).ok());
+    let (Value::Number(number), Some(places @ 0..=Decimal::MAX_SCALE)) = (call.argument(0), places) else {
         return Value::Undefined;
     };
-    let places = u32::try_from(places).ok().filter(|places| *places <= 28);
-    Value::from_option(
-        places.map(|places| number.round_dp_with_strategy(places, RoundingStrategy::MidpointAwayFromZero)),
-    )
+    call.computed(match number.decimal() {
+        Some(decimal) => Ok(decimal.round_dp_with_strategy(places, RoundingStrategy::MidpointAwayFromZero)),
+        None => {
+            Long::of(number).and_then(|long| long.rounded(places.into(), Midpoint::AwayFromZero).decimal())
+        }
+    })
 }
 
 /// `0x` and the digits of a whole number, which is not negative.

@@ -121,9 +121,10 @@ pub(super) fn to_lower<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::cell::Cell;
 
     fn call<'a>(function: fn(&Call<'_, 'a>) -> Value<'a>, arguments: &[Value<'a>], ci: bool) -> String {
-        let made = function(&Call { arguments, ci, now: 0 });
+        let made = function(&Call { arguments, ci, now: 0, too_large: Cell::new(false) });
         crate::value::json(&made).map_or_else(String::new, |json| String::from_utf8(json).unwrap())
     }
 

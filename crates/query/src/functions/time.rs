@@ -3,7 +3,7 @@
 use super::call::Call;
 use crate::calendar::TICKS_PER_HOUR;
 use crate::time::{self, Civil};
-use crate::value::Value;
+use crate::value::{Long, Value};
 use rust_decimal::Decimal;
 
 pub(super) fn now<'a>(call: &Call<'_, 'a>) -> Value<'a> {
@@ -68,5 +68,11 @@ pub(super) fn to_time_string<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 
 /// A duration in milliseconds.
 pub(super) fn total_milliseconds<'a>(call: &Call<'_, 'a>) -> Value<'a> {
-    Value::from_option(call.decimal(0).and_then(|ticks| ticks.checked_div(Decimal::from(10_000))))
+    match call.argument(0) {
+        Value::Number(ticks) => call.computed(match ticks.decimal() {
+            Some(ticks) => Ok(ticks / Decimal::from(10_000)),
+            None => Long::of(ticks).and_then(|ticks| ticks.times(&Long::new(1, 4)).decimal()),
+        }),
+        _ => Value::Undefined,
+    }
 }

@@ -11,6 +11,8 @@ use crate::pushdown::{Class, Pruner, Scalar, classes, only_slot};
 use crate::source::{Block, Times};
 use crate::statistics::{Key, Statistics};
 use crate::value::Value;
+use crate::zone::Intervals;
+use std::ops::Range;
 
 /// A block of which all events are within the query's time.
 #[derive(Clone, Copy)]
@@ -37,9 +39,9 @@ impl Groups<'_> {
         if of.all_pass && keys.is_empty() && self.take_totals(events, of, control)? {
             return Ok(Some(of.block.len() as u64));
         }
-        if let [GroupKey::Time(interval)] = keys
+        if let [GroupKey::Time(intervals)] = keys
             && of.all_pass
-            && self.take_intervals(of.block, *interval, control)?
+            && self.take_intervals(of.block, &intervals.clone(), control)?
         {
             return Ok(Some(of.block.len() as u64));
         }
@@ -71,7 +73,7 @@ impl Groups<'_> {
     fn take_intervals(
         &mut self,
         block: &dyn Block,
-        interval: u64,
+        intervals: &Intervals,
         control: &Control,
     ) -> Result<bool, ExecError> {
         let counted = self.grouping().aggregates.iter().map(counts_events);
@@ -80,13 +82,11 @@ impl Groups<'_> {
         let instants = times.instants.get(..block.len()).unwrap_or_default();
         let mut first = 0;
         while let Some(instant) = instants.get(first) {
-            let begin = u64::from_le_bytes(*instant);
-            let begin = begin - begin % interval;
-            let end = begin.saturating_add(interval);
+            let Range { start, end } = intervals.around(u64::from_le_bytes(*instant));
             // The events of a block come in the order of their instants.
             let later = instants.get(first..).unwrap_or_default();
             let events = later.partition_point(|instant| u64::from_le_bytes(*instant) < end).max(1);
-            let group = self.of_interval(begin, times.order(first));
+            let group = self.of_interval(start, times.order(first));
             let known: Vec<Known<'_>> = counted
                 .iter()
                 .map(|counts| Known::Constant { counts: *counts, events: events as u64 })

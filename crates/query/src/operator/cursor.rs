@@ -3,7 +3,7 @@
 use crate::chunk::{Chunk, Columns, Order};
 use crate::error::ExecError;
 use crate::row::Row;
-use crate::scan::{BlockScan, Part, Position, Run, TextScan, Worker};
+use crate::scan::{self, Part, Position, Run, Worker};
 use crate::source::{Block, Direction};
 use crate::stats::Stats;
 use std::collections::VecDeque;
@@ -120,7 +120,8 @@ impl Cursor {
             }
             let empty = Batch { block: Some(self.block.clone()), columns: self.batch.columns.successor() };
             let mut made = std::mem::replace(&mut self.batch, empty);
-            if let Ok(Some(documents)) = self.block.documents()
+            if made.block.is_some()
+                && let Ok(Some(documents)) = self.block.documents()
                 && made.columns.gather(documents.bytes)
             {
                 made.block = None;
@@ -147,12 +148,15 @@ impl Cursor {
         columns.clear();
         self.at = 0;
         let position = std::mem::take(&mut self.position);
-        let Some(mut scan) = TextScan::new(run, worker, &*self.block, &self.part, None, position)? else {
+        let Some(mut scan) = scan::open(run, worker, &*self.block, &self.part, None, position)? else {
             self.position = Position::at_end(&self.part);
             return Ok(());
         };
         while scan.next(columns, wanted, stats)? && !columns.is_full() && (columns.len() as u64) < wanted {}
         self.position = scan.position();
+        let has_documents = scan.documents().is_some();
+        drop(scan);
+        self.batch.block = has_documents.then(|| self.block.clone());
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use super::sorted::SortedRows;
 use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known, State};
 use crate::chunk::{CellText, Chunk, Column, Order, value_of};
 use crate::control::Control;
+use crate::dictionary::Dictionary;
 use crate::error::{ExecError, Held};
 use crate::expr::Scope;
 use crate::interrupt::Meter;
@@ -14,6 +15,8 @@ use crate::memory::{Holding, vec_bytes};
 use crate::outputs::{GroupOutputs, KeyColumn, check_row};
 use crate::plan::{Grouping, Key, Plan};
 use crate::value::{Value, write_json};
+use crate::zone::Intervals;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// So many groups are merged before it is asked whether to go on.
@@ -39,7 +42,58 @@ pub(crate) struct Groups<'p> {
     /// The group of each row of a chunk.
     numbers: Vec<u32>,
     parts: Parts,
+    codes: Codes,
     text: Vec<u8>,
+}
+
+/// The groups of a dictionary's entries: cells that share an entry are of one group.
+#[derive(Default)]
+struct Codes {
+    dictionary: Option<Arc<Dictionary>>,
+    /// The number of that dictionary in the present chunk.
+    number: u32,
+    /// For each entry one more than the number of its group; 0 where it was not met yet.
+    groups: Vec<u32>,
+}
+
+impl Codes {
+    /// Goes on with the cells of a chunk, which are entries of one dictionary if any.
+    fn begin(&mut self, chunk: &Chunk<'_>, cells: &[CellText]) {
+        let number = match cells.first() {
+            Some(CellText::Entry { dictionary, .. }) => *dictionary,
+            _ => u32::MAX,
+        };
+        let dictionary = chunk.dictionary(number);
+        self.number = number;
+        let is_known = match (dictionary, &self.dictionary) {
+            (Some(dictionary), Some(known)) => Arc::ptr_eq(dictionary, known),
+            (None, _) | (_, None) => false,
+        };
+        if !is_known {
+            self.groups.clear();
+            self.groups.resize(dictionary.map_or(0, |dictionary| dictionary.len()), 0);
+            self.dictionary = dictionary.cloned();
+        }
+    }
+
+    #[inline]
+    fn get(&self, cell: CellText) -> Option<u32> {
+        match cell {
+            CellText::Entry { dictionary, code } if dictionary == self.number => {
+                self.groups.get(code as usize)?.checked_sub(1)
+            }
+            _ => None,
+        }
+    }
+
+    fn set(&mut self, cell: CellText, group: u32) {
+        if let CellText::Entry { dictionary, code } = cell
+            && dictionary == self.number
+            && let Some(place) = self.groups.get_mut(code as usize)
+        {
+            *place = group.saturating_add(1);
+        }
+    }
 }
 
 impl<'p> Groups<'p> {
@@ -58,6 +112,7 @@ impl<'p> Groups<'p> {
             holding: Holding::default(),
             numbers: Vec::new(),
             parts: Parts::default(),
+            codes: Codes::default(),
             text: Vec::new(),
         };
         if grouping.keys.is_empty() {
@@ -99,20 +154,20 @@ impl<'p> Groups<'p> {
         let keys = std::mem::take(&mut self.keys);
         match keys.as_slice() {
             [] => {}
-            [KeyColumn::Time(interval)] => self.assign_by_time(chunk, *interval, numbers),
+            [KeyColumn::Time(intervals)] => self.assign_by_time(chunk, intervals, numbers),
             [KeyColumn::Value { column, ci }] => self.assign_by_value(chunk, *column, *ci, numbers),
             keys => self.assign_by_parts(chunk, keys, numbers),
         }
         self.keys = keys;
     }
 
-    fn assign_by_time(&mut self, chunk: &Chunk<'_>, interval: u64, numbers: &mut Vec<u32>) {
+    fn assign_by_time(&mut self, chunk: &Chunk<'_>, intervals: &Intervals, numbers: &mut Vec<u32>) {
         let mut orders = chunk.orders();
         // Most rows come in the order of time, so that those of an interval stand together.
         while let Some(first) = orders.first() {
-            let begin = first.0 - first.0 % interval;
-            let number = self.of_interval(begin, *first);
-            let is_in = |order: &Order| *order >= *first && order.0 - begin < interval;
+            let interval = intervals.around(first.0);
+            let number = self.of_interval(interval.start, *first);
+            let is_in = |order: &Order| *order >= *first && interval.contains(&order.0);
             let run = orders.iter().position(|order| !is_in(order)).unwrap_or(orders.len()).max(1);
             numbers.extend(std::iter::repeat_n(number, run));
             orders = orders.get(run..).unwrap_or_default();
@@ -125,7 +180,13 @@ impl<'p> Groups<'p> {
         // If the rows come in the order of time, and the first of them is no group's first, then neither are others.
         let are_later = orders.first().is_some_and(|first| *first >= self.latest) && orders.is_sorted();
         let mut absent = None;
+        let mut codes = std::mem::take(&mut self.codes);
+        codes.begin(chunk, cells);
         for (row, cell) in cells.iter().enumerate() {
+            if let Some(number) = codes.get(*cell).filter(|_| are_later) {
+                numbers.push(number);
+                continue;
+            }
             if let Some(absent) = absent
                 && *cell == CellText::Undefined
             {
@@ -143,24 +204,34 @@ impl<'p> Groups<'p> {
             if are_later && *cell == CellText::Undefined {
                 absent = Some(found.number());
             }
+            codes.set(*cell, found.number());
             numbers.push(found.number());
         }
+        self.codes = codes;
     }
 
     fn assign_by_parts(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {
         let mut parts = std::mem::take(&mut self.parts);
+        let intervals = keys.iter().find_map(|key| match key {
+            KeyColumn::Time(intervals) => Some(intervals),
+            KeyColumn::Value { .. } => None,
+        });
+        let mut interval = 0..0;
         for (row, order) in chunk.orders().iter().enumerate() {
             parts.clear();
+            if let Some(intervals) = intervals.filter(|_| !interval.contains(&order.0)) {
+                interval = intervals.around(order.0);
+            }
             for key in keys {
                 match key {
-                    KeyColumn::Time(interval) => parts.push_number(order.0 - order.0 % interval),
+                    KeyColumn::Time(_) => parts.push_number(interval.start),
                     KeyColumn::Value { column, ci } => parts.push_value(chunk.json_at(*column, row), *ci),
                 }
             }
             let found = self.table.find(0, Spelling::Parts(&parts));
             self.meet(found, *order, || {
                 let shown = keys.iter().map(|key| match key {
-                    KeyColumn::Time(interval) => Value::from(order.0 - order.0 % interval),
+                    KeyColumn::Time(_) => Value::from(interval.start),
                     KeyColumn::Value { column, .. } => value_of(chunk.json_at(*column, row)).into_static(),
                 });
                 shown.collect()
@@ -200,11 +271,11 @@ impl<'p> Groups<'p> {
 
     /// The group of an event, by evaluating its keys.
     fn of_event<'a>(&mut self, keys: &'a [Key], scope: &mut Scope<'a>, order: Order) -> u32 {
-        let interval_of = |interval: u64| order.0 - order.0 % interval;
+        let interval_of = |intervals: &Intervals| intervals.around(order.0).start;
         let values: Vec<Value<'_>> = keys
             .iter()
             .map(|key| match key {
-                Key::Time(interval) => Value::from(interval_of(*interval)),
+                Key::Time(intervals) => Value::from(interval_of(intervals)),
                 Key::Expr { expr, .. } => expr.eval(scope),
             })
             .collect();
@@ -218,7 +289,7 @@ impl<'p> Groups<'p> {
         let mut single = None;
         for (key, value) in keys.iter().zip(&values) {
             match key {
-                Key::Time(interval) => parts.push_number(interval_of(*interval)),
+                Key::Time(intervals) => parts.push_number(interval_of(intervals)),
                 Key::Expr { ci, .. } => {
                     text.clear();
                     write_json(value, &mut text);

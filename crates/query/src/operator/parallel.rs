@@ -10,7 +10,7 @@ use crate::chunk::{Chunk, Columns};
 use crate::error::ExecError;
 use crate::outputs::columns;
 use crate::plan::Grouping;
-use crate::scan::{BlockScan, Position, Pruned, Run, TextScan, Worker};
+use crate::scan::{self, Position, Pruned, Run, Worker};
 use crate::source::{Block, Source};
 use crate::stats::Stats;
 use std::panic::resume_unwind;
@@ -138,16 +138,14 @@ impl<'p> Intake<'p> {
             }
         }
         stats.blocks += 1;
-        let Some(mut scan) =
-            TextScan::new(run, worker, block, &part, statistics.as_ref(), Position::default())?
-        else {
+        let Some(mut scan) = scan::open(run, worker, block, &part, statistics.as_ref(), Position::default())? else {
             return Ok(());
         };
         let mut has_more = true;
         while has_more {
             columns.clear();
             has_more = scan.next(columns, u64::MAX, stats)?;
-            control.profile.taken(|| groups.take(&Chunk::new(columns, scan.documents()), control))?;
+            control.profile.taken(|| groups.take(&Chunk::new(columns, scan.documents().unwrap_or_default()), control))?;
         }
         Ok(())
     }

@@ -89,7 +89,11 @@ impl Parser<'_> {
                 return Err(Flaw::new(self.token.span, "an interval is one or more whole ticks of 100 ns"));
             };
             self.advance()?;
-            return Ok(GroupItem::Time { interval, span: start.to(self.symbol(")")?) });
+            let zone = match self.take_symbol(",")? {
+                true => Some(self.expr()?),
+                false => None,
+            };
+            return Ok(GroupItem::Time { interval, zone, span: start.to(self.symbol(")")?) });
         }
         Ok(GroupItem::Expr {
             expr: self.expr()?,

@@ -2,12 +2,14 @@
 
 use super::aggregate;
 use super::resolve::Resolver;
-use crate::ast::{self, Arguments, Comparison, Node, ParsedExpr, Quantifier};
+use crate::ast::{self, Arguments, ArrayItem, Comparison, Node, ParsedExpr, Quantifier};
 use crate::error::Flaw;
 use crate::expr::{Expr, Like, Pattern, Replacement};
 use crate::functions::{self, ScalarFunction};
+use crate::instants;
 use crate::span::Span;
-use crate::value::Value;
+use crate::value::{Text, Value};
+use crate::zone;
 
 impl Resolver<'_> {
     pub(super) fn comparison(
@@ -36,7 +38,7 @@ impl Resolver<'_> {
         Ok(match op {
             In | NotIn => Expr::In {
                 left: Box::new(self.expr(left)?),
-                right: Box::new(self.expr(right)?),
+                right: Box::new(self.compared(right, left)?),
                 negated: op == NotIn,
                 ci,
             },
@@ -53,8 +55,42 @@ impl Resolver<'_> {
                 }
             },
             op => {
-                Expr::Compare { op, left: Box::new(self.expr(left)?), right: Box::new(self.expr(right)?), ci }
+                let (left, right) = (self.compared(left, right)?, self.compared(right, left)?);
+                Expr::Compare { op, left: Box::new(left), right: Box::new(right), ci }
             }
+        })
+    }
+
+    /// What is compared with another expression: where that is an instant, texts that tell one are that.
+    fn compared(&mut self, expr: &ParsedExpr, with: &ParsedExpr) -> Result<Expr, Flaw> {
+        let resolved = self.expr(expr)?;
+        let is_given = matches!(&expr.node, Node::Text(_) | Node::Parameter(_) | Node::Array(_));
+        if !is_given || !instants::is_instant(with) {
+            return Ok(resolved);
+        }
+        let zone = self.parameters.zone();
+        let instant = |text: &Text<'_>| zone::instant_in(zone, &text.text()).map(Value::from);
+        Ok(match resolved {
+            Expr::Constant(Value::Text(text)) => Expr::Constant(instant(&text).unwrap_or(Value::Text(text))),
+            Expr::Constant(Value::Array(array)) => {
+                let values = array.iter().map(|value| match value {
+                    Value::Text(text) => instant(&text).unwrap_or(Value::Text(text)),
+                    other => other,
+                });
+                Expr::Constant(Value::array(values.collect()))
+            }
+            Expr::Array(mut items) => {
+                for item in &mut items {
+                    if let ArrayItem::One(Expr::Constant(value)) = item
+                        && let Value::Text(text) = value
+                        && let Some(instant) = instant(text)
+                    {
+                        *value = instant;
+                    }
+                }
+                Expr::Array(items)
+            }
+            other => other,
         })
     }
 

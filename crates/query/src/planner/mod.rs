@@ -16,6 +16,8 @@ use crate::parameters::Parameters;
 use crate::plan::{Events, Grouping, Input, Key, Output, Plan, Sort};
 use crate::source::Direction;
 use crate::span::Span;
+use crate::value::Value;
+use crate::zone::{Intervals, Zone};
 use resolve::{Grouped, Resolver, normal};
 
 /// The most columns a query may have.
@@ -204,12 +206,14 @@ impl<'q> Planner<'q> {
         let mut time = None;
         for group in &query.groups {
             match group {
-                GroupItem::Time { interval, span } => {
+                GroupItem::Time { interval, zone, span } => {
                     self.needs_stream(query, "group by", *span)?;
                     if time.replace((keys.len(), *interval)).is_some() {
                         return Err(Flaw::new(*span, "`time` stands in `group by` once"));
                     }
-                    keys.push(Key::Time(*interval));
+                    let zone = zone.as_ref().map(|zone| self.zone(zone)).transpose()?;
+                    let zone = zone.unwrap_or_else(|| self.resolver.parameters.zone().cloned());
+                    keys.push(Key::Time(Intervals::new(*interval, zone)));
                     named.push(Named { name: "time".to_owned(), alias: None, expr: None });
                 }
                 GroupItem::Expr { expr, ci, alias } => {
@@ -267,6 +271,18 @@ impl<'q> Planner<'q> {
         }
         let aggregates = self.resolver.grouped.take().map(|grouped| grouped.aggregates).unwrap_or_default();
         Ok((unique(named), Output::Groups(Box::new(Grouping { keys, aggregates, having, cells, sort }))))
+    }
+
+    /// The zone that a constant text names.
+    fn zone(&mut self, expr: &ast::ParsedExpr) -> Result<Option<Zone>, Flaw> {
+        let Some(Value::Text(name)) = self.resolver.constant(expr)? else {
+            return Err(Flaw::new(expr.span, "a time zone is a constant text, as in 'Europe/Berlin'"));
+        };
+        let name = name.text();
+        Zone::named(&name).ok_or_else(|| {
+            Flaw::new(expr.span, format!("there is no time zone called `{name}`"))
+                .hint("they have names as in 'Europe/Berlin', or are offsets as in '+02:00'")
+        })
     }
 
     /// Aggregates that give several rows stand alone.

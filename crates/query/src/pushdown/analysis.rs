@@ -4,9 +4,10 @@ use super::condition::{Alone, Condition, Form, Sought, Time, only_slot};
 use super::outcomes::Outcomes;
 use super::paths::{self, Split};
 use crate::ast::Comparison;
-use crate::expr::{Computed, Expr, Like, LikeForm, Pattern};
+use crate::expr::{Computed, Expr, Like, LikeForm, Pattern, Set};
 use crate::value::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use tamias_json::number::Bound;
 use tamias_json::search::Needle;
 use tamias_json::write_json_string;
@@ -84,17 +85,27 @@ impl<'n> Analysis<'n> {
             },
             Expr::Compare { op: Comparison::Equal, left, right, ci: false } => self.equal(left, right),
             Expr::Compare { op: Comparison::NotEqual, left, right, ci: false } => self.not_equal(left, right),
-            Expr::In { left, right, negated: false, ci: false } => self.within(left, right),
+            Expr::Compare { op: op @ (Comparison::Equal | Comparison::NotEqual), left, right, ci: true } => {
+                match sides(left, right) {
+                    None | Some((_, Value::Undefined)) => Form::Opaque,
+                    Some((of, value)) => {
+                        let set = Arc::new(Set::new(vec![value.clone()], true));
+                        self.within(of, &set, *op == Comparison::NotEqual)
+                    }
+                }
+            }
+            Expr::InSet { left, set, negated } => self.within(left, set, *negated),
             Expr::Like { left, pattern, negated: false } => self.like(left, pattern),
             Expr::Match { left, pattern } => match (&**left, pattern.literal_bytes()) {
                 (Expr::Slot(slot), Some(literal)) => self.contains(*slot, literal),
                 _ => self.mentions(left, pattern),
             },
             Expr::MatchWhole { left, pattern, negated: false } => self.mentions(left, pattern),
-            Expr::Compare { .. } | Expr::In { .. } | Expr::Like { .. } | Expr::MatchWhole { .. } => {
-                Form::Opaque
-            }
-            Expr::Slot(_)
+            Expr::Compare { .. }
+            | Expr::In { .. }
+            | Expr::Like { .. }
+            | Expr::MatchWhole { .. }
+            | Expr::Slot(_)
             | Expr::Group(_)
             | Expr::Local(_)
             | Expr::BuiltIn(_)
@@ -181,12 +192,38 @@ impl<'n> Analysis<'n> {
         }
     }
 
-    fn within(&mut self, left: &Expr, right: &Expr) -> Form {
-        let (Expr::Slot(slot), Expr::Constant(Value::Array(array))) = (left, right) else {
-            return Form::Opaque;
+    /// The value of a key is among constants.
+    fn within(&mut self, left: &Expr, set: &Arc<Set>, negated: bool) -> Form {
+        let (slot, is_level) = match left {
+            Expr::Slot(slot) => (*slot, false),
+            Expr::BuiltIn(Computed::Level { level }) => (*level, true),
+            _ => return Form::Opaque,
         };
-        match array.iter().map(|element| Equal::of(&element)).collect() {
-            Some(values) => self.any_of(*slot, values),
+        let mut form = self.among(slot, set);
+        if matches!(form, Form::Opaque) {
+            return form;
+        }
+        let defined = Form::Sought(Sought::Defined { slot });
+        match (is_level, negated) {
+            (false, false) => form,
+            (false, true) => Form::And(vec![defined.into(), form.negated().into()]),
+            (true, negated) => {
+                // An event without a level is one of `Information`.
+                if set.contains(&Value::from("Information")) {
+                    form = Form::Or(vec![form.into(), defined.negated().into()]);
+                }
+                if negated { form.negated() } else { form }
+            }
+        }
+    }
+
+    /// A key's value is one of a set's.
+    fn among(&mut self, slot: usize, set: &Arc<Set>) -> Form {
+        let is_small = set.values().len() <= VALUES_COMPARED && !set.ci();
+        let values = is_small.then(|| set.values().iter().map(Equal::of).collect::<Option<Vec<_>>>());
+        match values.flatten() {
+            Some(values) => self.any_of(slot, values),
+            None if set.is_flat() => Form::Sought(Sought::Among { slot, set: set.clone() }),
             None => Form::Opaque,
         }
     }

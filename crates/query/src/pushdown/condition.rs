@@ -2,8 +2,9 @@
 
 use super::outcomes::Outcomes;
 use crate::ast::Comparison;
-use crate::expr::{Computed, Expr};
+use crate::expr::{Computed, Expr, Set};
 use std::cmp::Ordering;
+use std::sync::Arc;
 use tamias_json::number::Bound;
 
 /// A condition. It says in up to three ways what it comes to: by the period, over values that statistics tell, and by what can be
@@ -65,6 +66,8 @@ pub(super) enum Sought {
     OneOf { slot: usize, values: Vec<Box<[u8]>> },
     /// It is a number that equals one of these.
     NumberOneOf { slot: usize, bounds: Vec<Bound> },
+    /// It is one of many: it takes reading the value, up to its end.
+    Among { slot: usize, set: Arc<Set> },
     /// It is rare, and found together with its key: it is these bytes, or begins with them.
     Value { slot: usize, needle: usize, value: Box<[u8]>, is_whole: bool },
     /// It is a string with this text in it, which is spelt in one way only.

@@ -39,6 +39,7 @@ fn is_comparison(expr: &Expr) -> bool {
         Expr::Compare { .. }
             | Expr::CompareNumber { .. }
             | Expr::In { .. }
+            | Expr::InSet { .. }
             | Expr::Like { .. }
             | Expr::Match { .. }
             | Expr::MatchWhole { .. }

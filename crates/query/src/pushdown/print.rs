@@ -74,7 +74,8 @@ impl Pushdown {
                 | Sought::NumberOneOf { slot, .. }
                 | Sought::Defined { slot }
                 | Sought::NotNull { slot }
-                | Sought::OneOf { slot, .. },
+                | Sought::OneOf { slot, .. }
+                | Sought::Among { slot, .. },
             ) => add(found, self.name(*slot)),
             Form::Sought(Sought::Value { needle, .. }) => add(found, text(needle)),
             Form::Sought(Sought::Contains { slot, needle }) => {

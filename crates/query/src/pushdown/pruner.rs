@@ -35,9 +35,9 @@ pub(crate) struct Verdict {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settled {
     /// The whole condition.
-    pub(super) all: bool,
+    pub(crate) all: bool,
     /// Of a condition that is an `and`, each of its terms.
-    pub(super) terms: Vec<bool>,
+    pub(crate) terms: Vec<bool>,
 }
 
 /// What a condition came to.

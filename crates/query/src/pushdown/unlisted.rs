@@ -3,7 +3,7 @@
 use super::classes::Class;
 use super::outcomes::Outcomes;
 use crate::ast::Comparison;
-use crate::expr::{Computed, Expr, holds, unlike};
+use crate::expr::{Computed, Expr, Set, holds, unlike};
 use crate::statistics::spelled;
 use crate::value::{Number, Value};
 use std::cmp::Ordering;
@@ -42,14 +42,9 @@ pub(super) fn unlisted(expr: &Expr, class: &Class<'_>) -> Outcomes {
             }
             _ => Outcomes::ANY,
         },
-        Expr::In { left, right, negated, ci } if is_value(left) => match &**right {
-            Expr::Constant(Value::Array(array)) => {
-                match array.iter().any(|element| may_equal(class, &element, *ci)) {
-                    true => Outcomes::BOTH,
-                    false => Outcomes::from(*negated),
-                }
-            }
-            _ => Outcomes::ANY,
+        Expr::InSet { left, set, negated } if is_value(left) => match may_be_among(class, set) {
+            true => Outcomes::BOTH,
+            false => Outcomes::from(*negated),
         },
         Expr::Like { left, .. } | Expr::Match { left, .. } if is_value(left) => match is_text {
             true => Outcomes::BOTH,
@@ -75,6 +70,16 @@ fn may_equal(class: &Class<'_>, constant: &Value<'_>, ci: bool) -> bool {
         }),
         (Class::Arrays, Value::Array(_)) | (Class::Objects, Value::Object(_)) => true,
         _ => false,
+    }
+}
+
+/// Whether one of the values may equal one of many constants.
+fn may_be_among(class: &Class<'_>, set: &Set) -> bool {
+    match class {
+        Class::Numbers(Some((least, greatest))) => {
+            set.has_number_within(&Number::Stored(least.text), &Number::Stored(greatest.text))
+        }
+        class => set.values().iter().any(|value| may_equal(class, value, set.ci())),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::condition::{Condition, Form, Sought};
 use super::prepared::Prefilter;
 use crate::ast::Comparison;
+use crate::chunk::value_of;
 use tamias_json::Isa;
 use tamias_json::search::{Documents, Held, Match, Needle, Occurrences, Span, Wanted};
 
@@ -87,6 +88,9 @@ impl Window<'_> {
             }
             Sought::OneOf { slot, values } => {
                 self.compare(*slot, |text| values.iter().any(|value| text.starts_with(value)), matches);
+            }
+            Sought::Among { slot, set } => {
+                self.compare(*slot, |text| set.contains(&value_of(scalar(text))), matches);
             }
             Sought::Value { slot, needle, value, is_whole } => {
                 let held = if *is_whole { Held::Whole(value) } else { Held::First(value) };
@@ -199,6 +203,25 @@ impl Window<'_> {
         let documents = self.documents.with_plain(&key.plain);
         documents.holds(self.isa, needle, held(text), places, &mut key.values, matches);
     }
+}
+
+/// The scalar that some bytes begin with; nothing for an array or object.
+fn scalar(bytes: &[u8]) -> &[u8] {
+    let end = match bytes.first() {
+        Some(b'"') => {
+            let mut at = 1;
+            loop {
+                match bytes.get(at..).and_then(|rest| Some(at + memchr::memchr2(b'"', b'\\', rest)?)) {
+                    Some(found) if bytes.get(found) == Some(&b'"') => break found + 1,
+                    Some(found) => at = found + 2,
+                    None => break 0,
+                }
+            }
+        }
+        Some(b'[' | b'{') | None => 0,
+        Some(_) => bytes.iter().position(|byte| matches!(byte, b',' | b'}' | b'\n')).unwrap_or(bytes.len()),
+    };
+    bytes.get(..end).unwrap_or_default()
 }
 
 /// The values that pass, as they stand to the number that they are compared with.

@@ -1,5 +1,6 @@
 //! What a scan of a block is: its trait, what it is given, and how far it is.
 
+use super::columns::Found;
 use crate::chunk::Columns;
 use crate::control::Control;
 use crate::error::ExecError;
@@ -9,6 +10,7 @@ use crate::pushdown::Settled;
 use crate::source::Direction;
 use crate::stats::Stats;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Finds the rows of a block, in the plan's direction.
 pub(crate) trait BlockScan {
@@ -21,6 +23,9 @@ pub(crate) trait BlockScan {
     /// If the events cannot be read or evaluated, or a limit of the query is exceeded.
     fn next(&mut self, columns: &mut Columns, wanted: u64, stats: &mut Stats) -> Result<bool, ExecError>;
 
+    /// The documents that cells point into; none where cells have nothing of them.
+    fn documents(&self) -> Option<&[u8]>;
+
     /// How far it is, to go on with another scan of the block later.
     fn position(&self) -> Position;
 }
@@ -30,6 +35,9 @@ pub(crate) trait BlockScan {
 pub(crate) struct Position {
     /// So many of its events are done, in the plan's direction.
     pub(crate) events: usize,
+    /// What was found in its columns, and how many of those rows were given.
+    pub(super) found: Option<Arc<Found>>,
+    pub(super) rows: usize,
     /// Of each collection of the next event that is unnested the element to go on with; empty where that event is not begun.
     pub(super) within: Vec<usize>,
 }
@@ -37,12 +45,12 @@ pub(crate) struct Position {
 impl Position {
     /// The end of a part.
     pub(crate) fn at_end(part: &Part) -> Position {
-        Position { events: part.events.len(), within: Vec::new() }
+        Position { events: part.events.len(), ..Position::default() }
     }
 
     /// Whether nothing was scanned yet.
     pub(crate) fn is_start(&self) -> bool {
-        self.events == 0 && self.within.is_empty()
+        self.events == 0 && self.within.is_empty() && self.rows == 0
     }
 }
 

@@ -84,7 +84,7 @@ fn at_row(few: &FewDigits, first: usize) -> FewDigits {
     FewDigits { at: first as u32 + few.at, ..*few }
 }
 
-/// Adds the numbers of some events, of which the values stand at their places, from the `first` row on.
+/// Adds the numbers, strings and Booleans of some events, of which the values stand at their places, from the `first` row on.
 fn push_numbers(
     place: impl Fn(u32) -> Option<(u32, u32)>,
     bytes: &[u8],
@@ -105,8 +105,8 @@ fn push_numbers(
         |few: &&FewDigits| few.significand == 0 && begins_with(few.at, |byte| *byte == b'-');
     let other = |at: u32| place(at).map(|(start, end)| (first as u32 + at, CellText::Block { start, end }));
     numbers.others.extend(few.iter().filter(is_negative_zero).filter_map(|few| other(few.at)));
-    let is_number = |at: &&u32| begins_with(**at, |byte| matches!(byte, b'-' | b'0'..=b'9'));
-    numbers.others.extend(others.iter().filter(is_number).filter_map(|at| other(*at)));
+    let is_scalar = |at: &&u32| !begins_with(**at, |byte| matches!(byte, b'n' | b'[' | b'{'));
+    numbers.others.extend(others.iter().filter(is_scalar).filter_map(|at| other(*at)));
     let plain = few.iter().filter(|few| !is_negative_zero(few));
     numbers.few.extend(plain.map(|few| at_row(few, first)));
 }

@@ -2,12 +2,14 @@
 
 mod block_scan;
 mod buffers;
+mod columns;
 mod direct;
 mod event;
+mod open;
 mod parts;
 mod text;
 mod worker;
 
-pub(crate) use block_scan::{BlockScan, Part, Position, Run};
-pub(crate) use text::TextScan;
+pub(crate) use block_scan::{Part, Position, Run};
+pub(crate) use open::open;
 pub(crate) use worker::{Pruned, Worker};

@@ -59,10 +59,6 @@ impl<'b, 'w> TextScan<'b, 'w> {
         Ok(Some(TextScan { run, worker, parts, events: part.events.clone(), position }))
     }
 
-    pub(crate) fn documents(&self) -> &'b [u8] {
-        self.parts.documents
-    }
-
     fn is_ascending(&self) -> bool {
         self.run.events.direction == Direction::Ascending
     }
@@ -377,6 +373,10 @@ impl BlockScan for TextScan<'_, '_> {
         };
         self.worker.finder = finder;
         done.map(|()| self.position.events < self.events.len())
+    }
+
+    fn documents(&self) -> Option<&[u8]> {
+        Some(self.parts.documents)
     }
 
     fn position(&self) -> Position {

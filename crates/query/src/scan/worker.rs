@@ -2,14 +2,17 @@
 
 use super::block_scan::Part;
 use super::buffers::Buffers;
+use super::columns::ColumnPlan;
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::Spare;
-use crate::plan::Plan;
+use crate::outputs::outputs;
+use crate::plan::{Input, Plan};
 use crate::pushdown::{FIRST_WINDOW_EVENTS, Finder, Pruner, Verdict};
 use crate::source::Block;
 use crate::statistics::Statistics;
 use crate::stats::Stats;
+use std::sync::Arc;
 use tamias_json::Offsets;
 
 /// What a thread keeps from one block to the next.
@@ -21,6 +24,8 @@ pub(crate) struct Worker {
     pub(super) buffers: Buffers,
     /// The most events of the next window.
     pub(super) window_events: usize,
+    /// What is asked of blocks in columns; none where documents have to be looked at.
+    pub(super) columns: Option<Arc<ColumnPlan>>,
     /// How many parts it has made.
     parts: u64,
     /// The part that the finder has begun with.
@@ -44,7 +49,12 @@ impl Worker {
     pub(crate) fn new(plan: &Plan, control: &Control) -> Worker {
         let (now, is_plain) = (control.now, control.options.plain);
         let pushdown = plan.pushdown.as_ref().filter(|_| !is_plain);
+        let columns = match &plan.input {
+            Input::Events(events) if !is_plain => ColumnPlan::of(plan, events, &outputs(plan)),
+            Input::Events(_) | Input::Nothing => None,
+        };
         Worker {
+            columns: columns.map(Arc::new),
             offsets: Offsets::new(),
             spare: Spare::default(),
             now,

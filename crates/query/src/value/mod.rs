@@ -2,6 +2,7 @@
 
 mod access;
 mod kind;
+mod long;
 mod number;
 mod object;
 mod order;
@@ -13,6 +14,8 @@ mod types;
 mod write;
 
 pub use kind::Kind;
+pub use long::PLACES_MAX;
+pub(crate) use long::{Long, Midpoint, TooLarge};
 pub(crate) use number::{Number, compare_few, few_digits, nearest, plain};
 pub(crate) use order::{canonical, compare, equal, order};
 pub(crate) use text::{Text, upper};

@@ -53,6 +53,44 @@ impl Number<'_> {
         }
     }
 
+    /// The number that whole digits are, with their sign, times a power of ten, in the spelling of computed numbers: without needless
+    /// zeros, and with an exponent only where a decimal does not hold it and its digits do not reach to the point.
+    pub(super) fn of_digits(digits: &str, power: i64) -> Number<'static> {
+        let (sign, digits) = match digits.strip_prefix('-') {
+            Some(digits) => ("-", digits),
+            None => ("", digits),
+        };
+        let significant = digits.trim_end_matches('0');
+        let length = significant.len() as i64;
+        // The power of ten of the first digit.
+        let power = power + digits.len() as i64 - 1;
+        let (whole, exponent) = match power {
+            0.. if power < length => (power + 1, String::new()),
+            _ => (length.min(1), format!("e{power}")),
+        };
+        let text = match significant.split_at(usize::try_from(whole).unwrap_or_default()) {
+            ("", _) => "0".to_owned(),
+            (whole, "") => format!("{sign}{whole}{exponent}"),
+            (whole, fraction) => format!("{sign}{whole}.{fraction}{exponent}"),
+        };
+        match number::to_decimal(&text) {
+            Some(decimal) => Number::Decimal(decimal),
+            None => Number::Shared(text.into()),
+        }
+    }
+
+    /// The number in the spelling of computed ones.
+    pub(crate) fn computed(&self) -> Number<'static> {
+        if let Some(decimal) = self.decimal() {
+            return Number::Decimal(decimal);
+        }
+        let mut canonical = Vec::new();
+        self.canonical(&mut canonical);
+        let text = String::from_utf8(canonical).unwrap_or_default();
+        let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+        Number::of_digits(digits, power.parse().unwrap_or_default())
+    }
+
     /// The nearest binary64; an infinity beyond the largest.
     pub(crate) fn to_f64(&self) -> f64 {
         match self {
@@ -61,17 +99,6 @@ impl Number<'_> {
                 let few = self.few_digits().and_then(|(significand, scale)| nearest(significand, scale));
                 few.unwrap_or_else(|| self.text().parse().unwrap_or(f64::NAN))
             }
-        }
-    }
-
-    /// A finite binary64 to 15 significant digits, as many as are surely meant.
-    pub(crate) fn from_f64(value: f64) -> Number<'static> {
-        let rounded = format!("{value:.14e}").parse().unwrap_or(value);
-        // The shortest text that reads as the same binary64 has no more digits than it was rounded to.
-        let text = format!("{rounded:e}");
-        match number::to_decimal(&text) {
-            Some(decimal) => Number::Decimal(decimal),
-            None => Number::Shared(text.into()),
         }
     }
 
@@ -222,21 +249,24 @@ mod tests {
     }
 
     #[test]
-    fn binary_numbers_keep_fifteen_digits() {
-        for (value, text) in [
-            (0.1 + 0.2, "0.3"),
-            (-12.5, "-12.5"),
-            (0.0, "0"),
-            (1e15, "1000000000000000"),
-            (1e300, "1e300"),
-            (1.0 / 3.0 * 1e-20, "3.33333333333333e-21"),
-        ] {
-            assert_eq!(Number::from_f64(value).text(), text);
-        }
+    fn any_number_has_a_nearest_binary_one() {
         for text in ["0.1", "-12", "1e300", "123456789012345678", "12345678901234567890", "1e-400"] {
             assert_eq!(Number::Stored(text).to_f64(), text.parse::<f64>().unwrap());
         }
         assert_eq!(Number::Decimal(Decimal::new(-125, 1)).to_f64(), -12.5);
+    }
+
+    #[test]
+    fn computed_numbers_have_one_spelling() {
+        for (stored, computed) in [
+            ("1.50", "1.5"),
+            ("-0", "0"),
+            ("1E400", "1e400"),
+            ("-10.0e-401", "-1e-400"),
+            ("79228162514264337593543950336.50", "79228162514264337593543950336.5"),
+        ] {
+            assert_eq!(Number::Stored(stored).computed().text(), computed);
+        }
     }
 
     #[test]

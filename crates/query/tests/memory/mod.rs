@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests stop where something is wrong")]
 
 use std::sync::Arc;
-use tamias_query::{Block, Direction, Documents, Query, Rows, RunOptions, Source, SourceError, Stats, Times};
+use tamias_query::{Block, ColumnBlock, ReadFrame, Direction, Documents, Query, Rows, RunOptions, Source, SourceError, Stats, Times};
 
 #[derive(Clone)]
 pub(crate) struct Event {
@@ -19,6 +19,16 @@ pub(crate) struct MemoryBlock {
     instants: Vec<[u8; 8]>,
     arrivals: Vec<[u8; 8]>,
     statistics: Vec<u8>,
+    columns: Option<Arc<ColumnBlock>>,
+}
+
+/// The frames of a group in memory.
+struct Frames(Vec<Vec<u8>>);
+
+impl ReadFrame for Frames {
+    fn frame(&self, number: u32) -> Result<Vec<u8>, SourceError> {
+        self.0.get(number as usize).cloned().ok_or_else(|| "no such frame".into())
+    }
 }
 
 impl MemoryBlock {
@@ -39,6 +49,24 @@ impl MemoryBlock {
         let ends: Vec<u32> = block.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
         tamias_query::collect_statistics(&block.documents, &ends, &mut block.statistics);
         block
+    }
+
+    /// The block in columns, beside its documents.
+    pub(crate) fn in_columns(&self) -> MemoryBlock {
+        let start = |index: usize| match index.checked_sub(1) {
+            Some(before) => u32::from_le_bytes(self.ends[before]) as usize + 1,
+            None => 0,
+        };
+        let event = |index: usize| tamias_shred::Event {
+            instant: u64::from_le_bytes(self.instants[index]),
+            arrival: u64::from_le_bytes(self.arrivals[index]),
+            document: &self.documents[start(index)..u32::from_le_bytes(self.ends[index]) as usize],
+        };
+        let events: Vec<tamias_shred::Event<'_>> = (0..self.ends.len()).map(event).collect();
+        // A block of text may have more events than a group.
+        let Ok(encoded) = tamias_shred::encode(&events) else { return self.clone() };
+        let columns = ColumnBlock::open(&encoded.directory, Box::new(Frames(encoded.frames))).unwrap();
+        MemoryBlock { columns: Some(Arc::new(columns)), ..self.clone() }
     }
 
     /// The block with other statistics; none if those are found to be false.
@@ -67,6 +95,9 @@ impl Block for MemoryBlock {
     }
     fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
         Ok(Some(Documents { bytes: &self.documents, ends: &self.ends }))
+    }
+    fn columns(&self) -> Result<Option<&ColumnBlock>, SourceError> {
+        Ok(self.columns.as_deref())
     }
     fn statistics(&self) -> Option<&[u8]> {
         Some(&self.statistics)
@@ -99,6 +130,12 @@ impl Memory {
         let blocks =
             |group: &&[&[Event]]| group.iter().map(|events| Arc::new(MemoryBlock::new(events))).collect();
         Memory { groups: groups.iter().map(blocks).collect() }
+    }
+
+    /// The same events in columns.
+    pub(crate) fn in_columns(&self) -> Memory {
+        let group = |group: &Vec<Arc<MemoryBlock>>| group.iter().map(|block| Arc::new(block.in_columns())).collect();
+        Memory { groups: self.groups.iter().map(group).collect() }
     }
 
     /// A source in the direction that the query wants.

@@ -30,13 +30,11 @@ pub(crate) fn aggregate(name: &str, arguments: &[Expr], rows: &[Scope<'_>]) -> V
             Value::integer(counted.count() as i64)
         }
         "sum" => from(Number::sum(&numbers(argument, rows))),
-        "min" => extreme(numbers(argument, rows), Ordering::Less),
-        "max" => extreme(numbers(argument, rows), Ordering::Greater),
-        "mean" => {
-            let numbers = numbers(argument, rows);
-            let count = Number::integer(numbers.len() as i64);
-            from(Number::sum(&numbers).and_then(|sum| sum.divide(&count)))
-        }
+        "min" => extreme(values(argument, rows), Ordering::Less),
+        "max" => extreme(values(argument, rows), Ordering::Greater),
+        "mean" => from(Number::mean(&numbers(argument, rows))),
+        "variance" => from(Number::spread(&numbers(argument, rows), false)),
+        "stddev" => from(Number::spread(&numbers(argument, rows), true)),
         // What is undefined is no value, so it is neither the first nor the last.
         "first" => values(argument, rows).into_iter().next().unwrap_or(Value::Undefined),
         "last" => values(argument, rows).into_iter().next_back().unwrap_or(Value::Undefined),
@@ -46,24 +44,47 @@ pub(crate) fn aggregate(name: &str, arguments: &[Expr], rows: &[Scope<'_>]) -> V
     }
 }
 
-/// Of equal numbers in several spellings the first met is shown.
-fn extreme(numbers: Vec<Number>, wanted: Ordering) -> Value {
-    let best = numbers
+/// Of the numbers, if there are some, else of the strings and Booleans. Of equal ones in several spellings the first met is shown.
+fn extreme(mut values: Vec<Value>, wanted: Ordering) -> Value {
+    if values.iter().any(|value| matches!(value, Value::Number(_))) {
+        values.retain(|value| matches!(value, Value::Number(_)));
+    }
+    let values = values
         .into_iter()
-        .reduce(|best, number| if number.compare(&best) == wanted { number } else { best });
-    best.map_or(Value::Undefined, Value::Number)
+        .filter(|value| matches!(value, Value::Number(_) | Value::Text(_) | Value::Bool(_)));
+    let best = values.reduce(|best, value| if value.order(&best, false) == wanted { value } else { best });
+    best.unwrap_or(Value::Undefined)
 }
 
-/// The numbers between which a percentile lies: the nearest ranks below and above it.
-pub(crate) fn percentile(argument: &Expr, p: f64, rows: &[Scope<'_>]) -> Option<(Number, Number)> {
+/// So many numbers are ranked exactly.
+const RANKED_MAX: usize = 4096;
+
+/// The numbers between which a percentile or a median lies, and whether it is told exactly.
+pub(crate) struct Ranked {
+    pub(crate) low: Number,
+    pub(crate) high: Number,
+    pub(crate) is_exact: bool,
+}
+
+fn sorted(argument: &Expr, rows: &[Scope<'_>]) -> Vec<Number> {
     let mut numbers = numbers(argument, rows);
     numbers.sort_by(Number::compare);
-    let rank = p / 100.0 * (numbers.len().checked_sub(1)? as f64);
-    // One definition counts from the ends of the list, another from the shares that each number has of it.
-    let share = (p / 100.0 * numbers.len() as f64 - 1.0).max(0.0);
-    let low = (rank.floor() as usize).min(share.floor() as usize);
-    let high = (rank.ceil() as usize).max(share.ceil() as usize).min(numbers.len() - 1);
-    Some((numbers[low].clone(), numbers[high].clone()))
+    numbers
+}
+
+/// The number at the nearest rank; none without numbers.
+pub(crate) fn percentile(argument: &Expr, p: &str, rows: &[Scope<'_>]) -> Option<Ranked> {
+    let numbers = sorted(argument, rows);
+    let at = numbers.get(Number::rank_of(p, numbers.len().max(1)) - 1)?.computed();
+    Some(Ranked { low: at.clone(), high: at, is_exact: numbers.len() <= RANKED_MAX })
+}
+
+/// The two numbers in the middle, which may be one; none without numbers.
+pub(crate) fn median(argument: &Expr, rows: &[Scope<'_>]) -> Option<Ranked> {
+    let numbers = sorted(argument, rows);
+    let low = numbers.get(numbers.len().checked_sub(1)? / 2)?.clone();
+    let high = numbers.get(numbers.len() / 2)?.clone();
+    Some(Ranked { low, high, is_exact: numbers.len() <= RANKED_MAX })
 }
 
 /// The values that differ, each as it was first met.

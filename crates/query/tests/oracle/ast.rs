@@ -90,8 +90,8 @@ pub(crate) enum Column {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Group {
-    /// `time(…)`: the literal, and its ticks.
-    Time(&'static str, u64),
+    /// `time(…)`: what is written, the length in ticks, and how far the zone's clocks are ahead of those that the intervals are counted by.
+    Time(&'static str, u64, u64),
     Expr {
         expr: Expr,
         ci: bool,

@@ -113,6 +113,10 @@ fn run_again(
             let options = RunOptions { threads, ..RunOptions::default() };
             (prepared.run_with(source, options), "on several threads")
         }
+        9..=12 => {
+            let source = store.in_columns(prepared.direction());
+            (prepared.run_with(source, RunOptions::default()), "in columns")
+        }
         _ => return Ok(()),
     };
     let found: Result<Vec<OwnedRow>, _> = again.by_ref().collect();

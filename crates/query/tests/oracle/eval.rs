@@ -319,11 +319,54 @@ fn is_comparison(expr: &Expr) -> bool {
     }
 }
 
+/// An operand: beside an instant, a text that is written out and tells an instant is that.
+fn compared(expr: &Expr, with: &Expr, scope: &Scope<'_>) -> Value {
+    let told = |text: &Value| match calls::parse_instant(text) {
+        Value::Undefined => text.clone(),
+        instant => instant,
+    };
+    let value = eval(expr, scope);
+    match (expr, value) {
+        (Expr::Text(_), value) if is_instant(with) => told(&value),
+        (Expr::Array(items), Value::Array(_)) if is_instant(with) => {
+            let mut elements = Vec::new();
+            for item in items {
+                match item {
+                    Item::One(written @ Expr::Text(_)) => elements.push(told(&eval(written, scope))),
+                    other => match array(std::slice::from_ref(other), scope) {
+                        Value::Array(others) => elements.extend(others),
+                        _ => unreachable!("an array is one"),
+                    },
+                }
+            }
+            Value::Array(elements)
+        }
+        (_, value) => value,
+    }
+}
+
+/// What the page counts among instants.
+fn is_instant(expr: &Expr) -> bool {
+    match expr {
+        Expr::BuiltIn(name) => ["@Timestamp", "@t", "@Start", "@st"].contains(name),
+        Expr::If(_, one, other) => is_instant(one) && is_instant(other),
+        Expr::Call(name, arguments, _) => match *name {
+            "DateTime" | "Now" => true,
+            "Coalesce" => arguments.iter().all(is_instant),
+            _ => false,
+        },
+        Expr::Aggregate(name, arguments) => {
+            ["min", "max", "first", "last"].contains(name) && arguments.first().is_some_and(is_instant)
+        }
+        _ => false,
+    }
+}
+
 /// A comparison; none where it is undefined.
 fn compare(expr: &Expr, scope: &Scope<'_>) -> Option<bool> {
     match expr {
         Expr::Compare(op, a, b, ci) => {
-            let (a, b) = (eval(a, scope), eval(b, scope));
+            let (a, b) = (compared(a, b, scope), compared(b, a, scope));
             match op {
                 Comparison::Equal => a.equal(&b, *ci),
                 Comparison::NotEqual => a.equal(&b, *ci).map(|equal| !equal),

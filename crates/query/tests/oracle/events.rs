@@ -48,6 +48,11 @@ impl Store {
         Store { events: placed.into_iter().map(|(event, _)| event).collect(), memory }
     }
 
+    /// The same events in columns.
+    pub(crate) fn in_columns(&self, direction: Direction) -> Box<dyn Source> {
+        self.memory.in_columns().source(direction)
+    }
+
     pub(crate) fn source(&self, direction: Direction) -> Box<dyn Source> {
         self.memory.source(direction)
     }

@@ -13,6 +13,12 @@ pub(crate) struct Number {
     point: i64,
 }
 
+/// All digits of numbers that are reckoned with stand within so many places of the point.
+const PLACES_MAX: i64 = 1000;
+
+/// Means and deviations that do not end have so many digits.
+const DIGITS: usize = 28;
+
 /// The most digits behind the point that a decimal holds.
 const SCALE_MAX: i64 = 28;
 
@@ -121,7 +127,31 @@ impl Number {
         }
     }
 
-    /// The number if a decimal holds it exactly: an operand of arithmetic.
+    /// The number if it is reckoned with: an operand of arithmetic.
+    fn reckoned(&self) -> Option<&Number> {
+        (self.point <= PLACES_MAX && self.digits.len() as i64 - self.point <= PLACES_MAX).then_some(self)
+    }
+
+    /// The number in the spelling of computed ones: with an exponent only where no decimal holds it, and its digits do not reach to the
+    /// point.
+    pub(crate) fn computed(&self) -> Number {
+        let length = self.digits.len() as i64;
+        let mut number = self.clone();
+        number.text = if self.is_zero() {
+            "0".to_owned()
+        } else if self.is_exact() || (1..=length).contains(&self.point) {
+            self.plain()
+        } else {
+            let all: String = self.digits.iter().map(|digit| char::from(b'0' + digit)).collect();
+            let (first, rest) = all.split_at(1);
+            let sign = if self.negative { "-" } else { "" };
+            let dot = if rest.is_empty() { "" } else { "." };
+            format!("{sign}{first}{dot}{rest}e{}", self.point - 1)
+        };
+        number
+    }
+
+    /// The number if a decimal holds it exactly.
     fn exact(&self) -> Option<&Number> {
         let fits = self.scale() <= SCALE_MAX
             && (self.is_zero() || self.point + self.scale() <= 29)
@@ -141,7 +171,7 @@ impl Number {
         }
         let mut digits = self.digits.clone();
         let zeros = self.point + scale - digits.len() as i64;
-        assert!((0..2000).contains(&zeros), "{self:?} times 10^{scale}");
+        assert!((0..6000).contains(&zeros), "{self:?} times 10^{scale}");
         digits.extend(std::iter::repeat_n(0, zeros as usize));
         digits
     }
@@ -187,16 +217,17 @@ impl Number {
     }
 
     pub(crate) fn negate(&self) -> Option<Number> {
-        let this = self.exact()?;
-        Some(Number::new(!this.is_negative(), this.digits.clone(), this.point))
+        let this = self.reckoned()?;
+        Number::new(!this.is_negative(), this.digits.clone(), this.point).rounded(false)
     }
 
     pub(crate) fn add(&self, other: &Number) -> Option<Number> {
-        self.exact()?.add_unrounded(other.exact()?).rounded(false)
+        self.reckoned()?.add_unrounded(other.reckoned()?).rounded(false)
     }
 
     pub(crate) fn subtract(&self, other: &Number) -> Option<Number> {
-        self.add(&other.negate()?)
+        let other = other.reckoned()?;
+        self.add(&Number::new(!other.is_negative(), other.digits.clone(), other.point))
     }
 
     fn add_unrounded(&self, other: &Number) -> Number {
@@ -216,7 +247,7 @@ impl Number {
     }
 
     pub(crate) fn multiply(&self, other: &Number) -> Option<Number> {
-        self.exact()?.multiply_unrounded(other.exact()?).rounded(false)
+        self.reckoned()?.multiply_unrounded(other.reckoned()?).rounded(false)
     }
 
     fn multiply_unrounded(&self, other: &Number) -> Number {
@@ -227,7 +258,7 @@ impl Number {
     }
 
     pub(crate) fn divide(&self, other: &Number) -> Option<Number> {
-        let (a, b) = (self.exact()?, other.exact()?);
+        let (a, b) = (self.reckoned()?, other.reckoned()?);
         if b.is_zero() {
             return None;
         }
@@ -241,7 +272,7 @@ impl Number {
 
     /// What is left of a division to a whole number; it has the sign of the dividend.
     pub(crate) fn remainder(&self, other: &Number) -> Option<Number> {
-        let (a, b) = (self.exact()?, other.exact()?);
+        let (a, b) = (self.reckoned()?, other.reckoned()?);
         if b.is_zero() {
             return None;
         }
@@ -252,7 +283,8 @@ impl Number {
     }
 
     pub(crate) fn power(&self, exponent: &Number) -> Option<Number> {
-        let (base, exponent) = (self.exact()?, exponent.exact()?);
+        let decimal = |number: &Number| number.reckoned()?.clone().rounded(false);
+        let (base, exponent) = (&decimal(self)?, &decimal(exponent)?);
         if exponent.is_integer() && !exponent.is_negative() {
             let one = Number::integer(1);
             if base.is_zero() || base.compare(&one) == Ordering::Equal {
@@ -279,10 +311,10 @@ impl Number {
 
     /// Midpoints go away from zero.
     pub(crate) fn round(&self, places: usize) -> Option<Number> {
-        let this = self.exact()?;
+        let this = self.reckoned()?;
         let keep = this.point + places as i64;
         if keep >= this.digits.len() as i64 {
-            return Some(Number::new(this.negative, this.digits.clone(), this.point));
+            return Number::new(this.negative, this.digits.clone(), this.point).rounded(false);
         }
         if keep < 0 {
             return Some(Number::integer(0));
@@ -293,7 +325,7 @@ impl Number {
             kept = add_whole(&kept, &[1]);
         }
         let point = kept.len() as i64 - places as i64;
-        Some(Number::new(this.negative, kept, point))
+        Number::new(this.negative, kept, point).rounded(false)
     }
 
     pub(crate) fn to_index(&self) -> Option<usize> {
@@ -303,14 +335,124 @@ impl Number {
         self.scaled(0).iter().try_fold(0usize, |sum, &digit| Some(sum * 10 + usize::from(digit)))
     }
 
-    /// The sum of all; none where one is no decimal, or the sum is too large.
-    pub(crate) fn sum<'a>(numbers: impl IntoIterator<Item = &'a Number>) -> Option<Number> {
+    /// The sum of all; none where one is not reckoned with.
+    fn sum_unrounded<'a>(numbers: impl IntoIterator<Item = &'a Number>) -> Option<Number> {
         let mut sum = Number::integer(0);
         for number in numbers {
-            sum = sum.add_unrounded(number.exact()?);
+            sum = sum.add_unrounded(number.reckoned()?);
         }
-        sum.rounded(false)
+        Some(sum)
     }
+
+    /// The exact sum of all; none where one is not reckoned with.
+    pub(crate) fn sum<'a>(numbers: impl IntoIterator<Item = &'a Number>) -> Option<Number> {
+        Some(Number::sum_unrounded(numbers)?.computed())
+    }
+
+    /// The quotient with many digits, and whether there are others behind them.
+    fn over(&self, divisor: &Number) -> (Number, bool) {
+        let (scale, extra) = (self.scale().max(divisor.scale()), self.scale() + 150);
+        let (quotient, rest) = divide_whole(&self.scaled(scale + extra), &divisor.scaled(scale));
+        let point = quotient.len() as i64 - extra;
+        (Number::new(self.is_negative() != divisor.is_negative(), quotient, point), !rest.is_empty())
+    }
+
+    /// The nearest number of so many digits, midpoints to the even one.
+    fn of_digits(&self, count: usize, sticky: bool) -> Number {
+        if self.digits.len() <= count {
+            return self.clone();
+        }
+        let (kept, dropped) = self.digits.split_at(count);
+        let is_up = match (dropped[0], dropped.len() > 1 || sticky) {
+            (5, false) => kept[count - 1] % 2 == 1,
+            (first, _) => first >= 5,
+        };
+        let point = self.point - count as i64;
+        let kept = if is_up { add_whole(kept, &[1]) } else { kept.to_vec() };
+        let point = point + kept.len() as i64;
+        Number::new(self.negative, kept, point)
+    }
+
+    /// The mean: exact if it ends, else rounded; none of no numbers, or where one is not reckoned with.
+    pub(crate) fn mean(numbers: &[Number]) -> Option<Number> {
+        if numbers.is_empty() {
+            return None;
+        }
+        let (mean, goes_on) = Number::sum_unrounded(numbers)?.over(&Number::integer(numbers.len() as i64));
+        Some(if goes_on { mean.of_digits(DIGITS, true) } else { mean }.computed())
+    }
+
+    /// The variance of a sample, or its root; none of fewer than two numbers, or where one is not reckoned with.
+    pub(crate) fn spread(numbers: &[Number], is_root: bool) -> Option<Number> {
+        let sum = Number::sum_unrounded(numbers)?;
+        let squares: Vec<Number> = numbers.iter().map(|number| number.multiply_unrounded(number)).collect();
+        let squares = squares.iter().fold(Number::integer(0), |sum, square| sum.add_unrounded(square));
+        let n = Number::integer(numbers.len() as i64);
+        let pairs = n.multiply_unrounded(&Number::integer(numbers.len() as i64 - 1));
+        if numbers.len() < 2 {
+            return None;
+        }
+        let mut square = sum.multiply_unrounded(&sum);
+        square.negative = true;
+        let (variance, goes_on) = n.multiply_unrounded(&squares).add_unrounded(&square).over(&pairs);
+        if !is_root {
+            return Some(variance.of_digits(DIGITS, goes_on).computed());
+        }
+        if variance.is_zero() {
+            return Some(variance.computed());
+        }
+        // As a whole number of at least eighty digits, with an even number of places.
+        let places = variance.scale() + 80 + variance.scale() % 2;
+        let whole = variance.scaled(places);
+        let root = root_of_whole(&whole);
+        let is_exact = compare_whole(&multiply_whole(&root, &root), &whole) == Ordering::Equal;
+        let point = root.len() as i64 - places / 2;
+        Some(Number::new(false, root, point).of_digits(DIGITS, goes_on || !is_exact).computed())
+    }
+
+    /// The number in the middle of two; none where one is not reckoned with.
+    pub(crate) fn middle(&self, other: &Number) -> Option<Number> {
+        if self.compare(other) == Ordering::Equal {
+            return Some(self.computed());
+        }
+        let sum = self.reckoned()?.add_unrounded(other.reckoned()?);
+        Some(sum.multiply_unrounded(&Number::stored("0.5")).computed())
+    }
+
+    /// Whether the number lies between two others, or so close to them by relative error.
+    pub(crate) fn is_near(&self, low: &Number, high: &Number, error: &str) -> bool {
+        let widened = |bound: &Number, is_up: bool| {
+            let mut allowance = bound.multiply_unrounded(&Number::stored(error));
+            allowance.negative = !is_up;
+            bound.add_unrounded(&allowance)
+        };
+        self.compare(&widened(low, false)) != Ordering::Less
+            && self.compare(&widened(high, true)) != Ordering::Greater
+    }
+
+    /// The place among so many, from 1, up to which at least so many percent of them stand.
+    pub(crate) fn rank_of(percent: &str, count: usize) -> usize {
+        let place = Number::stored(percent).multiply_unrounded(&Number::integer(count as i64));
+        let place = place.multiply_unrounded(&Number::stored("0.01"));
+        let whole = place.digits.get(..place.point.clamp(0, place.digits.len() as i64) as usize).unwrap();
+        let whole = Number::new(false, whole.to_vec(), place.point.max(0)).to_index().unwrap();
+        (whole + usize::from(!place.is_integer())).clamp(1, count)
+    }
+}
+
+/// The root of a whole number, digit by digit, its last one rounded down.
+fn root_of_whole(square: &[u8]) -> Vec<u8> {
+    let length = trim(square).len().div_ceil(2);
+    let mut root = vec![0; length];
+    for place in 0..length {
+        for digit in (0..=9).rev() {
+            root[place] = digit;
+            if compare_whole(&multiply_whole(&root, &root), square) != Ordering::Greater {
+                break;
+            }
+        }
+    }
+    root
 }
 
 fn trim(digits: &[u8]) -> &[u8] {
@@ -411,10 +553,26 @@ fn schoolbook_arithmetic() {
     assert_eq!(text(n("2").divide(&n("3"))), some("0.6666666666666666666666666667"));
     assert_eq!(text(n("1e28").divide(&n("7"))), some("1428571428571428571428571428.6"));
     assert_eq!(text(n("-7.5").remainder(&n("2"))), some("-1.5"));
+    assert_eq!(text(n("1e29").divide(&n("10"))), some("10000000000000000000000000000"));
+    assert_eq!(text(n("1e-29").add(&n("1"))), some("1"));
+    assert_eq!(text(n("1e1001").subtract(&n("1e1001"))), None);
+    assert_eq!(text(Number::sum(&[n("1e29"), n("0.5")])), some("100000000000000000000000000000.5"));
+    assert_eq!(text(Number::sum(&[n("1e300"), n("1e300")])), some("2e300"));
+    assert_eq!(text(Number::mean(&[n("7e28"), n("7e28")])), some("70000000000000000000000000000"));
+    assert_eq!(text(Number::mean(&[n("1"), n("1"), n("2")])), some("1.333333333333333333333333333"));
+    let squares = ["2", "4", "4", "4", "5", "5", "7", "9"].map(n);
+    assert_eq!(text(Number::spread(&squares, false)), some("4.571428571428571428571428571"));
+    assert_eq!(text(Number::spread(&squares, true)), some("2.138089935299395077476427847"));
+    assert_eq!(text(Number::spread(&["1", "2", "3"].map(n), true)), some("1"));
+    assert_eq!(
+        [("0", 7), ("50", 7), ("99.9", 1000), ("100", 7)].map(|(p, n)| Number::rank_of(p, n)),
+        [1, 4, 999, 7]
+    );
     assert_eq!(text(n("0.1").multiply(&n("1e-28"))), some("0"));
     assert_eq!(text(n("5e-1").multiply(&n("1e-28"))), some("0"));
     assert_eq!(text(n("1.5").multiply(&n("1e-28"))), some("0.0000000000000000000000000002"));
     assert_eq!(text(n("1e29").add(&n("1"))), None);
+    assert_eq!(text(n("1e29").subtract(&n("1e29"))), some("0"));
     assert_eq!(text(n("1.5").power(&n("3"))), some("3.375"));
     assert_eq!(text(n("2").power(&n("0.5"))), some("1.4142135623731"));
     assert_eq!(text(n("2.5").round(0)), some("3"));

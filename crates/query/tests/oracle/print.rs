@@ -185,7 +185,7 @@ impl Query {
         }
         if !self.groups.is_empty() {
             let groups = self.groups.iter().map(|group| match group {
-                Group::Time(interval, _) => format!("time({interval})"),
+                Group::Time(interval, ..) => format!("time({interval})"),
                 Group::Expr { expr, ci: true, alias } => {
                     format!("({}) ci{}", expr.print(), print_alias(alias))
                 }

@@ -1,8 +1,8 @@
 //! Queries, evaluated clause by clause over all events at once.
 
-use crate::aggregates;
+use crate::aggregates::{self, Ranked};
 use crate::ast::{By, Column, Expr, Group, Query};
-use crate::eval::{Event, Scope, eval};
+use crate::eval::{Event, Scope, eval, from};
 use crate::number::Number;
 use crate::value::Value;
 use std::cmp::Ordering;
@@ -15,39 +15,29 @@ pub(crate) enum Cell {
     Near {
         low: Number,
         high: Number,
-        error: f64,
+        error: String,
     },
-    /// What the language page leaves open.
-    Open,
 }
 
 impl Cell {
     fn value(&self) -> &Value {
         match self {
             Cell::Exactly(value) => value,
-            Cell::Near { .. } | Cell::Open => panic!("nothing is ordered by an approximation"),
+            Cell::Near { .. } => panic!("nothing is ordered by an approximation"),
         }
     }
 
     pub(crate) fn admits(&self, shown: &Value) -> bool {
         match (self, shown) {
             (Cell::Exactly(value), shown) => value.same(shown),
-            (Cell::Near { low, high, error }, Value::Number(shown)) => {
-                let parse = |number: &Number| number.text().parse::<f64>().unwrap();
-                let (low, high, shown) = (parse(low), parse(high), parse(shown));
-                // A thousandth of the allowance more, for the binary arithmetic here.
-                let slack = |bound: f64| bound.abs() * error * 1.001 + 1e-9;
-                (low - slack(low)..=high + slack(high)).contains(&shown)
-            }
+            (Cell::Near { low, high, error }, Value::Number(shown)) => shown.is_near(low, high, error),
             (Cell::Near { .. }, _) => false,
-            (Cell::Open, _) => true,
         }
     }
 
     pub(crate) fn show(&self) -> String {
         match self {
             Cell::Exactly(value) => value.json(),
-            Cell::Open => "anything".to_owned(),
             Cell::Near { low, high, error } => {
                 format!("{} to {}, give or take {error}", low.text(), high.text())
             }
@@ -162,9 +152,9 @@ fn grouped(query: &Query, scopes: &[Scope<'_>]) -> Vec<Vec<Cell>> {
             .groups
             .iter()
             .map(|group| match group {
-                Group::Time(_, ticks) => {
-                    let instant = scope.event.unwrap().instant;
-                    Value::integer((instant - instant % ticks).try_into().unwrap())
+                Group::Time(_, ticks, ahead) => {
+                    let shown = scope.event.unwrap().instant + ahead;
+                    Value::integer((shown - shown % ticks - ahead).try_into().unwrap())
                 }
                 Group::Expr { expr, .. } => eval(expr, scope),
             })
@@ -221,7 +211,7 @@ fn behind_grouping<'e>(query: &Query, keys: &[Value], members: &'e [Scope<'e>]) 
     let mut scope = Scope { event: None, locals: Vec::new(), rows: Some(members) };
     for (group, key) in query.groups.iter().zip(keys) {
         match group {
-            Group::Time(_, ticks) => {
+            Group::Time(_, ticks, _) => {
                 scope = scope.with("interval()", Value::integer((*ticks).try_into().unwrap()));
             }
             Group::Expr { expr, alias, .. } => {
@@ -243,19 +233,21 @@ fn passes(having: &Expr, query: &Query, row: &[Cell], mut scope: Scope<'_>) -> b
 }
 
 fn aggregated(expr: &Expr, scope: &Scope<'_>) -> Cell {
-    if let (Expr::Aggregate("percentile", arguments), Some(members)) = (expr, scope.rows) {
-        let constant = |index: usize, default: f64| match arguments.get(index).map(|expr| eval(expr, scope)) {
-            Some(Value::Number(number)) => number.text().parse().unwrap(),
-            _ => default,
-        };
-        // What a percentile makes of a number that no decimal holds is not said.
-        if aggregates::numbers(&arguments[0], members).iter().any(|number| !number.is_exact()) {
-            return Cell::Open;
-        }
-        return match aggregates::percentile(&arguments[0], constant(1, 50.0), members) {
-            Some((low, high)) => Cell::Near { low, high, error: constant(2, 0.01) },
-            None => Cell::Exactly(Value::Undefined),
-        };
+    let (Expr::Aggregate(name @ ("percentile" | "median"), arguments), Some(members)) = (expr, scope.rows)
+    else {
+        return Cell::Exactly(eval(expr, scope));
+    };
+    let constant = |index: usize, default: &str| match arguments.get(index).map(|expr| eval(expr, scope)) {
+        Some(Value::Number(number)) => number.text().to_owned(),
+        _ => default.to_owned(),
+    };
+    let (ranked, error) = match *name {
+        "median" => (aggregates::median(&arguments[0], members), constant(1, "0.01")),
+        _ => (aggregates::percentile(&arguments[0], &constant(1, "50"), members), constant(2, "0.01")),
+    };
+    match ranked {
+        None => Cell::Exactly(Value::Undefined),
+        Some(Ranked { low, high, is_exact: true }) => Cell::Exactly(from(low.middle(&high))),
+        Some(Ranked { low, high, is_exact: false }) => Cell::Near { low, high, error },
     }
-    Cell::Exactly(eval(expr, scope))
 }

@@ -3,12 +3,14 @@
 use crate::memory::Memory;
 use tamias_query::{Query, RunOptions, Stats};
 
-/// Runs a query both ways: what was counted on the way with short cuts.
+/// Runs a query both ways, and over columns: what was counted on the way with short cuts.
 pub(crate) fn agree(memory: &Memory, text: &str) -> Stats {
     let query = Query::prepare(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let (plain, stats) = memory.run(&query, RunOptions { plain: true, ..RunOptions::default() });
     assert_eq!((stats.blocks_skipped, stats.blocks_answered), (0, 0), "the plain way skips nothing");
     let (short, stats) = memory.run(&query, RunOptions::default());
     assert_eq!(short, plain, "{text}");
+    let (columns, _) = memory.in_columns().run(&query, RunOptions::default());
+    assert_eq!(columns, plain, "{text}, in columns");
     stats
 }

@@ -159,12 +159,18 @@ fn literal() -> impl Strategy<Value = String> {
 fn term() -> impl Strategy<Value = String> {
     let ci = select(vec!["", "", " ci"]);
     prop_oneof![
-        4 => (path(), comparison(), literal(), ci).prop_map(|(k, op, v, ci)| format!("{k} {op} {v}{ci}")),
+        4 => (path(), comparison(), literal(), ci.clone()).prop_map(|(k, op, v, ci)| format!("{k} {op} {v}{ci}")),
         1 => (literal(), comparison(), path()).prop_map(|(v, op, k)| format!("{v} {op} {k}")),
         2 => path().prop_map(|k| format!("{k} is null")),
         2 => path().prop_map(|k| format!("{k} is not null")),
         1 => (path(), literal(), literal()).prop_map(|(k, v, w)| format!("{k} in [{v}, {w}]")),
         1 => (path(), literal()).prop_map(|(k, v)| format!("{k} not in [{v}] ci")),
+        1 => (path(), prop::collection::vec(literal(), 0..90), select(vec!["in", "not in"]), ci.clone())
+            .prop_map(|(k, values, op, ci)| format!("{k} {op} [{}]{ci}", values.join(", "))),
+        1 => (path(), prop::collection::vec((literal(), any::<bool>()), 5..9), ci.clone()).prop_map(|(k, values, ci)| {
+            let term = |(v, is_first): &(String, bool)| if *is_first { format!("{v} = {k}{ci}") } else { format!("{k} = {v}{ci}") };
+            format!("({})", values.iter().map(term).collect::<Vec<_>>().join(" or "))
+        }),
         1 => (path(), select(vec!["a%", "%0%", "ERR%", "_", "id-1__", ""]), select(vec!["", " ci"]))
             .prop_map(|(k, p, ci)| format!("{k} like '{p}'{ci}")),
         1 => (path(), select(vec!["a", "id-0", "^E", "\\d"])).prop_map(|(k, p)| format!("match({k}, '{p}')")),

@@ -6,9 +6,10 @@
 use crate::bytes::{Reader, put, put_bytes};
 use crate::encoding::Window;
 use crate::encoding::ints::Ints;
+use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter};
-use crate::output::Output;
+use crate::number::PAIRS;
 use crate::texts::TextList;
 
 /// Ticks from the year 1 to 1970.
@@ -27,6 +28,9 @@ pub(crate) struct Format {
     /// What follows: nothing, `Z`, or an offset.
     suffix: Vec<u8>,
 }
+
+/// Longer than the text of any instant, so that it is copied by instructions of a fixed length.
+type Spelling = [u8; 64];
 
 /// The powers of ten that a fraction of a second has.
 const POWERS: [i64; 10] =
@@ -96,49 +100,61 @@ impl Format {
         seconds.checked_mul(self.power())?.checked_add(fraction)
     }
 
-    /// Appends the text of an instant.
+    /// The length of the text of an instant.
+    fn length(&self) -> usize {
+        let digits = usize::from(self.digits.min(9));
+        19 + if digits > 0 { 1 + digits } else { 0 } + self.suffix.len()
+    }
+
+    /// Writes the text of an instant. `day` is the day since 1970 whose date the text has already, if any; instants of a column are of
+    /// few days.
     #[inline]
-    pub(crate) fn spell(&self, units: i64, out: &mut Output) -> Result<(), DecodeError> {
+    fn spell(&self, units: i64, day: &mut Option<i64>, text: &mut Spelling) {
         // The usual powers as constants, by which the compiler divides without a division.
         let split = |power: i64| (units.div_euclid(power), units.rem_euclid(power));
-        let (seconds, mut fraction) = match self.digits {
+        let (seconds, fraction) = match self.digits {
             0 => (units, 0),
             3 => split(1_000),
             6 => split(1_000_000),
             7 => split(10_000_000),
             _ => split(self.power()),
         };
-        let (days, second_of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-        let (year, month, day) = date(days);
-        let (hour, minute, second) = (second_of_day / 3_600, second_of_day / 60 % 60, second_of_day % 60);
-        // Longer than any instant, so that it is copied by instructions of a fixed length.
-        let mut text = *b"0000-00-00T00:00:00.00000000000000000000000000000000000000000000";
-        let mut two = |at: usize, value: i64| {
-            text[at] = b'0' + (value / 10 % 10) as u8;
-            text[at + 1] = b'0' + (value % 10) as u8;
+        let (days, second_of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400) as u32);
+        let two = |text: &mut Spelling, at: usize, value: u32| {
+            text[at..at + 2].copy_from_slice(&PAIRS[(value % 100) as usize]);
         };
-        two(0, year.rem_euclid(10_000) / 100);
-        two(2, year.rem_euclid(10_000) % 100);
-        two(5, month);
-        two(8, day);
-        two(11, hour);
-        two(14, minute);
-        two(17, second);
-        text[10] = self.separator;
-        let digits = usize::from(self.digits.min(9));
-        let mut length = 19;
-        if digits > 0 {
-            length += 1 + digits;
-            for at in (20..length).rev() {
-                text[at] = b'0' + (fraction % 10) as u8;
-                fraction /= 10;
-            }
+        if *day != Some(days) {
+            *day = Some(days);
+            let (year, month, day) = date(days);
+            let year = year.rem_euclid(10_000) as u32;
+            two(text, 0, year / 100);
+            two(text, 2, year);
+            two(text, 5, month as u32);
+            two(text, 8, day as u32);
         }
-        for (at, byte) in (length..).zip(&self.suffix) {
-            text[at] = *byte;
-            length = at + 1;
+        two(text, 11, second_of_day / 3_600);
+        two(text, 14, second_of_day / 60 % 60);
+        two(text, 17, second_of_day % 60);
+        // Below ten to the ninth.
+        let mut fraction = fraction as u32;
+        for at in (20..20 + usize::from(self.digits.min(9))).rev() {
+            text[at] = b'0' + (fraction % 10) as u8;
+            fraction /= 10;
         }
-        out.push_range(&text, 0, length)
+    }
+
+    /// What all texts in this format have in common.
+    fn blank(&self) -> Spelling {
+        let mut text = [b'0'; _];
+        for (at, byte) in [(4, b'-'), (7, b'-'), (10, self.separator), (13, b':'), (16, b':')] {
+            text[at] = byte;
+        }
+        if self.digits > 0 {
+            text[19] = b'.';
+        }
+        let end = self.length();
+        text[end - self.suffix.len()..end].copy_from_slice(&self.suffix);
+        text
     }
 
     /// An event's instant in units of this format.
@@ -266,10 +282,23 @@ impl Times {
         self.format.digits
     }
 
-    #[inline]
-    pub(crate) fn append(&self, index: usize, out: &mut Output) -> Result<(), DecodeError> {
-        let units = *self.units.get(index).ok_or(DecodeError::OutOfRange { what: "value" })?;
-        self.format.spell(units, out)
+    /// The length of each one's text.
+    pub(crate) fn text_length(&self) -> usize {
+        self.format.length()
+    }
+
+    /// The texts of all of them.
+    pub(crate) fn texts(&self) -> Texts<'static> {
+        let length = self.format.length();
+        let mut bytes = Vec::with_capacity(self.units.len() * length + size_of::<Spelling>());
+        let (mut text, mut day) = (self.format.blank(), None);
+        for units in &self.units {
+            self.format.spell(*units, &mut day, &mut text);
+            let end = bytes.len() + length;
+            bytes.extend_from_slice(&text);
+            bytes.truncate(end);
+        }
+        Texts::of_length(length, self.units.len(), bytes)
     }
 }
 
@@ -279,9 +308,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn spelled(format: &Format, units: i64) -> Vec<u8> {
-        let mut out = Output::new(64);
-        format.spell(units, &mut out).unwrap();
-        out.into_bytes()
+        let times = Times { format: format.clone(), units: vec![units.saturating_sub(1), units, units] };
+        let texts = times.texts();
+        assert_eq!(texts.get(1), texts.get(2));
+        texts.get(1).unwrap().to_vec()
     }
 
     #[test]

@@ -7,13 +7,13 @@ use std::borrow::Cow;
 
 use crate::bytes::{Reader, put, put_bytes};
 use crate::encoding::Window;
+use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
-use crate::output::Output;
 use crate::texts::TextList;
 
 /// The longest texts that are encoded so, in bytes.
-const LENGTH_MAX: usize = 128;
+pub(crate) const LENGTH_MAX: usize = 128;
 
 /// A run of bytes that hold the same at every text, or one place with its alphabet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,6 +93,11 @@ impl Pattern {
         }
         let bits = units.iter().map(Unit::bits).sum();
         Some(Pattern { units, bits })
+    }
+
+    /// The length of the texts.
+    fn length(&self) -> usize {
+        self.units.iter().map(|unit| if let Unit::Hex { .. } = unit { 2 } else { 1 }).sum()
     }
 
     /// Bits of a text.
@@ -262,26 +267,36 @@ impl Spelled<'_> {
         self.count == 0
     }
 
-    /// Appends a text.
-    #[inline]
-    pub(crate) fn append(&self, index: usize, out: &mut Output) -> Result<(), DecodeError> {
-        if index >= self.count {
-            return Err(DecodeError::OutOfRange { what: "value" });
-        }
+    /// The length of each one's text.
+    pub(crate) fn text_length(&self) -> usize {
+        self.pattern.length()
+    }
+
+    /// The texts of all of them.
+    pub(crate) fn texts(&self) -> Result<Texts<'static>, DecodeError> {
+        let length = self.pattern.length();
+        let mut bytes = Vec::with_capacity(self.count * length);
         let mut text = [0u8; 2 * LENGTH_MAX];
-        let length = spell(&self.pattern, &self.bytes, self.first + index * self.pattern.bits, &mut text)?;
-        out.push_range(&text, 0, length)
+        for index in 0..self.count {
+            self.spell(index, &mut text)?;
+            bytes.extend_from_slice(&text[..length]);
+        }
+        Ok(Texts::of_length(length, self.count, bytes))
+    }
+
+    fn spell(&self, index: usize, text: &mut [u8; 2 * LENGTH_MAX]) -> Result<(), DecodeError> {
+        spell(&self.pattern, &self.bytes, self.first + index * self.pattern.bits, text)
     }
 }
 
-/// Writes the text whose bits begin at a bit, and gives its length.
+/// Writes the text whose bits begin at a bit.
 #[inline]
 fn spell(
     pattern: &Pattern,
     bytes: &[u8],
     bit: usize,
     text: &mut [u8; 2 * LENGTH_MAX],
-) -> Result<usize, DecodeError> {
+) -> Result<(), DecodeError> {
     let mut bit = bit;
     let mut length = 0;
     // The next 8 bits, or as many as there are.
@@ -311,5 +326,5 @@ fn spell(
             }
         }
     }
-    Ok(length)
+    Ok(())
 }

@@ -10,8 +10,6 @@ use crate::encoding::positions::{Positions, Spelled};
 use crate::encoding::strings::{Strings, Texts};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, Part};
-use crate::number::{self, Plain};
-use crate::output::Output;
 
 /// How the values of a column are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,30 +142,4 @@ impl Values<'_> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// Appends the text of a value.
-    #[inline]
-    pub(crate) fn append(&self, index: usize, out: &mut Output) -> Result<(), DecodeError> {
-        const MISSING: DecodeError = DecodeError::OutOfRange { what: "value" };
-        match self {
-            Values::Texts(texts) => texts.append(index, out),
-            Values::Coded(coded) => {
-                coded.entries.append(*coded.codes.get(index).ok_or(MISSING)? as usize, out)
-            }
-            Values::Spelled(spelled) => spelled.append(index, out),
-            Values::Times(times) => times.append(index, out),
-            Values::Whole(numbers) => {
-                let mantissa = *numbers.get(index).ok_or(MISSING)?;
-                append_number(Plain { mantissa, scale: 0 }, out)
-            }
-            Values::Decimals(decimals) => append_number(decimals.plain(index).ok_or(MISSING)?, out),
-        }
-    }
-}
-
-#[inline]
-fn append_number(number: Plain, out: &mut Output) -> Result<(), DecodeError> {
-    let mut buffer: number::Buffer = [0; _];
-    let (from, to) = number::spell(number, &mut buffer);
-    out.push_range(&buffer, from, to)
 }

@@ -7,7 +7,6 @@ use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
-use crate::output::Output;
 use crate::texts::TextList;
 
 /// Compression must save a tenth of texts, else they are stored as they are. HEURISTIC: random identifiers in hex shrink by half,
@@ -110,7 +109,17 @@ pub struct Texts<'f> {
     bytes: Cow<'f, [u8]>,
 }
 
-impl Texts<'_> {
+impl<'f> Texts<'f> {
+    /// Texts of one length, one after another; bytes too many are left.
+    pub(crate) fn of_length(length: usize, count: usize, bytes: Vec<u8>) -> Texts<'static> {
+        Texts::of_parts((1..=count).map(|nth| (nth * length) as u32).collect(), bytes)
+    }
+
+    /// Where each ends, and their bytes.
+    pub fn into_parts(self) -> (Vec<u32>, Cow<'f, [u8]>) {
+        (self.ends, self.bytes)
+    }
+
     /// Texts that were put together.
     pub(crate) fn of(texts: &[impl AsRef<[u8]>]) -> Texts<'static> {
         let mut bytes = Vec::new();
@@ -153,14 +162,6 @@ impl Texts<'_> {
         let end = *self.ends.get(index)?;
         let start = if index == 0 { 0 } else { *self.ends.get(index - 1)? };
         self.bytes.get(start as usize..end as usize)
-    }
-
-    /// Appends a text.
-    #[inline(always)]
-    pub(crate) fn append(&self, index: usize, out: &mut Output) -> Result<(), DecodeError> {
-        let end = *self.ends.get(index).ok_or(DecodeError::OutOfRange { what: "value" })?;
-        let start = if index == 0 { 0 } else { *self.ends.get(index - 1).unwrap_or(&end) };
-        out.push_range(&self.bytes, start as usize, end as usize)
     }
 
     /// The texts in order.

@@ -11,6 +11,7 @@ use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, Part};
 use crate::limits::TEMPLATES_MAX;
 use crate::output::SLACK;
+use crate::spans::Spans;
 
 /// What stands between two literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ impl Template {
         &self,
         window: Window,
         frames: &mut FrameReader<'f>,
-    ) -> Result<ReadTemplate<'f>, DecodeError> {
+    ) -> Result<ReadTemplate<Values<'f>>, DecodeError> {
         let mut read = ReadTemplate { literals: Vec::new(), pieces: Vec::new(), end: 0 };
         if window.len() == 0 {
             return Ok(read);
@@ -118,6 +119,15 @@ impl Templates {
         holes.filter_map(|(_, hole)| if let Hole::Reference(column) = hole { Some(*column) } else { None })
     }
 
+    /// How many values all holes have of their own.
+    pub(crate) fn own_holes(&self) -> usize {
+        let own = |template: &Template| {
+            let holes = template.pieces.iter().filter(|(_, hole)| matches!(hole, Hole::Own(_))).count();
+            holes * template.uses
+        };
+        self.templates.iter().map(own).sum()
+    }
+
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         self.codes.write(out);
         put(out, self.templates.len() as u64);
@@ -168,20 +178,20 @@ impl Templates {
     }
 }
 
-/// What fills a hole.
+/// What fills a hole: of its own, values as they are stored, or as texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Filling<'f> {
+pub(crate) enum Filling<V> {
     Reference(u32),
-    Own(Values<'f>),
+    Own(V),
 }
 
 /// A template that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ReadTemplate<'f> {
+pub(crate) struct ReadTemplate<V> {
     /// All literals, one after another.
     pub(crate) literals: Vec<u8>,
     /// Where the literal before a hole ends, and what fills the hole.
-    pub(crate) pieces: Vec<(usize, Filling<'f>)>,
+    pub(crate) pieces: Vec<(usize, Filling<V>)>,
     /// Where the last literal ends.
     pub(crate) end: usize,
 }
@@ -189,7 +199,7 @@ pub(crate) struct ReadTemplate<'f> {
 /// Texts by template that were read. Where a template refers to other columns, a value's text needs their values too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Templated<'f> {
-    templates: Vec<ReadTemplate<'f>>,
+    templates: Vec<ReadTemplate<Values<'f>>>,
     /// For each value the number of its template.
     pub codes: Vec<u32>,
     /// For each value, how many before it have the same template.
@@ -197,13 +207,6 @@ pub struct Templated<'f> {
 }
 
 impl<'f> Templated<'f> {
-    /// The template of a value, and the place of its own fillings.
-    #[inline]
-    pub(crate) fn get(&self, index: usize) -> Option<(&ReadTemplate<'f>, usize)> {
-        let template = self.templates.get(*self.codes.get(index)? as usize)?;
-        Some((template, *self.nth.get(index)? as usize))
-    }
-
     /// The columns that its templates refer to.
     pub(crate) fn references(&self) -> impl Iterator<Item = u32> {
         let pieces = self.templates.iter().flat_map(|template| &template.pieces);
@@ -215,5 +218,45 @@ impl<'f> Templated<'f> {
     /// How many templates there are.
     pub fn templates(&self) -> usize {
         self.templates.len()
+    }
+
+    /// The same with texts in the holes, whose bytes are taken from `left`.
+    pub(crate) fn ready(self, left: &mut usize) -> Result<ReadyTemplates<'f>, DecodeError> {
+        let Templated { templates, codes, nth } = self;
+        let mut ready = Vec::with_capacity(templates.len());
+        for ReadTemplate { literals, pieces, end } in templates {
+            let mut filled = Vec::with_capacity(pieces.len());
+            for (literal_end, filling) in pieces {
+                let filling = match filling {
+                    Filling::Reference(column) => Filling::Reference(column),
+                    Filling::Own(values) => Filling::Own(Spans::of(values, left)?),
+                };
+                filled.push((literal_end, filling));
+            }
+            ready.push(ReadTemplate { literals, pieces: filled, end });
+        }
+        Ok(ReadyTemplates { templates: ready, codes, nth })
+    }
+}
+
+/// Texts by template as they are put into documents.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadyTemplates<'f> {
+    templates: Vec<ReadTemplate<Spans<'f>>>,
+    codes: Vec<u32>,
+    nth: Vec<u32>,
+}
+
+impl<'f> ReadyTemplates<'f> {
+    /// How many texts there are.
+    pub(crate) fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// The template of a value, and the place of its own fillings.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<(&ReadTemplate<Spans<'f>>, usize)> {
+        let template = self.templates.get(*self.codes.get(index)? as usize)?;
+        Some((template, *self.nth.get(index)? as usize))
     }
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::io::Simulated;
 use crate::manifest::Manifest;
-use crate::{Event, Options, SourcePosition, Statistics, Store};
+use crate::{Codec, Event, Options, SourcePosition, Store};
 
 struct Count;
 
-impl Statistics for Count {
+impl Codec for Count {
     fn collect(&self, _: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
         statistics.push(b'0' + ends.len() as u8);
     }

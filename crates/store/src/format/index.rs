@@ -33,6 +33,11 @@ impl Part {
         start..start.saturating_add(u64::from(self.length))
     }
 
+    /// How many bytes.
+    pub fn length(&self) -> u32 {
+        self.length
+    }
+
     fn encode(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.offset);
         for field in [self.length, self.checksum, self.name] {
@@ -84,6 +89,16 @@ impl Index {
         place as u32
     }
 
+    /// The name of a part.
+    pub fn name_of(&self, part: &Part) -> &str {
+        self.names.get(part.name as usize).map_or("", String::as_str)
+    }
+
+    /// Whether a block is in columns: one of text has its documents.
+    pub fn is_columns(&self, block: &BlockEntry) -> bool {
+        self.part_of(block, part::DOCUMENTS).is_none()
+    }
+
     /// The parts of a block.
     pub fn parts_of(&self, block: &BlockEntry) -> &[Part] {
         let (first, count) = (block.parts.0 as usize, block.parts.1 as usize);
@@ -101,7 +116,7 @@ impl Index {
     }
 
     fn find<'a>(&self, parts: &'a [Part], name: &str) -> Option<&'a Part> {
-        parts.iter().find(|part| self.names.get(part.name as usize).is_some_and(|known| known == name))
+        parts.iter().find(|part| self.name_of(part) == name)
     }
 
     /// The index's bytes, in version 2.

@@ -21,6 +21,8 @@ pub struct Trailer {
     pub last: Key,
     /// The least and the greatest arrival number. Version 1 does not tell: there they are 0 and 2^64 - 1.
     pub arrivals: (u64, u64),
+    /// How many of the blocks are in columns. None are in version 1.
+    pub column_blocks: u32,
 }
 
 /// Bytes of a block's entry in the index of version 1.
@@ -56,6 +58,7 @@ impl Trailer {
         if version > 1 {
             out.extend_from_slice(&self.arrivals.0.to_le_bytes());
             out.extend_from_slice(&self.arrivals.1.to_le_bytes());
+            out.extend_from_slice(&self.column_blocks.to_le_bytes());
         }
         out.resize(Trailer::length(version) - 4, 0);
         let sum = checksum(seed, &[&out]);
@@ -77,9 +80,19 @@ impl Trailer {
         let index_bytes = if version == 1 { Trailer::index_bytes_v1(blocks) } else { at.u64()? };
         let (events, document_bytes, first, last) = (at.u64()?, at.u64()?, at.key()?, at.key()?);
         let arrivals = if version == 1 { (0, u64::MAX) } else { (at.u64()?, at.u64()?) };
+        let column_blocks = if version == 1 { 0 } else { at.u32()? };
         let reserved = at.0.iter().all(|byte| *byte == 0);
-        let trailer =
-            Trailer { blocks, index_checksum, index_bytes, events, document_bytes, first, last, arrivals };
+        let trailer = Trailer {
+            blocks,
+            index_checksum,
+            index_bytes,
+            events,
+            document_bytes,
+            first,
+            last,
+            arrivals,
+            column_blocks,
+        };
         reserved.then_some(trailer)
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct SegmentEntry {
     pub(crate) index_checksum: u32,
     /// The least and the greatest arrival number; 0 and 2^64 - 1 where they are not known.
     pub(crate) arrivals: (u64, u64),
+    /// How many of its blocks are in columns.
+    pub(crate) column_blocks: u32,
 }
 
 impl SegmentEntry {
@@ -49,6 +51,7 @@ impl SegmentEntry {
             index_bytes: trailer.index_bytes,
             index_checksum: trailer.index_checksum,
             arrivals: trailer.arrivals,
+            column_blocks: trailer.column_blocks,
         }
     }
 
@@ -63,6 +66,7 @@ impl SegmentEntry {
             first: self.first,
             last: self.last,
             arrivals: self.arrivals,
+            column_blocks: self.column_blocks,
         }
     }
 
@@ -86,6 +90,7 @@ impl SegmentEntry {
             index_bytes: 0,
             index_checksum: 0,
             arrivals: (0, 0),
+            column_blocks: 0,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The manifest as it is written: sections, each with a name, so that later versions have room for what they need.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::content::{LogEntry, Manifest, ManifestFault, Section, SegmentEntry, SourceMark, Sources};
 use crate::format::{ALIGNMENT, Fields, SOURCE_NAME_BYTES_MAX, Trailer, encode_key};
@@ -14,11 +14,15 @@ const SEGMENTS: [u8; 8] = *b"segments";
 const SOURCES: [u8; 8] = *b"sources\0";
 const LOST: [u8; 8] = *b"lost\0\0\0\0";
 const RETIRED: [u8; 8] = *b"retired\0";
+/// Only there where a segment has blocks in columns: who does not know them must not use the store.
+const COLUMNS: [u8; 8] = *b"columns\0";
 
 /// Bytes of a log's entry.
 const LOG_BYTES: usize = 24;
 /// Bytes of a segment's entry.
 const SEGMENT_BYTES: usize = 104;
+/// Bytes of an entry for a segment with blocks in columns.
+const COLUMNS_BYTES: usize = 16;
 
 /// Appends all sections.
 pub(super) fn encode(manifest: &Manifest, out: &mut Vec<u8>) {
@@ -33,6 +37,10 @@ pub(super) fn encode(manifest: &Manifest, out: &mut Vec<u8>) {
     put(out, SOURCES, REQUIRED, |out| encode_sources(&manifest.sources, out));
     put(out, LOST, REQUIRED, |out| out.extend_from_slice(&manifest.sources_lost_before.to_le_bytes()));
     put(out, RETIRED, REQUIRED, |out| encode_names(&manifest.retired, out));
+    let columns = || manifest.segments.iter().filter(|segment| segment.column_blocks > 0);
+    if columns().next().is_some() {
+        put(out, COLUMNS, REQUIRED, |out| columns().for_each(|segment| encode_columns(segment, out)));
+    }
     for section in &manifest.unknown {
         put(out, section.name, section.flags, |out| out.extend_from_slice(&section.bytes));
     }
@@ -57,13 +65,14 @@ fn put(out: &mut Vec<u8>, name: [u8; 8], flags: u32, body: impl FnOnce(&mut Vec<
 pub(super) fn decode(mut manifest: Manifest, body: &[u8]) -> Result<Manifest, ManifestFault> {
     let mut at = Fields(body);
     let mut seen = BTreeSet::new();
+    let mut columns = Vec::new();
     while !at.0.is_empty() {
         let (name, flags, bytes) = take_section(&mut at).ok_or(ManifestFault::Damaged)?;
         // Those that are known stand there once each.
         if !seen.insert(name) {
             return Err(ManifestFault::Damaged);
         }
-        match take_known(&mut manifest, name, bytes) {
+        match take_known(&mut manifest, &mut columns, name, bytes) {
             Some(true) => {}
             None => return Err(ManifestFault::Damaged),
             Some(false) if flags & REQUIRED != 0 => {
@@ -72,6 +81,9 @@ pub(super) fn decode(mut manifest: Manifest, body: &[u8]) -> Result<Manifest, Ma
             }
             Some(false) => manifest.unknown.push(Section { name, flags, bytes: bytes.to_vec() }),
         }
+    }
+    if !count_columns(&mut manifest.segments, &columns) {
+        return Err(ManifestFault::Damaged);
     }
     let complete = [COUNTERS, LOGS, SEGMENTS, SOURCES].iter().all(|name| seen.contains(name));
     if complete { Ok(manifest) } else { Err(ManifestFault::Damaged) }
@@ -85,7 +97,12 @@ fn take_section<'a>(at: &mut Fields<'a>) -> Option<([u8; 8], u32, &'a [u8])> {
 }
 
 /// Takes a section in; false if its name is not known, and nothing if it is malformed.
-fn take_known(manifest: &mut Manifest, name: [u8; 8], bytes: &[u8]) -> Option<bool> {
+fn take_known(
+    manifest: &mut Manifest,
+    columns: &mut Vec<(u64, u32)>,
+    name: [u8; 8],
+    bytes: &[u8],
+) -> Option<bool> {
     let mut at = Fields(bytes);
     match name {
         COUNTERS => (manifest.next_file, manifest.next_arrival) = (at.u64()?, at.u64()?),
@@ -97,6 +114,7 @@ fn take_known(manifest: &mut Manifest, name: [u8; 8], bytes: &[u8]) -> Option<bo
         }
         LOST => manifest.sources_lost_before = at.u64()?,
         RETIRED => manifest.retired = take_names(&mut at)?,
+        COLUMNS => *columns = take_entries(&mut at, COLUMNS_BYTES, decode_columns)?,
         _ => return Some(false),
     }
     at.0.is_empty().then_some(true)
@@ -150,9 +168,44 @@ fn decode_segment(at: &mut Fields<'_>) -> Option<SegmentEntry> {
     let (first, last) = (at.key()?, at.key()?);
     let (arrivals, index_bytes) = ((at.u64()?, at.u64()?), at.u64()?);
     let (blocks, index_checksum, version) = (at.u32()?, at.u32()?, at.u32()?);
-    let trailer =
-        Trailer { blocks, index_checksum, index_bytes, events, document_bytes, first, last, arrivals };
+    let trailer = Trailer {
+        blocks,
+        index_checksum,
+        index_bytes,
+        events,
+        document_bytes,
+        first,
+        last,
+        arrivals,
+        // Its own section tells.
+        column_blocks: 0,
+    };
     (at.u32()? == 0).then_some(SegmentEntry::of(number, version, file_bytes, &trailer))
+}
+
+fn encode_columns(segment: &SegmentEntry, out: &mut Vec<u8>) {
+    out.extend_from_slice(&segment.number.to_le_bytes());
+    out.extend_from_slice(&segment.column_blocks.to_le_bytes());
+    out.extend_from_slice(&[0; 4]);
+}
+
+/// The number of a segment, and how many of its blocks are in columns.
+fn decode_columns(at: &mut Fields<'_>) -> Option<(u64, u32)> {
+    let entry = (at.u64()?, at.u32()?);
+    (at.u32()? == 0).then_some(entry)
+}
+
+/// Notes how many blocks of these segments are in columns; false where a segment is not there, or has not so many.
+fn count_columns(segments: &mut [SegmentEntry], columns: &[(u64, u32)]) -> bool {
+    let columns: BTreeMap<u64, u32> = columns.iter().copied().collect();
+    let mut counted = 0;
+    for segment in segments {
+        if let Some(blocks) = columns.get(&segment.number) {
+            segment.column_blocks = *blocks;
+            counted += usize::from(*blocks > 0 && *blocks <= segment.blocks);
+        }
+    }
+    counted == columns.len()
 }
 
 /// Appends where sources stood: in a manifest, and in a segment.

@@ -34,8 +34,17 @@ pub(super) fn decode(mut manifest: Manifest, body: &[u8]) -> Option<Manifest> {
         let (blocks, index_checksum) = (at.u32()?, at.u32()?);
         let index_bytes = Trailer::index_bytes_v1(blocks);
         let arrivals = (0, u64::MAX);
-        let trailer =
-            Trailer { blocks, index_checksum, index_bytes, events, document_bytes, first, last, arrivals };
+        let trailer = Trailer {
+            blocks,
+            index_checksum,
+            index_bytes,
+            events,
+            document_bytes,
+            first,
+            last,
+            arrivals,
+            column_blocks: 0,
+        };
         manifest.segments.push(SegmentEntry::of(number, 1, file_bytes, &trailer));
     }
     for _ in 0..sources {

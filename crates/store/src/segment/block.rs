@@ -1,22 +1,26 @@
-//! A block as a reader gets it: about a megabyte of events in order of their keys, as plain slices.
+//! A block as a reader gets it: some megabytes of events in order of their keys.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
-use super::columns::Columns;
-use super::loaded::{Found, Loaded, Parts, Reopen};
+use super::column_block::ColumnBlock;
+use super::keys::Keys;
+use super::loaded::{Found, Loaded, Places, Reopen};
+use crate::codec::{BlockId, Documents, Parts, Times};
 use crate::error::ReadError;
 use crate::format::Key;
-use crate::run::{self, Run};
+use crate::run::Run;
 
 /// Events in order of (instant, arrival). Cheap to clone, and independent of what happens to the store.
 ///
-/// The bytes are mapped from a sealed file, or lie in memory: the memtable that is not sealed yet, and everything in plain mode. Of a
-/// sealed block the columns (ends, instants, arrivals, statistics) were verified before it was handed out; its documents are read
-/// and verified when they are first asked for, so that a block that is only looked at costs no reading of documents.
+/// A block of text is mapped from a sealed file, or lies in memory: the memtable that is not sealed yet, and everything in plain mode. If it
+/// is sealed its keys and statistics were verified before it was handed out; its documents are read and verified when they are first
+/// asked for, so that a block that is only looked at costs no reading of documents. Of a [block in columns](ColumnBlock) nothing was
+/// read.
 #[derive(Clone)]
 pub struct Block {
     bytes: Bytes,
@@ -29,20 +33,21 @@ enum Bytes {
     Mapped {
         file: Arc<Loaded>,
         number: usize,
-        parts: Parts,
+        parts: Places,
         documents: Range<usize>,
         fetched: Arc<AtomicBool>,
     },
     Read(Arc<ReadBlock>),
+    Columns(ColumnBlock),
 }
 
-/// A block read into memory, the documents once they are asked for. It does not keep its file open.
+/// A block of text read into memory, the documents once they are asked for. It does not keep its file open.
 struct ReadBlock {
     segment: Arc<dyn Reopen>,
     number: usize,
     /// The keys, then the statistics.
     bytes: Vec<u8>,
-    parts: Parts,
+    parts: Places,
     documents: OnceLock<Vec<u8>>,
 }
 
@@ -65,14 +70,18 @@ impl Block {
         Block { bytes: Bytes::Memtable(run) }
     }
 
-    /// The block at a place in the index of an open file, its columns verified. The segment opens the file again if it is closed
-    /// before the documents are asked for.
+    /// The block at a place in the index of an open file; one of text with its keys verified. The segment opens the file again if it is
+    /// closed before more is asked for.
     pub(super) fn of(
         file: &Arc<Loaded>,
         segment: Arc<dyn Reopen>,
         number: usize,
     ) -> Result<Block, ReadError> {
         let bytes = match file.block(number)? {
+            Found::Columns { entry } => {
+                let id = BlockId { segment: segment.number(), block: number as u32 };
+                Bytes::Columns(ColumnBlock::new(segment, id, entry))
+            }
             Found::Mapped { parts, documents } => {
                 Bytes::Mapped { file: Arc::clone(file), number, parts, documents, fetched: Arc::default() }
             }
@@ -84,59 +93,61 @@ impl Block {
         Ok(Block { bytes })
     }
 
-    fn columns(&self) -> Columns<'_> {
-        let (bytes, events) = match &self.bytes {
-            Bytes::Memtable(run) => {
-                let Run { ends, instants, arrivals, .. } = &**run;
-                return Columns { instants, arrivals, ends };
-            }
-            Bytes::Mapped { file, parts, .. } => (file.mapped(&parts.keys), parts.events),
-            Bytes::Read(block) => (block.keys(), block.parts.events),
-        };
-        Columns::of(bytes, events).unwrap_or(Columns { instants: &[], arrivals: &[], ends: &[] })
+    /// The block in columns that it is; `None` if it is text.
+    pub fn columns(&self) -> Option<&ColumnBlock> {
+        match &self.bytes {
+            Bytes::Columns(block) => Some(block),
+            Bytes::Memtable(_) | Bytes::Mapped { .. } | Bytes::Read(_) => None,
+        }
     }
 
-    /// The documents one after another, each ended by a line feed, where [`ends`](Block::ends) says. Verified at the first use:
-    /// in this process if the file is mapped, of this block if it is read. Once it succeeded it does so again.
+    /// When the events happened, and when they came. Of a block of text they are there; those of one in columns are decoded at the first use,
+    /// and kept.
     ///
     /// # Errors
-    /// Where they are not what was written, or the operating system refuses to read them.
-    pub fn documents(&self) -> Result<&[u8], ReadError> {
+    /// Of a block in columns: where they are not what was written, or the operating system refuses to read them. Once it succeeded it
+    /// does so again.
+    pub fn times(&self) -> Result<Times<'_>, ReadError> {
         match &self.bytes {
-            Bytes::Memtable(run) => Ok(&run.documents),
-            Bytes::Mapped { file, number, documents, fetched, .. } => {
+            Bytes::Memtable(run) => Ok(run.times()),
+            Bytes::Mapped { file, parts, .. } => Ok(keys(file.mapped(&parts.keys), parts).times),
+            Bytes::Read(block) => Ok(keys(block.keys(), &block.parts).times),
+            Bytes::Columns(block) => block.times(),
+        }
+    }
+
+    /// The documents. Verified at the first use: in this process if the file is mapped, of this block if it is read; of a block in columns
+    /// they are put together then, and kept.
+    ///
+    /// # Errors
+    /// Where they are not what was written, or the operating system refuses to read them. Once it succeeded it does so again.
+    pub fn documents(&self) -> Result<Documents<'_>, ReadError> {
+        match &self.bytes {
+            Bytes::Memtable(run) => Ok(run.lent()),
+            Bytes::Mapped { file, number, parts, documents, fetched } => {
                 // Rows ask for them one by one.
                 if !fetched.load(Relaxed) {
                     file.documents(*number)?;
                     fetched.store(true, Relaxed);
                 }
-                Ok(file.mapped(documents))
+                let ends = keys(file.mapped(&parts.keys), parts).ends;
+                Ok(Documents { bytes: file.mapped(documents), ends })
             }
-            Bytes::Read(block) => block.documents(),
+            Bytes::Read(block) => {
+                Ok(Documents { bytes: block.documents()?, ends: keys(block.keys(), &block.parts).ends })
+            }
+            Bytes::Columns(block) => block.documents(),
         }
     }
 
-    /// Per event the offset just past its document, where its line feed stands: a little-endian `u32`.
-    pub fn ends(&self) -> &[[u8; 4]] {
-        self.columns().ends
-    }
-
-    /// Per event its instant in ticks: a little-endian `u64`.
-    pub fn instants(&self) -> &[[u8; 8]] {
-        self.columns().instants
-    }
-
-    /// Per event its arrival number: a little-endian `u64`.
-    pub fn arrivals(&self) -> &[[u8; 8]] {
-        self.columns().arrivals
-    }
-
-    /// What [`Statistics`](crate::Statistics) collected from the block; empty where that is damaged, and `None` for the memtable.
+    /// What the [codec](crate::Codec) collected from the block; empty where that is damaged, and `None` for the memtable. Of a block in columns
+    /// it is read at the first use.
     pub fn statistics(&self) -> Option<&[u8]> {
         match &self.bytes {
             Bytes::Memtable(_) => None,
             Bytes::Mapped { file, parts, .. } => Some(file.mapped(&parts.statistics)),
             Bytes::Read(block) => Some(block.bytes.get(block.parts.statistics.clone()).unwrap_or_default()),
+            Bytes::Columns(block) => Some(block.statistics()),
         }
     }
 
@@ -146,6 +157,7 @@ impl Block {
             Bytes::Memtable(_) => None,
             Bytes::Mapped { file, .. } => Some(file.path()),
             Bytes::Read(block) => Some(block.segment.path()),
+            Bytes::Columns(block) => Some(block.file()),
         }
     }
 
@@ -155,6 +167,7 @@ impl Block {
             Bytes::Memtable(run) => run.len(),
             Bytes::Mapped { parts, .. } => parts.events,
             Bytes::Read(block) => block.parts.events,
+            Bytes::Columns(block) => block.events(),
         }
     }
 
@@ -163,35 +176,51 @@ impl Block {
         self.len() == 0
     }
 
-    /// The key of the event at `index`.
-    pub fn key(&self, index: usize) -> Option<Key> {
-        let columns = self.columns();
-        let instant = u64::from_le_bytes(*columns.instants.get(index)?);
-        let arrival = u64::from_le_bytes(*columns.arrivals.get(index)?);
-        Some(Key { instant, arrival })
+    /// The key of the event at `index`; `None` beyond the last.
+    ///
+    /// # Errors
+    /// As [`times`](Block::times) has them.
+    pub fn key(&self, index: usize) -> Result<Option<Key>, ReadError> {
+        Ok(self.times()?.key(index))
     }
 
-    /// The document of the event at `index`, without its line feed; `None` beyond the last.
+    /// The document of the event at `index`, without its line feed; `None` beyond the last. Of a block in columns it is put together by itself,
+    /// if not all documents are there already.
     ///
     /// # Errors
     /// As [`documents`](Block::documents) has them.
-    pub fn document(&self, index: usize) -> Result<Option<&[u8]>, ReadError> {
-        Ok(run::document(self.documents()?, self.ends(), index))
+    pub fn document(&self, index: usize) -> Result<Option<Cow<'_, [u8]>>, ReadError> {
+        match &self.bytes {
+            Bytes::Columns(block) => block.document(index),
+            Bytes::Memtable(_) | Bytes::Mapped { .. } | Bytes::Read(_) => {
+                Ok(self.documents()?.get(index).map(Cow::Borrowed))
+            }
+        }
     }
 
     /// Where the event with this key stands, by binary search.
-    pub fn find(&self, key: Key) -> Option<usize> {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.key(middle)?.cmp(&key) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-                std::cmp::Ordering::Equal => return Some(middle),
-            }
-        }
-        None
+    ///
+    /// # Errors
+    /// As [`times`](Block::times) has them.
+    pub fn find(&self, key: Key) -> Result<Option<usize>, ReadError> {
+        let times = self.times()?;
+        let index = times.partition_point(|other| other < key);
+        Ok((times.key(index) == Some(key)).then_some(index))
     }
+
+    /// The events, in order.
+    ///
+    /// # Errors
+    /// As [`times`](Block::times) and [`documents`](Block::documents) have them.
+    pub(crate) fn events(&self) -> Result<impl Iterator<Item = (Key, &[u8])>, ReadError> {
+        let (times, documents) = (self.times()?, self.documents()?);
+        Ok((0..self.len()).filter_map(move |index| Some((times.key(index)?, documents.get(index)?))))
+    }
+}
+
+/// The keys of a block of text; all of them are there, as they were checked.
+fn keys<'a>(bytes: &'a [u8], parts: &Places) -> Keys<'a> {
+    Keys::of(bytes, parts.events).unwrap_or(Keys::NONE)
 }
 
 impl std::fmt::Debug for Block {

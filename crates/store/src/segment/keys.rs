@@ -1,115 +1,59 @@
-//! Keys and statistics of blocks, made while the documents of the next ones are written.
+//! The part `keys` of a block of text, and what must hold of the keys and ends of any block.
 
-use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use crate::codec::{Documents, Times};
+use crate::format::{BlockEntry, NUMBER_MAX};
 
-use crate::event::Statistics;
-use crate::format::checksum;
-use crate::run::Run;
-
-/// Longer statistics are not kept.
-const STATISTICS_BYTES_MAX: usize = 16 << 20;
-
-/// So many blocks may wait for their keys: each keeps its documents in memory.
-const BLOCKS_AHEAD: usize = 2;
-
-/// What follows the documents of a block.
-pub(super) struct Made {
-    /// Instants, arrival numbers and ends.
-    pub(super) keys: Vec<u8>,
-    pub(super) key_checksum: u32,
-    /// What the program above says of the block.
-    pub(super) statistics: Vec<u8>,
-    pub(super) statistics_checksum: u32,
+/// The part `keys` taken apart.
+#[derive(Clone, Copy)]
+pub(crate) struct Keys<'a> {
+    pub(crate) times: Times<'a>,
+    pub(crate) ends: &'a [[u8; 4]],
 }
 
-impl Made {
-    fn of(run: &Run, seed: u32, source: &dyn Statistics) -> Made {
-        let columns = [&run.instants, &run.arrivals].map(|column| column.as_flattened());
-        let keys = [columns[0], columns[1], run.ends.as_flattened()].concat();
-        let ends: Vec<u32> = run.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
-        let mut statistics = Vec::new();
-        source.collect(&run.documents, &ends, &mut statistics);
-        if statistics.len() > STATISTICS_BYTES_MAX {
-            statistics.clear();
-        }
-        let (key_checksum, statistics_checksum) = (checksum(seed, &[&keys]), checksum(seed, &[&statistics]));
-        Made { keys, key_checksum, statistics, statistics_checksum }
+impl<'a> Keys<'a> {
+    /// None of them.
+    pub(crate) const NONE: Keys<'static> = Keys { times: Times { instants: &[], arrivals: &[] }, ends: &[] };
+
+    /// `None` if there are fewer bytes than `events` need.
+    pub(crate) fn of(bytes: &'a [u8], events: usize) -> Option<Keys<'a>> {
+        let (instants, rest) = bytes.split_at_checked(events.checked_mul(8)?)?;
+        let (arrivals, rest) = rest.split_at_checked(events.checked_mul(8)?)?;
+        let (ends, _) = rest.split_at_checked(events.checked_mul(4)?)?;
+        let times = Times { instants: instants.as_chunks().0, arrivals: arrivals.as_chunks().0 };
+        Some(Keys { times, ends: ends.as_chunks().0 })
     }
 }
 
-/// Takes blocks, and gives what is made of them in the same order.
-pub(super) struct KeyMaker<'a> {
-    source: &'a dyn Statistics,
-    seed: u32,
-    made: VecDeque<Made>,
-    /// Where the work is left to a [`Helper`].
-    helper: Option<Line>,
-}
-
-/// Blocks on their way to a helper, and back from it, emptied.
-struct Line {
-    to_do: SyncSender<Run>,
-    done: Receiver<(Run, Made)>,
-}
-
-/// The other end of a [`KeyMaker`]'s helper: to be run in a thread of its own.
-pub(super) struct Helper<'a> {
-    source: &'a dyn Statistics,
-    seed: u32,
-    runs: Receiver<Run>,
-    made: Sender<(Run, Made)>,
-}
-
-impl Helper<'_> {
-    /// Works until the other end is done.
-    pub(super) fn run(self) {
-        for run in self.runs {
-            let made = Made::of(&run, self.seed, self.source);
-            if self.made.send((run.emptied(), made)).is_err() {
-                return;
-            }
-        }
+impl Times<'_> {
+    /// Whether these are the times of that block: they rise from its first key to its last.
+    pub(super) fn fit(&self, entry: &BlockEntry) -> bool {
+        let events = entry.events as usize;
+        let mut keys = (0..events).filter_map(|index| self.key(index));
+        self.instants.len() == events
+            && self.arrivals.len() == events
+            && keys.clone().is_sorted_by(|a, b| a < b)
+            && keys.clone().all(|key| key.arrival < NUMBER_MAX)
+            && keys.clone().next() == Some(entry.first)
+            && keys.next_back() == Some(entry.last)
     }
 }
 
-impl<'a> KeyMaker<'a> {
-    /// Does the work itself.
-    pub(super) fn new(source: &'a dyn Statistics, seed: u32) -> KeyMaker<'a> {
-        KeyMaker { source, seed, made: VecDeque::new(), helper: None }
-    }
+/// Whether these are the ends of that block: they rise, and the last stands where the documents end.
+pub(super) fn ends_fit(ends: &[[u8; 4]], entry: &BlockEntry) -> bool {
+    let mut start = 0;
+    let rising = ends.iter().all(|end| {
+        let end = u64::from(u32::from_le_bytes(*end));
+        let rises = end > start;
+        start = end + 1;
+        rises
+    });
+    rising && ends.len() == entry.events as usize && start == u64::from(entry.document_bytes)
+}
 
-    /// Leaves the work to a helper, which somebody has to run.
-    pub(super) fn with_helper(source: &'a dyn Statistics, seed: u32) -> (KeyMaker<'a>, Helper<'a>) {
-        let (to_do, runs) = sync_channel(BLOCKS_AHEAD);
-        let (made, done) = channel();
-        let maker = KeyMaker { helper: Some(Line { to_do, done }), ..KeyMaker::new(source, seed) };
-        (maker, Helper { source, seed, runs, made })
-    }
-
-    /// Takes a block; gives an empty run, with the room that another had if there is one.
-    pub(super) fn add(&mut self, run: Run) -> Run {
-        let Some(Line { to_do, done }) = &self.helper else {
-            self.made.push_back(Made::of(&run, self.seed, self.source));
-            return run.emptied();
-        };
-        // If the helper is gone it panicked, and its panic will be passed on.
-        let _ = to_do.send(run);
-        match done.try_recv() {
-            Ok((spare, made)) => {
-                self.made.push_back(made);
-                spare
-            }
-            Err(_) => Run::default(),
-        }
-    }
-
-    /// What was made of all blocks.
-    pub(super) fn finish(mut self) -> VecDeque<Made> {
-        if let Some(Line { to_do, done }) = self.helper.take() {
-            drop(to_do);
-            self.made.extend(done.into_iter().map(|(_, made)| made));
-        }
-        self.made
+impl Documents<'_> {
+    /// Whether each document ends where its end says; the ends have been checked.
+    pub(super) fn stand(&self, entry: &BlockEntry) -> bool {
+        let stands = |end: &[u8; 4]| self.bytes.get(u32::from_le_bytes(*end) as usize) == Some(&b'\n');
+        self.bytes.len() == entry.document_bytes as usize && self.ends.iter().all(stands)
     }
 }

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::columns::Columns;
+use super::keys::{Keys, ends_fit};
+use crate::codec::{Codec, Documents};
 use crate::error::{Damage, Failure, Operation, ReadError};
-use crate::format::{BlockEntry, Index, Key, NUMBER_MAX, checksum, part};
+use crate::format::{BlockEntry, Index, checksum, part};
 use crate::io::{Directory, File, Mapping, read_full_at};
 
 /// An open segment: its index, and its bytes within reach.
@@ -55,19 +56,21 @@ impl std::fmt::Debug for Loaded {
 
 /// Where the parts of a block lie, in the map or in what was read.
 #[derive(Clone)]
-pub(super) struct Parts {
+pub(super) struct Places {
     /// Instants, arrival numbers and ends.
     pub(super) keys: Range<usize>,
     pub(super) statistics: Range<usize>,
     pub(super) events: usize,
 }
 
-/// A block's columns, verified, as they are within reach.
+/// A block, as it is within reach: of one of text the keys were verified.
 pub(super) enum Found {
+    /// In columns: nothing was read.
+    Columns { entry: BlockEntry },
     /// In the map, as the documents are.
-    Mapped { parts: Parts, documents: Range<usize> },
+    Mapped { parts: Places, documents: Range<usize> },
     /// Read into memory, without the documents.
-    Read { parts: Parts, bytes: Vec<u8> },
+    Read { parts: Places, bytes: Vec<u8> },
 }
 
 /// Opens a file again that may have been closed meanwhile.
@@ -76,6 +79,10 @@ pub(super) trait Reopen: Send + Sync {
     fn load(&self) -> Result<Arc<Loaded>, ReadError>;
     /// Where it lies, for messages.
     fn path(&self) -> PathBuf;
+    /// The number of the file.
+    fn number(&self) -> u64;
+    /// What decodes its blocks in columns.
+    fn codec(&self) -> &dyn Codec;
 }
 
 /// Where the parts of a block of text lie in the file.
@@ -124,15 +131,23 @@ impl Loaded {
         }
     }
 
-    /// The block at a place in the index, its keys verified: at the first use in this process if the file is mapped, at each
-    /// use if it is read.
+    /// Whether the file is mapped, and so need not stay open.
+    pub(super) fn is_mapped(&self) -> bool {
+        matches!(self.bytes, SegmentBytes::Mapped(_))
+    }
+
+    /// The block at a place in the index. The keys of one of text are verified: at the first use in this process if the file is mapped, at
+    /// each use if it is read.
     pub(super) fn block(&self, number: usize) -> Result<Found, ReadError> {
+        if let Some(entry) = self.index.blocks.get(number).filter(|entry| self.index.is_columns(entry)) {
+            return Ok(Found::Columns { entry: *entry });
+        }
         let place = self.place(number)?;
         let events = place.entry.events as usize;
         match &self.bytes {
             SegmentBytes::Mapped(map) => {
                 let known = place.verified.has(Verified::KEYS);
-                self.fetch(&**map, &place, &place.keys, known)?;
+                self.fetch(&**map, place.entry, &place.keys, known)?;
                 let keys = within(&place.keys);
                 if !known {
                     self.check_keys(&place, self.mapped(&keys))?;
@@ -144,20 +159,20 @@ impl Loaded {
                 let statistics = match &place.statistics {
                     _ if place.verified.has(Verified::NO_STATISTICS) => 0..0,
                     Some((range, _)) => {
-                        self.fetch(&**map, &place, range, known)?;
+                        self.fetch(&**map, place.entry, range, known)?;
                         within(range)
                     }
                     None => keys.start + events * 20..keys.end,
                 };
-                let parts = Parts { keys, statistics, events };
+                let parts = Places { keys, statistics, events };
                 Ok(Found::Mapped { parts, documents: within(&place.documents) })
             }
             SegmentBytes::Read(_) => {
-                let mut bytes = self.read(&place, &place.keys)?;
+                let mut bytes = self.read(place.entry, &place.keys)?;
                 self.check_keys(&place, &bytes)?;
                 let statistics_at = if place.statistics.is_some() { bytes.len() } else { events * 20 };
                 bytes.extend(self.statistics(&place).unwrap_or_default());
-                let parts = Parts { keys: 0..statistics_at, statistics: statistics_at..bytes.len(), events };
+                let parts = Places { keys: 0..statistics_at, statistics: statistics_at..bytes.len(), events };
                 Ok(Found::Read { parts, bytes })
             }
         }
@@ -166,12 +181,12 @@ impl Loaded {
     /// The statistics where they are a part of their own, verified.
     fn statistics(&self, place: &Place<'_>) -> Result<Vec<u8>, ReadError> {
         let Some((range, expected)) = &place.statistics else { return Ok(Vec::new()) };
-        let bytes = self.read(place, range)?;
+        let bytes = self.read(place.entry, range)?;
         if checksum(self.seed, &[&bytes]) == *expected {
             return Ok(bytes);
         }
         let found = "the checksum of its statistics does not hold";
-        Err(ReadError::Damaged(Damage { events: Some(0), ..self.damage(place, range, found) }))
+        Err(ReadError::Damaged(Damage { events: Some(0), ..self.damage(place.entry, range, found) }))
     }
 
     /// The documents of a block of a mapped file, verified at the first use in this process; empty where the file is not mapped.
@@ -179,7 +194,7 @@ impl Loaded {
         let place = self.place(number)?;
         if let SegmentBytes::Mapped(map) = &self.bytes {
             let known = place.verified.has(Verified::DOCUMENTS);
-            self.fetch(&**map, &place, &place.documents, known)?;
+            self.fetch(&**map, place.entry, &place.documents, known)?;
         }
         let documents = self.mapped(&within(&place.documents));
         if !place.verified.has(Verified::DOCUMENTS) {
@@ -192,15 +207,15 @@ impl Loaded {
     /// The documents of a block, read anew and verified against its keys.
     pub(crate) fn read_documents(&self, number: usize, keys: &[u8]) -> Result<Vec<u8>, ReadError> {
         let place = self.place(number)?;
-        let documents = self.read(&place, &place.documents)?;
+        let documents = self.read(place.entry, &place.documents)?;
         self.check_documents(&place, keys, &documents)?;
         Ok(documents)
     }
 
-    /// Verifies a block, whatever is known of it already, and says what is damaged: nothing, or one part of it.
+    /// Verifies a block of text, whatever is known of it already, and says what is damaged: nothing, or one part of it.
     pub(super) fn verify(&self, number: usize) -> Result<(), ReadError> {
         let place = self.place(number)?;
-        let keys = self.read(&place, &place.keys)?;
+        let keys = self.read(place.entry, &place.keys)?;
         self.check_keys(&place, &keys)?;
         self.read_documents(number, &keys)?;
         self.statistics(&place).map(drop)
@@ -208,7 +223,38 @@ impl Loaded {
 
     /// Verifies the statistics of a block alone.
     pub(super) fn check_statistics(&self, number: usize) -> Result<(), ReadError> {
+        if self.index.blocks.get(number).is_some_and(|entry| self.index.is_columns(entry)) {
+            return self.part(number, part::STATISTICS).map(drop);
+        }
         self.statistics(&self.place(number)?).map(drop)
+    }
+
+    /// A part of a block in columns, read anew and verified; `None` if it has none of that name.
+    pub(super) fn part(&self, number: usize, name: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        let Some(entry) = self.index.blocks.get(number) else { return Ok(None) };
+        let Some(found) = self.index.part_of(entry, name) else { return Ok(None) };
+        let named = |damage: Damage| {
+            // Of damaged statistics nothing is lost but time.
+            let events = if name == part::STATISTICS { Some(0) } else { damage.events };
+            ReadError::Damaged(Damage { part: Some(name.to_owned()), events, ..damage })
+        };
+        let range = found.range();
+        let bytes = self.read(entry, &range).map_err(|error| match error {
+            ReadError::Damaged(damage) => named(damage),
+            ReadError::Failure(failure) => ReadError::Failure(failure),
+        })?;
+        if checksum(self.seed, &[&bytes]) != found.checksum {
+            return Err(named(self.damage(entry, &range, "its checksum does not hold")));
+        }
+        Ok(Some(bytes))
+    }
+
+    /// From where to where the parts of a block lie.
+    pub(super) fn range_of(&self, number: usize) -> Range<u64> {
+        let parts = self.index.blocks.get(number).map_or(&[][..], |entry| self.index.parts_of(entry));
+        let start = parts.iter().map(|part| part.range().start).min();
+        let end = parts.iter().map(|part| part.range().end).max();
+        start.unwrap_or(0)..end.unwrap_or(0)
     }
 
     /// The bytes of a part that the segment has as a whole, if it has it and it is as it was written.
@@ -246,17 +292,17 @@ impl Loaded {
     fn fetch(
         &self,
         map: &dyn Mapping,
-        place: &Place<'_>,
+        entry: &BlockEntry,
         range: &Range<u64>,
         known: bool,
     ) -> Result<(), ReadError> {
         let fetched = if known { map.fetch_again(within(range)) } else { map.fetch(within(range)) };
-        fetched.map_err(self.failure()).map_err(|failure| self.unreadable(place, range, failure))
+        fetched.map_err(self.failure()).map_err(|failure| self.unreadable(entry, range, failure))
     }
 
     /// Reads a part of the file, or what there is of it.
-    fn read(&self, place: &Place<'_>, range: &Range<u64>) -> Result<Vec<u8>, ReadError> {
-        self.bytes_of(range).map_err(|failure| self.unreadable(place, range, failure))
+    fn read(&self, entry: &BlockEntry, range: &Range<u64>) -> Result<Vec<u8>, ReadError> {
+        self.bytes_of(range).map_err(|failure| self.unreadable(entry, range, failure))
     }
 
     fn bytes_of(&self, range: &Range<u64>) -> Result<Vec<u8>, Failure> {
@@ -275,26 +321,27 @@ impl Loaded {
     }
 
     /// What the medium does not give back is damage like any other.
-    fn unreadable(&self, place: &Place<'_>, range: &Range<u64>, failure: Failure) -> ReadError {
+    fn unreadable(&self, entry: &BlockEntry, range: &Range<u64>, failure: Failure) -> ReadError {
         if failure.is_unreadable() {
-            ReadError::Damaged(self.damage(place, range, "the medium does not give it back"))
+            ReadError::Damaged(self.damage(entry, range, "the medium does not give it back"))
         } else {
             ReadError::Failure(failure)
         }
     }
 
-    fn damage(&self, place: &Place<'_>, bytes: &Range<u64>, found: &'static str) -> Damage {
+    fn damage(&self, entry: &BlockEntry, bytes: &Range<u64>, found: &'static str) -> Damage {
         Damage {
             file: self.path(),
             bytes: bytes.clone(),
-            keys: Some((place.entry.first, place.entry.last)),
-            events: Some(u64::from(place.entry.events)),
+            part: None,
+            keys: Some((entry.first, entry.last)),
+            events: Some(u64::from(entry.events)),
             found,
         }
     }
 
     fn check_keys(&self, place: &Place<'_>, keys: &[u8]) -> Result<(), ReadError> {
-        let damaged = |found| Err(ReadError::Damaged(self.damage(place, &place.keys, found)));
+        let damaged = |found| Err(ReadError::Damaged(self.damage(place.entry, &place.keys, found)));
         if checksum(self.seed, &[keys]) != place.key_checksum {
             return damaged("the checksum of its columns does not hold");
         }
@@ -306,15 +353,12 @@ impl Loaded {
 
     /// The keys have been checked.
     fn check_documents(&self, place: &Place<'_>, keys: &[u8], documents: &[u8]) -> Result<(), ReadError> {
-        let damaged = |found| Err(ReadError::Damaged(self.damage(place, &place.documents, found)));
+        let damaged = |found| Err(ReadError::Damaged(self.damage(place.entry, &place.documents, found)));
         if checksum(self.seed, &[documents]) != place.document_checksum {
             return damaged("the checksum of its documents does not hold");
         }
-        let ends_stand = Columns::of(keys, place.entry.events as usize).is_some_and(|columns| {
-            let stands = |end: &[u8; 4]| documents.get(u32::from_le_bytes(*end) as usize) == Some(&b'\n');
-            columns.ends.iter().all(stands)
-        });
-        if !ends_stand || documents.len() != place.entry.document_bytes as usize {
+        let keys = Keys::of(keys, place.entry.events as usize).unwrap_or(Keys::NONE);
+        if !(Documents { bytes: documents, ends: keys.ends }).stand(place.entry) {
             return damaged("its documents do not end where its columns say");
         }
         Ok(())
@@ -326,26 +370,8 @@ fn within(range: &Range<u64>) -> Range<usize> {
     range.start as usize..range.end as usize
 }
 
-/// Whether the keys fit together and to the entry, so that whoever uses them need not doubt them: they rise, and so do ends,
-/// the last of them where the documents end.
+/// Whether the keys fit together and to the entry, so that whoever uses them need not doubt them.
 fn is_consistent(entry: &BlockEntry, keys: &[u8]) -> bool {
-    Columns::of(keys, entry.events as usize).is_some_and(|columns| {
-        let mut keys = columns.instants.iter().zip(columns.arrivals).map(|(instant, arrival)| Key {
-            instant: u64::from_le_bytes(*instant),
-            arrival: u64::from_le_bytes(*arrival),
-        });
-        let mut start = 0;
-        let rising = columns.ends.iter().all(|end| {
-            let end = u64::from(u32::from_le_bytes(*end));
-            let rises = end > start;
-            start = end + 1;
-            rises
-        });
-        rising
-            && start == u64::from(entry.document_bytes)
-            && keys.clone().is_sorted_by(|a, b| a < b)
-            && keys.clone().all(|key| key.arrival < NUMBER_MAX)
-            && keys.clone().next() == Some(entry.first)
-            && keys.next_back() == Some(entry.last)
-    })
+    Keys::of(keys, entry.events as usize)
+        .is_some_and(|keys| keys.times.fit(entry) && ends_fit(keys.ends, entry))
 }

@@ -2,13 +2,16 @@
 
 use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
+use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::block::Block;
+use super::column_block::ColumnBlock;
 use super::loaded::{Loaded, Reopen, SegmentBytes};
+use crate::codec::Codec;
 use crate::error::{Damage, Failure, Operation, ReadError};
 use crate::format::{
     FileKind, HEADER_BYTES, Header, Index, Key, NUMBER_MAX, Trailer, VERSION, aligned, checksum, part,
@@ -19,28 +22,42 @@ use crate::options::{Options, ReadMode};
 use crate::retire;
 
 /// What all segments of an open store share.
-#[derive(Debug)]
 pub(crate) struct Environment {
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) store: u128,
     pub(crate) mode: ReadMode,
-    /// How many segments stay open.
-    open_max: usize,
-    /// The most recently opened last.
-    open: Mutex<VecDeque<Arc<Loaded>>>,
+    /// What decodes blocks in columns.
+    pub(crate) codec: Arc<dyn Codec>,
+    /// How many segments that are not mapped stay open.
+    files_max: usize,
+    open: Mutex<Open>,
+}
+
+/// Segments that stay open though nobody reads them now: the most recently opened last.
+#[derive(Default)]
+struct Open {
+    maps: VecDeque<Arc<Loaded>>,
+    files: VecDeque<Arc<Loaded>>,
 }
 
 /// Most segments that stay mapped: a system allows some 65,000 maps to a process.
 const MAPS_MAX: usize = 16_384;
 
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment").field("directory", &self.directory).finish_non_exhaustive()
+    }
+}
+
 impl Environment {
-    pub(crate) fn new(directory: Arc<dyn Directory>, store: u128, options: &Options) -> Environment {
-        let open_max = match options.read_mode {
-            ReadMode::Map => MAPS_MAX,
-            ReadMode::Plain => options.open_files_max,
-        };
-        let open = Mutex::new(VecDeque::new());
-        Environment { directory, store, mode: options.read_mode, open_max, open }
+    pub(crate) fn new(
+        directory: Arc<dyn Directory>,
+        store: u128,
+        options: &Options,
+        codec: Arc<dyn Codec>,
+    ) -> Environment {
+        let (mode, files_max) = (options.read_mode, options.open_files_max);
+        Environment { directory, store, mode, codec, files_max, open: Mutex::default() }
     }
 
     /// The same store, read plainly: by whoever goes through whole segments, and must survive a bad sector.
@@ -49,16 +66,31 @@ impl Environment {
             directory: Arc::clone(&self.directory),
             store: self.store,
             mode: ReadMode::Plain,
-            open_max: 1,
-            open: Mutex::new(VecDeque::new()),
+            codec: Arc::clone(&self.codec),
+            files_max: 1,
+            open: Mutex::default(),
         })
+    }
+
+    /// Keeps a segment open, and closes those that were opened long before.
+    fn keep(&self, loaded: Arc<Loaded>) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let (list, most) = match loaded.is_mapped() {
+            true => (&mut open.maps, MAPS_MAX),
+            false => (&mut open.files, self.files_max),
+        };
+        while list.len() >= most {
+            list.pop_front();
+        }
+        list.push_back(loaded);
     }
 
     /// Closes the segments that are no longer live, once nobody reads them: a file that is still mapped takes room though it was removed.
     pub(crate) fn close_all_but(&self, live: &[SegmentEntry]) {
         let live: HashSet<String> = live.iter().map(|entry| FileKind::Segment.name(entry.number)).collect();
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|loaded| live.contains(loaded.name()));
+        open.maps.retain(|loaded| live.contains(loaded.name()));
+        open.files.retain(|loaded| live.contains(loaded.name()));
     }
 }
 
@@ -84,19 +116,20 @@ impl Segment {
         ReadError::Damaged(Damage {
             file: self.path(),
             bytes: 0..self.entry.file_bytes,
+            part: None,
             keys: Some((self.entry.first, self.entry.last)),
             events: Some(self.entry.events),
             found,
         })
     }
 
-    /// The block at a place in the index, its columns verified.
+    /// The block at a place in the index; one of text with its keys verified.
     pub(crate) fn block(self: &Arc<Segment>, number: usize) -> Result<Block, ReadError> {
         Block::of(&self.load()?, Arc::clone(self) as Arc<dyn Reopen>, number)
     }
 
     /// Reads everything again, plainly and whatever is known already, and says what is damaged. Goes on past each damage.
-    pub(crate) fn verify(&self) -> Result<Vec<Damage>, Failure> {
+    pub(crate) fn verify(self: &Arc<Segment>) -> Result<Vec<Damage>, Failure> {
         let mut damage = Vec::new();
         let mut note = |result: Result<(), ReadError>| match result {
             Ok(()) => Ok(()),
@@ -109,13 +142,19 @@ impl Segment {
         match self.open(ReadMode::Plain) {
             Ok((opened, flaw)) => {
                 note(flaw.map_or(Ok(()), |flaw| Err(ReadError::Damaged(flaw))))?;
+                let opened = Arc::new(opened);
                 for number in 0..opened.index().blocks.len() {
-                    note(opened.verify(number))?;
+                    note(self.verify_block(&opened, number))?;
                 }
             }
             Err(error) => note(Err(error))?,
         }
         Ok(damage)
+    }
+
+    fn verify_block(self: &Arc<Segment>, opened: &Arc<Loaded>, number: usize) -> Result<(), ReadError> {
+        let block = Block::of(opened, Arc::clone(self) as Arc<dyn Reopen>, number)?;
+        block.columns().map_or_else(|| opened.verify(number), ColumnBlock::verify)
     }
 
     /// The segment opened, its index verified.
@@ -126,11 +165,7 @@ impl Segment {
         }
         let opened = Arc::new(self.open(self.environment.mode)?.0);
         *loaded = Arc::downgrade(&opened);
-        let mut open = self.environment.open.lock().unwrap_or_else(PoisonError::into_inner);
-        while open.len() >= self.environment.open_max {
-            open.pop_front();
-        }
-        open.push_back(Arc::clone(&opened));
+        self.environment.keep(Arc::clone(&opened));
         Ok(opened)
     }
 
@@ -162,6 +197,8 @@ impl Segment {
             Ordering::Greater => flaw = flaw.or(Some("the file has grown")),
         }
         let bytes = match mode {
+            // Parts of columns are read plainly.
+            ReadMode::Map if self.entry.column_blocks > 0 => SegmentBytes::Read(file),
             ReadMode::Map => match file.map(self.entry.file_bytes) {
                 Ok(map) => SegmentBytes::Mapped(map),
                 // There may be no room for another map.
@@ -172,6 +209,7 @@ impl Segment {
         let flaw = flaw.map(|found| Damage {
             file: directory.path(&name),
             bytes: 0..length,
+            part: None,
             keys: None,
             events: Some(0),
             found,
@@ -264,6 +302,14 @@ impl Reopen for Segment {
     fn path(&self) -> PathBuf {
         Segment::path(self)
     }
+
+    fn number(&self) -> u64 {
+        self.entry.number
+    }
+
+    fn codec(&self) -> &dyn Codec {
+        &*self.environment.codec
+    }
 }
 
 /// So many bytes at the end of a file are looked through for that of a segment.
@@ -278,14 +324,16 @@ fn is_laid_out(index: &Index, entry: &SegmentEntry, end: u64) -> bool {
         previous = Some(block.last);
         let bytes = |name| index.part_of(block, name).map(|part| part.range().end - part.range().start);
         let key_bytes = u64::from(block.events) * 20;
+        let keys_fit = |bytes| bytes == key_bytes || (entry.version == 1 && bytes > key_bytes);
+        let text_fits = bytes(part::DOCUMENTS) == Some(u64::from(block.document_bytes))
+            && bytes(part::KEYS).is_some_and(keys_fit);
         // An event has at least one byte and its line feed.
         ordered
             && block.events > 0
             && block.document_bytes / 2 >= block.events
-            && bytes(part::DOCUMENTS) == Some(u64::from(block.document_bytes))
-            && bytes(part::KEYS)
-                .is_some_and(|bytes| bytes == key_bytes || (entry.version == 1 && bytes > key_bytes))
+            && (text_fits || index.is_columns(block))
     });
+    let column_blocks = index.blocks.iter().filter(|block| index.is_columns(block)).count();
     let mut ranges: Vec<Range<u64>> = index.parts.iter().map(|part| part.range()).collect();
     ranges.sort_unstable_by_key(|range| (range.start, range.end));
     let mut reached = HEADER_BYTES as u64;
@@ -303,6 +351,7 @@ fn is_laid_out(index: &Index, entry: &SegmentEntry, end: u64) -> bool {
         && first.first == entry.first
         && last.last == entry.last
         && index.blocks.len() == entry.blocks as usize
+        && column_blocks == entry.column_blocks as usize
         && sum(|block| block.events) == entry.events
         && sum(|block| block.document_bytes) == entry.document_bytes
 }

@@ -6,6 +6,7 @@ use super::block::Block;
 use super::loaded::Reopen;
 use super::reader::Segment;
 use crate::error::{Damage, Failure, ReadError};
+use crate::format::Key;
 use crate::options::ReadMode;
 
 /// What is whole in a segment, and what is not.
@@ -13,6 +14,14 @@ pub(crate) struct Salvaged {
     /// The blocks that are as they were written, all of each verified.
     pub(crate) blocks: Vec<Block>,
     pub(crate) damage: Vec<Damage>,
+}
+
+impl Salvaged {
+    /// The events of the whole blocks, in order.
+    pub(crate) fn events(&self) -> impl Iterator<Item = (Key, &[u8])> {
+        // All was verified, so all is there.
+        self.blocks.iter().filter_map(|block| block.events().ok()).flatten()
+    }
 }
 
 impl Segment {
@@ -32,6 +41,7 @@ impl Segment {
         let opened = Arc::new(opened);
         for number in 0..opened.index().blocks.len() {
             let whole = Block::of(&opened, Arc::clone(self) as Arc<dyn Reopen>, number).and_then(|block| {
+                block.times()?;
                 block.documents()?;
                 Ok(block)
             });

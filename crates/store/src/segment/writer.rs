@@ -3,24 +3,24 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::columns::Columns;
-use super::keys::KeyMaker;
+use super::maker::{Made, MadePart, Maker, Recipe};
 use super::numbers::Numbers;
+use crate::codec::Codec;
 use crate::error::{Failure, Operation};
-use crate::event::Statistics;
 use crate::format::{
-    BlockEntry, FileKind, HEADER_BYTES, Header, Index, Key, Part, Trailer, VERSION, aligned, checksum, part,
+    FileKind, HEADER_BYTES, Header, Index, Key, Part, Trailer, VERSION, aligned, checksum, part,
 };
 use crate::io::{Directory, File, write_all_at};
 use crate::manifest::{SegmentEntry, Sources, encode_sources};
-use crate::options::FlushStats;
+use crate::options::{FlushStats, Layout, Options};
 use crate::retire;
 use crate::run::Run;
 
-/// HEURISTIC: at most this many extra blocks in a segment begin at gaps in time.
+/// HEURISTIC: at most this many extra blocks in a segment begin at gaps in time: fewer of columns, which gain by having much in common.
 const GAPS_MAX: usize = 64;
+const COLUMN_GAPS_MAX: usize = 8;
 
-/// HEURISTIC: with so many bytes of documents, a thread of its own makes the statistics meanwhile.
+/// HEURISTIC: with so many bytes of documents, another thread shares the work.
 const HELPED_BYTES_MIN: usize = 8 << 20;
 
 /// A segment keeps the positions of all sources if they take no more bytes than this; a store with thousands of them has only the manifest's.
@@ -30,12 +30,31 @@ const SOURCE_BYTES_MAX: usize = 64 << 10;
 pub(crate) struct Sealed<'a> {
     pub(crate) directory: &'a dyn Directory,
     pub(crate) store: u128,
-    pub(crate) block_bytes: usize,
-    pub(crate) segment_bytes: usize,
-    pub(crate) statistics: &'a dyn Statistics,
+    pub(crate) options: &'a Options,
+    pub(crate) codec: &'a dyn Codec,
     pub(crate) numbers: &'a Numbers,
     /// Where sources stand behind these events: kept in each segment, in case the manifest is lost.
     pub(crate) sources: &'a Sources,
+}
+
+impl Sealed<'_> {
+    /// The most bytes of documents and the most events of a block.
+    fn block_max(&self) -> (usize, usize) {
+        match self.options.segments {
+            Layout::Text => (self.options.block_bytes, usize::MAX),
+            Layout::Columns => {
+                let bytes = self.options.column_block_bytes().min(self.codec.document_bytes_max());
+                (bytes.max(1), self.codec.events_max().max(1))
+            }
+        }
+    }
+
+    fn gaps_max(&self) -> usize {
+        match self.options.segments {
+            Layout::Text => GAPS_MAX,
+            Layout::Columns => COLUMN_GAPS_MAX,
+        }
+    }
 }
 
 /// New segments that no manifest names yet.
@@ -74,7 +93,7 @@ pub(crate) fn write_sorted(
     let mut written = Written::default();
     // Segments of about the same size, rather than a small one at the end.
     let total: usize = events.iter().map(|(_, document)| document.len() + 1).sum();
-    let segment_bytes = total.div_ceil(total.div_ceil(to.segment_bytes).max(1));
+    let segment_bytes = total.div_ceil(total.div_ceil(to.options.segment_bytes).max(1));
     let mut rest = events;
     while !rest.is_empty() {
         let mut bytes = 0;
@@ -111,7 +130,7 @@ pub(crate) fn write_sorted(
 /// group, over all the time between.
 ///
 /// HEURISTIC: a gap is large if it is longer than a block of the middle nine tenths of the events lasts.
-fn instants_after_gaps(events: &[(Key, &[u8])], block_bytes: usize) -> Vec<u64> {
+fn instants_after_gaps(events: &[(Key, &[u8])], block_bytes: usize, gaps_max: usize) -> Vec<u64> {
     let instant = |index: usize| events.get(index).map_or(0, |(key, _)| key.instant);
     let tail = events.len() / 20;
     let middle = instant(events.len().saturating_sub(1 + tail)) - instant(tail);
@@ -127,7 +146,7 @@ fn instants_after_gaps(events: &[(Key, &[u8])], block_bytes: usize) -> Vec<u64> 
         .filter(|(gap, _)| *gap > large)
         .collect();
     gaps.sort_unstable_by(|a, b| b.cmp(a));
-    gaps.truncate(GAPS_MAX);
+    gaps.truncate(gaps_max);
     let mut instants: Vec<u64> = gaps.into_iter().map(|(_, instant)| instant).collect();
     instants.sort_unstable();
     instants
@@ -140,10 +159,13 @@ struct SegmentWriter<'a> {
     unfinished: String,
     seed: u32,
     offset: u64,
-    run: Run,
-    /// What concerns keys and statistics is added at the end.
     index: Index,
-    maker: KeyMaker<'a>,
+    maker: Maker<'a>,
+    /// Of each block the parts of its body, and what is still to be written of it.
+    written: Vec<(Vec<Part>, Vec<MadePart>)>,
+    /// The least and the greatest arrival number.
+    arrivals: (u64, u64),
+    column_blocks: u32,
 }
 
 impl<'a> SegmentWriter<'a> {
@@ -155,14 +177,14 @@ impl<'a> SegmentWriter<'a> {
     ) -> Result<SegmentEntry, Failure> {
         let header = Header { kind: FileKind::Segment, version: VERSION, store: to.store, number };
         let bytes: usize = events.iter().map(|(_, document)| document.len() + 1).sum();
+        let recipe = Recipe { codec: to.codec, layout: to.options.segments, seed: header.seed() };
         if bytes < HELPED_BYTES_MIN {
-            let maker = KeyMaker::new(to.statistics, header.seed());
-            return SegmentWriter::write_with(to, events, header, maker, stats);
+            return SegmentWriter::write_with(to, events, header, Maker::new(recipe), stats);
         }
-        let (maker, helper) = KeyMaker::with_helper(to.statistics, header.seed());
+        let (maker, helper) = Maker::with_helper(recipe);
         std::thread::scope(|scope| {
             let helped = std::thread::Builder::new().spawn_scoped(scope, || helper.run()).is_ok();
-            let maker = if helped { maker } else { KeyMaker::new(to.statistics, header.seed()) };
+            let maker = if helped { maker } else { Maker::new(recipe) };
             SegmentWriter::write_with(to, events, header, maker, stats)
         })
     }
@@ -171,7 +193,7 @@ impl<'a> SegmentWriter<'a> {
         to: &'a Sealed<'a>,
         events: &[(Key, &[u8])],
         header: Header,
-        maker: KeyMaker<'a>,
+        maker: Maker<'a>,
         stats: &mut FlushStats,
     ) -> Result<SegmentEntry, Failure> {
         let number = header.number;
@@ -188,22 +210,26 @@ impl<'a> SegmentWriter<'a> {
             unfinished,
             seed: header.seed(),
             offset: 0,
-            run: Run::default(),
             index: Index::default(),
             maker,
+            written: Vec::new(),
+            arrivals: (u64::MAX, 0),
+            column_blocks: 0,
         };
         writer.put(&header.encode())?;
-        let breaks = instants_after_gaps(events, to.block_bytes);
+        let (bytes_max, events_max) = to.block_max();
+        let breaks = instants_after_gaps(events, bytes_max, to.gaps_max());
         let mut breaks = breaks.iter().copied().peekable();
+        let mut run = Run::default();
         for (key, document) in events {
             let at_gap = breaks.next_if(|instant| *instant <= key.instant).is_some();
-            let full = writer.run.documents.len() + document.len() + 1 > to.block_bytes;
+            let full = run.documents.len() + document.len() + 1 > bytes_max || run.len() >= events_max;
             if at_gap || full {
-                writer.end_block()?;
+                writer.end_block(std::mem::take(&mut run))?;
             }
-            writer.run.push(*key, document);
+            run.push(*key, document);
         }
-        writer.end_block()?;
+        writer.end_block(run)?;
         writer.finish(stats)
     }
 
@@ -223,46 +249,50 @@ impl<'a> SegmentWriter<'a> {
         self.put([0; 8].get(..padding as usize).unwrap_or_default())
     }
 
-    fn end_block(&mut self) -> Result<(), Failure> {
-        let run = std::mem::take(&mut self.run);
-        let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(()) };
-        self.align()?;
-        let (events, document_bytes) = (run.len() as u32, run.documents.len() as u32);
-        let sum = checksum(self.seed, &[&run.documents]);
-        let name = self.index.name(part::DOCUMENTS);
-        self.index.parts.push(Part::new(self.offset, document_bytes, sum, name));
-        self.index.blocks.push(BlockEntry { first, last, events, document_bytes, parts: (0, 0) });
-        self.put(&run.documents)?;
-        self.run = self.maker.add(run);
+    /// Hands a block over to be made, unless it is empty, and writes those that are.
+    fn end_block(&mut self, run: Run) -> Result<(), Failure> {
+        if !run.is_empty() {
+            self.maker.add(run);
+        }
+        while let Some(made) = self.maker.next_made() {
+            self.put_body(made)?;
+        }
         Ok(())
     }
 
-    /// Writes keys and statistics behind the documents, and puts the parts in the order of the index. Gives the range of arrival numbers.
-    fn put_keys(&mut self) -> Result<(u64, u64), Failure> {
-        let maker = KeyMaker::new(self.to.statistics, self.seed);
-        let made = std::mem::replace(&mut self.maker, maker).finish();
-        assert_eq!(made.len(), self.index.blocks.len(), "each block has its keys");
-        let (keys_name, statistics_name) = (self.index.name(part::KEYS), self.index.name(part::STATISTICS));
-        let documents = std::mem::take(&mut self.index.parts);
-        let mut arrivals = (u64::MAX, 0);
-        for (number, (made, documents)) in made.into_iter().zip(documents).enumerate() {
-            self.align()?;
-            let keys = Part::new(self.offset, made.keys.len() as u32, made.key_checksum, keys_name);
-            self.put(&made.keys)?;
-            self.align()?;
-            let length = made.statistics.len() as u32;
-            let statistics = Part::new(self.offset, length, made.statistics_checksum, statistics_name);
-            self.put(&made.statistics)?;
-            let Some(block) = self.index.blocks.get_mut(number) else { continue };
-            block.parts = (self.index.parts.len() as u32, 3);
-            self.index.parts.extend([documents, keys, statistics]);
-            let columns = Columns::of(&made.keys, block.events as usize);
-            for arrival in columns.iter().flat_map(|columns| columns.arrivals) {
-                let arrival = u64::from_le_bytes(*arrival);
-                arrivals = (arrivals.0.min(arrival), arrivals.1.max(arrival));
+    /// Writes the body of the next block; the rest of it waits.
+    fn put_body(&mut self, made: Made) -> Result<(), Failure> {
+        let Made { entry, arrivals, columns, body, tail } = made;
+        let body = body.iter().map(|part| self.put_part(part)).collect::<Result<_, _>>()?;
+        self.index.blocks.push(entry);
+        self.written.push((body, tail));
+        self.arrivals = (self.arrivals.0.min(arrivals.0), self.arrivals.1.max(arrivals.1));
+        self.column_blocks += u32::from(columns);
+        Ok(())
+    }
+
+    fn put_part(&mut self, part: &MadePart) -> Result<Part, Failure> {
+        self.align()?;
+        let name = self.index.name(&part.name);
+        let placed = Part::new(self.offset, part.bytes.len() as u32, part.checksum, name);
+        self.put(&part.bytes)?;
+        Ok(placed)
+    }
+
+    /// Writes what waits behind the bodies, and puts the parts in the order of the index.
+    fn put_tails(&mut self) -> Result<(), Failure> {
+        for (number, (body, tail)) in std::mem::take(&mut self.written).into_iter().enumerate() {
+            let first = self.index.parts.len() as u32;
+            self.index.parts.extend(body);
+            for part in &tail {
+                let placed = self.put_part(part)?;
+                self.index.parts.push(placed);
+            }
+            if let Some(block) = self.index.blocks.get_mut(number) {
+                block.parts = (first, self.index.parts.len() as u32 - first);
             }
         }
-        Ok(arrivals)
+        Ok(())
     }
 
     /// Writes where sources stand: the first of the index's parts.
@@ -284,7 +314,10 @@ impl<'a> SegmentWriter<'a> {
     }
 
     fn finish(mut self, stats: &mut FlushStats) -> Result<SegmentEntry, Failure> {
-        let arrivals = self.put_keys()?;
+        while let Some(made) = self.maker.next_of_rest() {
+            self.put_body(made)?;
+        }
+        self.put_tails()?;
         self.put_sources()?;
         self.align()?;
         let index = self.index.encode();
@@ -300,7 +333,8 @@ impl<'a> SegmentWriter<'a> {
             document_bytes: blocks.iter().map(|block| u64::from(block.document_bytes)).sum(),
             first: head.first,
             last: tail.last,
-            arrivals,
+            arrivals: self.arrivals,
+            column_blocks: self.column_blocks,
         };
         self.put(&index)?;
         self.put(&trailer.encode(VERSION, self.seed))?;

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use tamias_store::io::{Chance, Fault, FaultKind, Medium, Simulated};
 use tamias_store::{
-    AppendError, Direction, Durability, Event, OpenError, Options, ReadError, Reader, Snapshot,
-    SourcePosition, Store,
+    AppendError, Codec, DecodeError, Direction, Documents, Durability, Event, Layout, NamedPart, OpenError,
+    Options, OwnedDocuments, OwnedTimes, Parts, ReadError, Reader, Snapshot, SourcePosition, Store, Times,
 };
 
 /// One attempt to store a batch.
@@ -54,12 +54,83 @@ pub(crate) struct History {
     pub(crate) options: Options,
 }
 
+/// A codec for tests, which knows nothing of JSON: times are one part, the documents of even places another, those of odd ones a third, all
+/// of them turned over, so that nothing passes for text. What it cannot use of its parts is malformed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Halves;
+
+/// A document that is not taken apart: its block stays text.
+pub(crate) const KEPT: &[u8] = b"kept as text";
+
+fn turned(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().map(|byte| !byte).collect()
+}
+
+fn part(block: &dyn Parts, name: &str) -> Result<Vec<u8>, DecodeError> {
+    block.part(name)?.map(|bytes| turned(&bytes)).ok_or(DecodeError::Malformed("it lacks a part"))
+}
+
+impl Codec for Halves {
+    fn collect(&self, _: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
+        statistics.extend_from_slice(&(ends.len() as u32).to_le_bytes());
+    }
+
+    fn events_max(&self) -> usize {
+        30
+    }
+
+    fn encode(&self, times: Times<'_>, documents: Documents<'_>) -> Option<Vec<NamedPart>> {
+        let (mut halves, mut all) = ([Vec::new(), Vec::new()], 0..documents.len());
+        if all.any(|index| documents.get(index) == Some(KEPT)) {
+            return None;
+        }
+        for index in 0..documents.len() {
+            let half = &mut halves[index % 2];
+            half.extend_from_slice(documents.get(index).unwrap());
+            half.push(b'\n');
+        }
+        let [even, odd] = halves;
+        let times = [times.instants.as_flattened(), times.arrivals.as_flattened()].concat();
+        let part = |(name, bytes): (&str, Vec<u8>)| NamedPart { name: name.into(), bytes: turned(&bytes) };
+        Some([("times", times), ("even", even), ("odd", odd)].map(part).into())
+    }
+
+    fn times(&self, block: &dyn Parts) -> Result<OwnedTimes, DecodeError> {
+        let bytes = part(block, "times")?;
+        let (numbers, rest) = bytes.as_chunks::<8>();
+        if !rest.is_empty() || numbers.len() != block.events() * 2 {
+            return Err(DecodeError::Malformed("its times are cut"));
+        }
+        let (instants, arrivals) = numbers.split_at(block.events());
+        Ok(OwnedTimes { instants: instants.to_vec(), arrivals: arrivals.to_vec() })
+    }
+
+    fn documents(&self, block: &dyn Parts) -> Result<OwnedDocuments, DecodeError> {
+        let halves = [part(block, "even")?, part(block, "odd")?];
+        let mut lines = [0, 1].map(|half: usize| halves[half].split(|byte| *byte == b'\n'));
+        let mut documents = OwnedDocuments::default();
+        for index in 0..block.events() {
+            let line = lines[index % 2].next().ok_or(DecodeError::Malformed("it has too few lines"))?;
+            documents.push(line);
+        }
+        Ok(documents)
+    }
+}
+
+/// Both kinds of segments.
+pub(crate) const LAYOUTS: [Layout; 2] = [Layout::Text, Layout::Columns];
+
+/// The codec that all tests open stores with.
+pub(crate) fn codec() -> Arc<dyn Codec> {
+    Arc::new(Halves)
+}
+
 pub(crate) fn tiny() -> Options {
     Options { block_bytes: 100, segment_bytes: 3000, background: false, ..Options::default() }
 }
 
 pub(crate) fn open(folder: &Simulated, options: &Options) -> Result<Store, OpenError> {
-    Store::open_on(Arc::new(folder.clone()), options.clone(), Arc::new(()))
+    Store::open_on(Arc::new(folder.clone()), options.clone(), codec())
 }
 
 /// Arrival number, instant and document.
@@ -75,7 +146,7 @@ pub(crate) fn try_rows(snapshot: &Snapshot) -> Result<Vec<Row>, ReadError> {
     for group in snapshot.groups(0..=u64::MAX, Direction::Ascending) {
         for block in group? {
             for index in 0..block.len() {
-                let key = block.key(index).unwrap();
+                let key = block.key(index).unwrap().unwrap();
                 rows.push((key.arrival, key.instant, block.document(index)?.unwrap().to_vec()));
             }
         }
@@ -191,7 +262,7 @@ impl History {
     /// A process that only reads sees the same, or a moment ahead.
     pub(crate) fn check_reader(&self, medium: &Medium, at: usize) {
         let folder = Simulated::with(medium.clone());
-        match Reader::open_on(Arc::new(folder), self.options.clone()) {
+        match Reader::open_on(Arc::new(folder), self.options.clone(), codec()) {
             Ok(reader) => self.check_rows(&rows(&reader.snapshot().unwrap()), at),
             Err(OpenError::Missing { .. }) => self.check_rows(&[], at),
             Err(error) => panic!("{error}"),

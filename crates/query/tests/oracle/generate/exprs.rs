@@ -243,6 +243,7 @@ impl Exprs {
             (4, compare(number, number)),
             (4, compare(text, text)),
             (2, compare(any, any)),
+            (1, told_instants(events)),
             (1, compare(array, array)),
             (1, compare(object, object)),
             (1, within(any, array)),

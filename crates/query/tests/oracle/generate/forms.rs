@@ -2,7 +2,7 @@
 
 use super::choose::{coin, one_of, weighted};
 use super::words::{INSTANTS, MEMBERS, NUMBER_LITERALS, PATTERNS, REGEXES, SPELLED, TEXTS};
-use crate::ast::{Comparison, Expr};
+use crate::ast::{Comparison, Expr, Item};
 use proptest::prelude::*;
 
 pub(crate) fn name(name: &str) -> Expr {
@@ -102,6 +102,20 @@ pub(crate) fn compare(a: &BoxedStrategy<Expr>, b: &BoxedStrategy<Expr>) -> Boxed
     (one_of(ORDERINGS), a.clone(), b.clone(), coin())
         .prop_map(|(op, a, b, ci)| Expr::Compare(op, Box::new(a), Box::new(b), ci))
         .boxed()
+}
+
+/// An instant compared with texts of which most tell one.
+pub(crate) fn told_instants(events: bool) -> BoxedStrategy<Expr> {
+    let text = || one_of(INSTANTS).prop_map(|text| Expr::Text(text.to_owned())).boxed();
+    let computed = text().prop_map(|text| Expr::Call("DateTime", vec![text], false)).boxed();
+    let of = match events {
+        true => weighted(vec![(3, built_ins(&["@Timestamp", "@t", "@Start", "@st"])), (1, computed)]),
+        false => computed,
+    };
+    let item = if events { weighted(vec![(4, text()), (1, names(&["when", "a"]))]) } else { text() };
+    let items = proptest::collection::vec(item, 0..7);
+    let texts = items.prop_map(|items| Expr::Array(items.into_iter().map(Item::One).collect())).boxed();
+    weighted(vec![(2, compare(&of, &text())), (1, compare(&text(), &of)), (1, within(&of, &texts))])
 }
 
 pub(crate) fn within(a: &BoxedStrategy<Expr>, b: &BoxedStrategy<Expr>) -> BoxedStrategy<Expr> {

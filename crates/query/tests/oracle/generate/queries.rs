@@ -90,13 +90,18 @@ pub(crate) fn plain_query() -> BoxedStrategy<Query> {
         .boxed()
 }
 
-const INTERVALS: &[(&str, u64)] = &[
-    ("1s", SECOND),
-    ("90s", 90 * SECOND),
-    ("1h", HOUR),
-    ("1d", 24 * HOUR),
-    ("500ms", SECOND / 2),
-    ("7d", 168 * HOUR),
+const INTERVALS: &[(&str, u64, u64)] = &[
+    ("1s", SECOND, 0),
+    ("90s", 90 * SECOND, 0),
+    ("1h", HOUR, 0),
+    ("1d", 24 * HOUR, 0),
+    ("500ms", SECOND / 2, 0),
+    ("7d", 168 * HOUR, 0),
+    ("1d, 'Asia/Kathmandu'", 24 * HOUR, 5 * HOUR + 45 * 60 * SECOND),
+    ("6h, 'asia/kathmandu'", 6 * HOUR, 5 * HOUR + 45 * 60 * SECOND),
+    ("7d, 'Asia/Kathmandu'", 168 * HOUR, 5 * HOUR + 45 * 60 * SECOND),
+    // What does not divide a day is counted from tick 0 in any zone.
+    ("7h, 'Asia/Kathmandu'", 7 * HOUR, 0),
 ];
 
 /// Aggregates, over all events or over groups of them.
@@ -142,6 +147,8 @@ fn aggregate(exprs: &Exprs) -> BoxedStrategy<Expr> {
         (2, Just(Expr::Aggregate("count", Vec::new())).boxed()),
         (4, over(&["sum", "mean"], &exprs.number)),
         (2, over(&["min", "max"], &exprs.number)),
+        (1, over(&["min", "max"], &exprs.any)),
+        (1, over(&["variance", "stddev"], &exprs.number)),
         (2, over(&["count", "first", "last"], &exprs.any)),
         (2, over(&["any", "all"], &exprs.boolean)),
         (1, over(&["any", "all", "sum", "min", "count"], &deeper.any)),
@@ -151,10 +158,11 @@ fn aggregate(exprs: &Exprs) -> BoxedStrategy<Expr> {
 
 fn percentile(exprs: &Exprs) -> BoxedStrategy<Expr> {
     let p = one_of(&["0", "50", "90", "99.9", "100"]);
-    (exprs.number.clone(), p, option::of(one_of(&["0.01", "0.1", "0.001"])))
+    (exprs.number.clone(), option::weighted(0.7, p), option::of(one_of(&["0.01", "0.1", "0.001"])))
         .prop_map(|(of, p, error)| {
-            let arguments = [of, Expr::Number(p)].into_iter().chain(error.map(Expr::Number)).collect();
-            Expr::Aggregate("percentile", arguments)
+            let name = if p.is_some() { "percentile" } else { "median" };
+            let arguments = [of].into_iter().chain(p.into_iter().chain(error).map(Expr::Number)).collect();
+            Expr::Aggregate(name, arguments)
         })
         .boxed()
 }
@@ -167,7 +175,7 @@ fn group(exprs: &Exprs) -> BoxedStrategy<Group> {
         (1, exprs.boolean.clone()),
     ]);
     weighted(vec![
-        (1, one_of(INTERVALS).prop_map(|(text, ticks)| Group::Time(text, ticks)).boxed()),
+        (1, one_of(INTERVALS).prop_map(|(text, ticks, ahead)| Group::Time(text, ticks, ahead)).boxed()),
         (
             4,
             (key, coin(), coin())
@@ -219,7 +227,7 @@ fn order_by(query: &Query, index: usize, ci: bool, descending: Option<bool>) -> 
         Some(Group::Time(..)) => return Some(Order { by: By::Time, ci: false, descending }),
         Some(Group::Expr { alias, .. }) => alias.is_some(),
         None => match &query.columns[index - query.groups.len()] {
-            Column::Expr(Expr::Aggregate("percentile", _), _) | Column::Star => return None,
+            Column::Expr(Expr::Aggregate("percentile" | "median", _), _) | Column::Star => return None,
             Column::Expr(_, alias) => alias.is_some(),
         },
     };
@@ -233,7 +241,7 @@ fn has_what_it_compares(query: &Query, having: &Expr) -> bool {
     (wanted == "g" && has_key(query))
         || query.columns.iter().any(|column| {
             matches!(column, Column::Expr(expr, Some(alias))
-                if alias == wanted && !matches!(expr, Expr::Aggregate("percentile", _)))
+                if alias == wanted && !matches!(expr, Expr::Aggregate("percentile" | "median", _)))
         })
 }
 

@@ -1,0 +1,131 @@
+//! `variance(x)` and `stddev(x)`: of all numbers as a sample, never rounded before the end. Other values do not count.
+
+use super::exact::{ExactSum, spread};
+use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow};
+use crate::chunk::{Chunk, Column, FewDigits, Order};
+use crate::expr::Certain;
+use crate::value::{Kind, Number, TooLarge, Value};
+
+/// What is made of a variance: itself, or its root.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Spread<const ROOT: bool>;
+
+pub(crate) type Variance = Spread<false>;
+pub(crate) type Deviation = Spread<true>;
+
+impl<const ROOT: bool> Aggregate for Spread<ROOT> {
+    const NAME: &'static str = if ROOT { "stddev" } else { "variance" };
+    const TAKES_REPEATED: bool = false;
+    type State = Spreads<ROOT>;
+
+    fn with_constants(_: &[f64]) -> Result<Self, (usize, String)> {
+        Ok(Spread)
+    }
+
+    fn kind(self, _: Certain) -> Certain {
+        Some(Kind::Number)
+    }
+
+    fn takes(self, kind: Kind) -> bool {
+        kind == Kind::Number
+    }
+
+    fn is_answered(self, by: &Known<'_>) -> bool {
+        by.has_no_number()
+    }
+
+    fn state(self) -> Spreads<ROOT> {
+        Spreads { groups: Vec::new() }
+    }
+}
+
+/// The numbers of a group.
+#[derive(Default)]
+struct Spreading {
+    sum: ExactSum,
+    squares: ExactSum,
+    count: u64,
+    /// How many have digits beyond those that are reckoned with: then there is no variance.
+    too_long: u64,
+}
+
+impl Spreading {
+    fn add(&mut self, number: &Number<'_>) -> Result<usize, TooLarge> {
+        let grown = self.sum.add(number)? + self.squares.add_square(number)?;
+        self.count += 1;
+        Ok(grown)
+    }
+
+    #[inline]
+    fn add_few(&mut self, few: &FewDigits) -> usize {
+        self.count += 1;
+        let significand = i128::from(few.significand);
+        self.sum.add_part(few.scale, significand)
+            + self.squares.add_part(2 * few.scale, significand * significand)
+    }
+}
+
+pub(crate) struct Spreads<const ROOT: bool> {
+    groups: Vec<Spreading>,
+}
+
+impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
+    fn grow(&mut self, groups: usize) -> usize {
+        grow(&mut self.groups, groups)
+    }
+
+    fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
+        let mut grown = 0;
+        let Column::Numbers(numbers) = column else {
+            super::state::each(groups, column, chunk, |group, value, order| {
+                grown += self.add(group, value, order, 1);
+            });
+            return grown;
+        };
+        for few in &numbers.few {
+            if let Some(of) = self.groups.get_mut(groups.of(few.at as usize) as usize) {
+                grown += of.add_few(few);
+            }
+        }
+        each_other(groups, &numbers.others, chunk, |group, value, order| {
+            grown += self.add(group, value, order, 1);
+        });
+        grown
+    }
+
+    fn add(&mut self, group: u32, value: Value<'_>, _: Order, _: u64) -> usize {
+        let (Value::Number(number), Some(of)) = (&value, self.groups.get_mut(group as usize)) else {
+            return 0;
+        };
+        of.add(number).unwrap_or_else(|TooLarge| {
+            of.too_long += 1;
+            0
+        })
+    }
+
+    fn answer(&mut self, _: u32, _: &Known<'_>) -> usize {
+        // There is no number.
+        0
+    }
+
+    fn merge(&mut self, other: Self, group_of: &[u32]) -> usize {
+        let mut grown = 0;
+        for (group, other) in group_of.iter().zip(&other.groups) {
+            if let Some(of) = self.groups.get_mut(*group as usize) {
+                grown += of.sum.merge(&other.sum) + of.squares.merge(&other.squares);
+                of.count += other.count;
+                of.too_long += other.too_long;
+            }
+        }
+        grown
+    }
+
+    fn finish(&mut self, group: u32) -> Value<'static> {
+        let of = self.groups.get(group as usize).filter(|of| of.too_long == 0);
+        Value::from_option(of.and_then(|of| spread(of.count, &of.sum.long(), &of.squares.long(), ROOT)))
+    }
+
+    fn too_long(&self) -> u64 {
+        self.groups.iter().map(|of| of.too_long).sum()
+    }
+}

@@ -1,0 +1,234 @@
+//! A block that is stored in columns: what stands at a path, decoded when it is asked for first and kept.
+
+mod path_column;
+
+pub(crate) use path_column::{Coded, NumberColumn, PathColumn};
+
+use crate::source::{SourceError, Times};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tamias_shred::{DecodeError, Frames, Group, GroupReader};
+use thiserror::Error;
+
+/// Reads the frames of a group.
+pub trait ReadFrame: Send + Sync {
+    /// The stored bytes of a frame.
+    ///
+    /// # Errors
+    /// Whatever keeps them from being read.
+    fn frame(&self, number: u32) -> Result<Vec<u8>, SourceError>;
+}
+
+/// Why a column cannot be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ColumnError {
+    /// A frame cannot be read.
+    #[error(transparent)]
+    Read(SourceError),
+    /// What was read is not what was written.
+    #[error("{0}")]
+    Decode(#[from] DecodeError),
+}
+
+/// A block in columns: what was decoded of it, and where the rest comes from.
+pub struct ColumnBlock {
+    decoded: Arc<DecodedColumns>,
+    source: Box<dyn ReadFrame>,
+}
+
+/// What was decoded of a block in columns. Queries that read the block one after another, or at once, may share it.
+pub struct DecodedColumns {
+    group: Group,
+    /// The frames that were read.
+    frames: Vec<OnceLock<Vec<u8>>>,
+    paths: Mutex<HashMap<Box<[Box<str>]>, Arc<PathColumn>>>,
+    times: OnceLock<OwnTimes>,
+    /// What all that takes, in bytes.
+    held_bytes: AtomicUsize,
+}
+
+/// Instants and arrival numbers.
+struct OwnTimes {
+    instants: Vec<[u8; 8]>,
+    arrivals: Vec<[u8; 8]>,
+}
+
+/// Documents put together, as a block of text has them.
+#[derive(Debug, Default)]
+pub struct OwnDocuments {
+    /// The documents, each followed by a line feed.
+    pub bytes: Vec<u8>,
+    /// For each event the offset just past its document, as a little-endian `u32`.
+    pub ends: Vec<[u8; 4]>,
+}
+
+/// Frames for a reader: those that are there, or else they are read.
+struct Reading<'r> {
+    block: &'r ColumnBlock,
+    failure: Mutex<Option<SourceError>>,
+}
+
+impl Frames for Reading<'_> {
+    fn frame(&self, frame: u32) -> Option<&[u8]> {
+        let ColumnBlock { decoded, source } = self.block;
+        let place = decoded.frames.get(frame as usize)?;
+        if let Some(bytes) = place.get() {
+            return Some(bytes);
+        }
+        match source.frame(frame) {
+            Ok(bytes) => Some(place.get_or_init(|| {
+                decoded.held_bytes.fetch_add(bytes.len(), Relaxed);
+                bytes
+            })),
+            Err(error) => {
+                lock(&self.failure).get_or_insert(error);
+                None
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is locked is never half changed.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ColumnBlock {
+    /// A block by its directory, which is read at once, and its frames, which are read when they are needed. Takes time and memory linear in the
+    /// directory.
+    ///
+    /// # Errors
+    /// If the directory is not what was written.
+    pub fn open(directory: &[u8], frames: Box<dyn ReadFrame>) -> Result<ColumnBlock, DecodeError> {
+        let group = Group::open(directory)?;
+        let decoded = DecodedColumns {
+            frames: (0..group.frames()).map(|_| OnceLock::new()).collect(),
+            group,
+            paths: Mutex::default(),
+            times: OnceLock::new(),
+            held_bytes: AtomicUsize::new(directory.len()),
+        };
+        Ok(ColumnBlock::sharing(Arc::new(decoded), frames))
+    }
+
+    /// The same block again, with what was decoded of it before.
+    pub fn sharing(decoded: Arc<DecodedColumns>, frames: Box<dyn ReadFrame>) -> ColumnBlock {
+        ColumnBlock { decoded, source: frames }
+    }
+
+    /// What was decoded, to be shared.
+    pub fn decoded(&self) -> &Arc<DecodedColumns> {
+        &self.decoded
+    }
+
+    /// How many events it has.
+    pub fn len(&self) -> usize {
+        self.decoded.group.events()
+    }
+
+    /// Whether it has no events.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The instants and arrival numbers.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn times(&self) -> Result<Times<'_>, ColumnError> {
+        let times = match self.decoded.times.get() {
+            Some(times) => times,
+            None => {
+                let (instants, arrivals) =
+                    self.read(|reader| Ok((reader.instants()?, reader.arrivals()?)))?;
+                // What looks for an instant counts on it.
+                if !instants.is_sorted() {
+                    return Err(DecodeError::Malformed { what: "its events are not in the order of time" }.into());
+                }
+                let bytes = |numbers: Vec<u64>| numbers.into_iter().map(u64::to_le_bytes).collect();
+                let times = OwnTimes { instants: bytes(instants), arrivals: bytes(arrivals) };
+                self.decoded.times.get_or_init(|| {
+                    self.decoded.held_bytes.fetch_add(16 * times.instants.len(), Relaxed);
+                    times
+                })
+            }
+        };
+        Ok(Times { instants: &times.instants, arrivals: &times.arrivals })
+    }
+
+    /// All documents, put together anew.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn documents(&self) -> Result<OwnDocuments, ColumnError> {
+        let documents = self.read(|reader| reader.documents())?;
+        let mut own = OwnDocuments {
+            bytes: Vec::with_capacity(documents.bytes().len() + documents.len()),
+            ends: Vec::with_capacity(documents.len()),
+        };
+        for document in documents.iter() {
+            own.bytes.extend_from_slice(document);
+            own.ends.push((own.bytes.len() as u32).to_le_bytes());
+            own.bytes.push(b'\n');
+        }
+        Ok(own)
+    }
+
+    /// One document, put together without the others; empty where there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn document(&self, index: usize) -> Result<Vec<u8>, ColumnError> {
+        if index >= self.len() {
+            return Ok(Vec::new());
+        }
+        self.read(|reader| reader.document(index))
+    }
+
+    /// What stands at a path of keys, as documents spell them.
+    pub(crate) fn at(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
+        if let Some(column) = lock(&self.decoded.paths).get(path) {
+            return Ok(column.clone());
+        }
+        let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
+        let at = self.read(|reader| reader.at(&keys))?;
+        let column = Arc::new(PathColumn::new(at, self.len()));
+        let mut paths = lock(&self.decoded.paths);
+        let kept = paths.entry(path.into()).or_insert_with(|| {
+            self.decoded.held_bytes.fetch_add(column.held_bytes(), Relaxed);
+            column
+        });
+        Ok(kept.clone())
+    }
+
+    fn read<T>(
+        &self,
+        read: impl FnOnce(&mut GroupReader<'_>) -> Result<T, DecodeError>,
+    ) -> Result<T, ColumnError> {
+        let frames = Reading { block: self, failure: Mutex::default() };
+        let result = read(&mut self.decoded.group.read(&frames));
+        // A frame that could not be read is why the rest could not be decoded.
+        result.map_err(|error| lock(&frames.failure).take().map_or(ColumnError::Decode(error), ColumnError::Read))
+    }
+}
+
+impl DecodedColumns {
+    /// What it takes in memory, in bytes, about.
+    pub fn held_bytes(&self) -> usize {
+        self.held_bytes.load(Relaxed)
+    }
+}
+
+impl std::fmt::Debug for ColumnBlock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ColumnBlock").field("events", &self.len()).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for DecodedColumns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DecodedColumns").field("held_bytes", &self.held_bytes()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,143 @@
+//! The values at a path in all events of a block.
+
+use crate::dictionary::Dictionary;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use tamias_shred::{AtPath, Numbers};
+
+/// What the events of a block have at a path.
+#[derive(Debug)]
+pub(crate) enum PathColumn {
+    /// No event has anything there.
+    Nothing,
+    Coded(Coded),
+    /// Numbers, and nothing else.
+    Numbers(NumberColumn),
+    /// Columns cannot tell.
+    Unknown,
+}
+
+/// Values by dictionary: an entry for each row, or few that many rows share.
+#[derive(Debug)]
+pub(crate) struct Coded {
+    /// For each row its entry; none where the entries are as many as the rows, in their order.
+    pub(crate) codes: Option<Vec<u32>>,
+    pub(crate) dictionary: Arc<Dictionary>,
+}
+
+/// Numbers, which are also made into text where that is asked for.
+#[derive(Debug)]
+pub(crate) struct NumberColumn {
+    pub(crate) numbers: Numbers,
+    rows: usize,
+    coded: OnceLock<Coded>,
+}
+
+/// So many numbers are looked at to tell whether they repeat.
+const PROBE: usize = 1024;
+
+impl PathColumn {
+    /// The column of a block of so many rows.
+    pub(super) fn new(at: AtPath, rows: usize) -> PathColumn {
+        match at {
+            AtPath::Nothing => PathColumn::Nothing,
+            AtPath::Unknown => PathColumn::Unknown,
+            AtPath::Coded(coded) => {
+                let (ends, bytes) = coded.entries.into_parts();
+                let dictionary = Arc::new(Dictionary::new(bytes.into_owned(), ends));
+                PathColumn::Coded(Coded { codes: Some(coded.codes), dictionary })
+            }
+            AtPath::Texts(texts) => {
+                let (ends, bytes) = texts.into_parts();
+                let dictionary = Arc::new(Dictionary::new(bytes.into_owned(), ends));
+                PathColumn::Coded(Coded { codes: None, dictionary })
+            }
+            AtPath::Numbers(numbers) => {
+                PathColumn::Numbers(NumberColumn { numbers, rows, coded: OnceLock::new() })
+            }
+        }
+    }
+
+    /// What it takes in memory, in bytes; numbers with their texts.
+    pub(super) fn held_bytes(&self) -> usize {
+        match self {
+            PathColumn::Nothing | PathColumn::Unknown => 0,
+            PathColumn::Coded(coded) => coded.held_bytes(),
+            PathColumn::Numbers(column) => {
+                let rows = column.numbers.rows.as_ref().map_or(0, |rows| rows.len() * size_of::<u32>());
+                // The texts, which are made later if at all: a code and some digits each.
+                let texts = column.rows * size_of::<u32>() + column.numbers.values.len() * 4;
+                column.numbers.values.len() * (size_of::<i64>() + 1) + rows + texts
+            }
+        }
+    }
+
+    /// The values by dictionary; none where there is nothing, or nothing known.
+    pub(crate) fn coded(&self) -> Option<&Coded> {
+        match self {
+            PathColumn::Nothing | PathColumn::Unknown => None,
+            PathColumn::Coded(coded) => Some(coded),
+            PathColumn::Numbers(column) => Some(column.coded()),
+        }
+    }
+
+    /// The JSON text of a row's value; empty where it has none.
+    #[inline]
+    pub(crate) fn json(&self, row: usize) -> &[u8] {
+        self.coded().map_or(&[], |coded| coded.dictionary.get(coded.code(row)))
+    }
+}
+
+impl NumberColumn {
+    /// The numbers by their texts.
+    pub(crate) fn coded(&self) -> &Coded {
+        self.coded.get_or_init(|| Coded::of_numbers(&self.numbers, self.rows))
+    }
+}
+
+impl Coded {
+    /// The texts of numbers. Entry 0 is that of rows that have none.
+    fn of_numbers(numbers: &Numbers, rows: usize) -> Coded {
+        let (mut bytes, mut ends) = (Vec::new(), vec![0u32]);
+        let mut codes = vec![0u32; rows];
+        let mut known: Option<HashMap<(i64, u8), u32, foldhash::fast::FixedState>> = Some(HashMap::default());
+        for place in 0..numbers.values.len() {
+            let row = numbers.rows.as_ref().map_or(place, |rows| rows.get(place).map_or(0, |row| *row as usize));
+            let next = ends.len() as u32;
+            let code = match (&mut known, numbers.get(place)) {
+                (Some(known), Some(number)) => *known.entry(number).or_insert(next),
+                (None, _) | (_, None) => next,
+            };
+            if code == next {
+                numbers.write(place, &mut bytes);
+                ends.push(bytes.len() as u32);
+            }
+            if let Some(place) = codes.get_mut(row) {
+                *place = code;
+            }
+            if place == PROBE && ends.len() > PROBE / 2 {
+                known = None;
+            }
+        }
+        Coded { codes: Some(codes), dictionary: Arc::new(Dictionary::new(bytes, ends)) }
+    }
+
+    fn held_bytes(&self) -> usize {
+        let codes = self.codes.as_ref().map_or(0, |codes| codes.capacity() * size_of::<u32>());
+        codes + self.dictionary.held_bytes()
+    }
+
+    /// The entry of a row.
+    #[inline]
+    pub(crate) fn code(&self, row: usize) -> u32 {
+        match &self.codes {
+            Some(codes) => codes.get(row).copied().unwrap_or_default(),
+            None => row as u32,
+        }
+    }
+
+    /// Whether entries are so few that what is asked of rows had better be asked of them.
+    pub(crate) fn repeats(&self) -> bool {
+        self.codes.as_ref().is_some_and(|codes| self.dictionary.len() * 2 <= codes.len() + 8)
+    }
+}

@@ -1,0 +1,101 @@
+//! A plan's condition and outputs over the paths of a block in columns: each path that they read is a slot.
+
+use crate::expr::{Computed, Expr};
+use crate::outputs::Output;
+use crate::plan::{Events, Plan};
+use tamias_json::write_json_string;
+
+/// What a plan asks of columns.
+pub(crate) struct ColumnPlan {
+    /// The paths of the slots: keys as documents spell them. Those of the plan's names come first.
+    pub(super) paths: Vec<Box<[Box<str>]>>,
+    pub(super) filter: Option<Expr>,
+    pub(super) outputs: Vec<Output>,
+}
+
+impl ColumnPlan {
+    /// None where documents have to be put together.
+    pub(crate) fn of(plan: &Plan, events: &Events, outputs: &[Output]) -> Option<ColumnPlan> {
+        if !events.unnest.is_empty() || events.reads_whole {
+            return None;
+        }
+        let mut paths: Vec<Box<[Box<str>]>> = events.names.iter().map(|name| [spelled(name)].into()).collect();
+        let mut exprs: Vec<Expr> = outputs.iter().map(|output| output.expr.clone()).collect();
+        exprs.extend(plan.filter.clone());
+        for expr in &exprs {
+            collect(expr, &events.names, &mut paths);
+        }
+        for expr in &mut exprs {
+            rewrite(expr, &events.names, &paths);
+        }
+        let filter = plan.filter.as_ref().and_then(|_| exprs.pop());
+        let outputs = outputs.iter().zip(exprs).map(|(output, expr)| Output { expr, form: output.form }).collect();
+        Some(ColumnPlan { paths, filter, outputs })
+    }
+}
+
+/// A key as documents spell it, without quotes.
+fn spelled(name: &str) -> Box<str> {
+    let mut text = Vec::new();
+    write_json_string(name, &mut text);
+    let text = text.get(1..text.len() - 1).unwrap_or_default();
+    String::from_utf8_lossy(text).into()
+}
+
+/// The path of a slot's member, or of a member of that, and so on.
+fn path_of(expr: &Expr, names: &[Box<str>]) -> Option<Box<[Box<str>]>> {
+    fn walk(expr: &Expr, names: &[Box<str>], path: &mut Vec<Box<str>>) -> Option<()> {
+        match expr {
+            Expr::Slot(slot) => path.push(spelled(names.get(*slot)?)),
+            Expr::Member(of, name) => {
+                walk(of, names, path)?;
+                path.push(spelled(name));
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+    let mut path = Vec::new();
+    walk(expr, names, &mut path)?;
+    Some(path.into())
+}
+
+fn collect(expr: &Expr, names: &[Box<str>], paths: &mut Vec<Box<[Box<str>]>>) {
+    match path_of(expr, names) {
+        Some(path) if !paths.contains(&path) => paths.push(path),
+        Some(_) => {}
+        None => expr.children().into_iter().for_each(|child| collect(child, names, paths)),
+    }
+}
+
+fn rewrite(expr: &mut Expr, names: &[Box<str>], paths: &[Box<[Box<str>]>]) {
+    match path_of(expr, names) {
+        Some(path) => *expr = Expr::Slot(paths.iter().position(|known| *known == path).unwrap_or_default()),
+        None => expr.children_mut().into_iter().for_each(|child| rewrite(child, names, paths)),
+    }
+}
+
+/// Whether an expression looks at more of an event than its slots.
+pub(super) fn needs_event(expr: &Expr) -> bool {
+    match expr {
+        Expr::BuiltIn(Computed::Level { .. } | Computed::Start { .. }) => false,
+        Expr::BuiltIn(_) => true,
+        other => other.children().into_iter().any(needs_event),
+    }
+}
+
+/// The slots that an expression reads, each once.
+pub(super) fn slots_of(expr: &Expr) -> Vec<usize> {
+    fn walk(expr: &Expr, found: &mut Vec<usize>) {
+        match expr {
+            Expr::Slot(slot) => found.push(*slot),
+            Expr::BuiltIn(computed) => found.extend(computed.slots()),
+            other => other.children().into_iter().for_each(|child| walk(child, found)),
+        }
+    }
+    let mut found = Vec::new();
+    walk(expr, &mut found);
+    found.sort_unstable();
+    found.dedup();
+    found
+}

@@ -1,0 +1,300 @@
+//! Expressions over the columns of a block: once for each entry of a dictionary where they depend on one path, compared as numbers without
+//! text, or else row by row.
+
+use super::compile::{needs_event, slots_of};
+use super::range::Range;
+use crate::chunk::Order;
+use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
+use crate::control::Control;
+use crate::error::ExecError;
+use crate::expr::{Event, Expr, LikeForm, Scope, Spare};
+use crate::source::Times;
+use crate::value::Value;
+use memchr::memmem;
+use std::sync::Arc;
+use tamias_json::{Offsets, Value as Stored};
+use tamias_shred::Numbers;
+
+/// The columns of a block that were asked for, and what else expressions see.
+pub(super) struct Evaluator<'b> {
+    block: &'b ColumnBlock,
+    paths: &'b [Box<[Box<str>]>],
+    columns: Vec<Option<Arc<PathColumn>>>,
+    times: Times<'b>,
+    control: &'b Control,
+    rows: usize,
+}
+
+/// For each row of a block whether it counts.
+pub(super) type Mask = Vec<bool>;
+
+impl<'b> Evaluator<'b> {
+    pub(super) fn new(
+        block: &'b ColumnBlock,
+        paths: &'b [Box<[Box<str>]>],
+        times: Times<'b>,
+        control: &'b Control,
+    ) -> Evaluator<'b> {
+        let columns = vec![None; paths.len()];
+        Evaluator { block, paths, columns, times, control, rows: block.len() }
+    }
+
+    /// Decodes what an expression reads: whether columns can tell it.
+    pub(super) fn load(&mut self, expr: &Expr) -> Result<bool, ColumnError> {
+        for slot in slots_of(expr) {
+            let Some(column) = self.columns.get_mut(slot) else { continue };
+            if column.is_none() {
+                let Some(path) = self.paths.get(slot) else { continue };
+                *column = Some(self.block.at(path)?);
+            }
+            if matches!(column.as_deref(), Some(PathColumn::Unknown)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The column of a path that was loaded, if any event has something there.
+    pub(super) fn column(&self, slot: usize) -> Option<&Arc<PathColumn>> {
+        let column = self.columns.get(slot)?.as_ref()?;
+        (!matches!(**column, PathColumn::Nothing)).then_some(column)
+    }
+
+    /// The path that an expression comes down to, where it is nothing else: a slot, or a dotted path that has one reading in this block.
+    /// The inner one is none where no event has it.
+    pub(super) fn as_column(&self, expr: &Expr) -> Option<Option<&Arc<PathColumn>>> {
+        match expr {
+            Expr::Slot(slot) => Some(self.column(*slot)),
+            Expr::Path(readings) => {
+                let mut only = None;
+                for reading in readings {
+                    match (self.as_column(reading)?, only) {
+                        (None, _) => {}
+                        (column, None) => only = column,
+                        (Some(_), Some(_)) => return None,
+                    }
+                }
+                Some(only)
+            }
+            _ => None,
+        }
+    }
+
+    /// The one path of this block that an expression depends on; the inner one none where it depends on nothing.
+    pub(super) fn only(&self, expr: &Expr) -> Option<Option<usize>> {
+        if needs_event(expr) {
+            return None;
+        }
+        let mut only = None;
+        for slot in slots_of(expr) {
+            if self.column(slot).is_some() && only.replace(slot).is_some() {
+                return None;
+            }
+        }
+        Some(only)
+    }
+
+    /// The entries of the one path that an expression depends on, where that repeats them.
+    pub(super) fn entries(&self, expr: &Expr) -> Option<(usize, &Coded)> {
+        let slot = self.only(expr)??;
+        let coded = self.column(slot)?.coded()?;
+        coded.repeats().then_some((slot, coded))
+    }
+
+    /// Of each row whether an expression is true. Rows that are not `within` need not be told.
+    pub(super) fn test(&self, expr: &Expr, within: Option<&Mask>) -> Result<Mask, ExecError> {
+        self.control.check()?;
+        match expr {
+            Expr::And(terms) => {
+                let mut mask: Option<Mask> = None;
+                for term in terms {
+                    let passes = self.test(term, mask.as_ref().or(within))?;
+                    match &mut mask {
+                        None => mask = Some(passes),
+                        Some(mask) => mask.iter_mut().zip(&passes).for_each(|(mask, passes)| *mask &= passes),
+                    }
+                }
+                return Ok(mask.unwrap_or_else(|| vec![true; self.rows]));
+            }
+            Expr::Or(terms) => {
+                let mut mask = vec![false; self.rows];
+                for term in terms {
+                    let left: Mask = match within {
+                        Some(within) => within.iter().zip(&mask).map(|(within, mask)| *within && !mask).collect(),
+                        None => mask.iter().map(|mask| !mask).collect(),
+                    };
+                    let passes = self.test(term, Some(&left))?;
+                    mask.iter_mut().zip(&passes).for_each(|(mask, passes)| *mask |= passes);
+                }
+                return Ok(mask);
+            }
+            Expr::Not(of) if is_true_or_false(of) => {
+                let mut mask = self.test(of, within)?;
+                mask.iter_mut().for_each(|mask| *mask = !*mask);
+                return Ok(mask);
+            }
+            Expr::CompareNumber { op, left, number, .. } => {
+                if let Some(Some(column)) = self.as_column(left)
+                    && let PathColumn::Numbers(column) = &**column
+                    && let Some(range) = Range::of(*op, number, column.numbers.scale)
+                {
+                    return Ok(compare(&column.numbers, range, self.rows));
+                }
+            }
+            _ => {}
+        }
+        if self.only(expr) == Some(None) {
+            let mut passes = false;
+            self.each(expr, [0], |_, value| passes = value.is_true())?;
+            return Ok(vec![passes; self.rows]);
+        }
+        if let Some((slot, coded)) = self.entries(expr) {
+            let mut passes = vec![false; coded.dictionary.len()];
+            self.each_entry(expr, slot, coded, |entry, value| {
+                if let Some(passes) = passes.get_mut(entry) {
+                    *passes = value.is_true();
+                }
+            })?;
+            let pass = |code: &u32| passes.get(*code as usize).copied().unwrap_or_default();
+            return Ok(coded.codes.iter().flatten().map(pass).collect());
+        }
+        let mut mask = match self.candidates(expr) {
+            Some(candidates) => candidates,
+            None => within.cloned().unwrap_or_else(|| vec![true; self.rows]),
+        };
+        if let Some(within) = within {
+            mask.iter_mut().zip(within).for_each(|(mask, within)| *mask &= within);
+        }
+        let rows: Vec<usize> = (0..self.rows).filter(|row| mask.get(*row).copied().unwrap_or_default()).collect();
+        self.each(expr, rows, |row, value| {
+            if let Some(mask) = mask.get_mut(row) {
+                *mask = value.is_true();
+            }
+        })?;
+        Ok(mask)
+    }
+
+    /// The rows whose text has what an expression looks for in it; none where it looks for no text that stands as it is stored.
+    fn candidates(&self, expr: &Expr) -> Option<Mask> {
+        let (left, needle) = match expr {
+            Expr::Match { left, pattern } => (left, pattern.literal_bytes()?),
+            Expr::Like { left, pattern, negated: false } => match pattern.form() {
+                LikeForm::Contains(text) => (left, text),
+                LikeForm::Exact(_) | LikeForm::Prefix(_) | LikeForm::Other => return None,
+            },
+            _ => return None,
+        };
+        let coded = self.as_column(left)??.coded().filter(|coded| coded.codes.is_none())?;
+        let mut mask = vec![false; self.rows];
+        let ends = coded.dictionary.ends();
+        let finder = memmem::Finder::new(needle);
+        let (bytes, mut from, mut row) = (coded.dictionary.bytes(), 0, 0);
+        while let Some(found) = bytes.get(from..).and_then(|rest| finder.find(rest)) {
+            let at = from + found;
+            // Most texts have none, so the one that it lies in is not far.
+            row += ends.get(row..)?.iter().take_while(|end| **end as usize <= at).count();
+            *mask.get_mut(row)? = true;
+            from = *ends.get(row)? as usize;
+        }
+        Some(mask)
+    }
+
+    /// An expression's value for each entry of the one path that it depends on.
+    pub(super) fn each_entry(
+        &self,
+        expr: &Expr,
+        slot: usize,
+        coded: &Coded,
+        mut act: impl FnMut(usize, Value<'_>),
+    ) -> Result<(), ExecError> {
+        let (mut offsets, mut spare) = (Offsets::new(), Spare::default());
+        for entry in 0..coded.dictionary.len() {
+            let mut scope = self.scope((0, 0), &mut spare);
+            scope.set(slot, stored(coded.dictionary.get(entry as u32), &mut offsets));
+            let value = expr.eval(&mut scope);
+            scope.take_failure()?;
+            act(entry, value);
+            scope.end(&mut spare);
+        }
+        Ok(())
+    }
+
+    /// An expression's value for each of some rows.
+    pub(super) fn each(
+        &self,
+        expr: &Expr,
+        rows: impl IntoIterator<Item = usize>,
+        mut act: impl FnMut(usize, Value<'_>),
+    ) -> Result<(), ExecError> {
+        let slots = slots_of(expr);
+        let columns: Vec<(usize, &PathColumn)> =
+            slots.iter().filter_map(|slot| Some((*slot, &**self.column(*slot)?))).collect();
+        let mut spare = Spare::default();
+        let mut offsets: Vec<Offsets> = columns.iter().map(|_| Offsets::new()).collect();
+        for row in rows {
+            let mut scope = self.scope(self.times.order(row), &mut spare);
+            for ((slot, column), offsets) in columns.iter().zip(&mut offsets) {
+                scope.set(*slot, stored(column.json(row), offsets));
+            }
+            let value = expr.eval(&mut scope);
+            scope.take_failure()?;
+            act(row, value);
+            scope.end(&mut spare);
+        }
+        Ok(())
+    }
+
+    /// The arrival number of a row's event.
+    pub(super) fn arrival(&self, row: usize) -> u64 {
+        self.times.order(row).1
+    }
+
+    fn scope<'s>(&'s self, (instant, arrival): Order, spare: &mut Spare) -> Scope<'s> {
+        let event = Event { document: None, instant, arrival };
+        let Control { now, interrupt, .. } = self.control;
+        Scope::with_slots(event, self.paths.len(), *now, Some(interrupt), spare)
+    }
+}
+
+/// A value as it is stored, from its JSON text; none where there is none.
+fn stored<'s>(json: &'s [u8], offsets: &'s mut Offsets) -> Option<Stored<'s>> {
+    match json.first()? {
+        b'[' | b'{' => Stored::scan_trusted(json, offsets).ok(),
+        _ => Some(Stored::of_scalar(json)),
+    }
+}
+
+/// Whether an expression's value is true, false or undefined, and nothing else.
+fn is_true_or_false(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::And(_)
+            | Expr::Or(_)
+            | Expr::Not(_)
+            | Expr::IsNull(..)
+            | Expr::Compare { .. }
+            | Expr::CompareNumber { .. }
+            | Expr::In { .. }
+            | Expr::Like { .. }
+            | Expr::Match { .. }
+            | Expr::MatchWhole { .. }
+            | Expr::Quantified { .. }
+    )
+}
+
+/// The rows whose number lies in a range, or outside of it.
+fn compare(numbers: &Numbers, range: Range, rows: usize) -> Mask {
+    let inside = |value: &i64| range.has(*value);
+    match &numbers.rows {
+        None => numbers.values.iter().map(inside).collect(),
+        Some(of) => {
+            let mut mask = vec![false; rows];
+            for (row, value) in of.iter().zip(&numbers.values) {
+                if let Some(mask) = mask.get_mut(*row as usize) {
+                    *mask = inside(value);
+                }
+            }
+            mask
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Numbers of more digits than a decimal holds, exact.
+
+use super::number::Number;
+use num_bigint::{BigInt, Sign};
+use rust_decimal::Decimal;
+
+/// All digits that are reckoned with stand within so many places of the point, on either side of it: those of a binary64 do.
+pub const PLACES_MAX: u32 = 1000;
+
+/// The most places that a decimal has behind the point, and the bits of its significand.
+const DECIMAL_PLACES_MAX: i64 = 28;
+const DECIMAL_BITS: u64 = 96;
+
+/// A number as `significand` / 10^`places`: these are fewer than none where it ends with zeros before the point.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Long {
+    significand: BigInt,
+    places: i64,
+}
+
+/// A number is too large for a decimal, or has digits more than [`PLACES_MAX`] places from the point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TooLarge;
+
+/// How a number is rounded that is as near to one neighbour as to the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Midpoint {
+    ToEven,
+    AwayFromZero,
+}
+
+impl Long {
+    pub(crate) fn new(significand: i128, places: u32) -> Long {
+        Long { significand: significand.into(), places: places.into() }
+    }
+
+    /// The number.
+    ///
+    /// # Errors
+    /// If it has digits more than [`PLACES_MAX`] places from the point.
+    pub(crate) fn of(number: &Number<'_>) -> Result<Long, TooLarge> {
+        Long::within(number).ok_or(TooLarge)
+    }
+
+    fn within(number: &Number<'_>) -> Option<Long> {
+        let mut canonical = Vec::new();
+        number.canonical(&mut canonical);
+        let text = std::str::from_utf8(&canonical).ok()?;
+        let (digits, power) = text.split_once('e').unwrap_or((text, "0"));
+        let power: i64 = power.parse().ok()?;
+        let most = i64::from(PLACES_MAX);
+        let length = digits.trim_start_matches('-').len() as i64;
+        if power < -most || power.saturating_add(length) > most {
+            return None;
+        }
+        let significand: BigInt = digits.parse().ok()?;
+        Some(Long { significand, places: -power })
+    }
+
+    /// The number in the spelling of computed ones.
+    pub(crate) fn number(&self) -> Number<'static> {
+        if let (Ok(significand), 0..=DECIMAL_PLACES_MAX) = (i128::try_from(&self.significand), self.places)
+            && let Ok(decimal) = Decimal::try_from_i128_with_scale(significand, self.places as u32)
+        {
+            return Number::Decimal(decimal);
+        }
+        Number::of_digits(&self.significand.to_string(), -self.places)
+    }
+
+    /// The nearest decimal, midpoints to the even digit.
+    ///
+    /// # Errors
+    /// If it is larger than decimals are.
+    pub(crate) fn decimal(&self) -> Result<Decimal, TooLarge> {
+        let (own, _, _) = self.aligned(&Long::default());
+        let own = Long { significand: own, places: self.places.max(0) };
+        let mut places = own.places.min(DECIMAL_PLACES_MAX);
+        while places >= 0 {
+            let rounded = own.rounded(places, Midpoint::ToEven);
+            if let Ok(significand) = i128::try_from(&rounded.significand)
+                && let Ok(decimal) = Decimal::try_from_i128_with_scale(significand, places as u32)
+            {
+                return Ok(decimal);
+            }
+            // A digit takes less than four bits.
+            let over = rounded.significand.bits().saturating_sub(DECIMAL_BITS) as i64;
+            places -= (over / 4).max(1);
+        }
+        Err(TooLarge)
+    }
+
+    /// The number rounded to so many places, if it has more.
+    pub(crate) fn rounded(&self, places: i64, midpoint: Midpoint) -> Long {
+        if places >= self.places {
+            return self.clone();
+        }
+        Long { significand: divide(&self.significand, &ten_to(self.places - places), midpoint), places }
+    }
+
+    /// The number rounded to so many digits, if it has more, midpoints to the even one.
+    pub(crate) fn rounded_to_digits(&self, digits: u32) -> Long {
+        let length = self.significand.magnitude().to_string().len() as i64;
+        self.rounded(self.places - length + i64::from(digits), Midpoint::ToEven)
+    }
+
+    /// About how many bytes it takes.
+    pub(crate) fn weight(&self) -> usize {
+        size_of::<Long>() + self.significand.bits() as usize / 8
+    }
+
+    pub(crate) fn is_zero(&self) -> bool {
+        self.significand.sign() == Sign::NoSign
+    }
+
+    pub(crate) fn is_negative(&self) -> bool {
+        self.significand.sign() == Sign::Minus
+    }
+
+    /// How many digits it has behind the point, zeros at their end among them; fewer than none as zeros before the point are left out.
+    pub(crate) fn places(&self) -> i64 {
+        self.places
+    }
+
+    /// The significands of both numbers with as many places.
+    fn aligned(&self, other: &Long) -> (BigInt, BigInt, i64) {
+        let places = self.places.max(other.places);
+        let raised = |number: &Long| match places - number.places {
+            0 => number.significand.clone(),
+            more => &number.significand * ten_to(more),
+        };
+        (raised(self), raised(other), places)
+    }
+
+    pub(crate) fn plus(&self, other: &Long) -> Long {
+        let (a, b, places) = self.aligned(other);
+        Long { significand: a + b, places }
+    }
+
+    pub(crate) fn minus(&self, other: &Long) -> Long {
+        let (a, b, places) = self.aligned(other);
+        Long { significand: a - b, places }
+    }
+
+    pub(crate) fn times(&self, other: &Long) -> Long {
+        Long { significand: &self.significand * &other.significand, places: self.places + other.places }
+    }
+
+    /// What is left of a division to a whole number, with the sign of this one; none for a divisor of zero.
+    pub(crate) fn remainder(&self, divisor: &Long) -> Option<Long> {
+        let (a, b, places) = self.aligned(divisor);
+        (b.sign() != Sign::NoSign).then(|| Long { significand: a % b, places })
+    }
+
+    /// The quotient to at least so many places, and behind them a digit that is no zero if it goes on: so that rounding it to fewer is
+    /// rounding the quotient itself. None for a divisor of zero.
+    pub(crate) fn over(&self, divisor: &Long, places: i64) -> Option<Long> {
+        if divisor.is_zero() {
+            return None;
+        }
+        let raised = (places + divisor.places - self.places).max(0);
+        let dividend = &self.significand * ten_to(raised);
+        let quotient = &dividend / &divisor.significand;
+        let is_exact = &quotient * &divisor.significand == dividend;
+        let places = self.places + raised - divisor.places;
+        Some(
+            Long { significand: quotient, places }
+                .and_goes_on(!is_exact, self.is_negative() != divisor.is_negative()),
+        )
+    }
+
+    /// The square root to at least so many digits, as [`over`](Self::over) gives a quotient; none of a negative number.
+    pub(crate) fn root(&self, digits: u32) -> Option<Long> {
+        if self.is_negative() {
+            return None;
+        }
+        // Of an even number of places half are those of the root.
+        let raised = 2 * i64::from(digits) + self.places.rem_euclid(2);
+        let square = self.significand.magnitude() * ten_to(raised).magnitude();
+        let root = square.sqrt();
+        let is_exact = &root * &root == square;
+        Some(
+            Long { significand: root.into(), places: (self.places + raised) / 2 }
+                .and_goes_on(!is_exact, false),
+        )
+    }
+
+    /// A digit more, which is no zero, where digits were left out.
+    fn and_goes_on(self, goes_on: bool, is_negative: bool) -> Long {
+        if !goes_on {
+            return self;
+        }
+        let last = BigInt::from(if is_negative { -1 } else { 1 });
+        Long { significand: self.significand * BigInt::from(10) + last, places: self.places + 1 }
+    }
+}
+
+impl Number<'_> {
+    /// The nearest decimal, midpoints to the even digit.
+    ///
+    /// # Errors
+    /// If it is larger than decimals are, or has digits more than [`PLACES_MAX`] places from the point.
+    pub(crate) fn rounded(&self) -> Result<Decimal, TooLarge> {
+        self.decimal().map_or_else(|| Long::of(self)?.decimal(), Ok)
+    }
+}
+
+fn ten_to(power: i64) -> BigInt {
+    BigInt::from(10).pow(u32::try_from(power).unwrap_or_default())
+}
+
+/// The quotient as a whole number, rounded; of a positive divisor.
+fn divide(dividend: &BigInt, divisor: &BigInt, midpoint: Midpoint) -> BigInt {
+    let quotient = dividend / divisor;
+    let twice = (dividend - &quotient * divisor) * BigInt::from(2);
+    let is_away = match twice.magnitude().cmp(divisor.magnitude()) {
+        std::cmp::Ordering::Less => false,
+        std::cmp::Ordering::Greater => true,
+        std::cmp::Ordering::Equal => match midpoint {
+            Midpoint::AwayFromZero => true,
+            Midpoint::ToEven => quotient.bit(0),
+        },
+    };
+    match (is_away, dividend.sign()) {
+        (false, _) => quotient,
+        (true, Sign::Minus) => quotient - BigInt::from(1),
+        (true, Sign::NoSign | Sign::Plus) => quotient + BigInt::from(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn long(text: &str) -> Long {
+        Long::of(&Number::Stored(text)).unwrap()
+    }
+
+    fn text(long: &Long) -> String {
+        long.number().text().into_owned()
+    }
+
+    #[test]
+    fn computed_numbers_have_an_exponent_only_beyond_decimals_and_their_digits() {
+        for (stored, shown) in [
+            ("1e28", "10000000000000000000000000000"),
+            ("1e29", "1e29"),
+            ("-12345678901234567890123456789012345.50", "-12345678901234567890123456789012345.5"),
+            ("1.1102230246251565e-16", "1.1102230246251565e-16"),
+            ("100E-3", "0.1"),
+            ("-0e9", "0"),
+            ("1.50e999", "1.5e999"),
+        ] {
+            assert_eq!(text(&long(stored)), shown);
+        }
+    }
+
+    #[test]
+    fn digits_are_within_the_stated_places() {
+        for stored in ["9e999", "1e-1000", "0e5000", "1.5e-999"] {
+            assert!(Long::of(&Number::Stored(stored)).is_ok(), "{stored}");
+        }
+        for stored in ["1e1000", "1e-1001", "1.5e-1000", "1e99999999999999999999"] {
+            assert!(Long::of(&Number::Stored(stored)).is_err(), "{stored}");
+        }
+    }
+
+    #[test]
+    fn decimals_are_the_nearest() {
+        let decimal = |stored| long(stored).decimal().ok().map(|decimal| decimal.normalize().to_string());
+        for (stored, nearest) in [
+            ("79228162514264337593543950335", Some("79228162514264337593543950335")),
+            ("79228162514264337593543950335.4", Some("79228162514264337593543950335")),
+            ("79228162514264337593543950335.5", None),
+            ("79228162514264337593543950334.5", Some("79228162514264337593543950334")),
+            ("1.1102230246251565e-16", Some("0.0000000000000001110223024625")),
+            ("-5e-29", Some("0")),
+            ("-15e-29", Some("-0.0000000000000000000000000002")),
+            ("1e29", None),
+            ("1e900", None),
+            ("1e-900", Some("0")),
+            ("7.92281625142643375935439503355", Some("7.922816251426433759354395034")),
+        ] {
+            assert_eq!(decimal(stored).as_deref(), nearest, "{stored}");
+        }
+    }
+
+    #[test]
+    fn quotients_and_roots_go_on_behind_their_places() {
+        assert_eq!(text(&long("1").over(&long("3"), 2).unwrap()), "0.331");
+        assert_eq!(text(&long("-1").over(&long("3"), 2).unwrap()), "-0.331");
+        assert_eq!(text(&long("1").over(&long("8"), 2).unwrap().rounded(2, Midpoint::ToEven)), "0.12");
+        assert_eq!(text(&long("1e-500").over(&long("1e-400"), 2).unwrap()), "1e-100");
+        assert_eq!(long("1").over(&long("0.0"), 2), None);
+        assert_eq!(text(&long("2").root(3).unwrap()), "1.4141");
+        assert_eq!(text(&long("0.25").root(3).unwrap()), "0.5");
+        assert_eq!(text(&long("2.5").root(30).unwrap().rounded_to_digits(10)), "1.58113883");
+        assert_eq!(long("-1").root(3), None);
+    }
+}

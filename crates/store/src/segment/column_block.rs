@@ -1,0 +1,166 @@
+//! A block in columns: parts with names, which the program's codec makes times and documents of.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use super::keys::ends_fit;
+use super::loaded::Reopen;
+use crate::codec::{BlockId, DecodeError, Documents, OwnedDocuments, OwnedTimes, Parts, Times};
+use crate::error::{Damage, Failure, Operation, ReadError};
+use crate::format::{BlockEntry, Key, part};
+
+/// A block in columns. Nothing of it is read before it is asked for, and nothing but what is asked for. Cheap to clone; what was decoded
+/// is kept by all clones together.
+///
+/// Its parts are read plainly, never by a map: a bad sector is an error, and no signal.
+#[derive(Clone)]
+pub struct ColumnBlock(Arc<Inner>);
+
+impl Parts for ColumnBlock {
+    fn id(&self) -> BlockId {
+        self.0.id
+    }
+
+    fn events(&self) -> usize {
+        self.0.entry.events as usize
+    }
+
+    fn document_bytes(&self) -> usize {
+        self.0.entry.document_bytes as usize
+    }
+
+    fn part(&self, name: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        self.0.segment.load()?.part(self.0.id.block as usize, name)
+    }
+}
+
+struct Inner {
+    segment: Arc<dyn Reopen>,
+    id: BlockId,
+    entry: BlockEntry,
+    statistics: OnceLock<Vec<u8>>,
+    times: OnceLock<OwnedTimes>,
+    documents: OnceLock<OwnedDocuments>,
+}
+
+impl ColumnBlock {
+    pub(super) fn new(segment: Arc<dyn Reopen>, id: BlockId, entry: BlockEntry) -> ColumnBlock {
+        ColumnBlock(Arc::new(Inner {
+            segment,
+            id,
+            entry,
+            statistics: OnceLock::new(),
+            times: OnceLock::new(),
+            documents: OnceLock::new(),
+        }))
+    }
+
+    /// The keys of the first and the last event.
+    pub fn range(&self) -> (Key, Key) {
+        (self.0.entry.first, self.0.entry.last)
+    }
+
+    /// Its parts, by name, and how many bytes they have, in the order in which they were written.
+    ///
+    /// # Errors
+    /// Where the segment cannot be opened.
+    pub fn parts(&self) -> Result<Vec<(String, u32)>, ReadError> {
+        let loaded = self.0.segment.load()?;
+        let index = loaded.index();
+        let parts = index.parts_of(&self.0.entry).iter();
+        let named = parts.map(|part| (index.name_of(part).to_owned(), part.length()));
+        Ok(named.collect())
+    }
+
+    /// The damage that a codec finds in a part whose bytes are those that were written: for errors of its own.
+    pub fn damage(&self, found: &'static str) -> Damage {
+        let entry = &self.0.entry;
+        let bytes = self.0.segment.load().map_or(0..0, |loaded| loaded.range_of(self.0.id.block as usize));
+        Damage {
+            file: self.file(),
+            bytes,
+            part: None,
+            keys: Some((entry.first, entry.last)),
+            events: Some(u64::from(entry.events)),
+            found,
+        }
+    }
+
+    pub(super) fn file(&self) -> PathBuf {
+        self.0.segment.path()
+    }
+
+    /// What was collected from it; empty where that is damaged.
+    pub(super) fn statistics(&self) -> &[u8] {
+        self.0.statistics.get_or_init(|| self.part(part::STATISTICS).ok().flatten().unwrap_or_default())
+    }
+
+    /// Decoded at the first use.
+    pub(super) fn times(&self) -> Result<Times<'_>, ReadError> {
+        if let Some(times) = self.0.times.get() {
+            return Ok(times.lent());
+        }
+        let times = self.0.segment.codec().times(self).map_err(|error| self.failed(error))?;
+        if !times.lent().fit(&self.0.entry) {
+            return Err(ReadError::Damaged(self.damage("its times are not those that the index tells")));
+        }
+        Ok(self.0.times.get_or_init(|| times).lent())
+    }
+
+    /// Decoded at the first use.
+    pub(super) fn documents(&self) -> Result<Documents<'_>, ReadError> {
+        if let Some(documents) = self.0.documents.get() {
+            return Ok(documents.lent());
+        }
+        let documents = self.0.segment.codec().documents(self).map_err(|error| self.failed(error))?;
+        if !ends_fit(&documents.ends, &self.0.entry) || !documents.lent().stand(&self.0.entry) {
+            return Err(ReadError::Damaged(self.damage("its documents are not those that the index tells")));
+        }
+        Ok(self.0.documents.get_or_init(|| documents).lent())
+    }
+
+    /// One document: from all of them, if they are there already.
+    pub(super) fn document(&self, index: usize) -> Result<Option<Cow<'_, [u8]>>, ReadError> {
+        if let Some(documents) = self.0.documents.get() {
+            return Ok(documents.lent().get(index).map(Cow::Borrowed));
+        }
+        if index >= self.events() {
+            return Ok(None);
+        }
+        let document = self.0.segment.codec().document(self, index).map_err(|error| self.failed(error))?;
+        match document {
+            Some(document) => Ok(Some(Cow::Owned(document))),
+            None => Err(ReadError::Damaged(self.damage("it has fewer documents than the index tells"))),
+        }
+    }
+
+    /// Reads every part again, and decodes all of it.
+    pub(super) fn verify(&self) -> Result<(), ReadError> {
+        let loaded = self.0.segment.load()?;
+        let index = loaded.index();
+        for part in index.parts_of(&self.0.entry) {
+            loaded.part(self.0.id.block as usize, index.name_of(part))?;
+        }
+        self.times()?;
+        self.documents().map(drop)
+    }
+
+    fn failed(&self, error: DecodeError) -> ReadError {
+        match error {
+            DecodeError::Read(error) => error,
+            DecodeError::Malformed(found) => ReadError::Damaged(self.damage(found)),
+            DecodeError::Unknown => {
+                let source = std::io::Error::new(std::io::ErrorKind::Unsupported, error);
+                let source = Arc::new(source);
+                ReadError::Failure(Failure { path: self.file(), operation: Operation::Decode, source })
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for ColumnBlock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ColumnBlock").field("id", &self.0.id).finish_non_exhaustive()
+    }
+}

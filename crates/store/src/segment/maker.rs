@@ -1,0 +1,194 @@
+//! What is written of blocks: made on two threads where there is enough to do, and given in order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+
+use crate::codec::{Codec, NamedPart};
+use crate::format::{BlockEntry, checksum, part};
+use crate::options::Layout;
+use crate::run::Run;
+
+/// Longer statistics are not kept.
+const STATISTICS_BYTES_MAX: usize = 16 << 20;
+
+/// So many blocks may be made already while one before them is not.
+const READY_MAX: usize = 2;
+
+/// A part as it is written.
+pub(super) struct MadePart {
+    pub(super) name: String,
+    pub(super) bytes: Vec<u8>,
+    pub(super) checksum: u32,
+}
+
+/// What is written of a block.
+pub(super) struct Made {
+    /// As the index has it, but for the parts.
+    pub(super) entry: BlockEntry,
+    /// The least and the greatest arrival number.
+    pub(super) arrivals: (u64, u64),
+    /// Whether it is in columns.
+    pub(super) columns: bool,
+    /// What its events consist of.
+    pub(super) body: Vec<MadePart>,
+    /// What readers look at first: it stands behind the bodies of all blocks.
+    pub(super) tail: Vec<MadePart>,
+}
+
+/// How blocks are made.
+#[derive(Clone, Copy)]
+pub(super) struct Recipe<'a> {
+    pub(super) codec: &'a dyn Codec,
+    pub(super) layout: Layout,
+    /// Of checksums.
+    pub(super) seed: u32,
+}
+
+impl Recipe<'_> {
+    /// What is written of a block; nothing of one without events.
+    fn make(&self, run: Run) -> Option<Made> {
+        let (first, last) = (run.first()?, run.last()?);
+        let part = |name: &str, bytes: Vec<u8>| {
+            let checksum = checksum(self.seed, &[&bytes]);
+            MadePart { name: name.to_owned(), bytes, checksum }
+        };
+        let ends: Vec<u32> = run.ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
+        let mut statistics = Vec::new();
+        self.codec.collect(&run.documents, &ends, &mut statistics);
+        if statistics.len() > STATISTICS_BYTES_MAX {
+            statistics.clear();
+        }
+        let entry = BlockEntry {
+            first,
+            last,
+            events: run.len() as u32,
+            document_bytes: run.documents.len() as u32,
+            parts: (0, 0),
+        };
+        let numbers = || run.arrivals.iter().map(|arrival| u64::from_le_bytes(*arrival));
+        let arrivals = (numbers().min()?, numbers().max()?);
+        let encoded = match self.layout {
+            Layout::Text => None,
+            Layout::Columns => self.codec.encode(run.times(), run.lent()).filter(|parts| are_named(parts)),
+        };
+        let columns = encoded.is_some();
+        let (body, keys) = match encoded {
+            Some(parts) => {
+                let parts = parts.into_iter().map(|NamedPart { name, bytes }| part(&name, bytes));
+                (parts.collect(), None)
+            }
+            None => {
+                let Run { documents, ends, instants, arrivals } = run;
+                let keys = [instants.as_flattened(), arrivals.as_flattened(), ends.as_flattened()].concat();
+                (vec![part(part::DOCUMENTS, documents)], Some(part(part::KEYS, keys)))
+            }
+        };
+        let tail = keys.into_iter().chain([part(part::STATISTICS, statistics)]).collect();
+        Some(Made { entry, arrivals, columns, body, tail })
+    }
+}
+
+/// Whether each part can be found by its name.
+fn are_named(parts: &[NamedPart]) -> bool {
+    let own = [part::DOCUMENTS, part::KEYS, part::STATISTICS];
+    let names: BTreeSet<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+    names.len() == parts.len() && names.iter().all(|name| name.len() <= 255 && !own.contains(name))
+}
+
+/// Takes blocks, and gives what is made of them in the same order. At most six blocks are in memory: two wait for the helper or are with
+/// it, two are made before their turn, one is made here, and one is being filled.
+pub(super) struct Maker<'a> {
+    recipe: Recipe<'a>,
+    /// How many were taken, and how many were given.
+    taken: usize,
+    given: usize,
+    /// Those that are made, by their place.
+    ready: BTreeMap<usize, Option<Made>>,
+    /// Shares the work.
+    line: Option<Line>,
+}
+
+/// Blocks on their way to a helper, and what it has made of them.
+struct Line {
+    to_do: SyncSender<(usize, Run)>,
+    done: Receiver<(usize, Option<Made>)>,
+}
+
+/// Makes blocks in a thread of its own.
+pub(super) struct Helper<'a> {
+    recipe: Recipe<'a>,
+    to_do: Receiver<(usize, Run)>,
+    done: Sender<(usize, Option<Made>)>,
+}
+
+impl Helper<'_> {
+    /// Works until the other end is done.
+    pub(super) fn run(self) {
+        for (place, run) in self.to_do {
+            if self.done.send((place, self.recipe.make(run))).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+impl<'a> Maker<'a> {
+    /// Does the work itself.
+    pub(super) fn new(recipe: Recipe<'a>) -> Maker<'a> {
+        Maker { recipe, taken: 0, given: 0, ready: BTreeMap::new(), line: None }
+    }
+
+    /// Shares the work with a helper, which somebody has to run.
+    pub(super) fn with_helper(recipe: Recipe<'a>) -> (Maker<'a>, Helper<'a>) {
+        let (sender, to_do) = sync_channel(1);
+        let (done, receiver) = channel();
+        let line = Some(Line { to_do: sender, done: receiver });
+        (Maker { line, ..Maker::new(recipe) }, Helper { recipe, to_do, done })
+    }
+
+    /// Takes a block.
+    pub(super) fn add(&mut self, run: Run) {
+        let place = self.taken;
+        self.taken += 1;
+        let left = match &self.line {
+            None => Some(run),
+            Some(line) => match line.to_do.try_send((place, run)) {
+                Ok(()) => None,
+                Err(TrySendError::Full((_, run)) | TrySendError::Disconnected((_, run))) => Some(run),
+            },
+        };
+        if let Some(run) = left {
+            // The helper has enough to do.
+            let made = self.recipe.make(run);
+            self.ready.insert(place, made);
+        }
+    }
+
+    /// The next block, if it is made; waits for it where too many others are.
+    pub(super) fn next_made(&mut self) -> Option<Made> {
+        self.next(READY_MAX)
+    }
+
+    /// The next block, waited for; nothing after the last.
+    pub(super) fn next_of_rest(&mut self) -> Option<Made> {
+        self.next(0)
+    }
+
+    fn next(&mut self, ready_max: usize) -> Option<Made> {
+        while self.given < self.taken {
+            if let Some(made) = self.ready.remove(&self.given) {
+                self.given += 1;
+                if made.is_some() {
+                    return made;
+                }
+                continue;
+            }
+            let Line { done, .. } = self.line.as_ref()?;
+            let made = if self.ready.len() >= ready_max { done.recv().ok() } else { done.try_recv().ok() };
+            // If the helper is gone it panicked, and its panic will be passed on.
+            let (place, made) = made?;
+            self.ready.insert(place, made);
+        }
+        None
+    }
+}

@@ -1,0 +1,133 @@
+//! What the store asks about blocks: statistics, which are the query engine's matter, and columns, which are made by shape.
+
+use std::cell::{OnceCell, RefCell};
+
+use tamias_shred::{EVENTS_MAX, Event, Frames, GROUP_BYTES_MAX, Group, GroupReader, encode};
+use tamias_store::{
+    Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, ReadError, Times,
+};
+
+/// The part that says what is in the frames.
+pub(crate) const DIRECTORY: &str = "directory";
+
+/// The name of the part that holds a frame.
+pub(crate) fn frame_name(frame: u32) -> String {
+    format!("frame.{frame}")
+}
+
+/// A block in columns is one group: its directory, and its frames, are the parts.
+pub(crate) struct ShreddedBlocks;
+
+impl Codec for ShreddedBlocks {
+    fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
+        tamias_query::collect_statistics(documents, ends, statistics);
+    }
+
+    fn events_max(&self) -> usize {
+        EVENTS_MAX
+    }
+
+    fn document_bytes_max(&self) -> usize {
+        GROUP_BYTES_MAX
+    }
+
+    fn encode(&self, times: Times<'_>, documents: Documents<'_>) -> Option<Vec<NamedPart>> {
+        let event = |index| {
+            let (key, document) = (times.key(index)?, documents.get(index)?);
+            Some(Event { instant: key.instant, arrival: key.arrival, document })
+        };
+        let events: Vec<Event<'_>> = (0..documents.len()).map(event).collect::<Option<_>>()?;
+        // What cannot be encoded, and proved to be, stays text.
+        let encoded = encode(&events).ok()?;
+        let frames = (0..).zip(encoded.frames);
+        let frames = frames.map(|(number, bytes)| NamedPart { name: frame_name(number), bytes });
+        let directory = NamedPart { name: DIRECTORY.to_owned(), bytes: encoded.directory };
+        Some([directory].into_iter().chain(frames).collect())
+    }
+
+    fn times(&self, parts: &dyn Parts) -> Result<OwnedTimes, DecodeError> {
+        decode(parts, |reader| {
+            let bytes = |numbers: &[u64]| numbers.iter().map(|number| number.to_le_bytes()).collect();
+            let instants = bytes(&reader.instants()?);
+            Ok(OwnedTimes { instants, arrivals: bytes(&reader.arrivals()?) })
+        })
+    }
+
+    fn documents(&self, parts: &dyn Parts) -> Result<OwnedDocuments, DecodeError> {
+        decode(parts, |reader| {
+            let decoded = reader.documents()?;
+            let mut documents = OwnedDocuments::default();
+            documents.bytes.reserve_exact(decoded.bytes().len() + decoded.len());
+            documents.ends.reserve_exact(decoded.len());
+            decoded.iter().for_each(|document| documents.push(document));
+            Ok(documents)
+        })
+    }
+
+    fn document(&self, parts: &dyn Parts, index: usize) -> Result<Option<Vec<u8>>, DecodeError> {
+        decode(parts, |reader| reader.document(index).map(Some))
+    }
+}
+
+/// Opens the group that a block is, and reads of it what `read` asks for.
+fn decode<T>(
+    parts: &dyn Parts,
+    read: impl FnOnce(&mut GroupReader<'_>) -> Result<T, tamias_shred::DecodeError>,
+) -> Result<T, DecodeError> {
+    let directory = parts.part(DIRECTORY)?.ok_or(DecodeError::Malformed("it lacks a directory"))?;
+    let group = Group::open(&directory).map_err(malformed)?;
+    // Whoever trusts these figures later need not doubt them.
+    if group.events() != parts.events() {
+        return Err(DecodeError::Malformed("it has not as many events as the index tells"));
+    }
+    let frames = PartFrames::new(parts, group.frames());
+    let result = read(&mut group.read(&frames));
+    match frames.failure.take() {
+        Some(failure) => Err(failure.into()),
+        None => result.map_err(malformed),
+    }
+}
+
+fn malformed(error: tamias_shred::DecodeError) -> DecodeError {
+    DecodeError::Malformed(found(error))
+}
+
+/// What is wrong with a block, in a word.
+pub(crate) fn found(error: tamias_shred::DecodeError) -> &'static str {
+    use tamias_shred::DecodeError as Fault;
+    match error {
+        Fault::DirectoryChecksum => "its directory is none",
+        Fault::FrameChecksum { .. } => "a frame is not the one that its directory tells",
+        Fault::MissingFrame { .. } => "it lacks a frame",
+        Fault::Malformed { what } => what,
+        _ => "it has fewer documents than the index tells",
+    }
+}
+
+/// The frames of a block, each read when it is asked for.
+struct PartFrames<'p> {
+    parts: &'p dyn Parts,
+    frames: Vec<OnceCell<Option<Vec<u8>>>>,
+    /// Why a frame is missing.
+    failure: RefCell<Option<ReadError>>,
+}
+
+impl<'p> PartFrames<'p> {
+    fn new(parts: &'p dyn Parts, frames: usize) -> PartFrames<'p> {
+        let frames = (0..frames).map(|_| OnceCell::new()).collect();
+        PartFrames { parts, frames, failure: RefCell::default() }
+    }
+}
+
+impl Frames for PartFrames<'_> {
+    fn frame(&self, frame: u32) -> Option<&[u8]> {
+        let read = || match self.parts.part(&frame_name(frame)) {
+            Ok(bytes) => bytes,
+            Err(failure) => {
+                self.failure.replace(Some(failure));
+                None
+            }
+        };
+        self.frames.get(frame as usize)?.get_or_init(read).as_deref()
+    }
+}

@@ -1,0 +1,145 @@
+//! What was decoded of blocks in columns, kept for the queries to come: up to a number of bytes, the blocks that were used last.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tamias_query::DecodedColumns;
+use tamias_store::BlockId;
+
+/// Decoded blocks, by where they stand in the store. File numbers are never used again, so that an entry is never wrong, only of no use.
+pub(crate) struct ColumnCache {
+    bytes_max: usize,
+    entries: Mutex<Entries>,
+}
+
+#[derive(Default)]
+struct Entries {
+    by_id: HashMap<BlockId, Entry>,
+    bytes: usize,
+    /// Counts uses, to tell which was the last.
+    uses: u64,
+}
+
+struct Entry {
+    cached: Arc<Cached>,
+    bytes: usize,
+    used: u64,
+}
+
+/// What is kept of a block.
+#[derive(Default)]
+pub(crate) struct Cached {
+    decoded: OnceLock<Arc<DecodedColumns>>,
+    statistics: OnceLock<Vec<u8>>,
+}
+
+impl Cached {
+    pub(crate) fn decoded(&self) -> Option<Arc<DecodedColumns>> {
+        self.decoded.get().cloned()
+    }
+
+    pub(crate) fn keep(&self, decoded: &Arc<DecodedColumns>) {
+        self.decoded.get_or_init(|| decoded.clone());
+    }
+
+    /// The statistics of the block, which are read if they are not there.
+    pub(crate) fn statistics(&self, read: impl FnOnce() -> Vec<u8>) -> &[u8] {
+        self.statistics.get_or_init(read)
+    }
+
+    fn held_bytes(&self) -> usize {
+        let decoded = self.decoded.get().map_or(0, |decoded| decoded.held_bytes());
+        decoded + self.statistics.get().map_or(0, Vec::capacity) + size_of::<Entry>()
+    }
+}
+
+impl ColumnCache {
+    /// A cache of at most so many bytes, beside what running queries use.
+    pub(crate) fn new(bytes_max: usize) -> ColumnCache {
+        ColumnCache { bytes_max, entries: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        // Whatever panics leaves sums at worst that are too large.
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is kept of a block, or nothing yet.
+    pub(crate) fn get(&self, id: BlockId) -> Arc<Cached> {
+        let entries = self.lock();
+        entries.by_id.get(&id).map(|entry| entry.cached.clone()).unwrap_or_default()
+    }
+
+    /// A block was used, and may have grown: it is kept, and others go if there are too many.
+    pub(crate) fn note(&self, id: BlockId, cached: &Arc<Cached>) {
+        let bytes = cached.held_bytes();
+        if bytes > self.bytes_max {
+            return;
+        }
+        let mut entries = self.lock();
+        entries.uses += 1;
+        let used = entries.uses;
+        let before = entries.by_id.insert(id, Entry { cached: cached.clone(), bytes, used });
+        entries.bytes = entries.bytes + bytes - before.map_or(0, |before| before.bytes);
+        if entries.bytes > self.bytes_max {
+            entries.shrink(self.bytes_max / 8 * 7);
+        }
+    }
+}
+
+impl Entries {
+    /// Drops blocks that were used longest ago, until the others take so many bytes at most. As that is done for many at once, it costs little
+    /// for each.
+    fn shrink(&mut self, bytes_max: usize) {
+        let mut by_use: Vec<(u64, BlockId)> = self.by_id.iter().map(|(id, entry)| (entry.used, *id)).collect();
+        by_use.sort_unstable_by_key(|(used, _)| *used);
+        for (_, id) in by_use {
+            if self.bytes <= bytes_max {
+                return;
+            }
+            if let Some(entry) = self.by_id.remove(&id) {
+                self.bytes -= entry.bytes;
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for ColumnCache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ColumnCache").field("bytes_max", &self.bytes_max).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_that_were_used_last_stay_within_the_limit() {
+        let cache = ColumnCache::new(100_000);
+        let id = |block| BlockId { segment: 1, block };
+        for block in 0..200 {
+            let cached = cache.get(id(block));
+            cached.statistics(|| vec![0; 1000]);
+            cache.note(id(block), &cached);
+            assert!(cache.lock().bytes <= 100_000);
+            // The first is used all the time.
+            cache.note(id(0), &cache.get(id(0)));
+        }
+        assert!(cache.get(id(0)).statistics.get().is_some());
+        assert!(cache.get(id(199)).statistics.get().is_some());
+        assert!(cache.get(id(1)).statistics.get().is_none());
+        let entries = cache.lock();
+        assert_eq!(entries.bytes, entries.by_id.values().map(|entry| entry.bytes).sum::<usize>());
+        assert!(entries.bytes > 80_000, "{}", entries.bytes);
+    }
+
+    #[test]
+    fn a_block_that_alone_is_too_large_is_not_kept() {
+        let cache = ColumnCache::new(1000);
+        let cached = cache.get(BlockId { segment: 1, block: 0 });
+        cached.statistics(|| vec![0; 2000]);
+        cache.note(BlockId { segment: 1, block: 0 }, &cached);
+        assert_eq!(cache.lock().bytes, 0);
+    }
+}

@@ -271,7 +271,7 @@ impl KeyTable {
     /// What it has held in memory at most, in bytes; soon before it grows also what it will hold while it does. It never becomes less.
     pub(crate) fn bytes(&self) -> usize {
         // While a table grows there is one of half the size beside it.
-        let entries = self.entries.allocation_size() / 2 * 3;
+        let entries = self.entries.num_buckets() * (size_of::<Entry>() + 1) / 2 * 3;
         let will_grow = is_almost_full(self.entries.len(), self.entries.capacity());
         let entries = if will_grow { 2 * entries } else { entries };
         entries + vec_bytes(&self.text) + self.wholes.capacity() * size_of::<u32>()

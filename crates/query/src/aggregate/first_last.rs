@@ -3,6 +3,7 @@
 use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
+use crate::memory::ALLOCATION_BYTES;
 use crate::value::{Kind, Value, json, parse};
 
 /// The value of the event at one end of time.
@@ -55,7 +56,7 @@ impl<const FIRST: bool> Ends<FIRST> {
         match end {
             None => {
                 *end = Some(End { order, json: json.to_vec() });
-                json.len()
+                json.len() + ALLOCATION_BYTES
             }
             // Of several values of one event the first, and the last.
             Some(end) if if FIRST { order < end.order } else { order >= end.order } => {

@@ -120,7 +120,14 @@ impl<'p> Sorter<'p> {
         if self.ranked.len() > self.limit && (is_large || are_many) {
             self.leave_out_unwanted();
         }
-        // Those that are wanted are copied when the others are left out.
+        if self.hold_first(control).is_err() && self.ranked.len() > self.limit {
+            self.leave_out_unwanted();
+        }
+        self.hold_first(control)
+    }
+
+    /// Tells the query what the rows hold, with room to copy those that are wanted when the others are left out.
+    fn hold_first(&mut self, control: &Control) -> Result<(), ExecError> {
         let bytes = self.bytes() + self.bytes_kept;
         control.budget.hold(&mut self.holding, bytes, Held::FirstRows)
     }

@@ -294,7 +294,9 @@ impl Columns {
             None | Some(b'n' | b'[' | b'{') => return,
             Some(b'"' | b't' | b'f') => None,
             // A negative zero is told by its text.
-            Some(_) => few_digits(json).filter(|(significand, _)| *significand != 0 || json.first() != Some(&b'-')),
+            Some(_) => {
+                few_digits(json).filter(|(significand, _)| *significand != 0 || json.first() != Some(&b'-'))
+            }
         };
         let Some(Column::Numbers(numbers)) = self.columns.get_mut(column) else { return };
         match few {

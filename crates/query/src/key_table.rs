@@ -3,8 +3,8 @@
 //! Equality is that of the language: `1` and `1.0` are one key. Most keys come again in the spelling in which they came before, and are
 //! found by it; only a spelling that is new is evaluated.
 
+use crate::allocated::{is_almost_full, vec_bytes};
 use crate::chunk::value_of;
-use crate::memory::{is_almost_full, vec_bytes};
 use crate::value::canonical;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;

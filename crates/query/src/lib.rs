@@ -18,6 +18,7 @@
 //! ```
 
 mod aggregate;
+mod allocated;
 mod ast;
 mod builtin;
 mod calendar;
@@ -53,6 +54,7 @@ mod source;
 mod span;
 mod statistics;
 mod stats;
+mod stored;
 mod template;
 mod time;
 mod value;
@@ -70,9 +72,10 @@ pub use profile::{AggregateKinds, KindCounts, KindReport, PathKinds};
 pub use query::{EvalError, Expression, Query, Statement, eval};
 pub use row::{Cell, OwnedRow, Row};
 pub use rows::Rows;
-pub use source::{Block, Direction, Documents, Source, SourceError, Times};
+pub use source::{Block, Direction, Source};
 pub use span::Span;
 pub use statistics::{FalseStatistics, check_statistics, collect_statistics};
 pub use stats::{Stats, Technique};
+pub use stored::{Documents, SourceError, Times};
 pub use value::{Kind, VALUE_BYTES_MAX};
 pub use vocabulary::{Word, vocabulary};

@@ -5,7 +5,9 @@ use crate::column_block::{ColumnBlock, ColumnError};
 use crate::expr::{Computed, Expr, Printed, Scope, property};
 use crate::options::RunOptions;
 use crate::plan::{Input, Key, Output, Plan};
-use crate::source::{self, Block, Source, SourceError};
+use crate::source::{Block, Source};
+use crate::stored;
+use crate::stored::SourceError;
 use crate::value::{Kind, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -385,10 +387,10 @@ impl Block for Timed<Arc<dyn Block>> {
     fn range(&self) -> ((u64, u64), (u64, u64)) {
         self.of.range()
     }
-    fn times(&self) -> Result<Option<source::Times<'_>>, SourceError> {
+    fn times(&self) -> Result<Option<stored::Times<'_>>, SourceError> {
         timed(&self.nanoseconds, || self.of.times())
     }
-    fn documents(&self) -> Result<Option<source::Documents<'_>>, SourceError> {
+    fn documents(&self) -> Result<Option<stored::Documents<'_>>, SourceError> {
         timed(&self.nanoseconds, || self.of.documents())
     }
     fn columns(&self) -> Result<Option<&ColumnBlock>, SourceError> {

@@ -91,7 +91,8 @@ impl Entries {
     /// Drops blocks that were used longest ago, until the others take so many bytes at most. As that is done for many at once, it costs little
     /// for each.
     fn shrink(&mut self, bytes_max: usize) {
-        let mut by_use: Vec<(u64, BlockId)> = self.by_id.iter().map(|(id, entry)| (entry.used, *id)).collect();
+        let mut by_use: Vec<(u64, BlockId)> =
+            self.by_id.iter().map(|(id, entry)| (entry.used, *id)).collect();
         by_use.sort_unstable_by_key(|(used, _)| *used);
         for (_, id) in by_use {
             if self.bytes <= bytes_max {

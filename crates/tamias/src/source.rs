@@ -42,7 +42,14 @@ impl Source for SnapshotSource {
                 Some(parts) => {
                     let cached = self.cache.get(parts.id());
                     let columns = OnceLock::new();
-                    Arc::new(StoredColumns { block, parts, cached, columns, cache: self.cache.clone(), left_out })
+                    Arc::new(StoredColumns {
+                        block,
+                        parts,
+                        cached,
+                        columns,
+                        cache: self.cache.clone(),
+                        left_out,
+                    })
                 }
             }
         };
@@ -74,7 +81,8 @@ impl Block for TextBlock {
     }
 
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        let order = |index| self.block.key(index).ok().flatten().map_or((0, 0), |key| (key.instant, key.arrival));
+        let order =
+            |index| self.block.key(index).ok().flatten().map_or((0, 0), |key| (key.instant, key.arrival));
         (order(0), order(self.block.len().saturating_sub(1)))
     }
 
@@ -130,8 +138,10 @@ impl StoredColumns {
             Some(decoded) => ColumnBlock::sharing(decoded, frames),
             None => {
                 let damaged = |found| tamias_store::ReadError::Damaged(self.parts.damage(found));
-                let directory = self.parts.part(codec::DIRECTORY)?.ok_or_else(|| damaged("it lacks a directory"))?;
-                let columns = ColumnBlock::open(&directory, frames).map_err(|error| damaged(codec::found(error)))?;
+                let directory =
+                    self.parts.part(codec::DIRECTORY)?.ok_or_else(|| damaged("it lacks a directory"))?;
+                let columns =
+                    ColumnBlock::open(&directory, frames).map_err(|error| damaged(codec::found(error)))?;
                 if columns.len() != self.block.len() {
                     return Err(damaged("it has not as many events as the index tells"));
                 }

@@ -4,7 +4,7 @@ use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::key_table::{Found, KeyTable, Spelling};
-use crate::memory::{ALLOCATION_BYTES, vec_bytes};
+use crate::allocated::{ALLOCATION_BYTES, vec_bytes};
 use crate::value::{Kind, Value, json, parse};
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
-use crate::memory::ALLOCATION_BYTES;
+use crate::allocated::ALLOCATION_BYTES;
 use crate::value::{Kind, Value, json, parse};
 
 /// The value of the event at one end of time.

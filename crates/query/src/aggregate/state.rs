@@ -2,7 +2,7 @@
 
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
-use crate::memory::vec_bytes;
+use crate::allocated::vec_bytes;
 use crate::statistics::{Extreme, Sum};
 use crate::value::{Kind, Number, Value, write_json};
 use std::fmt::Debug;

@@ -4,7 +4,7 @@ mod path_column;
 
 pub(crate) use path_column::{Coded, NumberColumn, PathColumn};
 
-use crate::source::{SourceError, Times};
+use crate::stored::{SourceError, Times};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -145,7 +145,9 @@ impl ColumnBlock {
                     self.read(|reader| Ok((reader.instants()?, reader.arrivals()?)))?;
                 // What looks for an instant counts on it.
                 if !instants.is_sorted() {
-                    return Err(DecodeError::Malformed { what: "its events are not in the order of time" }.into());
+                    return Err(
+                        DecodeError::Malformed { what: "its events are not in the order of time" }.into()
+                    );
                 }
                 let bytes = |numbers: Vec<u64>| numbers.into_iter().map(u64::to_le_bytes).collect();
                 let times = OwnTimes { instants: bytes(instants), arrivals: bytes(arrivals) };
@@ -210,7 +212,9 @@ impl ColumnBlock {
         let frames = Reading { block: self, failure: Mutex::default() };
         let result = read(&mut self.decoded.group.read(&frames));
         // A frame that could not be read is why the rest could not be decoded.
-        result.map_err(|error| lock(&frames.failure).take().map_or(ColumnError::Decode(error), ColumnError::Read))
+        result.map_err(|error| {
+            lock(&frames.failure).take().map_or(ColumnError::Decode(error), ColumnError::Read)
+        })
     }
 }
 

@@ -102,7 +102,8 @@ impl Coded {
         let mut codes = vec![0u32; rows];
         let mut known: Option<HashMap<(i64, u8), u32, foldhash::fast::FixedState>> = Some(HashMap::default());
         for place in 0..numbers.values.len() {
-            let row = numbers.rows.as_ref().map_or(place, |rows| rows.get(place).map_or(0, |row| *row as usize));
+            let row =
+                numbers.rows.as_ref().map_or(place, |rows| rows.get(place).map_or(0, |row| *row as usize));
             let next = ends.len() as u32;
             let code = match (&mut known, numbers.get(place)) {
                 (Some(known), Some(number)) => *known.entry(number).or_insert(next),

@@ -1,7 +1,7 @@
 //! Rows that are held in memory, as text, a page after the other.
 
+use crate::allocated::vec_bytes;
 use crate::chunk::{Chunk, Columns};
-use crate::memory::vec_bytes;
 use crate::value::Value;
 
 /// Rows of so many columns.

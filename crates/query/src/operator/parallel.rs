@@ -138,14 +138,17 @@ impl<'p> Intake<'p> {
             }
         }
         stats.blocks += 1;
-        let Some(mut scan) = scan::open(run, worker, block, &part, statistics.as_ref(), Position::default())? else {
+        let Some(mut scan) = scan::open(run, worker, block, &part, statistics.as_ref(), Position::default())?
+        else {
             return Ok(());
         };
         let mut has_more = true;
         while has_more {
             columns.clear();
             has_more = scan.next(columns, u64::MAX, stats)?;
-            control.profile.taken(|| groups.take(&Chunk::new(columns, scan.documents().unwrap_or_default()), control))?;
+            control
+                .profile
+                .taken(|| groups.take(&Chunk::new(columns, scan.documents().unwrap_or_default()), control))?;
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! A group's keys as its first event shows them.
 
+use crate::allocated::ALLOCATION_BYTES;
 use crate::chunk::{Order, value_of};
 use crate::key_table::KeyTable;
-use crate::memory::ALLOCATION_BYTES;
 use crate::value::Value;
 use std::ops::Range;
 

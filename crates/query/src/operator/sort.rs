@@ -3,11 +3,12 @@
 use super::beginning::Beginning;
 use super::held::HeldRows;
 use super::sorted::{Ranked, RowOrder, SortedRows};
+use crate::allocated::vec_bytes;
 use crate::chunk::{Chunk, value_of};
 use crate::control::Control;
 use crate::error::{ExecError, Held};
 use crate::interrupt::Meter;
-use crate::memory::{Holding, vec_bytes};
+use crate::memory::Holding;
 use crate::outputs::check_row;
 use crate::plan::Sort;
 use crate::value::{Value, order};

@@ -6,8 +6,10 @@ use crate::expr::{Event, Scope, Spare};
 use crate::interrupt::Interrupt;
 use crate::parameters::Parameters;
 use crate::plan::{Input, Plan};
-use crate::source::{self, Block, SourceError, Times};
+use crate::source::Block;
 use crate::statistics::{Statistics, collect_statistics};
+use crate::stored;
+use crate::stored::{SourceError, Times};
 use crate::{optimizer, parser, planner};
 use std::sync::Arc;
 use tamias_json::Offsets;
@@ -139,8 +141,8 @@ impl Block for Events {
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
         Ok(Some(Times { instants: &self.instants, arrivals: &self.instants }))
     }
-    fn documents(&self) -> Result<Option<source::Documents<'_>>, SourceError> {
-        Ok(Some(source::Documents { bytes: &self.documents, ends: &self.ends }))
+    fn documents(&self) -> Result<Option<stored::Documents<'_>>, SourceError> {
+        Ok(Some(stored::Documents { bytes: &self.documents, ends: &self.ends }))
     }
     fn statistics(&self) -> Option<&[u8]> {
         Some(&self.statistics)

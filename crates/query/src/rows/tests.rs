@@ -3,7 +3,9 @@
 use super::*;
 use crate::interrupt::Interrupt;
 use crate::query::Query;
-use crate::source::{self, Block, SourceError, Times};
+use crate::source::Block;
+use crate::stored;
+use crate::stored::{SourceError, Times};
 use std::num::NonZeroUsize;
 
 /// Documents, by their numbers in time.
@@ -38,8 +40,8 @@ impl Block for Documents {
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
         Ok(Some(Times { instants: &self.numbers, arrivals: &self.numbers }))
     }
-    fn documents(&self) -> Result<Option<source::Documents<'_>>, SourceError> {
-        Ok(Some(source::Documents { bytes: &self.bytes, ends: &self.ends }))
+    fn documents(&self) -> Result<Option<stored::Documents<'_>>, SourceError> {
+        Ok(Some(stored::Documents { bytes: &self.bytes, ends: &self.ends }))
     }
     fn statistics(&self) -> Option<&[u8]> {
         None

@@ -2,7 +2,7 @@
 
 use crate::chunk::Order;
 use crate::expr::Event;
-use crate::source::Times;
+use crate::stored::Times;
 use std::ops::Range;
 
 /// The parts of a block.

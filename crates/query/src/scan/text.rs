@@ -11,9 +11,10 @@ use crate::error::ExecError;
 use crate::expr::{Event, Scope};
 use crate::outputs::check_row;
 use crate::pushdown::{Finder, window};
-use crate::source::{Block, Direction, Documents};
+use crate::source::{Block, Direction};
 use crate::statistics::Statistics;
 use crate::stats::{Stats, Technique};
+use crate::stored::Documents;
 use std::ops::Range;
 use tamias_json::search;
 

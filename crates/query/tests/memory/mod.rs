@@ -3,7 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "tests stop where something is wrong")]
 
 use std::sync::Arc;
-use tamias_query::{Block, ColumnBlock, ReadFrame, Direction, Documents, Query, Rows, RunOptions, Source, SourceError, Stats, Times};
+use tamias_query::{
+    Block, ColumnBlock, Direction, Documents, Query, ReadFrame, Rows, RunOptions, Source, SourceError, Stats,
+    Times,
+};
 
 #[derive(Clone)]
 pub(crate) struct Event {
@@ -134,7 +137,8 @@ impl Memory {
 
     /// The same events in columns.
     pub(crate) fn in_columns(&self) -> Memory {
-        let group = |group: &Vec<Arc<MemoryBlock>>| group.iter().map(|block| Arc::new(block.in_columns())).collect();
+        let group =
+            |group: &Vec<Arc<MemoryBlock>>| group.iter().map(|block| Arc::new(block.in_columns())).collect();
         Memory { groups: self.groups.iter().map(group).collect() }
     }
 

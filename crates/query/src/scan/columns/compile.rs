@@ -19,7 +19,8 @@ impl ColumnPlan {
         if !events.unnest.is_empty() || events.reads_whole {
             return None;
         }
-        let mut paths: Vec<Box<[Box<str>]>> = events.names.iter().map(|name| [spelled(name)].into()).collect();
+        let mut paths: Vec<Box<[Box<str>]>> =
+            events.names.iter().map(|name| [spelled(name)].into()).collect();
         let mut exprs: Vec<Expr> = outputs.iter().map(|output| output.expr.clone()).collect();
         exprs.extend(plan.filter.clone());
         for expr in &exprs {
@@ -29,7 +30,8 @@ impl ColumnPlan {
             rewrite(expr, &events.names, &paths);
         }
         let filter = plan.filter.as_ref().and_then(|_| exprs.pop());
-        let outputs = outputs.iter().zip(exprs).map(|(output, expr)| Output { expr, form: output.form }).collect();
+        let outputs =
+            outputs.iter().zip(exprs).map(|(output, expr)| Output { expr, form: output.form }).collect();
         Some(ColumnPlan { paths, filter, outputs })
     }
 }

@@ -8,7 +8,7 @@ use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, LikeForm, Scope, Spare};
-use crate::source::Times;
+use crate::stored::Times;
 use crate::value::Value;
 use memchr::memmem;
 use std::sync::Arc;
@@ -120,7 +120,9 @@ impl<'b> Evaluator<'b> {
                 let mut mask = vec![false; self.rows];
                 for term in terms {
                     let left: Mask = match within {
-                        Some(within) => within.iter().zip(&mask).map(|(within, mask)| *within && !mask).collect(),
+                        Some(within) => {
+                            within.iter().zip(&mask).map(|(within, mask)| *within && !mask).collect()
+                        }
                         None => mask.iter().map(|mask| !mask).collect(),
                     };
                     let passes = self.test(term, Some(&left))?;
@@ -165,7 +167,8 @@ impl<'b> Evaluator<'b> {
         if let Some(within) = within {
             mask.iter_mut().zip(within).for_each(|(mask, within)| *mask &= within);
         }
-        let rows: Vec<usize> = (0..self.rows).filter(|row| mask.get(*row).copied().unwrap_or_default()).collect();
+        let rows: Vec<usize> =
+            (0..self.rows).filter(|row| mask.get(*row).copied().unwrap_or_default()).collect();
         self.each(expr, rows, |row, value| {
             if let Some(mask) = mask.get_mut(row) {
                 *mask = value.is_true();

@@ -2,9 +2,11 @@
 
 mod compile;
 mod evaluate;
+mod found;
 mod range;
 
 pub(crate) use compile::ColumnPlan;
+pub(crate) use found::Found;
 
 use super::block_scan::{BlockScan, Part, Position, Run};
 use crate::chunk::{Columns, Form};
@@ -13,33 +15,13 @@ use crate::control::Control;
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
 use crate::outputs::{Output, check_row};
-use crate::source::{Direction, Times};
+use crate::source::Direction;
 use crate::stats::{Stats, Technique};
+use crate::stored::Times;
 use crate::value::{Value, write_json};
 use evaluate::{Evaluator, Mask};
+use found::Values;
 use std::sync::Arc;
-
-/// The rows of a block that pass, and their values.
-#[derive(Debug)]
-pub(crate) struct Found {
-    /// Places in the block, in the query's direction.
-    rows: Vec<u32>,
-    outputs: Vec<Values>,
-    events: usize,
-}
-
-/// The values of an output.
-#[derive(Debug)]
-enum Values {
-    Nothing,
-    /// By the places of rows in the block.
-    Path(Arc<PathColumn>),
-    /// By the entries of a path, for each of which the value is known.
-    Entries { of: Arc<PathColumn>, values: Arc<Dictionary> },
-    /// By the rows that pass.
-    Rows(Arc<Dictionary>),
-    Undefined,
-}
 
 /// A scan of a block in columns.
 pub(crate) struct ColumnScan<'s> {
@@ -99,7 +81,8 @@ fn find(
         Some(filter) => Some(evaluator.test(filter, None)?),
         None => None,
     };
-    let passes = |row: &u32| mask.as_ref().is_none_or(|mask| mask.get(*row as usize).copied().unwrap_or_default());
+    let passes =
+        |row: &u32| mask.as_ref().is_none_or(|mask| mask.get(*row as usize).copied().unwrap_or_default());
     let all = part.events.start as u32..part.events.end as u32;
     let mut rows: Vec<u32> = all.filter(passes).collect();
     if direction == Direction::Descending {
@@ -210,7 +193,13 @@ fn push_values(values: &Values, rows: &[u32], first: usize, column: usize, colum
     }
 }
 
-fn push_coded(coded: &Coded, dictionary: &Arc<Dictionary>, rows: &[u32], column: usize, columns: &mut Columns) {
+fn push_coded(
+    coded: &Coded,
+    dictionary: &Arc<Dictionary>,
+    rows: &[u32],
+    column: usize,
+    columns: &mut Columns,
+) {
     let dictionary = columns.share(dictionary.clone());
     columns.push_entries(column, dictionary, rows.iter().map(|row| coded.code(*row as usize)));
 }

@@ -1,0 +1,33 @@
+//! What a source hands over of a block, or why it cannot.
+
+use crate::chunk::Order;
+
+/// When the events of a block happened, and in which order they came.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times<'b> {
+    /// For each event its instant: ticks of 100 ns since 0001-01-01T00:00:00Z, as a little-endian `u64`.
+    pub instants: &'b [[u8; 8]],
+    /// For each event its arrival number, as a little-endian `u64`.
+    pub arrivals: &'b [[u8; 8]],
+}
+
+/// The documents of a block.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Documents<'b> {
+    /// The documents, each followed by a line feed.
+    pub bytes: &'b [u8],
+    /// For each event the offset just past its document, as a little-endian `u32`.
+    pub ends: &'b [[u8; 4]],
+}
+
+impl Times<'_> {
+    /// The instant and arrival number of an event; zeros where there is none.
+    #[inline]
+    pub(crate) fn order(&self, index: usize) -> Order {
+        let number = |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        (number(self.instants), number(self.arrivals))
+    }
+}
+
+/// Why a source cannot go on.
+pub type SourceError = Box<dyn std::error::Error + Send + Sync>;

@@ -1,6 +1,7 @@
-//! Parquet and Arrow files. A column has one type there, so the rows are gone through twice: first to see what the values are.
+//! Parquet and Arrow files. A column has one type there, which its values tell: so the rows are kept in a file until all were seen.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Seek, Write};
 use std::sync::Arc;
 
 use arrow_array::builder::{
@@ -102,33 +103,96 @@ fn nanoseconds(cell: Cell<'_>) -> Option<i64> {
     i64::try_from((i128::from(ticks) - UNIX_TICKS) * 100).ok()
 }
 
+/// Writes the rows of a query as a file of columns, and tells how many there were. `is_instant` tells of which columns the numbers are
+/// instants.
+pub(crate) fn write(
+    rows: &mut Rows,
+    is_instant: &[bool],
+    format: FileFormat,
+    out: impl Write + Send,
+) -> Result<u64, Failure> {
+    let (columns, mut kept) = Columns::see(rows, is_instant)?;
+    columns.write(&mut kept, format, out)
+}
+
+/// Rows in a file that has no name, and is gone with the process.
+struct Kept {
+    file: BufReader<File>,
+    rows: u64,
+    width: usize,
+    /// The JSON of a row's cells, and where each ends.
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+fn unkept(error: std::io::Error) -> Failure {
+    Failure::Io(format!(
+        "rows cannot be kept in a temporary file: {error}; TMPDIR names another folder for it"
+    ))
+}
+
+impl Kept {
+    /// Goes on to the next row: whether there is one.
+    fn next(&mut self) -> Result<bool, Failure> {
+        let Some(left) = self.rows.checked_sub(1) else { return Ok(false) };
+        self.rows = left;
+        self.bytes.clear();
+        self.ends.clear();
+        for _ in 0..self.width {
+            let mut length = [0; 4];
+            self.file.read_exact(&mut length).map_err(unkept)?;
+            let start = self.bytes.len();
+            self.bytes.resize(start + u32::from_le_bytes(length) as usize, 0);
+            self.file.read_exact(self.bytes.get_mut(start..).unwrap_or_default()).map_err(unkept)?;
+            self.ends.push(self.bytes.len());
+        }
+        Ok(true)
+    }
+
+    /// The cells of the present row.
+    fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts
+            .zip(&self.ends)
+            .map(|(start, end)| Cell::of_json(self.bytes.get(start..*end).unwrap_or_default()))
+    }
+}
+
 /// The names and the types of a query's columns.
 #[derive(Debug)]
-pub(crate) struct Columns {
+struct Columns {
     names: Vec<String>,
     types: Vec<Type>,
 }
 
 impl Columns {
-    /// Goes through all rows, and sees what the values of each column have in common.
-    pub(crate) fn see(rows: &mut Rows, is_instant: &[bool]) -> Result<Columns, Failure> {
+    /// Goes through all rows, keeps them, and sees what the values of each column have in common.
+    fn see(rows: &mut Rows, is_instant: &[bool]) -> Result<(Columns, Kept), Failure> {
         let names = rows.columns().to_vec();
         let is_instant = is_instant.iter().copied().chain(std::iter::repeat(false));
         let mut seen: Vec<Seen> = names.iter().zip(is_instant).map(|(_, it)| Seen::new(it)).collect();
+        let mut file = BufWriter::new(tempfile::tempfile().map_err(unkept)?);
+        let mut count = 0;
         while let Some(row) = rows.next_row()? {
-            seen.iter_mut().zip(row.cells()).for_each(|(seen, cell)| seen.add(cell));
+            count += 1;
+            for (seen, cell) in seen.iter_mut().zip(row.cells()) {
+                seen.add(cell);
+                let json = cell.json().unwrap_or_default();
+                // A value has 16 MiB at most.
+                file.write_all(&(json.len() as u32).to_le_bytes()).map_err(unkept)?;
+                file.write_all(json).map_err(unkept)?;
+            }
         }
-        Ok(Columns { names, types: seen.iter().map(Seen::as_type).collect() })
+        let mut file = file.into_inner().map_err(|error| unkept(error.into_error()))?;
+        file.rewind().map_err(unkept)?;
+        let width = names.len();
+        let kept =
+            Kept { file: BufReader::new(file), rows: count, width, bytes: Vec::new(), ends: Vec::new() };
+        Ok((Columns { names, types: seen.iter().map(Seen::as_type).collect() }, kept))
     }
 
-    /// Writes the rows, which must be those that were seen, and tells how many there were. Over the same events a query gives the same
-    /// rows, but for one that asks for `Now()`: a value of another type is an error.
-    pub(crate) fn write(
-        &self,
-        rows: &mut Rows,
-        format: FileFormat,
-        out: impl Write + Send,
-    ) -> Result<u64, Failure> {
+    /// Writes the rows, and tells how many there were.
+    fn write(&self, rows: &mut Kept, format: FileFormat, out: impl Write + Send) -> Result<u64, Failure> {
         let broken = |error: &dyn std::fmt::Display| Failure::Io(format!("cannot write the file: {error}"));
         let schema = Arc::new(self.schema());
         let mut count = 0;
@@ -170,20 +234,12 @@ impl Columns {
     }
 
     /// The next rows; none after the last.
-    fn batch(&self, rows: &mut Rows, schema: &Arc<Schema>) -> Result<Option<RecordBatch>, Failure> {
+    fn batch(&self, rows: &mut Kept, schema: &Arc<Schema>) -> Result<Option<RecordBatch>, Failure> {
         let mut builders: Vec<Builder> = self.types.iter().map(|of| Builder::new(*of)).collect();
         let mut count = 0;
-        while count < BATCH_ROWS {
-            let Some(row) = rows.next_row()? else { break };
+        while count < BATCH_ROWS && rows.next()? {
             count += 1;
-            for ((builder, cell), name) in builders.iter_mut().zip(row.cells()).zip(&self.names) {
-                if !builder.push(cell) {
-                    return Err(Failure::Query(format!(
-                        "column '{name}' has values of another type each time the query runs; \
-                         give it one type, or leave `Now()` out of it"
-                    )));
-                }
-            }
+            builders.iter_mut().zip(rows.cells()).for_each(|(builder, cell)| builder.push(cell));
         }
         if count == 0 {
             return Ok(None);
@@ -214,33 +270,16 @@ impl Builder {
         }
     }
 
-    /// False where the value is of another type.
-    fn push(&mut self, cell: Cell<'_>) -> bool {
-        let is_null = matches!(cell.kind(), Kind::Undefined | Kind::Null);
+    /// All values are of the type, or none.
+    fn push(&mut self, cell: Cell<'_>) {
         match self {
-            Builder::Boolean(builder) => {
-                let value = cell.as_bool();
-                builder.append_option(value);
-                value.is_some() || is_null
-            }
-            Builder::Instant(builder) => {
-                let value = nanoseconds(cell);
-                builder.append_option(value);
-                value.is_some() || is_null
-            }
-            Builder::Whole(builder) => {
-                let value = whole(cell);
-                builder.append_option(value);
-                value.is_some() || is_null
-            }
-            Builder::Binary(builder) => {
-                let value = binary(cell);
-                builder.append_option(value);
-                value.is_some() || is_null
-            }
+            Builder::Boolean(builder) => builder.append_option(cell.as_bool()),
+            Builder::Instant(builder) => builder.append_option(nanoseconds(cell)),
+            Builder::Whole(builder) => builder.append_option(whole(cell)),
+            Builder::Binary(builder) => builder.append_option(binary(cell)),
             Builder::Text(builder) => {
+                let is_null = matches!(cell.kind(), Kind::Undefined | Kind::Null);
                 builder.append_option((!is_null).then(|| cell_text(cell)));
-                true
             }
         }
     }
@@ -262,22 +301,21 @@ mod tests {
     use tamias::{Query, RunOptions, Store};
 
     #[test]
-    fn events_that_come_between_the_runs_change_nothing() {
+    fn a_query_runs_once_and_its_rows_are_those_that_were_seen() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
-        store.append([r#"{"@t":"2024-05-29T10:56:01Z","N":1}"#]).unwrap();
-        let query = Query::prepare("select N from stream").unwrap();
-        let snapshot = store.snapshot().unwrap();
-        let run = || snapshot.run(&query, RunOptions::default());
+        store.append([r#"{"@t":"2024-05-29T10:56:01Z","N":1}"#, r#"{"@t":"2024-05-29T10:56:02Z"}"#]).unwrap();
+        // It gives another value each time it runs.
+        let query = Query::prepare("select N, Now() as now from stream").unwrap();
         for format in [FileFormat::Parquet, FileFormat::Arrow] {
-            let columns = Columns::see(&mut run(), &query.instant_columns()).unwrap();
+            let mut rows = store.run(&query, RunOptions::default()).unwrap();
+            let (columns, mut kept) = Columns::see(&mut rows, &query.instant_columns()).unwrap();
+            assert_eq!(columns.types, [Type::Whole, Type::Instant]);
             store.append([r#"{"@t":"2024-05-29T10:56:00Z","N":"a text"}"#]).unwrap();
-            assert_eq!(columns.write(&mut run(), format, Vec::new()).unwrap(), 1);
+            let count = columns.write(&mut kept, format, Vec::new()).unwrap();
+            assert_eq!(count, rows.stats().rows);
         }
-        // A value of another type is told, and not lost.
-        let columns = Columns { names: vec!["N".to_owned()], types: vec![Type::Whole] };
-        let error =
-            columns.write(&mut store.query("select N from stream").unwrap(), FileFormat::Arrow, Vec::new());
-        assert!(matches!(error, Err(Failure::Query(text)) if text.contains("'N'")));
+        let mut rows = store.run(&query, RunOptions::default()).unwrap();
+        assert_eq!(write(&mut rows, &[], FileFormat::Arrow, Vec::new()).unwrap(), 4);
     }
 }

@@ -141,6 +141,18 @@ pub struct Cell<'r> {
 }
 
 impl<'r> Cell<'r> {
+    /// The cell that holds a value, for programs that have kept the [JSON](Cell::json) of another. Of text that is no JSON value, what the cell is
+    /// asked for is unspecified.
+    ///
+    /// ```
+    /// use tamias_query::{Cell, Kind};
+    /// assert_eq!(Cell::of_json(b"12.5").kind(), Kind::Number);
+    /// assert_eq!(Cell::of_json(b"").json(), None);
+    /// ```
+    pub fn of_json(json: &'r [u8]) -> Cell<'r> {
+        Cell { json }
+    }
+
     /// Whether there is no value.
     pub fn is_undefined(&self) -> bool {
         self.json.is_empty()

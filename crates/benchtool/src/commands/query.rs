@@ -37,11 +37,10 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     options.memory_bytes = args.memory.unwrap_or(options.memory_bytes);
     options.threads = args.threads.unwrap_or_else(processors);
     let snapshot = store.snapshot()?;
-    let run = || match args.on_damage {
-        OnDamage::Fail => (snapshot.run(&query, options.clone()), LeftOut::default()),
-        OnDamage::Skip => snapshot.run_past_damage(&query, options.clone()),
+    let (mut rows, left_out) = match args.on_damage {
+        OnDamage::Fail => (snapshot.run(&query, options), LeftOut::default()),
+        OnDamage::Skip => snapshot.run_past_damage(&query, options),
     };
-    let (mut rows, left_out) = run();
     let count = if analyze {
         while rows.next_row()?.is_some() {}
         output::write_line(&mut out, rows.analysis().trim_end())?;
@@ -56,8 +55,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
                 let mut file = OutputFile::create(path)?;
                 let count = match file_format(format)? {
                     None => output::write_rows(&mut rows, format, &shown, &mut file)?,
-                    // Of the same events: their values have the types that were seen.
-                    Some(write) => write(&mut rows, &mut run().0, &query.instant_columns(), &mut file)?,
+                    Some(write) => write(&mut rows, &query.instant_columns(), &mut file)?,
                 };
                 file.finish()?;
                 count
@@ -72,20 +70,20 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     if count == 0 && args.exit_status { Err(Failure::NoRows) } else { Ok(()) }
 }
 
-/// Writes the rows of a query that is run twice, as columns that have types.
-type WriteColumns = fn(&mut Rows, &mut Rows, &[bool], &mut OutputFile) -> Result<u64, Failure>;
+/// Writes the rows of a query as columns that have types.
+type WriteColumns = fn(&mut Rows, &[bool], &mut OutputFile) -> Result<u64, Failure>;
 
 /// How a file of columns is written; `None` for the formats that are text.
 #[cfg(feature = "columnar")]
 fn file_format(format: Format) -> Result<Option<WriteColumns>, Failure> {
-    use crate::columnar::{Columns, FileFormat};
+    use crate::columnar::{self, FileFormat};
     Ok(match format {
-        Format::Parquet => Some(|seen, rows, instants, file| {
-            Columns::see(seen, instants)?.write(rows, FileFormat::Parquet, file)
-        }),
-        Format::Arrow => Some(|seen, rows, instants, file| {
-            Columns::see(seen, instants)?.write(rows, FileFormat::Arrow, file)
-        }),
+        Format::Parquet => {
+            Some(|rows, instants, file| columnar::write(rows, instants, FileFormat::Parquet, file))
+        }
+        Format::Arrow => {
+            Some(|rows, instants, file| columnar::write(rows, instants, FileFormat::Arrow, file))
+        }
         _ => None,
     })
 }

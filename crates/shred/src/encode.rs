@@ -169,6 +169,10 @@ impl Encoder {
         let dissection = dissector.finish();
         let written = write(events, bytes, &dissection, &mut self.frames);
         dissection.recycle(&mut self.spare);
+        // A single document may be a hundred times as large as a group: what only that needs is given back.
+        if bytes > GROUP_BYTES_MAX {
+            self.offsets = Offsets::new();
+        }
         written
     }
 }

@@ -1,7 +1,7 @@
 //! Every document comes back, byte for byte, and as columns.
 
 use proptest::prelude::*;
-use tamias_shred::{Encoded, Event, Group, Leaf, encode, group_len};
+use tamias_shred::{Encoded, Encoder, Event, Group, Leaf, encode, group_len};
 use tamias_testdata::{DATA_SETS, Generator, broken_documents, data_set, nasty_documents, spaced_documents};
 
 fn events<'d>(documents: &[&'d [u8]]) -> Vec<Event<'d>> {
@@ -240,5 +240,23 @@ proptest! {
     fn any_bytes_come_back(documents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20)) {
         let documents: Vec<&[u8]> = documents.iter().map(Vec::as_slice).collect();
         round_trip(&documents);
+    }
+}
+
+#[test]
+fn an_encoder_writes_the_same_whatever_came_before() {
+    let mut generator = Generator::new(9, 1_500);
+    let mut generated = Vec::new();
+    while generator.write_next(&mut generated) {}
+    let lines: Vec<&[u8]> = generated.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    let nasty = nasty_documents();
+    let nasty: Vec<&[u8]> = nasty.iter().map(AsRef::as_ref).collect();
+    let mut encoder = Encoder::new().expect("has memory");
+    for documents in [&lines[..1_000], &nasty[..], &[][..], &lines[1_000..], &lines[..1_000]] {
+        let events = events(documents);
+        let events = &events[..group_len(&events)];
+        let (again, fresh) = (encoder.encode(events).expect("encodes"), encode(events).expect("encodes"));
+        assert_eq!(again.directory, fresh.directory);
+        assert_eq!(again.frames, fresh.frames);
     }
 }

@@ -278,6 +278,7 @@ fn is_true_or_false(expr: &Expr) -> bool {
             | Expr::Compare { .. }
             | Expr::CompareNumber { .. }
             | Expr::In { .. }
+            | Expr::InSet { .. }
             | Expr::Like { .. }
             | Expr::Match { .. }
             | Expr::MatchWhole { .. }

@@ -18,6 +18,7 @@ use crate::interrupt::{CancelHandle, Meter};
 use crate::operator::{self, Merge, ReadAhead, RowId, SortedRows, Sorter};
 use crate::options::RunOptions;
 use crate::outputs::{Output, outputs};
+use crate::overflow::overflows;
 use crate::plan::{self, Input, Plan};
 use crate::profile::KindReport;
 use crate::row::{OwnedRow, Row};
@@ -128,6 +129,7 @@ impl Rows {
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.plan.warnings.clone();
         warnings.append(&mut self.control.watch.warnings());
+        warnings.append(&mut overflows(&self.plan, &self.control));
         warnings
     }
 

@@ -1,5 +1,6 @@
 //! Warnings: what may mislead about an answer.
 
+use crate::value::PLACES_MAX;
 use std::fmt;
 
 /// Something about a query, or about the events that it read, that its answer may mislead about. An answer never changes by it.
@@ -43,6 +44,18 @@ pub enum Warning {
         /// The text.
         text: String,
     },
+    /// An aggregate met numbers of too many digits, and is undefined there.
+    TooManyDigits {
+        /// The aggregate, as in `sum(Elapsed)`.
+        aggregate: String,
+        /// How many such numbers.
+        count: u64,
+    },
+    /// Arithmetic is undefined where its result is larger than a decimal.
+    Overflow {
+        /// How many such results. One that was asked for more than once may have been counted more than once.
+        count: u64,
+    },
 }
 
 /// What a key's values were compared with.
@@ -84,6 +97,14 @@ impl fmt::Display for Warning {
                     "`{aggregate}` is not what it may look like: percentiles go from 0 to 100; did you mean {meant}?"
                 )
             }
+            Warning::TooManyDigits { aggregate, count } => write!(
+                f,
+                "`{aggregate}` is undefined where it met a number with digits more than {PLACES_MAX} places from the point ({count} in all)"
+            ),
+            Warning::Overflow { count } => write!(
+                f,
+                "arithmetic is undefined where its result is larger than a decimal ({count} in all)"
+            ),
             Warning::NoInstant { text } => write!(
                 f,
                 "an instant is compared with '{text}', which is no ISO 8601 date or time, and that is undefined; \

@@ -134,6 +134,11 @@ impl Pruner {
         self.pushdown.condition.as_ref()?.alone.as_ref().map(|alone| alone.slot)
     }
 
+    /// Whether keys of events are asked for.
+    pub(crate) fn names_keys(&self) -> bool {
+        !self.pushdown.names.is_empty()
+    }
+
     /// Whether there is no condition.
     pub(crate) fn is_unconditional(&self) -> bool {
         self.pushdown.condition.is_none()

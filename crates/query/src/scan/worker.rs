@@ -86,7 +86,8 @@ impl Worker {
         let Some(pruner) = &mut self.pruner else {
             return Ok(Pruned { part: Part::unsettled(0..count, number), all_pass: false, statistics: None });
         };
-        let statistics = Statistics::of(block);
+        // Where no key is named they tell nothing, and need not be read.
+        let statistics = if pruner.names_keys() { Statistics::of(block) } else { None };
         let Verdict { events, passes, settled } = pruner.of(block, statistics.as_ref())?;
         if passes == Some(false) {
             stats.blocks_skipped += 1;

@@ -27,6 +27,14 @@ const INTERVALS_MAX: u64 = 1 << 12;
 /// Up to so many combinations have a place each.
 const FEW: u64 = 1 << 16;
 
+/// Whether the values of a key may be entries of a dictionary, which the first of them tells.
+fn may_be_entries(chunk: &Chunk<'_>, key: &KeyColumn) -> bool {
+    let KeyColumn::Value { column, .. } = key else { return true };
+    let Column::Values(cells) = chunk.column(*column) else { return false };
+    let first = cells.iter().find(|cell| **cell != CellText::Undefined);
+    matches!(first, None | Some(CellText::Entry { .. }))
+}
+
 /// How the keys of a chunk's rows are combined.
 pub(super) struct Combination<'c> {
     keys: Vec<KeyCells<'c>>,
@@ -46,6 +54,9 @@ enum KeyCells<'c> {
 impl Combined {
     /// How the keys of a chunk are combined; none where they cannot be.
     pub(super) fn begin<'c>(&mut self, chunk: &Chunk<'c>, keys: &[KeyColumn]) -> Option<Combination<'c>> {
+        if !keys.iter().all(|key| may_be_entries(chunk, key)) {
+            return None;
+        }
         let mut all = Vec::with_capacity(keys.len());
         let mut dictionaries = Vec::with_capacity(keys.len());
         let mut combinations = 1u64;

@@ -1,6 +1,5 @@
 //! Rows of one block as columns: what a scan finds, and what operators take.
 
-use crate::allocated::vec_bytes;
 use crate::dictionary::Dictionary;
 use crate::value::{Array, Number, Object, Text, Value, few_digits, parse, write_json};
 use std::sync::Arc;
@@ -68,6 +67,8 @@ pub(crate) struct Columns {
     columns: Vec<Column>,
     /// For each row its event's place in time.
     orders: Vec<Order>,
+    /// Rows of which no more is known than that they are there.
+    unordered: usize,
     text: Vec<u8>,
     dictionaries: Vec<Arc<Dictionary>>,
     /// Bytes of the documents that cells stand for, where each was evaluated by itself: an event that gives many rows may repeat a large value
@@ -107,6 +108,7 @@ impl Columns {
 
     pub(crate) fn clear(&mut self) {
         self.orders.clear();
+        self.unordered = 0;
         self.text.clear();
         self.dictionaries.clear();
         self.repeated = 0;
@@ -124,7 +126,17 @@ impl Columns {
 
     /// The number of rows.
     pub(crate) fn len(&self) -> usize {
-        self.orders.len()
+        self.orders.len() + self.unordered
+    }
+
+    /// Whether nothing is asked of rows but how many they are.
+    pub(crate) fn only_counts(&self) -> bool {
+        self.columns.iter().all(|column| matches!(column, Column::Nothing))
+    }
+
+    /// Adds rows that are only counted.
+    pub(crate) fn count_rows(&mut self, rows: usize) {
+        self.unordered += rows;
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -147,15 +159,18 @@ impl Columns {
         self.len().saturating_mul(row).saturating_add(self.text.len())
     }
 
-    /// What its allocations take.
+    /// What its allocations take. They do not become large.
     pub(crate) fn held_bytes(&self) -> usize {
         let column = |column: &Column| match column {
             Column::Nothing => 0,
-            Column::Values(cells) => vec_bytes(cells),
-            Column::Numbers(numbers) => vec_bytes(&numbers.few) + vec_bytes(&numbers.others),
+            Column::Values(cells) => cells.capacity() * size_of::<CellText>(),
+            Column::Numbers(numbers) => {
+                numbers.few.capacity() * size_of::<FewDigits>()
+                    + numbers.others.capacity() * size_of::<(u32, CellText)>()
+            }
         };
-        let columns: usize = self.columns.iter().map(column).sum();
-        columns + vec_bytes(&self.columns) + vec_bytes(&self.orders) + vec_bytes(&self.text)
+        let columns: usize = self.columns.iter().map(|of| size_of::<Column>() + column(of)).sum();
+        columns + self.orders.capacity() * size_of::<Order>() + self.text.capacity()
     }
 
     /// Gives back what its allocations have to spare.

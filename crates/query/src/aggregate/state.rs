@@ -1,5 +1,6 @@
 //! What an aggregate is, and the state that it has for each group.
 
+use crate::allocated::vec_bytes;
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::statistics::{Extreme, Sum};
@@ -95,8 +96,8 @@ pub(crate) trait Accumulators: Send {
     }
 
     /// The values of a group, in time order, of an aggregate that gives several rows.
-    fn rows(&mut self, _group: u32) -> Vec<Value<'static>> {
-        Vec::new()
+    fn rows(&mut self, _group: u32) -> Box<dyn Iterator<Item = Value<'static>> + '_> {
+        Box::new(std::iter::empty())
     }
 }
 
@@ -235,11 +236,24 @@ impl Known<'_> {
     }
 }
 
+/// The most that something ever took, in bytes, which may come and go: it has grown when it takes more.
+#[derive(Default)]
+pub(super) struct Most(usize);
+
+impl Most {
+    /// By how much it has grown if it takes so many bytes now.
+    pub(super) fn grown(&mut self, bytes: usize) -> usize {
+        let grown = bytes.saturating_sub(self.0);
+        self.0 += grown;
+        grown
+    }
+}
+
 /// Makes a list of states as long as there are groups: by how many bytes it grew.
 pub(super) fn grow<T: Default>(states: &mut Vec<T>, groups: usize) -> usize {
-    let before = states.capacity();
+    let before = vec_bytes(states);
     if groups > states.len() {
         states.resize_with(groups, T::default);
     }
-    (states.capacity() - before) * size_of::<T>()
+    vec_bytes(states) - before
 }

@@ -251,3 +251,29 @@ fn segments_of_columns_stay_open_within_the_limit_of_files() {
         files.filter(|file| file.starts_with(folder.path()) && file.extension() == Some("segment".as_ref()));
     assert_eq!(segments.count(), 2);
 }
+
+#[test]
+fn a_large_batch_is_encoded_on_two_threads_and_comes_back_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { segments: Layout::Columns, ..Options::default() };
+    let store = Store::open(folder.path(), options, codec()).unwrap();
+    let documents: Vec<String> =
+        (0..10_000).map(|number| format!("{number:05}{}", "x".repeat(1200))).collect();
+    let events: Vec<Event<'_>> =
+        documents.iter().zip(0..).map(|(text, instant)| Event { instant, bytes: text.as_bytes() }).collect();
+    store.append_sealed(&events, None).unwrap();
+    let snapshot = store.snapshot();
+    let info = &snapshot.segments()[0];
+    assert_eq!((info.events, info.column_blocks), (10_000, info.blocks));
+    let mut next = 0;
+    for block in blocks(&snapshot) {
+        assert_eq!(block.statistics().unwrap(), (block.len() as u32).to_le_bytes());
+        for index in 0..block.len() {
+            assert_eq!(block.key(index).unwrap().unwrap().instant, next);
+            assert_eq!(block.document(index).unwrap().as_deref(), Some(documents[next as usize].as_bytes()));
+            next += 1;
+        }
+    }
+    assert_eq!(next, 10_000);
+    assert_eq!(snapshot.verify().unwrap(), []);
+}

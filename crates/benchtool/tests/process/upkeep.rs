@@ -62,3 +62,44 @@ fn what_to_remove_has_to_be_said() {
     }
     assert_eq!(count(folder.path(), "s"), 10);
 }
+
+#[test]
+fn segments_are_text_or_columns_as_asked_and_compacting_makes_columns() {
+    let folder = folder();
+    let events: String = (0..10_000)
+        .map(|n| {
+            format!(
+                "{{\"@t\":\"2024-05-29T10:{:02}:{:02}Z\",\"N\":{n},\"Kind\":\"order\"}}\n",
+                n / 600,
+                n / 10 % 60
+            )
+        })
+        .collect();
+    fs::write(folder.path().join("events"), events).unwrap();
+    let sizes = |store: &str| {
+        let info = tool(folder.path(), &["info", store]).well().out;
+        let line = info.lines().find_map(|line| line.strip_prefix("files (bytes): ")).unwrap();
+        let (all, columns) = line.split_once(", those with columns: ").unwrap();
+        (all.parse::<u64>().unwrap(), columns.parse::<u64>().unwrap())
+    };
+    let ask = |store: &str| {
+        let query = "select count(*), sum(N) from stream where N > 700 group by Kind";
+        tool(folder.path(), &["query", store, query, "--format", "ndjson"]).well().out
+    };
+    tool(folder.path(), &["ingest", "text", "events"]).well();
+    tool(folder.path(), &["compact", "text"]).well();
+    tool(folder.path(), &["ingest", "columns", "events", "--segments", "columns"]).well();
+    tool(folder.path(), &["compact", "columns", "--segments", "columns"]).well();
+    let ((text, none), (all, columns)) = (sizes("text"), sizes("columns"));
+    assert_eq!(none, 0);
+    assert!(all == columns && all * 10 < text, "{text} bytes of text, {all} of columns");
+    assert_eq!(ask("columns"), ask("text"));
+    let done = tool(folder.path(), &["compact", "text", "--segments", "columns"]).well().out;
+    assert_eq!(done, "compacted: 1 files became 1, 10000 events\n");
+    let (all, columns) = sizes("text");
+    assert_eq!(all, columns);
+    assert_eq!(ask("text"), ask("columns"));
+    for store in ["text", "columns"] {
+        assert_eq!(tool(folder.path(), &["verify", store]).well().out, "sound: 10000 events in 1 segments\n");
+    }
+}

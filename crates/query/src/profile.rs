@@ -243,6 +243,8 @@ pub(crate) struct Profile {
     pub(crate) times: Option<Times>,
     /// Groups found, before `having`.
     pub(crate) groups: AtomicU64,
+    /// For each aggregate the numbers that it met of too many digits.
+    pub(crate) too_long: Box<[AtomicU64]>,
     /// Rows held, before the limit.
     pub(crate) held: AtomicU64,
     /// Whether other threads were started.
@@ -251,7 +253,12 @@ pub(crate) struct Profile {
 
 impl Profile {
     pub(crate) fn new(plan: &Plan, options: &RunOptions) -> Profile {
+        let aggregates = match &plan.output {
+            Output::Rows { .. } => 0,
+            Output::Groups(grouping) => grouping.aggregates.len(),
+        };
         Profile {
+            too_long: std::iter::repeat_with(AtomicU64::default).take(aggregates).collect(),
             kinds: options.count_kinds.then(|| KindWatch::new(plan)).flatten(),
             times: options.measure.then(Times::default),
             ..Profile::default()

@@ -422,3 +422,50 @@ fn a_million_elements_stay_within_bounds() {
         assert!(rows.map(Result::unwrap).count() <= 3, "{text}");
     }
 }
+
+#[test]
+fn what_was_too_large_is_told_beside_the_rows() {
+    let numbers = ["1", "1e1000", "2", "1e28", "-1e-1001", "text", "1e29"];
+    let event = |(n, number): (usize, &&str)| {
+        let document =
+            if *number == "text" { r#"{"n":"text"}"#.to_owned() } else { format!(r#"{{"n":{number}}}"#) };
+        Event { instant: n as u64, arrival: n as u64, document }
+    };
+    let events: Vec<Event> = numbers.iter().enumerate().map(event).collect();
+    let blocks: Vec<&[Event]> = events.chunks(2).collect();
+    let groups: Vec<&[&[Event]]> = blocks.chunks(1).collect();
+    let memory = Memory::blocks(&groups);
+    for (text, told) in [
+        (
+            "select sum(n) as s, mean(n), max(n), percentile(n, 50) from stream",
+            &[
+                "`sum(n)` is undefined where it met a number with digits more than 1000 places from the point (2 in all)",
+                "`mean(n)` is undefined where it met a number with digits more than 1000 places from the point (2 in all)",
+            ][..],
+        ),
+        (
+            "select n * 10 from stream",
+            &["arithmetic is undefined where its result is larger than a decimal (4 in all)"],
+        ),
+        (
+            "select Round(n) from stream",
+            &["arithmetic is undefined where its result is larger than a decimal (3 in all)"],
+        ),
+        (
+            "select max(n) / 1 from stream",
+            &["arithmetic is undefined where its result is larger than a decimal (1 in all)"],
+        ),
+        ("select 1 / 0, n / 0, n % 0 from stream where n < 3 and n > 0", &[]),
+        ("select sum(n) from stream where n < 3 and n > 0", &[]),
+    ] {
+        for threads in [1, 3] {
+            let query = Query::prepare(text).unwrap();
+            let threads = std::num::NonZeroUsize::new(threads).unwrap();
+            let options = RunOptions { threads, ..RunOptions::default() };
+            let mut rows = query.run_with(memory.source(query.direction()), options);
+            rows.by_ref().for_each(|row| _ = row.unwrap());
+            let warnings: Vec<String> = rows.warnings().iter().map(ToString::to_string).collect();
+            assert_eq!(warnings, told, "{text}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! `count(distinct(x))`: how many values differ, null being one of them.
 
-use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
+use super::state::{Accumulators, Aggregate, Groups, Known, Most, each_json, grow};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::key_table::{Found, KeyTable, Spelling};
@@ -45,6 +45,7 @@ pub(crate) struct DistinctCounts {
     counts: Vec<u64>,
     /// The values of all groups.
     values: KeyTable,
+    most: Most,
 }
 
 impl DistinctCounts {
@@ -67,17 +68,15 @@ impl Accumulators for DistinctCounts {
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
-        let before = self.values.bytes();
         each_json(groups, column, chunk, |group, json, _| self.take(group, json));
-        self.values.bytes() - before
+        self.most.grown(self.values.bytes())
     }
 
     fn add(&mut self, group: u32, value: Value<'_>, _: Order, _: u64) -> usize {
-        let before = self.values.bytes();
         if let Some(json) = json(&value) {
             self.take(group, &json);
         }
-        self.values.bytes() - before
+        self.most.grown(self.values.bytes())
     }
 
     fn answer(&mut self, group: u32, by: &Known<'_>) -> usize {
@@ -87,15 +86,14 @@ impl Accumulators for DistinctCounts {
     }
 
     fn merge(&mut self, other: DistinctCounts, group_of: &[u32]) -> usize {
-        let DistinctCounts { counts, values, .. } = self;
-        let before = values.bytes();
+        let DistinctCounts { counts, values, most } = self;
         let owner_of = |group: u32| group_of.get(group as usize).copied().unwrap_or_default();
         values.merge(&other.values, owner_of, |owner, _, found| {
             if let (Found::New(_), Some(count)) = (found, counts.get_mut(owner as usize)) {
                 *count += 1;
             }
         });
-        values.bytes() - before
+        most.grown(values.bytes())
     }
 
     fn finish(&mut self, group: u32) -> Value<'static> {

@@ -1,10 +1,10 @@
 //! `distinct(x)`: each value once, in the order in which they first come.
 
 use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
+use crate::allocated::{ALLOCATION_BYTES, vec_bytes};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::key_table::{Found, KeyTable, Spelling};
-use crate::allocated::{ALLOCATION_BYTES, vec_bytes};
 use crate::value::{Kind, Value, json, parse};
 
 #[derive(Clone, Copy, Debug, PartialEq)]

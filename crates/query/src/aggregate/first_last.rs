@@ -1,9 +1,9 @@
 //! `first(x)` and `last(x)`: the value of the earliest and of the latest event that has one.
 
 use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
+use crate::allocated::ALLOCATION_BYTES;
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
-use crate::allocated::ALLOCATION_BYTES;
 use crate::value::{Kind, Value, json, parse};
 
 /// The value of the event at one end of time.

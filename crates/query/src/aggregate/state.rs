@@ -1,8 +1,8 @@
 //! What an aggregate is, and the state that it has for each group.
 
+use crate::allocated::vec_bytes;
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
-use crate::allocated::vec_bytes;
 use crate::statistics::{Extreme, Sum};
 use crate::value::{Kind, Number, Value, write_json};
 use std::fmt::Debug;
@@ -233,6 +233,19 @@ impl Known<'_> {
         if let Known::Values { each, .. } = self {
             each.for_each(&mut act);
         }
+    }
+}
+
+/// The most that something ever took, in bytes, which may come and go: it has grown when it takes more.
+#[derive(Default)]
+pub(super) struct Most(usize);
+
+impl Most {
+    /// By how much it has grown if it takes so many bytes now.
+    pub(super) fn grown(&mut self, bytes: usize) -> usize {
+        let grown = bytes.saturating_sub(self.0);
+        self.0 += grown;
+        grown
     }
 }
 

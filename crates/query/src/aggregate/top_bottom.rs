@@ -1,6 +1,6 @@
 //! `top(x, n)` and `bottom(x, n)`: the first and the last so many values in time.
 
-use super::state::{Accumulators, Aggregate, Known, Parameter};
+use super::state::{Accumulators, Aggregate, Known, Most, Parameter};
 use crate::chunk::Order;
 use crate::expr::Certain;
 use crate::value::{Kind, Value};
@@ -64,9 +64,9 @@ pub(crate) struct Kept<const FIRST: bool> {
 #[derive(Default)]
 struct Values<const FIRST: bool> {
     kept: BTreeMap<(Order, u64), Value<'static>>,
-    /// What they take, about, in bytes; and the most they ever took.
+    /// What they take, about, in bytes.
     bytes: usize,
-    bytes_most: usize,
+    most: Most,
 }
 
 /// What an entry of a map costs beside its value, about.
@@ -90,13 +90,6 @@ impl<const FIRST: bool> Values<FIRST> {
             self.bytes = self.bytes.saturating_sub(dropped);
         }
     }
-
-    /// Values come and go: they grow when they take more than ever.
-    fn grown(&mut self) -> usize {
-        let grown = self.bytes.saturating_sub(self.bytes_most);
-        self.bytes_most += grown;
-        grown
-    }
 }
 
 impl<const FIRST: bool> Accumulators for Kept<FIRST> {
@@ -115,7 +108,7 @@ impl<const FIRST: bool> Accumulators for Kept<FIRST> {
         values.kept.insert((order, *added), value);
         *added += 1;
         values.cut(*most);
-        values.grown()
+        values.most.grown(values.bytes)
     }
 
     fn answer(&mut self, _: u32, _: &Known<'_>) -> usize {
@@ -130,7 +123,7 @@ impl<const FIRST: bool> Accumulators for Kept<FIRST> {
                 values.bytes += other.bytes;
                 values.kept.extend(other.kept);
                 values.cut(self.most);
-                grown += values.grown();
+                grown += values.most.grown(values.bytes);
             }
         }
         grown

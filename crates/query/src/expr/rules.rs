@@ -4,8 +4,10 @@ use super::scope::Scope;
 use super::set::Set;
 use super::tree::Expr;
 use crate::ast::{ArrayItem, Comparison};
+use crate::interrupt::{Interrupt, Meter};
 use crate::value::Value;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use tamias_json::number::Bound;
 
 /// A rule rewrites one expression, whose parts it has rewritten already.
@@ -87,9 +89,12 @@ fn fold_constant(expr: Expr) -> Expr {
         let (condition, then, otherwise) = *parts;
         return if matches!(condition, Expr::Constant(Value::Bool(true))) { then } else { otherwise };
     }
-    let mut scope = Scope::new(0);
+    let interrupt = Interrupt::new(None);
+    let mut scope = Scope::metered(0, Meter::new(&interrupt));
     let value = expr.eval(&mut scope);
-    if scope.failure.is_some() || value.weight() > FOLDED_BYTES_MAX {
+    // What is too large is counted when the query runs.
+    let is_too_large = interrupt.too_large.load(Relaxed) > 0;
+    if is_too_large || scope.failure.is_some() || value.weight() > FOLDED_BYTES_MAX {
         return expr;
     }
     let value = value.into_static();
@@ -214,7 +219,7 @@ fn prepare_bound(expr: Expr) -> Expr {
     };
     match (*left, *right) {
         (Expr::Constant(Value::Number(number)), right) if !is_constant(&right) => Expr::CompareNumber {
-            op: flip(op),
+            op: op.flipped(),
             left: Box::new(right),
             bound: Box::new(Bound::new(&number.text())),
             number,
@@ -226,15 +231,5 @@ fn prepare_bound(expr: Expr) -> Expr {
             number,
         },
         (left, right) => Expr::Compare { op, left: Box::new(left), right: Box::new(right), ci },
-    }
-}
-
-fn flip(op: Comparison) -> Comparison {
-    match op {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        symmetric => symmetric,
     }
 }

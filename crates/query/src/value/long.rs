@@ -4,7 +4,7 @@ use super::number::Number;
 use num_bigint::{BigInt, Sign};
 use rust_decimal::Decimal;
 
-/// All digits that are reckoned with stand within so many places of the point, on either side of it: those of a binary64 do.
+/// All digits of numbers that are reckoned with stand within so many places of the point, on either side of it: those of a binary64 do.
 pub const PLACES_MAX: u32 = 1000;
 
 /// The most places that a decimal has behind the point, and the bits of its significand.

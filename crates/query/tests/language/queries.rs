@@ -61,6 +61,31 @@ fn aggregates_over_everything_give_one_row() {
 }
 
 #[test]
+fn min_and_max_are_those_of_the_numbers_or_else_of_strings_and_booleans() {
+    rows("select min(g) as i, max(g) as a from stream", r#"{"i":"A","a":"b"}"#);
+    rows("select min(f) as i, max(f) as a from stream", r#"{"i":true,"a":true}"#);
+    rows("select min([g]) as i, max(null) as a from stream", "{}");
+    rows(
+        "select min(if n = 1 then true else g) as i, max(if n = 1 then true else g) as a from stream",
+        r#"{"i":true,"a":"b"}"#,
+    );
+    rows(
+        "select min(if n = 4 then n else g) as i, max(if n = 4 then n else g) as a from stream",
+        r#"{"i":4,"a":4}"#,
+    );
+}
+
+#[test]
+fn medians_are_means_of_two_and_deviations_those_of_a_sample() {
+    rows(
+        "select median(n) as m, variance(n) as v, Round(stddev(n), 6) as s from stream",
+        r#"{"m":3.5,"v":3.5,"s":1.870829}"#,
+    );
+    rows("select median(n) as m, variance(n) as v, stddev(n) as s from stream where n = 3", r#"{"m":3}"#);
+    refused("select median(n, 2) from stream", "a relative error is between");
+}
+
+#[test]
 fn three_aggregates_give_rows_and_stand_alone() {
     rows(
         "select distinct(v) from stream",

@@ -110,17 +110,25 @@ fn numbers_are_decimals_and_comparing_never_rounds() {
 }
 
 #[test]
-fn an_operand_of_arithmetic_is_exactly_representable() {
+fn results_of_arithmetic_are_decimals_and_operands_any_numbers_of_a_thousand_places() {
     check(
         r#"
         huge + 0 → undefined
-        huge - huge → undefined
-        big * 0 → undefined
+        huge - huge → 0
+        huge / 2 → 61728394506172839450617283945
+        Round(huge) → undefined
+        Round(ToNumber('-4999999999999999999999999999999e-31')) → 0
+        Round(ToNumber('-50000000000000000000000000000001e-32')) → -1
+        big * 0 → 0
+        big + 1 → undefined
         -huge → undefined
         79228162514264337593543950335 + 0 → 79228162514264337593543950335
         79228162514264337593543950336 + 0 → undefined
         0.0000000000000000000000000001 + 0 → 0.0000000000000000000000000001
-        0.00000000000000000000000000001 + 0 → undefined
+        0.00000000000000000000000000001 + 0 → 0
+        -ToNumber('1e-29') → 0
+        ToNumber('1e-1001') + 1 → undefined
+        ToNumber('1e999') / ToNumber('1e999') → 1
         1.00000000000000000000000000000000000000000 + 0 → 1
         ToNumber('10000000000000000000000000000000000e-34') + 0 → 1
         "#,

@@ -266,6 +266,20 @@ fn dropped_rows_end_their_threads() {
     memory_is_released(&memory);
 }
 
+/// The threads end when all rows are held; the query does not.
+#[test]
+fn sorted_rows_outlive_the_threads_that_made_them() {
+    let memory = numbered(60);
+    let query = Query::prepare("select n, text from stream order by text desc").unwrap();
+    let run = |threads| read(query.run_with(memory.source(query.direction()), on(threads)));
+    let (rows, failure, _) = run(1);
+    assert_eq!((rows.len(), failure), (6000, None));
+    for threads in [2, 3] {
+        let again = run(threads);
+        assert!(again.0 == rows && again.1.is_none(), "{threads} threads: {:?}", again.1);
+    }
+}
+
 /// What goes wrong with a block.
 #[derive(Clone, Copy)]
 enum Wrong {

@@ -41,8 +41,7 @@ const RULES: &[(&str, Forbidden)] = &[
         "query",
         Forbidden {
             files: &["operator/", "rows.rs"],
-            // They choose the scan of a block.
-            except: &["operator/cursor.rs", "operator/parallel.rs"],
+            except: &[],
             imports: &[Import::Files("scan/text.rs")],
             because: "any scan will do, as long as it is a BlockScan",
         },

@@ -2,7 +2,7 @@
 
 use crate::chunk::value_of;
 use crate::plan::Sort;
-use crate::value::{Number, Text, Value, few_digits, upper};
+use crate::value::{Number, Text, Value, upper};
 use std::borrow::Cow;
 
 /// The beginning of a value in some order: where two of them differ, the values stand to one another as they do.
@@ -101,7 +101,7 @@ fn of_bytes(text: &[u8]) -> (u64, bool) {
 fn of_number(number: &Number<'_>) -> (u64, bool) {
     const SIGNIFICAND_MAX: u64 = 10u64.pow(15);
     let text = number.text();
-    let few = few_digits(text.as_bytes());
+    let few = Number::Stored(&text).few_digits();
     let is_whole = few.is_some_and(|(significand, _)| significand.unsigned_abs() < SIGNIFICAND_MAX);
     let nearest = few.and_then(|(significand, scale)| crate::value::nearest(significand, scale));
     let nearest = nearest.unwrap_or_else(|| text.parse().unwrap_or(f64::NAN));

@@ -89,7 +89,7 @@ fn statistics_answer() {
         "select count(*) from stream where not (Level = 'Error')",
         "select count(*) from stream where N >= 0",
         "select count(N), sum(N), min(N), max(N), mean(N) from stream",
-        "select sum(Half), mean(Half), max(Absent), sum(Absent), count(Absent), min(Id) from stream",
+        "select sum(Half), mean(Half), max(Absent), sum(Absent), count(Absent), count(Id) from stream",
         "select sum(Half) from stream where N < 100000 and Absent is null",
         "select count(*) from stream group by Level",
         "select count(*) as n from stream group by Level ci order by n desc",

@@ -3,7 +3,7 @@
 //! `cargo bench -p tamias-benches --bench shred [-- SET]`
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use tamias_shred::{Event, Group, encode, group_len};
+use tamias_shred::{Encoder, Event, Group, encode, group_len};
 use tamias_testdata::{DATA_SETS, Generator, data_set};
 
 #[global_allocator]
@@ -32,14 +32,15 @@ fn events(bytes: &[u8]) -> Vec<Event<'_>> {
 fn groups(criterion: &mut Criterion) {
     for (name, bytes) in sets() {
         let events = events(&bytes);
-        let encoded = encode(&events).expect("encodes");
+        let mut encoder = Encoder::new().expect("has memory");
+        let encoded = encoder.encode(&events).expect("encodes");
         let group = Group::open(&encoded.directory).expect("opens");
         let documents = group.read(&encoded.frames).documents().expect("reads");
         assert!(documents.iter().eq(events.iter().map(|event| event.document)));
         let mut bench = criterion.benchmark_group(format!("shred/{name}"));
         bench.throughput(Throughput::Bytes(group.document_bytes() as u64)).sample_size(20);
         bench.bench_function("encode with proof", |bencher| {
-            bencher.iter(|| encode(&events).map_or(0, |encoded| encoded.len()));
+            bencher.iter(|| encoder.encode(&events).map_or(0, |encoded| encoded.len()));
         });
         bench.bench_function("all documents", |bencher| {
             bencher.iter(|| {

@@ -8,6 +8,7 @@ use tamias_store::io::{Directory, Disk};
 use tamias_store::{Damage, Direction, Options, ReadMode, Reader, Removed, Repair, Retention, Snapshot};
 
 use crate::batch;
+use crate::columns;
 use crate::plant::{Plant, Unreadable};
 use crate::report::{Part, Report, Row};
 use crate::writer::{self, Waits};
@@ -165,9 +166,9 @@ fn examine(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
     match arguments.task {
         Task::Read => {
             let reader = if arguments.is_direct() {
-                Reader::open(&arguments.folder, options, Arc::new(()))
+                Reader::open(&arguments.folder, options, columns::codec())
             } else {
-                Reader::open_on(arguments.directory(), options, Arc::new(()))
+                Reader::open_on(arguments.directory(), options, columns::codec())
             };
             let reader = reader.map_err(|error| error.to_string())?;
             let snapshot = reader.snapshot().map_err(|error| error.to_string())?;
@@ -178,12 +179,12 @@ fn examine(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
         }
         Task::Open => {
             let store = if arguments.is_direct() {
-                tamias_store::Store::open(&arguments.folder, options, Arc::new(()))
+                tamias_store::Store::open(&arguments.folder, options, columns::codec())
             } else {
                 if let Some(plant) = arguments.plant {
                     plant.before_opening(&arguments.folder);
                 }
-                tamias_store::Store::open_on(arguments.directory(), options, Arc::new(()))
+                tamias_store::Store::open_on(arguments.directory(), options, columns::codec())
             };
             let store = store.map_err(|error| error.to_string())?;
             look(&store.snapshot(), arguments.pause, report)?;
@@ -192,9 +193,9 @@ fn examine(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
         }
         Task::Repair => {
             let repaired = if arguments.is_direct() {
-                Repair::run(&arguments.folder, &options, Arc::new(()), false, &mut |_, _| ())
+                Repair::run(&arguments.folder, &options, columns::codec(), false, &mut |_, _| ())
             } else {
-                Repair::run_on(arguments.directory(), &options, Arc::new(()), false, &mut |_, _| ())
+                Repair::run_on(arguments.directory(), &options, columns::codec(), false, &mut |_, _| ())
             };
             let repaired = repaired.map_err(|error| error.to_string())?;
             for file in &repaired.files {

@@ -6,6 +6,7 @@ mod attacks;
 mod batch;
 mod campaign;
 mod child;
+mod columns;
 mod devices;
 mod examine;
 mod files;

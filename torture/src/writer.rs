@@ -11,6 +11,7 @@ use tamias_store::io::{Chance, Disk};
 use tamias_store::{AppendError, Durability, Failure, OpenError, Operation, Options, Retention, Store};
 
 use crate::batch::{self, Batch};
+use crate::columns;
 use crate::line::Line;
 use crate::plant::Plant;
 
@@ -72,9 +73,10 @@ pub(crate) fn options(waits: Waits) -> Options {
 /// Opens the store of a folder, with a planted fault or without.
 fn open(arguments: &Arguments) -> Result<Store, OpenError> {
     let folder = &arguments.folder;
-    let options = Options { background: !arguments.quiet, ..options(arguments.waits) };
+    let segments = columns::layout(arguments.seed);
+    let options = Options { background: !arguments.quiet, segments, ..options(arguments.waits) };
     match arguments.plant {
-        None => Store::open(folder, options, Arc::new(())),
+        None => Store::open(folder, options, columns::codec()),
         Some(plant) => {
             plant.before_opening(folder);
             let disk = Disk::create(folder).map_err(|error| Failure {
@@ -83,7 +85,7 @@ fn open(arguments: &Arguments) -> Result<Store, OpenError> {
                 source: Arc::new(error),
             })?;
             let folder = plant.over(Arc::new(disk));
-            Store::open_on(folder, options, Arc::new(()))
+            Store::open_on(folder, options, columns::codec())
         }
     }
 }

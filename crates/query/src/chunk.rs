@@ -68,6 +68,8 @@ pub(crate) struct Columns {
     columns: Vec<Column>,
     /// For each row its event's place in time.
     orders: Vec<Order>,
+    /// Rows of which no more is known than that they are there.
+    unordered: usize,
     text: Vec<u8>,
     dictionaries: Vec<Arc<Dictionary>>,
     /// Bytes of the documents that cells stand for, where each was evaluated by itself: an event that gives many rows may repeat a large value
@@ -107,6 +109,7 @@ impl Columns {
 
     pub(crate) fn clear(&mut self) {
         self.orders.clear();
+        self.unordered = 0;
         self.text.clear();
         self.dictionaries.clear();
         self.repeated = 0;
@@ -124,7 +127,17 @@ impl Columns {
 
     /// The number of rows.
     pub(crate) fn len(&self) -> usize {
-        self.orders.len()
+        self.orders.len() + self.unordered
+    }
+
+    /// Whether nothing is asked of rows but how many they are.
+    pub(crate) fn only_counts(&self) -> bool {
+        self.columns.iter().all(|column| matches!(column, Column::Nothing))
+    }
+
+    /// Adds rows that are only counted.
+    pub(crate) fn count_rows(&mut self, rows: usize) {
+        self.unordered += rows;
     }
 
     pub(crate) fn is_full(&self) -> bool {

@@ -6,12 +6,14 @@ use crate::options::{RunOptions, THREADS_MAX};
 use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::time;
+use crate::watch::Watch;
 use std::sync::Arc;
 
 pub(crate) struct Control {
     pub(crate) options: RunOptions,
     pub(crate) interrupt: Arc<Interrupt>,
     pub(crate) profile: Profile,
+    pub(crate) watch: Arc<Watch>,
     /// The instant of `Now()`, in ticks: one for the whole query.
     pub(crate) now: u64,
     /// What groups and rows of all threads may hold together.
@@ -25,6 +27,7 @@ impl Control {
         options.threads = options.threads.min(THREADS_MAX);
         Control {
             profile: Profile::new(plan, &options),
+            watch: Arc::new(Watch::new(plan)),
             interrupt: Arc::new(Interrupt::new(options.deadline)),
             budget: Budget::new(options.memory_bytes),
             options,

@@ -1,17 +1,25 @@
 //! Texts by number: the different values of a column of a block, or one for each of its rows.
 
+use std::sync::OnceLock;
+
 /// JSON texts by number; empty for undefined.
 #[derive(Debug, Default)]
 pub(crate) struct Dictionary {
     bytes: Vec<u8>,
     /// Where each ends.
     ends: Vec<u32>,
+    /// Whether all is ASCII without escapes.
+    is_plain: OnceLock<bool>,
+}
+
+fn is_plain(bytes: &[u8]) -> bool {
+    bytes.is_ascii() && memchr::memchr(b'\\', bytes).is_none()
 }
 
 impl Dictionary {
     /// Texts that stand one after another, and where each ends.
     pub(crate) fn new(bytes: Vec<u8>, ends: Vec<u32>) -> Dictionary {
-        Dictionary { bytes, ends }
+        Dictionary { bytes, ends, is_plain: OnceLock::new() }
     }
 
     /// How many there are.
@@ -28,14 +36,29 @@ impl Dictionary {
         self.bytes.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// All texts, with nothing between.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// Marks the texts in which something is found: the place of its beginning in the bytes that are given.
+    pub(crate) fn mark(&self, marks: &mut [bool], find: impl Fn(&[u8]) -> Option<usize>) {
+        let (mut from, mut text) = (0, 0);
+        while let Some(found) = self.bytes.get(from..).and_then(&find) {
+            let at = from + found;
+            // The text that it lies in is not far where many have one, and else the search takes longer.
+            while self.ends.get(text).is_some_and(|end| *end as usize <= at) {
+                text += 1;
+            }
+            let (Some(mark), Some(end)) = (marks.get_mut(text), self.ends.get(text)) else { return };
+            *mark = true;
+            from = *end as usize;
+        }
     }
 
-    /// Where each text ends.
-    pub(crate) fn ends(&self) -> &[u32] {
-        &self.ends
+    /// Marks the texts that have an escape, or characters beyond ASCII.
+    pub(crate) fn mark_unplain(&self, marks: &mut [bool]) {
+        if *self.is_plain.get_or_init(|| is_plain(&self.bytes)) {
+            return;
+        }
+        for (text, mark) in marks.iter_mut().enumerate() {
+            *mark |= !is_plain(self.get(text as u32));
+        }
     }
 
     /// What it takes in memory, in bytes.

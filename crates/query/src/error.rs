@@ -155,7 +155,7 @@ impl fmt::Debug for QueryError {
 impl std::error::Error for QueryError {}
 
 /// The name that is a typing mistake or two away from `name`, in any case.
-fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     if !(3..=40).contains(&length) {
         return None;

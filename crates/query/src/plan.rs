@@ -6,6 +6,7 @@ use crate::expr::{Certain, Expr, Printed};
 use crate::pushdown::{Asked, Pushdown, Slots};
 use crate::source::Direction;
 use crate::value::Kind;
+use crate::warning::Warning;
 use crate::zone::Intervals;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub(crate) struct Plan {
     pub(crate) filter: Option<Expr>,
     pub(crate) output: Output,
     pub(crate) limit: Option<u64>,
+    /// What its text alone may mislead about.
+    pub(crate) warnings: Vec<Warning>,
     /// What the condition says about blocks; none where no event is read, and before the plan is optimized.
     pub(crate) pushdown: Option<Arc<Pushdown>>,
 }

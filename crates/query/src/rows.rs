@@ -18,13 +18,14 @@ use crate::interrupt::{CancelHandle, Meter};
 use crate::operator::{self, Merge, ReadAhead, RowId, SortedRows, Sorter};
 use crate::options::RunOptions;
 use crate::outputs::{Output, outputs};
-use crate::overflow::{Overflow, overflows};
+use crate::overflow::overflows;
 use crate::plan::{self, Input, Plan};
 use crate::profile::KindReport;
 use crate::row::{OwnedRow, Row};
 use crate::scan::{Run, Worker};
 use crate::source::{NoEvents, Source};
 use crate::stats::Stats;
+use crate::warning::Warning;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -103,7 +104,11 @@ impl Rows {
         self.control.profile.kind_report()
     }
 
-    /// What has been undefined so far since numbers were too large; nothing, for most queries. That of aggregates is known from the first row on.
+    /// What may mislead about the rows: of the query's text from the beginning, of the events as far as they have been read, so that it is to be asked
+    /// after the last row. No row changes by it.
+    ///
+    /// Told from the statistics of the blocks that the query came by, those that it passed over included; what those do not tell is not warned of. That
+    /// takes no longer than looking some names up in each block, until all of them are found.
     ///
     /// ```
     /// use tamias_query::Query;
@@ -113,14 +118,19 @@ impl Rows {
     /// #     fn next_group(&mut self) -> Result<Option<Vec<std::sync::Arc<dyn tamias_query::Block>>>, SourceError> { Ok(None) }
     /// # }
     /// # let source = Box::new(NoEvents);
-    /// let mut rows = Query::prepare("select ToNumber('1e29') * 2 as x")?.run(source);
+    /// let mut rows = Query::prepare("select percentile(Elapsed, 0.95) from stream")?.run(source);
     /// while rows.next_row()?.is_some() {}
-    /// let overflows: Vec<String> = rows.overflows().iter().map(ToString::to_string).collect();
-    /// assert_eq!(overflows, ["arithmetic is undefined where its result is larger than a decimal (1 in all)"]);
+    /// for warning in rows.warnings() {
+    ///     eprintln!("warning: {warning}"); // percentiles go from 0 to 100; did you mean 95?
+    /// }
+    /// # assert_eq!(rows.warnings().len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn overflows(&self) -> Vec<Overflow> {
-        overflows(&self.plan, &self.control)
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.plan.warnings.clone();
+        warnings.append(&mut self.control.watch.warnings());
+        warnings.append(&mut overflows(&self.plan, &self.control));
+        warnings
     }
 
     /// The plan as [`Query::explain`](crate::Query::explain) gives it, and what each of its steps has counted and, with

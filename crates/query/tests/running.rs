@@ -464,8 +464,8 @@ fn what_was_too_large_is_told_beside_the_rows() {
             let options = RunOptions { threads, ..RunOptions::default() };
             let mut rows = query.run_with(memory.source(query.direction()), options);
             rows.by_ref().for_each(|row| _ = row.unwrap());
-            let overflows: Vec<String> = rows.overflows().iter().map(ToString::to_string).collect();
-            assert_eq!(overflows, told, "{text}");
+            let warnings: Vec<String> = rows.warnings().iter().map(ToString::to_string).collect();
+            assert_eq!(warnings, told, "{text}");
         }
     }
 }

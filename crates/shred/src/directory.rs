@@ -150,7 +150,7 @@ impl Directory<Box<[u8]>> {
             let length =
                 reader.at_most(4 * left + 3, "frames of more bytes than the documents could need")?;
             left -= length / 4;
-            let packing = [Packing::Plain, Packing::Compressed, Packing::Long].get(length % 4).copied();
+            let packing = [Packing::Plain, Packing::Compressed, Packing::Prefixed].get(length % 4).copied();
             let packing = packing.ok_or(malformed("a frame stored in an unknown way"))?;
             let stored = reader.at_most(u32::MAX as usize, "a frame that is too long")?;
             let checksum = reader.take(4)?.first_chunk().copied().unwrap_or_default();

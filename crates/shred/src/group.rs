@@ -1,7 +1,8 @@
 //! A group as it is read: its directory, its columns one by one, its documents.
 
 use crate::column::{ColumnValues, Ready};
-use crate::directory::Directory;
+use crate::directory::{Directory, List};
+use crate::encoding::ints::Ints;
 use crate::encoding::{Window, dictionary};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameReader, Frames, Part};
@@ -60,6 +61,27 @@ impl Group {
             values: column.count,
             stored: self.stored(&column.encoding.parts()),
         })
+    }
+
+    /// The paths whose values a frame holds, or some of them, in their order; those of texts too whose templates show other values. Takes
+    /// time linear in the length of the directory.
+    pub fn paths_in(&self, frame: u32) -> Vec<String> {
+        let directory = &self.directory;
+        let is_there = |parts: Vec<Part>| parts.iter().any(|part| part.frame == frame);
+        let columns = directory.columns.iter();
+        let columns = columns.filter(|column| is_there(column.encoding.parts())).map(|column| column.path);
+        let own = |list: &&List| is_there(list.lengths.part().into_iter().chain(list.codes.part()).collect());
+        let lists = directory.lists.iter().filter(own).map(|list| list.path);
+        let mut paths: Vec<u32> = columns.chain(lists).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        paths.into_iter().map(|path| directory.paths.display(path)).collect()
+    }
+
+    /// Whether a frame holds the instants of the events, or their arrival numbers, or some of them.
+    pub fn has_times_in(&self, frame: u32) -> bool {
+        let Directory { instants, arrivals, .. } = &self.directory;
+        [instants, arrivals].into_iter().filter_map(Ints::part).any(|part| part.frame == frame)
     }
 
     /// What parts take, as stored: of a compressed frame by their share of it.

@@ -1,279 +1,13 @@
-//! Finds templates in the texts of a column: what is another value of the same event, what is a number or a word of its own, what is
-//! always the same.
-//!
-//! A text that no known template fits teaches a new one. Cut where words begin: a piece that equals another value of the event becomes a
-//! reference; of the rest a whole number or a word with digits becomes a hole, and anything else is literal.
+//! Learns the templates of a column from its texts: one that no known template fits teaches a new one.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use foldhash::fast::FixedState;
 
-use crate::encoding::templates::HOLES_MAX;
 use crate::limits::TEMPLATES_MAX;
-use crate::number::DIGITS_MAX;
+use crate::pattern::{Candidate, Head, Pattern};
 use crate::texts::TextList;
-
-/// What stands between two literals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Gap {
-    /// Another value of the event: that of a column.
-    Reference(u32),
-    /// A whole number, as many digits as there are.
-    Number,
-    /// As many letters and digits as there are.
-    Word,
-    /// All up to a blank, a quote, an escape, a comma, or a bracket.
-    Token,
-}
-
-/// A literal piece, never changed once it is found.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Literal {
-    pub(crate) bytes: Vec<u8>,
-    head: Head,
-}
-
-impl Literal {
-    fn of(bytes: Vec<u8>) -> Literal {
-        Literal { head: Head::of(&bytes), bytes }
-    }
-
-    /// What follows the literal in a text that begins with it. Most are short, and told by their head alone.
-    #[inline(always)]
-    fn strip_from<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
-        let Some(first) = text.first_chunk::<8>() else { return text.strip_prefix(self.bytes.as_slice()) };
-        if u64::from_le_bytes(*first) & self.head.mask != self.head.bytes {
-            return None;
-        }
-        if self.bytes.len() <= 8 {
-            text.get(self.bytes.len()..)
-        } else {
-            text.strip_prefix(self.bytes.as_slice())
-        }
-    }
-}
-
-/// Literals and gaps in turn, and a literal at the end.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Pattern {
-    pub(crate) pieces: Vec<(Literal, Gap)>,
-    pub(crate) tail: Vec<u8>,
-}
-
-/// A value that a text may refer to.
-#[derive(Clone, Copy)]
-pub(crate) struct Candidate<'d> {
-    pub(crate) column: u32,
-    pub(crate) text: &'d [u8],
-    /// The key under which it stands, to which a label in the text may be equal.
-    pub(crate) key: &'d [u8],
-    /// Whether it has a fraction, which a message may show with more zeros.
-    pub(crate) fraction: bool,
-}
-
-/// For each byte whether it is part of a word, and whether of a token.
-static CLASSES: [(bool, bool); 256] = {
-    let mut classes = [(false, false); 256];
-    let mut byte = 0u8;
-    loop {
-        classes[byte as usize] = (class_word(byte), class_token(byte));
-        if byte == u8::MAX {
-            break classes;
-        }
-        byte += 1;
-    }
-};
-
-const fn class_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
-}
-
-#[inline(always)]
-fn is_word(byte: u8) -> bool {
-    CLASSES[usize::from(byte)].0
-}
-
-#[inline(always)]
-fn is_token(byte: u8) -> bool {
-    CLASSES[usize::from(byte)].1
-}
-
-const fn class_token(byte: u8) -> bool {
-    !matches!(
-        byte,
-        b' ' | b'\\'
-            | b'"'
-            | b'\''
-            | b','
-            | b';'
-            | b'('
-            | b')'
-            | b'['
-            | b']'
-            | b'{'
-            | b'}'
-            | b'<'
-            | b'>'
-            | b'='
-            | b'|'
-    )
-}
-
-#[inline(always)]
-fn run(text: &[u8], inside: impl Fn(u8) -> bool) -> &[u8] {
-    let length = text.iter().position(|byte| !inside(*byte)).unwrap_or(text.len());
-    &text[..length]
-}
-
-/// A number that a column of whole numbers spells back.
-fn is_number(digits: &[u8]) -> bool {
-    let leading_zero = digits.len() > 1 && digits.first() == Some(&b'0');
-    !digits.is_empty() && digits.len() <= DIGITS_MAX && !leading_zero && digits.iter().all(u8::is_ascii_digit)
-}
-
-impl Gap {
-    /// What a text begins with, if it fits; of a reference, `value` is what it refers to.
-    #[inline]
-    fn fits<'t>(self, text: &'t [u8], value: Option<&[u8]>) -> Option<&'t [u8]> {
-        match self {
-            Gap::Reference(_) => text.starts_with(value?).then(|| &text[..value.map_or(0, <[u8]>::len)]),
-            Gap::Number => Some(run(text, |byte| byte.is_ascii_digit())).filter(|digits| is_number(digits)),
-            Gap::Word => Some(run(text, is_word)).filter(|word| !word.is_empty()),
-            Gap::Token => Some(run(text, is_token)).filter(|token| !token.is_empty()),
-        }
-    }
-}
-
-impl Pattern {
-    /// Whether a text fits; what its gaps hold that are no references is appended.
-    pub(crate) fn fits<'v>(
-        &self,
-        text: &[u8],
-        value: impl Fn(u32) -> Option<&'v [u8]>,
-        held: &mut Vec<Range<usize>>,
-    ) -> bool {
-        held.clear();
-        let mut rest = text;
-        for (literal, gap) in &self.pieces {
-            let Some(after) = literal.strip_from(rest) else { return false };
-            let value = if let Gap::Reference(column) = gap { value(*column) } else { None };
-            let Some(filling) = gap.fits(after, value) else { return false };
-            rest = &after[filling.len()..];
-            if !matches!(gap, Gap::Reference(_)) {
-                let from = text.len() - after.len();
-                held.push(from..from + filling.len());
-            }
-        }
-        rest == self.tail.as_slice()
-    }
-
-    /// The pattern of a text, given the other values of its event. Nothing where it would tell little.
-    pub(crate) fn of(text: &[u8], candidates: &[Candidate<'_>]) -> Option<Pattern> {
-        let mut pattern = Pattern::default();
-        let mut literal = Vec::new();
-        let mut at = 0;
-        let mut held = 0;
-        while at < text.len() {
-            let rest = &text[at..];
-            if rest[0] == b'\\' {
-                // An escape: what follows it is no part of a word.
-                let end = rest.len().min(2);
-                literal.extend_from_slice(&rest[..end]);
-                at += end;
-                continue;
-            }
-            let before = text[..at].last().copied().unwrap_or(b' ');
-            let begins = !is_word(before) || at == 0 || (at >= 2 && text[at - 2] == b'\\');
-            let found = if begins { reference(text, at, candidates) } else { None };
-            let found = found.map(|found| (Gap::Reference(found.column), found.text.len()));
-            let found = found.or_else(|| if begins { own(rest) } else { None });
-            let Some((gap, length)) = found else {
-                let end = if begins { run(rest, is_word).len().max(1) } else { 1 };
-                literal.extend_from_slice(&rest[..end]);
-                at += end;
-                continue;
-            };
-            if !matches!(gap, Gap::Reference(_)) {
-                held += length;
-            }
-            pattern.pieces.push((Literal::of(std::mem::take(&mut literal)), gap));
-            at += length;
-        }
-        pattern.tail = literal;
-        let holes = pattern.pieces.len();
-        // HEURISTIC: where more than three quarters are left over, and nothing is referred to, texts are better kept as they are.
-        let tells = held * 4 <= text.len() * 3 || pattern.pieces.iter().all(|(_, gap)| *gap == Gap::Number);
-        // What is all literal is the matter of a dictionary.
-        (tells && holes > 0 && holes < HOLES_MAX).then_some(pattern)
-    }
-
-    /// How many gaps are no references.
-    fn gaps(&self) -> usize {
-        self.pieces.iter().filter(|(_, gap)| !matches!(gap, Gap::Reference(_))).count()
-    }
-}
-
-/// The gap for a number, or a word with digits, at the beginning of a text.
-fn own(rest: &[u8]) -> Option<(Gap, usize)> {
-    let word = run(rest, is_word);
-    let token = run(rest, is_token);
-    let mixed = |word: &&[u8]| {
-        let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
-        digits > 0 && !is_number(word)
-    };
-    // An identifier of many parts is one token.
-    if token.len() > word.len() && token.split(|byte| !is_word(*byte)).filter(mixed).count() > 2 {
-        return Some((Gap::Token, token.len()));
-    }
-    if !word.iter().any(u8::is_ascii_digit) {
-        return None;
-    }
-    Some(if is_number(word) { (Gap::Number, word.len()) } else { (Gap::Word, word.len()) })
-}
-
-/// The value of the event that a text shows from a place on: the longest; among equal ones that whose key is the label before it.
-fn reference<'c, 'd>(text: &[u8], at: usize, candidates: &'c [Candidate<'d>]) -> Option<&'c Candidate<'d>> {
-    let rest = &text[at..];
-    let fits = |candidate: &&Candidate<'_>| {
-        // Candidates are never empty. Most differ in the first byte, which spares a call.
-        rest.first() == candidate.text.first() && rest.starts_with(candidate.text) && {
-            let after = &rest[candidate.text.len()..];
-            let ends = candidate.text.last().is_some_and(|last| !is_word(*last));
-            let zeros = candidate.fraction
-                && run(after, |byte| byte.is_ascii_digit()).iter().all(|byte| *byte == b'0');
-            ends || after.first().is_none_or(|next| !is_word(*next)) || zeros
-        }
-    };
-    let longest = candidates.iter().filter(fits).map(|candidate| candidate.text.len()).max()?;
-    let mut equal = candidates.iter().filter(fits).filter(|candidate| candidate.text.len() == longest);
-    let first = equal.next()?;
-    let Some(second) = equal.next() else { return Some(first) };
-    let labelled =
-        [first, second].into_iter().chain(equal).find(|candidate| is_label(&text[..at], candidate.key));
-    // HEURISTIC: a short value that several keys have says nothing of which is meant; a hole of its own is as good.
-    labelled.or((longest >= 4).then_some(first))
-}
-
-/// Whether the text before a value ends with its key, up to punctuation, blanks and case.
-fn is_label(before: &[u8], key: &[u8]) -> bool {
-    let mut before = before;
-    loop {
-        before = match before {
-            [rest @ .., b'\\', b't' | b'r' | b'n' | b'"' | b'\\'] => rest,
-            [rest @ .., last] if !is_word(*last) => rest,
-            _ => break,
-        };
-    }
-    let letters = |byte: &&u8| is_word(**byte) && **byte != b'_';
-    let mut text = before.iter().rev().filter(|byte| **byte != b' ' && **byte != b'_');
-    !key.is_empty()
-        && key
-            .iter()
-            .rev()
-            .filter(letters)
-            .all(|byte| text.next().is_some_and(|t| t.eq_ignore_ascii_case(byte)))
-}
 
 /// The templates of a column while they are found.
 #[derive(Debug, Default)]
@@ -306,29 +40,6 @@ pub(crate) struct Learned {
     gaps: usize,
     pub(crate) held: Vec<TextList>,
     pub(crate) uses: usize,
-}
-
-/// The first bytes of a text, up to eight, in one word: nearly all patterns that do not fit are told by them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Head {
-    bytes: u64,
-    mask: u64,
-}
-
-impl Head {
-    fn of(text: &[u8]) -> Head {
-        let mut bytes = [0; 8];
-        let length = text.len().min(8);
-        bytes[..length].copy_from_slice(&text[..length]);
-        let mask = u64::MAX.checked_shr(64 - 8 * length as u32).unwrap_or(0);
-        Head { bytes: u64::from_le_bytes(bytes), mask }
-    }
-
-    /// Whether a text with this head may begin with what the other is the head of.
-    #[inline(always)]
-    fn may_begin_with(self, other: Head) -> bool {
-        self.bytes & other.mask == other.bytes
-    }
 }
 
 /// HEURISTIC: a column is given up where, after so many texts or any power of two above, fewer than a quarter fit a template. Free text
@@ -444,14 +155,18 @@ impl Learner {
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
         candidates: impl FnOnce() -> Vec<Candidate<'d>>,
     ) -> Option<u32> {
-        // HEURISTIC: each template has to serve some four texts, and but few just one, or learning costs more than it saves.
+        // HEURISTIC: each template has to serve some four texts, and but few just one, or learning costs more than it saves. The first
+        // texts may teach one in four.
         let matched = self.matched();
         let full = self.patterns.len() >= TEMPLATES_MAX - 1;
-        if full || self.lessons >= 32 + matched / 4 || self.singles >= 32 + matched / 64 {
+        if full
+            || self.lessons >= (2 + self.codes.len() / 4).min(32) + matched / 4
+            || self.singles >= 32 + matched / 64
+        {
             return None;
         }
         self.lessons += 1;
-        let pattern = Pattern::of(text, &candidates())?;
+        let pattern = Pattern::of(text, candidates())?;
         // A word may run on into what its pattern took for literal; then it does not fit its own text.
         if !pattern.fits(text, value, &mut self.scratch) {
             return None;

@@ -26,7 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The way of a group: `dissect` takes documents apart, `choose` finds an encoding for each column (`refer` and `learn` find templates),
+//! The way of a group: `dissect` takes documents apart, `choose` finds an encoding for each column (`refer`, `learn` and `pattern` find templates),
 //! `frame` and `directory` hold what is written; `group` reads it, `program` and `render` put documents together.
 //!
 //! *Invariants*: what is encoded decodes to the same bytes, or is not returned. Any bytes as a group end in an error or in documents,
@@ -56,6 +56,7 @@ mod number;
 mod order;
 mod output;
 mod path;
+mod pattern;
 mod point;
 mod program;
 mod refer;

@@ -35,8 +35,5 @@ pub(crate) const PATH_DEPTH_MAX: usize = tamias_json::DEPTH_MAX + 1;
 /// The most bytes of a directory, unpacked.
 pub(crate) const DIRECTORY_BYTES_MAX: usize = 64 << 20;
 
-/// Compressed frames are made of chunks of so many bytes, each of which is decompressed by itself.
+/// Compressed frames are made of chunks of so many bytes, each of which is decompressed without those before it, but for the first.
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
-
-/// The same of frames whose texts repeat at a greater distance.
-pub(crate) const LONG_CHUNK_BYTES: usize = 1 << 20;

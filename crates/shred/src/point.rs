@@ -51,8 +51,8 @@ struct Point<'p, 'g> {
 impl<'g> GroupReader<'g> {
     /// One document, by its row.
     ///
-    /// Of each column that it has, only the chunk or the blocks are decoded that hold its values (64 KiB at most, but for large texts
-    /// that repeat, whose chunks are larger), and the lengths or codes of the values before.
+    /// Of each column that it has, only the chunks or the blocks are decoded that hold its values, of 64 KiB each, the first chunk of
+    /// their frame, and the lengths or codes of the values before.
     ///
     /// ```
     /// # use tamias_shred::{Event, Group, encode};

@@ -2,7 +2,8 @@
 
 use crate::dissect::{Dissection, RawColumn};
 use crate::encoding::positions::LENGTH_MAX;
-use crate::learn::{Candidate, Learner};
+use crate::learn::Learner;
+use crate::pattern::Candidate;
 use crate::shape::{Leaf, Slot};
 
 /// The walk: columns move on when the value around theirs ends, as they do for the reader.
@@ -110,7 +111,9 @@ impl<'a, 'd> Walk<'a, 'd> {
                     fraction: columns[other as usize].kind == Leaf::Fraction,
                 })
             };
-            usable.filter_map(candidate).take(CANDIDATES_MAX).collect()
+            let mut candidates = Vec::with_capacity(CANDIDATES_MAX);
+            candidates.extend(usable.filter_map(candidate).take(CANDIDATES_MAX));
+            candidates
         };
         learner.text(text, shape, value, candidates);
     }

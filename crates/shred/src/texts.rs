@@ -11,8 +11,9 @@ pub(crate) struct TextList {
     bounds: Vec<u32>,
 }
 
-/// Short texts are copied by instructions of a fixed length, of which the bytes too many are taken off again.
-const COPIED: usize = 32;
+/// Texts up to these sizes are copied by instructions of a fixed length, of which the bytes too many are taken off again.
+const SHORT: usize = 32;
+const MIDDLE: usize = 64;
 
 impl Default for TextList {
     fn default() -> TextList {
@@ -51,10 +52,16 @@ impl TextList {
     #[inline(always)]
     pub(crate) fn push_range(&mut self, source: &[u8], from: usize, to: usize) {
         let length = to.wrapping_sub(from);
-        if length <= COPIED
-            && let Some(block) = source.get(from..).and_then(|rest| rest.first_chunk::<COPIED>())
+        // A text that ends before it begins is none.
+        let end = self.bytes.len().wrapping_add(length);
+        if length <= SHORT
+            && let Some(block) = source.get(from..).and_then(|rest| rest.first_chunk::<SHORT>())
         {
-            let end = self.bytes.len() + length;
+            self.bytes.extend_from_slice(block);
+            self.bytes.truncate(end);
+        } else if length <= MIDDLE
+            && let Some(block) = source.get(from..).and_then(|rest| rest.first_chunk::<MIDDLE>())
+        {
             self.bytes.extend_from_slice(block);
             self.bytes.truncate(end);
         } else {

@@ -175,6 +175,11 @@ pub trait Codec: Send + Sync {
         Err(DecodeError::Unknown)
     }
 
+    /// What a part holds, in names for whoever hears that it is damaged. Asked for no other reason; the part itself is not to be read.
+    fn holds(&self, _block: &dyn Parts, _part: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// One document, without its line feed; `None` beyond the last. For codecs that can do with less than all of them.
     ///
     /// # Errors

@@ -117,7 +117,7 @@ pub struct Damage {
     /// The bytes of it that cannot be used.
     pub bytes: Range<u64>,
     /// The part that they are, of a block in columns.
-    pub part: Option<String>,
+    pub part: Option<Box<DamagedPart>>,
     /// First and last event, where they are known; otherwise the events may be of any time.
     pub keys: Option<(Key, Key)>,
     /// How many events are lost, where that is known.
@@ -126,13 +126,38 @@ pub struct Damage {
     pub found: &'static str,
 }
 
+/// A part of a block in columns that is damaged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedPart {
+    /// Its name.
+    pub name: String,
+    /// What it holds, as the [codec](crate::Codec) tells it.
+    pub holds: Vec<String>,
+}
+
+/// So many of the names are shown of what a part holds.
+const NAMES_SHOWN_MAX: usize = 12;
+
+impl Damage {
+    /// Writes which part is damaged and what it holds, in parentheses after a space; nothing where that is not known.
+    pub fn fmt_part(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(DamagedPart { name, holds }) = self.part.as_deref() else { return Ok(()) };
+        write!(f, " (part {name}")?;
+        for (place, name) in holds.iter().take(NAMES_SHOWN_MAX).enumerate() {
+            write!(f, "{} {}", if place == 0 { " with" } else { "," }, name.escape_debug())?;
+        }
+        match holds.len().saturating_sub(NAMES_SHOWN_MAX) {
+            0 => f.write_str(")"),
+            more => write!(f, " and {more} more)"),
+        }
+    }
+}
+
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Range { start, end } = self.bytes;
         write!(f, "{} is damaged at bytes {start} to {end}", self.file.display())?;
-        if let Some(part) = &self.part {
-            write!(f, " (part {part})")?;
-        }
+        self.fmt_part(f)?;
         write!(f, ": {}; ", self.found)?;
         match self.events {
             Some(1) => f.write_str("1 event is lost")?,

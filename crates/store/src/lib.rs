@@ -63,7 +63,7 @@ mod writer;
 pub use codec::{
     BlockId, Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, Times,
 };
-pub use error::{AppendError, Damage, Failure, OpenError, Operation, ReadError, SealError};
+pub use error::{AppendError, Damage, DamagedPart, Failure, OpenError, Operation, ReadError, SealError};
 pub use event::Event;
 pub use format::Key;
 pub use inventory::{Unnamed, UnnamedKind};

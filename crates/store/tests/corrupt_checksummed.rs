@@ -166,7 +166,7 @@ fn corrupt_but_checksummed_files_do_no_harm_to_the_process() {
         for read_mode in [ReadMode::Map, ReadMode::Plain] {
             let options = Options { read_mode, ..tiny() };
             let folder = Simulated::with(corrupted.clone());
-            if let Ok(reader) = Reader::open_on(Arc::new(folder.clone()), options.clone(), Arc::new(()))
+            if let Ok(reader) = Reader::open_on(Arc::new(folder.clone()), options.clone(), support::codec())
                 && let Ok(snapshot) = reader.snapshot()
             {
                 read(&snapshot);
@@ -218,7 +218,7 @@ fn a_log_too_long_to_search_for_a_witness_is_reported() {
     drop(store);
     assert_eq!(contents(&folder.medium(), &name), bytes, "it stays for whoever repairs it");
     let done =
-        Repair::run_on(Arc::new(folder.clone()), &tiny(), Arc::new(()), false, &mut |_, _| ()).unwrap();
+        Repair::run_on(Arc::new(folder.clone()), &tiny(), support::codec(), false, &mut |_, _| ()).unwrap();
     assert_eq!((done.files.len(), done.events), (1, 18));
     assert_eq!(contents(&folder.medium(), &format!("quarantine/{name}")), bytes);
     assert_eq!(open(&folder, &tiny()).unwrap().snapshot().verify().unwrap(), []);

@@ -5,12 +5,15 @@
 
 mod support;
 
-use support::{History, Row, faulty, open, rows, tiny};
+use support::{History, LAYOUT, Row, faulty, open, rows, tiny};
 use tamias_store::io::{Chance, Crash, FaultKind, Medium, Simulated};
-use tamias_store::{Durability, Event};
+use tamias_store::{Durability, Event, Layout};
 
 /// How many images are opened, in thousands, half as many again after failed flushes, and a quarter with several threads; the environment variable TAMIAS_CRASH_IMAGES sets another number.
-const THOUSANDS: usize = 100;
+const THOUSANDS: usize = match LAYOUT {
+    Layout::Text => 100,
+    Layout::Columns => 50,
+};
 
 fn budget() -> usize {
     let set = std::env::var("TAMIAS_CRASH_IMAGES").ok().and_then(|text| text.parse().ok());

@@ -60,7 +60,7 @@ fn skipping(snapshot: &Snapshot, direction: Direction) -> Result<(Vec<Row>, Vec<
     let mut groups = snapshot.groups(0..=u64::MAX, direction).skip_damaged();
     for group in &mut groups {
         for block in group? {
-            match block.documents() {
+            match block.times().and_then(|_| block.documents()) {
                 Err(ReadError::Damaged(damage)) => {
                     left_out.push(damage);
                     continue;
@@ -119,10 +119,10 @@ fn check(folder: &Simulated, expected: &[Row], lengths: &[usize], place: &str) -
         let options = Options { read_mode, ..tiny() };
         let again = Simulated::with(folder.medium());
         judge(
-            Reader::open_on(Arc::new(again.clone()), options.clone(), Arc::new(()))
+            Reader::open_on(Arc::new(again.clone()), options.clone(), support::codec())
                 .and_then(|reader| reader.snapshot()),
         );
-        let store = Store::open_on(Arc::new(again), options, Arc::new(()));
+        let store = Store::open_on(Arc::new(again), options, support::codec());
         judge(store.map(|store| store.snapshot()));
     }
     // What is damaged stays so, and new events are taken all the same.
@@ -138,7 +138,8 @@ fn check(folder: &Simulated, expected: &[Row], lengths: &[usize], place: &str) -
         drop(store);
         // Repaired it is sound, and holds at least what could be read before.
         let repaired =
-            Repair::run_on(Arc::new(folder.clone()), &tiny(), Arc::new(()), false, &mut |_, _| ()).unwrap();
+            Repair::run_on(Arc::new(folder.clone()), &tiny(), support::codec(), false, &mut |_, _| ())
+                .unwrap();
         let store = open(folder, &tiny()).unwrap();
         assert_eq!(store.snapshot().verify().unwrap(), [], "{place}");
         let sound = rows(&store.snapshot());
@@ -224,7 +225,7 @@ fn many_alterations_at_once_do_no_harm_to_the_process() {
                 }
             });
         }
-        if let Ok(reader) = Reader::open_on(Arc::new(folder.clone()), tiny(), Arc::new(())) {
+        if let Ok(reader) = Reader::open_on(Arc::new(folder.clone()), tiny(), support::codec()) {
             let _ = reader.snapshot().map(|snapshot| skipping(&snapshot, Direction::Descending));
         }
         if let Ok(store) = open(&folder, &tiny()) {

@@ -2,10 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod support;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 
 use tamias_store::io::Chance;
 use tamias_store::{Direction, Event, Options, Reader, Snapshot, Store};
@@ -14,7 +15,7 @@ const FOLDER: &str = "TAMIAS_KILL_FOLDER";
 const ROUNDS: u64 = 200;
 
 fn options() -> Options {
-    Options { block_bytes: 2000, segment_bytes: 20_000, ..Options::default() }
+    Options { block_bytes: 2000, segment_bytes: 20_000, segments: support::LAYOUT, ..Options::default() }
 }
 
 /// The batch that begins with this arrival number.
@@ -53,7 +54,7 @@ fn check(snapshot: &Snapshot, acknowledged: u64) {
 #[test]
 fn writer_process() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let store = Store::open(Path::new(&folder), options(), Arc::new(())).unwrap();
+    let store = Store::open(Path::new(&folder), options(), support::codec()).unwrap();
     let mut out = std::io::stdout().lock();
     loop {
         let rows = batch(store.snapshot().events());
@@ -72,11 +73,11 @@ fn a_killed_process_loses_nothing_that_it_acknowledged() {
     let mut chance = Chance(1);
     let mut acknowledged = 0;
     // Reads all the time beside the processes that write, through all their ends.
-    drop(Store::open(folder.path(), options(), Arc::new(())).unwrap());
-    let reader = Reader::open(folder.path(), options(), Arc::new(())).unwrap();
+    drop(Store::open(folder.path(), options(), support::codec()).unwrap());
+    let reader = Reader::open(folder.path(), options(), support::codec()).unwrap();
     for round in 0..ROUNDS {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["writer_process", "--exact", "--nocapture"])
+            .args([&*support::test_name(module_path!(), "writer_process"), "--exact", "--nocapture"])
             .env(FOLDER, folder.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
@@ -99,10 +100,10 @@ fn a_killed_process_loses_nothing_that_it_acknowledged() {
         assert!(!child.wait().unwrap().success(), "it was killed");
         check(&reader.snapshot().unwrap(), acknowledged);
         if round % 5 == 0 {
-            let reader = Reader::open(folder.path(), options(), Arc::new(())).unwrap();
+            let reader = Reader::open(folder.path(), options(), support::codec()).unwrap();
             check(&reader.snapshot().unwrap(), acknowledged);
         }
-        let store = Store::open(folder.path(), options(), Arc::new(())).unwrap();
+        let store = Store::open(folder.path(), options(), support::codec()).unwrap();
         check(&store.snapshot(), acknowledged);
     }
     println!("{ROUNDS} rounds, {acknowledged} events");

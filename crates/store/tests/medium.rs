@@ -52,7 +52,7 @@ fn past_damage(reader: &Reader) -> (Vec<Row>, Vec<Damage>) {
     let mut groups = snapshot.groups(0..=u64::MAX, Direction::Ascending).skip_damaged();
     for group in &mut groups {
         for block in group.unwrap() {
-            match block.documents() {
+            match block.times().and_then(|_| block.documents()) {
                 Err(ReadError::Damaged(damage)) => left_out.push(damage),
                 Err(failure) => panic!("{failure}"),
                 Ok(_) => rows.extend((0..block.len()).map(|index| {
@@ -78,7 +78,7 @@ fn an_unreadable_sector_is_damage_of_its_range() {
         let length = folder.open(&segments[1]).unwrap().length().unwrap();
         folder.spoil(&segments[1], length - 200..length - 199);
         folder.spoil(&segments[2], 3..4);
-        let reader = Reader::open_on(Arc::new(folder.clone()), options.clone(), Arc::new(())).unwrap();
+        let reader = Reader::open_on(Arc::new(folder.clone()), options.clone(), support::codec()).unwrap();
         let (left, left_out) = past_damage(&reader);
         let lost: u64 = left_out.iter().map(|damage| damage.events.unwrap()).sum();
         assert_eq!(left.len() as u64 + lost, expected.len() as u64, "{left_out:?}");
@@ -96,9 +96,10 @@ fn an_unreadable_sector_is_damage_of_its_range() {
         store.compact().unwrap();
         drop(store);
         let done =
-            Repair::run_on(Arc::new(folder.clone()), &options, Arc::new(()), false, &mut |_, _| ()).unwrap();
+            Repair::run_on(Arc::new(folder.clone()), &options, support::codec(), false, &mut |_, _| ())
+                .unwrap();
         assert_eq!(done.events, left.len() as u64);
-        let reader = Reader::open_on(Arc::new(folder.clone()), options.clone(), Arc::new(())).unwrap();
+        let reader = Reader::open_on(Arc::new(folder.clone()), options.clone(), support::codec()).unwrap();
         assert_eq!(past_damage(&reader), (left, vec![]));
     }
 }
@@ -109,7 +110,7 @@ fn an_unreadable_sector_of_the_log_takes_its_batch_only() {
     let log = names(&folder, ".log").pop().unwrap();
     // Within the second of four batches.
     folder.spoil(&log, 1500..1600);
-    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), Arc::new(())).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), support::codec()).unwrap();
     let snapshot = reader.snapshot().unwrap();
     let [damage] = snapshot.damage() else { panic!("{:?}", snapshot.damage()) };
     // The simulated disk gives nothing of 4096 bytes of which one is bad.
@@ -121,7 +122,7 @@ fn an_unreadable_sector_of_the_log_takes_its_batch_only() {
     assert!(store.append(&[Event { instant: 1, bytes: b"new" }]).unwrap().start >= 940);
     drop(store);
     let done =
-        Repair::run_on(Arc::new(folder.clone()), &tiny(), Arc::new(()), false, &mut |_, _| ()).unwrap();
+        Repair::run_on(Arc::new(folder.clone()), &tiny(), support::codec(), false, &mut |_, _| ()).unwrap();
     assert_eq!((done.events, done.files.len()), (901, 1));
     assert_eq!(open(&folder, &tiny()).unwrap().snapshot().verify().unwrap(), []);
 }
@@ -133,7 +134,7 @@ fn a_read_that_fails_once_costs_nothing_for_ever() {
         folder.fail(Some(Fault { at: folder.calls() + at, forever: false, kind: FaultKind::Unreadable }));
         let _ = open(&folder, &tiny());
         folder.fail(None);
-        let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), Arc::new(())).unwrap();
+        let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), support::codec()).unwrap();
         assert_eq!(past_damage(&reader), (expected.clone(), vec![]));
     }
 }
@@ -145,7 +146,7 @@ fn a_segment_that_has_grown_or_lost_its_header_is_read_all_the_same() {
     let file = folder.open_for_writing(&segments[0]).unwrap();
     file.write_at(file.length().unwrap(), b"x").unwrap();
     folder.open_for_writing(&segments[1]).unwrap().write_at(4, b"x").unwrap();
-    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), Arc::new(())).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), support::codec()).unwrap();
     assert_eq!(past_damage(&reader), (expected, vec![]));
     let found: Vec<_> = reader.snapshot().unwrap().verify().unwrap();
     let told: Vec<_> = found.iter().map(|damage| (damage.events, damage.found)).collect();
@@ -181,7 +182,7 @@ fn a_full_disk_is_no_standstill() {
     let before: Vec<_> = before.into_iter().filter(|(name, _)| name != "writer").collect();
     assert_eq!(after, before, "what a failed opening wrote is gone again");
     let snapshot =
-        || Reader::open_on(Arc::new(killed.clone()), tiny(), Arc::new(())).unwrap().snapshot().unwrap();
+        || Reader::open_on(Arc::new(killed.clone()), tiny(), support::codec()).unwrap().snapshot().unwrap();
     assert_eq!((snapshot().events(), snapshot().verify().unwrap()), (950, vec![]));
     // Time after time, without any room coming free: the manifest before makes room for the next.
     for left in [850, 750, 650] {
@@ -248,7 +249,7 @@ fn with_a_flipped_bit(folder: &Simulated, event: u64) -> (usize, Vec<Damage>, u6
     tamias_store::io::read_full_at(&*file, 0, &mut bytes).unwrap();
     let at = bytes.windows(what.len()).position(|window| window == what.as_bytes()).unwrap();
     file.write_at(at as u64 + 5, &[bytes[at + 5] ^ 1]).unwrap();
-    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), Arc::new(())).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), support::codec()).unwrap();
     let left = past_damage(&reader).0.len();
     let damage = reader.snapshot().unwrap().damage().to_vec();
     let store = open(folder, &tiny()).unwrap();

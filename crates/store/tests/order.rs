@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod support;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,11 +12,11 @@ use tamias_store::io::Simulated;
 use tamias_store::{Direction, Event, Key, Options, Reader, Snapshot, Store};
 
 fn small() -> Options {
-    Options { block_bytes: 256, segment_bytes: 2048, ..Options::default() }
+    Options { block_bytes: 256, segment_bytes: 2048, segments: support::LAYOUT, ..Options::default() }
 }
 
 fn open(folder: &Path) -> Store {
-    Store::open(folder, small(), Arc::new(())).unwrap()
+    Store::open(folder, small(), support::codec()).unwrap()
 }
 
 type Row = (u64, u64, Vec<u8>);
@@ -86,10 +88,10 @@ proptest! {
     #[test]
     fn rows_come_in_order_of_instant_and_arrival(steps in steps(), low in 0u64..2000, span in 0u64..500) {
         let folder = Simulated::new();
-        let open = || Store::open_on(Arc::new(folder.clone()), small(), Arc::new(())).unwrap();
+        let open = || Store::open_on(Arc::new(folder.clone()), small(), support::codec()).unwrap();
         let mut store = open();
         let mut model: Vec<Row> = Vec::new();
-        let reader = Reader::open_on(Arc::new(folder.clone()), small(), Arc::new(())).unwrap();
+        let reader = Reader::open_on(Arc::new(folder.clone()), small(), support::codec()).unwrap();
         for step in &steps {
             match step {
                 Step::Append(events) | Step::AppendSealed(events) => {
@@ -158,7 +160,7 @@ fn a_snapshot_outlives_sealing_and_closing() {
 fn one_late_event_does_not_join_all_blocks() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { block_bytes: 1000, segment_bytes: 100_000, ..Options::default() };
-    let store = Store::open(folder.path(), options, Arc::new(())).unwrap();
+    let store = Store::open(folder.path(), options, support::codec()).unwrap();
     for half in 0..2u64 {
         let documents: Vec<Vec<u8>> = (0..500).map(|n| format!("event {n:94}").into_bytes()).collect();
         let mut events: Vec<Event<'_>> = (1_000_000 * (half + 1)..)
@@ -198,6 +200,6 @@ fn the_position_of_a_source_is_stored_with_its_batch() {
     drop(store);
     let store = open(folder.path());
     assert_eq!((store.source_position("web.log"), store.snapshot().events()), (Some(5), 2));
-    let reader = Reader::open(folder.path(), small(), Arc::new(())).unwrap();
+    let reader = Reader::open(folder.path(), small(), support::codec()).unwrap();
     assert_eq!((reader.source_position("web.log"), reader.source_position("other")), (Some(5), None));
 }

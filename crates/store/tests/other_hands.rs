@@ -25,7 +25,7 @@ fn quiet() -> Options {
 }
 
 fn on_disk(folder: &Path) -> Store {
-    Store::open(folder, quiet(), Arc::new(())).unwrap()
+    Store::open(folder, quiet(), support::codec()).unwrap()
 }
 
 fn source(name: &str, position: u64) -> Option<SourcePosition<'_>> {
@@ -53,7 +53,7 @@ fn put_back(medium: &mut Medium, from: &Medium, endings: &[&str]) {
 }
 
 fn repair(folder: &Simulated) -> Repair {
-    Repair::run_on(Arc::new(folder.clone()), &tiny(), Arc::new(()), false, &mut |_, _| ()).unwrap()
+    Repair::run_on(Arc::new(folder.clone()), &tiny(), support::codec(), false, &mut |_, _| ()).unwrap()
 }
 
 /// Appends by a first writer while a second one is about to write a segment.
@@ -140,7 +140,7 @@ fn what_is_in_quarantine_is_not_written_over() {
     bytes[100] ^= 1;
     std::fs::write(&manifest, &bytes).unwrap();
     std::fs::remove_file(folder.path().join("spare")).unwrap();
-    Repair::run(folder.path(), &quiet(), Arc::new(()), false, &mut |_, _| ()).unwrap();
+    Repair::run(folder.path(), &quiet(), support::codec(), false, &mut |_, _| ()).unwrap();
     on_disk(folder.path()).append(&event(2, "one")).unwrap();
     let kept = folder.path().join("quarantine").join(manifest.file_name().unwrap());
     assert_eq!(std::fs::read(kept).unwrap(), bytes);
@@ -150,7 +150,7 @@ fn what_is_in_quarantine_is_not_written_over() {
 fn a_flush_without_a_folder_fails() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { durability: Durability::None, ..quiet() };
-    let store = Store::open(&folder.path().join("store"), options, Arc::new(())).unwrap();
+    let store = Store::open(&folder.path().join("store"), options, support::codec()).unwrap();
     store.append(&event(1, "zero")).unwrap();
     std::fs::remove_dir_all(folder.path().join("store")).unwrap();
     assert!(store.flush().is_err());
@@ -203,7 +203,7 @@ fn a_file_that_is_put_back_after_it_was_retired_is_not_deleted() {
         put(&mut medium, name, before.contents(before.find(name).unwrap()));
     }
     let folder = Simulated::with(medium);
-    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), Arc::new(())).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), support::codec()).unwrap();
     assert_eq!(
         reader.unnamed().unwrap().iter().filter(|file| file.kind == UnnamedKind::Events).count(),
         gone.len()
@@ -230,7 +230,9 @@ fn another_stores_manifest_alone_takes_no_file_of_this_one() {
     put_back(&mut medium, &other.medium(), &[".manifest"]);
     let folder = Simulated::with(medium.clone());
     assert!(matches!(open(&folder, &tiny()), Err(OpenError::TwoStores { .. })));
-    assert!(Repair::run_on(Arc::new(folder.clone()), &tiny(), Arc::new(()), false, &mut |_, _| ()).is_err());
+    assert!(
+        Repair::run_on(Arc::new(folder.clone()), &tiny(), support::codec(), false, &mut |_, _| ()).is_err()
+    );
     assert!(names(&medium, ".log").iter().all(|name| folder.medium().find(name).is_some()));
 }
 
@@ -296,8 +298,8 @@ const FOLDER: &str = "TAMIAS_CHDIR_FOLDER";
 fn chdir_process() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     std::env::set_current_dir(&folder).unwrap();
-    let store = Store::open(Path::new("store"), Options::default(), Arc::new(())).unwrap();
-    let reader = Reader::open(Path::new("store"), Options::default(), Arc::new(())).unwrap();
+    let store = Store::open(Path::new("store"), Options::default(), support::codec()).unwrap();
+    let reader = Reader::open(Path::new("store"), Options::default(), support::codec()).unwrap();
     std::env::set_current_dir("/").unwrap();
     store.append(&[Event { instant: 1, bytes: b"{}" }]).unwrap();
     store.seal().unwrap();
@@ -312,7 +314,7 @@ fn chdir_process() {
 fn a_process_that_goes_to_another_folder_goes_on_with_a_store_of_a_relative_path() {
     let folder = tempfile::tempdir().unwrap();
     let status = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["chdir_process", "--exact"])
+        .args([&*support::test_name(module_path!(), "chdir_process"), "--exact"])
         .env(FOLDER, folder.path())
         .status()
         .unwrap();

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod support;
+
 use std::fs::Permissions;
 use std::io;
 use std::path::PathBuf;
@@ -131,7 +133,13 @@ impl File for BusyFile {
 }
 
 fn options() -> Options {
-    Options { block_bytes: 100, segment_bytes: 3000, background: false, ..Options::default() }
+    Options {
+        block_bytes: 100,
+        segment_bytes: 3000,
+        background: false,
+        segments: support::LAYOUT,
+        ..Options::default()
+    }
 }
 
 /// Stores a batch, as a segment of its own: that publishes a manifest, and removes the one before.
@@ -143,12 +151,12 @@ fn publish(store: &Store, sealed: bool) -> u64 {
 }
 
 fn store(folder: &Simulated) -> Store {
-    Store::open_on(Arc::new(folder.clone()), options(), Arc::new(())).unwrap()
+    Store::open_on(Arc::new(folder.clone()), options(), support::codec()).unwrap()
 }
 
 fn reader(folder: &Simulated, writer: Writer) -> Reader {
     let busy = Busy { folder: folder.clone(), writer: Arc::new(Mutex::new(writer)) };
-    Reader::open_on(Arc::new(busy), options(), Arc::new(())).unwrap()
+    Reader::open_on(Arc::new(busy), options(), support::codec()).unwrap()
 }
 
 #[test]

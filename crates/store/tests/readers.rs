@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod support;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +13,7 @@ use tamias_store::io::{Directory, Simulated};
 use tamias_store::{Block, Direction, Event, Key, Options, ReadMode, Reader, Snapshot, Store};
 
 fn options() -> Options {
-    Options { block_bytes: 1000, segment_bytes: 8000, ..Options::default() }
+    Options { block_bytes: 1000, segment_bytes: 8000, segments: support::LAYOUT, ..Options::default() }
 }
 
 fn documents(first: u64) -> Vec<(u64, String)> {
@@ -49,7 +51,7 @@ fn check(snapshot: &Snapshot, direction: Direction) -> u64 {
 #[test]
 fn one_writer_and_eight_readers() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), options(), Arc::new(())).unwrap();
+    let store = Store::open(folder.path(), options(), support::codec()).unwrap();
     let acknowledged = AtomicU64::new(0);
     let end = Instant::now() + Duration::from_secs(4);
     let checked = AtomicU64::new(0);
@@ -62,14 +64,14 @@ fn one_writer_and_eight_readers() {
                     read_mode: if number == 7 { ReadMode::Plain } else { ReadMode::Map },
                     ..options()
                 };
-                let reader = Reader::open(folder, options(), Arc::new(())).unwrap();
+                let reader = Reader::open(folder, options(), support::codec()).unwrap();
                 let mut before = 0;
                 while Instant::now() < end {
                     let least = acknowledged.load(Ordering::SeqCst).max(before);
                     let snapshot = match number {
                         0..4 => store.snapshot(),
                         // As if by a new process.
-                        4 => Reader::open(folder, options(), Arc::new(())).unwrap().snapshot().unwrap(),
+                        4 => Reader::open(folder, options(), support::codec()).unwrap().snapshot().unwrap(),
                         _ => reader.snapshot().unwrap(),
                     };
                     before = check(&snapshot, direction);
@@ -95,7 +97,7 @@ fn one_writer_and_eight_readers() {
 #[test]
 fn threads_append_at_the_same_time() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), options(), Arc::new(())).unwrap();
+    let store = Store::open(folder.path(), options(), support::codec()).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..8 {
             let store = store.clone();
@@ -116,26 +118,26 @@ fn threads_append_at_the_same_time() {
         }
     });
     drop(store);
-    let store = Store::open(folder.path(), options(), Arc::new(())).unwrap();
+    let store = Store::open(folder.path(), options(), support::codec()).unwrap();
     assert_eq!(store.snapshot().events(), 320);
 }
 
 #[test]
 fn what_a_reader_may_need_is_not_removed() {
     let folder = Simulated::new();
-    let store = Store::open_on(Arc::new(folder.clone()), options(), Arc::new(())).unwrap();
+    let store = Store::open_on(Arc::new(folder.clone()), options(), support::codec()).unwrap();
     store.append(&events(&documents(0))).unwrap();
     let logs = || {
         let names = folder.list().unwrap();
         names.into_iter().filter(|name| name.ends_with(".log")).count()
     };
-    let reader = Reader::open_on(Arc::new(folder.clone()), options(), Arc::new(())).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), options(), support::codec()).unwrap();
     let snapshot = reader.snapshot().unwrap();
     store.seal().unwrap();
     assert_eq!(logs(), 1, "the reader's manifest names the log");
     drop(store);
     // Another writer respects it as well.
-    let store = Store::open_on(Arc::new(folder.clone()), options(), Arc::new(())).unwrap();
+    let store = Store::open_on(Arc::new(folder.clone()), options(), support::codec()).unwrap();
     assert_eq!(logs(), 1);
     assert_eq!(check(&reader.snapshot().unwrap(), Direction::Ascending), 1);
     store.append(&events(&documents(1))).unwrap();
@@ -150,8 +152,8 @@ fn what_a_reader_may_need_is_not_removed() {
 #[test]
 fn a_reader_sees_new_batches_with_its_next_snapshot() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), options(), Arc::new(())).unwrap();
-    let reader = Reader::open(folder.path(), options(), Arc::new(())).unwrap();
+    let store = Store::open(folder.path(), options(), support::codec()).unwrap();
+    let reader = Reader::open(folder.path(), options(), support::codec()).unwrap();
     let mut first = 0;
     for _ in 0..300 {
         let before = reader.snapshot().unwrap();
@@ -182,7 +184,8 @@ fn open_files(_: &Path) -> usize {
 #[test]
 fn many_segments_need_few_open_files() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), Options { segment_bytes: 30, ..options() }, Arc::new(())).unwrap();
+    let store =
+        Store::open(folder.path(), Options { segment_bytes: 30, ..options() }, support::codec()).unwrap();
     // All segments overlap: every other event is of the same instant.
     let rows: Vec<(u64, String)> =
         (0..400).map(|n| (n % 2 * (n + 5), format!("a document {n:06}"))).collect();
@@ -192,9 +195,12 @@ fn many_segments_need_few_open_files() {
     assert!(store.snapshot().segments().len() >= 200);
     drop(store);
     for read_mode in [ReadMode::Plain, ReadMode::Map] {
-        let reader =
-            Reader::open(folder.path(), Options { open_files_max: 4, read_mode, ..options() }, Arc::new(()))
-                .unwrap();
+        let reader = Reader::open(
+            folder.path(),
+            Options { open_files_max: 4, read_mode, ..options() },
+            support::codec(),
+        )
+        .unwrap();
         let snapshot = reader.snapshot().unwrap();
         let mut blocks: Vec<Block> = Vec::new();
         for group in snapshot.groups(0..=u64::MAX, Direction::Ascending) {
@@ -212,7 +218,7 @@ fn ten_thousand_segments_open_quickly() {
     let folder = Simulated::new();
     let open = || {
         let options = Options { segment_bytes: 10, ..Options::default() };
-        Store::open_on(Arc::new(folder.clone()), options, Arc::new(())).unwrap()
+        Store::open_on(Arc::new(folder.clone()), options, support::codec()).unwrap()
     };
     let rows: Vec<(u64, String)> = (0..10_000).map(|n| (n, format!("{n:08}"))).collect();
     open().append_sealed(&events(&rows), None).unwrap();

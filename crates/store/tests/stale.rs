@@ -80,8 +80,9 @@ fn check_nothing_lost(before: &Medium, after: &Medium) {
 }
 
 fn repair(folder: &Simulated) -> Repair {
-    let run =
-        |dry_run| Repair::run_on(Arc::new(folder.clone()), &options(), Arc::new(()), dry_run, &mut |_, _| ());
+    let run = |dry_run| {
+        Repair::run_on(Arc::new(folder.clone()), &options(), support::codec(), dry_run, &mut |_, _| ())
+    };
     let planned = run(true).unwrap();
     let done = run(false).unwrap();
     assert_eq!(planned, done, "a dry run tells what would be done");
@@ -91,7 +92,7 @@ fn repair(folder: &Simulated) -> Repair {
 }
 
 fn unnamed(folder: &Simulated) -> Vec<Unnamed> {
-    Reader::open_on(Arc::new(folder.clone()), options(), Arc::new(())).unwrap().unnamed().unwrap()
+    Reader::open_on(Arc::new(folder.clone()), options(), support::codec()).unwrap().unnamed().unwrap()
 }
 
 /// After a repair the store holds all of these, and what else was appended.
@@ -193,7 +194,7 @@ fn a_manifest_that_lingers_does_not_take_the_place_of_a_newer_one_unseen() {
     let store = open(&folder, &options()).unwrap();
     append(&store, 0..300);
     // This reader keeps the manifest that was current then.
-    let reader = Reader::open_on(Arc::new(folder.clone()), options(), Arc::new(())).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), options(), support::codec()).unwrap();
     let held = reader.snapshot().unwrap();
     append(&store, 300..600);
     store.compact().unwrap();
@@ -219,7 +220,7 @@ fn a_stray_empty_manifest_does_not_block_a_healthy_store() {
         let mut medium = after.clone();
         put(&mut medium, "00000000000000ff.manifest", bytes);
         let folder = Simulated::with(medium);
-        let reader = Reader::open_on(Arc::new(folder.clone()), options(), Arc::new(())).unwrap();
+        let reader = Reader::open_on(Arc::new(folder.clone()), options(), support::codec()).unwrap();
         assert_eq!(rows(&reader.snapshot().unwrap()), expected);
         let store = open(&folder, &options()).unwrap();
         store.append(&[Event { instant: 1, bytes: b"new" }]).unwrap();
@@ -268,11 +269,11 @@ fn a_manifest_of_another_store_is_refused_by_name_and_left_alone() {
         put(&mut medium, &name, &contents(&other.medium(), &name));
     }
     let folder = Simulated::with(medium.clone());
-    let reader = Reader::open_on(Arc::new(folder.clone()), options(), Arc::new(()));
+    let reader = Reader::open_on(Arc::new(folder.clone()), options(), support::codec());
     let refused = [
         open(&folder, &options()).err().unwrap(),
         reader.err().unwrap(),
-        Repair::run_on(Arc::new(folder.clone()), &options(), Arc::new(()), false, &mut |_, _| ())
+        Repair::run_on(Arc::new(folder.clone()), &options(), support::codec(), false, &mut |_, _| ())
             .unwrap_err(),
     ];
     let own = names(&after, ".manifest").pop().unwrap();
@@ -362,7 +363,7 @@ fn a_manifest_is_made_anew_whatever_interrupts_it() {
             |left| {
                 check_nothing_lost(&after, &left);
                 let folder = Simulated::with(left);
-                Repair::run_on(Arc::new(folder.clone()), &options(), Arc::new(()), false, &mut |_, _| ())
+                Repair::run_on(Arc::new(folder.clone()), &options(), support::codec(), false, &mut |_, _| ())
                     .unwrap();
                 check_repaired(&folder, &expected, 0);
             },
@@ -413,7 +414,7 @@ fn any_call_of_opening_a_stale_store_may_fail() {
             }
             folder.fail(None);
             check_nothing_lost(&after, &folder.medium());
-            Repair::run_on(Arc::new(folder.clone()), &options(), Arc::new(()), false, &mut |_, _| ())
+            Repair::run_on(Arc::new(folder.clone()), &options(), support::codec(), false, &mut |_, _| ())
                 .unwrap();
             let found = rows(&open(&folder, &options()).unwrap().snapshot());
             assert!(expected.iter().all(|row| found.contains(row)), "{kind:?} at call {at}");

@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use support::{Row, open, rows, tiny};
+use support::{Halves, LAYOUT, Row, open, rows, tiny};
 use tamias_store::io::{Chance, Change, Crash, Medium, Simulated};
 use tamias_store::{
-    AppendError, Codec, Damage, Durability, Event, Options, ReadMode, Reader, Removed, Retention,
-    SourcePosition, Store,
+    AppendError, Codec, Damage, DecodeError, Documents, Durability, Event, Layout, NamedPart, Options,
+    OwnedDocuments, OwnedTimes, Parts, ReadMode, Reader, Removed, Retention, SegmentInfo, SourcePosition,
+    Store, Times,
 };
 
 fn append(store: &Store, documents: &[(u64, String)]) {
@@ -41,7 +42,7 @@ fn sealed(store: &Store) -> usize {
     store.snapshot().segments().iter().filter(|segment| segment.file.is_some()).count()
 }
 
-/// Statistics that wait for a gate to be opened.
+/// A codec that waits for a gate to be opened: before it says anything of a block of text, before it encodes one in columns.
 #[derive(Default)]
 struct Gate {
     open: Mutex<bool>,
@@ -49,8 +50,8 @@ struct Gate {
     reached: AtomicBool,
 }
 
-impl Codec for Gate {
-    fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
+impl Gate {
+    fn pass(&self) {
         self.reached.store(true, SeqCst);
         let mut open = self.open.lock().unwrap();
         while !*open {
@@ -59,11 +60,32 @@ impl Codec for Gate {
     }
 }
 
+impl Codec for Gate {
+    fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
+        if LAYOUT == Layout::Text {
+            self.pass();
+        }
+    }
+
+    fn encode(&self, times: Times<'_>, documents: Documents<'_>) -> Option<Vec<NamedPart>> {
+        self.pass();
+        Halves.encode(times, documents)
+    }
+
+    fn times(&self, block: &dyn Parts) -> Result<OwnedTimes, DecodeError> {
+        Halves.times(block)
+    }
+
+    fn documents(&self, block: &dyn Parts) -> Result<OwnedDocuments, DecodeError> {
+        Halves.documents(block)
+    }
+}
+
 #[test]
 fn appends_go_on_while_the_memtable_is_being_sealed() {
     let folder = Simulated::new();
     let gate = Arc::new(Gate::default());
-    let options = Options { segment_bytes: 1000, ..Options::default() };
+    let options = Options { segment_bytes: 1000, segments: LAYOUT, ..Options::default() };
     let store = Store::open_on(Arc::new(folder.clone()), options.clone(), gate.clone()).unwrap();
     for n in 0..12 {
         append(&store, &[document(n)]);
@@ -77,7 +99,7 @@ fn appends_go_on_while_the_memtable_is_being_sealed() {
     let expected: Vec<Row> =
         (0..30).map(document).map(|(n, document)| (n, n, document.into_bytes())).collect();
     assert_eq!(rows(&store.snapshot()), expected);
-    let reader = Reader::open_on(Arc::new(folder.clone()), options.clone(), Arc::new(())).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), options.clone(), support::codec()).unwrap();
     assert_eq!(rows(&reader.snapshot().unwrap()), expected);
     let left = Simulated::with(folder.medium().after(Crash::Nothing, &mut Chance(1)));
     assert_eq!(rows(&open(&left, &tiny()).unwrap().snapshot()), expected);
@@ -89,6 +111,8 @@ fn appends_go_on_while_the_memtable_is_being_sealed() {
     store.seal().unwrap();
     assert_eq!(sealed(&store), store.snapshot().segments().len());
     assert_eq!(rows(&store.snapshot()), expected);
+    let in_columns = |segment: &SegmentInfo| segment.column_blocks == segment.blocks;
+    assert_eq!(store.snapshot().segments().iter().all(in_columns), LAYOUT == Layout::Columns);
     drop(store);
     assert_eq!(rows(&open(&folder, &tiny()).unwrap().snapshot()), expected);
 }
@@ -97,7 +121,12 @@ fn appends_go_on_while_the_memtable_is_being_sealed() {
 fn what_is_old_enough_is_sealed() {
     for background in [true, false] {
         let folder = Simulated::new();
-        let options = Options { seal_age: Duration::from_millis(30), background, ..Options::default() };
+        let options = Options {
+            seal_age: Duration::from_millis(30),
+            background,
+            segments: LAYOUT,
+            ..Options::default()
+        };
         let store = open(&folder, &options).unwrap();
         append(&store, &[document(1)]);
         if !background {
@@ -131,7 +160,7 @@ fn while_sealing_fails_nothing_is_lost_and_at_last_an_append_says_so() {
     for background in [true, false] {
         let full = Arc::new(AtomicBool::new(true));
         let folder = without_segments(&full);
-        let options = Options { segment_bytes: 1000, background, ..Options::default() };
+        let options = Options { segment_bytes: 1000, background, segments: LAYOUT, ..Options::default() };
         let store = open(&folder, &options).unwrap();
         let mut stored = 0;
         let error = loop {
@@ -166,8 +195,8 @@ fn while_sealing_fails_nothing_is_lost_and_at_last_an_append_says_so() {
 #[test]
 fn in_the_background_small_segments_become_few() {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { segment_bytes: 20_000, ..Options::default() };
-    let store = Store::open(folder.path(), options, Arc::new(())).unwrap();
+    let options = Options { segment_bytes: 20_000, segments: LAYOUT, ..Options::default() };
+    let store = Store::open(folder.path(), options, support::codec()).unwrap();
     let early = store.snapshot();
     for n in 0..200 {
         append(&store, &[document(n)]);
@@ -300,7 +329,7 @@ fn snapshots_hold_what_was_merged_or_removed_since() {
         let (folder, all) = small_segments();
         let options = Options { read_mode, ..tiny() };
         let store = open(&folder, &options).unwrap();
-        let reader = Reader::open_on(Arc::new(folder.clone()), options.clone(), Arc::new(())).unwrap();
+        let reader = Reader::open_on(Arc::new(folder.clone()), options.clone(), support::codec()).unwrap();
         let files = || folder.medium().names().filter(|name| name.ends_with(".segment")).count();
         // None of their segments has been opened yet.
         let (own, others) = (store.snapshot(), reader.snapshot().unwrap());
@@ -352,7 +381,7 @@ fn what_is_damaged_is_not_merged_and_loses_nothing_more() {
 fn a_position_that_is_not_durable_is_not_sealed_before_its_events() {
     let folder = Simulated::new();
     let gate = Arc::new(Gate::default());
-    let options = Options { durability: Durability::None, ..Options::default() };
+    let options = Options { durability: Durability::None, segments: LAYOUT, ..Options::default() };
     let store = Store::open_on(Arc::new(folder.clone()), options, gate.clone()).unwrap();
     let event = [Event { instant: 1, bytes: b"event" }];
     store.append_from(&event, Some(SourcePosition { name: "web", position: 1 })).unwrap();
@@ -375,7 +404,7 @@ fn a_position_that_is_not_durable_is_not_sealed_before_its_events() {
 fn the_memtable_has_the_bytes_of_its_logs() {
     let folder = Simulated::new();
     let store = open(&folder, &tiny()).unwrap();
-    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), Arc::new(())).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), support::codec()).unwrap();
     append(&store, &[document(1), document(2)]);
     append(&store, &[document(3)]);
     let medium = folder.medium();

@@ -10,9 +10,12 @@ use tamias_store::{
 /// The part that says what is in the frames.
 pub(crate) const DIRECTORY: &str = "directory";
 
+/// What the names of frames begin with.
+const FRAME: &str = "frame.";
+
 /// The name of the part that holds a frame.
 pub(crate) fn frame_name(frame: u32) -> String {
-    format!("frame.{frame}")
+    format!("{FRAME}{frame}")
 }
 
 /// A block in columns is one group: its directory, and its frames, are the parts.
@@ -62,6 +65,15 @@ impl Codec for ShreddedBlocks {
             decoded.iter().for_each(|document| documents.push(document));
             Ok(documents)
         })
+    }
+
+    fn holds(&self, parts: &dyn Parts, part: &str) -> Vec<String> {
+        let frame = part.strip_prefix(FRAME).and_then(|number| number.parse().ok());
+        let directory = frame.and_then(|_| parts.part(DIRECTORY).ok().flatten());
+        let group = directory.and_then(|directory| Group::open(&directory).ok());
+        let (Some(frame), Some(group)) = (frame, group) else { return Vec::new() };
+        let times = group.has_times_in(frame).then(|| "the times of the events".to_owned());
+        times.into_iter().chain(group.paths_in(frame)).collect()
     }
 
     fn document(&self, parts: &dyn Parts, index: usize) -> Result<Option<Vec<u8>>, DecodeError> {

@@ -17,6 +17,12 @@ impl Damage {
         (&self.0.file, self.0.bytes.clone())
     }
 
+    /// What the damaged bytes hold of each event, where it is known: the paths of values in a file of columns. The events are lost as a
+    /// whole all the same; a query that needs none of these paths goes on.
+    pub fn holds(&self) -> &[String] {
+        self.0.part.as_ref().map_or(&[], |part| &part.holds)
+    }
+
     /// How many events are lost, where that is known.
     pub fn events(&self) -> Option<u64> {
         self.0.events
@@ -31,7 +37,9 @@ impl Damage {
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tamias_store::Damage { file, bytes, found, .. } = &self.0;
-        write!(f, "{} is damaged at bytes {} to {}: {found}; ", file.display(), bytes.start, bytes.end)?;
+        write!(f, "{} is damaged at bytes {} to {}", file.display(), bytes.start, bytes.end)?;
+        self.0.fmt_part(f)?;
+        write!(f, ": {found}; ")?;
         match self.events() {
             Some(1) => f.write_str("1 event is lost, ")?,
             Some(events) => write!(f, "{events} events are lost, ")?,

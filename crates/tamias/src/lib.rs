@@ -60,9 +60,10 @@ pub use snapshot::{Info, Segment, Snapshot};
 pub use store::{AppendError, Appended, COLUMN_CACHE_BYTES, StartError, Store};
 pub use tamias_json::validate::{Reason, ValidateError};
 pub use tamias_query::{
-    AggregateKinds, CancelHandle, Cell, EvalError, ExecError, Expression, Held, Instant, InstantError, Kind,
-    KindCounts, KindReport, Overflow, OwnedRow, Parameters, PathKinds, Query, QueryError, Row, Rows,
-    RunOptions, SourceError, Span, Statement, Stats, Technique, UnknownZone, Word, eval, vocabulary,
+    AggregateKinds, CancelHandle, Cell, Compared, EvalError, ExecError, Expression, Held, Instant,
+    InstantError, Kind, KindCounts, KindReport, OwnedRow, Parameters, PathKinds, Query, QueryError, Row,
+    Rows, RunOptions, SourceError, Span, Statement, Stats, Technique, UnknownZone, Warning, Word, eval,
+    vocabulary,
 };
 pub use tamias_store::AppendError as StoreError;
 pub use tamias_store::{

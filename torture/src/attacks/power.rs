@@ -5,11 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use tamias_store::Store;
 use tamias_store::io::{Chance, Crash, Directory, Medium, Simulated};
+use tamias_store::{Options, Store};
 
 use super::{Attack, Round};
 use crate::batch::{self, Batch};
+use crate::columns;
 use crate::examine;
 use crate::line::Line;
 use crate::report::Report;
@@ -88,7 +89,9 @@ fn run(round: &mut Round, simulated: &Simulated, waits: Waits) -> Vec<(usize, Li
         lines.borrow_mut().push((simulated.change_count(), line));
     };
     let mut chance = Chance(round.chance.below(1 << 40) as u64);
-    let open = || Store::open_on(folder(round, simulated), options(waits), Arc::new(()));
+    let segments = columns::layout(chance.below(2) as u64);
+    let options = || Options { segments, ..options(waits) };
+    let open = || Store::open_on(folder(round, simulated), options(), columns::codec());
     let mut work = Work { open: &open, tell: &mut tell, next: 0, stay: 60 };
     let mut store = work.open();
     for _ in 0..120 {
@@ -103,7 +106,7 @@ fn check(round: &Round, truth: &Truth, left: Medium, waits: Waits) -> Result<(),
     round.tally.checks.fetch_add(1, Ordering::Relaxed);
     round.tally.blows.fetch_add(1, Ordering::Relaxed);
     let simulated = Simulated::with(left);
-    let store = Store::open_on(Arc::new(simulated), options(Waits::Sync), Arc::new(()));
+    let store = Store::open_on(Arc::new(simulated), options(Waits::Sync), columns::codec());
     let store = store.map_err(|error| error.to_string())?;
     let mut report = Report::default();
     examine::look(&store.snapshot(), false, &mut report)?;

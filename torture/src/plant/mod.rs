@@ -10,6 +10,8 @@ use clap::ValueEnum;
 use tamias_store::io::Directory;
 use tamias_store::{Options, Reader};
 
+use crate::columns;
+
 pub(crate) use unreadable::Unreadable;
 
 /// A mistake that a store, or the system below it, could make.
@@ -99,7 +101,7 @@ impl Plant {
             _ => return,
         };
         let Ok(snapshot) =
-            Reader::open(folder, Options::default(), Arc::new(())).and_then(|reader| reader.snapshot())
+            Reader::open(folder, Options::default(), columns::codec()).and_then(|reader| reader.snapshot())
         else {
             return;
         };

@@ -67,10 +67,8 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     if let Some(report) = rows.kinds() {
         tell!("{}", kind_table(&report));
     }
-    for overflow in rows.overflows() {
-        tell!("{overflow}");
-    }
     tell_left_out(&left_out);
+    tell_warnings(&rows);
     if count == 0 && args.exit_status { Err(Failure::NoRows) } else { Ok(()) }
 }
 
@@ -194,6 +192,13 @@ fn tell_left_out(left_out: &LeftOut) {
 /// Queries mean the same time zone as `--from` and `--to`.
 pub(crate) fn set_zone(parameters: &mut Parameters, zone: &Zone) -> Result<(), Failure> {
     parameters.set_zone(&zone.name()).map(drop).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// Beside the rows, never among them.
+pub(crate) fn tell_warnings(rows: &Rows) {
+    for warning in rows.warnings() {
+        tell!("\x1b[1;33mwarning:\x1b[0m {}", printable(&warning.to_string()));
+    }
 }
 
 /// What reads as JSON is that, everything else is text.

@@ -174,6 +174,7 @@ impl Shell {
         };
         drop(cancels);
         written?;
+        commands::query::tell_warnings(&rows);
         if self.is_for_people {
             let stats = rows.stats();
             let (rows, time) = (stats.rows, units::duration(started.elapsed()));

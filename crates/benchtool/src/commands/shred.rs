@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, Table, presets};
 use tamias_json::validate::{Limits, minify_object};
-use tamias_shred::{Encoded, Event, Group, encode, group_len};
+use tamias_shred::{EncodeError, Encoded, Encoder, Event, Group, group_len};
 
 use crate::cli::ShredArgs;
 use crate::failure::Failure;
@@ -57,13 +57,15 @@ pub(crate) fn run(args: &ShredArgs) -> Result<(), Failure> {
         .zip(0..)
         .map(|((start, end), arrival)| Event { instant: 0, arrival, document: &documents.bytes[start..*end] })
         .collect();
+    let failed = |error: EncodeError| Failure::Input(error.to_string());
+    let mut encoder = Encoder::new().map_err(failed)?;
     let mut totals = Totals::default();
     let mut rest = events.as_slice();
     while !rest.is_empty() {
         let (group, after) = rest.split_at(group_len(rest));
         rest = after;
         let begin = Instant::now();
-        let encoded = encode(group).map_err(|error| Failure::Input(error.to_string()))?;
+        let encoded = encoder.encode(group).map_err(failed)?;
         totals.encoding += begin.elapsed();
         totals.add(&encoded).map_err(|error| Failure::Damage(error.to_string()))?;
     }

@@ -44,6 +44,18 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
+    /// The comparison that says the same with its sides exchanged, of `=` to `>=`.
+    pub(crate) fn flipped(self) -> Comparison {
+        match self {
+            Comparison::Less => Comparison::Greater,
+            Comparison::LessOrEqual => Comparison::GreaterOrEqual,
+            Comparison::Greater => Comparison::Less,
+            Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+            Comparison::Equal | Comparison::NotEqual => self,
+            Comparison::Like | Comparison::NotLike | Comparison::In | Comparison::NotIn => self,
+        }
+    }
+
     pub(crate) fn sign(self) -> &'static str {
         match self {
             Comparison::Equal => "=",

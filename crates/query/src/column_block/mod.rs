@@ -2,7 +2,7 @@
 
 mod path_column;
 
-pub(crate) use path_column::{Coded, NumberColumn, PathColumn};
+pub(crate) use path_column::{Coded, PathColumn};
 
 use crate::stored::{SourceError, Times};
 use std::collections::HashMap;

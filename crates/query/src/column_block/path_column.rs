@@ -1,6 +1,8 @@
 //! The values at a path in all events of a block.
 
+use crate::chunk::value_of;
 use crate::dictionary::Dictionary;
+use crate::value::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use tamias_shred::{AtPath, Numbers};
@@ -21,8 +23,9 @@ pub(crate) enum PathColumn {
 #[derive(Debug)]
 pub(crate) struct Coded {
     /// For each row its entry; none where the entries are as many as the rows, in their order.
-    pub(crate) codes: Option<Vec<u32>>,
+    codes: Option<Vec<u32>>,
     pub(crate) dictionary: Arc<Dictionary>,
+    lengths: OnceLock<Option<Numbers>>,
 }
 
 /// Numbers, which are also made into text where that is asked for.
@@ -45,12 +48,11 @@ impl PathColumn {
             AtPath::Coded(coded) => {
                 let (ends, bytes) = coded.entries.into_parts();
                 let dictionary = Arc::new(Dictionary::new(bytes.into_owned(), ends));
-                PathColumn::Coded(Coded { codes: Some(coded.codes), dictionary })
+                PathColumn::Coded(Coded::new(Some(coded.codes), dictionary))
             }
             AtPath::Texts(texts) => {
                 let (ends, bytes) = texts.into_parts();
-                let dictionary = Arc::new(Dictionary::new(bytes.into_owned(), ends));
-                PathColumn::Coded(Coded { codes: None, dictionary })
+                PathColumn::Coded(Coded::of_texts(Dictionary::new(bytes.into_owned(), ends)))
             }
             AtPath::Numbers(numbers) => {
                 PathColumn::Numbers(NumberColumn { numbers, rows, coded: OnceLock::new() })
@@ -96,6 +98,69 @@ impl NumberColumn {
 }
 
 impl Coded {
+    fn new(codes: Option<Vec<u32>>, dictionary: Arc<Dictionary>) -> Coded {
+        Coded { codes, dictionary, lengths: OnceLock::new() }
+    }
+
+    /// Texts, one for each row: those that repeat become entries that rows share.
+    fn of_texts(texts: Dictionary) -> Coded {
+        let mut known: HashMap<&[u8], u32, foldhash::fast::FixedState> = HashMap::default();
+        let mut codes = Vec::with_capacity(texts.len());
+        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        for row in 0..texts.len() {
+            let text = texts.get(row as u32);
+            let next = ends.len() as u32;
+            let code = *known.entry(text).or_insert(next);
+            if code == next {
+                bytes.extend_from_slice(text);
+                ends.push(bytes.len() as u32);
+            }
+            codes.push(code);
+            if row == PROBE && ends.len() > PROBE / 2 {
+                break;
+            }
+        }
+        if codes.len() < texts.len() || ends.len() * 2 > codes.len() + 8 {
+            return Coded::new(None, Arc::new(texts));
+        }
+        Coded::new(Some(codes), Arc::new(Dictionary::new(bytes, ends)))
+    }
+
+    /// How many characters the strings among the values have; none where there are arrays too, which have lengths of their own.
+    pub(crate) fn lengths(&self) -> Option<&Numbers> {
+        self.lengths.get_or_init(|| self.count_lengths()).as_ref()
+    }
+
+    fn count_lengths(&self) -> Option<Numbers> {
+        const NONE: i64 = -1;
+        let mut by_entry = Vec::with_capacity(self.dictionary.len());
+        for entry in 0..self.dictionary.len() {
+            let json = self.dictionary.get(entry as u32);
+            by_entry.push(match json.first() {
+                Some(b'[') => return None,
+                Some(b'"') if memchr::memchr(b'\\', json).is_none() => {
+                    // Each character begins with a byte that continues no other.
+                    json.iter().filter(|byte| !(0x80..0xc0).contains(*byte)).count() as i64 - 2
+                }
+                Some(b'"') => match value_of(json) {
+                    Value::Text(text) => text.characters() as i64,
+                    _ => NONE,
+                },
+                Some(_) | None => NONE,
+            });
+        }
+        let rows = self.codes.as_ref().map_or(by_entry.len(), Vec::len);
+        let length = |row: usize| by_entry.get(self.code(row) as usize).copied().unwrap_or(NONE);
+        let with_one: Vec<u32> = (0..rows as u32).filter(|row| length(*row as usize) != NONE).collect();
+        let values = with_one.iter().map(|row| length(*row as usize)).collect();
+        Some(Numbers { values, rows: (with_one.len() != rows).then_some(with_one), ..Numbers::default() })
+    }
+
+    /// For each row its entry, where rows share entries.
+    pub(crate) fn codes(&self) -> Option<&[u32]> {
+        self.codes.as_deref()
+    }
+
     /// The texts of numbers. Entry 0 is that of rows that have none.
     fn of_numbers(numbers: &Numbers, rows: usize) -> Coded {
         let (mut bytes, mut ends) = (Vec::new(), vec![0u32]);
@@ -120,12 +185,13 @@ impl Coded {
                 known = None;
             }
         }
-        Coded { codes: Some(codes), dictionary: Arc::new(Dictionary::new(bytes, ends)) }
+        Coded::new(Some(codes), Arc::new(Dictionary::new(bytes, ends)))
     }
 
     fn held_bytes(&self) -> usize {
         let codes = self.codes.as_ref().map_or(0, |codes| codes.capacity() * size_of::<u32>());
-        codes + self.dictionary.held_bytes()
+        // With the lengths, which are counted later if at all.
+        codes + self.dictionary.held_bytes() + self.dictionary.len() * size_of::<i64>()
     }
 
     /// The entry of a row.

@@ -12,6 +12,8 @@ pub(crate) struct Like {
     source: String,
     ci: bool,
     matcher: LikeMatcher,
+    /// Of `ci` and a text of ASCII anywhere: finds it in ASCII text, whatever the case of its letters.
+    folded: Option<Regex>,
 }
 
 /// What a pattern of `like` asks for, where that can be searched for.
@@ -62,7 +64,16 @@ impl Like {
                 LikeMatcher::Other(Regex::new(&regex).map_err(|_| "this pattern is too long".to_owned())?)
             }
         };
-        Ok(Like { source: source.to_owned(), ci, matcher })
+        let folded = match &matcher {
+            LikeMatcher::Contains(finder) if ci && finder.needle().is_ascii() => {
+                std::str::from_utf8(finder.needle())
+                    .ok()
+                    .filter(|text| is_plain(text))
+                    .and_then(|text| Regex::new(&format!("(?i-u:{})", regex::escape(text))).ok())
+            }
+            _ => None,
+        };
+        Ok(Like { source: source.to_owned(), ci, matcher, folded })
     }
 
     pub(crate) fn source(&self) -> &str {
@@ -71,6 +82,11 @@ impl Like {
 
     pub(crate) fn ci(&self) -> bool {
         self.ci
+    }
+
+    /// What finds the pattern's text in stored text of ASCII without escapes, where it is asked for in any case.
+    pub(crate) fn folded(&self) -> Option<&Regex> {
+        self.folded.as_ref()
     }
 
     /// What is to be searched for.

@@ -219,7 +219,7 @@ fn prepare_bound(expr: Expr) -> Expr {
     };
     match (*left, *right) {
         (Expr::Constant(Value::Number(number)), right) if !is_constant(&right) => Expr::CompareNumber {
-            op: flip(op),
+            op: op.flipped(),
             left: Box::new(right),
             bound: Box::new(Bound::new(&number.text())),
             number,
@@ -231,15 +231,5 @@ fn prepare_bound(expr: Expr) -> Expr {
             number,
         },
         (left, right) => Expr::Compare { op, left: Box::new(left), right: Box::new(right), ci },
-    }
-}
-
-fn flip(op: Comparison) -> Comparison {
-    match op {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
-        symmetric => symmetric,
     }
 }

@@ -1,5 +1,6 @@
 //! Rows taken into groups. They may come in any order: what depends on it remembers the event's.
 
+use super::combined::Combined;
 use super::shown::{Group, Shown};
 use super::sort::Sorter;
 use super::sorted::SortedRows;
@@ -44,6 +45,7 @@ pub(crate) struct Groups<'p> {
     numbers: Vec<u32>,
     parts: Parts,
     codes: Codes,
+    combined: Combined,
     text: Vec<u8>,
 }
 
@@ -114,6 +116,7 @@ impl<'p> Groups<'p> {
             numbers: Vec::new(),
             parts: Parts::default(),
             codes: Codes::default(),
+            combined: Combined::default(),
             text: Vec::new(),
         };
         if grouping.keys.is_empty() {
@@ -218,11 +221,21 @@ impl<'p> Groups<'p> {
             KeyColumn::Value { .. } => None,
         });
         let mut interval = 0..0;
+        let mut combined = std::mem::take(&mut self.combined);
+        let combination = combined.begin(chunk, keys);
         for (row, order) in chunk.orders().iter().enumerate() {
-            parts.clear();
             if let Some(intervals) = intervals.filter(|_| !interval.contains(&order.0)) {
                 interval = intervals.around(order.0);
             }
+            let all = combination.as_ref().and_then(|of| Some((of, combined.of(of, row, &interval)?)));
+            if let Some((of, number)) = all
+                && *order >= self.latest
+                && let Some(group) = combined.group(of, number)
+            {
+                numbers.push(group);
+                continue;
+            }
+            parts.clear();
             for key in keys {
                 match key {
                     KeyColumn::Time(_) => parts.push_number(interval.start),
@@ -237,9 +250,13 @@ impl<'p> Groups<'p> {
                 });
                 shown.collect()
             });
+            if let Some((of, number)) = all {
+                combined.set(of, number, found.number());
+            }
             numbers.push(found.number());
         }
         self.parts = parts;
+        self.combined = combined;
     }
 
     /// The group of the interval that begins at an instant, of which an event is met.

@@ -2,6 +2,7 @@
 
 mod answer;
 mod beginning;
+mod combined;
 mod cursor;
 mod group;
 mod held;

@@ -6,6 +6,7 @@ use crate::ast::{Arguments, Node, ParsedExpr};
 use crate::error::Flaw;
 use crate::plan::Aggregate;
 use crate::value::Value;
+use crate::warning::Warning;
 use rust_decimal::prelude::ToPrimitive;
 
 /// The aggregates' names, and that of an interval's length, which stands where they do.
@@ -84,6 +85,7 @@ pub(super) fn plan(resolver: &mut Resolver<'_>, call: &ParsedExpr) -> Result<Opt
         None => {
             let given = list.get(1..).unwrap_or_default();
             let constants = constants(resolver, given, parameters)?;
+            warn_of_small(resolver, call, &name.text, &constants);
             match aggregate::with_constants(&name.text, &constants) {
                 Some(Ok(function)) => function,
                 Some(Err((place, message))) => {
@@ -94,6 +96,23 @@ pub(super) fn plan(resolver: &mut Resolver<'_>, call: &ParsedExpr) -> Result<Opt
         }
     };
     Ok(Some(Aggregate { function, argument: resolver.aggregated(aggregated)? }))
+}
+
+/// Users of other languages tell percentiles as fractions.
+fn warn_of_small(resolver: &mut Resolver<'_>, call: &ParsedExpr, name: &str, constants: &[f64]) {
+    if let Some(p) = constants.first().copied().filter(|p| *p > 0.0 && *p < 1.0)
+        && name.eq_ignore_ascii_case("percentile")
+    {
+        // Rounded, since 0.07 * 100 is not 7 in binary.
+        let meant = (p * 1e8).round() / 1e6;
+        let warning = Warning::SmallPercentile {
+            aggregate: call.span.text(resolver.text).to_owned(),
+            meant: meant.to_string(),
+        };
+        if !resolver.warnings.contains(&warning) {
+            resolver.warnings.push(warning);
+        }
+    }
 }
 
 /// Whether an aggregate can have so many arguments.

@@ -9,6 +9,7 @@ use crate::functions::{self, ScalarFunction};
 use crate::instants;
 use crate::span::Span;
 use crate::value::{Text, Value};
+use crate::warning::Warning;
 use crate::zone;
 
 impl Resolver<'_> {
@@ -70,6 +71,11 @@ impl Resolver<'_> {
         }
         let zone = self.parameters.zone();
         let instant = |text: &Text<'_>| zone::instant_in(zone, &text.text()).map(Value::from);
+        if let Expr::Constant(Value::Text(text)) = &resolved
+            && instant(text).is_none()
+        {
+            self.warnings.push(Warning::NoInstant { text: text.text().into_owned() });
+        }
         Ok(match resolved {
             Expr::Constant(Value::Text(text)) => Expr::Constant(instant(&text).unwrap_or(Value::Text(text))),
             Expr::Constant(Value::Array(array)) => {

@@ -111,6 +111,7 @@ impl<'q> Planner<'q> {
             filter,
             output,
             limit: query.limit,
+            warnings: std::mem::take(&mut self.resolver.warnings),
             pushdown: None,
         })
     }

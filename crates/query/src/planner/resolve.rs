@@ -6,6 +6,7 @@ use crate::expr::{Computed, Expr};
 use crate::parameters::Parameters;
 use crate::plan::Aggregate;
 use crate::span::Span;
+use crate::warning::Warning;
 
 /// Gives the names of expressions their meaning.
 pub(super) struct Resolver<'q> {
@@ -17,6 +18,7 @@ pub(super) struct Resolver<'q> {
     pub(super) names: Vec<Box<str>>,
     /// So many of them were added for dotted paths, beside the keys that those begin with.
     pub(super) flat_names: usize,
+    pub(super) warnings: Vec<Warning>,
     /// Whether the document is read otherwise than by its slots.
     pub(super) uses_document: bool,
     /// The names of the locals, the innermost last.
@@ -55,6 +57,7 @@ impl<'q> Resolver<'q> {
             has_event,
             names: Vec::new(),
             flat_names: 0,
+            warnings: Vec::new(),
             uses_document: false,
             locals: Vec::new(),
             grouped: None,

@@ -1,6 +1,6 @@
 //! An expression → a condition, taken apart.
 
-use super::condition::{Alone, Condition, Form, Sought, Time, only_slot};
+use super::condition::{Alone, Compared, Condition, Form, Head, Sought, only_slot};
 use super::outcomes::Outcomes;
 use super::paths::{self, Split};
 use crate::ast::Comparison;
@@ -78,11 +78,18 @@ impl<'n> Analysis<'n> {
                 (Expr::Slot(slot), false) => Form::Sought(Sought::NotNull { slot: *slot }).negated(),
                 _ => Form::Opaque,
             },
-            Expr::CompareNumber { op, left, bound, .. } => match **left {
+            Expr::CompareNumber { op, left, bound, number } => match **left {
                 Expr::Slot(slot) => Form::Sought(Sought::Number { slot, op: *op, bound: bound.clone() }),
-                Expr::BuiltIn(Computed::Timestamp) => Form::Time(Time::new(*op, bound)),
+                Expr::BuiltIn(computed) => head(computed, *op, &Value::Number(number.clone())),
                 _ => Form::Opaque,
             },
+            Expr::Compare { op, left, right, ci: false } if is_id(left) || is_id(right) => {
+                match (&**left, &**right) {
+                    (_, Expr::Constant(value)) => head(Computed::Id, *op, value),
+                    (Expr::Constant(value), _) => head(Computed::Id, op.flipped(), value),
+                    _ => Form::Opaque,
+                }
+            }
             Expr::Compare { op: Comparison::Equal, left, right, ci: false } => self.equal(left, right),
             Expr::Compare { op: Comparison::NotEqual, left, right, ci: false } => self.not_equal(left, right),
             Expr::Compare { op: op @ (Comparison::Equal | Comparison::NotEqual), left, right, ci: true } => {
@@ -197,6 +204,7 @@ impl<'n> Analysis<'n> {
         let (slot, is_level) = match left {
             Expr::Slot(slot) => (*slot, false),
             Expr::BuiltIn(Computed::Level { level }) => (*level, true),
+            Expr::BuiltIn(computed) if !set.ci() => return head_among(*computed, set, negated),
             _ => return Form::Opaque,
         };
         let mut form = self.among(slot, set);
@@ -356,6 +364,40 @@ fn equated_sides(left: &Expr, right: &Expr) -> Option<(usize, Equal)> {
             Some((*level, Equal::Text(quoted(&text.text())?)))
         }
         _ => None,
+    }
+}
+
+fn is_id(expr: &Expr) -> bool {
+    matches!(expr, Expr::BuiltIn(Computed::Id))
+}
+
+/// What stands in an event's head against a constant. It is never undefined, but beside a value of another kind it may be.
+fn head(computed: Computed, op: Comparison, value: &Value<'_>) -> Form {
+    match (computed, value) {
+        (Computed::Timestamp, Value::Number(number)) => {
+            Form::Head(Head::Place, vec![Compared::number(op, number)])
+        }
+        (Computed::Arrived, Value::Number(number)) => {
+            Form::Head(Head::Arrival, vec![Compared::number(op, number)])
+        }
+        (Computed::Id, Value::Text(text)) => Form::Head(Head::Place, vec![Compared::id(op, &text.text())]),
+        _ => Form::Opaque,
+    }
+}
+
+/// The same, against any of a set.
+fn head_among(computed: Computed, set: &Set, negated: bool) -> Form {
+    let mut heads: Option<(Head, Vec<Compared>)> = None;
+    for value in set.values() {
+        // Values of other kinds equal none.
+        if let Form::Head(head, compared) = head(computed, Comparison::Equal, value) {
+            heads.get_or_insert((head, Vec::new())).1.extend(compared);
+        }
+    }
+    match heads {
+        Some((head, any)) if negated => Form::Head(head, any).negated(),
+        Some((head, any)) => Form::Head(head, any),
+        None => Form::Opaque,
     }
 }
 

@@ -3,6 +3,9 @@
 use super::outcomes::Outcomes;
 use crate::ast::Comparison;
 use crate::expr::{Computed, Expr, Set};
+use crate::value::Number;
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use tamias_json::number::Bound;
@@ -23,8 +26,8 @@ pub(super) enum Form {
     /// Its term never is a value that is no Boolean, but perhaps where that is opaque.
     Not(Box<Condition>),
     Constant(Outcomes),
-    /// `@Timestamp` against a constant.
-    Time(Time),
+    /// What stands in an event's head against constants: any of these comparisons. It is true or false.
+    Head(Head, Vec<Compared>),
     /// Something that can be searched for: true, false or undefined, and nothing else.
     Sought(Sought),
     /// Nothing is known of it: it may come to anything.
@@ -40,18 +43,30 @@ pub(super) struct Alone {
     pub(super) number: usize,
 }
 
-/// The instants that stand to a number as wanted.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Time {
-    pub(super) op: Comparison,
-    /// The first instant that is not less than the number.
-    pub(super) from: u128,
-    /// The first that is greater. Both may be [`INSTANTS`], which is none.
-    pub(super) after: u128,
+/// What is known of an event without its document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Head {
+    /// Its place in the order of all events: `@Timestamp` and `@Id`.
+    Place,
+    /// Its arrival number.
+    Arrival,
 }
 
-/// The number of instants: just past the last one.
-pub(super) const INSTANTS: u128 = 1 << 64;
+/// A place in the order of events: an instant, and an arrival number among the events of that. Or a number that such are compared with.
+pub(super) type Place = (u128, u64);
+
+/// Just past the last place.
+pub(super) const END: Place = (1 << 64, 0);
+
+/// The places that stand to a constant as wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Compared {
+    pub(super) op: Comparison,
+    /// The first place that is not less than the constant.
+    pub(super) from: Place,
+    /// The first that is greater. Both may be [`END`], which is none.
+    pub(super) after: Place,
+}
 
 /// What can be searched for in the bytes of documents. Texts are told by their numbers among the prefilter's needles.
 #[derive(Debug)]
@@ -81,6 +96,16 @@ impl Condition {
     pub(super) fn narrows(&self) -> bool {
         self.form.tells(false)
     }
+
+    /// Whether arrival numbers decide a part of it.
+    pub(super) fn asks_arrivals(&self) -> bool {
+        match &self.form {
+            Form::And(terms) | Form::Or(terms) => terms.iter().any(Condition::asks_arrivals),
+            Form::Not(of) => of.asks_arrivals(),
+            Form::Head(head, _) => *head == Head::Arrival,
+            Form::Constant(_) | Form::Sought(_) | Form::Opaque => false,
+        }
+    }
 }
 
 impl From<Form> for Condition {
@@ -109,39 +134,59 @@ impl Form {
             Form::Constant(outcomes) => outcomes.passes() == Some(answer),
             Form::Sought(Sought::Mentions { .. }) => !answer,
             Form::Sought(_) => true,
-            Form::Time(_) | Form::Opaque => false,
+            Form::Head(..) | Form::Opaque => false,
         }
     }
 }
 
-impl Time {
-    pub(super) fn new(op: Comparison, bound: &Bound) -> Time {
-        let order = |instant: u64| bound.compare(instant.to_string().as_bytes());
-        let from = first(|instant| order(instant).is_ge());
-        Time { op, from, after: first(|instant| order(instant).is_gt()) }
+impl Compared {
+    /// Numbers against a number: instants, or arrival numbers.
+    pub(super) fn number(op: Comparison, number: &Number<'_>) -> Compared {
+        let whole = number.decimal().filter(Decimal::is_integer).and_then(|decimal| decimal.to_u64());
+        if let Some(whole) = whole.map(u128::from) {
+            return Compared { op, from: (whole, 0), after: (whole + 1, 0) };
+        }
+        let bound = Bound::new(&number.text());
+        let order = |number: u128| bound.compare(number.to_string().as_bytes());
+        let last = u128::from(u64::MAX);
+        let place = |number: Option<u128>| number.map_or(END, |number| (number, 0));
+        let from = place(first(last, |number| order(number).is_ge()));
+        Compared { op, from, after: place(first(last, |number| order(number).is_gt())) }
     }
 
-    /// How an instant stands to the number.
-    pub(super) fn order(&self, instant: u64) -> Ordering {
-        match u128::from(instant) {
-            instant if instant < self.from => Ordering::Less,
-            instant if instant < self.after => Ordering::Equal,
+    /// Identifiers against a text.
+    pub(super) fn id(op: Comparison, text: &str) -> Compared {
+        let place = |id: Option<u128>| id.map_or(END, |id| (id >> 64, id as u64));
+        let is_id = text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if let Some(id) = u128::from_str_radix(text, 16).ok().filter(|_| is_id) {
+            return Compared { op, from: place(Some(id)), after: place(id.checked_add(1)) };
+        }
+        let order = |id: u128| format!("{id:032x}").as_str().cmp(text);
+        let from = place(first(u128::MAX, |id| order(id).is_ge()));
+        Compared { op, from, after: place(first(u128::MAX, |id| order(id).is_gt())) }
+    }
+
+    /// How a place stands to the constant.
+    pub(super) fn order(&self, place: Place) -> Ordering {
+        match place {
+            place if place < self.from => Ordering::Less,
+            place if place < self.after => Ordering::Equal,
             _ => Ordering::Greater,
         }
     }
 }
 
-/// The first instant that is so, where all that follow are so too; their number if none is.
-fn first(is_so: impl Fn(u64) -> bool) -> u128 {
-    let (mut low, mut high) = (0, INSTANTS);
+/// The first number up to the last that is so, where all that follow are so too.
+fn first(last: u128, is_so: impl Fn(u128) -> bool) -> Option<u128> {
+    let (mut low, mut high) = (0, last);
     while low < high {
         let middle = low + (high - low) / 2;
-        match u64::try_from(middle).is_ok_and(&is_so) {
+        match is_so(middle) {
             true => high = middle,
             false => low = middle + 1,
         }
     }
-    low
+    Some(low).filter(|low| is_so(*low))
 }
 
 /// The slot that an expression depends on, if it depends on nothing else of its event; the inner one none where it is

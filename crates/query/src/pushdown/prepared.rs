@@ -1,10 +1,10 @@
 //! All that is pushed down, prepared once for a plan.
 
 use super::analysis::Analysis;
-use super::condition::Condition;
+use super::condition::{Condition, Place};
 use super::period;
 use crate::expr::Expr;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use tamias_json::search::Needle;
 
 /// What a plan's condition says about blocks, and what its rows need of events: see the [module](super) for the contract.
@@ -12,6 +12,8 @@ use tamias_json::search::Needle;
 pub(crate) struct Pushdown {
     /// The instants outside of which no event passes; perhaps more than those.
     pub(crate) period: RangeInclusive<u64>,
+    /// The same, of places in the order of events.
+    pub(super) places: Range<Place>,
     /// What is true of each event that passes; none where all do.
     pub(super) condition: Option<Condition>,
     /// How many conditions in it depend on one slot alone.
@@ -73,8 +75,10 @@ impl Pushdown {
             }
             _ => None,
         };
+        let places = condition.as_ref().map_or(period::ALL, period::of);
         Pushdown {
-            period: condition.as_ref().map_or(u64::MIN..=u64::MAX, period::of),
+            period: period::instants(&places),
+            places,
             condition,
             alone: analysis.alone,
             names: names.to_vec(),

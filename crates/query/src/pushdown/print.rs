@@ -54,7 +54,7 @@ impl Pushdown {
         match &condition.form {
             Form::And(terms) | Form::Or(terms) => terms.iter().for_each(|term| self.pruning(term, keys)),
             Form::Not(of) => self.pruning(of, keys),
-            Form::Constant(_) | Form::Time(_) | Form::Sought(_) | Form::Opaque => {}
+            Form::Constant(_) | Form::Head(..) | Form::Sought(_) | Form::Opaque => {}
         }
     }
 
@@ -84,7 +84,7 @@ impl Pushdown {
             Form::Sought(Sought::Mentions { needles }) => {
                 needles.iter().for_each(|needle| add(found, format!("`{}`", text(needle))));
             }
-            Form::Constant(_) | Form::Time(_) | Form::Opaque => {}
+            Form::Constant(_) | Form::Head(..) | Form::Opaque => {}
         }
     }
 }

@@ -1,17 +1,18 @@
 //! What is known of a block's events before a document is read: whether none, all or some of them pass.
 
 use super::classes::{Class, Scalar, classes};
-use super::condition::{Alone, Condition, Form, Sought};
+use super::condition::{Alone, Condition, Form, Head, Place, Sought};
 use super::outcomes::Outcomes;
 use super::prepared::Pushdown;
 use super::probe::Probe;
 use super::unlisted::{between, unlisted};
+use crate::chunk::Order;
 use crate::error::ExecError;
 use crate::interrupt::Interrupt;
 use crate::source::Block;
 use crate::statistics::{Key, Statistics};
 use std::collections::HashMap;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Asks blocks what is known of them, and remembers what conditions came to over values met before: most blocks repeat them.
@@ -50,30 +51,30 @@ struct Memo {
 /// So many values are remembered.
 const KNOWN_MAX: usize = 1024;
 
-/// The events of a block within a period, and the first and the last instant of them.
+/// The events of a block within a range of places, and the places of the first and the last of them.
 struct Within {
     events: Range<usize>,
-    instants: (u64, u64),
+    places: (Place, Place),
 }
 
-/// The times are read only where the period begins or ends within the block.
-fn within(block: &dyn Block, period: &RangeInclusive<u64>) -> Result<Within, ExecError> {
-    let ((first, _), (last, _)) = block.range();
-    if period.contains(&first) && period.contains(&last) {
-        return Ok(Within { events: 0..block.len(), instants: (first, last) });
+/// The times are read only where the range begins or ends within the block.
+fn within(block: &dyn Block, range: &Range<Place>) -> Result<Within, ExecError> {
+    let place = |(instant, arrival): Order| (u128::from(instant), arrival);
+    let (first, last) = block.range();
+    let (first, last) = (place(first), place(last));
+    if range.contains(&first) && range.contains(&last) {
+        return Ok(Within { events: 0..block.len(), places: (first, last) });
     }
-    let none = Within { events: 0..0, instants: (first, first) };
-    if last < *period.start() || first > *period.end() {
+    let none = Within { events: 0..0, places: (first, first) };
+    if last < range.start || first >= range.end {
         return Ok(none);
     }
     let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(none) };
-    let instants = times.instants.get(..block.len()).unwrap_or_default();
-    let instant = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-    let start = instants.partition_point(|bytes| instant(bytes) < *period.start());
-    let end = instants.partition_point(|bytes| instant(bytes) <= *period.end()).max(start);
-    let within = instants.get(start..end).unwrap_or_default();
-    let (first, last) = (within.first().map_or(first, instant), within.last().map_or(last, instant));
-    Ok(Within { events: start..end, instants: (first, last) })
+    let count = block.len().min(times.instants.len()).min(times.arrivals.len());
+    let place = |index: usize| place(times.order(index));
+    let start = partition_point(count, |index| place(index) < range.start);
+    let end = partition_point(count, |index| place(index) < range.end).max(start);
+    Ok(Within { events: start..end, places: (place(start), place(end.saturating_sub(1))) })
 }
 
 impl Pruner {
@@ -93,13 +94,16 @@ impl Pruner {
         statistics: Option<&Statistics<'_>>,
     ) -> Result<Verdict, ExecError> {
         let Pruner { pushdown, memos, probe } = self;
-        let Within { events, instants } = within(block, &pushdown.period)?;
+        let Within { events, places } = within(block, &pushdown.places)?;
+        let asks_arrivals = pushdown.condition.as_ref().is_some_and(Condition::asks_arrivals);
+        let times = if asks_arrivals { block.times().map_err(ExecError::Source)? } else { None };
+        let arrivals = times.and_then(|times| times.arrivals.get(events.clone())).unwrap_or_default();
         let mut terms = Vec::new();
         let passes = match (&pushdown.condition, events.is_empty()) {
             (_, true) => Some(false),
             (None, _) => Some(true),
             (Some(condition), false) => {
-                let mut asked = Asking { names: &pushdown.names, statistics, instants, memos, probe };
+                let mut asked = Asking { names: &pushdown.names, statistics, places, arrivals, memos, probe };
                 match condition {
                     Condition { form: Form::And(parts), alone: None } => {
                         let outcomes: Vec<Outcomes> = parts.iter().map(|part| asked.outcomes(part)).collect();
@@ -145,8 +149,10 @@ impl Pruner {
 struct Asking<'p, 'b> {
     names: &'p [Box<str>],
     statistics: Option<&'p Statistics<'b>>,
-    /// The first and the last.
-    instants: (u64, u64),
+    /// Of the first and of the last event.
+    places: (Place, Place),
+    /// None where they are not asked for.
+    arrivals: &'p [[u8; 8]],
     memos: &'p mut [Memo],
     probe: &'p mut Probe,
 }
@@ -163,13 +169,28 @@ impl Asking<'_, '_> {
             Form::Or(terms) => Outcomes::any(terms.iter().map(|term| self.outcomes(term))),
             Form::Not(of) => self.outcomes(of).negated(),
             Form::Constant(outcomes) => *outcomes,
-            Form::Time(time) => {
-                let (first, last) = self.instants;
-                between(time.op, time.order(first), time.order(last))
+            Form::Head(head, any) => {
+                let (first, last) = match head {
+                    Head::Place => self.places,
+                    Head::Arrival => self.least_and_greatest_arrival(),
+                };
+                let outcomes = any.iter().map(|of| between(of.op, of.order(first), of.order(last)));
+                Outcomes::any(outcomes)
             }
             Form::Sought(Sought::Defined { slot }) => self.defined(*slot),
             Form::Sought(_) | Form::Opaque => Outcomes::ANY,
         }
+    }
+
+    /// Arrival numbers come in no order, where instants do.
+    fn least_and_greatest_arrival(&self) -> (Place, Place) {
+        if self.arrivals.is_empty() {
+            return ((0, 0), (u64::MAX.into(), 0));
+        }
+        let arrivals = self.arrivals.iter().map(|bytes| u64::from_le_bytes(*bytes));
+        let (least, greatest) = arrivals
+            .fold((u64::MAX, 0), |(least, greatest), arrival| (arrival.min(least), arrival.max(greatest)));
+        ((u128::from(least), 0), (u128::from(greatest), 0))
     }
 
     /// Whether events have a key.
@@ -198,6 +219,19 @@ impl Asking<'_, '_> {
         });
         (known && all.passes().is_some()).then_some(all)
     }
+}
+
+/// The first of so many places for which it is not so, where it is not for all that follow.
+fn partition_point(count: usize, is_so: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match is_so(middle) {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    low
 }
 
 impl Memo {

@@ -66,7 +66,7 @@ impl Window<'_> {
             }
             Form::Constant(outcomes) => self.begin(Match::from(*outcomes), matches),
             Form::Sought(sought) => self.search(sought, matches),
-            Form::Time(_) | Form::Opaque => self.unknown(matches),
+            Form::Head(..) | Form::Opaque => self.unknown(matches),
         }
     }
 

@@ -12,6 +12,7 @@ use crate::pushdown::{FIRST_WINDOW_EVENTS, Finder, Pruner, Verdict};
 use crate::source::Block;
 use crate::statistics::Statistics;
 use crate::stats::Stats;
+use crate::watch::Watch;
 use std::sync::Arc;
 use tamias_json::Offsets;
 
@@ -32,6 +33,7 @@ pub(crate) struct Worker {
     pub(super) begun: Option<u64>,
     /// None where nothing shall be concluded.
     pub(crate) pruner: Option<Pruner>,
+    watch: Arc<Watch>,
 }
 
 /// What is known of a block before a document is read.
@@ -64,6 +66,7 @@ impl Worker {
             parts: 0,
             begun: None,
             pruner: pushdown.map(|pushdown| Pruner::new(pushdown, now, &control.interrupt)),
+            watch: control.watch.clone(),
         }
     }
 
@@ -76,6 +79,7 @@ impl Worker {
         block: &'b dyn Block,
         stats: &mut Stats,
     ) -> Result<Pruned<'b>, ExecError> {
+        self.watch.look(block);
         let count = block.len();
         self.parts += 1;
         let number = self.parts;

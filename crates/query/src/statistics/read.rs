@@ -182,7 +182,7 @@ impl<'b> Statistics<'b> {
     }
 
     /// All keys that are listed, in the order in which they are; none in place of one that cannot be read.
-    pub(super) fn keys(&self) -> impl Iterator<Item = Option<(&'b [u8], KeyFacts<'b>)>> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Option<(&'b [u8], KeyFacts<'b>)>> {
         (0..self.offsets.len()).map(|number| {
             let (name, record) = self.record(number)?;
             Some((name, self.facts(name, record)?))

@@ -52,6 +52,21 @@ fn blocks_without_hits_are_not_read() {
         ("select Id from stream where @Timestamp > 5000", 0),
         ("select Id from stream where @Timestamp < 10 or N = 999", 2),
         ("select Id from stream where not (N >= 100)", 1),
+        ("select Id from stream where @Arrived >= 150 and @Arrived < 250", 2),
+        ("select Id from stream where @Arrived = 150.5", 1),
+        ("select Id from stream where 990 < @Arrived", 1),
+        ("select Id from stream where @Arrived in [150, 151, 950, 'x']", 2),
+        ("select Id from stream where @Timestamp in [150, 151, 950]", 2),
+        ("select Id from stream where @Id = '000000000000009600000000000000096'", 0),
+        ("select Id from stream where @Id = '00000000000000960000000000000096'", 1),
+        (
+            "select Id from stream where @Id in ['00000000000000960000000000000096', 'x', '00000000000003b600000000000003b6']",
+            2,
+        ),
+        ("select Id from stream where '0000000000000384' < @Id", 1),
+        ("select Id from stream where @Id < '000000000000000a'", 1),
+        ("select Id from stream where not (@Id >= '000000000000000A')", 1),
+        ("select Id from stream where @Id > 'g' or @Id < ''", 0),
     ] {
         let stats = agree(&memory, query);
         assert_eq!((stats.blocks, stats.blocks_skipped), (read, 10 - read), "{query}");
@@ -219,6 +234,55 @@ fn rare_keys_are_found_together_and_apart() {
                 agree(&memory, query);
             }
         }
+    }
+}
+
+/// Events that came late: their numbers are in no order of time.
+fn shuffled() -> Memory {
+    let event =
+        |n: u64| Event { instant: n / 3, arrival: n * 7919 % 600, document: format!(r#"{{"N":{n}}}"#) };
+    let mut events: Vec<Event> = (0..600).map(event).collect();
+    events.sort_by_key(|event| (event.instant, event.arrival));
+    let blocks: Vec<&[Event]> = events.chunks(60).collect();
+    let groups: Vec<&[&[Event]]> = blocks.chunks(1).collect();
+    Memory::blocks(&groups)
+}
+
+#[test]
+fn events_are_found_by_number_and_identifier_whatever_the_order() {
+    let memory = shuffled();
+    let ids = [
+        "0000000000000032",
+        "00000000000000320000000000000000",
+        "000000000000003200000000000000ff",
+        "0000000000000033",
+        "",
+        "z",
+        "00000000000000320000000000000100",
+    ];
+    for op in ["=", "<>", "<", "<=", ">", ">="] {
+        for id in ids {
+            agree(&memory, &format!("select N, @Id from stream where @Id {op} '{id}'"));
+            agree(&memory, &format!("select N from stream where '{id}' {op} @Id or @Arrived {op} 17"));
+            agree(
+                &memory,
+                &format!(
+                    "select count(*) from stream where not (@Id {op} '{id}') and not (@Arrived {op} 300.5)"
+                ),
+            );
+        }
+        for number in ["-1", "0", "17", "599", "600", "18446744073709551615", "18446744073709551616", "0.5"] {
+            agree(&memory, &format!("select N from stream where @Arrived {op} {number}"));
+        }
+    }
+    for set in [
+        "@Id in []",
+        "@Id not in ['00000000000000320000000000000017', 5]",
+        "@Arrived not in [1, 'x', 17.0]",
+        "@Timestamp in ['2', 50, 51.0]",
+        "@Arrived in ['x']",
+    ] {
+        agree(&memory, &format!("select N, @Id from stream where {set}"));
     }
 }
 

@@ -179,6 +179,10 @@ fn term() -> impl Strategy<Value = String> {
         1 => path().prop_map(|k| format!("Length({k}) > 1")),
         1 => (path(), path()).prop_map(|(k, l)| format!("{k} = {l}")),
         1 => (comparison(), 0u64..3, 0u64..30).prop_map(|(op, group, at)| format!("@Timestamp {op} {}", group * 1000 + at)),
+        1 => (comparison(), 0u64..3, 0u64..30, 0u64..60).prop_map(|(op, group, at, arrival)| {
+            format!("@Id {op} '{:016x}{arrival:016x}'", group * 1000 + at)
+        }),
+        1 => (comparison(), 0u64..200).prop_map(|(op, arrival)| format!("@Arrived {op} {arrival}")),
         1 => (path(), numbers()).prop_filter("the language has no exponents", |(_, n)| !n.contains('e'))
             .prop_map(|(k, n)| format!("{k} + 1 > {n}")),
     ]

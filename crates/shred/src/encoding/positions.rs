@@ -65,14 +65,24 @@ impl Pattern {
     /// The pattern of texts of one length; nothing where lengths differ.
     pub(crate) fn of(texts: &TextList) -> Option<Pattern> {
         let length = texts.length().filter(|length| (1..=LENGTH_MAX).contains(length))?;
-        let mut seen = vec![[false; 256]; length];
+        // A bit for each byte, 64 a word.
+        let mut seen = vec![[0u64; 4]; length];
         for text in texts.iter() {
             for (seen, byte) in seen.iter_mut().zip(text) {
-                seen[usize::from(*byte)] = true;
+                seen[usize::from(*byte >> 6)] |= 1 << (*byte & 63);
             }
         }
-        let alphabet =
-            |seen: &[bool; 256]| (0..=255u8).filter(|byte| seen[usize::from(*byte)]).collect::<Vec<u8>>();
+        let alphabet = |seen: &[u64; 4]| {
+            let mut bytes = Vec::with_capacity(seen.iter().map(|word| word.count_ones() as usize).sum());
+            for (word, base) in seen.iter().zip([0u8, 64, 128, 192]) {
+                let mut left = *word;
+                while left != 0 {
+                    bytes.push(base + left.trailing_zeros() as u8);
+                    left &= left - 1;
+                }
+            }
+            bytes
+        };
         let alphabets: Vec<Vec<u8>> = seen.iter().map(alphabet).collect();
         let mut units = Vec::new();
         let mut at = 0;

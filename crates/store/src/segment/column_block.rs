@@ -31,7 +31,28 @@ impl Parts for ColumnBlock {
     }
 
     fn part(&self, name: &str) -> Result<Option<Vec<u8>>, ReadError> {
-        self.0.segment.load()?.part(self.0.id.block as usize, name)
+        Bare(self).part(name).map_err(|error| self.told(error))
+    }
+}
+
+/// A block whose codec is asking what a part of it holds: it is not asked again, should another part be damaged too.
+struct Bare<'b>(&'b ColumnBlock);
+
+impl Parts for Bare<'_> {
+    fn id(&self) -> BlockId {
+        self.0.id()
+    }
+
+    fn events(&self) -> usize {
+        self.0.events()
+    }
+
+    fn document_bytes(&self) -> usize {
+        self.0.document_bytes()
+    }
+
+    fn part(&self, name: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        self.0.0.segment.load()?.part(self.0.0.id.block as usize, name)
     }
 }
 
@@ -140,10 +161,23 @@ impl ColumnBlock {
         let loaded = self.0.segment.load()?;
         let index = loaded.index();
         for part in index.parts_of(&self.0.entry) {
-            loaded.part(self.0.id.block as usize, index.name_of(part))?;
+            self.part(index.name_of(part))?;
         }
         self.times()?;
         self.documents().map(drop)
+    }
+
+    /// Damage of a part, with what the codec says of it.
+    fn told(&self, error: ReadError) -> ReadError {
+        match error {
+            ReadError::Damaged(mut damage) => {
+                if let Some(part) = &mut damage.part {
+                    part.holds = self.0.segment.codec().holds(&Bare(self), &part.name);
+                }
+                ReadError::Damaged(damage)
+            }
+            failure @ ReadError::Failure(_) => failure,
+        }
     }
 
     fn failed(&self, error: DecodeError) -> ReadError {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::keys::{Keys, ends_fit};
 use crate::codec::{Codec, Documents};
-use crate::error::{Damage, Failure, Operation, ReadError};
+use crate::error::{Damage, DamagedPart, Failure, Operation, ReadError};
 use crate::format::{BlockEntry, Index, checksum, part};
 use crate::io::{Directory, File, Mapping, read_full_at};
 
@@ -236,7 +236,8 @@ impl Loaded {
         let named = |damage: Damage| {
             // Of damaged statistics nothing is lost but time.
             let events = if name == part::STATISTICS { Some(0) } else { damage.events };
-            ReadError::Damaged(Damage { part: Some(name.to_owned()), events, ..damage })
+            let part = DamagedPart { name: name.to_owned(), holds: Vec::new() };
+            ReadError::Damaged(Damage { part: Some(Box::new(part)), events, ..damage })
         };
         let range = found.range();
         let bytes = self.read(entry, &range).map_err(|error| match error {

@@ -54,6 +54,12 @@ pub(crate) struct History {
     pub(crate) options: Options,
 }
 
+/// What a test of a module is called in its program: to be started as a process.
+pub(crate) fn test_name(module: &str, name: &str) -> String {
+    let inner = module.split_once("::").map(|(_, module)| format!("{module}::{name}"));
+    inner.unwrap_or_else(|| name.to_owned())
+}
+
 /// A codec for tests, which knows nothing of JSON: times are one part, the documents of even places another, those of odd ones a third, all
 /// of them turned over, so that nothing passes for text. What it cannot use of its parts is malformed.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +68,8 @@ pub(crate) struct Halves;
 /// A document that is not taken apart: its block stays text.
 pub(crate) const KEPT: &[u8] = b"kept as text";
 
-fn turned(bytes: &[u8]) -> Vec<u8> {
+/// Bytes as they stand in a part of columns.
+pub(crate) fn turned(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|byte| !byte).collect()
 }
 
@@ -117,8 +124,11 @@ impl Codec for Halves {
     }
 }
 
-/// Both kinds of segments.
-pub(crate) const LAYOUTS: [Layout; 2] = [Layout::Text, Layout::Columns];
+/// What the segments of a test consist of: each file of tests is compiled for both, by its own name and within `over_columns`.
+pub(crate) const LAYOUT: Layout = match env!("CARGO_CRATE_NAME").as_bytes() {
+    b"over_columns" => Layout::Columns,
+    _ => Layout::Text,
+};
 
 /// The codec that all tests open stores with.
 pub(crate) fn codec() -> Arc<dyn Codec> {
@@ -126,7 +136,13 @@ pub(crate) fn codec() -> Arc<dyn Codec> {
 }
 
 pub(crate) fn tiny() -> Options {
-    Options { block_bytes: 100, segment_bytes: 3000, background: false, ..Options::default() }
+    Options {
+        block_bytes: if matches!(LAYOUT, Layout::Text) { 100 } else { 30 },
+        segment_bytes: 3000,
+        segments: LAYOUT,
+        background: false,
+        ..Options::default()
+    }
 }
 
 pub(crate) fn open(folder: &Simulated, options: &Options) -> Result<Store, OpenError> {
@@ -146,7 +162,7 @@ pub(crate) fn try_rows(snapshot: &Snapshot) -> Result<Vec<Row>, ReadError> {
     for group in snapshot.groups(0..=u64::MAX, Direction::Ascending) {
         for block in group? {
             for index in 0..block.len() {
-                let key = block.key(index).unwrap().unwrap();
+                let key = block.key(index)?.unwrap();
                 rows.push((key.arrival, key.instant, block.document(index)?.unwrap().to_vec()));
             }
         }

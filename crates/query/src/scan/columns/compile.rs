@@ -2,7 +2,7 @@
 
 use crate::expr::{Computed, Expr};
 use crate::outputs::Output;
-use crate::plan::{Events, Plan};
+use crate::plan::{Events, Output as PlanOutput, Plan};
 use tamias_json::write_json_string;
 
 /// What a plan asks of columns.
@@ -11,6 +11,8 @@ pub(crate) struct ColumnPlan {
     pub(super) paths: Vec<Box<[Box<str>]>>,
     pub(super) filter: Option<Expr>,
     pub(super) outputs: Vec<Output>,
+    /// Whether rows are counted, and their order makes no difference.
+    pub(super) only_counts: bool,
 }
 
 impl ColumnPlan {
@@ -32,7 +34,11 @@ impl ColumnPlan {
         let filter = plan.filter.as_ref().and_then(|_| exprs.pop());
         let outputs =
             outputs.iter().zip(exprs).map(|(output, expr)| Output { expr, form: output.form }).collect();
-        Some(ColumnPlan { paths, filter, outputs })
+        let only_counts = match &plan.output {
+            PlanOutput::Groups(grouping) => grouping.keys.is_empty(),
+            PlanOutput::Rows { .. } => false,
+        };
+        Some(ColumnPlan { paths, filter, outputs, only_counts })
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::compile::{needs_event, slots_of};
 use super::range::Range;
+use crate::ast::Comparison;
 use crate::chunk::Order;
 use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
 use crate::control::Control;
@@ -11,6 +12,7 @@ use crate::expr::{Event, Expr, LikeForm, Scope, Spare};
 use crate::stored::Times;
 use crate::value::Value;
 use memchr::memmem;
+use regex::bytes::Regex;
 use std::sync::Arc;
 use tamias_json::{Offsets, Value as Stored};
 use tamias_shred::Numbers;
@@ -23,6 +25,13 @@ pub(super) struct Evaluator<'b> {
     times: Times<'b>,
     control: &'b Control,
     rows: usize,
+}
+
+/// What is looked for in the texts of a column.
+enum Sought<'e> {
+    Bytes(&'e [u8]),
+    /// In text of ASCII without escapes, whatever the case of letters.
+    Folded(&'e Regex),
 }
 
 /// For each row of a block whether it counts.
@@ -76,6 +85,34 @@ impl<'b> Evaluator<'b> {
                 }
                 Some(only)
             }
+            _ => None,
+        }
+    }
+
+    /// The numbers that an expression comes down to: those of a column, or the lengths of its strings.
+    fn numbers(&self, expr: &Expr) -> Option<&Numbers> {
+        if let Some(PathColumn::Numbers(column)) = self.as_column(expr).flatten().map(AsRef::as_ref) {
+            return Some(&column.numbers);
+        }
+        match &**self.measured_column(expr)? {
+            PathColumn::Coded(coded) => coded.lengths(),
+            PathColumn::Numbers(_) | PathColumn::Nothing | PathColumn::Unknown => None,
+        }
+    }
+
+    /// The column of which an expression tells the lengths of strings.
+    pub(super) fn measured(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
+        let column = self.measured_column(expr)?;
+        matches!(&**column, PathColumn::Coded(coded) if coded.lengths().is_some()).then(|| column.clone())
+    }
+
+    fn measured_column(&self, expr: &Expr) -> Option<&Arc<PathColumn>> {
+        match expr {
+            Expr::Call { function, arguments, .. } if function.name == "Length" => match arguments.as_slice()
+            {
+                [of] => self.as_column(of)?,
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -136,11 +173,18 @@ impl<'b> Evaluator<'b> {
                 return Ok(mask);
             }
             Expr::CompareNumber { op, left, number, .. } => {
-                if let Some(Some(column)) = self.as_column(left)
-                    && let PathColumn::Numbers(column) = &**column
-                    && let Some(range) = Range::of(*op, number, column.numbers.scale)
+                if let Some(numbers) = self.numbers(left)
+                    && let Some(range) = Range::of(*op, number, numbers.scale)
                 {
-                    return Ok(compare(&column.numbers, range, self.rows));
+                    return Ok(compare(numbers, |mantissa| range.has(mantissa), self.rows));
+                }
+            }
+            Expr::InSet { left, set, negated } => {
+                if let Some(numbers) = self.numbers(left)
+                    && let Some(mantissas) = mantissas(set.values(), numbers.scale)
+                {
+                    let is_in = |mantissa| mantissas.binary_search(&mantissa).is_ok() != *negated;
+                    return Ok(compare(numbers, is_in, self.rows));
                 }
             }
             _ => {}
@@ -152,14 +196,23 @@ impl<'b> Evaluator<'b> {
         }
         if let Some((slot, coded)) = self.entries(expr) {
             let mut passes = vec![false; coded.dictionary.len()];
-            self.each_entry(expr, slot, coded, |entry, value| {
+            let told = self.each_entry(expr, slot, coded, |entry, value| {
                 if let Some(passes) = passes.get_mut(entry) {
                     *passes = value.is_true();
                 }
-            })?;
+            });
+            // Where it fails, that may be of a row that another term has passed over.
+            if told.is_err() {
+                return self.test_rows(expr, within);
+            }
             let pass = |code: &u32| passes.get(*code as usize).copied().unwrap_or_default();
-            return Ok(coded.codes.iter().flatten().map(pass).collect());
+            return Ok(coded.codes().unwrap_or_default().iter().map(pass).collect());
         }
+        self.test_rows(expr, within)
+    }
+
+    /// The same, row by row.
+    fn test_rows(&self, expr: &Expr, within: Option<&Mask>) -> Result<Mask, ExecError> {
         let mut mask = match self.candidates(expr) {
             Some(candidates) => candidates,
             None => within.cloned().unwrap_or_else(|| vec![true; self.rows]),
@@ -179,25 +232,27 @@ impl<'b> Evaluator<'b> {
 
     /// The rows whose text has what an expression looks for in it; none where it looks for no text that stands as it is stored.
     fn candidates(&self, expr: &Expr) -> Option<Mask> {
-        let (left, needle) = match expr {
-            Expr::Match { left, pattern } => (left, pattern.literal_bytes()?),
-            Expr::Like { left, pattern, negated: false } => match pattern.form() {
-                LikeForm::Contains(text) => (left, text),
-                LikeForm::Exact(_) | LikeForm::Prefix(_) | LikeForm::Other => return None,
+        let (left, sought) = match expr {
+            Expr::Match { left, pattern } => (left, Sought::Bytes(pattern.literal_bytes()?)),
+            Expr::Like { left, pattern, negated: false } => match (pattern.form(), pattern.folded()) {
+                (LikeForm::Contains(text), _) => (left, Sought::Bytes(text)),
+                (_, Some(folded)) => (left, Sought::Folded(folded)),
+                (LikeForm::Exact(_) | LikeForm::Prefix(_) | LikeForm::Other, None) => return None,
             },
             _ => return None,
         };
-        let coded = self.as_column(left)??.coded().filter(|coded| coded.codes.is_none())?;
+        let dictionary = &self.as_column(left)??.coded().filter(|coded| coded.codes().is_none())?.dictionary;
         let mut mask = vec![false; self.rows];
-        let ends = coded.dictionary.ends();
-        let finder = memmem::Finder::new(needle);
-        let (bytes, mut from, mut row) = (coded.dictionary.bytes(), 0, 0);
-        while let Some(found) = bytes.get(from..).and_then(|rest| finder.find(rest)) {
-            let at = from + found;
-            // Most texts have none, so the one that it lies in is not far.
-            row += ends.get(row..)?.iter().take_while(|end| **end as usize <= at).count();
-            *mask.get_mut(row)? = true;
-            from = *ends.get(row)? as usize;
+        match sought {
+            Sought::Bytes(needle) => {
+                let finder = memmem::Finder::new(needle);
+                dictionary.mark(&mut mask, |bytes| finder.find(bytes));
+            }
+            Sought::Folded(folded) => {
+                dictionary.mark(&mut mask, |bytes| folded.find(bytes).map(|found| found.start()));
+                // Of other text the characters are looked at one by one.
+                dictionary.mark_unplain(&mut mask);
+            }
         }
         Some(mask)
     }
@@ -278,6 +333,7 @@ fn is_true_or_false(expr: &Expr) -> bool {
             | Expr::Compare { .. }
             | Expr::CompareNumber { .. }
             | Expr::In { .. }
+            | Expr::InSet { .. }
             | Expr::Like { .. }
             | Expr::Match { .. }
             | Expr::MatchWhole { .. }
@@ -285,16 +341,27 @@ fn is_true_or_false(expr: &Expr) -> bool {
     )
 }
 
-/// The rows whose number lies in a range, or outside of it.
-fn compare(numbers: &Numbers, range: Range, rows: usize) -> Mask {
-    let inside = |value: &i64| range.has(*value);
+/// The numbers among constants as mantissas of a scale, sorted; none where one is too long to tell.
+fn mantissas(values: &[Value<'_>], scale: u8) -> Option<Vec<i64>> {
+    let mut mantissas = Vec::new();
+    for value in values {
+        if let Value::Number(number) = value {
+            mantissas.extend(Range::of(Comparison::Equal, number, scale)?.only());
+        }
+    }
+    mantissas.sort_unstable();
+    Some(mantissas)
+}
+
+/// The rows that have a number, and it passes.
+fn compare(numbers: &Numbers, passes: impl Fn(i64) -> bool, rows: usize) -> Mask {
     match &numbers.rows {
-        None => numbers.values.iter().map(inside).collect(),
+        None => numbers.values.iter().map(|mantissa| passes(*mantissa)).collect(),
         Some(of) => {
             let mut mask = vec![false; rows];
-            for (row, value) in of.iter().zip(&numbers.values) {
+            for (row, mantissa) in of.iter().zip(&numbers.values) {
                 if let Some(mask) = mask.get_mut(*row as usize) {
-                    *mask = inside(value);
+                    *mask = passes(*mantissa);
                 }
             }
             mask

@@ -27,5 +27,7 @@ pub(super) enum Values {
     },
     /// By the rows that pass.
     Rows(Arc<Dictionary>),
+    /// The lengths of the strings at a path.
+    Lengths(Arc<PathColumn>),
     Undefined,
 }

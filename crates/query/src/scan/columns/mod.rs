@@ -10,7 +10,7 @@ pub(crate) use found::Found;
 
 use super::block_scan::{BlockScan, Part, Position, Run};
 use crate::chunk::{Columns, Form};
-use crate::column_block::{Coded, ColumnBlock, ColumnError, NumberColumn, PathColumn};
+use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
 use crate::control::Control;
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
@@ -21,7 +21,9 @@ use crate::stored::Times;
 use crate::value::{Value, write_json};
 use evaluate::{Evaluator, Mask};
 use found::Values;
+use std::ops::Range;
 use std::sync::Arc;
+use tamias_shred::Numbers;
 
 /// A scan of a block in columns.
 pub(crate) struct ColumnScan<'s> {
@@ -81,10 +83,7 @@ fn find(
         Some(filter) => Some(evaluator.test(filter, None)?),
         None => None,
     };
-    let passes =
-        |row: &u32| mask.as_ref().is_none_or(|mask| mask.get(*row as usize).copied().unwrap_or_default());
-    let all = part.events.start as u32..part.events.end as u32;
-    let mut rows: Vec<u32> = all.filter(passes).collect();
+    let mut rows = passing(mask.as_ref(), part.events.clone());
     if direction == Direction::Descending {
         rows.reverse();
     }
@@ -95,40 +94,80 @@ fn find(
     Ok(Ok(Some(Found { rows, outputs, events: part.events.len() })))
 }
 
+/// The rows of a range that pass.
+fn passing(mask: Option<&Mask>, events: Range<usize>) -> Vec<u32> {
+    let all = events.start as u32..events.end as u32;
+    let Some(mask) = mask else { return all.collect() };
+    // Which pass is not to be guessed: each is written, and overwritten if it does not.
+    let mut rows = vec![0u32; all.len() + 1];
+    let mut count = 0;
+    for (row, passes) in all.zip(mask.get(events).unwrap_or_default()) {
+        if let Some(place) = rows.get_mut(count) {
+            *place = row;
+        }
+        count += usize::from(*passes);
+    }
+    rows.truncate(count);
+    rows
+}
+
 /// The values of an output for some rows.
 fn values(output: &Output, evaluator: &Evaluator<'_>, rows: &[u32]) -> Result<Values, ExecError> {
-    if output.form == Form::Nothing {
-        return Ok(Values::Nothing);
+    match output.form {
+        Form::Nothing => return Ok(Values::Nothing),
+        Form::Numbers => {
+            if let Some(column) = evaluator.measured(&output.expr) {
+                return Ok(Values::Lengths(column));
+            }
+        }
+        Form::Values => {}
     }
     match evaluator.as_column(&output.expr) {
         Some(Some(column)) => return Ok(Values::Path(column.clone())),
         Some(None) => return Ok(Values::Undefined),
         None => {}
     }
-    let (mut bytes, mut ends) = (Vec::new(), Vec::new());
-    let mut too_large = None;
-    let mut add = |row: usize, value: Value<'_>| {
-        let before = bytes.len();
-        write_json(&value, &mut bytes);
-        ends.push(bytes.len() as u32);
-        if too_large.is_none() {
-            too_large = check_row(bytes.len() - before, Some(evaluator.arrival(row))).err();
-        }
-    };
     if let Some((slot, coded)) = evaluator.entries(&output.expr)
         && coded.dictionary.len() <= rows.len()
+        && let Some(of) = evaluator.column(slot)
     {
-        evaluator.each_entry(&output.expr, slot, coded, |_, value| add(0, value))?;
-        let Some(of) = evaluator.column(slot).cloned() else { return Ok(Values::Undefined) };
-        return match too_large {
-            None => Ok(Values::Entries { of, values: Arc::new(Dictionary::new(bytes, ends)) }),
-            Some(error) => Err(error),
-        };
+        let mut made = Made::default();
+        let evaluated = evaluator.each_entry(&output.expr, slot, coded, |_, value| made.add(0, &value));
+        // Where one fails, it may be that of a row that does not pass.
+        if evaluated.is_ok() && made.too_large.is_none() {
+            return Ok(Values::Entries { of: of.clone(), values: made.into_dictionary() });
+        }
     }
-    evaluator.each(&output.expr, rows.iter().map(|row| *row as usize), add)?;
-    match too_large {
-        None => Ok(Values::Rows(Arc::new(Dictionary::new(bytes, ends)))),
+    let mut made = Made::default();
+    let all = rows.iter().map(|row| *row as usize);
+    evaluator.each(&output.expr, all, |row, value| made.add(evaluator.arrival(row), &value))?;
+    match made.too_large.take() {
+        None => Ok(Values::Rows(made.into_dictionary())),
         Some(error) => Err(error),
+    }
+}
+
+/// Values that were computed.
+#[derive(Default)]
+struct Made {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+    /// The first that is larger than a row may be.
+    too_large: Option<ExecError>,
+}
+
+impl Made {
+    fn add(&mut self, arrival: u64, value: &Value<'_>) {
+        let before = self.bytes.len();
+        write_json(value, &mut self.bytes);
+        self.ends.push(self.bytes.len() as u32);
+        if self.too_large.is_none() {
+            self.too_large = check_row(self.bytes.len() - before, Some(arrival)).err();
+        }
+    }
+
+    fn into_dictionary(self) -> Arc<Dictionary> {
+        Arc::new(Dictionary::new(self.bytes, self.ends))
     }
 }
 
@@ -147,7 +186,14 @@ impl BlockScan for ColumnScan<'_> {
         let count = (self.found.rows.len() - first).min(room).min(ROWS_MAX);
         let rows = self.found.rows.get(first..first + count).unwrap_or_default();
         stats.hits += count as u64;
+        let only_counts = self.plan.only_counts && columns.only_counts();
+        if only_counts {
+            columns.count_rows(count);
+        }
         self.control.profile.hits(count as u64, || {
+            if only_counts {
+                return;
+            }
             let begun = columns.len();
             columns.begin_rows(rows.iter().map(|row| self.times.order(*row as usize)));
             for (column, (values, output)) in self.found.outputs.iter().zip(&self.plan.outputs).enumerate() {
@@ -176,7 +222,8 @@ impl BlockScan for ColumnScan<'_> {
 /// Gives a column the values of rows, of which the first is the so-many-th that passes.
 fn push_values(values: &Values, rows: &[u32], first: usize, column: usize, columns: &mut Columns) {
     match values {
-        Values::Nothing => {}
+        // What is measured is a number.
+        Values::Nothing | Values::Lengths(_) => {}
         Values::Undefined => columns.push_undefined(column, rows.len()),
         Values::Path(path) => match path.coded() {
             None => columns.push_undefined(column, rows.len()),
@@ -214,8 +261,17 @@ fn push_numbers(
 ) {
     match values {
         Values::Nothing | Values::Undefined => {}
+        Values::Lengths(path) => {
+            if let Some(coded) = path.coded()
+                && let Some(lengths) = coded.lengths()
+            {
+                push_stored_numbers(lengths, || coded, rows, begun, column, columns);
+            }
+        }
         Values::Path(path) => match &**path {
-            PathColumn::Numbers(numbers) => push_stored_numbers(numbers, rows, begun, column, columns),
+            PathColumn::Numbers(stored) => {
+                push_stored_numbers(&stored.numbers, || stored.coded(), rows, begun, column, columns);
+            }
             PathColumn::Coded(coded) => {
                 let codes = rows.iter().map(|row| coded.code(*row as usize));
                 push_entries(&coded.dictionary, codes, begun, column, columns);
@@ -235,15 +291,15 @@ fn push_numbers(
     }
 }
 
-/// Numbers as they are stored in a column.
-fn push_stored_numbers(
-    stored: &NumberColumn,
+/// Numbers of a column. Those of many digits are entries of its dictionary.
+fn push_stored_numbers<'n>(
+    numbers: &Numbers,
+    longer: impl Fn() -> &'n Coded,
     rows: &[u32],
     begun: usize,
     column: usize,
     columns: &mut Columns,
 ) {
-    let numbers = &stored.numbers;
     let mut shared = None;
     // Most queries go forward, so that the place of the next row is not far behind that of the last.
     let mut next = 0;
@@ -264,7 +320,7 @@ fn push_stored_numbers(
         if let Some((significand, scale)) = numbers.get(place)
             && !columns.push_few(column, begun + at, significand, scale.into())
         {
-            let coded = stored.coded();
+            let coded = longer();
             let dictionary = *shared.get_or_insert_with(|| columns.share(coded.dictionary.clone()));
             columns.push_entry(column, begun + at, dictionary, coded.code(*row as usize));
         }

@@ -51,6 +51,11 @@ impl Range {
         })
     }
 
+    /// The mantissa, if it is the only one.
+    pub(super) fn only(self) -> Option<i64> {
+        (self.from == self.to && !self.negated).then_some(self.from)
+    }
+
     #[inline]
     pub(super) fn has(self, mantissa: i64) -> bool {
         (mantissa >= self.from && mantissa <= self.to) != self.negated

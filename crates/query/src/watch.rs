@@ -1,0 +1,431 @@
+//! What a running query watches for beside its rows, to warn of what is in no event that it looks at: told from statistics, and
+//! where a block has none, from its bytes.
+
+use crate::ast::Comparison;
+use crate::builtin::property_name;
+use crate::error::closest;
+use crate::expr::{Computed, Expr, LikeForm, Printed, property};
+use crate::plan::{Input, Key as GroupKey, Output, Plan};
+use crate::source::Block;
+use crate::statistics::{Key, Statistics, spelled};
+use crate::value::Value;
+use crate::warning::{Compared, Warning};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+/// What is watched for.
+#[derive(Debug)]
+enum Sought {
+    /// A key, by any of the names that it may have: of a dotted path there are several.
+    Key { text: String, names: Vec<Box<str>> },
+    /// A value of a key that can be compared.
+    Value { key: String, name: Box<str>, operator: &'static str, with: Compared },
+    /// A level, and in which case events have it instead.
+    Level { given: String, stored: Mutex<Option<String>> },
+}
+
+#[derive(Debug)]
+struct Watched {
+    sought: Sought,
+    /// It was found, or cannot be told: nothing is to be said of it.
+    is_settled: AtomicBool,
+    /// Events have the key of a value that is sought.
+    is_there: AtomicBool,
+}
+
+/// All that a query watches for, on all of its threads.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    watched: Vec<Watched>,
+    /// How many of them are not settled.
+    open: AtomicUsize,
+    has_looked: AtomicBool,
+    /// Keys that events have, to suggest one.
+    names: Mutex<BTreeSet<String>>,
+    blocks_named: AtomicUsize,
+}
+
+/// HEURISTIC: a name that is meant is among the keys of the first blocks.
+const BLOCKS_NAMED: usize = 16;
+/// Most names that are remembered.
+const NAMES_MAX: usize = 10_000;
+
+/// What is known of the values of a key in a block.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    is_there: bool,
+    /// Whether there are numbers, and texts; or whether there may be.
+    numbers: bool,
+    texts: bool,
+}
+
+impl Watch {
+    /// What a plan has to be watched for.
+    pub(crate) fn new(plan: &Plan) -> Watch {
+        let mut watched = Vec::new();
+        if let Input::Events(events) = &plan.input {
+            let mut exprs: Vec<&Expr> = events.unnest.iter().chain(&plan.filter).collect();
+            match &plan.output {
+                Output::Rows { cells, .. } => exprs.extend(cells),
+                Output::Groups(grouping) => {
+                    exprs.extend(grouping.keys.iter().filter_map(|key| match key {
+                        GroupKey::Time(_) => None,
+                        GroupKey::Expr { expr, .. } => Some(expr),
+                    }));
+                    exprs.extend(grouping.aggregates.iter().map(|aggregate| &aggregate.argument));
+                }
+            }
+            let shown: Vec<String> = events.names.iter().map(|name| property(name)).collect();
+            let mut collected = Collected { names: &events.names, shown: &shown, found: Vec::new() };
+            exprs.into_iter().for_each(|expr| collected.expr(expr));
+            watched = collected.found;
+        }
+        let watched: Vec<Watched> = watched
+            .into_iter()
+            .map(|sought| Watched {
+                sought,
+                is_settled: AtomicBool::new(false),
+                is_there: AtomicBool::new(false),
+            })
+            .collect();
+        Watch {
+            open: AtomicUsize::new(watched.len()),
+            watched,
+            has_looked: AtomicBool::new(false),
+            names: Mutex::default(),
+            blocks_named: AtomicUsize::new(0),
+        }
+    }
+
+    /// Looks at a block whose events are within the query's time. Costs nothing once all is settled.
+    pub(crate) fn look(&self, block: &dyn Block) {
+        self.has_looked.store(true, Relaxed);
+        if self.open.load(Relaxed) == 0 {
+            return;
+        }
+        match Statistics::of(block) {
+            Some(statistics) => self.look_with(&Told(&statistics)),
+            None => match block.documents() {
+                // What is in columns, or damaged, is not read for a warning.
+                Ok(Some(documents)) if !matches!(block.columns(), Ok(Some(_))) => {
+                    self.look_with(&Searched { bytes: documents.bytes, events: block.len() });
+                }
+                Ok(_) | Err(_) => self.watched.iter().for_each(|watched| self.settle(watched)),
+            },
+        }
+    }
+
+    fn settle(&self, watched: &Watched) {
+        if !watched.is_settled.swap(true, Relaxed) {
+            self.open.fetch_sub(1, Relaxed);
+        }
+    }
+
+    fn look_with(&self, block: &impl Look) {
+        let mut lacks_name = false;
+        for watched in self.watched.iter().filter(|watched| !watched.is_settled.load(Relaxed)) {
+            match &watched.sought {
+                Sought::Key { names, .. } => {
+                    if names.iter().any(|name| block.known(name).is_none_or(|known| known.is_there)) {
+                        self.settle(watched);
+                    } else {
+                        lacks_name = true;
+                    }
+                }
+                Sought::Value { name, with, .. } => match block.known(name) {
+                    None => self.settle(watched),
+                    Some(Known { is_there, numbers, texts }) => {
+                        if is_there {
+                            watched.is_there.store(true, Relaxed);
+                        }
+                        let is_found = match with {
+                            Compared::Number => numbers,
+                            Compared::Text => texts,
+                        };
+                        if is_found {
+                            self.settle(watched);
+                        }
+                    }
+                },
+                Sought::Level { given, stored } => {
+                    let is_known = block.levels(&mut |level| {
+                        if level == given {
+                            self.settle(watched);
+                        } else if level.eq_ignore_ascii_case(given) {
+                            let mut stored = stored.lock().unwrap_or_else(PoisonError::into_inner);
+                            stored.get_or_insert_with(|| level.to_owned());
+                        }
+                    });
+                    if !is_known {
+                        self.settle(watched);
+                    }
+                }
+            }
+        }
+        if lacks_name && self.blocks_named.fetch_add(1, Relaxed) < BLOCKS_NAMED {
+            let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+            block.names(&mut |name| {
+                if names.len() < NAMES_MAX && !names.contains(name) {
+                    names.insert(name.to_owned());
+                }
+            });
+        }
+    }
+
+    /// What there is to warn of, as far as events were looked at.
+    pub(crate) fn warnings(&self) -> Vec<Warning> {
+        if !self.has_looked.load(Relaxed) {
+            return Vec::new();
+        }
+        let open = self.watched.iter().filter(|watched| !watched.is_settled.load(Relaxed));
+        open.filter_map(|watched| match &watched.sought {
+            Sought::Key { text, names } => {
+                let known = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+                let name = names.first().map_or("", |name| name);
+                let near = closest(name, known.iter().map(String::as_str));
+                Some(Warning::UnknownKey { key: text.clone(), near: near.map(property) })
+            }
+            Sought::Value { key, operator, with, .. } => watched
+                .is_there
+                .load(Relaxed)
+                .then(|| Warning::NeverCompared { key: key.clone(), operator, with: *with }),
+            Sought::Level { given, stored } => {
+                let stored = stored.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+                Some(Warning::LevelCase { given: given.clone(), stored })
+            }
+        })
+        .collect()
+    }
+}
+
+/// Collects what is to be watched for in expressions, each once.
+struct Collected<'p> {
+    names: &'p [Box<str>],
+    /// The names as the language writes them.
+    shown: &'p [String],
+    found: Vec<Sought>,
+}
+
+impl Collected<'_> {
+    fn expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Slot(_) => self.key(expr, std::slice::from_ref(expr)),
+            Expr::Path(readings) => return self.key(expr, readings),
+            Expr::CompareNumber { op, left, .. } if is_ordering(*op) => {
+                self.value(left, op.sign(), Compared::Number);
+            }
+            Expr::Compare { op, left, right, .. } => match (&**left, &**right) {
+                (Expr::BuiltIn(Computed::Level { .. }), Expr::Constant(Value::Text(text)))
+                | (Expr::Constant(Value::Text(text)), Expr::BuiltIn(Computed::Level { .. })) => {
+                    self.level(&text.text(), expr);
+                }
+                (of, Expr::Constant(Value::Text(_))) if is_ordering(*op) => {
+                    self.value(of, op.sign(), Compared::Text);
+                }
+                (Expr::Constant(Value::Text(_)), of) if is_ordering(*op) => {
+                    self.value(of, op.flipped().sign(), Compared::Text);
+                }
+                _ => {}
+            },
+            Expr::InSet { left, set, .. } if matches!(**left, Expr::BuiltIn(Computed::Level { .. })) => {
+                for value in set.values().iter().take(LEVELS_MAX) {
+                    if let Value::Text(text) = value
+                        && !set.ci()
+                    {
+                        self.push(Sought::Level {
+                            given: text.text().into_owned(),
+                            stored: Mutex::default(),
+                        });
+                    }
+                }
+            }
+            Expr::Like { left, pattern, .. } if !matches!(pattern.form(), LikeForm::Exact(_)) => {
+                self.value(left, "like", Compared::Text);
+            }
+            _ => {}
+        }
+        expr.children().into_iter().for_each(|child| self.expr(child));
+    }
+
+    /// A key of events: none that stands for a built-in, since most events lack some of those.
+    fn key(&mut self, expr: &Expr, readings: &[Expr]) {
+        let names: Vec<Box<str>> = readings.iter().filter_map(|reading| self.name(reading)).collect();
+        if names.iter().all(|name| property_name(name).is_some()) && !names.is_empty() {
+            let text = Printed { expr, slots: self.shown, locals: &[] }.to_string();
+            self.push(Sought::Key { text, names });
+        }
+    }
+
+    fn name(&self, reading: &Expr) -> Option<Box<str>> {
+        match reading {
+            Expr::Slot(slot) => self.names.get(*slot).cloned(),
+            Expr::Member(of, _) => self.name(of),
+            _ => None,
+        }
+    }
+
+    fn value(&mut self, of: &Expr, operator: &'static str, with: Compared) {
+        if let Expr::Slot(slot) = of
+            && let (Some(name), Some(key)) = (self.names.get(*slot), self.shown.get(*slot))
+        {
+            self.push(Sought::Value { key: key.clone(), name: name.clone(), operator, with });
+        }
+    }
+
+    fn level(&mut self, given: &str, comparison: &Expr) {
+        if matches!(comparison, Expr::Compare { op: Comparison::Equal | Comparison::NotEqual, ci: false, .. })
+        {
+            self.push(Sought::Level { given: given.to_owned(), stored: Mutex::default() });
+        }
+    }
+
+    fn push(&mut self, sought: Sought) {
+        let is_same = |known: &Sought| match (known, &sought) {
+            (Sought::Key { text, .. }, Sought::Key { text: other, .. }) => text == other,
+            (Sought::Level { given, .. }, Sought::Level { given: other, .. }) => given == other,
+            (
+                Sought::Value { name, operator, with, .. },
+                Sought::Value { name: other, operator: other_operator, with: other_with, .. },
+            ) => name == other && operator == other_operator && with == other_with,
+            (Sought::Key { .. } | Sought::Level { .. } | Sought::Value { .. }, _) => false,
+        };
+        if self.found.len() < WATCHED_MAX && !self.found.iter().any(is_same) {
+            self.found.push(sought);
+        }
+    }
+}
+
+/// Most things that a query watches for.
+const WATCHED_MAX: usize = 100;
+/// Most levels of one set that are watched for.
+const LEVELS_MAX: usize = 20;
+
+fn is_ordering(op: Comparison) -> bool {
+    use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
+    matches!(op, Less | LessOrEqual | Greater | GreaterOrEqual)
+}
+
+/// What can be told of a block.
+trait Look {
+    /// What is known of a key; none where that is nothing.
+    fn known(&self, name: &str) -> Option<Known>;
+    /// Gives each level that events have: whether those are all.
+    fn levels(&self, each: &mut dyn FnMut(&str)) -> bool;
+    /// Gives the names of keys.
+    fn names(&self, each: &mut dyn FnMut(&str));
+}
+
+/// The key of an event's level.
+const LEVEL: &str = "@l";
+/// The level of an event that stores none.
+const DEFAULT_LEVEL: &str = "Information";
+
+/// Told by statistics.
+struct Told<'s, 'b>(&'s Statistics<'b>);
+
+impl Look for Told<'_, '_> {
+    fn known(&self, name: &str) -> Option<Known> {
+        match self.0.key(name) {
+            Key::Unknown => None,
+            Key::Absent => Some(Known::default()),
+            Key::Present(facts) => match facts.values {
+                Some(values) => {
+                    Some(Known { is_there: true, numbers: values.numbers > 0, texts: values.strings > 0 })
+                }
+                // An event has it twice.
+                None => Some(Known { is_there: true, numbers: true, texts: true }),
+            },
+        }
+    }
+
+    fn levels(&self, each: &mut dyn FnMut(&str)) -> bool {
+        match self.0.key(LEVEL) {
+            Key::Unknown => false,
+            Key::Absent => {
+                each(DEFAULT_LEVEL);
+                true
+            }
+            Key::Present(facts) => {
+                let Some(values) = facts.values else { return false };
+                if values.missing.count > 0 {
+                    each(DEFAULT_LEVEL);
+                }
+                match values.listed_strings {
+                    Some(listed) => {
+                        listed.for_each(|(text, _)| each(&String::from_utf8_lossy(text)));
+                        true
+                    }
+                    None => values.strings == 0,
+                }
+            }
+        }
+    }
+
+    fn names(&self, each: &mut dyn FnMut(&str)) {
+        self.0.keys().flatten().for_each(|(name, _)| each(&String::from_utf8_lossy(name)));
+    }
+}
+
+/// Searched for in a block's bytes. What looks like a key may be nested, or stand in a text: then nothing is said of it.
+struct Searched<'b> {
+    bytes: &'b [u8],
+    events: usize,
+}
+
+impl Searched<'_> {
+    /// What stands behind each place that looks like a key.
+    fn behind(&self, name: &str) -> Option<impl Iterator<Item = &[u8]>> {
+        let needle = [b"\"", &*spelled(name)?, b"\":"].concat();
+        let mut from = 0;
+        Some(std::iter::from_fn(move || {
+            let rest = self.bytes.get(from..)?;
+            from += memchr::memmem::find(rest, &needle)? + needle.len();
+            self.bytes.get(from..)
+        }))
+    }
+}
+
+impl Look for Searched<'_> {
+    fn known(&self, name: &str) -> Option<Known> {
+        let mut known = Known::default();
+        for value in self.behind(name)? {
+            known.is_there = true;
+            match value.first() {
+                Some(b'"') => known.texts = true,
+                Some(b'-' | b'0'..=b'9') => known.numbers = true,
+                _ => {}
+            }
+            if known.texts && known.numbers {
+                break;
+            }
+        }
+        Some(known)
+    }
+
+    fn levels(&self, each: &mut dyn FnMut(&str)) -> bool {
+        let mut count = 0;
+        for value in self.behind(LEVEL).into_iter().flatten() {
+            count += 1;
+            let text =
+                value.strip_prefix(b"\"").and_then(|text| Some(text.get(..memchr::memchr(b'"', text)?)?));
+            text.iter().for_each(|text| each(&String::from_utf8_lossy(text)));
+        }
+        if count < self.events {
+            each(DEFAULT_LEVEL);
+        }
+        true
+    }
+
+    fn names(&self, each: &mut dyn FnMut(&str)) {
+        let mut offsets = tamias_json::Offsets::new();
+        for document in self.bytes.split(|byte| *byte == b'\n').take(DOCUMENTS_NAMED) {
+            if let Ok(document) = offsets.scan_trusted(document) {
+                document.entries().for_each(|(key, _)| each(&key.text()));
+            }
+        }
+    }
+}
+
+/// Of so many documents of a block the keys are remembered.
+const DOCUMENTS_NAMED: usize = 100;

@@ -1,0 +1,105 @@
+//! What is warned of beside the rows, and what is not.
+
+#![expect(clippy::unwrap_used, reason = "tests stop where something is wrong")]
+
+mod memory;
+
+use memory::{Event, Memory};
+use tamias_query::{Direction, Parameters, Query, RunOptions};
+
+/// Two groups of blocks, of events that differ.
+fn events() -> Memory {
+    let event = |n: u64| {
+        let document = match n {
+            0..50 => format!(r#"{{"Elapsed":{n},"Path":"/","@l":"Error","id.host":"h"}}"#),
+            _ => format!(r#"{{"Elapsed":{n}.5,"Code":"{n}","Ship":{{"City":"Athens"}},"Odd":{{}}}}"#),
+        };
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..100).map(event).collect();
+    Memory::blocks(&[&[&events[..50]], &[&events[50..]]])
+}
+
+fn warnings(text: &str) -> Vec<String> {
+    let memory = events();
+    let query = Query::prepare(text).unwrap();
+    let all = [false, true].map(|plain| {
+        let options = RunOptions { plain, ..RunOptions::default() };
+        let mut rows = query.run_with(memory.source(Direction::Ascending), options);
+        while rows.next_row().unwrap().is_some() {}
+        rows.warnings().iter().map(ToString::to_string).collect::<Vec<String>>()
+    });
+    assert_eq!(all[0], all[1], "{text}: the plain way warns of the same");
+    all[0].clone()
+}
+
+#[test]
+fn what_misleads_is_warned_of() {
+    for (query, warning) in [
+        (
+            "select Elapsd from stream",
+            "no event that was looked at has a key `Elapsd`; did you mean `Elapsed`?",
+        ),
+        (
+            "select elapsed from stream",
+            "no event that was looked at has a key `elapsed`; did you mean `Elapsed`?",
+        ),
+        (
+            "select count(*) from stream where Nothing.alike = 1",
+            "no event that was looked at has a key `Nothing.alike`; names of keys are case-sensitive",
+        ),
+        (
+            "select count(*) from stream where Code > 60",
+            "`Code` > a number is undefined for every event: no value of `Code` is a number; `ToNumber(Code)` reads numbers in text",
+        ),
+        (
+            "select count(*) from stream where '60' < Elapsed",
+            "`Elapsed` > a text is undefined for every event: no value of `Elapsed` is a text; compare it with a number, or \
+             `ToString(Elapsed)` with the text",
+        ),
+        (
+            "select count(*) from stream where Odd like 'a%'",
+            "`Odd` like a text is undefined for every event: no value of `Odd` is a text; compare it with a number, or \
+             `ToString(Odd)` with the text",
+        ),
+        (
+            "select count(*) from stream where @Level = 'error'",
+            "no event has the level 'error', but some have 'Error'; write that, or `ci` behind the comparison",
+        ),
+        (
+            "select count(*) from stream where @Level in ['Fatal', 'information']",
+            "no event has the level 'information', but some have 'Information'; write that, or `ci` behind the comparison",
+        ),
+        (
+            "select percentile(Elapsed, 0.95) from stream",
+            "`percentile(Elapsed, 0.95)` is not what it may look like: percentiles go from 0 to 100; did you mean 95?",
+        ),
+        (
+            "select count(*) from stream where @Timestamp > 'yesterday'",
+            "an instant is compared with 'yesterday', which is no ISO 8601 date or time, and that is undefined; write it as in \
+             '2024-05-29T10:56:01Z'",
+        ),
+    ] {
+        assert_eq!(warnings(query), [warning], "{query}");
+    }
+}
+
+#[test]
+fn what_is_as_it_looks_is_not_warned_of() {
+    for query in [
+        "select Elapsed, Path, Code, Ship.City, id.host from stream",
+        "select count(*) from stream where Elapsed > 60 and Code > '60' and Code like '6%'",
+        "select count(*) from stream where Code = 60",
+        "select count(*) from stream where @Level = 'Error' or @Level in ['Error', 'Information', 'Fatal'] or @Level = 'error' ci",
+        "select count(*) from stream where @Exception is not null and @TraceId = 'x'",
+        "select percentile(Elapsed, 95), percentile(Elapsed, 0), percentile(Elapsed, 1) from stream",
+        "select count(*) from stream where @Timestamp > '2024-05-29'",
+        "select 1 + 1",
+    ] {
+        assert_eq!(warnings(query), [""; 0], "{query}");
+    }
+    let query = Query::prepare_with("select Missing from stream", &Parameters::new()).unwrap();
+    let mut rows = query.run(Memory::default().source(Direction::Ascending));
+    assert!(rows.next_row().unwrap().is_none());
+    assert_eq!(rows.warnings(), [], "where there are no events, nothing is said of them");
+}

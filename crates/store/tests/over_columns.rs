@@ -1,0 +1,28 @@
+//! The tests of whole stores once more, over segments in columns.
+
+#[path = "corrupt_checksummed.rs"]
+mod corrupt_checksummed;
+#[path = "crash.rs"]
+mod crash;
+#[path = "damage.rs"]
+mod damage;
+#[path = "faults.rs"]
+mod faults;
+#[path = "kill.rs"]
+mod kill;
+#[path = "medium.rs"]
+mod medium;
+#[path = "order.rs"]
+mod order;
+#[path = "other_hands.rs"]
+mod other_hands;
+#[path = "overtaken.rs"]
+mod overtaken;
+#[path = "readers.rs"]
+mod readers;
+#[path = "repair.rs"]
+mod repair;
+#[path = "stale.rs"]
+mod stale;
+#[path = "upkeep.rs"]
+mod upkeep;

@@ -1,0 +1,142 @@
+//! Stores whose segments are in columns: the same events as text, a fraction of the bytes, and what is lost with a part.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use tamias::{Batch, EventFormat, Layout, Options, RunOptions, Start, Store, StoredEvent};
+
+fn open(folder: &Path, segments: Layout) -> Store {
+    Store::open_with(folder, Options { segments, background: false, ..Options::default() }).unwrap()
+}
+
+/// Generated events, and unkind ones.
+fn lines() -> Vec<Vec<u8>> {
+    let mut generator = tamias_testdata::Generator::new(11, 3000);
+    let mut bytes = Vec::new();
+    while generator.write_next(&mut bytes) {}
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec);
+    let nasty = tamias_testdata::nasty_documents().into_iter().zip(10..).map(|(document, number)| {
+        let mut line =
+            format!(r#"{{"@t":"2024-05-29T10:{:02}:{:02}Z","Nasty":"#, number / 60, number % 60).into_bytes();
+        line.extend_from_slice(&document);
+        line.push(b'}');
+        line
+    });
+    lines.chain(nasty).collect()
+}
+
+fn filled(folder: &Path, segments: Layout) -> Store {
+    let store = open(folder, segments);
+    let mut batch = Batch::new();
+    for line in lines() {
+        // What is unkind may be refused, in both stores alike.
+        let _ = batch.push(&line, &EventFormat::clef());
+    }
+    store.append_batch(&mut batch).unwrap();
+    store.seal().unwrap();
+    store
+}
+
+fn events(store: &Store) -> Vec<StoredEvent> {
+    let mut found = Vec::new();
+    let mut start = Start::Earliest;
+    loop {
+        let page = store.page(start, 1000).unwrap();
+        found.extend(page.events);
+        match page.next {
+            Some(next) => start = Start::Continue(next),
+            None => return found,
+        }
+    }
+}
+
+#[test]
+fn columns_hold_the_same_events_as_text_in_a_fraction_of_the_bytes() {
+    let (text, columns) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let text_store = filled(text.path(), Layout::Text);
+    let column_store = filled(columns.path(), Layout::Columns);
+    let (text, columns) = (text_store.info().unwrap(), column_store.info().unwrap());
+    assert_eq!((text.events, text.bytes), (columns.events, columns.bytes));
+    let segment = &columns.segments[0];
+    assert_eq!((segment.column_blocks, text.segments[0].column_blocks), (segment.blocks, 0));
+    assert!(segment.file_bytes * 5 < text.segments[0].file_bytes, "{segment:?}");
+    let expected = events(&text_store);
+    assert!(expected.len() > 3000);
+    assert_eq!(events(&column_store), expected);
+    assert_eq!(column_store.verify().unwrap(), []);
+    assert_eq!(column_store.verify_deep().unwrap(), []);
+    for event in expected.iter().step_by(97) {
+        assert_eq!(column_store.get(event.id).unwrap().as_ref(), Some(event));
+        assert_eq!(column_store.around(event.id, 3, 2).unwrap(), text_store.around(event.id, 3, 2).unwrap());
+    }
+}
+
+#[test]
+fn compacting_turns_text_into_columns_and_answers_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = filled(folder.path(), Layout::Text);
+    let expected = events(&store);
+    let ask = |store: &Store| {
+        let rows = store.query("select count(*), max(Elapsed) from stream group by StatusCode").unwrap();
+        rows.map(|row| format!("{:?}", row.unwrap())).collect::<Vec<_>>()
+    };
+    let answer = ask(&store);
+    drop(store);
+    let store = open(folder.path(), Layout::Columns);
+    store.compact().unwrap();
+    let segments = store.info().unwrap().segments;
+    assert!(segments.iter().all(|segment| segment.column_blocks == segment.blocks), "{segments:?}");
+    assert_eq!(events(&store), expected);
+    assert_eq!(ask(&store), answer);
+}
+
+#[test]
+fn damage_to_a_frame_names_its_paths_and_a_repair_keeps_the_other_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), Layout::Columns);
+    for (hour, kind) in [(10, "morning"), (11, "noon")] {
+        // Noise that does not compress, in one path: its frame is easily found by its size.
+        let noise = |n: u64| (0..40).map(move |i| (n + i * 7919).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8);
+        let events = (0..500).map(|n| {
+            let text: String = noise(n + hour * 1000).map(|number| format!("{number:x}")).collect();
+            format!(r#"{{"@t":"2024-05-29T{hour}:00:00.{n:03}Z","Kind":"{kind}","Noise":"{text}"}}"#)
+        });
+        store.append(events).unwrap();
+        store.seal().unwrap();
+    }
+    let file = store.info().unwrap().segments[0].file.clone().unwrap();
+    drop(store);
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+
+    let store = open(folder.path(), Layout::Columns);
+    let damage = store.verify().unwrap();
+    assert_eq!(damage.len(), 1);
+    assert_eq!((damage[0].events(), damage[0].holds()), (Some(500), &["Noise".to_owned()][..]));
+    let text = damage[0].to_string();
+    assert!(
+        text.contains(" (part frame.") && text.contains(" with Noise): its checksum does not hold; "),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("500 events are lost, from 2024-05-29T10:00:00Z to 2024-05-29T10:00:00.499Z"),
+        "{text}"
+    );
+    let error = store.query("select Noise from stream").unwrap().find_map(Result::err).unwrap().to_string();
+    assert!(error.ends_with(&text), "{error}");
+    // What does not need the frame goes on.
+    let rows = store.query("select count(*) from stream group by Kind").unwrap();
+    assert_eq!(rows.filter(Result::is_ok).count(), 2);
+    let query = tamias::Query::prepare("select Noise from stream").unwrap();
+    let (rows, left_out) = store.run_past_damage(&query, RunOptions::default()).unwrap();
+    assert_eq!((rows.count(), left_out.damage()), (500, damage.clone()));
+    drop(store);
+
+    let repair = Store::repair(folder.path(), false, |_, _| ()).unwrap();
+    assert_eq!((repair.events, &repair.files[0].damage, repair.files[0].kept), (500, &damage, 0));
+    let store = open(folder.path(), Layout::Columns);
+    assert_eq!((store.verify().unwrap(), store.info().unwrap().events), (vec![], 500));
+}

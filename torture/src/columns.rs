@@ -1,0 +1,56 @@
+//! Columns for stores under attack, as plain as may be: the times of a block in one part, its documents in another, every byte turned over.
+
+use std::sync::Arc;
+
+use tamias_store::{
+    Codec, DecodeError, Documents, Layout, NamedPart, OwnedDocuments, OwnedTimes, Parts, Times,
+};
+
+/// Which kind of segments a writer makes that begins with this number.
+pub(crate) fn layout(seed: u64) -> Layout {
+    if seed.is_multiple_of(2) { Layout::Text } else { Layout::Columns }
+}
+
+/// What every store is opened with.
+pub(crate) fn codec() -> Arc<dyn Codec> {
+    Arc::new(Turned)
+}
+
+struct Turned;
+
+const TIMES: &str = "times";
+const LINES: &str = "lines";
+
+fn turned(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().map(|byte| !byte).collect()
+}
+
+fn part(block: &dyn Parts, name: &str) -> Result<Vec<u8>, DecodeError> {
+    block.part(name)?.map(|bytes| turned(&bytes)).ok_or(DecodeError::Malformed("it lacks a part"))
+}
+
+impl Codec for Turned {
+    fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {}
+
+    fn encode(&self, times: Times<'_>, documents: Documents<'_>) -> Option<Vec<NamedPart>> {
+        let numbers = [times.instants.as_flattened(), times.arrivals.as_flattened()].concat();
+        let parts = [(TIMES, &*numbers), (LINES, documents.bytes)];
+        Some(parts.map(|(name, bytes)| NamedPart { name: name.to_owned(), bytes: turned(bytes) }).into())
+    }
+
+    fn times(&self, block: &dyn Parts) -> Result<OwnedTimes, DecodeError> {
+        let bytes = part(block, TIMES)?;
+        let (instants, arrivals) =
+            bytes.as_chunks::<8>().0.split_at_checked(block.events()).unwrap_or_default();
+        Ok(OwnedTimes { instants: instants.to_vec(), arrivals: arrivals.to_vec() })
+    }
+
+    fn documents(&self, block: &dyn Parts) -> Result<OwnedDocuments, DecodeError> {
+        let mut documents = OwnedDocuments::default();
+        let lines = part(block, LINES)?;
+        lines.split_inclusive(|byte| *byte == b'\n').for_each(|line| {
+            documents.push(line.strip_suffix(b"\n").unwrap_or(line));
+        });
+        Ok(documents)
+    }
+}

@@ -1,6 +1,5 @@
 //! Rows of one block as columns: what a scan finds, and what operators take.
 
-use crate::allocated::vec_bytes;
 use crate::dictionary::Dictionary;
 use crate::value::{Array, Number, Object, Text, Value, few_digits, parse, write_json};
 use std::sync::Arc;
@@ -160,15 +159,18 @@ impl Columns {
         self.len().saturating_mul(row).saturating_add(self.text.len())
     }
 
-    /// What its allocations take.
+    /// What its allocations take. They do not become large.
     pub(crate) fn held_bytes(&self) -> usize {
         let column = |column: &Column| match column {
             Column::Nothing => 0,
-            Column::Values(cells) => vec_bytes(cells),
-            Column::Numbers(numbers) => vec_bytes(&numbers.few) + vec_bytes(&numbers.others),
+            Column::Values(cells) => cells.capacity() * size_of::<CellText>(),
+            Column::Numbers(numbers) => {
+                numbers.few.capacity() * size_of::<FewDigits>()
+                    + numbers.others.capacity() * size_of::<(u32, CellText)>()
+            }
         };
-        let columns: usize = self.columns.iter().map(column).sum();
-        columns + vec_bytes(&self.columns) + vec_bytes(&self.orders) + vec_bytes(&self.text)
+        let columns: usize = self.columns.iter().map(|of| size_of::<Column>() + column(of)).sum();
+        columns + self.orders.capacity() * size_of::<Order>() + self.text.capacity()
     }
 
     /// Gives back what its allocations have to spare.

@@ -47,6 +47,8 @@ impl From<Failure> for ExecError {
 pub(crate) struct Interrupt {
     pub(crate) handle: CancelHandle,
     deadline: Option<Instant>,
+    /// Whether nobody wants what other threads are at any more.
+    pub(crate) is_abandoned: AtomicBool,
     /// How many results were too large for a decimal, and so undefined.
     pub(crate) too_large: AtomicU64,
     /// After so many questions the query counts as cancelled.
@@ -59,6 +61,7 @@ impl Interrupt {
         Interrupt {
             handle: CancelHandle::default(),
             deadline,
+            is_abandoned: AtomicBool::new(false),
             too_large: AtomicU64::new(0),
             #[cfg(test)]
             questions: None,
@@ -79,7 +82,7 @@ impl Interrupt {
         {
             self.handle.cancel();
         }
-        if self.handle.0.load(Ordering::Relaxed) {
+        if self.handle.0.load(Ordering::Relaxed) || self.is_abandoned.load(Ordering::Relaxed) {
             return Err(Failure::Cancelled);
         }
         match self.deadline {

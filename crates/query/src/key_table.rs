@@ -268,13 +268,13 @@ impl KeyTable {
         self.text.get(range.clone()).unwrap_or_default()
     }
 
-    /// What it holds in memory, in bytes; soon before it grows also what it will hold while it does.
+    /// What it has held in memory at most, in bytes; soon before it grows also what it will hold while it does. It never becomes less.
     pub(crate) fn bytes(&self) -> usize {
-        let entries = self.entries.allocation_size();
-        // A table that grows is copied to one of twice the size.
+        // While a table grows there is one of half the size beside it.
+        let entries = self.entries.num_buckets() * (size_of::<Entry>() + 1) / 2 * 3;
         let will_grow = is_almost_full(self.entries.len(), self.entries.capacity());
-        let growth = if will_grow { 2 * entries } else { 0 };
-        entries + growth + vec_bytes(&self.text) + self.wholes.capacity() * size_of::<u32>()
+        let entries = if will_grow { 2 * entries } else { entries };
+        entries + vec_bytes(&self.text) + self.wholes.capacity() * size_of::<u32>()
     }
 
     /// Takes in the keys of another table, whose owners are called otherwise there: for each of its keys `each` is told the

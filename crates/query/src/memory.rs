@@ -1,7 +1,9 @@
 //! What a running query holds in memory, counted as its allocations take it.
 
 use crate::error::{ExecError, Held};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cmp::Ordering::{Equal, Greater, Less};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// What all parts of a query may hold together, and what they hold.
 pub(crate) struct Budget {
@@ -21,20 +23,13 @@ impl Budget {
     /// Notes that a part holds so many bytes by now, more or fewer than before. Errs if all parts together hold more than they may.
     #[inline]
     pub(crate) fn hold(&self, part: &mut Holding, bytes: usize, held: Held) -> Result<(), ExecError> {
-        if bytes == part.0 {
-            return Ok(());
-        }
-        self.change(part, bytes, held)
-    }
-
-    fn change(&self, part: &mut Holding, bytes: usize, held: Held) -> Result<(), ExecError> {
         let before = std::mem::replace(&mut part.0, bytes);
-        if bytes < before {
-            self.held_bytes.fetch_sub(before - bytes, Ordering::Relaxed);
-            return Ok(());
-        }
-        let others = self.held_bytes.fetch_add(bytes - before, Ordering::Relaxed);
-        match others.saturating_add(bytes - before) <= self.limit_bytes {
+        let all = match bytes.cmp(&before) {
+            Equal => self.held_bytes.load(Relaxed),
+            Greater => self.held_bytes.fetch_add(bytes - before, Relaxed).saturating_add(bytes - before),
+            Less => self.held_bytes.fetch_sub(before - bytes, Relaxed).saturating_sub(before - bytes),
+        };
+        match all <= self.limit_bytes {
             true => Ok(()),
             false => Err(ExecError::MemoryExceeded { limit_bytes: self.limit_bytes, held }),
         }
@@ -42,7 +37,7 @@ impl Budget {
 
     /// Notes that a part is gone.
     pub(crate) fn release(&self, part: &mut Holding) {
-        self.held_bytes.fetch_sub(std::mem::take(&mut part.0), Ordering::Relaxed);
+        self.held_bytes.fetch_sub(std::mem::take(&mut part.0), Relaxed);
     }
 }
 

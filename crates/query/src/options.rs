@@ -12,9 +12,11 @@ pub const THREADS_MAX: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 /// How a query may run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// When it has to be done.
+    /// When it has to be done. Later it ends within a tenth of a second, or one function of one value.
     pub deadline: Option<Instant>,
-    /// What groups, distinct values and rows to be sorted may take together, in bytes. Rows that stream take none of it.
+    /// What groups, distinct values and rows to be sorted may take together, in bytes, as their allocations take it. A query ends before
+    /// it holds a fifth more. Rows that stream take none of it, nor do blocks, nor the events that are looked at together, some megabytes a
+    /// thread.
     pub memory_bytes: usize,
     /// How many threads find events and make rows of them, that of the caller included: one, unless it is told otherwise, and
     /// [`THREADS_MAX`] at most.
@@ -22,8 +24,8 @@ pub struct RunOptions {
     /// One, since whoever embeds a store knows what else the processors have to do, and several queries at a time keep them busy
     /// as well as one. The rows are the same, in the same order, whatever their number. What it costs: each thread has groups of
     /// its own until the end, so that the [budget](RunOptions::memory_bytes) may be used up sooner, and rows are made some
-    /// blocks (four a thread) ahead of the one that is given, of each no more than about 4 MiB. The threads are started
-    /// when the query goes on to its second block, and end with it; each evaluates whole blocks, so that a query that
+    /// blocks (four a thread) ahead of the one that is given, of each no more than about 4 MiB, and of all an eighth of the budget. The
+    /// threads are started when the query has read some blocks, and end with it; each evaluates whole blocks, so that a query that
     /// reads few of them gains little.
     ///
     /// ```

@@ -1,6 +1,7 @@
 //! `distinct(x)`: each value once, in the order in which they first come.
 
-use super::state::{Accumulators, Aggregate, Groups, Known, Most, each_json, grow};
+use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
+use crate::allocated::{ALLOCATION_BYTES, vec_bytes};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::key_table::{Found, KeyTable, Spelling};
@@ -43,7 +44,8 @@ pub(crate) struct DistinctValues {
     /// The values of all groups, by their numbers in the table.
     values: Vec<First>,
     table: KeyTable,
-    most: Most,
+    /// What the texts of the values take, and their numbers in the groups, in bytes, about.
+    listed_bytes: usize,
     /// No value was first seen later.
     latest: Order,
     added: u64,
@@ -55,20 +57,24 @@ struct First {
     json: Box<[u8]>,
 }
 
-/// What a value costs beside its text, about.
-const VALUE_BYTES: usize = size_of::<First>() + 2 * size_of::<u32>();
+/// What a value takes beside its text, about: another allocation, and its number in a list that may have just grown.
+const LISTED_BYTES: usize = ALLOCATION_BYTES + 2 * size_of::<u32>();
 
 impl DistinctValues {
-    /// By how many bytes the values grew, beside the table.
+    /// What the values take, in bytes. It never becomes less.
+    fn bytes(&self) -> usize {
+        self.table.bytes() + vec_bytes(&self.values) + self.listed_bytes
+    }
+
     #[inline]
-    fn take(&mut self, group: u32, json: &[u8], order: Order) -> usize {
+    fn take(&mut self, group: u32, json: &[u8], order: Order) {
         if json.is_empty() {
-            return 0;
+            return;
         }
         let found = self.table.find(group, Spelling::Value { json, ci: false });
         match found {
             // Nothing that is known was first seen later.
-            Found::Known(_) if order >= self.latest => 0,
+            Found::Known(_) if order >= self.latest => {}
             found => {
                 self.added += 1;
                 let at = (order, self.added);
@@ -77,15 +83,15 @@ impl DistinctValues {
         }
     }
 
-    fn meet(&mut self, group: u32, found: Found, at: (Order, u64), json: &[u8]) -> usize {
+    fn meet(&mut self, group: u32, found: Found, at: (Order, u64), json: &[u8]) {
         match found {
             Found::Known(number) => {
                 if let Some(first) = self.values.get_mut(number as usize)
                     && at < first.at
                 {
+                    self.listed_bytes += json.len().saturating_sub(first.json.len());
                     *first = First { at, json: json.into() };
                 }
-                0
             }
             Found::New(number) => {
                 self.latest = self.latest.max(at.0);
@@ -93,7 +99,7 @@ impl DistinctValues {
                 if let Some(values) = self.groups.get_mut(group as usize) {
                     values.push(number);
                 }
-                json.len() + VALUE_BYTES
+                self.listed_bytes += json.len() + LISTED_BYTES;
             }
         }
     }
@@ -105,14 +111,17 @@ impl Accumulators for DistinctValues {
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
-        let mut grown = 0;
-        each_json(groups, column, chunk, |group, json, order| grown += self.take(group, json, order));
-        grown + self.most.grown(self.table.bytes())
+        let before = self.bytes();
+        each_json(groups, column, chunk, |group, json, order| self.take(group, json, order));
+        self.bytes() - before
     }
 
     fn add(&mut self, group: u32, value: Value<'_>, order: Order, _: u64) -> usize {
-        let grown = json(&value).map_or(0, |json| self.take(group, &json, order));
-        grown + self.most.grown(self.table.bytes())
+        let before = self.bytes();
+        if let Some(json) = json(&value) {
+            self.take(group, &json, order);
+        }
+        self.bytes() - before
     }
 
     fn answer(&mut self, group: u32, by: &Known<'_>) -> usize {
@@ -122,17 +131,17 @@ impl Accumulators for DistinctValues {
     }
 
     fn merge(&mut self, other: DistinctValues, group_of: &[u32]) -> usize {
+        let before = self.bytes();
         let owner_of = |group: u32| group_of.get(group as usize).copied().unwrap_or_default();
         let mut table = std::mem::take(&mut self.table);
-        let mut grown = 0;
         table.merge(&other.table, owner_of, |owner, number, found| {
             if let Some(first) = other.values.get(number as usize) {
-                grown += self.meet(owner, found, first.at, &first.json);
+                self.meet(owner, found, first.at, &first.json);
             }
         });
         self.table = table;
         self.latest = self.latest.max(other.latest);
-        grown + self.most.grown(self.table.bytes())
+        self.bytes() - before
     }
 
     fn is_settled(&self, wanted: usize) -> bool {
@@ -143,11 +152,11 @@ impl Accumulators for DistinctValues {
         Value::Undefined
     }
 
-    fn rows(&mut self, group: u32) -> Vec<Value<'static>> {
+    fn rows(&mut self, group: u32) -> Box<dyn Iterator<Item = Value<'static>> + '_> {
         let numbers = self.groups.get_mut(group as usize).map(std::mem::take).unwrap_or_default();
         let mut firsts: Vec<&First> =
             numbers.iter().filter_map(|number| self.values.get(*number as usize)).collect();
         firsts.sort_by_key(|first| first.at);
-        firsts.into_iter().map(|first| parse(&first.json)).collect()
+        Box::new(firsts.into_iter().map(|first| parse(&first.json)))
     }
 }

@@ -1,6 +1,7 @@
 //! `first(x)` and `last(x)`: the value of the earliest and of the latest event that has one.
 
 use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
+use crate::allocated::ALLOCATION_BYTES;
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::value::{Kind, Value, json, parse};
@@ -55,7 +56,7 @@ impl<const FIRST: bool> Ends<FIRST> {
         match end {
             None => {
                 *end = Some(End { order, json: json.to_vec() });
-                json.len()
+                json.len() + ALLOCATION_BYTES
             }
             // Of several values of one event the first, and the last.
             Some(end) if if FIRST { order < end.order } else { order >= end.order } => {

@@ -142,7 +142,7 @@ macro_rules! aggregates {
                 match self { $(State::$variant(of) => of.too_long(),)* }
             }
 
-            fn rows(&mut self, group: u32) -> Vec<Value<'static>> {
+            fn rows(&mut self, group: u32) -> Box<dyn Iterator<Item = Value<'static>> + '_> {
                 match self { $(State::$variant(of) => of.rows(group),)* }
             }
         }

@@ -1,5 +1,6 @@
 //! What an aggregate is, and the state that it has for each group.
 
+use crate::allocated::vec_bytes;
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::statistics::{Extreme, Sum};
@@ -95,8 +96,8 @@ pub(crate) trait Accumulators: Send {
     }
 
     /// The values of a group, in time order, of an aggregate that gives several rows.
-    fn rows(&mut self, _group: u32) -> Vec<Value<'static>> {
-        Vec::new()
+    fn rows(&mut self, _group: u32) -> Box<dyn Iterator<Item = Value<'static>> + '_> {
+        Box::new(std::iter::empty())
     }
 }
 
@@ -250,9 +251,9 @@ impl Most {
 
 /// Makes a list of states as long as there are groups: by how many bytes it grew.
 pub(super) fn grow<T: Default>(states: &mut Vec<T>, groups: usize) -> usize {
-    let before = states.capacity();
+    let before = vec_bytes(states);
     if groups > states.len() {
         states.resize_with(groups, T::default);
     }
-    (states.capacity() - before) * size_of::<T>()
+    vec_bytes(states) - before
 }

@@ -67,7 +67,8 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 /// What a state tells of each group.
 fn results(function: Function, mut state: State) -> Vec<Vec<String>> {
     let group = |group| {
-        let values = if function.gives_rows() { state.rows(group) } else { vec![state.finish(group)] };
+        let values =
+            if function.gives_rows() { state.rows(group).collect() } else { vec![state.finish(group)] };
         values
             .iter()
             .map(|value| String::from_utf8(json(value).unwrap_or_default()).expect("UTF-8"))

@@ -137,8 +137,8 @@ impl<const FIRST: bool> Accumulators for Kept<FIRST> {
         Value::Undefined
     }
 
-    fn rows(&mut self, group: u32) -> Vec<Value<'static>> {
+    fn rows(&mut self, group: u32) -> Box<dyn Iterator<Item = Value<'static>> + '_> {
         let values = self.groups.get_mut(group as usize).map(std::mem::take).unwrap_or_default();
-        values.kept.into_values().collect()
+        Box::new(values.kept.into_values())
     }
 }

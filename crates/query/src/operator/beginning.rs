@@ -3,6 +3,7 @@
 use crate::chunk::value_of;
 use crate::plan::Sort;
 use crate::value::{Number, Text, Value, few_digits, upper};
+use std::borrow::Cow;
 
 /// The beginning of a value in some order: where two of them differ, the values stand to one another as they do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +48,7 @@ impl Beginning {
         Beginning { kind, bytes, is_whole }.directed(by)
     }
 
-    /// What a plain text goes on with behind some of its bytes.
+    /// What a text goes on with behind some of its bytes.
     pub(super) fn of_rest(rest: &[u8], by: &Sort) -> Beginning {
         let (bytes, is_whole) = of_bytes(rest);
         Beginning { kind: TEXT, bytes, is_whole }.directed(by)
@@ -58,10 +59,20 @@ impl Beginning {
     }
 }
 
-/// The bytes of a string's text as it stands in its JSON text, if it is compared by them.
-pub(super) fn plain_text<'j>(json: &'j [u8], by: &Sort) -> Option<&'j [u8]> {
+/// The text of a string that is spelled as it reads, and compared so.
+pub(super) fn ascii_of<'j>(json: &'j [u8], by: &Sort) -> Option<&'j [u8]> {
     let text = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    (!by.ci && memchr::memchr(b'\\', text).is_none()).then_some(text)
+    (!by.ci && text.is_ascii() && memchr::memchr(b'\\', text).is_none()).then_some(text)
+}
+
+/// The bytes by which a string is compared, of its JSON text; none for another value.
+pub(super) fn text_of<'j>(json: &'j [u8], by: &Sort) -> Option<Cow<'j, [u8]>> {
+    let Value::Text(text) = value_of(json.strip_prefix(b"\"").map(|_| json)?) else { return None };
+    Some(match text {
+        Text::Stored(text) if !by.ci && !text.has_escapes() => Cow::Borrowed(text.raw()),
+        text if !by.ci => Cow::Owned(text.text().into_owned().into_bytes()),
+        text => Cow::Owned(text.text().chars().map(upper).collect::<String>().into_bytes()),
+    })
 }
 
 fn of_text(text: &Text<'_>, ci: bool) -> (u64, bool) {
@@ -69,7 +80,7 @@ fn of_text(text: &Text<'_>, ci: bool) -> (u64, bool) {
         Text::Stored(text) if !ci && !text.has_escapes() => of_bytes(text.raw()),
         text if !ci => of_bytes(text.text().as_bytes()),
         text => {
-            // A character of upper case is as long as it is.
+            // Each character is at least a byte.
             let upper: String = text.text().chars().map(upper).take(TEXT_BYTES + 1).collect();
             of_bytes(upper.as_bytes())
         }

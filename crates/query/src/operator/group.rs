@@ -460,6 +460,7 @@ impl<'p> Groups<'p> {
                 continue;
             };
             for value in several.rows(number) {
+                meter.step()?;
                 let mut values = values.clone();
                 if let Some(place) = gives_rows.and_then(|at| values.get_mut(keys + at)) {
                     *place = value;

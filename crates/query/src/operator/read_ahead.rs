@@ -335,10 +335,13 @@ impl Drop for Crew {
         lock(&self.shared.state).is_over = true;
         self.shared.has_work.notify_all();
         // What they are at is not wanted any more.
-        self.shared.control.interrupt.handle.cancel();
+        let is_abandoned = &self.shared.control.interrupt.is_abandoned;
+        is_abandoned.store(true, Relaxed);
         for thread in self.threads.drain(..) {
             // Their panics are caught where they evaluate; there is nobody to tell of another.
             let _ = thread.join();
         }
+        // The query goes on with the rows that it has.
+        is_abandoned.store(false, Relaxed);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::beginning::Beginning;
 use super::held::HeldRows;
-use super::sorted::{RUN_ROWS, Ranked, RowOrder, SortedRows};
+use super::sorted::{Ranked, RowOrder, SortedRows};
 use crate::allocated::vec_bytes;
 use crate::chunk::{Chunk, value_of};
 use crate::control::Control;
@@ -13,7 +13,7 @@ use crate::outputs::check_row;
 use crate::plan::Sort;
 use crate::value::{Value, order};
 
-/// Takes rows in, and sorts them a run at a time.
+/// Takes rows in, and sorts them once all are there.
 pub(crate) struct Sorter<'p> {
     sort: &'p [Sort],
     /// No more rows than these are wanted.
@@ -25,8 +25,6 @@ pub(crate) struct Sorter<'p> {
     last: Option<Ranked>,
     /// How many rows were taken in.
     taken: u64,
-    /// So many of them are sorted, in runs.
-    sorted: usize,
     /// What the rows took when they were as many as are wanted, no more.
     bytes_kept: usize,
     holding: Holding,
@@ -45,7 +43,6 @@ impl<'p> Sorter<'p> {
             ranked: Vec::new(),
             last: None,
             taken: 0,
-            sorted: 0,
             bytes_kept: 0,
             holding: Holding::default(),
         }
@@ -89,7 +86,8 @@ impl<'p> Sorter<'p> {
 
     /// What its rows take, in bytes, about.
     pub(super) fn bytes(&self) -> usize {
-        self.rows.bytes() + vec_bytes(&self.ranked)
+        // Sorting takes the ranks again, and half of them.
+        self.rows.bytes() + vec_bytes(&self.ranked) + self.ranked.capacity() * size_of::<Ranked>() / 2 * 3
     }
 
     /// Whether a row that comes behind all others is among those that are wanted so far.
@@ -113,11 +111,7 @@ impl<'p> Sorter<'p> {
         self.ranked.push(row);
         if self.limit == usize::MAX {
             let bytes = self.bytes();
-            control.budget.hold(&mut self.holding, bytes, Held::Rows)?;
-            if self.ranked.len() - self.sorted >= RUN_ROWS {
-                self.sort_runs(control)?;
-            }
-            return Ok(());
+            return control.budget.hold(&mut self.holding, bytes, Held::Rows);
         }
         if self.ranked.len() == self.limit {
             self.bytes_kept = self.rows.bytes();
@@ -127,20 +121,16 @@ impl<'p> Sorter<'p> {
         if self.ranked.len() > self.limit && (is_large || are_many) {
             self.leave_out_unwanted();
         }
-        // Those that are wanted are copied when the others are left out.
-        let bytes = self.bytes() + self.bytes_kept;
-        control.budget.hold(&mut self.holding, bytes, Held::FirstRows)
+        if self.hold_first(control).is_err() && self.ranked.len() > self.limit {
+            self.leave_out_unwanted();
+        }
+        self.hold_first(control)
     }
 
-    /// Sorts the rows that came since the last run. What comes later makes other runs.
-    fn sort_runs(&mut self, control: &Control) -> Result<(), ExecError> {
-        let order = RowOrder { sort: self.sort, rows: &self.rows };
-        let mut meter = Meter::new(&control.interrupt);
-        for run in self.ranked.get_mut(self.sorted..).unwrap_or_default().chunks_mut(RUN_ROWS) {
-            order.sort(run, &mut meter)?;
-        }
-        self.sorted = self.ranked.len();
-        Ok(())
+    /// Tells the query what the rows hold, with room to copy those that are wanted when the others are left out.
+    fn hold_first(&mut self, control: &Control) -> Result<(), ExecError> {
+        let bytes = self.bytes() + self.bytes_kept;
+        control.budget.hold(&mut self.holding, bytes, Held::FirstRows)
     }
 
     /// Drops the ranks of rows that are beyond the limit.
@@ -172,8 +162,9 @@ impl<'p> Sorter<'p> {
     /// The rows in their order.
     pub(crate) fn finish(mut self, control: &Control) -> Result<SortedRows, ExecError> {
         self.select();
-        self.sort_runs(control)?;
-        Ok(SortedRows::new(self.rows, self.sort, self.ranked))
+        let order = RowOrder { sort: self.sort, rows: &self.rows };
+        order.sort(&mut self.ranked, &mut Meter::new(&control.interrupt))?;
+        Ok(SortedRows::new(self.rows, self.ranked))
     }
 }
 
@@ -182,7 +173,7 @@ pub(crate) fn single(values: &[Value<'_>]) -> Result<SortedRows, ExecError> {
     check_row(values.iter().map(Value::weight).sum(), None)?;
     let mut rows = HeldRows::new(values.len());
     let id = rows.push_values(values.iter());
-    Ok(SortedRows::new(rows, &[], vec![Ranked::new(id, Beginning::NONE)]))
+    Ok(SortedRows::new(rows, vec![Ranked::new(id, Beginning::NONE)]))
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
-//! Rows in their order: sorted in runs, which are merged as rows are asked for.
+//! Rows in an order.
 //!
-//! A run is sorted by the beginnings of values, and rows that agree in them by what comes behind, a few bytes at a time (multikey
-//! quicksort, Bentley and Sedgewick 1997, with words for characters): so each row's text is looked at about once, and not at each comparison.
+//! They are sorted by the beginnings of their values, and those that agree there by what comes behind, a few bytes at a time (multikey
+//! quicksort, Bentley and Sedgewick 1997, with words for characters): each row's text is looked at a few times, and not at each
+//! comparison.
 
-use super::beginning::{Beginning, plain_text};
+use super::beginning::{Beginning, ascii_of, text_of};
 use super::held::{HeldRows, RowId};
 use crate::chunk::{Chunk, value_of};
 use crate::interrupt::{Failure, Meter, STEP_UNITS};
@@ -12,16 +13,11 @@ use crate::value::order;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// So many rows are sorted together.
-///
-/// HEURISTIC: that takes some hundredths of a second, and merging a few runs less than many. In tests a few rows are several runs.
-pub(super) const RUN_ROWS: usize = if cfg!(test) { 32 } else { 1 << 16 };
-
 /// So few rows that agree in a beginning are compared.
 const COMPARED_ROWS: usize = 8;
 
-/// So many rows are compared with one another before it is asked whether to go on.
-const STEP_ROWS: usize = 1024;
+/// So many rows are sorted before it is asked whether to go on. In tests they are few, for there to be several parts.
+const STEP_ROWS: usize = if cfg!(test) { 32 } else { 4096 };
 
 /// A row, and the beginning of the first value that it is sorted by.
 #[derive(Clone, Copy)]
@@ -58,11 +54,11 @@ pub(super) struct RowOrder<'r> {
     pub(super) rows: &'r HeldRows,
 }
 
-/// Rows of a run that agree in all columns before this one.
+/// Rows that stand together and agree in all columns before this one.
 struct Tie {
     rows: Range<usize>,
     column: usize,
-    /// In how many bytes of plain text they agree in this column; none where they are to be compared.
+    /// In how many bytes of text they agree in this column; none where they are to be compared.
     agreed: Option<usize>,
 }
 
@@ -75,8 +71,14 @@ impl RowOrder<'_> {
     /// The order of two rows that agree in so many columns.
     fn compare_from(&self, agreed: usize, a: RowId, b: RowId) -> Ordering {
         for by in self.sort.iter().skip(agreed) {
-            let value = |id: RowId| value_of(self.rows.json(id, by.column));
-            let unequal = order(&value(a), &value(b), by.ci);
+            let json = |id: RowId| self.rows.json(id, by.column);
+            let unequal = match (json(a), json(b)) {
+                (a, b) if a == b => Ordering::Equal,
+                (a, b) => match ascii_of(a, by).zip(ascii_of(b, by)) {
+                    Some((a, b)) => a.cmp(b),
+                    None => order(&value_of(a), &value_of(b), by.ci),
+                },
+            };
             if unequal.is_ne() {
                 return if by.descending { unequal.reverse() } else { unequal };
             }
@@ -84,31 +86,32 @@ impl RowOrder<'_> {
         a.cmp(&b)
     }
 
-    /// Sorts a run.
-    pub(super) fn sort(&self, run: &mut [Ranked], meter: &mut Meter<'_>) -> Result<(), Failure> {
-        run.sort_unstable_by_key(|row| (row.key(), row.id()));
-        let mut ties = Vec::new();
-        self.find_ties(run, 0, 0, &mut ties, meter)?;
-        let mut keys: Vec<Ranked> = Vec::new();
-        while let Some(Tie { rows, column, agreed }) = ties.pop() {
-            let (Some(by), Some(tied)) = (self.sort.get(column), run.get_mut(rows.clone())) else { continue };
+    /// Sorts rows.
+    pub(super) fn sort(&self, rows: &mut [Ranked], meter: &mut Meter<'_>) -> Result<(), Failure> {
+        let (mut ties, mut keys) = (Vec::new(), Vec::new());
+        sort_in_steps(rows, meter, compare_keys)?;
+        self.find_ties(rows, 0, 0, &mut ties, meter)?;
+        while let Some(Tie { rows: place, column, agreed }) = ties.pop() {
+            let (Some(by), Some(tied)) = (self.sort.get(column), rows.get_mut(place.clone())) else {
+                continue;
+            };
             let Some(agreed) = agreed.filter(|_| tied.len() > COMPARED_ROWS) else {
-                self.sort_compared(tied, column, meter)?;
+                sort_in_steps(tied, meter, |a, b| self.compare_from(column, a.id(), b.id()))?;
                 continue;
             };
             keys.clear();
             keys.extend(tied.iter().map(|row| Ranked::new(row.id(), self.beginning(row.id(), by, agreed))));
-            keys.sort_unstable_by_key(|row| (row.key(), row.id()));
+            sort_in_steps(&mut keys, meter, compare_keys)?;
             // All of them have the same beginning in the first column.
             for (row, sorted) in tied.iter_mut().zip(&keys) {
                 row.set_id(sorted.id());
             }
-            self.find_ties(&keys, rows.start, column, &mut ties, meter)?;
+            self.find_ties(&keys, place.start, column, &mut ties, meter)?;
         }
         Ok(())
     }
 
-    /// Finds the rows that agree in their beginnings in a column. `start` is the place of the first of them in the run.
+    /// Finds the rows that agree in their beginnings in a column. `start` is the place of the first of them.
     fn find_ties(
         &self,
         rows: &[Ranked],
@@ -120,7 +123,7 @@ impl RowOrder<'_> {
         let Some(by) = self.sort.get(column) else { return Ok(()) };
         let mut start = start;
         for tied in rows.chunk_by(|a, b| a.key() == b.key()) {
-            meter.charge(STEP_UNITS * tied.len())?;
+            meter.charge(STEP_UNITS)?;
             let rows = start..start + tied.len();
             start = rows.end;
             if tied.len() == 1 {
@@ -137,107 +140,119 @@ impl RowOrder<'_> {
         Ok(())
     }
 
-    /// In how many bytes the texts of some rows agree; none where one of them is no plain text.
+    /// In how many bytes the texts of some rows agree; none where one of them is no text, or they are few.
     fn agreement(&self, rows: &[Ranked], by: &Sort, meter: &mut Meter<'_>) -> Result<Option<usize>, Failure> {
         if rows.len() <= COMPARED_ROWS {
             return Ok(None);
         }
-        let mut texts = rows.iter().map(|row| plain_text(self.rows.json(row.id(), by.column), by));
-        let Some(mut common) = texts.next().flatten() else { return Ok(None) };
+        let mut texts = rows.iter().map(|row| text_of(self.rows.json(row.id(), by.column), by));
+        let Some(first) = texts.next().flatten() else { return Ok(None) };
+        let mut common = first.as_ref();
         for text in texts {
             let Some(text) = text else { return Ok(None) };
-            let agreed = common.iter().zip(text).take_while(|(a, b)| a == b).count();
+            let agreed = common.iter().zip(text.as_ref()).take_while(|(a, b)| a == b).count();
             common = common.get(..agreed).unwrap_or_default();
-            meter.charge(agreed)?;
+            meter.charge(STEP_UNITS + agreed)?;
         }
         Ok(Some(common.len()))
-    }
-
-    /// Sorts rows that agree in all columns before one, by comparing them.
-    fn sort_compared(
-        &self,
-        rows: &mut [Ranked],
-        column: usize,
-        meter: &mut Meter<'_>,
-    ) -> Result<(), Failure> {
-        // Parts that are sorted are merged by the stable sort, so that it can be asked in between whether to go on.
-        let mut width = STEP_ROWS;
-        loop {
-            for part in rows.chunks_mut(width) {
-                meter.charge(STEP_UNITS * part.len())?;
-                part.sort_by(|a, b| self.compare_from(column, a.id(), b.id()));
-            }
-            if width >= rows.len() {
-                return Ok(());
-            }
-            width *= 2;
-        }
     }
 
     /// The beginning of a row's value behind so many bytes of its text.
     fn beginning(&self, id: RowId, by: &Sort, agreed: usize) -> Beginning {
         let json = self.rows.json(id, by.column);
-        match plain_text(json, by).filter(|_| agreed > 0) {
+        match text_of(json, by).filter(|_| agreed > 0) {
             Some(text) => Beginning::of_rest(text.get(agreed..).unwrap_or_default(), by),
             None => Beginning::of_json(json, by),
         }
     }
 }
 
-/// The rows, and which comes next.
+/// The order of rows by their beginnings alone.
+fn compare_keys(a: &Ranked, b: &Ranked) -> Ordering {
+    (a.key(), a.id()).cmp(&(b.key(), b.id()))
+}
+
+/// Sorts rows by an order in which none are equal: in parts that are merged, so that it can be asked in between whether to go on.
+///
+/// The rows are in no order, and some are missing, where it fails.
+fn sort_in_steps(
+    rows: &mut [Ranked],
+    meter: &mut Meter<'_>,
+    compare: impl Fn(&Ranked, &Ranked) -> Ordering,
+) -> Result<(), Failure> {
+    for part in rows.chunks_mut(STEP_ROWS) {
+        meter.charge(STEP_UNITS * part.len())?;
+        part.sort_unstable_by(&compare);
+    }
+    let mut left = Vec::new();
+    let mut width = STEP_ROWS;
+    while width < rows.len() {
+        for pair in rows.chunks_mut(2 * width).filter(|pair| pair.len() > width) {
+            merge(pair, width, &mut left, meter, &compare)?;
+        }
+        width *= 2;
+    }
+    Ok(())
+}
+
+/// Merges rows of which the first so many are in order, and the others. `left` is an allocation to use.
+fn merge(
+    rows: &mut [Ranked],
+    width: usize,
+    left: &mut Vec<Ranked>,
+    meter: &mut Meter<'_>,
+    compare: impl Fn(&Ranked, &Ranked) -> Ordering,
+) -> Result<(), Failure> {
+    let are_in_order =
+        rows.get(width - 1).zip(rows.get(width)).is_none_or(|(last, first)| compare(last, first).is_lt());
+    if are_in_order {
+        return Ok(());
+    }
+    left.clear();
+    left.extend_from_slice(rows.get(..width).unwrap_or_default());
+    let (mut from, mut right) = (left.iter().copied().peekable(), width);
+    for at in 0..rows.len() {
+        meter.charge(MERGED_UNITS)?;
+        // What is left on the right when the left is done stands where it belongs.
+        let Some(first) = from.peek() else { break };
+        let row = match rows.get(right).filter(|row| compare(row, first).is_lt()) {
+            Some(row) => {
+                right += 1;
+                *row
+            }
+            None => match from.next() {
+                Some(first) => first,
+                None => break,
+            },
+        };
+        if let Some(place) = rows.get_mut(at) {
+            *place = row;
+        }
+    }
+    Ok(())
+}
+
+/// The units of work that merging takes a row.
+const MERGED_UNITS: usize = 16;
+
+/// Rows, and which comes next.
 pub(crate) struct SortedRows {
     rows: HeldRows,
-    sort: Box<[Sort]>,
-    ranked: Vec<Ranked>,
-    /// What is left of each run, as a heap: that of which the first row comes next is the first.
-    runs: Vec<Range<usize>>,
+    order: std::vec::IntoIter<Ranked>,
 }
 
 impl SortedRows {
-    /// Of runs of rows that are sorted each.
-    pub(super) fn new(rows: HeldRows, sort: &[Sort], ranked: Vec<Ranked>) -> SortedRows {
-        let starts = (0..ranked.len()).step_by(RUN_ROWS);
-        let runs = starts.map(|start| start..(start + RUN_ROWS).min(ranked.len())).collect();
-        let mut sorted = SortedRows { rows, sort: sort.into(), ranked, runs };
-        (0..sorted.runs.len() / 2).rev().for_each(|at| sorted.sink(at));
-        sorted
+    pub(super) fn new(rows: HeldRows, order: Vec<Ranked>) -> SortedRows {
+        SortedRows { rows, order: order.into_iter() }
     }
 
     /// The next row.
     pub(crate) fn next(&mut self) -> Option<RowId> {
-        let run = self.runs.first_mut()?;
-        let next = self.ranked.get(run.start).map(Ranked::id);
-        run.start += 1;
-        if run.start >= run.end {
-            self.runs.swap_remove(0);
-        }
-        self.sink(0);
-        next
+        self.order.next().map(|row| row.id())
     }
 
     /// The page of a row, and its place there.
     pub(crate) fn chunk(&self, id: RowId) -> Option<(Chunk<'_>, usize)> {
         self.rows.chunk(id)
-    }
-
-    /// Moves a run down the heap to where none below it comes before it.
-    fn sink(&mut self, mut at: usize) {
-        let order = RowOrder { sort: &self.sort, rows: &self.rows };
-        let first = |runs: &[Range<usize>], at: usize| self.ranked.get(runs.get(at)?.start).copied();
-        loop {
-            let mut next = at;
-            for child in [2 * at + 1, 2 * at + 2] {
-                if let (Some(a), Some(b)) = (first(&self.runs, child), first(&self.runs, next))
-                    && order.compare(&a, &b).is_lt()
-                {
-                    next = child;
-                }
-            }
-            if next == at {
-                return;
-            }
-            self.runs.swap(at, next);
-            at = next;
-        }
     }
 }

@@ -1,0 +1,119 @@
+//! A query holds no more than its budget, as the allocator sees it.
+
+mod memory;
+
+use memory::{Event, Memory};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use tamias_query::{ExecError, Query, RunOptions};
+
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts the bytes that all threads hold, and the most they ever held.
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+impl Counting {
+    fn grew(&self, bytes: usize) {
+        PEAK.fetch_max(HELD.fetch_add(bytes, Relaxed) + bytes, Relaxed);
+    }
+}
+
+#[expect(unsafe_code, reason = "an allocator is unsafe to write; this one hands on to the system's")]
+// SAFETY: every call goes to the system's allocator as it is; counting touches two atomic numbers only.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        self.grew(layout.size());
+        // SAFETY: the caller's promise is handed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the pointer came from the system's allocator, with this layout.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // A large allocation grows where it is, or its pages are moved: they are not there twice.
+        HELD.fetch_sub(layout.size(), Relaxed);
+        self.grew(size);
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+fn numbered(events: u64) -> Memory {
+    // The order of the texts is not that of the events.
+    let event = |n: u64| Event {
+        instant: n,
+        arrival: n,
+        document: format!(
+            r#"{{"n":{n},"text":"GET /api/customers/{:016x}/orders"}}"#,
+            n.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        ),
+    };
+    let events: Vec<Event> = (0..events).map(event).collect();
+    let blocks: Vec<&[Event]> = events.chunks(1000).collect();
+    let groups: Vec<&[&[Event]]> = blocks.chunks(1).collect();
+    Memory::blocks(&groups)
+}
+
+/// What a query holds beside its budget: the columns of a chunk or two, windows, rows that are made ahead.
+const BESIDE_BYTES: usize = 1 << 20;
+
+#[test]
+fn no_more_is_held_than_the_budget() {
+    let memory = numbered(100_000);
+    let (mut ended, mut beyond) = (0, Vec::new());
+    for text in [
+        "select count(*) from stream group by text",
+        "select count(*) from stream group by n",
+        "select count(*), first(text), sum(n), max(n) from stream group by text, n",
+        "select percentile(n, 50), last(text) from stream group by text",
+        "select distinct(text) from stream",
+        "select distinct(n) from stream",
+        "select count(distinct(text)) from stream",
+        "select bottom(text, 50000) from stream",
+        "select top(text, 100000) from stream",
+        "select n, text from stream order by text",
+        "select n % 100 as part, text from stream order by part, text desc",
+        "select Concat(text, text) as t from stream order by t limit 30000",
+        "select text from stream order by text limit 3",
+    ] {
+        let query = Query::prepare(text).unwrap_or_else(|error| panic!("{error}"));
+        for threads in [1, 2] {
+            for budget in [2 << 20, 6 << 20, 10 << 20, 14 << 20, 20 << 20, 28 << 20, 40 << 20] {
+                let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
+                let options = RunOptions { threads, memory_bytes: budget, ..RunOptions::default() };
+                let source = memory.source(query.direction());
+                let before = HELD.load(Relaxed);
+                PEAK.store(before, Relaxed);
+                let mut rows = query.run_with(source, options);
+                loop {
+                    match rows.next_row() {
+                        Ok(Some(_)) => {}
+                        Ok(None) => break,
+                        Err(ExecError::MemoryExceeded { .. }) => {
+                            ended += 1;
+                            break;
+                        }
+                        Err(error) => panic!("{text}: {error}"),
+                    }
+                }
+                drop(rows);
+                let held = PEAK.load(Relaxed) - before;
+                let most = budget / 5 * 6 + BESIDE_BYTES;
+                if held > most {
+                    beyond.push(format!("{text} on {threads} threads held {held} bytes, of {budget}"));
+                }
+            }
+        }
+    }
+    assert!(beyond.is_empty(), "{}", beyond.join("\n"));
+    assert!(ended >= 40, "{ended} queries needed more than they may hold");
+}

@@ -12,6 +12,9 @@ pub(crate) enum Text<'a> {
     Stored(Str<'a>),
     Borrowed(&'a str),
     Shared(Arc<str>),
+    /// A JSON string with its quotes that outlives its document: one that has a surrogate without its partner, which no text has. It
+    /// reads as U+FFFD, and is shown as it is stored.
+    Spelled(Arc<str>),
 }
 
 impl Text<'_> {
@@ -20,6 +23,10 @@ impl Text<'_> {
             Text::Stored(text) => text.text(),
             Text::Borrowed(text) => Cow::Borrowed(text),
             Text::Shared(text) => Cow::Borrowed(text),
+            Text::Spelled(json) => {
+                let text = tamias_json::Value::of_scalar(json.as_bytes()).as_str();
+                text.map_or(Cow::Borrowed(""), |text| text.text())
+            }
         }
     }
 
@@ -39,14 +46,24 @@ impl Text<'_> {
             Text::Stored(text) => text.raw().len(),
             Text::Borrowed(text) => text.len(),
             Text::Shared(text) => text.len(),
+            Text::Spelled(json) => json.len(),
         }
     }
 
     pub(crate) fn into_static(self) -> Text<'static> {
         match self {
-            Text::Stored(text) => Text::Shared(text.text().into()),
+            Text::Stored(stored) => {
+                let text = stored.text();
+                match std::str::from_utf8(stored.raw_quoted()) {
+                    Ok(json) if text.contains(char::REPLACEMENT_CHARACTER) && stored.has_escapes() => {
+                        Text::Spelled(json.into())
+                    }
+                    Ok(_) | Err(_) => Text::Shared(text.into()),
+                }
+            }
             Text::Borrowed(text) => Text::Shared(text.into()),
             Text::Shared(text) => Text::Shared(text),
+            Text::Spelled(json) => Text::Spelled(json),
         }
     }
 

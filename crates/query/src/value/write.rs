@@ -61,7 +61,9 @@ fn write_below(value: &Value<'_>, out: &mut Vec<u8>, depth: usize) {
 fn write_text(text: &Text<'_>, out: &mut Vec<u8>) {
     match text {
         Text::Stored(text) => out.extend_from_slice(text.raw_quoted()),
-        other => write_json_string(&other.text(), out),
+        Text::Spelled(json) => out.extend_from_slice(json.as_bytes()),
+        Text::Borrowed(text) => write_json_string(text, out),
+        Text::Shared(text) => write_json_string(text, out),
     }
 }
 

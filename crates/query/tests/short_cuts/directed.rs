@@ -104,7 +104,7 @@ fn statistics_answer() {
         "select count(*) from stream where not (Level = 'Error')",
         "select count(*) from stream where N >= 0",
         "select count(N), sum(N), min(N), max(N), mean(N) from stream",
-        "select sum(Half), mean(Half), max(Absent), sum(Absent), count(Absent), min(Id) from stream",
+        "select sum(Half), mean(Half), max(Absent), sum(Absent), count(Absent), count(Id) from stream",
         "select sum(Half) from stream where N < 100000 and Absent is null",
         "select count(*) from stream group by Level",
         "select count(*) as n from stream group by Level ci order by n desc",
@@ -119,6 +119,7 @@ fn statistics_answer() {
         "select count(*) from stream group by time(7us)",
         "select count(*) as n, count(null) as none from stream where Absent is null group by time(1d)",
         "select first(Level), first(Rare) from stream",
+        "select min(Level), max(Level), median(Level), stddev(Level) from stream",
     ] {
         let stats = agree(&memory, query);
         assert_eq!((stats.blocks, stats.bytes), (0, 0), "{query} reads documents");
@@ -130,6 +131,7 @@ fn statistics_answer() {
         "select count(*) from stream group by N",
         "select sum(N) from stream where Level = 'Error'",
         "select percentile(N, 50) from stream",
+        "select min(Id) from stream",
         "select count(N) from stream group by time(7us)",
         "select count(*) from stream where Id like '%9' group by time(7us)",
         "select count(*) from stream where Id like '%9'",

@@ -123,3 +123,38 @@ fn groups_of_very_many_keys_are_told_apart() {
         agree(&memory, query);
     }
 }
+
+#[test]
+fn lone_surrogates_are_shown_as_they_are_stored_by_every_query() {
+    let document = r#"{"s":"x\udfffy","a":["\ud800"],"o":{"\udc00":1}}"#;
+    let memory = Memory::new(&[document]);
+    let of = |value: &str, column: &str| format!("{{\"{column}\":{value}}}\n");
+    let stored = [("s", r#""x\udfffy""#), ("a", r#"["\ud800"]"#), ("o", r#"{"\udc00":1}"#)];
+    for (key, json) in stored {
+        for select in [
+            "KEY",
+            "first(KEY)",
+            "last(KEY)",
+            "distinct(KEY)",
+            "top(KEY, 1)",
+            "bottom(KEY, 1)",
+            "Coalesce(KEY)",
+        ] {
+            let text = format!("select {} as x from stream", select.replace("KEY", key));
+            assert_eq!(memory.query(&text), of(json, "x"), "{text}");
+            assert_eq!(memory.in_columns().query(&text), of(json, "x"), "{text}");
+        }
+        for text in [
+            format!("select {key} as x from stream order by x"),
+            format!("select {key} as x from stream order by x desc limit 1"),
+            format!("select x from stream lateral unnest([{key}]) as x"),
+        ] {
+            assert_eq!(memory.query(&text), of(json, "x"), "{text}");
+        }
+        let grouped = format!("select count(*) as n from stream group by {key} as x");
+        assert_eq!(memory.query(&grouped), format!("{{\"x\":{json},\"n\":1}}\n"));
+    }
+    let text = "select min(s) as i, max(s) as a, any(s = 'x\u{fffd}y') as same from stream";
+    let both = r#"{"i":"x\udfffy","a":"x\udfffy","same":true}"#;
+    assert_eq!(memory.query(text), format!("{both}\n"));
+}

@@ -164,10 +164,11 @@ impl<'b, 'w> TextScan<'b, 'w> {
         let first = self.position.events;
         let mut scanned = 0;
         let room = wanted.saturating_sub(columns.len() as u64);
-        let last = if all_known && buffers.indices.len() as u64 <= room {
+        let last = if all_known {
             if !is_ascending {
                 buffers.indices.reverse();
             }
+            buffers.indices.truncate(usize::try_from(room).unwrap_or(usize::MAX));
             let last = buffers.indices.last().copied();
             stats.hits += buffers.indices.len() as u64;
             self.known(finder, documents, &window, &mut buffers, columns)?;

@@ -407,8 +407,7 @@ impl Look for Searched<'_> {
         let mut count = 0;
         for value in self.behind(LEVEL).into_iter().flatten() {
             count += 1;
-            let text =
-                value.strip_prefix(b"\"").and_then(|text| Some(text.get(..memchr::memchr(b'"', text)?)?));
+            let text = value.strip_prefix(b"\"").and_then(|text| text.get(..memchr::memchr(b'"', text)?));
             text.iter().for_each(|text| each(&String::from_utf8_lossy(text)));
         }
         if count < self.events {

@@ -8,11 +8,8 @@ use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
 use crate::group::{Group, GroupReader};
 use crate::number::{self, Plain};
-use crate::output::Output;
 use crate::path::{ROOT, Step};
-use crate::program::{Piece, Program};
-use crate::render::{Elements, Renderer};
-use crate::shape::{Leaf, Slot, Token};
+use crate::shape::{Leaf, Token};
 use std::ops::Range;
 
 /// What the events of a group have at a path. Of a key that comes twice in an object the last counts.
@@ -45,9 +42,9 @@ pub struct Numbers {
 
 /// A path has something in the shapes of some events.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Site {
+pub(crate) struct Site {
     /// Its tokens in the shape.
-    tokens: Range<usize>,
+    pub(crate) tokens: Range<usize>,
     /// The only one, if it is no object.
     leaf: Option<Leaf>,
     /// Where it has a column: which, and how many values of that come before it in the shape.
@@ -329,140 +326,6 @@ impl<'g> GroupReader<'g> {
             Ok(())
         })?;
         Ok(Some(Coded { entries: Texts::of(&entries), codes: by_row }))
-    }
-
-    /// The values as JSON text; none where some arrays would have to be passed over.
-    fn json(&mut self, sites: &[Option<Site>]) -> Result<Option<Texts<'static>>, DecodeError> {
-        let group = self.group;
-        let directory = group.directory();
-        // The programs of the shapes of events are cut to what stands at the path; those of elements are whole.
-        let mut programs = Vec::with_capacity(directory.shapes.len());
-        for shape in &directory.shapes {
-            programs.push((shape, 0..0));
-        }
-        for (shape, site) in group.shapes_of(0).iter().zip(sites) {
-            if let (Some((_, range)), Some(site)) = (programs.get_mut(*shape as usize), site) {
-                *range = site.tokens.clone();
-            }
-        }
-        let mut needed = Needed::of(directory.columns.len(), directory.lists.len());
-        let own = group.shapes_of(0);
-        let mut cut: Vec<Option<Program>> = vec![None; directory.shapes.len()];
-        for shape in own {
-            let Some((tokens, range)) = programs.get(*shape as usize) else { continue };
-            let program = Program::part(tokens, range.clone(), &directory.paths, group.places())?;
-            needed.add(&program);
-            if let Some(place) = cut.get_mut(*shape as usize) {
-                *place = Some(program);
-            }
-        }
-        while let Some(list) = needed.next_list() {
-            for shape in group.shapes_of(list) {
-                let Some((tokens, _)) = programs.get(*shape as usize) else { continue };
-                let program = Program::of(tokens, &directory.paths, group.places())?;
-                needed.add(&program);
-                if let Some(place) = cut.get_mut(*shape as usize) {
-                    *place = Some(program);
-                }
-            }
-        }
-        let mut of_events = own.iter().filter_map(|shape| cut.get(*shape as usize)?.as_ref());
-        if of_events.any(|program| needed.passes_over(program)) {
-            return Ok(None);
-        }
-        let empty = || Program::part(&[], 0..0, &directory.paths, group.places());
-        let programs = cut.into_iter().map(|program| program.map_or_else(empty, Ok));
-        let programs = programs.collect::<Result<Vec<Program>, DecodeError>>()?;
-        let columns = self.needed_columns(needed.columns)?;
-        let mut left = directory.bytes;
-        let columns = columns.into_iter().map(|values| values.ready(&mut left));
-        let columns = columns.collect::<Result<Vec<_>, DecodeError>>()?;
-        let mut lists = vec![Elements::default(); directory.lists.len()];
-        for (list, place) in lists.iter_mut().enumerate() {
-            if list == 0 || needed.lists.get(list).is_some_and(|needed| *needed) {
-                *place = self.list(list)?;
-            }
-        }
-        let mut out = Output::new(directory.bytes);
-        let mut ends = Vec::with_capacity(directory.events);
-        let mut renderer = Renderer::new(&programs, &columns, &lists, directory.bytes);
-        for _ in 0..directory.events {
-            renderer.next(0, &mut out)?;
-            ends.push(out.len() as u32);
-        }
-        let mut bytes = out.into_bytes();
-        bytes.shrink_to_fit();
-        Ok(Some(Texts::of_parts(ends, bytes)))
-    }
-
-    /// The values of some columns and of those that their templates refer to; the others are empty.
-    fn needed_columns(&mut self, mut needed: Vec<bool>) -> Result<Vec<ColumnValues<'g>>, DecodeError> {
-        let mut columns: Vec<ColumnValues<'g>> = needed.iter().map(|_| ColumnValues::default()).collect();
-        // Templates refer to columns before their own only.
-        for column in (0..needed.len()).rev() {
-            if !needed.get(column).is_some_and(|needed| *needed) {
-                continue;
-            }
-            let values = self.column(column)?;
-            if let ColumnValues::Templated(templated) = &values {
-                for reference in templated.references() {
-                    if let Some(needed) = needed.get_mut(reference as usize) {
-                        *needed = true;
-                    }
-                }
-            }
-            if let Some(place) = columns.get_mut(column) {
-                *place = values;
-            }
-        }
-        Ok(columns)
-    }
-}
-
-/// What programs need.
-struct Needed {
-    columns: Vec<bool>,
-    lists: Vec<bool>,
-    unseen: Vec<usize>,
-}
-
-impl Needed {
-    fn of(columns: usize, lists: usize) -> Needed {
-        Needed { columns: vec![false; columns], lists: vec![false; lists], unseen: Vec::new() }
-    }
-
-    fn add(&mut self, program: &Program) {
-        for piece in &program.pieces {
-            match piece.slot {
-                None => {}
-                Some(Slot::Column { column, .. }) => {
-                    if let Some(needed) = self.columns.get_mut(column as usize) {
-                        *needed = true;
-                    }
-                }
-                Some(Slot::Array { list, .. }) => {
-                    if let Some(needed) = self.lists.get_mut(list as usize)
-                        && !std::mem::replace(needed, true)
-                    {
-                        self.unseen.push(list as usize);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Whether a program of events leaves out arrays of a list that is needed: which are found one after another.
-    fn passes_over(&self, program: &Program) -> bool {
-        let is_of =
-            |piece: &&Piece, of: u32| matches!(piece.slot, Some(Slot::Array { list, .. }) if list == of);
-        program.layout.lists.iter().any(|(list, count)| {
-            let put = program.pieces.iter().filter(|piece| is_of(piece, *list)).count();
-            self.lists.get(*list as usize).is_some_and(|needed| *needed) && put != *count as usize
-        })
-    }
-
-    fn next_list(&mut self) -> Option<usize> {
-        self.unseen.pop()
     }
 }
 

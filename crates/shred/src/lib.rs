@@ -39,6 +39,7 @@ mod at;
 mod bytes;
 mod choose;
 mod column;
+mod cut;
 mod directory;
 mod dissect;
 mod encode;

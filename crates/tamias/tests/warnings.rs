@@ -1,6 +1,5 @@
 //! Warnings of events that are not sealed yet: those have no statistics.
 
-#![expect(clippy::unwrap_used, reason = "tests stop where something is wrong")]
 
 use tamias::{Store, Warning};
 

@@ -1,6 +1,7 @@
 //! Columns give back what was put in, by whatever way.
 
 use super::*;
+use crate::value::{Number, Text};
 use proptest::prelude::*;
 use tamias_json::Offsets;
 

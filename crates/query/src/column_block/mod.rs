@@ -11,6 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tamias_shred::{DecodeError, Frames, Group, GroupReader};
 use thiserror::Error;
 
+/// Keys, as documents spell them.
+pub(crate) type Path = Box<[Box<str>]>;
+
 /// Reads the frames of a group.
 pub trait ReadFrame: Send + Sync {
     /// The stored bytes of a frame.
@@ -43,7 +46,7 @@ pub struct DecodedColumns {
     group: Group,
     /// The frames that were read.
     frames: Vec<OnceLock<Vec<u8>>>,
-    paths: Mutex<HashMap<Box<[Box<str>]>, Arc<PathColumn>>>,
+    paths: Mutex<HashMap<Path, Arc<PathColumn>>>,
     times: OnceLock<OwnTimes>,
     /// What all that takes, in bytes.
     held_bytes: AtomicUsize,

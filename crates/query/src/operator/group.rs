@@ -1,5 +1,6 @@
 //! Rows taken into groups. They may come in any order: what depends on it remembers the event's.
 
+use super::codes::Codes;
 use super::combined::Combined;
 use super::shown::{Group, Shown};
 use super::sort::Sorter;
@@ -8,7 +9,6 @@ use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known, State};
 use crate::allocated::vec_bytes;
 use crate::chunk::{CellText, Chunk, Column, Order, value_of};
 use crate::control::Control;
-use crate::dictionary::Dictionary;
 use crate::error::{ExecError, Held};
 use crate::expr::Scope;
 use crate::interrupt::Meter;
@@ -18,7 +18,6 @@ use crate::outputs::{GroupOutputs, KeyColumn, check_row};
 use crate::plan::{Grouping, Key, Plan};
 use crate::value::{Value, write_json};
 use crate::zone::Intervals;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// So many groups are merged before it is asked whether to go on.
@@ -47,56 +46,6 @@ pub(crate) struct Groups<'p> {
     codes: Codes,
     combined: Combined,
     text: Vec<u8>,
-}
-
-/// The groups of a dictionary's entries: cells that share an entry are of one group.
-#[derive(Default)]
-struct Codes {
-    dictionary: Option<Arc<Dictionary>>,
-    /// The number of that dictionary in the present chunk.
-    number: u32,
-    /// For each entry one more than the number of its group; 0 where it was not met yet.
-    groups: Vec<u32>,
-}
-
-impl Codes {
-    /// Goes on with the cells of a chunk, which are entries of one dictionary if any.
-    fn begin(&mut self, chunk: &Chunk<'_>, cells: &[CellText]) {
-        let number = match cells.first() {
-            Some(CellText::Entry { dictionary, .. }) => *dictionary,
-            _ => u32::MAX,
-        };
-        let dictionary = chunk.dictionary(number);
-        self.number = number;
-        let is_known = match (dictionary, &self.dictionary) {
-            (Some(dictionary), Some(known)) => Arc::ptr_eq(dictionary, known),
-            (None, _) | (_, None) => false,
-        };
-        if !is_known {
-            self.groups.clear();
-            self.groups.resize(dictionary.map_or(0, |dictionary| dictionary.len()), 0);
-            self.dictionary = dictionary.cloned();
-        }
-    }
-
-    #[inline]
-    fn get(&self, cell: CellText) -> Option<u32> {
-        match cell {
-            CellText::Entry { dictionary, code } if dictionary == self.number => {
-                self.groups.get(code as usize)?.checked_sub(1)
-            }
-            _ => None,
-        }
-    }
-
-    fn set(&mut self, cell: CellText, group: u32) {
-        if let CellText::Entry { dictionary, code } = cell
-            && dictionary == self.number
-            && let Some(place) = self.groups.get_mut(code as usize)
-        {
-            *place = group.saturating_add(1);
-        }
-    }
 }
 
 impl<'p> Groups<'p> {

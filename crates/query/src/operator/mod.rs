@@ -2,6 +2,7 @@
 
 mod answer;
 mod beginning;
+mod codes;
 mod combined;
 mod cursor;
 mod group;

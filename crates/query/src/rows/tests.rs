@@ -16,7 +16,7 @@ struct Documents {
 }
 
 impl Documents {
-    fn new(first: u64, documents: &[String]) -> Arc<dyn Block> {
+    fn block(first: u64, documents: &[String]) -> Arc<dyn Block> {
         let mut block = Documents { bytes: Vec::new(), ends: Vec::new(), numbers: Vec::new() };
         for (number, document) in (first..).zip(documents) {
             block.bytes.extend_from_slice(document.as_bytes());
@@ -63,7 +63,7 @@ fn run(text: &str, blocks: &[&[String]], threads: usize, interrupt: Interrupt) -
     let query = Query::prepare(text).unwrap_or_else(|error| panic!("{error}"));
     let firsts =
         blocks.iter().scan(0, |next, block| Some(std::mem::replace(next, *next + block.len() as u64)));
-    let blocks: Vec<_> = firsts.zip(blocks).map(|(first, block)| Documents::new(first, block)).collect();
+    let blocks: Vec<_> = firsts.zip(blocks).map(|(first, block)| Documents::block(first, block)).collect();
     let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
     let options = RunOptions { threads, memory_bytes: 1 << 30, ..RunOptions::default() };
     let mut rows = query.run_with(Box::new(Blocks(blocks.into_iter())), options);

@@ -1,5 +1,6 @@
 //! A plan's condition and outputs over the paths of a block in columns: each path that they read is a slot.
 
+use crate::column_block::Path;
 use crate::expr::{Computed, Expr};
 use crate::outputs::Output;
 use crate::plan::{Events, Output as PlanOutput, Plan};
@@ -8,7 +9,7 @@ use tamias_json::write_json_string;
 /// What a plan asks of columns.
 pub(crate) struct ColumnPlan {
     /// The paths of the slots: keys as documents spell them. Those of the plan's names come first.
-    pub(super) paths: Vec<Box<[Box<str>]>>,
+    pub(super) paths: Vec<Path>,
     pub(super) filter: Option<Expr>,
     pub(super) outputs: Vec<Output>,
     /// Whether rows are counted, and their order makes no difference.
@@ -21,8 +22,7 @@ impl ColumnPlan {
         if !events.unnest.is_empty() || events.reads_whole {
             return None;
         }
-        let mut paths: Vec<Box<[Box<str>]>> =
-            events.names.iter().map(|name| [spelled(name)].into()).collect();
+        let mut paths: Vec<Path> = events.names.iter().map(|name| [spelled(name)].into()).collect();
         let mut exprs: Vec<Expr> = outputs.iter().map(|output| output.expr.clone()).collect();
         exprs.extend(plan.filter.clone());
         for expr in &exprs {
@@ -51,7 +51,7 @@ fn spelled(name: &str) -> Box<str> {
 }
 
 /// The path of a slot's member, or of a member of that, and so on.
-fn path_of(expr: &Expr, names: &[Box<str>]) -> Option<Box<[Box<str>]>> {
+fn path_of(expr: &Expr, names: &[Box<str>]) -> Option<Path> {
     fn walk(expr: &Expr, names: &[Box<str>], path: &mut Vec<Box<str>>) -> Option<()> {
         match expr {
             Expr::Slot(slot) => path.push(spelled(names.get(*slot)?)),
@@ -68,7 +68,7 @@ fn path_of(expr: &Expr, names: &[Box<str>]) -> Option<Box<[Box<str>]>> {
     Some(path.into())
 }
 
-fn collect(expr: &Expr, names: &[Box<str>], paths: &mut Vec<Box<[Box<str>]>>) {
+fn collect(expr: &Expr, names: &[Box<str>], paths: &mut Vec<Path>) {
     match path_of(expr, names) {
         Some(path) if !paths.contains(&path) => paths.push(path),
         Some(_) => {}
@@ -76,7 +76,7 @@ fn collect(expr: &Expr, names: &[Box<str>], paths: &mut Vec<Box<[Box<str>]>>) {
     }
 }
 
-fn rewrite(expr: &mut Expr, names: &[Box<str>], paths: &[Box<[Box<str>]>]) {
+fn rewrite(expr: &mut Expr, names: &[Box<str>], paths: &[Path]) {
     match path_of(expr, names) {
         Some(path) => *expr = Expr::Slot(paths.iter().position(|known| *known == path).unwrap_or_default()),
         None => expr.children_mut().into_iter().for_each(|child| rewrite(child, names, paths)),

@@ -5,7 +5,7 @@ use super::compile::{needs_event, slots_of};
 use super::range::Range;
 use crate::ast::Comparison;
 use crate::chunk::Order;
-use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
+use crate::column_block::{Coded, ColumnBlock, ColumnError, Path, PathColumn};
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, LikeForm, Scope, Spare};
@@ -20,7 +20,7 @@ use tamias_shred::Numbers;
 /// The columns of a block that were asked for, and what else expressions see.
 pub(super) struct Evaluator<'b> {
     block: &'b ColumnBlock,
-    paths: &'b [Box<[Box<str>]>],
+    paths: &'b [Path],
     columns: Vec<Option<Arc<PathColumn>>>,
     times: Times<'b>,
     control: &'b Control,
@@ -40,7 +40,7 @@ pub(super) type Mask = Vec<bool>;
 impl<'b> Evaluator<'b> {
     pub(super) fn new(
         block: &'b ColumnBlock,
-        paths: &'b [Box<[Box<str>]>],
+        paths: &'b [Path],
         times: Times<'b>,
         control: &'b Control,
     ) -> Evaluator<'b> {

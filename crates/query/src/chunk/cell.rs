@@ -1,0 +1,97 @@
+//! Cells: where the JSON text of a value stands, and how it gets there.
+
+use crate::value::{Array, Number, Object, Text, Value, few_digits, parse, write_json};
+use tamias_json::Value as Stored;
+
+/// Where the JSON text of a cell stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CellText {
+    Undefined,
+    /// In the block's documents.
+    Block {
+        start: u32,
+        end: u32,
+    },
+    /// In the text that the columns have of their own.
+    Own {
+        start: u32,
+        end: u32,
+    },
+    /// In one of the dictionaries that the columns share with others.
+    Entry {
+        dictionary: u32,
+        code: u32,
+    },
+}
+
+/// The value of JSON text; undefined where there is none. A scalar borrows the text.
+#[inline]
+pub(crate) fn value_of(json: &[u8]) -> Value<'_> {
+    match json.first() {
+        None => Value::Undefined,
+        Some(b'[' | b'{') => parse(json),
+        Some(_) => Value::stored(Stored::of_scalar(json)),
+    }
+}
+
+/// The digits and scale of a number of few, if they give back its text.
+pub(super) fn few_digits_of(number: &Number<'_>) -> Option<(i64, u32)> {
+    let few = match number {
+        Number::Decimal(decimal) => {
+            let plain = crate::value::plain(*decimal);
+            let few = i64::try_from(plain.mantissa()).ok()?;
+            (few.unsigned_abs() < FEW_MAX && plain.scale() <= SCALE_FEW_MAX).then_some((few, plain.scale()))
+        }
+        Number::Stored(text) => few_digits(text.as_bytes()),
+        Number::Shared(text) => few_digits(text.as_bytes()),
+    };
+    few.filter(|(significand, _)| *significand != 0 || !number.text().starts_with('-'))
+}
+
+/// One more than the greatest significand of few digits, and their greatest scale.
+pub(super) const FEW_MAX: u64 = 10u64.pow(16);
+pub(super) const SCALE_FEW_MAX: u32 = 15;
+
+/// A cell for a value: a part of the documents, or else written to `text`.
+pub(super) fn cell(value: &Value<'_>, documents: &[u8], text: &mut Vec<u8>) -> CellText {
+    let raw = match value {
+        Value::Undefined => return CellText::Undefined,
+        Value::Number(Number::Stored(text)) => text.as_bytes(),
+        Value::Text(Text::Stored(text)) => text.raw_quoted(),
+        Value::Array(Array::Stored(array)) => array.raw(),
+        Value::Object(Object::Stored(map)) => map.raw(),
+        _ => &[],
+    };
+    if let Some(place) = within(documents, raw) {
+        return place;
+    }
+    let start = text.len();
+    write_json(value, text);
+    written(text, start)
+}
+
+/// A cell for text that is copied.
+pub(super) fn own(text: &mut Vec<u8>, json: &[u8]) -> CellText {
+    let start = text.len();
+    text.extend_from_slice(json);
+    written(text, start)
+}
+
+/// The cell of what was written from `start` on.
+fn written(text: &[u8], start: usize) -> CellText {
+    match (u32::try_from(start), u32::try_from(text.len())) {
+        (Ok(start), Ok(end)) => CellText::Own { start, end },
+        // Four gigabytes of text: each cell is limited, and columns are full long before.
+        _ => CellText::Undefined,
+    }
+}
+
+/// Where `raw` lies in `documents`, if it is a part of them.
+pub(super) fn within(documents: &[u8], raw: &[u8]) -> Option<CellText> {
+    let start = (raw.as_ptr() as usize).checked_sub(documents.as_ptr() as usize)?;
+    let end = start + raw.len();
+    if raw.is_empty() || end > documents.len() {
+        return None;
+    }
+    Some(CellText::Block { start: u32::try_from(start).ok()?, end: u32::try_from(end).ok()? })
+}

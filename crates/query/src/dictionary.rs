@@ -12,7 +12,8 @@ pub(crate) struct Dictionary {
     is_plain: OnceLock<bool>,
 }
 
-fn is_plain(bytes: &[u8]) -> bool {
+/// Whether text is ASCII without escapes.
+pub(crate) fn is_plain(bytes: &[u8]) -> bool {
     bytes.is_ascii() && memchr::memchr(b'\\', bytes).is_none()
 }
 
@@ -51,9 +52,14 @@ impl Dictionary {
         }
     }
 
+    /// Whether all texts are ASCII without escapes.
+    pub(crate) fn is_plain(&self) -> bool {
+        *self.is_plain.get_or_init(|| is_plain(&self.bytes))
+    }
+
     /// Marks the texts that have an escape, or characters beyond ASCII.
     pub(crate) fn mark_unplain(&self, marks: &mut [bool]) {
-        if *self.is_plain.get_or_init(|| is_plain(&self.bytes)) {
+        if self.is_plain() {
             return;
         }
         for (text, mark) in marks.iter_mut().enumerate() {

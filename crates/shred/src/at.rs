@@ -344,8 +344,16 @@ impl Numbers {
         let value = *self.values.get(place)?;
         let Some(spelled) = &self.spelled else { return Some((value, self.scale)) };
         let scale = *spelled.get(place)?;
-        let power = POWERS.get(usize::from(self.scale.saturating_sub(scale))).copied().unwrap_or(1);
-        Some((if power == 1 { value } else { value / power }, scale))
+        // Divisions by constants are multiplications.
+        let mantissa = match self.scale.saturating_sub(scale) {
+            0 => value,
+            1 => value / 10,
+            2 => value / 100,
+            3 => value / 1_000,
+            4 => value / 10_000,
+            more => value / POWERS.get(usize::from(more)).copied().unwrap_or(1),
+        };
+        Some((mantissa, scale))
     }
 }
 

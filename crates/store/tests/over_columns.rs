@@ -1,6 +1,9 @@
 //! The tests of whole stores once more, over segments in columns.
 
-#![expect(clippy::duplicate_mod, reason = "each of these files is a test binary of its own too, with the same support")]
+#![expect(
+    clippy::duplicate_mod,
+    reason = "each of these files is a test binary of its own too, with the same support"
+)]
 
 #[path = "corrupt_checksummed.rs"]
 mod corrupt_checksummed;

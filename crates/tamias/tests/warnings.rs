@@ -1,6 +1,5 @@
 //! Warnings of events that are not sealed yet: those have no statistics.
 
-
 use tamias::{Store, Warning};
 
 #[test]

@@ -7,10 +7,11 @@ use crate::ast::Comparison;
 use crate::chunk::Order;
 use crate::column_block::{Coded, ColumnBlock, ColumnError, Path, PathColumn};
 use crate::control::Control;
+use crate::dictionary::{Dictionary, is_plain};
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, LikeForm, Scope, Spare};
 use crate::stored::Times;
-use crate::value::Value;
+use crate::value::{Value, json};
 use memchr::memmem;
 use regex::bytes::Regex;
 use std::sync::Arc;
@@ -187,6 +188,16 @@ impl<'b> Evaluator<'b> {
                     return Ok(compare(numbers, is_in, self.rows));
                 }
             }
+            Expr::Compare { op: Comparison::Equal, left, right, ci: false } => {
+                if let Some(mask) = self.equal_texts(left, right).or_else(|| self.equal_texts(right, left)) {
+                    return Ok(mask);
+                }
+            }
+            Expr::IsNull(of, negated) => {
+                if let Some(column) = self.as_column(of) {
+                    return Ok(self.nulls(column.map(AsRef::as_ref), *negated));
+                }
+            }
             _ => {}
         }
         if self.only(expr) == Some(None) {
@@ -213,15 +224,22 @@ impl<'b> Evaluator<'b> {
 
     /// The same, row by row.
     fn test_rows(&self, expr: &Expr, within: Option<&Mask>) -> Result<Mask, ExecError> {
-        let mut mask = match self.candidates(expr) {
-            Some(candidates) => candidates,
-            None => within.cloned().unwrap_or_else(|| vec![true; self.rows]),
+        let (mut mask, found) = match self.candidates(expr) {
+            Some((mask, dictionary)) => (mask, Some(dictionary)),
+            None => (within.cloned().unwrap_or_else(|| vec![true; self.rows]), None),
         };
         if let Some(within) = within {
             mask.iter_mut().zip(within).for_each(|(mask, within)| *mask &= within);
         }
-        let rows: Vec<usize> =
-            (0..self.rows).filter(|row| mask.get(*row).copied().unwrap_or_default()).collect();
+        // In a string without escapes what was found is there.
+        let is_certain = |row: usize| {
+            found.is_some_and(|of| {
+                let text = of.get(row as u32);
+                text.first() == Some(&b'"') && (of.is_plain() || is_plain(text))
+            })
+        };
+        let is_open = |row: &usize| mask.get(*row).copied().unwrap_or_default() && !is_certain(*row);
+        let rows: Vec<usize> = (0..self.rows).filter(is_open).collect();
         self.each(expr, rows, |row, value| {
             if let Some(mask) = mask.get_mut(row) {
                 *mask = value.is_true();
@@ -230,8 +248,9 @@ impl<'b> Evaluator<'b> {
         Ok(mask)
     }
 
-    /// The rows whose text has what an expression looks for in it; none where it looks for no text that stands as it is stored.
-    fn candidates(&self, expr: &Expr) -> Option<Mask> {
+    /// The rows whose text, of which each row has one of its own, has what an expression looks for in it; none where it looks for no text that stands
+    /// as it is stored.
+    fn candidates(&self, expr: &Expr) -> Option<(Mask, &Dictionary)> {
         let (left, sought) = match expr {
             Expr::Match { left, pattern } => (left, Sought::Bytes(pattern.literal_bytes()?)),
             Expr::Like { left, pattern, negated: false } => match (pattern.form(), pattern.folded()) {
@@ -254,7 +273,47 @@ impl<'b> Evaluator<'b> {
                 dictionary.mark_unplain(&mut mask);
             }
         }
-        Some(mask)
+        Some((mask, dictionary))
+    }
+
+    /// The rows of a column of strings that equal a constant one. Stored strings have one spelling each, so that their bytes tell.
+    fn equal_texts(&self, left: &Expr, right: &Expr) -> Option<Mask> {
+        let Expr::Constant(constant @ Value::Text(_)) = right else { return None };
+        let coded = self.as_column(left)??.coded().filter(|coded| coded.codes().is_none())?;
+        let json = json(constant)?;
+        Some((0..self.rows as u32).map(|row| coded.dictionary.get(row) == json).collect())
+    }
+
+    /// The rows that have no value or null, or those that have one.
+    fn nulls(&self, column: Option<&PathColumn>, negated: bool) -> Mask {
+        let is_null = |json: &[u8]| matches!(json.first(), None | Some(b'n'));
+        match column {
+            None | Some(PathColumn::Nothing | PathColumn::Unknown) => vec![!negated; self.rows],
+            Some(PathColumn::Coded(coded)) => match coded.codes() {
+                None => {
+                    (0..self.rows as u32).map(|row| is_null(coded.dictionary.get(row)) != negated).collect()
+                }
+                Some(codes) => {
+                    let entries = 0..coded.dictionary.len() as u32;
+                    let of_entry: Vec<bool> =
+                        entries.map(|entry| is_null(coded.dictionary.get(entry)) != negated).collect();
+                    let of_code = |code: &u32| of_entry.get(*code as usize).copied().unwrap_or(!negated);
+                    codes.iter().map(of_code).collect()
+                }
+            },
+            Some(PathColumn::Numbers(column)) => match &column.numbers.rows {
+                None => vec![negated; self.rows],
+                Some(rows) => {
+                    let mut mask = vec![!negated; self.rows];
+                    for row in rows {
+                        if let Some(mask) = mask.get_mut(*row as usize) {
+                            *mask = negated;
+                        }
+                    }
+                    mask
+                }
+            },
+        }
     }
 
     /// An expression's value for each entry of the one path that it depends on.

@@ -300,29 +300,42 @@ fn push_stored_numbers<'n>(
     column: usize,
     columns: &mut Columns,
 ) {
+    let (Some(first), Some(last)) = (rows.first().copied(), rows.last().copied()) else { return };
     let mut shared = None;
-    // Most queries go forward, so that the place of the next row is not far behind that of the last.
-    let mut next = 0;
-    let mut place_of = |row: u32| match &numbers.rows {
-        None => Some(row as usize),
-        Some(of) => {
-            if next > 0 && of.get(next - 1).is_some_and(|before| *before >= row) {
-                return of.binary_search(&row).ok();
-            }
-            while of.get(next).is_some_and(|other| *other < row) {
-                next += 1;
-            }
-            (of.get(next) == Some(&row)).then_some(next)
-        }
-    };
-    for (at, row) in rows.iter().enumerate() {
-        let Some(place) = place_of(*row) else { continue };
+    let mut push = |at: usize, place: usize, row: u32| {
         if let Some((significand, scale)) = numbers.get(place)
             && !columns.push_few(column, begun + at, significand, scale.into())
         {
             let coded = longer();
             let dictionary = *shared.get_or_insert_with(|| columns.share(coded.dictionary.clone()));
-            columns.push_entry(column, begun + at, dictionary, coded.code(*row as usize));
+            columns.push_entry(column, begun + at, dictionary, coded.code(row as usize));
+        }
+    };
+    let Some(of) = &numbers.rows else {
+        rows.iter().enumerate().for_each(|(at, row)| push(at, *row as usize, *row));
+        return;
+    };
+    // Where all rows of a range are wanted, those that have a number tell their places.
+    if last.checked_sub(first).is_some_and(|distance| distance as usize + 1 == rows.len()) {
+        let start = of.partition_point(|row| *row < first);
+        let within = of.get(start..).unwrap_or_default().iter().take_while(|row| **row <= last);
+        within.enumerate().for_each(|(nth, row)| push((row - first) as usize, start + nth, *row));
+        return;
+    }
+    // Most queries go forward, so that the place of the next row is not far behind that of the last.
+    let is_ascending = first <= last;
+    let mut next = of.partition_point(|row| *row < first.min(last));
+    for (at, row) in rows.iter().enumerate() {
+        let place = if is_ascending {
+            while of.get(next).is_some_and(|other| other < row) {
+                next += 1;
+            }
+            (of.get(next) == Some(row)).then_some(next)
+        } else {
+            of.binary_search(row).ok()
+        };
+        if let Some(place) = place {
+            push(at, place, *row);
         }
     }
 }

@@ -298,7 +298,7 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tamias::{Query, RunOptions, Store};
+    use tamias::{Query, Store};
 
     #[test]
     fn a_query_runs_once_and_its_rows_are_those_that_were_seen() {
@@ -308,14 +308,14 @@ mod tests {
         // It gives another value each time it runs.
         let query = Query::prepare("select N, Now() as now from stream").unwrap();
         for format in [FileFormat::Parquet, FileFormat::Arrow] {
-            let mut rows = store.run(&query, RunOptions::default()).unwrap();
+            let mut rows = store.run(&query).unwrap();
             let (columns, mut kept) = Columns::see(&mut rows, &query.instant_columns()).unwrap();
             assert_eq!(columns.types, [Type::Whole, Type::Instant]);
             store.append([r#"{"@t":"2024-05-29T10:56:00Z","N":"a text"}"#]).unwrap();
             let count = columns.write(&mut kept, format, Vec::new()).unwrap();
             assert_eq!(count, rows.stats().rows);
         }
-        let mut rows = store.run(&query, RunOptions::default()).unwrap();
+        let mut rows = store.run(&query).unwrap();
         assert_eq!(write(&mut rows, &[], FileFormat::Arrow, Vec::new()).unwrap(), 4);
     }
 }

@@ -335,3 +335,39 @@ fn blocks_of_keys_with_points_are_pruned_and_answered_as_those_of_any_keys() {
     let stats = agree(&memory, "select sum(id.port), count(id.host) from stream");
     assert_eq!(stats.blocks_answered, 1);
 }
+
+/// Blocks of columns give their rows in portions, which are merged with those of blocks of the same time.
+#[test]
+fn large_blocks_that_overlap_give_their_rows_in_order() {
+    let event = |n: u64| Event {
+        instant: n / 3,
+        arrival: n,
+        document: format!(
+            r#"{{"n":{n},"id":"id-{}","kind":"{}","x":{}.5{}}}"#,
+            n * 7919 % 10_007,
+            ["a", "b", "c"][(n % 3) as usize],
+            n % 50,
+            if n.is_multiple_of(4) { r#","rare":"there"#.to_owned() + "\"" } else { String::new() }
+        ),
+    };
+    let events: Vec<Event> = (0..12_000).map(event).collect();
+    // Every block holds each third event of the whole time.
+    let blocks: Vec<Vec<Event>> =
+        (0..3).map(|nth| events.iter().skip(nth).step_by(3).cloned().collect()).collect();
+    let blocks: Vec<&[Event]> = blocks.iter().map(Vec::as_slice).collect();
+    let memory = Memory::blocks(&[&blocks]);
+    for text in [
+        "select n from stream",
+        "select n, id, rare from stream where x > 20 limit 5000",
+        "select id from stream where kind <> 'b' order by time desc limit 3001",
+        "select n from stream where rare is not null order by time desc",
+        "select n, Length(id) from stream where id like '%9%' limit 1500",
+        "select count(*), sum(x), max(n) from stream group by kind",
+        "select count(*) from stream where n in [1, 5, 7000, 11999] group by kind, rare",
+        "select count(*) as c from stream group by id order by c desc limit 5",
+        "select first(n), last(n), count(distinct(x)) from stream where Length(id) > 5 group by time(1s)",
+        "select n, x from stream order by x desc, n limit 20",
+    ] {
+        agree(&memory, text);
+    }
+}

@@ -106,13 +106,18 @@ impl Watch {
         }
         match Statistics::of(block) {
             Some(statistics) => self.look_with(&Told(&statistics)),
-            None => match block.documents() {
-                // What is in columns, or damaged, is not read for a warning.
-                Ok(Some(documents)) if !matches!(block.columns(), Ok(Some(_))) => {
-                    self.look_with(&Searched { bytes: documents.bytes, events: block.len() });
+            // What is in columns, or damaged, is not read for a warning.
+            None => {
+                let is_text = matches!(block.columns(), Ok(None));
+                match is_text.then(|| block.documents()) {
+                    Some(Ok(Some(documents))) => {
+                        self.look_with(&Searched { bytes: documents.bytes, events: block.len() });
+                    }
+                    Some(Ok(None) | Err(_)) | None => {
+                        self.watched.iter().for_each(|watched| self.settle(watched));
+                    }
                 }
-                Ok(_) | Err(_) => self.watched.iter().for_each(|watched| self.settle(watched)),
-            },
+            }
         }
     }
 

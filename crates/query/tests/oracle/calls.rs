@@ -254,7 +254,8 @@ fn optional(value: Option<&Value>, default: i64) -> Option<i64> {
 fn offset(value: Option<&Value>) -> Option<i64> {
     let hours = Number::integer(HOUR);
     match value {
-        Some(Value::Number(number)) => match whole(&from(number.multiply(&hours))) {
+        // A number that no decimal is, is no offset, however near to one it may be.
+        Some(Value::Number(number)) if number.is_exact() => match whole(&from(number.multiply(&hours))) {
             Some(ticks) if ticks.abs() <= 24 * HOUR => Some(ticks),
             _ => optional(value, 0),
         },

@@ -21,7 +21,8 @@ struct Turned;
 const TIMES: &str = "times";
 const LINES: &str = "lines";
 
-fn turned(bytes: &[u8]) -> Vec<u8> {
+/// Bytes as they stand in columns, or from there.
+pub(crate) fn turned(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|byte| !byte).collect()
 }
 

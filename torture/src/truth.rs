@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::batch::{self, Batch};
+use crate::columns::turned;
 use crate::line::Line;
 use crate::report::{Part, Report, Row};
 
@@ -332,11 +333,13 @@ impl Truth {
     }
 }
 
-/// Whether one of the files holds this document.
+/// Whether one of the files holds this document, as text or in columns.
 fn is_in(files: &[Vec<u8>], id: u64, n: usize) -> bool {
     let batch = Batch::new(id);
     let document = batch.rows.get(n).map_or(&[][..], |(_, document)| document);
-    files.iter().any(|file| file.windows(document.len().max(1)).any(|window| window == document))
+    let in_columns = turned(document);
+    let is_it = |window: &[u8]| window == document || window == in_columns;
+    files.iter().any(|file| file.windows(document.len().max(1)).any(is_it))
 }
 
 /// Where a batch is in a store.

@@ -81,9 +81,10 @@ impl Block for TextBlock {
     }
 
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        let order =
-            |index| self.block.key(index).ok().flatten().map_or((0, 0), |key| (key.instant, key.arrival));
-        (order(0), order(self.block.len().saturating_sub(1)))
+        // Of text they are there.
+        let times =
+            self.block.times().map(|times| Times { instants: times.instants, arrivals: times.arrivals });
+        times.unwrap_or_default().range()
     }
 
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {

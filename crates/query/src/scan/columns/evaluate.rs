@@ -383,21 +383,7 @@ fn stored<'s>(json: &'s [u8], offsets: &'s mut Offsets) -> Option<Stored<'s>> {
 
 /// Whether an expression's value is true, false or undefined, and nothing else.
 fn is_true_or_false(expr: &Expr) -> bool {
-    matches!(
-        expr,
-        Expr::And(_)
-            | Expr::Or(_)
-            | Expr::Not(_)
-            | Expr::IsNull(..)
-            | Expr::Compare { .. }
-            | Expr::CompareNumber { .. }
-            | Expr::In { .. }
-            | Expr::InSet { .. }
-            | Expr::Like { .. }
-            | Expr::Match { .. }
-            | Expr::MatchWhole { .. }
-            | Expr::Quantified { .. }
-    )
+    expr.is_comparison() || matches!(expr, Expr::And(_) | Expr::Or(_) | Expr::Not(_))
 }
 
 /// The numbers among constants as mantissas of a scale, sorted; none where one is too long to tell.

@@ -90,17 +90,20 @@ fn whole(value: TypedValue<'_>) -> Option<i64> {
 
 /// The nearest binary64 of a fraction; a whole number has to be one exactly.
 fn binary(value: TypedValue<'_>) -> Option<f64> {
-    let (nearest, is_whole) = match value {
-        TypedValue::Number { mantissa, scale: 0 } => (mantissa as f64, true),
-        // Both are exact, or else the text of the digits is read.
-        TypedValue::Number { mantissa, scale } if mantissa.unsigned_abs() < EXACT => {
-            (mantissa as f64 / 10_f64.powi(scale as i32), false)
+    let nearest = match value {
+        TypedValue::Number { mantissa, scale: 0 } => {
+            (mantissa.unsigned_abs() <= EXACT).then_some(mantissa as f64)?
         }
-        TypedValue::Number { mantissa, scale } => (format!("{mantissa}e-{scale}").parse().ok()?, false),
-        TypedValue::LongNumber(text) => (text.parse().ok()?, !text.contains(['.', 'e', 'E'])),
+        // Both are exact, or else the text of the digits is read.
+        TypedValue::Number { mantissa, scale } if mantissa.unsigned_abs() <= EXACT => {
+            mantissa as f64 / 10_f64.powi(scale as i32)
+        }
+        TypedValue::Number { mantissa, scale } => format!("{mantissa}e-{scale}").parse().ok()?,
+        // Whole ones have more digits than are exact.
+        TypedValue::LongNumber(text) if text.contains(['.', 'e', 'E']) => text.parse().ok()?,
         _ => return None,
     };
-    (nearest.is_finite() && (!is_whole || nearest.abs() <= EXACT as f64)).then_some(nearest)
+    nearest.is_finite().then_some(nearest)
 }
 
 /// Whole numbers up to here are binary64 numbers.
@@ -349,20 +352,68 @@ mod tests {
 
     #[test]
     fn a_query_runs_once_and_its_rows_are_those_that_were_seen() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
-        store.append([r#"{"@t":"2024-05-29T10:56:01Z","N":1}"#, r#"{"@t":"2024-05-29T10:56:02Z"}"#]).unwrap();
         // It gives another value each time it runs.
         let query = Query::prepare("select N, Now() as now from stream").unwrap();
         for format in [FileFormat::Parquet, FileFormat::Arrow] {
+            let folder = tempfile::tempdir().unwrap();
+            let store = Store::open(folder.path()).unwrap();
+            store
+                .append([r#"{"@t":"2024-05-29T10:56:01Z","N":1}"#, r#"{"@t":"2024-05-29T10:56:02Z"}"#])
+                .unwrap();
             let mut rows = store.run(&query).unwrap();
             let (columns, mut kept) = Columns::see(&mut rows, &query.instant_columns()).unwrap();
             assert_eq!(columns.types, [Type::Whole, Type::Instant]);
             store.append([r#"{"@t":"2024-05-29T10:56:00Z","N":"a text"}"#]).unwrap();
             let count = columns.write(&mut kept, format, Vec::new()).unwrap();
-            assert_eq!(count, rows.stats().rows);
+            assert_eq!((count, rows.stats().rows), (2, 2));
+            let mut rows = store.run(&query).unwrap();
+            assert_eq!(write(&mut rows, &[], format, Vec::new()).unwrap(), 3);
         }
-        let mut rows = store.run(&query).unwrap();
-        assert_eq!(write(&mut rows, &[], FileFormat::Arrow, Vec::new()).unwrap(), 4);
+    }
+
+    #[test]
+    fn kept_values_come_back() {
+        let values = [
+            TypedValue::Undefined,
+            TypedValue::Null,
+            TypedValue::Boolean(false),
+            TypedValue::Boolean(true),
+            TypedValue::Number { mantissa: -410, scale: 2 },
+            TypedValue::LongNumber("1E400"),
+            TypedValue::String(""),
+            TypedValue::String("a\nb €"),
+            TypedValue::Array("[1,null]"),
+            TypedValue::Object("{}"),
+        ];
+        let mut file = tempfile::tempfile().unwrap();
+        values.iter().for_each(|value| keep(*value, &mut file).unwrap());
+        file.rewind().unwrap();
+        let file = BufReader::new(file);
+        let mut kept = Kept { file, values: values.len() as u64, text: String::new() };
+        for value in values {
+            assert_eq!(kept.next().unwrap(), Some(value));
+        }
+        assert_eq!(kept.next().unwrap(), None);
+    }
+
+    #[test]
+    fn numbers_get_the_type_that_holds_them_all() {
+        let number = |mantissa, scale| TypedValue::Number { mantissa, scale };
+        for (values, expected) in [
+            (&[number(1, 0), TypedValue::LongNumber("9223372036854775807")][..], Type::Whole),
+            (&[number(1, 0), number(410, 2)], Type::Binary),
+            (&[number(410, 2), TypedValue::LongNumber("1e300")], Type::Binary),
+            (&[number(410, 2), TypedValue::LongNumber("9007199254740993")], Type::Text),
+            (&[number(9_007_199_254_740_993, 0), number(5, 1)], Type::Text),
+            (&[number(5, 1), TypedValue::LongNumber("1e400")], Type::Text),
+            (&[number(1, 0), TypedValue::Boolean(true)], Type::Text),
+            (&[TypedValue::Null], Type::Text),
+        ] {
+            let mut seen = Seen::new(false);
+            values.iter().for_each(|value| seen.add(*value));
+            assert_eq!(seen.as_type(), expected, "{values:?}");
+        }
+        assert_eq!(binary(number(1_234_567_890_123_456, 15)), Some(1.234567890123456));
+        assert_eq!(binary(number(9_999_999_999_999_999, 15)), Some(9.999999999999999));
     }
 }

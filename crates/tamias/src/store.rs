@@ -68,7 +68,7 @@ impl Store {
     /// # Errors
     /// As [`open`](Store::open), and where an option lies outside its range.
     pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Store, OpenError> {
-        let store = tamias_store::Store::open(path.as_ref(), options, Arc::new(ShreddedBlocks))?;
+        let store = tamias_store::Store::open(path.as_ref(), options, Arc::new(ShreddedBlocks::default()))?;
         Ok(Store::of(Access::Writer(store)))
     }
 
@@ -86,7 +86,7 @@ impl Store {
     /// # Errors
     /// As [`open_read_only`](Store::open_read_only), and where an option lies outside its range.
     pub fn open_read_only_with(path: impl AsRef<Path>, options: Options) -> Result<Store, OpenError> {
-        let reader = tamias_store::Reader::open(path.as_ref(), options, Arc::new(ShreddedBlocks))?;
+        let reader = tamias_store::Reader::open(path.as_ref(), options, Arc::new(ShreddedBlocks::default()))?;
         Ok(Store::of(Access::Reader(Arc::new(reader))))
     }
 

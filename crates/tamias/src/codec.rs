@@ -89,6 +89,18 @@ impl Codec for ShreddedBlocks {
         })
     }
 
+    fn whole_documents(&self, parts: &dyn Parts) -> Result<Vec<Option<Vec<u8>>>, DecodeError> {
+        let directory = parts.part(DIRECTORY)?.ok_or(DecodeError::Malformed("it lacks a directory"))?;
+        let group = Group::open(&directory).map_err(malformed)?;
+        let frames = PartFrames::new(parts, group.frames());
+        let whole = group.read(&frames).whole_documents();
+        match frames.failure.take() {
+            // What is damaged is what documents are left out for.
+            None | Some(ReadError::Damaged(_)) => whole.map_err(malformed),
+            Some(failure) => Err(failure.into()),
+        }
+    }
+
     fn holds(&self, parts: &dyn Parts, part: &str) -> Vec<String> {
         let frame = part.strip_prefix(FRAME).and_then(|number| number.parse().ok());
         let directory = frame.and_then(|_| parts.part(DIRECTORY).ok().flatten());

@@ -27,7 +27,8 @@ enum Access {
     Reader(Arc<tamias_store::Reader>),
 }
 
-/// What queries decode of segments in columns is kept up to this size, unless [another is set](Store::with_column_cache): 256 MiB.
+/// What queries decode of segments in columns is kept up to this size, unless [another is set](Store::with_column_cache): 256 MiB. It counts
+/// in a query's [budget of memory](RunOptions::memory_bytes), and gives way where the query needs that for itself.
 pub const COLUMN_CACHE_BYTES: usize = 256 << 20;
 
 /// A batch of so many bytes is written straight into sealed segments: writing it into the log first would write it twice.

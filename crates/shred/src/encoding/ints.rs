@@ -13,9 +13,6 @@ const COMPRESSED_SHARE: (usize, usize) = (3, 5);
 /// HEURISTIC: compression is tried on so many values.
 const SAMPLE: usize = 2048;
 
-/// HEURISTIC: compression is tried of so few values only where most are like those before them: to try takes as long as a thousand more.
-const FEW: usize = 256;
-
 /// Fewer packed bytes than these are not worth compressing.
 const COMPRESSED_MIN: usize = 32;
 
@@ -231,9 +228,6 @@ struct Planes {
 impl Planes {
     /// The bytes of values that take so many packed, if they are to be compressed. Tried on a sample from the middle.
     fn if_smaller(values: &[i64], packed_bytes: usize, frames: &mut FrameWriter) -> Option<Planes> {
-        if values.len() <= FEW && !is_repetitive(values) {
-            return None;
-        }
         let count = if values.len() <= 2 * SAMPLE { values.len() } else { SAMPLE };
         let sample = Planes::of(&values[(values.len() - count) / 2..][..count]);
         let limit = packed_bytes * count / values.len() * COMPRESSED_SHARE.0 / COMPRESSED_SHARE.1;
@@ -253,11 +247,6 @@ impl Planes {
         }
         Planes { base, width, bytes }
     }
-}
-
-/// Whether three in four values are like those before them.
-fn is_repetitive(values: &[i64]) -> bool {
-    values.windows(2).filter(|pair| pair[0] != pair[1]).count() * 4 <= values.len()
 }
 
 fn from_planes(

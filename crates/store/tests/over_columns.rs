@@ -31,3 +31,5 @@ mod repair;
 mod stale;
 #[path = "upkeep.rs"]
 mod upkeep;
+#[path = "written.rs"]
+mod written;

@@ -6,7 +6,7 @@ pub(crate) use path_column::{Coded, PathColumn};
 
 use crate::stored::{SourceError, Times};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tamias_shred::{DecodeError, Frames, Group, GroupReader};
 use thiserror::Error;
@@ -39,6 +39,8 @@ pub enum ColumnError {
 pub struct ColumnBlock {
     decoded: Arc<DecodedColumns>,
     source: Box<dyn ReadFrame>,
+    /// The bytes of frames that were read through this handle.
+    read_bytes: AtomicU64,
 }
 
 /// What was decoded of a block in columns. Queries that read the block one after another, or at once, may share it.
@@ -75,13 +77,14 @@ struct Reading<'r> {
 
 impl Frames for Reading<'_> {
     fn frame(&self, frame: u32) -> Option<&[u8]> {
-        let ColumnBlock { decoded, source } = self.block;
+        let ColumnBlock { decoded, source, read_bytes } = self.block;
         let place = decoded.frames.get(frame as usize)?;
         if let Some(bytes) = place.get() {
             return Some(bytes);
         }
         match source.frame(frame) {
             Ok(bytes) => Some(place.get_or_init(|| {
+                read_bytes.fetch_add(bytes.len() as u64, Relaxed);
                 decoded.held_bytes.fetch_add(bytes.len(), Relaxed);
                 bytes
             })),
@@ -118,7 +121,12 @@ impl ColumnBlock {
 
     /// The same block again, with what was decoded of it before.
     pub fn sharing(decoded: Arc<DecodedColumns>, frames: Box<dyn ReadFrame>) -> ColumnBlock {
-        ColumnBlock { decoded, source: frames }
+        ColumnBlock { decoded, source: frames, read_bytes: AtomicU64::new(0) }
+    }
+
+    /// The bytes that were read since this was asked last, as they are stored.
+    pub(crate) fn take_read_bytes(&self) -> u64 {
+        self.read_bytes.swap(0, Relaxed)
     }
 
     /// What was decoded, to be shared.

@@ -13,7 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use asking::{EvalArgs, KeysArgs, KeysFormat, QueryArgs, ShellArgs};
 pub(crate) use keeping::{CompactArgs, InfoArgs, RemoveArgs, RepairArgs, VerifyArgs};
 pub(crate) use measuring::{BenchArgs, DemoArgs, ShredArgs};
-pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading};
+pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading, Segments};
 pub(crate) use storing::{BATCH_BYTES, GenerateArgs, IngestArgs, OnInvalid};
 
 const AFTER: &str = "\

@@ -263,7 +263,9 @@ impl Events {
     fn new(block: Block, cache: &Arc<ColumnCache>) -> Events {
         match block.columns().cloned() {
             None => Events::Text(block),
-            Some(parts) => Events::Columns(Box::new(StoredColumns::new(block, parts, cache, None))),
+            Some(parts) => {
+                Events::Columns(Box::new(StoredColumns::new(block, parts, cache, usize::MAX, None)))
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use tamias_query::{
-    Block, ColumnBlock, ColumnError, Documents, OwnDocuments, ReadFrame, Source, SourceError, Times,
+    Block, Cache, ColumnBlock, ColumnError, Documents, OwnDocuments, ReadFrame, Source, SourceError, Times,
 };
 use tamias_store::{Groups, Parts};
 
@@ -16,18 +16,20 @@ use crate::{LeftOut, ReadError};
 pub(crate) struct SnapshotSource {
     groups: Groups,
     cache: Arc<ColumnCache>,
+    /// What the query may hold, the cache included.
+    budget_bytes: usize,
     left_out: Option<LeftOut>,
 }
 
 impl SnapshotSource {
     /// Blocks that fail where one is damaged.
-    pub(crate) fn whole(groups: Groups, cache: Arc<ColumnCache>) -> SnapshotSource {
-        SnapshotSource { groups, cache, left_out: None }
+    pub(crate) fn whole(groups: Groups, cache: Arc<ColumnCache>, budget_bytes: usize) -> SnapshotSource {
+        SnapshotSource { groups, cache, budget_bytes, left_out: None }
     }
 
     /// Blocks without the damaged ones, which `left_out` will tell of.
-    pub(crate) fn past_damage(groups: Groups, cache: Arc<ColumnCache>, left_out: LeftOut) -> SnapshotSource {
-        SnapshotSource { groups: groups.skip_damaged(), cache, left_out: Some(left_out) }
+    pub(crate) fn past_damage(self, left_out: LeftOut) -> SnapshotSource {
+        SnapshotSource { groups: self.groups.skip_damaged(), left_out: Some(left_out), ..self }
     }
 }
 
@@ -42,10 +44,16 @@ impl Source for SnapshotSource {
             let left_out = self.left_out.clone();
             match block.columns().cloned() {
                 None => Arc::new(TextBlock { block, left_out }) as Arc<dyn Block>,
-                Some(parts) => Arc::new(StoredColumns::new(block, parts, &self.cache, left_out)),
+                Some(parts) => {
+                    Arc::new(StoredColumns::new(block, parts, &self.cache, self.budget_bytes, left_out))
+                }
             }
         };
         Ok(group.map(|blocks| blocks.into_iter().map(share).collect()))
+    }
+
+    fn cache(&self) -> Option<Arc<dyn Cache>> {
+        Some(self.cache.clone())
     }
 }
 
@@ -73,9 +81,10 @@ impl Block for TextBlock {
     }
 
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        let order =
-            |index| self.block.key(index).ok().flatten().map_or((0, 0), |key| (key.instant, key.arrival));
-        (order(0), order(self.block.len().saturating_sub(1)))
+        // Of text they are there.
+        let times =
+            self.block.times().map(|times| Times { instants: times.instants, arrivals: times.arrivals });
+        times.unwrap_or_default().range()
     }
 
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
@@ -106,6 +115,7 @@ pub(crate) struct StoredColumns {
     /// Documents that the cache does not keep.
     documents: OnceLock<OwnDocuments>,
     cache: Arc<ColumnCache>,
+    budget_bytes: usize,
     left_out: Option<LeftOut>,
 }
 
@@ -127,6 +137,7 @@ impl StoredColumns {
         block: tamias_store::Block,
         parts: tamias_store::ColumnBlock,
         cache: &Arc<ColumnCache>,
+        budget_bytes: usize,
         left_out: Option<LeftOut>,
     ) -> StoredColumns {
         StoredColumns {
@@ -136,6 +147,7 @@ impl StoredColumns {
             parts,
             columns: OnceLock::new(),
             documents: OnceLock::new(),
+            budget_bytes,
             left_out,
         }
     }
@@ -217,7 +229,7 @@ impl StoredColumns {
 
 impl Drop for StoredColumns {
     fn drop(&mut self) {
-        self.cache.note(self.parts.id(), &self.cached);
+        self.cache.note(self.parts.id(), &self.cached, self.budget_bytes);
     }
 }
 

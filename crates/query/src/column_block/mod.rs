@@ -4,7 +4,7 @@ mod path_column;
 
 pub(crate) use path_column::{Coded, PathColumn};
 
-use crate::stored::{SourceError, Times};
+use crate::stored::{Documents, SourceError, Times};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -39,6 +39,8 @@ pub enum ColumnError {
 pub struct ColumnBlock {
     decoded: Arc<DecodedColumns>,
     source: Box<dyn ReadFrame>,
+    /// Parts of the documents, and the keys that they have.
+    partial: OnceLock<(Vec<Box<str>>, OwnDocuments)>,
     /// The bytes of frames that were read through this handle.
     read_bytes: AtomicU64,
 }
@@ -77,7 +79,7 @@ struct Reading<'r> {
 
 impl Frames for Reading<'_> {
     fn frame(&self, frame: u32) -> Option<&[u8]> {
-        let ColumnBlock { decoded, source, read_bytes } = self.block;
+        let ColumnBlock { decoded, source, read_bytes, .. } = self.block;
         let place = decoded.frames.get(frame as usize)?;
         if let Some(bytes) = place.get() {
             return Some(bytes);
@@ -121,7 +123,7 @@ impl ColumnBlock {
 
     /// The same block again, with what was decoded of it before.
     pub fn sharing(decoded: Arc<DecodedColumns>, frames: Box<dyn ReadFrame>) -> ColumnBlock {
-        ColumnBlock { decoded, source: frames, read_bytes: AtomicU64::new(0) }
+        ColumnBlock { decoded, source: frames, partial: OnceLock::new(), read_bytes: AtomicU64::new(0) }
     }
 
     /// The bytes that were read since this was asked last, as they are stored.
@@ -189,6 +191,24 @@ impl ColumnBlock {
         Ok(own)
     }
 
+    /// Documents that have of each event what it has under some keys, as documents spell them, and nothing else; none where columns cannot tell,
+    /// or this handle was asked for other keys before.
+    pub(crate) fn partial(&self, keys: &[Box<str>]) -> Result<Option<Documents<'_>>, ColumnError> {
+        if self.partial.get().is_none() {
+            let mut columns = Vec::with_capacity(keys.len());
+            for key in keys {
+                let column = self.at(std::slice::from_ref(key))?;
+                if matches!(*column, PathColumn::Unknown) {
+                    return Ok(None);
+                }
+                columns.push((key.as_bytes(), column));
+            }
+            self.partial.get_or_init(|| (keys.to_vec(), documents_of(&columns, self.len())));
+        }
+        let made = self.partial.get().filter(|(own, _)| own == keys);
+        Ok(made.map(|(_, own)| Documents { bytes: &own.bytes, ends: &own.ends }))
+    }
+
     /// One document, put together without the others; empty where there is none.
     ///
     /// # Errors
@@ -227,6 +247,29 @@ impl ColumnBlock {
             lock(&frames.failure).take().map_or(ColumnError::Decode(error), ColumnError::Read)
         })
     }
+}
+
+/// Documents of some keys and their values.
+fn documents_of(columns: &[(&[u8], Arc<PathColumn>)], rows: usize) -> OwnDocuments {
+    let mut own = OwnDocuments { bytes: Vec::new(), ends: Vec::with_capacity(rows) };
+    for row in 0..rows {
+        let mut before = b"{".as_slice();
+        for (key, column) in columns {
+            let json = column.json(row);
+            if !json.is_empty() {
+                own.bytes.extend_from_slice(before);
+                own.bytes.push(b'"');
+                own.bytes.extend_from_slice(key);
+                own.bytes.extend_from_slice(b"\":");
+                own.bytes.extend_from_slice(json);
+                before = b",";
+            }
+        }
+        own.bytes.extend_from_slice(if before == b"{" { b"{}" } else { b"}" });
+        own.ends.push((own.bytes.len() as u32).to_le_bytes());
+        own.bytes.push(b'\n');
+    }
+    own
 }
 
 impl DecodedColumns {

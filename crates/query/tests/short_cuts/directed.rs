@@ -384,9 +384,10 @@ fn what_is_computed_of_columns_is_what_events_come_to() {
         let text =
             if n.is_multiple_of(5) { "null".to_owned() } else { format!("\"{}\"", TEXTS[(n % 9) as usize]) };
         let document = format!(
-            r#"{{"t":{text},"u":"{}-{n}","w":{},"y":{},"tr":"{:032x}"{number}}}"#,
+            r#"{{"t":{text},"u":"{}-{n}","w":{},"tags":["a",{},"ß"],"y":{},"tr":"{:032x}"{number}}}"#,
             TEXTS[(n % 9) as usize],
             n % 13,
+            n % 6,
             i64::MAX - n as i64,
             u128::from(n / 2) << 64 | 0xabcd,
         );
@@ -426,6 +427,9 @@ fn what_is_computed_of_columns_is_what_events_come_to() {
         "select distinct(t) from stream",
         "select max(Length(t)), sum(Length(u)) from stream",
         "select count(*) as c from stream group by u order by c desc limit 4",
+        "select count(*), sum(x) from stream lateral unnest(tags) as tag group by tag",
+        "select count(*) from stream lateral unnest(tags) as tag where tag > 2 and t like '/%' group by w, time(1s)",
+        "select tag, u from stream lateral unnest(tags) as tag where w = 3 limit 50",
     ] {
         agree(&memory, text);
     }

@@ -74,15 +74,15 @@ fn calculate<'n>(op: Arithmetic, left: Operand<'n>, right: Operand<'n>) -> Optio
     let rows = match (&left, &right) {
         (Operand::Constant { .. }, Operand::Constant { .. }) => return None,
         (Operand::Column(column), Operand::Constant { value, .. }) => {
-            for left in &column.values {
-                values.push(of(*left, *value)?);
-            }
+            let right = value.checked_mul(raise_right)?;
+            values = match line(op, raise_left, right) {
+                Some(line) if line.fits(&column.values) => line.of(&column.values),
+                _ => column.values.iter().map(|left| of(*left, *value)).collect::<Option<_>>()?,
+            };
             column.rows.clone()
         }
         (Operand::Constant { value, .. }, Operand::Column(column)) => {
-            for right in &column.values {
-                values.push(of(*value, *right)?);
-            }
+            values = column.values.iter().map(|right| of(*value, *right)).collect::<Option<_>>()?;
             column.rows.clone()
         }
         (Operand::Column(left), Operand::Column(right)) => {
@@ -95,6 +95,38 @@ fn calculate<'n>(op: Arithmetic, left: Operand<'n>, right: Operand<'n>) -> Optio
         }
     };
     Some(Operand::Column(Cow::Owned(Mantissas { rows, values, scale, spelled: None })))
+}
+
+/// `factor * x + summand`.
+#[derive(Clone, Copy)]
+struct Line {
+    factor: i64,
+    summand: i64,
+}
+
+/// What an operation with a constant does to mantissas that are raised before; none where it is another thing.
+fn line(op: Arithmetic, raise: i64, constant: i64) -> Option<Line> {
+    match op {
+        Arithmetic::Add => Some(Line { factor: raise, summand: constant }),
+        Arithmetic::Subtract => Some(Line { factor: raise, summand: constant.checked_neg()? }),
+        Arithmetic::Multiply => Some(Line { factor: raise.checked_mul(constant)?, summand: 0 }),
+        Arithmetic::Divide | Arithmetic::Remainder | Arithmetic::Power => None,
+    }
+}
+
+impl Line {
+    /// Whether no result is too long.
+    fn fits(self, values: &[i64]) -> bool {
+        let greatest = values.iter().map(|value| value.unsigned_abs()).max().unwrap_or(0);
+        let product = i128::from(self.factor.unsigned_abs()) * i128::from(greatest);
+        product + i128::from(self.summand.unsigned_abs()) <= i128::from(i64::MAX)
+    }
+
+    /// The results, where all of them fit.
+    fn of(self, values: &[i64]) -> Vec<i64> {
+        let Line { factor, summand } = self;
+        values.iter().map(|value| value.wrapping_mul(factor).wrapping_add(summand)).collect()
+    }
 }
 
 fn scale_of(operand: &Operand<'_>) -> u8 {

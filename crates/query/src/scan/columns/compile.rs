@@ -68,7 +68,7 @@ impl ColumnPlan {
 }
 
 /// A key as documents spell it, without quotes.
-fn spelled(name: &str) -> Box<str> {
+pub(in crate::scan) fn spelled(name: &str) -> Box<str> {
     let mut text = Vec::new();
     write_json_string(name, &mut text);
     let text = text.get(1..text.len() - 1).unwrap_or_default();

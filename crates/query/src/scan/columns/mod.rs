@@ -12,6 +12,7 @@ mod texts;
 mod whole;
 
 pub(crate) use compile::ColumnPlan;
+pub(super) use compile::spelled;
 pub(crate) use found::Found;
 
 use super::block_scan::{BlockScan, Part, Position, Run};

@@ -31,13 +31,16 @@
 //! `docs/store-format.md`. With the feature `simulated` the module [`io`] has a folder in memory that fails on demand, for tests.
 
 mod adopt;
+mod bounds;
 mod codec;
 mod compaction;
 mod error;
 mod event;
 mod flushing;
 pub mod format;
+mod history;
 mod hold;
+mod housekeeping;
 mod inventory;
 pub mod io;
 mod log;
@@ -54,6 +57,7 @@ mod retire;
 mod run;
 mod sealing;
 mod segment;
+mod settings;
 mod signal;
 mod snapshot;
 mod store;
@@ -66,7 +70,9 @@ pub use codec::{
 pub use error::{AppendError, Damage, DamagedPart, Failure, OpenError, Operation, ReadError, SealError};
 pub use event::Event;
 pub use format::Key;
-pub use inventory::{Unnamed, UnnamedKind};
+pub use history::{Cause, HistoryEntry, Traffic};
+pub use housekeeping::Housekeeping;
+pub use inventory::{Unnamed, UnnamedKind, Usage};
 pub use log::SourcePosition;
 pub use options::{Durability, FlushStats, Layout, Options, ReadMode};
 pub use reader::Reader;
@@ -74,5 +80,6 @@ pub use recovery::Leftover;
 pub use removal::{Removed, Retention};
 pub use repair::{Rebuilt, RegainedFile, Repair, RepairedFile};
 pub use segment::{Block, ColumnBlock};
+pub use settings::{Settings, WhenFull};
 pub use snapshot::{Direction, Groups, SegmentInfo, Snapshot};
 pub use store::Store;

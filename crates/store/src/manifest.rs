@@ -5,6 +5,7 @@
 
 mod content;
 mod sections;
+mod upkeep;
 mod v1;
 
 use std::io;
@@ -30,6 +31,11 @@ impl Manifest {
         let sum = checksum(header.seed(), &[body]);
         out.extend_from_slice(&sum.to_le_bytes());
         out
+    }
+
+    /// Counts the bytes that it takes itself.
+    pub(crate) fn count_itself(&mut self) {
+        self.traffic.manifests = self.traffic.manifests.saturating_add(self.encode().len() as u64);
     }
 
     fn decode(number: u64, bytes: &[u8]) -> Result<Manifest, ManifestFault> {

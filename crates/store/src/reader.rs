@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, Operation};
+use crate::housekeeping::Housekeeping;
 use crate::inventory::{self, Current, Unnamed};
 use crate::io::{Directory, Disk, Lock, LockKind};
 use crate::log::LogReader;
@@ -158,6 +159,16 @@ impl Reader {
     pub fn source_position(&self, name: &str) -> Option<u64> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.replayed.sources.get(name).map(|mark| mark.position)
+    }
+
+    /// What the store has done and keeps to, as of now.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn housekeeping(&self) -> Result<Housekeeping, OpenError> {
+        self.snapshot()?;
+        let manifest = self.held.lock().unwrap_or_else(PoisonError::into_inner).manifest.clone();
+        Ok(Housekeeping::of(&*self.directory, &manifest)?)
     }
 
     /// Whether it was lost where this source stood, as of the last snapshot; see [`Store::is_source_lost`](crate::Store::is_source_lost).

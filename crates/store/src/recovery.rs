@@ -106,6 +106,9 @@ pub(crate) fn recover(
             .collect(),
         ..old.clone()
     };
+    if let Some(log) = &mut log {
+        manifest.traffic.logs = manifest.traffic.logs.saturating_add(log.take_uncounted());
+    }
     manifest.replaces(&old, &**directory)?;
     let generation = publish(&**directory, &manifest, log.as_mut()).inspect_err(|failure| {
         // Unless nobody knows whether the manifest names it.

@@ -68,6 +68,7 @@ impl Manifest {
         if old.number > 0 {
             self.retired.insert(old.name());
         }
+        self.count_itself();
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! The threads of a store opened for writing: they flush at intervals, seal what is due, and compact small segments.
+//! The threads of a store opened for writing: they flush at intervals, seal what is due, compact small segments, and remove what is too old.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -69,7 +69,7 @@ fn flush(inner: &Inner, signal: &Signal, interval: Duration) {
     }
 }
 
-/// Seals what is due, and compacts small segments, step by step.
+/// Seals what is due, compacts small segments, step by step, and removes what is too old.
 fn keep_up(inner: &Inner, signal: &Signal) {
     loop {
         let time = {
@@ -77,8 +77,12 @@ fn keep_up(inner: &Inner, signal: &Signal) {
             if writer.check().is_err() {
                 return;
             }
-            writer.seal_time
+            let look = writer.manifest.settings.pause().and_then(|pause| Instant::now().checked_add(pause));
+            writer.seal_time.into_iter().chain(look).min()
         };
+        // What has become too old goes now, with the next sealing, or after the pause.
+        while !signal.is_stopped() && inner.cut_border().is_ok_and(|found| found) {}
+        let _ = inner.remove_too_old();
         if !signal.wait_until(time) {
             return;
         }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Failure;
 use crate::format::{FileKind, Key, Trailer, VERSION};
+use crate::history::{HistoryEntry, Traffic};
+use crate::settings::Settings;
 
 /// A log as the manifest names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,6 +143,12 @@ pub(crate) struct Manifest {
     pub(crate) sources_lost_before: u64,
     /// Names of files that were live once, and are to be removed.
     pub(crate) retired: BTreeSet<String>,
+    /// What the store keeps to by itself.
+    pub(crate) settings: Settings,
+    /// What left the store, the earliest first.
+    pub(crate) history: Vec<HistoryEntry>,
+    /// What was written so far.
+    pub(crate) traffic: Traffic,
     pub(crate) unknown: Vec<Section>,
 }
 
@@ -168,6 +176,9 @@ impl Manifest {
             sources: Sources::new(),
             sources_lost_before: 0,
             retired: BTreeSet::new(),
+            settings: Settings::default(),
+            history: Vec::new(),
+            traffic: Traffic::default(),
             unknown: Vec::new(),
         }
     }

@@ -11,7 +11,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use asking::{EvalArgs, KeysArgs, KeysFormat, QueryArgs, ShellArgs};
-pub(crate) use keeping::{CompactArgs, InfoArgs, RemoveArgs, RepairArgs, VerifyArgs};
+pub(crate) use keeping::{
+    CompactArgs, InfoArgs, InfoFormat, RemoveArgs, RepairArgs, SettingsArgs, VerifyArgs, WhenFull,
+};
 pub(crate) use measuring::{BenchArgs, DemoArgs, ShredArgs};
 pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading};
 pub(crate) use storing::{BATCH_BYTES, GenerateArgs, IngestArgs, OnInvalid};
@@ -71,6 +73,7 @@ pub(crate) enum Command {
     Repair(RepairArgs),
     Compact(CompactArgs),
     Remove(RemoveArgs),
+    Settings(SettingsArgs),
     Bench(BenchArgs),
     Demo(DemoArgs),
     Shred(ShredArgs),

@@ -12,6 +12,7 @@ pub(crate) mod keys;
 pub(crate) mod query;
 pub(crate) mod remove;
 pub(crate) mod repair;
+pub(crate) mod settings;
 pub(crate) mod shell;
 pub(crate) mod shred;
 pub(crate) mod verify;

@@ -1,4 +1,4 @@
-//! `benchtool`, the command line of Tamias: generate, ingest, query, eval, info, verify, repair, compact, remove, bench, demo,
+//! `benchtool`, the command line of Tamias: generate, ingest, query, eval, info, verify, repair, compact, remove, settings, bench, demo,
 //! shred.
 //!
 //! Data goes to standard output, everything else to standard error. The exit codes are in [`failure`].
@@ -65,6 +65,7 @@ fn main() -> ExitCode {
         Command::Repair(args) => commands::repair::run(&args),
         Command::Compact(args) => commands::compact::run(&args),
         Command::Remove(args) => commands::remove::run(&args),
+        Command::Settings(args) => commands::settings::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::Shred(args) => commands::shred::run(&args),

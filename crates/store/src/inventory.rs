@@ -58,7 +58,7 @@ pub(crate) enum Current {
     /// The known one still.
     Same,
     /// A higher one of the same store.
-    Newer(Manifest),
+    Newer(Box<Manifest>),
     /// The known one is gone, and no higher one of its store is there.
     Gone,
     /// The writer replaced a manifest while this one looked.
@@ -78,7 +78,7 @@ pub(crate) fn current(directory: &dyn Directory, known: &Manifest) -> Result<Cur
     numbers.retain(|number| *number > known.number);
     for number in numbers {
         match Manifest::read(directory, number) {
-            Ok(newer) if newer.store == known.store => return Ok(Current::Newer(newer)),
+            Ok(newer) if newer.store == known.store => return Ok(Current::Newer(Box::new(newer))),
             Ok(_) => {}
             // One that is gone was the newest a moment ago: a yet newer one has come, and to pass over it would be to lose what it names.
             Err(fault) => {

@@ -217,7 +217,7 @@ impl Held {
                     Err(error) => return Err(error),
                 },
                 Some(manifest) => match inventory::current(&**directory, &manifest)? {
-                    Current::Newer(newer) => Some(newer),
+                    Current::Newer(newer) => Some(*newer),
                     Current::Same | Current::Overtaken => Some(manifest),
                     Current::Gone => None,
                 },

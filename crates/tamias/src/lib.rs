@@ -42,6 +42,7 @@ mod column_cache;
 mod damage;
 mod deep;
 mod event;
+mod housekeeping;
 mod ingest;
 mod keys;
 mod snapshot;
@@ -53,6 +54,7 @@ mod upkeep;
 pub use damage::{Damage, LeftOut, ReadError, RegainedFile, Repair, RepairedFile};
 pub use deep::Contradiction;
 pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
+pub use housekeeping::{HistoryEntry, Housekeeping};
 pub use ingest::{Batch, EventFormat, Rejection};
 pub use keys::{Key, Keys};
 pub use rust_decimal::Decimal;
@@ -67,8 +69,8 @@ pub use tamias_query::{
 };
 pub use tamias_store::AppendError as StoreError;
 pub use tamias_store::{
-    Durability, Failure, Layout, Leftover, OpenError, Operation, Options, ReadMode, Rebuilt, SourcePosition,
-    Unnamed, UnnamedKind,
+    Cause, Durability, Failure, Layout, Leftover, OpenError, Operation, Options, ReadMode, Rebuilt, Settings,
+    SourcePosition, Traffic, Unnamed, UnnamedKind, Usage, WhenFull,
 };
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
 pub use upkeep::{Removed, Retention};

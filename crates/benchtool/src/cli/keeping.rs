@@ -1,20 +1,109 @@
 //! The commands that look after a store.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::shared::{Sealing, store_folder};
 
 /// Tell what a store holds: its events, their times, its files
+///
+/// Beside them: what the store keeps to by itself (`settings`), what its files take, and how many bytes were written to the medium per byte
+/// appended.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Example:
-  benchtool info logs")]
+Examples:
+  benchtool info logs
+  benchtool info logs --history
+  benchtool info logs --format json")]
 pub(crate) struct InfoArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
+
+    /// Tell instead which events have left the store, when and why
+    #[arg(long)]
+    pub(crate) history: bool,
+
+    /// `json` is one object with everything, for monitoring
+    #[arg(long, value_enum, default_value_t = InfoFormat::Text, conflicts_with = "history")]
+    pub(crate) format: InfoFormat,
+}
+
+/// How `info` tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InfoFormat {
+    /// Lines, and a table
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// Show or set what a store keeps to by itself: bounds of age and size
+///
+/// The settings live in the store: every program that writes to it obeys them. What is outside of the bounds is removed, whole files of
+/// events first, as `remove` does it; `info --history` tells what went. What is not named stays as it is set; without any option the settings are
+/// shown.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool settings logs
+  benchtool settings logs --max-age 90d --max-bytes 20GB
+  benchtool settings logs --max-age none --when-full remove-oldest")]
+pub(crate) struct SettingsArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// Remove events that are older than this: 90d, 12h; or `none`
+    ///
+    /// By the machine's clock. A file goes when all of its events are too old; one at the border is written anew without them when it reaches a sixteenth of
+    /// the age beyond it.
+    #[arg(long, value_name = "DURATION", value_parser = max_age)]
+    pub(crate) max_age: Option<Bound<Duration>>,
+
+    /// Remove the oldest files while the store has more bytes than this: 20GB, 512MiB; or `none`
+    ///
+    /// Files of events, logs and files in the making count; what readers still hold and the quarantine do not. The latest file stays in any case.
+    #[arg(long, value_name = "SIZE", value_parser = max_bytes)]
+    pub(crate) max_bytes: Option<Bound<u64>>,
+
+    /// What a full disk leads to
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) when_full: Option<WhenFull>,
+}
+
+/// A bound, or that there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bound<T>(pub(crate) Option<T>);
+
+fn max_age(text: &str) -> Result<Bound<Duration>, String> {
+    if text == "none" {
+        return Ok(Bound(None));
+    }
+    let ticks = crate::instants::duration(text)?;
+    let age = Duration::from_secs(ticks / 10_000_000) + Duration::from_nanos(ticks % 10_000_000 * 100);
+    if age.is_zero() {
+        return Err("an age of nothing would remove everything; write `none` for no bound".to_owned());
+    }
+    Ok(Bound(Some(age)))
+}
+
+fn max_bytes(text: &str) -> Result<Bound<u64>, String> {
+    match text {
+        "none" => Ok(Bound(None)),
+        text => Ok(Bound(Some(crate::budget::bytes(text)? as u64))),
+    }
+}
+
+/// What a full disk leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WhenFull {
+    /// What comes is refused
+    Fail,
+    /// The oldest files of events are removed until there is room
+    RemoveOldest,
 }
 
 /// Read a whole store and check it: every checksum, and the order of the events

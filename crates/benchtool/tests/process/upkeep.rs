@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::tool::{count, folder, tool};
+use crate::tool::{count, folder, objects, tool};
 
 fn ingest(folder: &std::path::Path, day: u32) {
     let name = format!("day-{day}");
@@ -46,6 +46,39 @@ fn old_files_are_removed_and_small_ones_merged() {
     let done = tool(folder.path(), &["remove", "s", "--max-bytes", "1000", "--older-than", "1d"]).well().out;
     assert!(done.contains(" 30 events, from ") && done.ends_with("; 0 events stay\n"), "{done}");
     assert_eq!((count(folder.path(), "s"), files(folder.path())), (0, 0));
+}
+
+#[test]
+fn a_store_keeps_to_its_settings_and_tells_what_went() {
+    let folder = folder();
+    ingest(folder.path(), 1);
+    ingest(folder.path(), 2);
+    let shown = |arguments: &[&str]| tool(folder.path(), arguments).well().out;
+    assert_eq!(shown(&["settings", "s"]), "max-age: none, max-bytes: none, when-full: fail\n");
+    let set = shown(&["settings", "s", "--max-bytes", "4MB", "--when-full", "remove-oldest"]);
+    assert_eq!(set, "max-age: none, max-bytes: 4000000B, when-full: remove-oldest\n");
+    assert_eq!(shown(&["settings", "s"]), set);
+    assert_eq!(count(folder.path(), "s"), 20);
+    // Whoever writes obeys.
+    ingest(folder.path(), 3);
+    tool(folder.path(), &["compact", "s"]).well();
+    assert_eq!((count(folder.path(), "s"), files(folder.path())), (20, 1));
+    let set = shown(&["settings", "s", "--max-age", "1d12h", "--max-bytes", "none"]);
+    assert_eq!(set, "max-age: 1d12h, max-bytes: none, when-full: remove-oldest\n");
+    assert_eq!((count(folder.path(), "s"), files(folder.path())), (0, 0));
+    let history = shown(&["info", "s", "--history"]);
+    let lines: Vec<&str> = history.lines().skip(2).collect();
+    assert!(lines.len() == 2 && lines[0].contains("| size |") && lines[1].contains("| age  |"), "{history}");
+    let info = objects(&shown(&["info", "s", "--format", "json"])).remove(0);
+    assert_eq!(info["settings"]["max_age_seconds"], 129_600.0);
+    assert_eq!((&info["history"][0]["events"], &info["history"][1]["events"]), (&10.into(), &20.into()));
+    assert_eq!(info["traffic"]["appended"].as_u64(), Some(30 * (150_000 + 39)));
+    assert!(info["traffic"]["per_byte_appended"].as_f64().unwrap() > 1.0);
+    assert_eq!(info["usage"]["segments"], 0);
+    for wrong in [["--max-age", "0s"], ["--max-age", "soon"], ["--max-bytes", "5"], ["--when-full", "wait"]] {
+        tool(folder.path(), &["settings", "s", wrong[0], wrong[1]]).with(2);
+    }
+    tool(folder.path(), &["settings", "missing", "--max-age", "1d"]).with(5);
 }
 
 #[test]

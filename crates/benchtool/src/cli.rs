@@ -12,7 +12,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use asking::{EvalArgs, KeysArgs, KeysFormat, QueryArgs, ShellArgs};
 pub(crate) use keeping::{
-    CompactArgs, InfoArgs, InfoFormat, RemoveArgs, RepairArgs, SettingsArgs, VerifyArgs, WhenFull,
+    BackupArgs, CompactArgs, InfoArgs, InfoFormat, RemoveArgs, RepairArgs, RestoreArgs, SettingsArgs,
+    VerifyArgs, WhenFull,
 };
 pub(crate) use measuring::{BenchArgs, DemoArgs, ShredArgs};
 pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading};
@@ -74,6 +75,8 @@ pub(crate) enum Command {
     Compact(CompactArgs),
     Remove(RemoveArgs),
     Settings(SettingsArgs),
+    Backup(BackupArgs),
+    Restore(RestoreArgs),
     Bench(BenchArgs),
     Demo(DemoArgs),
     Shred(ShredArgs),

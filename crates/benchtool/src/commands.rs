@@ -1,5 +1,6 @@
 //! The commands, a module each.
 
+pub(crate) mod backup;
 pub(crate) mod bench;
 pub(crate) mod compact;
 pub(crate) mod demo;

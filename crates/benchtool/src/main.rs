@@ -1,4 +1,4 @@
-//! `benchtool`, the command line of Tamias: generate, ingest, query, eval, info, verify, repair, compact, remove, settings, bench, demo,
+//! `benchtool`, the command line of Tamias: generate, ingest, query, eval, info, verify, repair, compact, remove, settings, backup, restore, bench, demo,
 //! shred.
 //!
 //! Data goes to standard output, everything else to standard error. The exit codes are in [`failure`].
@@ -66,6 +66,8 @@ fn main() -> ExitCode {
         Command::Compact(args) => commands::compact::run(&args),
         Command::Remove(args) => commands::remove::run(&args),
         Command::Settings(args) => commands::settings::run(&args),
+        Command::Backup(args) => commands::backup::run(&args),
+        Command::Restore(args) => commands::backup::restore(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::Shred(args) => commands::shred::run(&args),

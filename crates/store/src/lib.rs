@@ -31,6 +31,7 @@
 //! `docs/store-format.md`. With the feature `simulated` the module [`io`] has a folder in memory that fails on demand, for tests.
 
 mod adopt;
+mod backup;
 mod bounds;
 mod codec;
 mod compaction;
@@ -64,6 +65,7 @@ mod store;
 mod upkeep;
 mod writer;
 
+pub use backup::{Backup, BackupError};
 pub use codec::{
     BlockId, Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, Times,
 };

@@ -18,7 +18,9 @@ use crate::format::{
 };
 use crate::io::{Directory, File, Lock, LockKind, NameKind, read_full_at, write_all_at};
 
-pub(crate) use content::{LogEntry, Manifest, ManifestFault, SegmentEntry, SourceMark, Sources, mark};
+pub(crate) use content::{
+    BackupMark, LogEntry, Manifest, ManifestFault, SegmentEntry, SourceMark, Sources, mark,
+};
 pub(crate) use sections::{decode_sources, encode_sources};
 
 impl Manifest {

@@ -12,7 +12,7 @@ use crate::housekeeping::Housekeeping;
 use crate::inventory::{self, Current, Unnamed};
 use crate::io::{Directory, Disk, Lock, LockKind};
 use crate::log::LogReader;
-use crate::manifest::{Manifest, mark};
+use crate::manifest::{LogEntry, Manifest, mark};
 use crate::options::Options;
 use crate::replay::{self, Replayed};
 use crate::segment::{Environment, Segment};
@@ -57,6 +57,17 @@ impl Lock for NoLock {
     fn holds(&self) -> bool {
         false
     }
+}
+
+/// What a copy of a store consists of. No file of it goes meanwhile.
+pub(crate) struct Moment {
+    /// Its logs are closed where they are read to, but for damaged ones.
+    pub(crate) manifest: Manifest,
+    /// Of each log that is there, how many bytes belong to it.
+    pub(crate) log_bytes: Vec<(u64, u64)>,
+    /// Arrival numbers below this one are used.
+    pub(crate) next_arrival: u64,
+    _lock: Arc<dyn Lock>,
 }
 
 /// A store opened for reading only, beside a writing process too. Nothing is written, no server is needed.
@@ -159,6 +170,26 @@ impl Reader {
     pub fn source_position(&self, name: &str) -> Option<u64> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.replayed.sources.get(name).map(|mark| mark.position)
+    }
+
+    /// What a copy of the store consists of, as of now.
+    pub(crate) fn moment(&self) -> Result<Moment, OpenError> {
+        self.snapshot()?;
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut manifest = held.manifest.clone();
+        let mut log_bytes = Vec::new();
+        for entry in &mut manifest.logs {
+            let Some((_, log)) = held.logs.iter().find(|(number, _)| *number == entry.number) else {
+                continue;
+            };
+            if log.damage.is_empty() {
+                // The batches that a snapshot has. To the copy nobody appends.
+                *entry = LogEntry { length: log.offset, ended: true, ..*entry };
+            }
+            log_bytes.push((entry.number, if log.damage.is_empty() { log.offset } else { log.seen_bytes() }));
+        }
+        let next_arrival = held.replayed.next_arrival;
+        Ok(Moment { manifest, log_bytes, next_arrival, _lock: Arc::clone(&held.lock) })
     }
 
     /// What the store has done and keeps to, as of now.

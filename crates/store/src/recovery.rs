@@ -293,7 +293,7 @@ fn copy_batch(
 }
 
 /// A number that no other store has.
-fn random_identity() -> u128 {
+pub(crate) fn random_identity() -> u128 {
     use std::hash::{BuildHasher, RandomState};
     let half = || u128::from(RandomState::new().hash_one(std::process::id()));
     (half() << 64) | half()

@@ -69,8 +69,8 @@ pub use tamias_query::{
 };
 pub use tamias_store::AppendError as StoreError;
 pub use tamias_store::{
-    Cause, Durability, Failure, Layout, Leftover, OpenError, Operation, Options, ReadMode, Rebuilt, Settings,
-    SourcePosition, Traffic, Unnamed, UnnamedKind, Usage, WhenFull,
+    Backup, BackupError, Cause, Durability, Failure, Layout, Leftover, OpenError, Operation, Options,
+    ReadMode, Rebuilt, Settings, SourcePosition, Traffic, Unnamed, UnnamedKind, Usage, WhenFull,
 };
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
 pub use upkeep::{Removed, Retention};

@@ -74,6 +74,53 @@ pub(crate) struct SettingsArgs {
     pub(crate) when_full: Option<WhenFull>,
 }
 
+/// Take a backup of a store, also while it is written to
+///
+/// DEST is a new folder, or one with an earlier backup of the same store, of which only what is new is copied then. Files of events get second names
+/// in DEST where both are on one file system, and are copied elsewhere. Interrupted at any point DEST holds the backup that was there before, or
+/// the new one. It is a store that can be read as any other; once it is written to it is no backup any more. The quarantine is not backed up.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool backup logs /mnt/backup/logs
+  benchtool backup logs logs.monday --copy
+  benchtool verify /mnt/backup/logs")]
+pub(crate) struct BackupArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// Where the backup goes
+    #[arg(value_name = "DEST", value_parser = store_folder)]
+    pub(crate) destination: PathBuf,
+
+    /// Copy every file: a second name is no protection from a bad sector
+    #[arg(long)]
+    pub(crate) copy: bool,
+}
+
+/// Restore a backup into a new folder
+///
+/// The store goes on there, with all its events and their ids. Ids that were given after the backup was taken are not given again. The next backup of it
+/// needs a folder of its own.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  benchtool restore /mnt/backup/logs logs")]
+pub(crate) struct RestoreArgs {
+    /// The backup, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) backup: PathBuf,
+
+    /// The store to be, a folder that is new or empty
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// Copy every file, where others would get second names
+    #[arg(long)]
+    pub(crate) copy: bool,
+}
+
 /// A bound, or that there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bound<T>(pub(crate) Option<T>);

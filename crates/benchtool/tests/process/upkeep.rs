@@ -82,6 +82,34 @@ fn a_store_keeps_to_its_settings_and_tells_what_went() {
 }
 
 #[test]
+fn a_backup_is_taken_brought_up_to_date_and_restored() {
+    let folder = folder();
+    let told = |arguments: &[&str]| tool(folder.path(), arguments).well().out;
+    ingest(folder.path(), 1);
+    assert!(
+        told(&["backup", "s", "b"]).starts_with("backed up: 0 files of events copied, 1 linked, 0 there")
+    );
+    ingest(folder.path(), 2);
+    assert!(
+        told(&["backup", "s", "b", "--copy"]).starts_with("backed up: 1 files of events copied, 0 linked, 1")
+    );
+    assert_eq!(told(&["verify", "b"]), "sound: 20 events in 2 segments\n");
+    ingest(folder.path(), 3);
+    assert_eq!((count(folder.path(), "s"), count(folder.path(), "b")), (30, 20));
+    assert!(told(&["restore", "b", "r"]).starts_with("restored: 20 events; "));
+    let all = |store| tool(folder.path(), &["query", store, "select @Id, @Data from stream"]).well().out;
+    assert_eq!(all("r"), all("b"));
+    assert!(all("s").starts_with(all("r").trim_end()));
+    tool(folder.path(), &["restore", "b", "r"]).with(5);
+    // Whoever writes to a backup makes a store of it.
+    tool(folder.path(), &["compact", "b"]).well();
+    assert!(tool(folder.path(), &["backup", "s", "b"]).with(5).err.contains("was written to"));
+    assert!(tool(folder.path(), &["backup", "r", "s"]).with(5).err.contains("was written to"));
+    tool(folder.path(), &["backup", "missing", "b"]).with(5);
+    assert!(!folder.path().join("missing").exists());
+}
+
+#[test]
 fn what_to_remove_has_to_be_said() {
     let folder = folder();
     ingest(folder.path(), 1);

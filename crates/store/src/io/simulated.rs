@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::Permissions;
 use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::fault::{Call, Fault, Verdict, unreadable};
@@ -219,13 +219,23 @@ impl Directory for Simulated {
     }
 
     fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        self.link_into(from, &self.root(), to)
+    }
+
+    fn root(&self) -> PathBuf {
+        PathBuf::from(&self.prefix)
+    }
+
+    /// The other folder is one of the same simulation.
+    fn link_into(&self, from: &str, root: &Path, to: &str) -> io::Result<()> {
         let mut shared = self.shared();
         shared.pass(Call::Rename)?;
         shared.find(&self.full(from))?;
-        if shared.find(&self.full(to)).is_ok() {
+        let to = format!("{}{to}", root.display());
+        if shared.find(&to).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        shared.change(Change::Link(self.full(from), self.full(to)))?;
+        shared.change(Change::Link(self.full(from), to))?;
         Ok(())
     }
 

@@ -123,6 +123,17 @@ pub(crate) struct Section {
     pub(crate) bytes: Vec<u8>,
 }
 
+/// Which moment of a store a backup holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BackupMark {
+    /// The store's line.
+    pub(crate) line: u64,
+    /// The number of the manifest that was backed up.
+    pub(crate) number: u64,
+    /// When that was, in ticks.
+    pub(crate) time: u64,
+}
+
 /// What is live in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Manifest {
@@ -149,6 +160,10 @@ pub(crate) struct Manifest {
     pub(crate) history: Vec<HistoryEntry>,
     /// What was written so far.
     pub(crate) traffic: Traffic,
+    /// 0, or a random number that the store got when it was restored: what was backed up before is of another line.
+    pub(crate) line: u64,
+    /// It is that of a backup to which nobody has written since.
+    pub(crate) backup: Option<BackupMark>,
     pub(crate) unknown: Vec<Section>,
 }
 
@@ -179,6 +194,8 @@ impl Manifest {
             settings: Settings::default(),
             history: Vec::new(),
             traffic: Traffic::default(),
+            line: 0,
+            backup: None,
             unknown: Vec::new(),
         }
     }

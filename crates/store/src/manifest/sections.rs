@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::content::{LogEntry, Manifest, ManifestFault, Section, SegmentEntry, SourceMark, Sources};
+use super::content::{
+    BackupMark, LogEntry, Manifest, ManifestFault, Section, SegmentEntry, SourceMark, Sources,
+};
 use super::upkeep::{
     HISTORY_BYTES, decode_history, decode_settings, decode_traffic, encode_history, encode_settings,
     encode_traffic,
@@ -22,10 +24,12 @@ const RETIRED: [u8; 8] = *b"retired\0";
 /// Only there where a segment has blocks in columns: who does not know them must not use the store.
 const COLUMNS: [u8; 8] = *b"columns\0";
 
-/// The first two are only there where they say something. Who does not know them keeps them as they are.
+/// All but `traffic` are only there where they say something. Who does not know them keeps them as they are.
 const SETTINGS: [u8; 8] = *b"settings";
 const HISTORY: [u8; 8] = *b"history\0";
 const TRAFFIC: [u8; 8] = *b"traffic\0";
+const LINE: [u8; 8] = *b"line\0\0\0\0";
+const BACKUP: [u8; 8] = *b"backup\0\0";
 
 /// Bytes of a log's entry.
 const LOG_BYTES: usize = 24;
@@ -62,6 +66,15 @@ pub(super) fn encode(manifest: &Manifest, out: &mut Vec<u8>) {
     }
     if !is_unknown(TRAFFIC) {
         put(out, TRAFFIC, 0, |out| encode_traffic(&manifest.traffic, out));
+    }
+    if manifest.line != 0 {
+        put(out, LINE, 0, |out| out.extend_from_slice(&manifest.line.to_le_bytes()));
+    }
+    if let Some(BackupMark { line, number, time }) = manifest.backup {
+        let fields = [line, number, time];
+        put(out, BACKUP, 0, |out| {
+            fields.iter().for_each(|field| out.extend_from_slice(&field.to_le_bytes()))
+        });
     }
     for section in manifest.unknown.iter().filter(|section| section.name != SETTINGS || !has_settings) {
         put(out, section.name, section.flags, |out| out.extend_from_slice(&section.bytes));
@@ -137,6 +150,11 @@ fn take_known(
         LOST => manifest.sources_lost_before = at.u64()?,
         RETIRED => manifest.retired = take_names(&mut at)?,
         COLUMNS => *columns = take_entries(&mut at, COLUMNS_BYTES, decode_columns)?,
+        LINE => manifest.line = at.u64()?,
+        BACKUP => {
+            let (line, number, time) = (at.u64()?, at.u64()?, at.u64()?);
+            manifest.backup = Some(BackupMark { line, number, time });
+        }
         SETTINGS | HISTORY | TRAFFIC => return Some(take_upkeep(manifest, name, at).is_some()),
         _ => return Some(false),
     }

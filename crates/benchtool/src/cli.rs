@@ -16,7 +16,7 @@ pub(crate) use keeping::{
     VerifyArgs, WhenFull,
 };
 pub(crate) use measuring::{BenchArgs, DemoArgs, ShredArgs};
-pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading};
+pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading, Segments};
 pub(crate) use storing::{BATCH_BYTES, GenerateArgs, IngestArgs, OnInvalid};
 
 const AFTER: &str = "\

@@ -76,6 +76,15 @@ fn fitting(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>> {
 }
 
 impl Inner {
+    /// Compacts whatever can be, and removes what is too old, as long as it may go on. False if it was not done then.
+    pub(crate) fn compact_all(&self, may_go_on: &dyn Fn() -> bool) -> Result<bool, SealError> {
+        while may_go_on() && self.cut_border()? {}
+        self.remove_too_old()?;
+        while may_go_on() && self.compact_neighbours()? {}
+        while may_go_on() && self.compact_text()? {}
+        Ok(may_go_on())
+    }
+
     /// Compacts one group of small segments of a tier; false if there is none.
     pub(crate) fn compact_tier(&self) -> Result<bool, SealError> {
         self.compact(|segments, bytes, _| tier(segments, bytes))

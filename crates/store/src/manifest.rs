@@ -22,6 +22,7 @@ pub(crate) use content::{
     BackupMark, LogEntry, Manifest, ManifestFault, SegmentEntry, SourceMark, Sources, mark,
 };
 pub(crate) use sections::{decode_sources, encode_sources};
+pub(crate) use upkeep::{decode_settings, encode_settings};
 
 impl Manifest {
     fn encode(&self) -> Vec<u8> {

@@ -175,11 +175,7 @@ impl Store {
     /// steps of at most a full segment, between which others go on; reads and writes the small segments once. With [`Layout::Columns`](crate::Layout) the
     /// segments of text that are left become columns, one after another, full ones too.
     pub fn compact(&self) -> Result<(), SealError> {
-        while self.inner.cut_border()? {}
-        self.inner.remove_too_old()?;
-        while self.inner.compact_neighbours()? {}
-        while self.inner.compact_text()? {}
-        Ok(())
+        self.inner.compact_all(&|| true).map(drop)
     }
 
     /// Removes whole segments that need not be kept; with `dry_run` only tells which. Snapshots that were taken before still hold

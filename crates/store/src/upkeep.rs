@@ -1,4 +1,5 @@
-//! The threads of a store opened for writing: they flush at intervals, seal what is due, compact small segments, and remove what is too old.
+//! The threads of a store opened for writing: they flush at intervals, seal what is due, compact small segments, remove what is too old, and do what
+//! other processes ask for.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -28,6 +29,8 @@ impl Threads {
         if inner.options.background {
             let started = threads.spawn("upkeep", &inner.signal, inner, keep_up);
             inner.has_upkeep.store(started.is_ok(), Relaxed);
+            // Where there is no thread to be had nobody can ask for anything; all else goes on.
+            let _ = threads.spawn("requests", &Arc::default(), inner, serve);
         }
         Ok(threads)
     }
@@ -56,6 +59,17 @@ impl Drop for Threads {
             signal.stop();
             let _ = thread.join();
         }
+    }
+}
+
+/// HEURISTIC: how often a writer looks for requests. A look is one call.
+const REQUESTS_PAUSE: Duration = Duration::from_millis(250);
+
+/// Does what other processes ask for.
+fn serve(inner: &Inner, signal: &Signal) {
+    inner.forget_requests();
+    while signal.wait_until(Instant::now().checked_add(REQUESTS_PAUSE)) {
+        inner.serve_requests(&|| !signal.is_stopped());
     }
 }
 

@@ -5,7 +5,7 @@ use crate::format::Fields;
 use crate::history::{Cause, HistoryEntry, Traffic};
 use crate::settings::{Settings, WhenFull, duration, ticks};
 
-pub(super) fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
+pub(crate) fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
     let Settings { max_age, max_bytes, when_full } = *settings;
     for bound in [max_age.map(ticks), max_bytes] {
         out.extend_from_slice(&bound.map_or(u64::MAX, |bound| bound.min(u64::MAX - 1)).to_le_bytes());
@@ -17,7 +17,7 @@ pub(super) fn encode_settings(settings: &Settings, out: &mut Vec<u8>) {
     out.extend_from_slice(&when_full.to_le_bytes());
 }
 
-pub(super) fn decode_settings(at: &mut Fields<'_>) -> Option<Settings> {
+pub(crate) fn decode_settings(at: &mut Fields<'_>) -> Option<Settings> {
     let mut bound = || at.u64().map(|bound| (bound != u64::MAX).then_some(bound));
     let (max_age, max_bytes) = (bound()?.map(duration), bound()?);
     let when_full = match at.u64()? {

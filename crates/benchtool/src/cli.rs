@@ -12,8 +12,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use asking::{EvalArgs, KeysArgs, KeysFormat, QueryArgs, ShellArgs};
 pub(crate) use keeping::{
-    BackupArgs, CompactArgs, InfoArgs, InfoFormat, RemoveArgs, RepairArgs, RestoreArgs, SettingsArgs,
-    VerifyArgs, WhenFull,
+    BackupArgs, CompactArgs, InfoArgs, InfoFormat, RemoveArgs, RepairArgs, RestoreArgs, SealArgs,
+    SettingsArgs, VerifyArgs, WhenFull,
 };
 pub(crate) use measuring::{BenchArgs, DemoArgs, ShredArgs};
 pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading, Segments};
@@ -72,6 +72,7 @@ pub(crate) enum Command {
     Info(InfoArgs),
     Verify(VerifyArgs),
     Repair(RepairArgs),
+    Seal(SealArgs),
     Compact(CompactArgs),
     Remove(RemoveArgs),
     Settings(SettingsArgs),

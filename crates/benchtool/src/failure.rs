@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{fmt, io};
 
-use tamias::{AppendError, BackupError, ExecError, OpenError, QueryError, ReadError};
+use tamias::{AppendError, BackupError, ExecError, OpenError, QueryError, ReadError, RequestError};
 
 /// Why a command did not do all that it was asked for.
 #[derive(Debug)]
@@ -98,6 +98,16 @@ impl From<BackupError> for Failure {
         match error {
             BackupError::Open(error) => error.into(),
             BackupError::Failure(failure) => OpenError::Failure(failure).into(),
+            _ => Failure::Io(error.to_string()),
+        }
+    }
+}
+
+impl From<RequestError> for Failure {
+    fn from(error: RequestError) -> Failure {
+        match error {
+            RequestError::Open(error) => error.into(),
+            RequestError::Failure(failure) => OpenError::Failure(failure).into(),
             _ => Failure::Io(error.to_string()),
         }
     }

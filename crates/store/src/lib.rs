@@ -83,7 +83,7 @@ pub use reader::Reader;
 pub use recovery::Leftover;
 pub use removal::{Removed, Retention};
 pub use repair::{Rebuilt, RegainedFile, Repair, RepairedFile};
-pub use request::{Progress, Reply, Request, RequestError};
+pub use request::{Reply, Request, RequestError, RequestProgress};
 pub use segment::{Block, ColumnBlock};
 pub use settings::{Settings, WhenFull};
 pub use snapshot::{Direction, Groups, SegmentInfo, Snapshot};

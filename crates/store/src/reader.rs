@@ -14,6 +14,7 @@ use crate::io::{Directory, Disk, Lock, LockKind};
 use crate::log::LogReader;
 use crate::manifest::{LogEntry, Manifest, mark};
 use crate::options::Options;
+use crate::removal::{Removed, Retention};
 use crate::replay::{self, Replayed};
 use crate::segment::{Environment, Segment};
 use crate::snapshot::{Segments, Snapshot, State};
@@ -190,6 +191,16 @@ impl Reader {
         }
         let next_arrival = held.replayed.next_arrival;
         Ok(Moment { manifest, log_bytes, next_arrival, _lock: Arc::clone(&held.lock) })
+    }
+
+    /// What [`Store::remove`](crate::Store::remove) would remove now.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn plan_removal(&self, retention: Retention) -> Result<Removed, OpenError> {
+        self.snapshot()?;
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Removed::of(&retention.outside(&held.manifest.segments), &*self.directory))
     }
 
     /// What the store has done and keeps to, as of now.

@@ -44,7 +44,7 @@ pub enum Reply {
 
 /// How far a request has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
+pub enum RequestProgress {
     /// The writer has not taken it yet.
     Waiting,
     /// The writer is at it.
@@ -269,7 +269,7 @@ impl Request {
         &self,
         folder: &Path,
         patience: Duration,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(RequestProgress),
     ) -> Result<Option<Reply>, RequestError> {
         if !folder.is_dir() {
             return Err(OpenError::Missing { folder: folder.to_path_buf() }.into());
@@ -285,7 +285,7 @@ impl Request {
         &self,
         directory: &dyn Directory,
         patience: Duration,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(RequestProgress),
     ) -> Result<Option<Reply>, RequestError> {
         let Some(manifest) = inventory::find_manifest(directory, false)? else {
             return Err(inventory::missing(directory).into());
@@ -344,7 +344,7 @@ impl Waiting<'_> {
         self.requests.remove(&format!("{}{ending}", self.id)).is_ok()
     }
 
-    fn wait(&self, progress: &mut dyn FnMut(Progress)) -> Result<End, Failure> {
+    fn wait(&self, progress: &mut dyn FnMut(RequestProgress)) -> Result<End, Failure> {
         let mut look = 0u32;
         loop {
             look = look.wrapping_add(1);
@@ -370,7 +370,7 @@ impl Waiting<'_> {
                     return Ok(End::Ended);
                 }
             }
-            progress(if is_running { Progress::Running } else { Progress::Waiting });
+            progress(if is_running { RequestProgress::Running } else { RequestProgress::Waiting });
             std::thread::sleep(LOOK);
         }
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use support::{codec, open, rows, tiny};
 use tamias_store::io::{Chance, Directory, Simulated, write_all_at};
 use tamias_store::{
-    Event, Options, Progress, Reader, Reply, Request, RequestError, Retention, Settings, Store,
+    Event, Options, Reader, Reply, Request, RequestError, RequestProgress, Retention, Settings, Store,
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -68,7 +68,7 @@ fn the_writer_does_what_it_is_asked_for() {
     let mut seen = Vec::new();
     let reply = Request::Compact.ask_on(&folder, PATIENCE, &mut |progress| seen.push(progress));
     assert_eq!((reply.unwrap(), segments(&store)), (Some(Reply::Done), 1));
-    assert!(seen.contains(&Progress::Waiting));
+    assert!(seen.contains(&RequestProgress::Waiting));
     let settings = Settings { max_bytes: Some(1 << 30), ..Settings::default() };
     assert_eq!(ask(&folder, Request::Settings(settings)), Some(Reply::Done));
     assert_eq!(store.settings(), settings);
@@ -207,7 +207,7 @@ fn writer_process() {
     begun();
     loop {
         append(&store, 5);
-        if store.snapshot().events() % 50 == 0 {
+        if store.snapshot().events().is_multiple_of(50) {
             store.seal().unwrap();
         }
         std::thread::sleep(Duration::from_millis(1));

@@ -45,6 +45,7 @@ mod event;
 mod housekeeping;
 mod ingest;
 mod keys;
+mod request;
 mod snapshot;
 mod source;
 mod store;
@@ -57,6 +58,7 @@ pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
 pub use housekeeping::{HistoryEntry, Housekeeping};
 pub use ingest::{Batch, EventFormat, Rejection};
 pub use keys::{Key, Keys};
+pub use request::{Reply, Request};
 pub use rust_decimal::Decimal;
 pub use snapshot::{Info, Segment, Snapshot};
 pub use store::{AppendError, Appended, COLUMN_CACHE_BYTES, StartError, Store};
@@ -70,7 +72,8 @@ pub use tamias_query::{
 pub use tamias_store::AppendError as StoreError;
 pub use tamias_store::{
     Backup, BackupError, Cause, Durability, Failure, Layout, Leftover, OpenError, Operation, Options,
-    ReadMode, Rebuilt, Settings, SourcePosition, Traffic, Unnamed, UnnamedKind, Usage, WhenFull,
+    ReadMode, Rebuilt, RequestError, RequestProgress, Settings, SourcePosition, Traffic, Unnamed,
+    UnnamedKind, Usage, WhenFull,
 };
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
 pub use upkeep::{Removed, Retention};

@@ -8,6 +8,7 @@ use tamias_store::{Backup, BackupError, OpenError, Options, Unnamed};
 
 use crate::codec::ShreddedBlocks;
 use crate::damage::instant;
+use crate::store::Access;
 use crate::{AppendError, Damage, Repair, Store};
 
 /// Which files of events may stay. Events that are not sealed yet always do: [`seal`](Store::seal) first where that matters.
@@ -173,6 +174,18 @@ impl Store {
         removed.map(Removed::of_store).map_err(AppendError::of_sealing)
     }
 
+    /// What [`remove`](Store::remove) would remove, in a store that may be open for reading only.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn plan_removal(&self, retention: Retention) -> Result<Removed, OpenError> {
+        let removed = match &self.access {
+            Access::Writer(store) => store.remove(retention.of_store(), true)?,
+            Access::Reader(reader) => reader.plan_removal(retention.of_store())?,
+        };
+        Ok(Removed::of_store(removed))
+    }
+
     /// [Removes](Store::remove) whole files of events from the store in the folder `path`, which no process may be writing to, without opening
     /// it further. It needs no room, not even for a byte: where the medium is full, and [`open`](Store::open) cannot put in order what a crash left
     /// behind, this makes room.
@@ -189,14 +202,14 @@ impl Store {
 }
 
 impl Retention {
-    fn of_store(self) -> tamias_store::Retention {
+    pub(crate) fn of_store(self) -> tamias_store::Retention {
         let Retention { before, file_bytes_max } = self;
         tamias_store::Retention { before: before.map(Instant::ticks), file_bytes_max }
     }
 }
 
 impl Removed {
-    fn of_store(removed: tamias_store::Removed) -> Removed {
+    pub(crate) fn of_store(removed: tamias_store::Removed) -> Removed {
         let tamias_store::Removed { files, file_bytes, events, instants } = removed;
         let time_range = instants.map(|(first, last)| (instant(first), instant(last)));
         Removed { files, file_bytes, events, time_range }

@@ -50,7 +50,9 @@ pub(crate) enum InfoFormat {
 Examples:
   benchtool settings logs
   benchtool settings logs --max-age 90d --max-bytes 20GB
-  benchtool settings logs --max-age none --when-full remove-oldest")]
+  benchtool settings logs --max-age none --when-full remove-oldest
+
+A process that writes to the store is asked to set them, and obeys them from then on.")]
 pub(crate) struct SettingsArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
@@ -200,6 +202,21 @@ pub(crate) struct RepairArgs {
     pub(crate) dry_run: bool,
 }
 
+/// Seal what is in the log only: move it into a file of events
+///
+/// The store does this itself, of what is five minutes old or has become large. Sealed events are read faster, and take no memory.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  benchtool seal logs
+
+Where another process writes to the store it is asked to do this.")]
+pub(crate) struct SealArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+}
+
 /// Compact a store: make few files of its many small ones
 ///
 /// What is in the log only is sealed before. A store that is written to is compacted in the background too, but leaves some small
@@ -209,7 +226,9 @@ pub(crate) struct RepairArgs {
 #[command(after_long_help = "\
 Examples:
   benchtool compact logs
-  benchtool compact logs --segments columns")]
+  benchtool compact logs --segments columns
+
+Where another process writes to the store it is asked to do this, and makes files of the kind that it makes.")]
 pub(crate) struct CompactArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
@@ -229,7 +248,9 @@ pub(crate) struct CompactArgs {
 Examples:
   benchtool remove logs --older-than 30d --dry-run
   benchtool remove logs --older-than 30d --max-bytes 100000000000
-  benchtool remove logs --before 2024-05-01")]
+  benchtool remove logs --before 2024-05-01
+
+Where another process writes to the store it is asked to do this.")]
 pub(crate) struct RemoveArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use tamias::{Options, Settings, Store, WhenFull};
+use tamias::{Options, Request, Settings, Store, WhenFull};
 
 use crate::cli::{self, SettingsArgs};
-use crate::commands::existing;
+use crate::commands::{asked, existing};
 use crate::failure::Failure;
 use crate::output;
 
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
         max_bytes: args.max_bytes.map_or(before.max_bytes, |bound| bound.0),
         when_full: when_full.unwrap_or(before.when_full),
     };
-    if settings != before {
+    if settings != before && asked(&args.store, Request::Settings(settings))?.is_none() {
         existing(&args.store, Options::default())?.set_settings(settings)?;
     }
     output::write_line(&mut output::stdout(), &text(&settings))

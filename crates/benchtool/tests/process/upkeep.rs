@@ -1,8 +1,9 @@
 //! Compacting a store, and removing what is old.
 
 use std::fs;
+use std::process::Stdio;
 
-use crate::tool::{count, folder, objects, tool};
+use crate::tool::{command, count, folder, objects, tool};
 
 fn ingest(folder: &std::path::Path, day: u32) {
     let name = format!("day-{day}");
@@ -107,6 +108,43 @@ fn a_backup_is_taken_brought_up_to_date_and_restored() {
     assert!(tool(folder.path(), &["backup", "r", "s"]).with(5).err.contains("was written to"));
     tool(folder.path(), &["backup", "missing", "b"]).with(5);
     assert!(!folder.path().join("missing").exists());
+}
+
+#[test]
+fn a_process_that_writes_does_what_others_ask_for() {
+    let folder = folder();
+    ingest(folder.path(), 1);
+    ingest(folder.path(), 2);
+    let mut writer = command(folder.path(), &["ingest", "s", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let told = |arguments: &[&str]| tool(folder.path(), arguments).well().out;
+    // Until it has opened the store, the settings are set without it.
+    let mut days = 40_000;
+    while !folder.path().join("s/requests").exists() {
+        days += 1;
+        assert!(days < 41_000, "the writer opens the store");
+        told(&["settings", "s", "--max-age", &format!("{days}d")]);
+    }
+    assert!(told(&["settings", "s"]).starts_with(&format!("max-age: {days}d, ")));
+    assert!(
+        told(&["remove", "s", "--before", "2024-05-02", "--dry-run"])
+            .starts_with("would be removed: 1 files")
+    );
+    assert!(told(&["remove", "s", "--before", "2024-05-02"]).ends_with("; 10 events stay\n"));
+    assert_eq!(told(&["seal", "s"]), "sealed: 10 events, 1 files\n");
+    let compacted = tool(folder.path(), &["compact", "s", "--segments", "columns"]).well();
+    assert_eq!(compacted.out, "compacted: 1 files became 1, 10 events\n");
+    assert!(compacted.err.contains("another process writes"), "{}", compacted.err);
+    assert!(told(&["backup", "s", "b"]).starts_with("backed up: "));
+    assert_eq!(count(folder.path(), "b"), 10);
+    assert!(writer.try_wait().unwrap().is_none(), "it writes still");
+    drop(writer.stdin.take());
+    assert!(writer.wait().unwrap().success());
+    tool(folder.path(), &["verify", "s"]).well();
 }
 
 #[test]

@@ -7,11 +7,12 @@ const TIMES: [(&str, f64); 6] =
     [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("min", 60.0), ("m", 60.0), ("h", 3600.0)];
 
 /// Units of memory, those of ten and those of two.
-const SIZES: [(&str, f64); 8] = [
+const SIZES: [(&str, f64); 9] = [
     ("kB", 1e3),
     ("KB", 1e3),
     ("MB", 1e6),
     ("GB", 1e9),
+    ("TB", 1e12),
     ("KiB", 1024.0),
     ("MiB", 1048576.0),
     ("GiB", 1073741824.0),

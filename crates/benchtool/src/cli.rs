@@ -11,7 +11,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use asking::{EvalArgs, KeysArgs, KeysFormat, QueryArgs, ShellArgs};
-pub(crate) use keeping::{CompactArgs, InfoArgs, RemoveArgs, RepairArgs, VerifyArgs};
+pub(crate) use keeping::{
+    BackupArgs, CompactArgs, InfoArgs, InfoFormat, RemoveArgs, RepairArgs, RestoreArgs, SealArgs,
+    SettingsArgs, VerifyArgs, WhenFull,
+};
 pub(crate) use measuring::{BenchArgs, DemoArgs, ShredArgs};
 pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading, Segments};
 pub(crate) use storing::{BATCH_BYTES, GenerateArgs, IngestArgs, OnInvalid};
@@ -69,8 +72,12 @@ pub(crate) enum Command {
     Info(InfoArgs),
     Verify(VerifyArgs),
     Repair(RepairArgs),
+    Seal(SealArgs),
     Compact(CompactArgs),
     Remove(RemoveArgs),
+    Settings(SettingsArgs),
+    Backup(BackupArgs),
+    Restore(RestoreArgs),
     Bench(BenchArgs),
     Demo(DemoArgs),
     Shred(ShredArgs),

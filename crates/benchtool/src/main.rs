@@ -1,4 +1,4 @@
-//! `benchtool`, the command line of Tamias: generate, ingest, query, eval, info, verify, repair, compact, remove, bench, demo,
+//! `benchtool`, the command line of Tamias: generate, ingest, query, eval, info, verify, repair, seal, compact, remove, settings, backup, restore, bench, demo,
 //! shred.
 //!
 //! Data goes to standard output, everything else to standard error. The exit codes are in [`failure`].
@@ -63,8 +63,12 @@ fn main() -> ExitCode {
         Command::Info(args) => commands::info::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Repair(args) => commands::repair::run(&args),
+        Command::Seal(args) => commands::seal::run(&args),
         Command::Compact(args) => commands::compact::run(&args),
         Command::Remove(args) => commands::remove::run(&args),
+        Command::Settings(args) => commands::settings::run(&args),
+        Command::Backup(args) => commands::backup::run(&args),
+        Command::Restore(args) => commands::backup::restore(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::Shred(args) => commands::shred::run(&args),

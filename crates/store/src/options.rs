@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use crate::error::OpenError;
 use crate::format::DOCUMENT_BYTES_MAX;
+use crate::settings::Settings;
 
-/// How a store behaves. The format does not depend on it: a store can be opened with other options each time.
+/// How a store behaves. The format does not depend on it: a store can be opened with other options each time. Only the
+/// [settings](Options::settings) live in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Bytes of documents in a block of text, 1 to 1 GiB; 1 MiB unless set. A block in columns holds eight times as many, if its codec takes
@@ -29,6 +31,8 @@ pub struct Options {
     pub durability: Durability,
     /// How sealed segments are read.
     pub read_mode: ReadMode,
+    /// What the store shall keep to by itself from now on; what it has been told before, unless set. It counts where the store is opened for writing.
+    pub settings: Option<Settings>,
     /// Most segments kept open with [`ReadMode::Plain`], 1 to 65,536; 256 unless set. Beside them each reading thread may have one file open,
     /// the writer eight (the lock, a log, files in the making), and each older state of the store that a snapshot
     /// holds is one. A mapped segment is no open file; up to 16,384 stay mapped.
@@ -47,6 +51,7 @@ impl Default for Options {
             background: true,
             durability: Durability::Sync,
             read_mode: ReadMode::Map,
+            settings: None,
             open_files_max: 256,
         }
     }

@@ -5,6 +5,10 @@
     reason = "each of these files is a test binary of its own too, with the same support"
 )]
 
+#[path = "backup.rs"]
+mod backup;
+#[path = "bounds.rs"]
+mod bounds;
 #[path = "corrupt_checksummed.rs"]
 mod corrupt_checksummed;
 #[path = "crash.rs"]

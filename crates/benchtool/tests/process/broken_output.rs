@@ -11,7 +11,7 @@ use crate::tool::{events, folder, tool};
 /// What is run: the arguments, the standard input, the exit code, and whether a full standard output makes that 5.
 type Case = (&'static [&'static str], &'static str, i32, bool);
 
-const CASES: [Case; 35] = [
+const CASES: [Case; 40] = [
     (&["generate", "--events", "10"], "", 0, true),
     (&["ingest", "new", "events"], "", 0, true),
     (&["ingest", "new", "events"], "", 0, true),
@@ -34,10 +34,15 @@ const CASES: [Case; 35] = [
     (&["keys", "s"], "", 0, true),
     (&["eval"], "1 + 2\n", 0, true),
     (&["info", "s"], "", 0, true),
+    (&["info", "s", "--format", "json"], "", 0, true),
+    (&["settings", "s", "--max-age", "90000d"], "", 0, true),
+    (&["backup", "s", "backup"], "", 0, true),
+    (&["restore", "s", "s"], "", 5, false),
     (&["verify", "s"], "", 0, true),
     (&["verify", "d"], "", 6, true),
     (&["verify", "d", "--deep"], "", 6, true),
     (&["repair", "d", "--dry-run"], "", 6, true),
+    (&["seal", "s"], "", 0, true),
     (&["compact", "s"], "", 0, true),
     (&["remove", "s", "--max-bytes", "1000000000"], "", 0, true),
     (&["bench", "--cases", "cases", "--percentile", "90", "--runs", "1", "s"], "", 0, true),

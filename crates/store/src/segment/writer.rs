@@ -71,6 +71,12 @@ impl Written {
         }
     }
 
+    /// Those that a manifest names, and those that it does not: they were outside of the store's bounds when they came.
+    pub(crate) fn named_by(self, segments: &[SegmentEntry]) -> (Written, Written) {
+        let (named, outside) = self.entries.into_iter().partition(|entry| segments.contains(entry));
+        (Written { entries: named }, Written { entries: outside })
+    }
+
     /// Gives the files their final names, now that a manifest names them, and makes these durable.
     pub(crate) fn finish(&self, directory: &dyn Directory) -> Result<(), Failure> {
         for entry in &self.entries {

@@ -2,6 +2,7 @@
 
 mod asking;
 mod keeping;
+mod looking;
 mod measuring;
 mod shared;
 mod storing;
@@ -11,15 +12,17 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use asking::{EvalArgs, KeysArgs, KeysFormat, QueryArgs, ShellArgs};
-pub(crate) use keeping::{CompactArgs, InfoArgs, RemoveArgs, RepairArgs, VerifyArgs};
+pub(crate) use keeping::{CompactArgs, InfoArgs, InfoFormat, RemoveArgs, RepairArgs, VerifyArgs};
+pub(crate) use looking::{AroundArgs, GetArgs, SearchArgs, TailArgs};
 pub(crate) use measuring::{BenchArgs, DemoArgs, ShredArgs};
-pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading};
+pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading, Showing};
 pub(crate) use storing::{BATCH_BYTES, GenerateArgs, IngestArgs, OnInvalid};
 
 const AFTER: &str = "\
 First steps, with a made-up log:
   benchtool generate --events 100000 | benchtool ingest logs -
   benchtool keys logs --depth 1
+  benchtool tail logs
   benchtool query logs \"select Message, Elapsed from stream where Elapsed > 900 limit 5\"
   benchtool shell logs
 
@@ -64,6 +67,10 @@ pub(crate) enum Command {
     Ingest(IngestArgs),
     Query(QueryArgs),
     Shell(ShellArgs),
+    Tail(TailArgs),
+    Search(SearchArgs),
+    Get(GetArgs),
+    Around(AroundArgs),
     Keys(KeysArgs),
     Eval(EvalArgs),
     Info(InfoArgs),

@@ -1,10 +1,12 @@
 //! The commands, a module each.
 
+pub(crate) mod around;
 pub(crate) mod bench;
 pub(crate) mod compact;
 pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod generate;
+pub(crate) mod get;
 pub(crate) mod help_files;
 pub(crate) mod info;
 pub(crate) mod ingest;
@@ -12,8 +14,10 @@ pub(crate) mod keys;
 pub(crate) mod query;
 pub(crate) mod remove;
 pub(crate) mod repair;
+pub(crate) mod search;
 pub(crate) mod shell;
 pub(crate) mod shred;
+pub(crate) mod tail;
 pub(crate) mod verify;
 
 use std::path::Path;

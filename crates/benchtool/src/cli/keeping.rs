@@ -2,19 +2,38 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::shared::{Sealing, store_folder};
+use crate::instants::Zone;
 
 /// Tell what a store holds: its events, their times, its files
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Example:
-  benchtool info logs")]
+Examples:
+  benchtool info logs
+  benchtool info logs --format json")]
 pub(crate) struct InfoArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
+
+    /// How it is written
+    #[arg(long, value_enum, default_value_t = InfoFormat::Table)]
+    pub(crate) format: InfoFormat,
+
+    /// The time zone of times in the table
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    pub(crate) time_zone: Zone,
+}
+
+/// How it is written what a store holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InfoFormat {
+    /// A few lines, and a table of the files
+    Table,
+    /// A JSON object
+    Json,
 }
 
 /// Read a whole store and check it: every checksum, and the order of the events
@@ -92,7 +111,7 @@ pub(crate) struct CompactArgs {
 #[command(group = clap::ArgGroup::new("which").required(true).multiple(true), after_long_help = "\
 Examples:
   benchtool remove logs --older-than 30d --dry-run
-  benchtool remove logs --older-than 30d --max-bytes 100000000000
+  benchtool remove logs --older-than 30d --max-bytes 100GB
   benchtool remove logs --before 2024-05-01")]
 pub(crate) struct RemoveArgs {
     /// The store, a folder
@@ -107,8 +126,8 @@ pub(crate) struct RemoveArgs {
     #[arg(long, value_name = "DURATION", group = "which")]
     pub(crate) older_than: Option<String>,
 
-    /// The oldest files, until the others have at most so many bytes
-    #[arg(long, value_name = "N", group = "which")]
+    /// The oldest files, until the others take at most this size, as in 20GB
+    #[arg(long, value_name = "SIZE", group = "which", value_parser = crate::budget::size)]
     pub(crate) max_bytes: Option<u64>,
 
     /// Change nothing, and tell what would be removed

@@ -109,11 +109,11 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "KEY")]
     pub(crate) message_key: Option<String>,
 
-    /// Store events whenever so many bytes of them have come together; 48 MiB unless given
+    /// Store events whenever so many bytes of them have come together, as in 4MiB; 48 MiB unless given, 128 MiB at most
     ///
     /// Fewer leave less to be repeated after a crash, more are quicker. Whatever the number, events from the standard
     /// input are stored when no others follow for a moment.
-    #[arg(long, value_name = "N", default_value_t = BATCH_BYTES, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..=128 << 20))]
+    #[arg(long, value_name = "SIZE", default_value_t = BATCH_BYTES, hide_default_value = true, value_parser = crate::budget::batch)]
     pub(crate) batch_bytes: u32,
 
     /// What to do about a line that is no event

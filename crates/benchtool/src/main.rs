@@ -29,6 +29,7 @@ mod signals;
 mod source;
 mod splitter;
 mod tell;
+mod time_key;
 mod units;
 mod writer;
 

@@ -48,6 +48,7 @@ mod snapshot;
 mod source;
 mod store;
 mod time_format;
+mod time_key;
 mod upkeep;
 
 pub use damage::{Damage, LeftOut, ReadError, RegainedFile, Repair, RepairedFile};
@@ -71,6 +72,7 @@ pub use tamias_store::{
     Unnamed, UnnamedKind,
 };
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
+pub use time_key::TimeKeys;
 pub use upkeep::{Removed, Retention};
 
 /// The README's program compiles.

@@ -15,7 +15,7 @@ pub(crate) use asking::{EvalArgs, KeysArgs, KeysFormat, QueryArgs, ShellArgs};
 pub(crate) use keeping::{CompactArgs, InfoArgs, InfoFormat, RemoveArgs, RepairArgs, VerifyArgs};
 pub(crate) use looking::{AroundArgs, GetArgs, SearchArgs, TailArgs};
 pub(crate) use measuring::{BenchArgs, DemoArgs, ShredArgs};
-pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading, Showing};
+pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading, Segments, Showing};
 pub(crate) use storing::{BATCH_BYTES, GenerateArgs, IngestArgs, OnInvalid};
 
 const AFTER: &str = "\

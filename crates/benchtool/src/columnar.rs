@@ -13,10 +13,9 @@ use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
-use tamias::{Cell, Kind, Rows};
+use tamias::{RowBatch, Rows, TypedValue};
 
 use crate::failure::Failure;
-use crate::output::cell_text;
 
 /// The formats of such files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,15 +57,15 @@ impl Seen {
         Seen { any: false, boolean: true, instant: is_instant, whole: true, binary: true }
     }
 
-    fn add(&mut self, cell: Cell<'_>) {
-        if matches!(cell.kind(), Kind::Undefined | Kind::Null) {
+    fn add(&mut self, value: TypedValue<'_>) {
+        if matches!(value, TypedValue::Undefined | TypedValue::Null) {
             return;
         }
         self.any = true;
-        self.boolean &= cell.as_bool().is_some();
-        self.instant &= nanoseconds(cell).is_some();
-        self.whole &= whole(cell).is_some();
-        self.binary &= binary(cell).is_some();
+        self.boolean &= matches!(value, TypedValue::Boolean(_));
+        self.instant &= nanoseconds(value).is_some();
+        self.whole &= whole(value).is_some();
+        self.binary &= binary(value).is_some();
     }
 
     fn as_type(&self) -> Type {
@@ -81,25 +80,37 @@ impl Seen {
     }
 }
 
-fn number<'r>(cell: Cell<'r>) -> Option<&'r str> {
-    let json = cell.json().filter(|_| cell.kind() == Kind::Number)?;
-    std::str::from_utf8(json).ok()
-}
-
-fn whole(cell: Cell<'_>) -> Option<i64> {
-    number(cell)?.parse().ok()
+fn whole(value: TypedValue<'_>) -> Option<i64> {
+    match value {
+        TypedValue::Number { mantissa, scale: 0 } => Some(mantissa),
+        TypedValue::LongNumber(text) => text.parse().ok(),
+        _ => None,
+    }
 }
 
 /// The nearest binary64 of a fraction; a whole number has to be one exactly.
-fn binary(cell: Cell<'_>) -> Option<f64> {
-    let text = number(cell)?;
-    let value: f64 = text.parse().ok()?;
-    let is_exact = text.contains(['.', 'e', 'E']) || value.abs() <= (1_u64 << 53) as f64;
-    (value.is_finite() && is_exact).then_some(value)
+fn binary(value: TypedValue<'_>) -> Option<f64> {
+    let nearest = match value {
+        TypedValue::Number { mantissa, scale: 0 } => {
+            (mantissa.unsigned_abs() <= EXACT).then_some(mantissa as f64)?
+        }
+        // Both are exact, or else the text of the digits is read.
+        TypedValue::Number { mantissa, scale } if mantissa.unsigned_abs() <= EXACT => {
+            mantissa as f64 / 10_f64.powi(scale as i32)
+        }
+        TypedValue::Number { mantissa, scale } => format!("{mantissa}e-{scale}").parse().ok()?,
+        // Whole ones have more digits than are exact.
+        TypedValue::LongNumber(text) if text.contains(['.', 'e', 'E']) => text.parse().ok()?,
+        _ => return None,
+    };
+    nearest.is_finite().then_some(nearest)
 }
 
-fn nanoseconds(cell: Cell<'_>) -> Option<i64> {
-    let ticks: u64 = number(cell)?.parse().ok()?;
+/// Whole numbers up to here are binary64 numbers.
+const EXACT: u64 = 1 << 53;
+
+fn nanoseconds(value: TypedValue<'_>) -> Option<i64> {
+    let ticks = u64::try_from(whole(value)?).ok()?;
     i64::try_from((i128::from(ticks) - UNIX_TICKS) * 100).ok()
 }
 
@@ -115,14 +126,12 @@ pub(crate) fn write(
     columns.write(&mut kept, format, out)
 }
 
-/// Rows in a file that has no name, and is gone with the process.
+/// Values, row by row, in a file that has no name and is gone with the process.
 struct Kept {
     file: BufReader<File>,
-    rows: u64,
-    width: usize,
-    /// The JSON of a row's cells, and where each ends.
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
+    values: u64,
+    /// The text of the present value.
+    text: String,
 }
 
 fn unkept(error: std::io::Error) -> Failure {
@@ -131,30 +140,63 @@ fn unkept(error: std::io::Error) -> Failure {
     ))
 }
 
-impl Kept {
-    /// Goes on to the next row: whether there is one.
-    fn next(&mut self) -> Result<bool, Failure> {
-        let Some(left) = self.rows.checked_sub(1) else { return Ok(false) };
-        self.rows = left;
-        self.bytes.clear();
-        self.ends.clear();
-        for _ in 0..self.width {
-            let mut length = [0; 4];
-            self.file.read_exact(&mut length).map_err(unkept)?;
-            let start = self.bytes.len();
-            self.bytes.resize(start + u32::from_le_bytes(length) as usize, 0);
-            self.file.read_exact(self.bytes.get_mut(start..).unwrap_or_default()).map_err(unkept)?;
-            self.ends.push(self.bytes.len());
+/// Writes a value as [`Kept::next`] reads it: a byte that tells what it is, and what that has.
+fn keep(value: TypedValue<'_>, out: &mut impl Write) -> std::io::Result<()> {
+    let (tag, text) = match value {
+        TypedValue::Undefined => return out.write_all(b"u"),
+        TypedValue::Null => return out.write_all(b"z"),
+        TypedValue::Boolean(false) => return out.write_all(b"f"),
+        TypedValue::Boolean(true) => return out.write_all(b"t"),
+        TypedValue::Number { mantissa, scale } => {
+            out.write_all(b"n")?;
+            out.write_all(&mantissa.to_le_bytes())?;
+            return out.write_all(&scale.to_le_bytes());
         }
-        Ok(true)
+        TypedValue::LongNumber(text) => (b"l", text),
+        TypedValue::String(text) => (b"s", text),
+        TypedValue::Array(text) => (b"a", text),
+        TypedValue::Object(text) => (b"o", text),
+    };
+    out.write_all(tag)?;
+    // A value has 16 MiB at most.
+    out.write_all(&(text.len() as u32).to_le_bytes())?;
+    out.write_all(text.as_bytes())
+}
+
+impl Kept {
+    /// The next value; none after the last.
+    fn next(&mut self) -> Result<Option<TypedValue<'_>>, Failure> {
+        let Some(left) = self.values.checked_sub(1) else { return Ok(None) };
+        self.values = left;
+        let [tag] = self.read()?;
+        Ok(Some(match tag {
+            b'u' => TypedValue::Undefined,
+            b'z' => TypedValue::Null,
+            b'f' => TypedValue::Boolean(false),
+            b't' => TypedValue::Boolean(true),
+            b'n' => {
+                let mantissa = i64::from_le_bytes(self.read()?);
+                TypedValue::Number { mantissa, scale: u32::from_le_bytes(self.read()?) }
+            }
+            b'l' => TypedValue::LongNumber(self.read_text()?),
+            b's' => TypedValue::String(self.read_text()?),
+            b'a' => TypedValue::Array(self.read_text()?),
+            b'o' => TypedValue::Object(self.read_text()?),
+            _ => return Err(unkept(std::io::ErrorKind::InvalidData.into())),
+        }))
     }
 
-    /// The cells of the present row.
-    fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts
-            .zip(&self.ends)
-            .map(|(start, end)| Cell::of_json(self.bytes.get(start..*end).unwrap_or_default()))
+    fn read<const N: usize>(&mut self) -> Result<[u8; N], Failure> {
+        let mut bytes = [0; N];
+        self.file.read_exact(&mut bytes).map_err(unkept)?;
+        Ok(bytes)
+    }
+
+    fn read_text(&mut self) -> Result<&str, Failure> {
+        let length = u32::from_le_bytes(self.read()?);
+        self.text.clear();
+        let read = (&mut self.file).take(length.into()).read_to_string(&mut self.text);
+        read.map_err(unkept).map(|_| self.text.as_str())
     }
 }
 
@@ -172,22 +214,21 @@ impl Columns {
         let is_instant = is_instant.iter().copied().chain(std::iter::repeat(false));
         let mut seen: Vec<Seen> = names.iter().zip(is_instant).map(|(_, it)| Seen::new(it)).collect();
         let mut file = BufWriter::new(tempfile::tempfile().map_err(unkept)?);
-        let mut count = 0;
-        while let Some(row) = rows.next_row()? {
-            count += 1;
-            for (seen, cell) in seen.iter_mut().zip(row.cells()) {
-                seen.add(cell);
-                let json = cell.json().unwrap_or_default();
-                // A value has 16 MiB at most.
-                file.write_all(&(json.len() as u32).to_le_bytes()).map_err(unkept)?;
-                file.write_all(json).map_err(unkept)?;
+        let mut values = 0;
+        let mut batch = RowBatch::new();
+        while rows.next_batch(BATCH_ROWS, &mut batch)? {
+            values += (batch.len() * names.len()) as u64;
+            for row in 0..batch.len() {
+                for (seen, column) in seen.iter_mut().zip(batch.columns()) {
+                    let value = column.get(row);
+                    seen.add(value);
+                    keep(value, &mut file).map_err(unkept)?;
+                }
             }
         }
         let mut file = file.into_inner().map_err(|error| unkept(error.into_error()))?;
         file.rewind().map_err(unkept)?;
-        let width = names.len();
-        let kept =
-            Kept { file: BufReader::new(file), rows: count, width, bytes: Vec::new(), ends: Vec::new() };
+        let kept = Kept { file: BufReader::new(file), values, text: String::new() };
         Ok((Columns { names, types: seen.iter().map(Seen::as_type).collect() }, kept))
     }
 
@@ -237,9 +278,14 @@ impl Columns {
     fn batch(&self, rows: &mut Kept, schema: &Arc<Schema>) -> Result<Option<RecordBatch>, Failure> {
         let mut builders: Vec<Builder> = self.types.iter().map(|of| Builder::new(*of)).collect();
         let mut count = 0;
-        while count < BATCH_ROWS && rows.next()? {
+        'rows: while count < BATCH_ROWS {
+            for builder in &mut builders {
+                match rows.next()? {
+                    Some(value) => builder.push(value),
+                    None => break 'rows,
+                }
+            }
             count += 1;
-            builders.iter_mut().zip(rows.cells()).for_each(|(builder, cell)| builder.push(cell));
         }
         if count == 0 {
             return Ok(None);
@@ -271,16 +317,20 @@ impl Builder {
     }
 
     /// All values are of the type, or none.
-    fn push(&mut self, cell: Cell<'_>) {
+    fn push(&mut self, value: TypedValue<'_>) {
         match self {
-            Builder::Boolean(builder) => builder.append_option(cell.as_bool()),
-            Builder::Instant(builder) => builder.append_option(nanoseconds(cell)),
-            Builder::Whole(builder) => builder.append_option(whole(cell)),
-            Builder::Binary(builder) => builder.append_option(binary(cell)),
-            Builder::Text(builder) => {
-                let is_null = matches!(cell.kind(), Kind::Undefined | Kind::Null);
-                builder.append_option((!is_null).then(|| cell_text(cell)));
-            }
+            Builder::Boolean(builder) => builder.append_option(match value {
+                TypedValue::Boolean(it) => Some(it),
+                _ => None,
+            }),
+            Builder::Instant(builder) => builder.append_option(nanoseconds(value)),
+            Builder::Whole(builder) => builder.append_option(whole(value)),
+            Builder::Binary(builder) => builder.append_option(binary(value)),
+            Builder::Text(builder) => match value {
+                TypedValue::Undefined | TypedValue::Null => builder.append_null(),
+                TypedValue::String(text) => builder.append_value(text),
+                value => builder.append_value(value.to_string()),
+            },
         }
     }
 
@@ -302,20 +352,68 @@ mod tests {
 
     #[test]
     fn a_query_runs_once_and_its_rows_are_those_that_were_seen() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path()).unwrap();
-        store.append([r#"{"@t":"2024-05-29T10:56:01Z","N":1}"#, r#"{"@t":"2024-05-29T10:56:02Z"}"#]).unwrap();
         // It gives another value each time it runs.
         let query = Query::prepare("select N, Now() as now from stream").unwrap();
         for format in [FileFormat::Parquet, FileFormat::Arrow] {
+            let folder = tempfile::tempdir().unwrap();
+            let store = Store::open(folder.path()).unwrap();
+            store
+                .append([r#"{"@t":"2024-05-29T10:56:01Z","N":1}"#, r#"{"@t":"2024-05-29T10:56:02Z"}"#])
+                .unwrap();
             let mut rows = store.run(&query).unwrap();
             let (columns, mut kept) = Columns::see(&mut rows, &query.instant_columns()).unwrap();
             assert_eq!(columns.types, [Type::Whole, Type::Instant]);
             store.append([r#"{"@t":"2024-05-29T10:56:00Z","N":"a text"}"#]).unwrap();
             let count = columns.write(&mut kept, format, Vec::new()).unwrap();
-            assert_eq!(count, rows.stats().rows);
+            assert_eq!((count, rows.stats().rows), (2, 2));
+            let mut rows = store.run(&query).unwrap();
+            assert_eq!(write(&mut rows, &[], format, Vec::new()).unwrap(), 3);
         }
-        let mut rows = store.run(&query).unwrap();
-        assert_eq!(write(&mut rows, &[], FileFormat::Arrow, Vec::new()).unwrap(), 4);
+    }
+
+    #[test]
+    fn kept_values_come_back() {
+        let values = [
+            TypedValue::Undefined,
+            TypedValue::Null,
+            TypedValue::Boolean(false),
+            TypedValue::Boolean(true),
+            TypedValue::Number { mantissa: -410, scale: 2 },
+            TypedValue::LongNumber("1E400"),
+            TypedValue::String(""),
+            TypedValue::String("a\nb €"),
+            TypedValue::Array("[1,null]"),
+            TypedValue::Object("{}"),
+        ];
+        let mut file = tempfile::tempfile().unwrap();
+        values.iter().for_each(|value| keep(*value, &mut file).unwrap());
+        file.rewind().unwrap();
+        let file = BufReader::new(file);
+        let mut kept = Kept { file, values: values.len() as u64, text: String::new() };
+        for value in values {
+            assert_eq!(kept.next().unwrap(), Some(value));
+        }
+        assert_eq!(kept.next().unwrap(), None);
+    }
+
+    #[test]
+    fn numbers_get_the_type_that_holds_them_all() {
+        let number = |mantissa, scale| TypedValue::Number { mantissa, scale };
+        for (values, expected) in [
+            (&[number(1, 0), TypedValue::LongNumber("9223372036854775807")][..], Type::Whole),
+            (&[number(1, 0), number(410, 2)], Type::Binary),
+            (&[number(410, 2), TypedValue::LongNumber("1e300")], Type::Binary),
+            (&[number(410, 2), TypedValue::LongNumber("9007199254740993")], Type::Text),
+            (&[number(9_007_199_254_740_993, 0), number(5, 1)], Type::Text),
+            (&[number(5, 1), TypedValue::LongNumber("1e400")], Type::Text),
+            (&[number(1, 0), TypedValue::Boolean(true)], Type::Text),
+            (&[TypedValue::Null], Type::Text),
+        ] {
+            let mut seen = Seen::new(false);
+            values.iter().for_each(|value| seen.add(*value));
+            assert_eq!(seen.as_type(), expected, "{values:?}");
+        }
+        assert_eq!(binary(number(1_234_567_890_123_456, 15)), Some(1.234567890123456));
+        assert_eq!(binary(number(9_999_999_999_999_999, 15)), Some(9.999999999999999));
     }
 }

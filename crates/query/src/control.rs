@@ -5,6 +5,7 @@ use crate::memory::Budget;
 use crate::options::{RunOptions, THREADS_MAX};
 use crate::plan::Plan;
 use crate::profile::Profile;
+use crate::source::Cache;
 use crate::time;
 use crate::watch::Watch;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    pub(crate) fn new(plan: &Plan, mut options: RunOptions) -> Control {
+    pub(crate) fn new(plan: &Plan, mut options: RunOptions, cache: Option<Arc<dyn Cache>>) -> Control {
         // Counting needs to see every event.
         options.plain |= options.count_kinds;
         options.threads = options.threads.min(THREADS_MAX);
@@ -29,7 +30,7 @@ impl Control {
             profile: Profile::new(plan, &options),
             watch: Arc::new(Watch::new(plan)),
             interrupt: Arc::new(Interrupt::new(options.deadline)),
-            budget: Budget::new(options.memory_bytes),
+            budget: Budget::new(options.memory_bytes, cache),
             options,
             now: time::now(),
         }

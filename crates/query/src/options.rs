@@ -16,7 +16,7 @@ pub struct RunOptions {
     pub deadline: Option<Instant>,
     /// What groups, distinct values and rows to be sorted may take together, in bytes, as their allocations take it. A query ends before
     /// it holds a fifth more. Rows that stream take none of it, nor do blocks, nor the events that are looked at together, some megabytes a
-    /// thread.
+    /// thread. The [cache](crate::Cache) of its source counts in it, but gives way.
     pub memory_bytes: usize,
     /// How many threads find events and make rows of them, that of the caller included: one, unless it is told otherwise, and
     /// [`THREADS_MAX`] at most.

@@ -63,7 +63,8 @@ enum Found {
 
 impl Rows {
     pub(crate) fn new(plan: Arc<Plan>, source: Option<Box<dyn Source>>, options: RunOptions) -> Rows {
-        let control = Arc::new(Control::new(&plan, options));
+        let cache = source.as_ref().and_then(|source| source.cache());
+        let control = Arc::new(Control::new(&plan, options, cache));
         let source = source.map(|source| control.profile.source(source));
         let worker = Worker::new(&plan, &control);
         let outputs = outputs(&plan);

@@ -57,6 +57,20 @@ pub trait Source: Send {
     /// # Errors
     /// Whatever keeps the source from reading on; the query ends with it.
     fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError>;
+
+    /// What the source keeps of blocks that were read, for queries to come. It counts in the query's
+    /// [budget of memory](crate::RunOptions::memory_bytes), and gives way to what the query holds.
+    fn cache(&self) -> Option<Arc<dyn Cache>> {
+        None
+    }
+}
+
+/// Memory that can be done without.
+pub trait Cache: Send + Sync {
+    /// What it takes, in bytes.
+    fn held_bytes(&self) -> usize;
+    /// Gives memory back until the rest takes at most so many bytes.
+    fn shrink(&self, bytes_max: usize);
 }
 
 /// The order in which a query wants its events.

@@ -21,6 +21,11 @@ pub struct Documents<'b> {
 }
 
 impl Times<'_> {
+    /// The first event's instant and arrival number, and the last one's; zeros where there are none.
+    pub fn range(&self) -> ((u64, u64), (u64, u64)) {
+        (self.order(0), self.order(self.instants.len().saturating_sub(1)))
+    }
+
     /// The instant and arrival number of an event; zeros where there is none.
     #[inline]
     pub(crate) fn order(&self, index: usize) -> Order {

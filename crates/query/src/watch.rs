@@ -99,13 +99,14 @@ impl Watch {
     }
 
     /// Looks at a block whose events are within the query's time. Costs nothing once all is settled.
-    pub(crate) fn look(&self, block: &dyn Block) {
+    pub(crate) fn look(&self, block: &dyn Block, statistics: Option<&Statistics<'_>>) {
         self.has_looked.store(true, Relaxed);
         if self.open.load(Relaxed) == 0 {
             return;
         }
-        match Statistics::of(block) {
-            Some(statistics) => self.look_with(&Told(&statistics)),
+        let own = if statistics.is_none() { Statistics::of(block) } else { None };
+        match statistics.or(own.as_ref()) {
+            Some(statistics) => self.look_with(&Told(statistics)),
             // What is in columns, or damaged, is not read for a warning.
             None => {
                 let is_text = matches!(block.columns(), Ok(None));

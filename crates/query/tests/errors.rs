@@ -219,8 +219,20 @@ fn limits_are_named() {
             &format!("select {}", "if true then ".repeat(deep)),
             &format!("select {long}"),
             &format!("select {} from stream", vec!["1"; 1001].join(", ")),
+            &format!(
+                "select 1 from stream where x in [{}]",
+                (0..5000).map(|n| format!("k{n}")).collect::<Vec<_>>().join(",")
+            ),
         ]),
     );
+}
+
+/// A list of five thousand texts of some length.
+#[test]
+fn long_lists_are_prepared() {
+    let list: Vec<String> = (0..5000).map(|n| format!("'/api/products/{n}/reviews'")).collect();
+    let query = format!("select a from stream where b in [{}]", list.join(", "));
+    assert!(query.len() > 100_000 && Query::prepare(&query).is_ok());
 }
 
 /// However long the chain: `and` and `or` are one level.

@@ -120,12 +120,7 @@ impl Block for Bytes {
         self.numbers.len()
     }
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        let order = |index: usize| {
-            let number =
-                |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-            (number(&self.numbers), number(&self.numbers))
-        };
-        (order(0), order(self.len().saturating_sub(1)))
+        Times { instants: &self.numbers, arrivals: &self.numbers }.range()
     }
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
         Ok(Some(Times { instants: &self.numbers, arrivals: &self.numbers }))

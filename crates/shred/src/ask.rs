@@ -28,18 +28,9 @@ impl Group {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn find(&self, keys: &[&str]) -> Vec<usize> {
+        let Some(way) = self.path_of(keys) else { return Vec::new() };
+        let path = way.last().copied().unwrap_or(ROOT);
         let directory = self.directory();
-        let mut path = ROOT;
-        for key in keys {
-            let child = (1..directory.paths.len() as u32).find(|child| {
-                let step = directory.paths.step(*child);
-                step.is_some_and(|(parent, step)| {
-                    parent == path && matches!(step, Step::Key(own) if own.as_ref() == key.as_bytes())
-                })
-            });
-            let Some(child) = child else { return Vec::new() };
-            path = child;
-        }
         let columns = directory.columns.iter().enumerate();
         columns.filter(|(_, column)| column.path == path).map(|(number, _)| number).collect()
     }

@@ -59,8 +59,8 @@ enum Found {
 }
 
 impl Group {
-    /// The path of some keys, as documents spell them.
-    fn path_of(&self, keys: &[&str]) -> Option<Vec<u32>> {
+    /// The paths on the way down some keys, as documents spell them.
+    pub(crate) fn path_of(&self, keys: &[&str]) -> Option<Vec<u32>> {
         let paths = &self.directory().paths;
         let mut way = Vec::with_capacity(keys.len());
         let mut at = ROOT;

@@ -166,7 +166,7 @@ fn plan(column: &RawColumn, little: usize) -> Plan {
 
 fn write(all: &TextList, plan: Plan, events: &[u64], frames: &mut FrameWriter) -> Encoding {
     match plan {
-        Plan::Templates(learner) => Encoding::Templates(templates(learner, frames)),
+        Plan::Templates(learner) => Encoding::Templates(templates(all, learner, frames)),
         plan => Encoding::Simple(simple(all, plan, events, frames)),
     }
 }
@@ -222,17 +222,18 @@ fn estimate(learner: &Learner, ratio: &Ratio) -> usize {
     let held = |learned: &Learned| {
         let literals: usize = learned.pattern.pieces.iter().map(|(literal, _)| literal.bytes.len() + 4).sum();
         // Digits take less than half of their bytes, and what else is left over is seldom quite random.
-        let bytes: usize = learned.held.iter().map(|texts| texts.bytes().len()).sum();
-        literals / 2 + bytes / 2
+        literals / 2 + learned.held_bytes / 2
     };
-    codes / 2 + ratio.estimate(learner.rest.bytes().len()) + learner.patterns.iter().map(held).sum::<usize>()
+    codes / 2 + ratio.estimate(learner.rest_bytes) + learner.patterns.iter().map(held).sum::<usize>()
 }
 
-fn templates(learner: Learner, frames: &mut FrameWriter) -> Templates {
-    let rest = Hole::Own(leaf(&learner.rest, frames));
-    let whole = Template { pieces: vec![(Vec::new(), rest)], tail: Vec::new(), uses: learner.rest.len() };
-    let mut templates = vec![whole];
-    for Learned { pattern, held, uses, .. } in learner.patterns {
+fn templates(all: &TextList, learner: Learner, frames: &mut FrameWriter) -> Templates {
+    let rest = learner.rest(all);
+    let pieces = vec![(Vec::new(), Hole::Own(leaf(&rest, frames)))];
+    let mut templates = vec![Template { pieces, tail: Vec::new(), uses: rest.len() }];
+    for learned in learner.patterns {
+        let held: Vec<TextList> = learned.held(all).collect();
+        let Learned { pattern, uses, .. } = learned;
         let mut held = held.iter();
         let mut pieces = Vec::with_capacity(pattern.pieces.len());
         for (literal, gap) in pattern.pieces {

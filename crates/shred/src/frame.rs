@@ -79,12 +79,23 @@ pub(crate) struct FrameWriter {
     open: [Option<usize>; 2],
     compressor: CCtx<'static>,
     scratch: Vec<u8>,
+    /// Memory of frames that were compressed, for those to come.
+    spare: Vec<Vec<u8>>,
 }
+
+/// So many shared frames' memory is kept from one group to the next.
+const SPARE_FRAMES: usize = 4;
 
 impl FrameWriter {
     pub(crate) fn new() -> Result<FrameWriter, EncodeError> {
         let compressor = CCtx::try_create().ok_or(EncodeError::Compressor)?;
-        Ok(FrameWriter { drafts: Vec::new(), open: [None; 2], compressor, scratch: Vec::new() })
+        Ok(FrameWriter {
+            drafts: Vec::new(),
+            open: [None; 2],
+            compressor,
+            scratch: Vec::new(),
+            spare: Vec::new(),
+        })
     }
 
     /// How many bytes these would take compressed by themselves; they are left in `scratch`. Used to choose between encodings, too.
@@ -104,7 +115,8 @@ impl FrameWriter {
         let frame = match *open {
             Some(frame) if bytes.len() < SHARED_PART_BYTES => frame,
             _ => {
-                self.drafts.push((packing, Vec::new()));
+                let spare = if packing == Packing::Plain { None } else { self.spare.pop() };
+                self.drafts.push((packing, spare.unwrap_or_default()));
                 let frame = self.drafts.len() - 1;
                 if bytes.len() < SHARED_PART_BYTES {
                     *open = Some(frame);
@@ -130,13 +142,24 @@ impl FrameWriter {
             let length = draft.len() as u32;
             let (packing, stored) = match packing {
                 Packing::Plain => (packing, draft),
-                _ => self.compress(&draft)?,
+                Packing::Compressed | Packing::Prefixed => {
+                    let compressed = self.compress(&draft)?;
+                    self.keep(draft);
+                    compressed
+                }
             };
             let checksum = crc32fast::hash(&stored);
             infos.push(FrameInfo { length, stored: stored.len() as u32, packing, checksum });
             frames.push(stored);
         }
         Ok((infos, frames))
+    }
+
+    fn keep(&mut self, mut draft: Vec<u8>) {
+        if self.spare.len() < SPARE_FRAMES && draft.capacity() <= 2 * SHARED_FRAME_BYTES {
+            draft.clear();
+            self.spare.push(draft);
+        }
     }
 
     /// Compresses a frame: the lengths of the chunks as stored, then the chunks. One that does not shrink is stored as it is.
@@ -146,10 +169,14 @@ impl FrameWriter {
         if first.is_empty() {
             return Ok((Packing::Compressed, Vec::new()));
         }
-        let dictionary = self.dictionary(first, rest);
+        let (second, rest) = rest.split_at(rest.len().min(CHUNK_BYTES));
+        let (dictionary, compressed) = self.second(first, second)?;
         let level = if dictionary.is_some() { PREFIXED_LEVEL } else { LEVEL };
         let length = self.length_at(level, first);
         chunks.push(first, length, &self.scratch)?;
+        if !second.is_empty() {
+            chunks.push(second, compressed.len(), &compressed)?;
+        }
         for chunk in rest.chunks(CHUNK_BYTES) {
             let length = match &dictionary {
                 Some(dictionary) => self.length_after(chunk, dictionary),
@@ -161,17 +188,30 @@ impl FrameWriter {
         Ok((packing, chunks.finish()))
     }
 
-    /// The first chunk as a dictionary for the others, if that makes the second one smaller by a sixteenth. HEURISTIC: names and addresses
-    /// took a tenth less, texts of kilobytes that repeat an eighth of what they took.
-    fn dictionary(&mut self, first: &[u8], rest: &[u8]) -> Option<CDict<'static>> {
-        let second = rest.chunks(CHUNK_BYTES).next()?;
+    /// The first chunk as a dictionary for the others, if that makes the second one smaller by a sixteenth; and the second one compressed. HEURISTIC:
+    /// names and addresses took a tenth less, texts of kilobytes that repeat an eighth of what they took.
+    fn second(
+        &mut self,
+        first: &[u8],
+        second: &[u8],
+    ) -> Result<(Option<CDict<'static>>, Vec<u8>), EncodeError> {
+        if second.is_empty() {
+            return Ok((None, Vec::new()));
+        }
+        if self.compressed_length(second) == usize::MAX {
+            return Err(EncodeError::Compressor);
+        }
+        let alone = self.scratch.clone();
         // What begins so would be taken for a dictionary that was trained.
         if first.starts_with(&MAGIC_DICTIONARY.to_le_bytes()) {
-            return None;
+            return Ok((None, alone));
         }
-        let dictionary = CDict::try_create(first, PREFIXED_LEVEL)?;
-        let (alone, after) = (self.compressed_length(second), self.length_after(second, &dictionary));
-        (after as u64 * 16 < alone as u64 * 15).then_some(dictionary)
+        let Some(dictionary) = CDict::try_create(first, PREFIXED_LEVEL) else { return Ok((None, alone)) };
+        let after = self.length_after(second, &dictionary);
+        Ok(match after as u64 * 16 < alone.len() as u64 * 15 {
+            true => (Some(dictionary), self.scratch.clone()),
+            false => (None, alone),
+        })
     }
 
     /// How many bytes a chunk takes with a dictionary; they are left in `scratch`.

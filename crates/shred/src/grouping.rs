@@ -2,8 +2,9 @@
 //!
 //! What a shape determines, or nearly so, becomes a few long runs. Which place a value has is told by the shapes alone.
 
-/// HEURISTIC: so many values tell whether they are better stored by shape.
+/// HEURISTIC: so many values tell whether they are better stored by shape, or those of so many elements.
 const SAMPLE: usize = 2048;
+const SAMPLE_ELEMENTS: usize = 4096;
 
 /// How many values of a column each shape of its list has: by the shape's code, those that have any.
 pub(crate) type Counts = Vec<(u32, u32)>;
@@ -78,7 +79,7 @@ pub(crate) fn pays(values: &[i64], codes: impl Iterator<Item = u32>, counts: &Co
     }
     let mut rest = values;
     let mut grouped = 0;
-    for code in codes {
+    for code in codes.take(SAMPLE_ELEMENTS) {
         let Some((count, last)) = by_shape.get_mut(code as usize) else { continue };
         let (own, after) = rest.split_at((*count).min(rest.len()));
         rest = after;
@@ -90,6 +91,7 @@ pub(crate) fn pays(values: &[i64], codes: impl Iterator<Item = u32>, counts: &Co
             break;
         }
     }
+    let values = &values[..values.len() - rest.len()];
     grouped * 2 < values.windows(2).filter(|pair| pair[0] != pair[1]).count()
 }
 

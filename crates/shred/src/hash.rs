@@ -48,6 +48,12 @@ fn mix_member(hash: u64, key: &[u8], kind: u8) -> u64 {
     }
 }
 
+/// The hash of a text.
+#[inline(always)]
+pub(crate) fn of_bytes(text: &[u8]) -> u64 {
+    mix_member(MULTIPLIER, text, 0)
+}
+
 const CLOSE: u8 = 200;
 const OPEN: u8 = 201;
 

@@ -20,8 +20,9 @@ pub(crate) struct Learner {
     heads: Vec<Head>,
     /// The pattern of each value, counted from 1; 0 where none fits.
     pub(crate) codes: Vec<i64>,
-    /// The texts that none fits.
-    pub(crate) rest: TextList,
+    /// The texts that none fits: where they stand in the bytes of the column, and how many bytes they have.
+    rest: Vec<(u32, u32)>,
+    pub(crate) rest_bytes: usize,
     /// How many texts were taken to teach a template.
     lessons: usize,
     /// How many patterns one text fitted.
@@ -38,8 +39,24 @@ pub(crate) struct Learned {
     pub(crate) pattern: Pattern,
     /// How much is left over by values that fit: the less, the sooner it is tried.
     gaps: usize,
-    pub(crate) held: Vec<TextList>,
+    /// For each text that fits, what each gap holds: where that stands in the bytes of the column.
+    held: Vec<(u32, u32)>,
+    pub(crate) held_bytes: usize,
     pub(crate) uses: usize,
+}
+
+impl Learned {
+    /// What each gap holds, over all texts that fit.
+    pub(crate) fn held(&self, column: &TextList) -> impl Iterator<Item = TextList> {
+        (0..self.gaps).map(|gap| texts_at(column, self.held.iter().skip(gap).step_by(self.gaps)))
+    }
+}
+
+/// What stands at some places of a column's bytes.
+fn texts_at<'p>(column: &TextList, places: impl Iterator<Item = &'p (u32, u32)>) -> TextList {
+    let mut texts = TextList::default();
+    places.for_each(|(from, to)| texts.push_range(column.bytes(), *from as usize, *to as usize));
+    texts
 }
 
 /// HEURISTIC: a column is given up where, after so many texts or any power of two above, fewer than a quarter fit a template. Free text
@@ -70,10 +87,16 @@ impl Learner {
         self.codes.len() - self.rest.len()
     }
 
-    /// Takes the next text of the column. `value` gives what a column's cursor stands at, `candidates` all values of the event.
+    /// The texts that none fits.
+    pub(crate) fn rest(&self, column: &TextList) -> TextList {
+        texts_at(column, self.rest.iter())
+    }
+
+    /// Takes the next text of the column, which stands at `at` in its bytes. `value` gives what a column's cursor stands at, `candidates` all values of the event.
     pub(crate) fn text<'d>(
         &mut self,
-        text: &[u8],
+        text: &'d [u8],
+        at: usize,
         shape: u32,
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
         candidates: impl FnOnce() -> Vec<Candidate<'d>>,
@@ -96,13 +119,15 @@ impl Learner {
                     2 => self.singles -= 1,
                     _ => {}
                 }
-                for (held, filling) in learned.held.iter_mut().zip(&self.scratch) {
-                    held.push_range(text, filling.start, filling.end);
+                for filling in &self.scratch {
+                    learned.held.push(((at + filling.start) as u32, (at + filling.end) as u32));
+                    learned.held_bytes += filling.len();
                 }
                 self.codes.push(i64::from(number) + 1);
             }
             None => {
-                self.rest.push(text);
+                self.rest.push((at as u32, (at + text.len()) as u32));
+                self.rest_bytes += text.len();
                 self.codes.push(0);
             }
         }
@@ -176,12 +201,11 @@ impl Learner {
             None => {
                 let number = self.patterns.len() as u32;
                 let gaps = pattern.gaps();
-                let held = vec![TextList::default(); gaps];
                 self.known.insert(pattern.clone(), number);
                 self.heads.push(
                     pattern.pieces.first().map_or(Head::of(&pattern.tail), |(literal, _)| literal.head),
                 );
-                self.patterns.push(Learned { pattern, gaps, held, uses: 0 });
+                self.patterns.push(Learned { pattern, gaps, held: Vec::new(), held_bytes: 0, uses: 0 });
                 number
             }
         };

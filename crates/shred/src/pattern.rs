@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::encoding::templates::HOLES_MAX;
 use crate::number::DIGITS_MAX;
+use crate::texts::{begins_with, same};
 
 /// What stands between two literals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +44,7 @@ impl Literal {
         if self.bytes.len() <= 8 {
             text.get(self.bytes.len()..)
         } else {
-            text.strip_prefix(self.bytes.as_slice())
+            begins_with(text, &self.bytes).then(|| &text[self.bytes.len()..])
         }
     }
 }
@@ -129,9 +130,9 @@ fn is_number(digits: &[u8]) -> bool {
 impl Gap {
     /// What a text begins with, if it fits; of a reference, `value` is what it refers to.
     #[inline]
-    fn fits<'t>(self, text: &'t [u8], value: Option<&[u8]>) -> Option<&'t [u8]> {
+    fn fits<'t>(self, text: &'t [u8], value: Option<&'t [u8]>) -> Option<&'t [u8]> {
         match self {
-            Gap::Reference(_) => text.starts_with(value?).then(|| &text[..value.map_or(0, <[u8]>::len)]),
+            Gap::Reference(_) => value.filter(|value| begins_with(text, value)),
             Gap::Number => Some(run(text, |byte| byte.is_ascii_digit())).filter(|digits| is_number(digits)),
             Gap::Word => Some(run(text, is_word)).filter(|word| !word.is_empty()),
             Gap::Token => Some(run(text, is_token)).filter(|token| !token.is_empty()),
@@ -159,7 +160,7 @@ impl Pattern {
                 held.push(from..from + filling.len());
             }
         }
-        rest == self.tail.as_slice()
+        same(rest, &self.tail)
     }
 
     /// The pattern of a text, given the other values of its event. Nothing where it would tell little.
@@ -263,7 +264,7 @@ impl<'d> ByFirst<'d> {
 fn reference<'c, 'd>(text: &[u8], at: usize, candidates: &'c [Candidate<'d>]) -> Option<&'c Candidate<'d>> {
     let rest = &text[at..];
     let fits = |candidate: &&Candidate<'_>| {
-        rest.starts_with(candidate.text) && {
+        begins_with(rest, candidate.text) && {
             let after = &rest[candidate.text.len()..];
             let ends = candidate.text.last().is_some_and(|last| !is_word(*last));
             let zeros = candidate.fraction

@@ -93,8 +93,9 @@ impl<'a, 'd> Walk<'a, 'd> {
         let Walk { dissection, learners, cursors, open, .. } = self;
         let Some(learner) = &mut learners[column as usize] else { return };
         let columns = &dissection.columns;
-        let text =
-            columns[column as usize].values.texts.get(cursors[column as usize] + nth).unwrap_or_default();
+        let texts = &columns[column as usize].values.texts;
+        let range = texts.range(cursors[column as usize] + nth).unwrap_or_default();
+        let (text, at) = (texts.bytes().get(range.clone()).unwrap_or_default(), range.start);
         let value = |column: u32| columns[column as usize].values.texts.get(cursors[column as usize]);
         let candidates = || {
             let shapes = open.iter().rev().map(|shape| &dissection.shapes[*shape as usize]);
@@ -115,6 +116,6 @@ impl<'a, 'd> Walk<'a, 'd> {
             candidates.extend(usable.filter_map(candidate).take(CANDIDATES_MAX));
             candidates
         };
-        learner.text(text, shape, value, candidates);
+        learner.text(text, at, shape, value, candidates);
     }
 }

@@ -11,12 +11,23 @@ use crate::error::{DecodeError, malformed};
 use crate::number::{self, Plain};
 use crate::output::{Output, SLACK};
 
-/// Texts that stand anywhere in some bytes, so that equal ones may share a place.
+/// Texts in some bytes. Documents take values of all columns in turn, so that each value is a load from another place: the less is
+/// stored for it, the fewer of them miss the processor's cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spans<'f> {
     bytes: Cow<'f, [u8]>,
-    /// Where each begins and ends.
-    spans: Vec<(u32, u32)>,
+    places: Places,
+}
+
+/// Where texts stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Places {
+    /// One after another: where each begins, and where the last one ends.
+    Bounds(Vec<u32>),
+    /// One after another, so many of one length.
+    Every { length: usize, count: usize },
+    /// The entries likewise; and for each text which of them it is.
+    Coded { bounds: Vec<u32>, codes: Vec<u32> },
 }
 
 const TOO_LONG: DecodeError = malformed("its documents are longer than it says");
@@ -33,20 +44,23 @@ impl<'f> Spans<'f> {
             Ok(())
         };
         Ok(match values {
-            Values::Texts(texts) => Spans::of_texts(texts),
+            Values::Texts(texts) => {
+                let (bounds, bytes) = bounds_of(texts);
+                Spans { bytes, places: Places::Bounds(bounds) }
+            }
             Values::Coded(Coded { entries, codes }) => {
-                let Spans { bytes, spans } = Spans::of_texts(entries);
-                let span = |code: &u32| spans.get(*code as usize).copied();
-                let spans = codes.iter().map(span).collect::<Option<Vec<(u32, u32)>>>();
-                Spans { bytes, spans: spans.ok_or(DecodeError::OutOfRange { what: "code" })? }
+                let (bounds, bytes) = bounds_of(entries);
+                Spans { bytes, places: Places::Coded { bounds, codes } }
             }
             Values::Spelled(spelled) => {
-                take(spelled.text_length().checked_mul(spelled.len()))?;
-                Spans::of_texts(spelled.texts()?)
+                let (length, count) = (spelled.text_length(), spelled.len());
+                take(length.checked_mul(count))?;
+                Spans { bytes: spelled.texts()?.into_parts().1, places: Places::Every { length, count } }
             }
             Values::Times(times) => {
-                take(times.text_length().checked_mul(times.units.len()))?;
-                Spans::of_texts(times.texts())
+                let (length, count) = (times.text_length(), times.units.len());
+                take(length.checked_mul(count))?;
+                Spans { bytes: times.texts().into_parts().1, places: Places::Every { length, count } }
             }
             Values::Whole(numbers) => Spans::of_numbers(
                 numbers.iter().map(|mantissa| Plain { mantissa: *mantissa, scale: 0 }),
@@ -59,14 +73,10 @@ impl<'f> Spans<'f> {
         })
     }
 
-    fn of_texts(texts: Texts<'f>) -> Spans<'f> {
-        let (ends, bytes) = texts.into_parts();
-        let starts = std::iter::once(0).chain(ends.iter().copied());
-        Spans { bytes, spans: starts.zip(ends.iter().copied()).collect() }
-    }
-
     fn of_numbers(numbers: impl Iterator<Item = Plain>, left: &mut usize) -> Result<Spans<'f>, DecodeError> {
-        let (mut bytes, mut spans) = (Vec::new(), Vec::with_capacity(numbers.size_hint().1.unwrap_or(0)));
+        let count = numbers.size_hint().1.unwrap_or(0);
+        let (mut bytes, mut bounds) = (Vec::with_capacity(4 * count), Vec::with_capacity(count + 1));
+        bounds.push(0);
         let mut buffer: number::Buffer = [0; _];
         for number in numbers {
             let (from, to) = number::spell(number, &mut buffer);
@@ -74,7 +84,7 @@ impl<'f> Spans<'f> {
             // A block of a fixed length, of which what is too much is taken off again.
             bytes.extend_from_slice(buffer[from..].first_chunk::<SLACK>().map_or(&[], |block| &block[..]));
             bytes.truncate(start + to - from);
-            spans.push((start as u32, bytes.len() as u32));
+            bounds.push(bytes.len() as u32);
             if bytes.len() > *left {
                 return Err(TOO_LONG);
             }
@@ -82,24 +92,49 @@ impl<'f> Spans<'f> {
         *left -= bytes.len();
         // So that the last ones are copied by instructions of a fixed length too.
         bytes.extend_from_slice(&[0; SLACK]);
-        Ok(Spans { bytes: Cow::Owned(bytes), spans })
+        Ok(Spans { bytes: Cow::Owned(bytes), places: Places::Bounds(bounds) })
     }
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.spans.len()
+        match &self.places {
+            Places::Bounds(bounds) => bounds.len() - 1,
+            Places::Every { count, .. } => *count,
+            Places::Coded { codes, .. } => codes.len(),
+        }
+    }
+
+    /// Where a value's text begins and ends.
+    #[inline(always)]
+    fn range(&self, index: usize) -> Option<(usize, usize)> {
+        let (bounds, index) = match &self.places {
+            Places::Bounds(bounds) => (bounds, index),
+            Places::Every { length, count } => {
+                return (index < *count).then(|| (index * length, (index + 1) * length));
+            }
+            Places::Coded { bounds, codes } => (bounds, *codes.get(index)? as usize),
+        };
+        let [from, to, ..] = bounds.get(index..)? else { return None };
+        Some((*from as usize, *to as usize))
     }
 
     /// The text of a value.
     pub(crate) fn get(&self, index: usize) -> Option<&[u8]> {
-        let (from, to) = *self.spans.get(index)?;
-        self.bytes.get(from as usize..to as usize)
+        let (from, to) = self.range(index)?;
+        self.bytes.get(from..to)
     }
 
     /// Appends the text of a value.
     #[inline(always)]
     pub(crate) fn append(&self, index: usize, out: &mut Output) -> Result<(), DecodeError> {
-        let (from, to) = *self.spans.get(index).ok_or(DecodeError::OutOfRange { what: "value" })?;
-        out.push_range(&self.bytes, from as usize, to as usize)
+        let (from, to) = self.range(index).ok_or(DecodeError::OutOfRange { what: "value" })?;
+        out.push_range(&self.bytes, from, to)
     }
+}
+
+/// Where texts begin, where the last one ends, and their bytes.
+fn bounds_of(texts: Texts<'_>) -> (Vec<u32>, Cow<'_, [u8]>) {
+    let (mut bounds, bytes) = texts.into_parts();
+    bounds.insert(0, 0);
+    (bounds, bytes)
 }

@@ -3,6 +3,8 @@
 //! Values are copied out of their documents once, while those are in the processor's cache. All that follows goes over one column at
 //! a time, whose bytes then stand together, and the buffers serve the next group again.
 
+use std::ops::Range;
+
 /// Texts in order. Together they have less than 4 GiB.
 #[derive(Clone, Debug)]
 pub(crate) struct TextList {
@@ -73,8 +75,14 @@ impl TextList {
     /// A text by its index.
     #[inline(always)]
     pub(crate) fn get(&self, index: usize) -> Option<&[u8]> {
+        self.bytes.get(self.range(index)?)
+    }
+
+    /// Where a text stands among all bytes.
+    #[inline(always)]
+    pub(crate) fn range(&self, index: usize) -> Option<Range<usize>> {
         let [from, to, ..] = self.bounds.get(index..)? else { return None };
-        self.bytes.get(*from as usize..*to as usize)
+        Some(*from as usize..*to as usize)
     }
 
     /// The texts in order.
@@ -98,6 +106,31 @@ impl TextList {
     }
 }
 
+/// Whether two texts are equal. Most are short, and compared by two loads of each that may overlap, without a call.
+#[inline(always)]
+pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
+    #[inline(always)]
+    fn ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
+        a.first_chunk::<N>() == b.first_chunk::<N>() && a.last_chunk::<N>() == b.last_chunk::<N>()
+    }
+    a.len() == b.len()
+        && match a.len() {
+            0 => true,
+            1 => a.first() == b.first(),
+            2..=3 => ends::<2>(a, b),
+            4..=7 => ends::<4>(a, b),
+            8..=15 => ends::<8>(a, b),
+            16..=32 => ends::<16>(a, b),
+            _ => a == b,
+        }
+}
+
+/// Whether a text begins with another one.
+#[inline(always)]
+pub(crate) fn begins_with(text: &[u8], other: &[u8]) -> bool {
+    text.get(..other.len()).is_some_and(|beginning| same(beginning, other))
+}
+
 impl<'t> FromIterator<&'t [u8]> for TextList {
     fn from_iter<I: IntoIterator<Item = &'t [u8]>>(texts: I) -> TextList {
         let mut list = TextList::default();
@@ -112,6 +145,20 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn texts_are_compared_as_slices_are(text in prop::collection::vec(0..3u8, 0..70), changed in any::<prop::sample::Index>(), length in 0..70usize) {
+            let mut other = text.clone();
+            prop_assert!(same(&text, &other));
+            prop_assert_eq!(begins_with(&text, &other[..length.min(text.len())]), true);
+            if !other.is_empty() {
+                other[changed.index(text.len())] ^= 4;
+                prop_assert!(!same(&text, &other));
+            }
+            other.truncate(length);
+            prop_assert_eq!(same(&text, &other), text == other);
+            prop_assert_eq!(begins_with(&text, &other), text.starts_with(&other));
+        }
+
         #[test]
         fn texts_of_all_lengths_come_back(texts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 0..30)) {
             let whole = texts.concat();

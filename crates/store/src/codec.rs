@@ -175,6 +175,15 @@ pub trait Codec: Send + Sync {
         Err(DecodeError::Unknown)
     }
 
+    /// The documents of a block some of whose parts are damaged, as far as they are whole: for each event its document, without its line feed,
+    /// or none. Asked for by repair only.
+    ///
+    /// # Errors
+    /// As [`times`](Codec::times) has them, where not even a part of them can be told.
+    fn whole_documents(&self, _block: &dyn Parts) -> Result<Vec<Option<Vec<u8>>>, DecodeError> {
+        Err(DecodeError::Unknown)
+    }
+
     /// What a part holds, in names for whoever hears that it is damaged. Asked for no other reason; the part itself is not to be read.
     fn holds(&self, _block: &dyn Parts, _part: &str) -> Vec<String> {
         Vec::new()

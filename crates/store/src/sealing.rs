@@ -1,17 +1,20 @@
 //! Sealing: the memtable, or a large batch, becomes segments.
 
+use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
-use crate::error::{Failure, SealError};
+use crate::error::{AppendError, Failure, SealError};
+use crate::event::Event;
 use crate::format::Key;
+use crate::log::SourcePosition;
 use crate::manifest::{Manifest, SourceMark, Sources, mark};
 use crate::memtable::Memtable;
 use crate::options::FlushStats;
 use crate::retire;
 use crate::segment::{Sealed, Segment, Written, write_sorted};
 use crate::snapshot::Segments;
-use crate::writer::{Frozen, Inner, Writer};
+use crate::writer::{Frozen, Inner, Writer, check_numbers};
 
 impl Writer {
     /// Takes the memtable and its log aside, behind what could not be sealed before. All of it is durable.
@@ -38,8 +41,9 @@ impl Inner {
     /// with those that came since.
     pub(crate) fn seal(&self) -> Result<(), SealError> {
         let _one_at_a_time = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is sealed was durable before, so that a failure on the way takes nothing back; and nothing is left in the log.
-        let mut writer = self.settle(self.lock())?;
+        // What is sealed was durable before, so that a failure on the way takes nothing back; and nothing is left in the log. Most of it is
+        // flushed while others append.
+        let mut writer = self.settle(self.flush_log(self.lock())?)?;
         if !writer.replayed.memtable.runs.is_empty() {
             writer.freeze();
         }
@@ -91,33 +95,53 @@ impl Inner {
         }
     }
 
-    /// Writes the events of a batch, sorted by key, straight into segments.
+    /// Writes the events of a batch straight into segments. Others append meanwhile: the arrival numbers are taken first, and no lock of
+    /// theirs is held while blocks are made and written.
     pub(crate) fn seal_batch(
         &self,
-        writer: &mut Writer,
-        events: &[(Key, &[u8])],
-        next_arrival: u64,
-        source: Option<(&str, SourceMark)>,
-    ) -> Result<(), SealError> {
-        let mut stats = FlushStats::default();
+        events: &[Event<'_>],
+        source: Option<SourcePosition<'_>>,
+    ) -> Result<Range<u64>, AppendError> {
+        let _one_at_a_time = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
+        // Batches that came before are durable, and shown, before.
+        let mut writer = self.flush_log(self.lock())?;
+        let first = writer.replayed.next_arrival;
+        check_numbers(first, events)?;
+        let next = first + events.len() as u64;
+        writer.replayed.next_arrival = next;
         let mut sources = writer.replayed.sources.clone();
-        if let Some((name, position)) = source {
-            mark(&mut sources, name, position);
+        drop(writer);
+        let mut sorted: Vec<(Key, &[u8])> = (first..next)
+            .zip(events)
+            .map(|(arrival, event)| (Key { instant: event.instant, arrival }, event.bytes))
+            .collect();
+        if !sorted.is_sorted_by_key(|(key, _)| *key) {
+            sorted.sort_unstable_by_key(|(key, _)| *key);
         }
-        let written = self.write_segments(events, &sources, &mut stats);
+        let place = |position| SourceMark { position, next_arrival: next };
+        let source = source.map(|source| (source.name, place(source.position)));
+        if let Some((name, place)) = source {
+            mark(&mut sources, name, place);
+        }
+        let mut stats = FlushStats::default();
+        let written = self.write_segments(&sorted, &sources, &mut stats);
+        let mut writer = self.lock();
         writer.stats.add(&stats);
         let written = written.map_err(|failure| writer.fail(failure))?;
         let mut manifest = writer.manifest.clone();
-        manifest.next_arrival = next_arrival;
-        if let Some((name, position)) = source {
-            mark(&mut manifest.sources, name, position);
+        manifest.next_arrival = manifest.next_arrival.max(next);
+        if let Some((name, place)) = source {
+            mark(&mut manifest.sources, name, place);
         }
-        self.replace_segments(writer, manifest, &[], written, |writer| {
-            writer.replayed.next_arrival = next_arrival;
-            if let Some((name, position)) = source {
-                writer.replayed.mark(name, position);
+        self.replace_segments(&mut writer, manifest, &[], written, |writer| {
+            if let Some((name, place)) = source {
+                writer.replayed.mark(name, place);
             }
-        })
+        })?;
+        self.check_hold(&mut writer)?;
+        drop(writer);
+        self.signal.wake();
+        Ok(first..next)
     }
 
     /// Writes events, sorted by key, into segments that are durable, and that no manifest names yet.

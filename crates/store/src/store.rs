@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::codec::Codec;
 use crate::error::{AppendError, Failure, OpenError, Operation, SealError};
 use crate::event::Event;
-use crate::format::{Key, NUMBER_MAX};
 use crate::hold::{self, Hold};
 use crate::inventory::{Unnamed, UnnamedKind};
 use crate::io::{Directory, Disk};
@@ -19,7 +18,7 @@ use crate::recovery::Leftover;
 use crate::removal::{Removed, Retention};
 use crate::snapshot::Snapshot;
 use crate::upkeep::Threads;
-use crate::writer::{Inner, Pending};
+use crate::writer::{Inner, Pending, check_numbers};
 use crate::{inventory, recovery, run};
 
 /// When sealing fails again and again, for lack of room say, appending goes on until the memtable has as many segments' worth of bytes.
@@ -31,11 +30,6 @@ pub struct Store {
     inner: Arc<Inner>,
     /// Dropped after `inner`, with the last handle.
     _threads: Arc<Threads>,
-}
-
-/// That there are numbers for these events.
-fn check_numbers(first: u64, events: &[Event<'_>]) -> Result<(), AppendError> {
-    if first + events.len() as u64 >= NUMBER_MAX { Err(AppendError::NumbersUsedUp) } else { Ok(()) }
 }
 
 impl std::fmt::Debug for Store {
@@ -138,7 +132,8 @@ impl Store {
     }
 
     /// As [`append_from`](Store::append_from), but writes the events straight into sealed segments instead of the log: for much data at a
-    /// time, some tens of megabytes a batch. Durable when it returns, whatever the durability. Takes four flushes; other appends wait meanwhile.
+    /// time, some tens of megabytes a batch. Durable when it returns, whatever the durability. Takes four flushes. Others append meanwhile,
+    /// and their events are seen before these; another such batch, and sealing, wait. Where it fails, its arrival numbers stay unused.
     pub fn append_sealed(
         &self,
         events: &[Event<'_>],
@@ -148,25 +143,7 @@ impl Store {
             return self.append_from(events, source);
         }
         self.inner.check(events, source)?;
-        // Batches that came before are shown before.
-        let mut writer = self.inner.settle(self.inner.lock())?;
-        let first = writer.replayed.next_arrival;
-        check_numbers(first, events)?;
-        let next = first + events.len() as u64;
-        let mut sorted: Vec<(Key, &[u8])> = (first..next)
-            .zip(events)
-            .map(|(arrival, event)| (Key { instant: event.instant, arrival }, event.bytes))
-            .collect();
-        if !sorted.is_sorted_by_key(|(key, _)| *key) {
-            sorted.sort_unstable_by_key(|(key, _)| *key);
-        }
-        let mark = |position| SourceMark { position, next_arrival: next };
-        let source = source.map(|source| (source.name, mark(source.position)));
-        self.inner.seal_batch(&mut writer, &sorted, next, source)?;
-        self.inner.check_hold(&mut writer)?;
-        drop(writer);
-        self.inner.signal.wake();
-        Ok(first..next)
+        self.inner.seal_batch(events, source)
     }
 
     /// Seals the memtable now, or what of it could not be sealed before. Does nothing if it is empty. Others append meanwhile.

@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::codec::Codec;
 use crate::error::{AppendError, Failure, Operation, SealError};
 use crate::event::Event;
-use crate::format::{FileKind, SOURCE_NAME_BYTES_MAX};
+use crate::format::{FileKind, NUMBER_MAX, SOURCE_NAME_BYTES_MAX};
 use crate::hold::Hold;
 use crate::io::{Directory, Lock};
 use crate::log::{LogWriter, SourcePosition};
@@ -29,7 +29,7 @@ pub(crate) struct Inner {
     pub(crate) environment: Arc<Environment>,
     /// Numbers of files, and which of them are being written.
     pub(crate) numbers: Numbers,
-    /// Held by the one that seals; taken before `writer`.
+    /// Held by the one that seals the memtable or a batch; taken before `writer`.
     pub(crate) sealing: Mutex<()>,
     /// Held by the one that compacts or removes segments; taken before `writer`.
     pub(crate) compacting: Mutex<Passed>,
@@ -105,6 +105,11 @@ pub(crate) struct Frozen {
 pub(crate) struct Pending {
     pub(crate) runs: Vec<Run>,
     pub(crate) source: Option<(String, SourceMark)>,
+}
+
+/// That there are numbers for these events.
+pub(crate) fn check_numbers(first: u64, events: &[Event<'_>]) -> Result<(), AppendError> {
+    if first + events.len() as u64 >= NUMBER_MAX { Err(AppendError::NumbersUsedUp) } else { Ok(()) }
 }
 
 impl Writer {

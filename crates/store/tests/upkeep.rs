@@ -118,6 +118,46 @@ fn appends_go_on_while_the_memtable_is_being_sealed() {
 }
 
 #[test]
+fn appends_go_on_while_a_batch_is_written_into_segments() {
+    let folder = Simulated::new();
+    let gate = Arc::new(Gate::default());
+    let options = Options { segments: LAYOUT, background: false, ..Options::default() };
+    let store = Store::open_on(Arc::new(folder.clone()), options, gate.clone()).unwrap();
+    let source = |position| Some(SourcePosition { name: "app.log", position });
+    append(&store, &[document(0)]);
+    let bulk = std::thread::spawn({
+        let store = store.clone();
+        move || {
+            let documents: Vec<(u64, String)> = (1..20).map(document).collect();
+            let events: Vec<Event<'_>> =
+                documents.iter().map(|(n, text)| Event { instant: *n, bytes: text.as_bytes() }).collect();
+            store.append_sealed(&events, source(100)).unwrap()
+        }
+    });
+    wait_until("the batch is being encoded", || gate.reached.load(SeqCst));
+    // The encoder stands still; appends, snapshots and losses of power do not mind.
+    let late = document(20);
+    let event = [Event { instant: 20, bytes: late.1.as_bytes() }];
+    assert_eq!(store.append_from(&event, source(200)).unwrap(), 20..21);
+    let row = |n: u64| (n, n, document(n).1.into_bytes());
+    assert_eq!(rows(&store.snapshot()), [row(0), row(20)]);
+    let left = Simulated::with(folder.medium().after(Crash::Nothing, &mut Chance(1)));
+    let reopened = open(&left, &tiny()).unwrap();
+    assert_eq!(rows(&reopened.snapshot()), [row(0), row(20)]);
+    assert_eq!(reopened.append(&event).unwrap(), 21..22, "the numbers of the batch stay unused");
+    *gate.open.lock().unwrap() = true;
+    gate.changed.notify_all();
+    assert_eq!(bulk.join().unwrap(), 1..20);
+    let expected: Vec<Row> = (0..21).map(row).collect();
+    assert_eq!(rows(&store.snapshot()), expected);
+    assert_eq!(store.source_position("app.log"), Some(200), "what came later counts");
+    drop(store);
+    let store = open(&folder, &tiny()).unwrap();
+    assert_eq!(rows(&store.snapshot()), expected);
+    assert_eq!(store.source_position("app.log"), Some(200));
+}
+
+#[test]
 fn what_is_old_enough_is_sealed() {
     for background in [true, false] {
         let folder = Simulated::new();

@@ -1,8 +1,9 @@
 //! What the store asks about blocks: statistics, which are the query engine's matter, and columns, which are made by shape.
 
 use std::cell::{OnceCell, RefCell};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tamias_shred::{EVENTS_MAX, Event, Frames, GROUP_BYTES_MAX, Group, GroupReader, encode};
+use tamias_shred::{EVENTS_MAX, Encoder, Event, Frames, GROUP_BYTES_MAX, Group, GroupReader};
 use tamias_store::{
     Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, ReadError, Times,
 };
@@ -18,8 +19,21 @@ pub(crate) fn frame_name(frame: u32) -> String {
     format!("{FRAME}{frame}")
 }
 
+/// A segment is made by two threads; each finds an encoder that has its memory already.
+const ENCODERS_KEPT: usize = 2;
+
 /// A block in columns is one group: its directory, and its frames, are the parts.
-pub(crate) struct ShreddedBlocks;
+#[derive(Default)]
+pub(crate) struct ShreddedBlocks {
+    /// Those that no thread uses now, at most [`ENCODERS_KEPT`].
+    encoders: Mutex<Vec<Encoder>>,
+}
+
+impl ShreddedBlocks {
+    fn encoders(&self) -> MutexGuard<'_, Vec<Encoder>> {
+        self.encoders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Codec for ShreddedBlocks {
     fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
@@ -40,8 +54,16 @@ impl Codec for ShreddedBlocks {
             Some(Event { instant: key.instant, arrival: key.arrival, document })
         };
         let events: Vec<Event<'_>> = (0..documents.len()).map(event).collect::<Option<_>>()?;
+        let kept = self.encoders().pop();
+        let mut encoder = kept.map_or_else(Encoder::new, Ok).ok()?;
+        let encoded = encoder.encode(&events);
+        let mut encoders = self.encoders();
+        if encoders.len() < ENCODERS_KEPT {
+            encoders.push(encoder);
+        }
+        drop(encoders);
         // What cannot be encoded, and proved to be, stays text.
-        let encoded = encode(&events).ok()?;
+        let encoded = encoded.ok()?;
         let frames = (0..).zip(encoded.frames);
         let frames = frames.map(|(number, bytes)| NamedPart { name: frame_name(number), bytes });
         let directory = NamedPart { name: DIRECTORY.to_owned(), bytes: encoded.directory };
@@ -65,6 +87,18 @@ impl Codec for ShreddedBlocks {
             decoded.iter().for_each(|document| documents.push(document));
             Ok(documents)
         })
+    }
+
+    fn whole_documents(&self, parts: &dyn Parts) -> Result<Vec<Option<Vec<u8>>>, DecodeError> {
+        let directory = parts.part(DIRECTORY)?.ok_or(DecodeError::Malformed("it lacks a directory"))?;
+        let group = Group::open(&directory).map_err(malformed)?;
+        let frames = PartFrames::new(parts, group.frames());
+        let whole = group.read(&frames).whole_documents();
+        match frames.failure.take() {
+            // What is damaged is what documents are left out for.
+            None | Some(ReadError::Damaged(_)) => whole.map_err(malformed),
+            Some(failure) => Err(failure.into()),
+        }
     }
 
     fn holds(&self, parts: &dyn Parts, part: &str) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! What was decoded of blocks in columns, kept for the queries to come: up to a number of bytes, the blocks that were used last.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tamias_query::DecodedColumns;
@@ -10,6 +11,8 @@ use tamias_store::BlockId;
 pub(crate) struct ColumnCache {
     bytes_max: usize,
     entries: Mutex<Entries>,
+    /// What they take together, to be known without waiting for them.
+    held_bytes: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -54,9 +57,9 @@ impl Cached {
 }
 
 impl ColumnCache {
-    /// A cache of at most so many bytes, beside what running queries use.
+    /// A cache of at most so many bytes.
     pub(crate) fn new(bytes_max: usize) -> ColumnCache {
-        ColumnCache { bytes_max, entries: Mutex::default() }
+        ColumnCache { bytes_max, entries: Mutex::default(), held_bytes: AtomicUsize::new(0) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {
@@ -70,13 +73,16 @@ impl ColumnCache {
         entries.by_id.get(&id).map(|entry| entry.cached.clone()).unwrap_or_default()
     }
 
-    /// A block was used, and may have grown: it is kept, and others go if there are too many.
-    pub(crate) fn note(&self, id: BlockId, cached: &Arc<Cached>) {
+    /// A block was used, and may have grown: it is kept, and others go if there are too many. Who may hold no more than `budget_bytes` adds
+    /// nothing to a cache that takes as much.
+    pub(crate) fn note(&self, id: BlockId, cached: &Arc<Cached>, budget_bytes: usize) {
         let bytes = cached.held_bytes();
-        if bytes > self.bytes_max {
+        let mut entries = self.lock();
+        let known = entries.by_id.get(&id).map_or(0, |entry| entry.bytes);
+        let together = entries.bytes.saturating_sub(known).saturating_add(bytes);
+        if bytes > self.bytes_max || together > budget_bytes && bytes > known {
             return;
         }
-        let mut entries = self.lock();
         entries.uses += 1;
         let used = entries.uses;
         let before = entries.by_id.insert(id, Entry { cached: cached.clone(), bytes, used });
@@ -84,6 +90,20 @@ impl ColumnCache {
         if entries.bytes > self.bytes_max {
             entries.shrink(self.bytes_max / 8 * 7);
         }
+        self.held_bytes.store(entries.bytes, Relaxed);
+    }
+}
+
+/// For queries it is one with their own memory.
+impl tamias_query::Cache for ColumnCache {
+    fn held_bytes(&self) -> usize {
+        self.held_bytes.load(Relaxed)
+    }
+
+    fn shrink(&self, bytes_max: usize) {
+        let mut entries = self.lock();
+        entries.shrink(bytes_max);
+        self.held_bytes.store(entries.bytes, Relaxed);
     }
 }
 
@@ -114,6 +134,7 @@ impl std::fmt::Debug for ColumnCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tamias_query::Cache;
 
     #[test]
     fn blocks_that_were_used_last_stay_within_the_limit() {
@@ -122,10 +143,10 @@ mod tests {
         for block in 0..200 {
             let cached = cache.get(id(block));
             cached.statistics(|| vec![0; 1000]);
-            cache.note(id(block), &cached);
+            cache.note(id(block), &cached, usize::MAX);
             assert!(cache.lock().bytes <= 100_000);
             // The first is used all the time.
-            cache.note(id(0), &cache.get(id(0)));
+            cache.note(id(0), &cache.get(id(0)), usize::MAX);
         }
         assert!(cache.get(id(0)).statistics.get().is_some());
         assert!(cache.get(id(199)).statistics.get().is_some());
@@ -133,6 +154,27 @@ mod tests {
         let entries = cache.lock();
         assert_eq!(entries.bytes, entries.by_id.values().map(|entry| entry.bytes).sum::<usize>());
         assert!(entries.bytes > 80_000, "{}", entries.bytes);
+        drop(entries);
+        cache.shrink(10_000);
+        assert!(cache.held_bytes() <= 10_000 && cache.held_bytes() > 8_000);
+        assert!(cache.get(id(0)).statistics.get().is_some());
+    }
+
+    #[test]
+    fn who_may_hold_little_adds_nothing() {
+        let cache = ColumnCache::new(100_000);
+        let id = |block| BlockId { segment: 1, block };
+        let note = |block, budget_bytes| {
+            let cached = cache.get(id(block));
+            cached.statistics(|| vec![0; 1000]);
+            cache.note(id(block), &cached, budget_bytes);
+        };
+        note(0, 4000);
+        note(1, 2000);
+        assert!(cache.get(id(0)).statistics.get().is_some() && cache.get(id(1)).statistics.get().is_none());
+        // What is there already stays.
+        note(0, 10);
+        assert!(cache.get(id(0)).statistics.get().is_some());
     }
 
     #[test]
@@ -140,7 +182,7 @@ mod tests {
         let cache = ColumnCache::new(1000);
         let cached = cache.get(BlockId { segment: 1, block: 0 });
         cached.statistics(|| vec![0; 2000]);
-        cache.note(BlockId { segment: 1, block: 0 }, &cached);
+        cache.note(BlockId { segment: 1, block: 0 }, &cached, usize::MAX);
         assert_eq!(cache.lock().bytes, 0);
     }
 }

@@ -63,8 +63,8 @@ pub use tamias_json::validate::{Reason, ValidateError};
 pub use tamias_query::{
     AggregateKinds, CancelHandle, Cell, Compared, EvalError, ExecError, Expression, Held, Instant,
     InstantError, Kind, KindCounts, KindReport, OwnedRow, Parameters, PathKinds, Query, QueryError, Row,
-    Rows, RunOptions, SourceError, Span, Statement, Stats, Technique, UnknownZone, Warning, Word, eval,
-    vocabulary,
+    RowBatch, Rows, RunOptions, SourceError, Span, Statement, Stats, Technique, TypedColumn, TypedValue,
+    UnknownZone, Warning, Word, eval, vocabulary,
 };
 pub use tamias_store::AppendError as StoreError;
 pub use tamias_store::{

@@ -76,14 +76,14 @@ impl Snapshot {
 
     /// Runs a query that was [prepared](Query::prepare) before.
     pub fn run(&self, query: &Query, options: RunOptions) -> Rows {
-        query.run_with(Box::new(SnapshotSource::whole(self.groups(query), self.cache.clone())), options)
+        query.run_with(Box::new(self.source(query, &options)), options)
     }
 
     /// Runs a prepared query that leaves damaged parts of the store out, where [`run`](Snapshot::run) would fail on them. What
     /// was left out is listed beside the rows: an answer without it may be wrong.
     pub fn run_past_damage(&self, query: &Query, options: RunOptions) -> (Rows, LeftOut) {
         let left_out = LeftOut::default();
-        let source = SnapshotSource::past_damage(self.groups(query), self.cache.clone(), left_out.clone());
+        let source = self.source(query, &options).past_damage(left_out.clone());
         (query.run_with(Box::new(source), options), left_out)
     }
 
@@ -104,6 +104,10 @@ impl Snapshot {
             time_range: self.events.time_range().map(|(first, last)| (instant(first), instant(last))),
             segments: segments.collect(),
         }
+    }
+
+    fn source(&self, query: &Query, options: &RunOptions) -> SnapshotSource {
+        SnapshotSource::whole(self.groups(query), self.cache.clone(), options.memory_bytes)
     }
 
     fn groups(&self, query: &Query) -> Groups {

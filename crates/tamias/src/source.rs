@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use tamias_query::{Block, ColumnBlock, ColumnError, Documents, ReadFrame, Source, SourceError, Times};
+use tamias_query::{
+    Block, Cache, ColumnBlock, ColumnError, Documents, ReadFrame, Source, SourceError, Times,
+};
 use tamias_store::{Groups, Parts};
 
 use crate::codec;
@@ -13,18 +15,20 @@ use crate::{LeftOut, ReadError};
 pub(crate) struct SnapshotSource {
     groups: Groups,
     cache: Arc<ColumnCache>,
+    /// What the query may hold, the cache included.
+    budget_bytes: usize,
     left_out: Option<LeftOut>,
 }
 
 impl SnapshotSource {
     /// Blocks that fail where one is damaged.
-    pub(crate) fn whole(groups: Groups, cache: Arc<ColumnCache>) -> SnapshotSource {
-        SnapshotSource { groups, cache, left_out: None }
+    pub(crate) fn whole(groups: Groups, cache: Arc<ColumnCache>, budget_bytes: usize) -> SnapshotSource {
+        SnapshotSource { groups, cache, budget_bytes, left_out: None }
     }
 
     /// Blocks without the damaged ones, which `left_out` will tell of.
-    pub(crate) fn past_damage(groups: Groups, cache: Arc<ColumnCache>, left_out: LeftOut) -> SnapshotSource {
-        SnapshotSource { groups: groups.skip_damaged(), cache, left_out: Some(left_out) }
+    pub(crate) fn past_damage(self, left_out: LeftOut) -> SnapshotSource {
+        SnapshotSource { groups: self.groups.skip_damaged(), left_out: Some(left_out), ..self }
     }
 }
 
@@ -48,12 +52,17 @@ impl Source for SnapshotSource {
                         cached,
                         columns,
                         cache: self.cache.clone(),
+                        budget_bytes: self.budget_bytes,
                         left_out,
                     })
                 }
             }
         };
         Ok(group.map(|blocks| blocks.into_iter().map(share).collect()))
+    }
+
+    fn cache(&self) -> Option<Arc<dyn Cache>> {
+        Some(self.cache.clone())
     }
 }
 
@@ -81,9 +90,10 @@ impl Block for TextBlock {
     }
 
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        let order =
-            |index| self.block.key(index).ok().flatten().map_or((0, 0), |key| (key.instant, key.arrival));
-        (order(0), order(self.block.len().saturating_sub(1)))
+        // Of text they are there.
+        let times =
+            self.block.times().map(|times| Times { instants: times.instants, arrivals: times.arrivals });
+        times.unwrap_or_default().range()
     }
 
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
@@ -112,6 +122,7 @@ struct StoredColumns {
     cached: Arc<Cached>,
     columns: OnceLock<ColumnBlock>,
     cache: Arc<ColumnCache>,
+    budget_bytes: usize,
     left_out: Option<LeftOut>,
 }
 
@@ -166,7 +177,7 @@ impl StoredColumns {
 
 impl Drop for StoredColumns {
     fn drop(&mut self) {
-        self.cache.note(self.parts.id(), &self.cached);
+        self.cache.note(self.parts.id(), &self.cached, self.budget_bytes);
     }
 }
 

@@ -27,7 +27,8 @@ enum Access {
     Reader(Arc<tamias_store::Reader>),
 }
 
-/// What queries decode of segments in columns is kept up to this size, unless [another is set](Store::with_column_cache): 256 MiB.
+/// What queries decode of segments in columns is kept up to this size, unless [another is set](Store::with_column_cache): 256 MiB. It counts
+/// in a query's [budget of memory](RunOptions::memory_bytes), and gives way where the query needs that for itself.
 pub const COLUMN_CACHE_BYTES: usize = 256 << 20;
 
 /// A batch of so many bytes is written straight into sealed segments: writing it into the log first would write it twice.
@@ -67,7 +68,7 @@ impl Store {
     /// # Errors
     /// As [`open`](Store::open), and where an option lies outside its range.
     pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Store, OpenError> {
-        let store = tamias_store::Store::open(path.as_ref(), options, Arc::new(ShreddedBlocks))?;
+        let store = tamias_store::Store::open(path.as_ref(), options, Arc::new(ShreddedBlocks::default()))?;
         Ok(Store::of(Access::Writer(store)))
     }
 
@@ -85,7 +86,7 @@ impl Store {
     /// # Errors
     /// As [`open_read_only`](Store::open_read_only), and where an option lies outside its range.
     pub fn open_read_only_with(path: impl AsRef<Path>, options: Options) -> Result<Store, OpenError> {
-        let reader = tamias_store::Reader::open(path.as_ref(), options, Arc::new(ShreddedBlocks))?;
+        let reader = tamias_store::Reader::open(path.as_ref(), options, Arc::new(ShreddedBlocks::default()))?;
         Ok(Store::of(Access::Reader(Arc::new(reader))))
     }
 

@@ -81,7 +81,7 @@ impl Store {
         tamias_store::Repair::run(
             path.as_ref(),
             &Options::default(),
-            Arc::new(ShreddedBlocks),
+            Arc::new(ShreddedBlocks::default()),
             dry_run,
             &mut progress,
         )

@@ -93,28 +93,44 @@ pub(crate) struct Sealing {
     /// What the sealed files that are written now consist of
     ///
     /// Those that are there are read whatever they consist of.
-    #[arg(long, value_enum, default_value_t = Segments::Text)]
+    #[arg(long, value_enum, default_value_t = Segments::default())]
     pub(crate) segments: Segments,
 }
 
 impl Sealing {
     /// How the store is to be opened.
     pub(crate) fn options(&self) -> Options {
-        let segments = match self.segments {
+        self.segments.options()
+    }
+}
+
+/// What sealed files consist of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Segments {
+    /// Documents, one after another
+    #[default]
+    Text,
+    /// Their values by path: a tenth of the bytes or less, for more work
+    Columns,
+}
+
+impl Segments {
+    /// How a store is to be opened that is to seal such files.
+    pub(crate) fn options(self) -> Options {
+        let segments = match self {
             Segments::Text => Layout::Text,
             Segments::Columns => Layout::Columns,
         };
         Options { segments, ..Options::default() }
     }
-}
 
-/// What sealed files consist of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Segments {
-    /// Documents, one after another
-    Text,
-    /// Their values by path: a tenth of the bytes or less, for more work
-    Columns,
+    /// As it is given.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Segments::Text => "text",
+            Segments::Columns => "columns",
+        }
+    }
 }
 
 /// What to do where stored data is damaged.

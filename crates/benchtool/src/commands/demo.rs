@@ -7,8 +7,9 @@ use std::time::Instant;
 
 use tamias::{Batch, EventFormat, RunOptions, Store};
 use tamias_testdata::Generator;
+use tempfile::TempDir;
 
-use crate::cli::{BATCH_BYTES, DemoArgs};
+use crate::cli::{BATCH_BYTES, DemoArgs, Segments};
 use crate::commands::bench::{Bench, Case};
 use crate::failure::Failure;
 use crate::tell::tell;
@@ -29,20 +30,28 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let mut out = output::stdout();
     // As it was called: someone who tries this has hardly installed it.
     let tool = std::env::args().next().unwrap_or_else(|| "benchtool".to_owned());
-    let next = match &args.keep {
+    let kept = args.keep.as_deref();
+    match kept.map(|folder| present(folder, args.events)).transpose()?.flatten() {
+        Some(store) => {
+            tell!("The store has these events already: measuring those.");
+            measure(&store, kept.unwrap_or_else(|| Path::new("")), &mut out)?;
+        }
+        None => {
+            let each = [Segments::Text, Segments::Columns];
+            for segments in each.into_iter().filter(|it| args.segments.is_none_or(|asked| asked == *it)) {
+                let is_kept = segments == args.segments.unwrap_or_default();
+                demo(segments, kept.filter(|_| is_kept), args.events, &mut out)?;
+            }
+        }
+    }
+    let next = match kept {
         Some(folder) => {
-            demo(folder, args, &mut out)?;
             format!("The store stays in {}. Try next:\n{}", folder.display(), suggestions(&tool, folder))
         }
         None => {
-            let temporary = tempfile::Builder::new()
-                .prefix("tamias-demo-")
-                .tempdir()
-                .map_err(|error| Failure::Io(format!("cannot make a temporary folder: {error}")))?;
-            demo(temporary.path(), args, &mut out)?;
             let kept = Path::new("shop-logs");
             let keep = format!("  {tool} demo --keep {}\n", kept.display());
-            format!("The store was temporary, and is removed. Try next:\n{keep}{}", suggestions(&tool, kept))
+            format!("What was stored is removed. Try next:\n{keep}{}", suggestions(&tool, kept))
         }
     };
     output::write_line(&mut out, &format!("\n{next}"))
@@ -63,34 +72,51 @@ fn suggestions(tool: &str, store: &Path) -> String {
     lines + &format!("  {tool} ingest my-logs my-events.clef")
 }
 
-fn demo(folder: &Path, args: &DemoArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let events = args.events;
+/// The store that a folder has, if it holds these events; none if it holds no event.
+fn present(folder: &Path, events: u64) -> Result<Option<Store>, Failure> {
     // To measure what is there it need not be written, and somebody else may be writing it.
-    let present = Store::open_read_only(folder).and_then(|store| Ok((store.info()?.events, store)));
-    let store = match present {
-        Ok((present, store)) if present == events && events > 0 => {
-            tell!("The store has these events already: measuring those.");
-            store
-        }
-        Ok((present, _)) if present > 0 => {
-            return Err(Failure::Usage(format!(
-                "{} holds {present} events, not {events}: give another folder, or --events {present} to measure those",
-                folder.display()
-            )));
-        }
-        _ => {
-            let store = Store::open_with(folder, args.sealing.options())?;
-            fill(&store, events)?;
-            store
-        }
-    };
-    let cases = QUERIES.iter().map(|text| Case::new(text)).collect::<Result<Vec<Case>, Failure>>()?;
-    let options = RunOptions::default();
-    Bench { store: &store, name: folder, runs: RUNS, percentile: PERCENTILE, options }.run(&cases, out)
+    match Store::open_read_only(folder).and_then(|store| Ok((store.info()?.events, store))) {
+        Ok((present, store)) if present == events => Ok(Some(store)),
+        Ok((present, _)) if present > 0 => Err(Failure::Usage(format!(
+            "{} holds {present} events, not {events}: give another folder, or --events {present} to measure those",
+            folder.display()
+        ))),
+        _ => Ok(None),
+    }
 }
 
-fn fill(store: &Store, events: u64) -> Result<(), Failure> {
-    tell!("Generating and storing {events} events, about {} MB…", events.saturating_mul(360) / 1_000_000);
+/// Stores events, in a folder that is gone afterwards if none is given, and measures the queries.
+fn demo(segments: Segments, kept: Option<&Path>, events: u64, out: &mut impl Write) -> Result<(), Failure> {
+    let temporary = match kept {
+        Some(_) => None,
+        None => Some(
+            tempfile::Builder::new()
+                .prefix("tamias-demo-")
+                .tempdir()
+                .map_err(|error| Failure::Io(format!("cannot make a temporary folder: {error}")))?,
+        ),
+    };
+    let folder = temporary.as_ref().map(TempDir::path).or(kept).unwrap_or_else(|| Path::new(""));
+    let store = Store::open_with(folder, segments.options())?;
+    fill(&store, segments, events)?;
+    let info = store.info()?;
+    let files: u64 = info.segments.iter().map(|segment| segment.file_bytes).sum();
+    let (megabytes, share) = (files as f64 / 1e6, files as f64 * 100.0 / info.bytes.max(1) as f64);
+    let size =
+        format!("\nsegments: {}, {megabytes:.1} MB on disk, {share:.1}% of the documents", segments.name());
+    output::write_line(out, &size)?;
+    measure(&store, folder, out)
+}
+
+fn measure(store: &Store, folder: &Path, out: &mut impl Write) -> Result<(), Failure> {
+    let cases = QUERIES.iter().map(|text| Case::new(text)).collect::<Result<Vec<Case>, Failure>>()?;
+    let options = RunOptions::default();
+    Bench { store, name: folder, runs: RUNS, percentile: PERCENTILE, options }.run(&cases, out)
+}
+
+fn fill(store: &Store, segments: Segments, events: u64) -> Result<(), Failure> {
+    let (bytes, segments) = (events.saturating_mul(360) / 1_000_000, segments.name());
+    tell!("Generating and storing {events} events, about {bytes} MB, as {segments}…");
     let started = Instant::now();
     let bar = progress::events("storing", events);
     let format = EventFormat::clef();

@@ -139,15 +139,25 @@ fn threads_are_told_where_there_are_several() {
 }
 
 #[test]
-fn the_demo_makes_a_store_and_measures_it() {
+fn the_demo_makes_a_store_of_each_kind_and_measures_it() {
     let folder = folder();
     let run = tool(folder.path(), &["demo", "--events", "3000", "--keep", "kept"]).well();
+    let sizes: Vec<&str> = run.out.lines().filter(|line| line.starts_with("segments: ")).collect();
+    let [text, columns] = sizes[..] else { panic!("{sizes:?}") };
+    assert!(text.starts_with("segments: text, ") && columns.starts_with("segments: columns, "), "{sizes:?}");
+    assert_eq!(run.out.matches("\n| 002 ").count(), 2, "{}", run.out);
     assert!(run.out.contains("events (count): 3000\n") && run.out.contains("\n| 002 "), "{}", run.out);
     assert!(run.out.contains("benchtool query kept "), "{}", run.out);
     assert_eq!(count(folder.path(), "kept"), 3000);
     // What is there is measured, not added to.
     let run = tool(folder.path(), &["demo", "--events", "3000", "--keep", "kept"]).well();
-    assert!(run.out.contains("events (count): 3000\n"), "{}", run.out);
+    assert_eq!(run.out.matches("events (count): 3000\n").count(), 1, "{}", run.out);
+    // One kind alone.
+    let run =
+        tool(folder.path(), &["demo", "--events", "3000", "--keep", "c", "--segments", "columns"]).well();
+    assert!(run.out.contains("segments: columns, ") && !run.out.contains("segments: text"), "{}", run.out);
+    let info = tool(folder.path(), &["info", "c"]).well();
+    assert!(info.out.contains("columns"), "{}", info.out);
 }
 
 #[test]

@@ -58,15 +58,6 @@ struct OwnTimes {
     arrivals: Vec<[u8; 8]>,
 }
 
-/// Documents put together, as a block of text has them.
-#[derive(Debug, Default)]
-pub struct OwnDocuments {
-    /// The documents, each followed by a line feed.
-    pub bytes: Vec<u8>,
-    /// For each event the offset just past its document, as a little-endian `u32`.
-    pub ends: Vec<[u8; 4]>,
-}
-
 /// Frames for a reader: those that are there, or else they are read.
 struct Reading<'r> {
     block: &'r ColumnBlock,
@@ -161,35 +152,6 @@ impl ColumnBlock {
             }
         };
         Ok(Times { instants: &times.instants, arrivals: &times.arrivals })
-    }
-
-    /// All documents, put together anew.
-    ///
-    /// # Errors
-    /// If they cannot be read.
-    pub fn documents(&self) -> Result<OwnDocuments, ColumnError> {
-        let documents = self.read(|reader| reader.documents())?;
-        let mut own = OwnDocuments {
-            bytes: Vec::with_capacity(documents.bytes().len() + documents.len()),
-            ends: Vec::with_capacity(documents.len()),
-        };
-        for document in documents.iter() {
-            own.bytes.extend_from_slice(document);
-            own.ends.push((own.bytes.len() as u32).to_le_bytes());
-            own.bytes.push(b'\n');
-        }
-        Ok(own)
-    }
-
-    /// One document, put together without the others; empty where there is none.
-    ///
-    /// # Errors
-    /// If it cannot be read.
-    pub fn document(&self, index: usize) -> Result<Vec<u8>, ColumnError> {
-        if index >= self.len() {
-            return Ok(Vec::new());
-        }
-        self.read(|reader| reader.document(index))
     }
 
     /// What stands at a path of keys, as documents spell them.

@@ -162,6 +162,22 @@ impl Expr {
         }
     }
 
+    /// Whether it compares, so that its value is true, false or undefined.
+    pub(crate) fn is_comparison(&self) -> bool {
+        matches!(
+            self,
+            Expr::Compare { .. }
+                | Expr::CompareNumber { .. }
+                | Expr::In { .. }
+                | Expr::InSet { .. }
+                | Expr::Like { .. }
+                | Expr::Match { .. }
+                | Expr::MatchWhole { .. }
+                | Expr::IsNull(..)
+                | Expr::Quantified { .. }
+        )
+    }
+
     pub(crate) fn constant(value: impl Into<Value<'static>>) -> Expr {
         Expr::Constant(value.into())
     }

@@ -6,7 +6,7 @@ use crate::lexer::{Lexer, Token, TokenKind};
 use crate::span::Span;
 
 /// The longest text of a query, in bytes.
-pub const QUERY_BYTES_MAX: usize = 64 * 1024;
+pub const QUERY_BYTES_MAX: usize = 1024 * 1024;
 
 /// How deep the expressions of a query may nest: brackets, calls, and operators one in another.
 pub const EXPRESSION_DEPTH_MAX: usize = 128;

@@ -10,6 +10,9 @@ use crate::value::{Number, Value};
 use rust_decimal::Decimal;
 use std::sync::Arc;
 
+/// How many different keys a query may name, the readings of dotted paths included.
+const KEYS_MAX: usize = 4096;
+
 impl Resolver<'_> {
     /// A column of a grouped query: it says something of the group as a whole.
     pub(super) fn column(&mut self, expr: &ParsedExpr) -> Result<Expr, Flaw> {
@@ -47,6 +50,12 @@ impl Resolver<'_> {
     }
 
     pub(super) fn expr(&mut self, expr: &ParsedExpr) -> Result<Expr, Flaw> {
+        if self.names.len() > KEYS_MAX {
+            return Err(Flaw::new(
+                expr.span,
+                format!("the query names more than {KEYS_MAX} keys, the limit"),
+            ));
+        }
         if let Some(resolved) = self.behind_grouping(expr)? {
             return Ok(resolved);
         }

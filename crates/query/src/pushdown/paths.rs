@@ -18,7 +18,7 @@ const READINGS_MAX: usize = 8;
 ///
 /// Only a condition that is true, false or undefined, and nothing else: the parts are told apart by their truth.
 pub(super) fn split(expr: &Expr) -> Option<Split> {
-    if !is_comparison(expr) || count(expr) > READINGS_MAX {
+    if !expr.is_comparison() || count(expr) > READINGS_MAX {
         return None;
     }
     let first = first_reading(expr)?;
@@ -31,21 +31,6 @@ pub(super) fn split(expr: &Expr) -> Option<Split> {
     let mut missing = expr.clone();
     rewrite(&mut missing, &|readings| readings.retain(|reading| key(reading) != Some(slot)));
     Some(Split { slot, there, missing })
-}
-
-fn is_comparison(expr: &Expr) -> bool {
-    matches!(
-        expr,
-        Expr::Compare { .. }
-            | Expr::CompareNumber { .. }
-            | Expr::In { .. }
-            | Expr::InSet { .. }
-            | Expr::Like { .. }
-            | Expr::Match { .. }
-            | Expr::MatchWhole { .. }
-            | Expr::IsNull(..)
-            | Expr::Quantified { .. }
-    )
 }
 
 /// How many readings all paths have.

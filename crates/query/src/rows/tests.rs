@@ -33,9 +33,7 @@ impl Block for Documents {
         self.numbers.len()
     }
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        let of = |bytes: Option<&[u8; 8]>| bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        let (first, last) = (of(self.numbers.first()), of(self.numbers.last()));
-        ((first, first), (last, last))
+        Times { instants: &self.numbers, arrivals: &self.numbers }.range()
     }
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
         Ok(Some(Times { instants: &self.numbers, arrivals: &self.numbers }))

@@ -79,15 +79,16 @@ impl Worker {
         block: &'b dyn Block,
         stats: &mut Stats,
     ) -> Result<Pruned<'b>, ExecError> {
-        self.watch.look(block);
         let count = block.len();
         self.parts += 1;
         let number = self.parts;
         let Some(pruner) = &mut self.pruner else {
+            self.watch.look(block, None);
             return Ok(Pruned { part: Part::unsettled(0..count, number), all_pass: false, statistics: None });
         };
         // Where no key is named they tell nothing, and need not be read.
         let statistics = if pruner.names_keys() { Statistics::of(block) } else { None };
+        self.watch.look(block, statistics.as_ref());
         let Verdict { events, passes, settled } = pruner.of(block, statistics.as_ref())?;
         if passes == Some(false) {
             stats.blocks_skipped += 1;

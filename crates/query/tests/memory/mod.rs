@@ -86,12 +86,7 @@ impl Block for MemoryBlock {
         self.ends.len()
     }
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        let order = |index: usize| {
-            let number =
-                |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-            (number(&self.instants), number(&self.arrivals))
-        };
-        (order(0), order(self.len().saturating_sub(1)))
+        Times { instants: &self.instants, arrivals: &self.arrivals }.range()
     }
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
         Ok(Some(Times { instants: &self.instants, arrivals: &self.arrivals }))

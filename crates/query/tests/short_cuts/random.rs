@@ -247,8 +247,14 @@ fn query() -> impl Strategy<Value = String> {
     })
 }
 
+/// So many stores are made, each with some queries; `TAMIAS_SHORT_CUTS_STORES` asks for more.
+fn config() -> ProptestConfig {
+    let stores = std::env::var("TAMIAS_SHORT_CUTS_STORES").ok().and_then(|text| text.parse().ok());
+    ProptestConfig { cases: stores.unwrap_or(1000), failure_persistence: None, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn any_query_answers_the_same_both_ways(store in store(), queries in prop::collection::vec(query(), 8)) {
@@ -259,7 +265,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     /// Whatever statistics were made into: if they pass the check, no query is led astray by them.
     #[test]

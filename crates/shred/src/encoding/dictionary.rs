@@ -1,8 +1,5 @@
 //! A dictionary: the distinct texts in the order of their first coming, and for each value a code.
 
-use std::hash::BuildHasher;
-
-use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
 use crate::bytes::{Reader, put};
@@ -11,7 +8,8 @@ use crate::encoding::ints::Ints;
 use crate::encoding::strings::{Strings, Texts};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, FrameWriter};
-use crate::texts::TextList;
+use crate::hash;
+use crate::texts::{TextList, same};
 
 /// Distinct texts, and a code for each value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +32,6 @@ const PROBE: usize = 1024;
 impl Distinct {
     /// The distinct texts, or nothing where nearly all of them differ.
     pub(crate) fn of(texts: &TextList) -> Option<Distinct> {
-        let hasher = FixedState::default();
-        let hash = |text: &[u8]| hasher.hash_one(text);
         let mut known: HashTable<u32> = HashTable::new();
         let mut entries = TextList::default();
         let mut codes = Vec::with_capacity(texts.len());
@@ -44,11 +40,12 @@ impl Distinct {
             if index == PROBE && entries.len() > PROBE * 3 / 4 {
                 return None;
             }
-            if before.1 < 0 || before.0 != text {
+            if before.1 < 0 || !same(before.0, text) {
                 let next = entries.len() as u32;
-                let equal = |code: &u32| entries.get(*code as usize) == Some(text);
-                let entry = known
-                    .entry(hash(text), equal, |code| hash(entries.get(*code as usize).unwrap_or_default()));
+                let equal = |code: &u32| entries.get(*code as usize).is_some_and(|entry| same(entry, text));
+                let entry = known.entry(hash::of_bytes(text), equal, |code| {
+                    hash::of_bytes(entries.get(*code as usize).unwrap_or_default())
+                });
                 let code = *entry.or_insert(next).get();
                 if code == next {
                     entries.push(text);

@@ -23,10 +23,12 @@ pub(crate) struct Attempt {
     pub(crate) rows: Vec<(u64, Vec<u8>)>,
     /// Whether the caller was told that nothing of it was stored, with the store still in order.
     pub(crate) refused: bool,
+    /// Whether it was to be written straight into segments: its arrival numbers stay unused where it is not stored.
+    pub(crate) sealed: bool,
 }
 
 impl Attempt {
-    fn new(id: usize, begun: usize, most: usize, chance: &mut Chance) -> Attempt {
+    fn new(id: usize, begun: usize, most: usize, sealed: bool, chance: &mut Chance) -> Attempt {
         let rows = (0..1 + chance.below(most))
             .map(|n| {
                 // Some are longer than a sector, so that a hole in the middle shows in no other way than by the checksum.
@@ -34,15 +36,15 @@ impl Attempt {
                 (1000 + chance.below(50) as u64, format!("{id}/{n}/{pad}").into_bytes())
             })
             .collect();
-        Attempt { begun, acknowledged: None, rows, refused: false }
+        Attempt { begun, acknowledged: None, rows, refused: false, sealed }
     }
 
-    fn store(&self, id: usize, store: &Store, sealed: bool) -> Result<Range<u64>, AppendError> {
+    fn store(&self, id: usize, store: &Store) -> Result<Range<u64>, AppendError> {
         let events: Vec<Event<'_>> =
             self.rows.iter().map(|(instant, bytes)| Event { instant: *instant, bytes }).collect();
         let name = format!("source {id}");
         let source = (id.is_multiple_of(3)).then_some(SourcePosition { name: &name, position: id as u64 });
-        if sealed { store.append_sealed(&events, source) } else { store.append_from(&events, source) }
+        if self.sealed { store.append_sealed(&events, source) } else { store.append_from(&events, source) }
     }
 }
 
@@ -230,10 +232,10 @@ impl History {
                         let mut list = attempts.lock().unwrap();
                         let id = list.len();
                         let begun = folder.change_count();
-                        let attempt = Attempt::new(id, begun, 4, &mut chance);
+                        let attempt = Attempt::new(id, begun, 4, kind == 1, &mut chance);
                         list.push(attempt.clone());
                         drop(list);
-                        attempt.store(id, &store, kind == 1).unwrap();
+                        attempt.store(id, &store).unwrap();
                         attempts.lock().unwrap()[id].acknowledged = Some(folder.change_count());
                     }
                 });
@@ -244,8 +246,8 @@ impl History {
 
     fn append(&mut self, store: &Store, chance: &mut Chance, most: usize, sealed: bool) {
         let id = self.attempts.len();
-        let mut attempt = Attempt::new(id, self.folder.change_count(), most, chance);
-        let stored = attempt.store(id, store, sealed);
+        let mut attempt = Attempt::new(id, self.folder.change_count(), most, sealed, chance);
+        let stored = attempt.store(id, store);
         let now = self.folder.change_count();
         attempt.refused = stored.is_err() && store.flush().is_ok();
         attempt.acknowledged = stored.is_ok().then_some(now);
@@ -290,6 +292,8 @@ impl History {
 fn found(attempts: &[Attempt], shown: &[Row], at: usize) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut next = 0;
+    // Arrival numbers that no row has, before the one that comes next.
+    let mut unused = 0;
     while next < shown.len() {
         let document = std::str::from_utf8(&shown[next].2).unwrap();
         let id: usize = document.split('/').next().unwrap().parse().unwrap();
@@ -300,13 +304,21 @@ fn found(attempts: &[Attempt], shown: &[Row], at: usize) -> BTreeSet<usize> {
         for (row, expected) in shown[next..end].iter().zip(&attempt.rows) {
             assert_eq!((row.1, &row.2), (expected.0, &expected.1), "batch {id} is stored whole and in order");
         }
+        assert!(shown[next].0 >= next as u64 + unused, "arrival numbers rise");
+        unused = shown[next].0 - next as u64;
         for (offset, row) in shown[next..end].iter().enumerate() {
-            assert_eq!(row.0, (next + offset) as u64, "arrival numbers have no gaps");
+            assert_eq!(row.0, (next + offset) as u64 + unused, "a batch has consecutive arrival numbers");
         }
         assert!(!attempt.refused, "batch {id} was refused, and is stored");
         assert!(found.insert(id), "batch {id} is stored twice");
         next = end;
     }
+    let missing = attempts.iter().enumerate().filter(|(id, attempt)| attempt.sealed && !found.contains(id));
+    let missing: usize = missing.map(|(_, attempt)| attempt.rows.len()).sum();
+    assert!(
+        unused <= missing as u64,
+        "no arrival number is passed over but those of batches that were not sealed"
+    );
     found
 }
 

@@ -61,7 +61,7 @@ fn control() -> Control {
     let text = "select 1";
     let query = parser::parse_query(text).expect("a query");
     let plan = planner::plan(&query, text, &Parameters::new()).expect("a plan");
-    Control::new(&plan, RunOptions::default())
+    Control::new(&plan, RunOptions::default(), None)
 }
 
 fn expected(rows: &[Row], sort: &[Sort], limit: Option<u64>) -> Vec<Row> {

@@ -2,7 +2,7 @@
 //! text, or else row by row.
 
 use super::compile::{needs_event, slots_of};
-use super::range::Range;
+use super::range::{Among, Range};
 use crate::ast::Comparison;
 use crate::chunk::Order;
 use crate::column_block::{Coded, ColumnBlock, ColumnError, Path, PathColumn};
@@ -182,10 +182,9 @@ impl<'b> Evaluator<'b> {
             }
             Expr::InSet { left, set, negated } => {
                 if let Some(numbers) = self.numbers(left)
-                    && let Some(mantissas) = mantissas(set.values(), numbers.scale)
+                    && let Some(among) = Among::of(set.values(), numbers.scale)
                 {
-                    let is_in = |mantissa| mantissas.binary_search(&mantissa).is_ok() != *negated;
-                    return Ok(compare(numbers, is_in, self.rows));
+                    return Ok(compare(numbers, |mantissa| among.has(mantissa) != *negated, self.rows));
                 }
             }
             Expr::Compare { op: Comparison::Equal, left, right, ci: false } => {
@@ -383,33 +382,7 @@ fn stored<'s>(json: &'s [u8], offsets: &'s mut Offsets) -> Option<Stored<'s>> {
 
 /// Whether an expression's value is true, false or undefined, and nothing else.
 fn is_true_or_false(expr: &Expr) -> bool {
-    matches!(
-        expr,
-        Expr::And(_)
-            | Expr::Or(_)
-            | Expr::Not(_)
-            | Expr::IsNull(..)
-            | Expr::Compare { .. }
-            | Expr::CompareNumber { .. }
-            | Expr::In { .. }
-            | Expr::InSet { .. }
-            | Expr::Like { .. }
-            | Expr::Match { .. }
-            | Expr::MatchWhole { .. }
-            | Expr::Quantified { .. }
-    )
-}
-
-/// The numbers among constants as mantissas of a scale, sorted; none where one is too long to tell.
-fn mantissas(values: &[Value<'_>], scale: u8) -> Option<Vec<i64>> {
-    let mut mantissas = Vec::new();
-    for value in values {
-        if let Value::Number(number) = value {
-            mantissas.extend(Range::of(Comparison::Equal, number, scale)?.only());
-        }
-    }
-    mantissas.sort_unstable();
-    Some(mantissas)
+    expr.is_comparison() || matches!(expr, Expr::And(_) | Expr::Or(_) | Expr::Not(_))
 }
 
 /// The rows that have a number, and it passes.

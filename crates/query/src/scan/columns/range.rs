@@ -1,7 +1,9 @@
 //! A comparison with a constant number as a range of whole numbers.
 
 use crate::ast::Comparison;
-use crate::value::Number;
+use crate::value::{Number, Value};
+use foldhash::fast::RandomState;
+use std::collections::HashSet;
 
 /// The mantissas of a scale that a comparison holds for: those in the range, or all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +64,27 @@ impl Range {
     }
 }
 
+/// The mantissas of a scale that a set has.
+pub(super) struct Among(HashSet<i64, RandomState>);
+
+impl Among {
+    /// The mantissas `m` for which `m / 10^scale` is one of the values; none where a number is too long to tell.
+    pub(super) fn of(values: &[Value<'_>], scale: u8) -> Option<Among> {
+        let mut among = HashSet::default();
+        for value in values {
+            if let Value::Number(number) = value {
+                among.extend(Range::of(Comparison::Equal, number, scale)?.only());
+            }
+        }
+        Some(Among(among))
+    }
+
+    #[inline]
+    pub(super) fn has(&self, mantissa: i64) -> bool {
+        self.0.contains(&mantissa)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +93,25 @@ mod tests {
     use rust_decimal::Decimal;
 
     proptest! {
+        #[test]
+        fn a_set_has_the_mantissas_of_its_numbers_and_no_others(
+            numbers in prop::collection::vec((-30i64..30, 0u32..3), 0..20),
+            far in prop::option::of(prop::sample::select(&[i64::MIN + 1, -1 << 40, 1 << 16, i64::MAX])),
+            scale in 0u8..3,
+        ) {
+            let numbers = numbers.into_iter().map(|(digits, scale)| Decimal::new(digits, scale));
+            let numbers: Vec<Decimal> = numbers.chain(far.map(Decimal::from)).collect();
+            let values: Vec<Value<'_>> = numbers.iter().map(|it| Value::Number(Number::Decimal(*it))).collect();
+            let among = Among::of(&values, scale).unwrap();
+            let probes = (-4_000..4_000).chain(far).chain([i64::MIN, i64::MAX]);
+            for mantissa in probes {
+                let is_among = numbers.iter().any(|it| {
+                    Decimal::try_new(mantissa, u32::from(scale)).is_ok_and(|mantissa| mantissa == *it)
+                });
+                prop_assert_eq!(among.has(mantissa), is_among, "{}", mantissa);
+            }
+        }
+
         #[test]
         fn a_range_has_what_the_comparison_holds_for(
             mantissa in -2000i64..2000,

@@ -11,13 +11,14 @@ use crate::tool::{events, folder, tool};
 /// What is run: the arguments, the standard input, the exit code, and whether a full standard output makes that 5.
 type Case = (&'static [&'static str], &'static str, i32, bool);
 
-const CASES: [Case; 35] = [
+const CASES: [Case; 40] = [
     (&["generate", "--events", "10"], "", 0, true),
     (&["ingest", "new", "events"], "", 0, true),
     (&["ingest", "new", "events"], "", 0, true),
     (&["ingest", "new", "grown"], "", 0, true),
-    (&["ingest", "new", "bad"], "", 4, true),
-    (&["ingest", "new", "--again", "--rejects", "rejects", "bad"], "", 4, true),
+    (&["ingest", "new", "bad"], "", 4, false),
+    (&["ingest", "new", "--time-key", "@t", "bad"], "", 4, true),
+    (&["ingest", "new", "--time-key", "@t", "--again", "--rejects", "rejects", "bad"], "", 4, true),
     (&["ingest", "new", "--again", "--on-invalid", "fail", "bad", "events"], "", 4, false),
     (&["ingest", "new", "missing"], "", 5, false),
     (&["query", "s", "select Elapsed from stream"], "", 0, true),
@@ -32,6 +33,10 @@ const CASES: [Case; 35] = [
     (&["shell", "s"], "select Elapsed from stream;\n.keys\n", 0, true),
     (&["shell", "s"], ".help\nselect nothing;\n", 3, false),
     (&["keys", "s"], "", 0, true),
+    (&["tail", "s"], "", 0, true),
+    (&["search", "s", "customers"], "", 0, true),
+    (&["get", "s", "00000000000000000000000000000000"], "", 4, false),
+    (&["around", "s", "00000000000000000000000000000000"], "", 0, true),
     (&["eval"], "1 + 2\n", 0, true),
     (&["info", "s"], "", 0, true),
     (&["verify", "s"], "", 0, true),

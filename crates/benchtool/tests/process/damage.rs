@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::tool::{count, folder, tool};
+use crate::tool::{count, folder, objects, tool};
 
 /// The largest file of the store: the segment with the events.
 fn largest_file(store: &Path) -> PathBuf {
@@ -87,10 +87,15 @@ fn info_lists_the_files() {
     let folder = folder();
     tool(folder.path(), &["demo", "--events", "2000", "--keep", "s"]).well();
     let run = tool(folder.path(), &["info", "s"]).well();
-    assert!(run.out.starts_with("store: \"s\"\nevents (count): 2000\n"), "{}", run.out);
-    let rows: Vec<&str> = run.out.lines().filter(|line| line.starts_with('|')).collect();
-    assert_eq!(rows.len(), 3, "a head, a rule and one file: {}", run.out);
-    assert!(rows[2].contains(" 2000 ") && rows[2].contains("2024-"), "{}", run.out);
+    assert!(run.out.starts_with("store:  s\nevents: 2000\n"), "{}", run.out);
+    let rows: Vec<&str> = run.out.lines().filter(|line| line.starts_with('│')).collect();
+    assert_eq!(rows.len(), 2, "a head and one file: {}", run.out);
+    assert!(rows[1].contains(" 2000 ") && rows[1].contains("2024-"), "{}", run.out);
+    let run = tool(folder.path(), &["info", "s", "--format", "json"]).well();
+    let info = &objects(&run.out)[0];
+    assert_eq!((&info["events"], &info["store"]), (&2000.into(), &"s".into()));
+    assert_eq!(info["segments"][0]["events"], 2000);
+    assert!(info["first"].as_str().is_some_and(|time| time.starts_with("2024-05-27T")), "{}", run.out);
 }
 
 #[test]

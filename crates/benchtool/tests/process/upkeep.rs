@@ -176,10 +176,8 @@ fn segments_are_text_or_columns_as_asked_and_compacting_makes_columns() {
         .collect();
     fs::write(folder.path().join("events"), events).unwrap();
     let sizes = |store: &str| {
-        let info = tool(folder.path(), &["info", store]).well().out;
-        let line = info.lines().find_map(|line| line.strip_prefix("files (bytes): ")).unwrap();
-        let (all, columns) = line.split_once(", those with columns: ").unwrap();
-        (all.parse::<u64>().unwrap(), columns.parse::<u64>().unwrap())
+        let info = &objects(&tool(folder.path(), &["info", store, "--format", "json"]).well().out)[0];
+        ["file_bytes", "column_file_bytes"].map(|key| info[key].as_u64().unwrap()).into()
     };
     let ask = |store: &str| {
         let query = "select count(*), sum(N) from stream where N > 700 group by Kind";

@@ -2,6 +2,7 @@
 
 mod asking;
 mod keeping;
+mod looking;
 mod measuring;
 mod shared;
 mod storing;
@@ -15,14 +16,16 @@ pub(crate) use keeping::{
     BackupArgs, CompactArgs, InfoArgs, InfoFormat, RemoveArgs, RepairArgs, RestoreArgs, SealArgs,
     SettingsArgs, VerifyArgs, WhenFull,
 };
+pub(crate) use looking::{AroundArgs, GetArgs, SearchArgs, TailArgs};
 pub(crate) use measuring::{BenchArgs, DemoArgs, ShredArgs};
-pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading, Segments};
+pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading, Segments, Showing};
 pub(crate) use storing::{BATCH_BYTES, GenerateArgs, IngestArgs, OnInvalid};
 
 const AFTER: &str = "\
 First steps, with a made-up log:
   benchtool generate --events 100000 | benchtool ingest logs -
   benchtool keys logs --depth 1
+  benchtool tail logs
   benchtool query logs \"select Message, Elapsed from stream where Elapsed > 900 limit 5\"
   benchtool shell logs
 
@@ -67,6 +70,10 @@ pub(crate) enum Command {
     Ingest(IngestArgs),
     Query(QueryArgs),
     Shell(ShellArgs),
+    Tail(TailArgs),
+    Search(SearchArgs),
+    Get(GetArgs),
+    Around(AroundArgs),
     Keys(KeysArgs),
     Eval(EvalArgs),
     Info(InfoArgs),

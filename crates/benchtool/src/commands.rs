@@ -1,11 +1,13 @@
 //! The commands, a module each.
 
+pub(crate) mod around;
 pub(crate) mod backup;
 pub(crate) mod bench;
 pub(crate) mod compact;
 pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod generate;
+pub(crate) mod get;
 pub(crate) mod help_files;
 pub(crate) mod info;
 pub(crate) mod ingest;
@@ -14,9 +16,11 @@ pub(crate) mod query;
 pub(crate) mod remove;
 pub(crate) mod repair;
 pub(crate) mod seal;
+pub(crate) mod search;
 pub(crate) mod settings;
 pub(crate) mod shell;
 pub(crate) mod shred;
+pub(crate) mod tail;
 pub(crate) mod verify;
 
 use std::path::Path;

@@ -73,6 +73,16 @@ pub(crate) fn is_ended(text: &str) -> bool {
         || (text.trim_end().ends_with(';') && state(text) == State::Plain)
 }
 
+/// Whether a text ends within a string, or within brackets that are not closed.
+pub(crate) fn is_open(text: &str) -> bool {
+    let mut depth = 0i64;
+    let end = walk(text, |plain| {
+        let brackets = |kinds: [char; 3]| plain.matches(kinds).count() as i64;
+        depth += brackets(['(', '[', '{']) - brackets([')', ']', '}']);
+    });
+    end == State::String || depth > 0
+}
+
 /// Where the end of a text stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -82,6 +92,11 @@ enum State {
 }
 
 fn state(text: &str) -> State {
+    walk(text, |_| {})
+}
+
+/// Goes through a text, hands on what is neither in a string nor in a comment, and tells where its end stands.
+fn walk<'t>(text: &'t str, mut plain: impl FnMut(&'t str)) -> State {
     let mut state = State::Plain;
     let mut rest = text;
     loop {
@@ -91,12 +106,15 @@ fn state(text: &str) -> State {
             State::Comment => &["\n"],
         };
         let found = end.iter().filter_map(|end| rest.find(end).map(|at| (at, *end))).min();
+        if state == State::Plain {
+            plain(&rest[..found.map_or(rest.len(), |(at, _)| at)]);
+        }
         let Some((at, end)) = found else { return state };
         rest = &rest[at + end.len()..];
         state = match (state, end) {
             (State::Plain, "'") => State::String,
             (State::Plain, _) => State::Comment,
-            _ => State::Plain,
+            (State::String | State::Comment, _) => State::Plain,
         };
     }
 }
@@ -140,6 +158,16 @@ mod tests {
         let words = Words::new(std::iter::empty());
         assert_eq!(words.complete("sel from stream", 3), (0, vec!["select".to_owned()]));
         assert_eq!(words.complete("sel", 99).1.len(), 1);
+    }
+
+    #[test]
+    fn strings_and_brackets_are_open_until_they_are_closed() {
+        for open in ["select 'a", "select (1", "select {a: [1, 2]", "select f(')'"] {
+            assert!(is_open(open), "{open:?}");
+        }
+        for closed in ["select 1", "select (1)", "select '('", "select 1 -- (", "select 1)", "'it''s'"] {
+            assert!(!is_open(closed), "{closed:?}");
+        }
     }
 
     #[test]

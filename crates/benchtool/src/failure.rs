@@ -145,6 +145,9 @@ impl From<ExecError> for Failure {
                 _ => Failure::Io(error.to_string()),
             },
             ExecError::Document { .. } => Failure::Damage(error.to_string()),
+            ExecError::Cancelled => Failure::Interrupted(error.to_string()),
+            ExecError::MemoryExceeded { .. } => Failure::Query(format!("{error}: --memory 1GiB")),
+            ExecError::DeadlineExceeded => Failure::Query(format!("{error}: --deadline 1m")),
             _ => Failure::Query(error.to_string()),
         }
     }

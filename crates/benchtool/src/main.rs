@@ -1,5 +1,4 @@
-//! `benchtool`, the command line of Tamias: generate, ingest, query, eval, info, verify, repair, seal, compact, remove, settings, backup, restore, bench, demo,
-//! shred.
+//! `benchtool`, the command line of Tamias. Its commands are in [`cli`], what they do in [`commands`].
 //!
 //! Data goes to standard output, everything else to standard error. The exit codes are in [`failure`].
 
@@ -22,12 +21,15 @@ mod measure;
 mod origin;
 mod output;
 mod output_file;
+mod pager;
 mod progress;
 mod rejects;
+mod screen;
 mod signals;
 mod source;
 mod splitter;
 mod tell;
+mod time_key;
 mod units;
 mod writer;
 
@@ -58,6 +60,10 @@ fn main() -> ExitCode {
         Command::Ingest(args) => commands::ingest::run(&args),
         Command::Query(args) => commands::query::run(&args),
         Command::Shell(args) => commands::shell::run(&args),
+        Command::Tail(args) => commands::tail::run(&args),
+        Command::Search(args) => commands::search::run(&args),
+        Command::Get(args) => commands::get::run(&args),
+        Command::Around(args) => commands::around::run(&args),
         Command::Keys(args) => commands::keys::run(&args),
         Command::Eval(args) => commands::eval::run(&args),
         Command::Info(args) => commands::info::run(&args),

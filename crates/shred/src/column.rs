@@ -95,7 +95,12 @@ pub(crate) enum Ready<'f> {
     Texts(Spans<'f>),
     /// Texts by template.
     Templated(ReadyTemplates<'f>),
+    /// So many that could not be read: [`LOST`] stands for each.
+    Lost(usize),
 }
+
+/// Stands in a document for what could not be read. No JSON has this character: in strings it is escaped.
+pub(crate) const LOST: u8 = 1;
 
 impl Ready<'_> {
     /// How many there are.
@@ -103,6 +108,7 @@ impl Ready<'_> {
         match self {
             Ready::Texts(spans) => spans.len(),
             Ready::Templated(templated) => templated.len(),
+            Ready::Lost(values) => *values,
         }
     }
 }

@@ -108,6 +108,21 @@ impl Group {
         self.by_code.get(list).map_or(&[], Vec::as_slice)
     }
 
+    /// The program of each shape.
+    pub(crate) fn programs(&self) -> Result<Vec<Program>, DecodeError> {
+        let directory = &self.directory;
+        let mut programs = Vec::with_capacity(directory.shapes.len());
+        // Each shape is that of a document, or of a part of one: its literals are no longer.
+        let mut left = directory.bytes;
+        for shape in &directory.shapes {
+            let program = Program::of(shape, &directory.paths, &self.places)?;
+            let rest = left.checked_sub(program.literals.len());
+            left = rest.ok_or(malformed("shapes longer than the documents"))?;
+            programs.push(program);
+        }
+        Ok(programs)
+    }
+
     /// A reader of what the frames hold.
     pub fn read<'g>(&'g self, frames: &'g dyn Frames) -> GroupReader<'g> {
         let frames = FrameReader::new(&self.directory.frames, frames);
@@ -255,16 +270,22 @@ impl<'g> GroupReader<'g> {
         self.codes.get(list).and_then(Option::as_deref).ok_or(DecodeError::OutOfRange { what: "list" })
     }
 
+    /// The lengths of a list's arrays.
+    pub(crate) fn lengths(&mut self, list: usize) -> Result<Vec<i64>, DecodeError> {
+        let list = self.group.directory.lists.get(list);
+        let list = list.ok_or(DecodeError::OutOfRange { what: "list" })?;
+        list.lengths.decode(Window::whole(list.arrays), &mut self.frames)
+    }
+
     /// A list's lengths and shapes.
     pub(crate) fn list(&mut self, list: usize) -> Result<Elements, DecodeError> {
         let group = self.group;
-        let info = group.directory.lists.get(list).ok_or(DecodeError::OutOfRange { what: "list" })?;
-        let lengths = info.lengths.decode(Window::whole(info.arrays), &mut self.frames)?;
+        let lengths = self.lengths(list)?;
         let by_code = group.shapes_of(list);
         let codes = self.codes(list)?;
         let shapes =
             codes.iter().map(|code| by_code.get(*code as usize).copied().unwrap_or_default()).collect();
-        Ok(Elements { lengths, shapes })
+        Ok(Elements { lengths, shapes, is_lost: false })
     }
 
     /// All documents, in order.
@@ -310,17 +331,8 @@ impl<'g> GroupReader<'g> {
         column: Option<usize>,
         mut after: impl FnMut(&mut Output),
     ) -> Result<Vec<(u32, u32)>, DecodeError> {
-        let group = self.group;
-        let directory = &group.directory;
-        let mut programs = Vec::with_capacity(directory.shapes.len());
-        // Each shape is that of a document, or of a part of one: its literals are no longer.
-        let mut left = directory.bytes;
-        for shape in &directory.shapes {
-            let program = Program::of(shape, &directory.paths, &group.places)?;
-            let rest = left.checked_sub(program.literals.len());
-            left = rest.ok_or(malformed("shapes longer than the documents"))?;
-            programs.push(program);
-        }
+        let directory = &self.group.directory;
+        let programs = self.group.programs()?;
         // Twice what it says, as of the documents: the encoder is to learn which one differs.
         let mut left = 2 * directory.bytes;
         let columns: Vec<Ready<'g>> = (0..directory.columns.len())

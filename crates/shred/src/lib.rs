@@ -62,6 +62,7 @@ mod point;
 mod program;
 mod refer;
 mod render;
+mod salvage;
 mod shape;
 mod spans;
 mod texts;

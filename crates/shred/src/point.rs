@@ -199,7 +199,7 @@ impl Point<'_, '_> {
                 }
             }
             let shapes = located.codes.iter().map(|code| numbers[*code as usize]).collect();
-            lists[number] = Elements { lengths: located.lengths, shapes };
+            lists[number] = Elements { lengths: located.lengths, shapes, is_lost: false };
         }
         let mut columns = Vec::with_capacity(directory.columns.len());
         // Of each column the value after those of the document is read too.

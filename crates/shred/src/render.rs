@@ -1,6 +1,6 @@
 //! Puts documents together: runs the program of each document's shape over the columns.
 
-use crate::column::Ready;
+use crate::column::{LOST, Ready};
 use crate::encoding::templates::Filling;
 use crate::error::{DecodeError, malformed};
 use crate::output::Output;
@@ -13,6 +13,8 @@ pub(crate) struct Elements {
     pub(crate) lengths: Vec<i64>,
     /// The shape of each element, by its number among all shapes.
     pub(crate) shapes: Vec<u32>,
+    /// Whether it could not be read whole: [`LOST`] stands for each of its arrays that is not known to be empty.
+    pub(crate) is_lost: bool,
 }
 
 /// Columns and lists, and how far each was read.
@@ -109,6 +111,7 @@ impl<'r, 'f> Renderer<'r, 'f> {
         let values = columns.get(column).ok_or(MISSING)?;
         let templated = match values {
             Ready::Texts(texts) => return texts.append(index, out),
+            Ready::Lost(_) => return out.push(&[LOST]),
             Ready::Templated(templated) => templated,
         };
         let (template, nth) = templated.get(index).ok_or(MISSING)?;
@@ -132,7 +135,12 @@ impl<'r, 'f> Renderer<'r, 'f> {
     fn array(&mut self, list: usize, nth: usize, out: &mut Output) -> Result<(), DecodeError> {
         const MISSING: DecodeError = malformed("fewer arrays than its shapes need");
         let array = self.arrays.get(list).ok_or(MISSING)? + nth;
-        let length = *self.lists.get(list).and_then(|list| list.lengths.get(array)).ok_or(MISSING)?;
+        let list_read = self.lists.get(list).ok_or(MISSING)?;
+        let length = list_read.lengths.get(array).copied();
+        if list_read.is_lost && length != Some(0) {
+            return out.push(&[LOST]);
+        }
+        let length = length.ok_or(MISSING)?;
         out.push(b"[")?;
         for element in 0..length {
             if element > 0 {

@@ -57,6 +57,11 @@ fn ask_everything(directory: &[u8], frames: &Vec<Vec<u8>>) -> Result<(), DecodeE
             assert_eq!(documents.get(row), Some(document.as_slice()));
         }
     }
+    if let (Ok(documents), Ok(whole)) = (&documents, reader.whole_documents()) {
+        assert!(
+            documents.iter().zip(whole).all(|(document, whole)| whole.is_none_or(|whole| whole == document))
+        );
+    }
     for column in 0..group.columns().len() {
         let values = reader.column(column);
         let rows = reader.rows(column);

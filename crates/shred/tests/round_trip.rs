@@ -1,7 +1,7 @@
 //! Every document comes back, byte for byte, and as columns.
 
 use proptest::prelude::*;
-use tamias_shred::{Encoded, Encoder, Event, Group, Leaf, encode, group_len};
+use tamias_shred::{Encoded, Encoder, Event, Frames, Group, Leaf, encode, group_len};
 use tamias_testdata::{DATA_SETS, Generator, broken_documents, data_set, nasty_documents, spaced_documents};
 
 fn events<'d>(documents: &[&'d [u8]]) -> Vec<Event<'d>> {
@@ -240,6 +240,67 @@ proptest! {
     fn any_bytes_come_back(documents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20)) {
         let documents: Vec<&[u8]> = documents.iter().map(Vec::as_slice).collect();
         round_trip(&documents);
+    }
+}
+
+/// A group some of whose frames are gone.
+struct Without<'f>(&'f Vec<Vec<u8>>, usize);
+
+impl Frames for Without<'_> {
+    fn frame(&self, frame: u32) -> Option<&[u8]> {
+        self.0.frame(frame).filter(|_| frame as usize != self.1)
+    }
+}
+
+/// Whichever frame is gone: what is given of the documents is right. How many that are for each frame.
+fn salvage(documents: &[&[u8]]) -> Vec<usize> {
+    let encoded = encode(&events(documents)).expect("encodes");
+    let group = Group::open(&encoded.directory).expect("a directory");
+    let without = |gone| {
+        let frames = Without(&encoded.frames, gone);
+        let Ok(whole) = group.read(&frames).whole_documents() else { return 0 };
+        assert_eq!(whole.len(), documents.len());
+        for (row, (whole, document)) in whole.iter().zip(documents).enumerate() {
+            assert!(
+                whole.as_deref().is_none_or(|whole| whole == *document),
+                "row {row} without frame {gone}"
+            );
+        }
+        whole.iter().flatten().count()
+    };
+    (0..encoded.frames.len()).map(without).collect()
+}
+
+#[test]
+fn what_has_nothing_in_a_lost_frame_is_whole() {
+    // Texts that have a frame for themselves, in a third of the events; a list in another third; nothing in the rest.
+    let text = |n: u64| {
+        let mut state = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut letter = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            char::from(b'a' + (state >> 59) as u8 % 26)
+        };
+        (0..300).map(|_| letter()).collect::<String>()
+    };
+    let documents: Vec<String> = (0..1_500)
+        .map(|n| match n % 3 {
+            0 => format!(r#"{{"text":"{}"}}"#, text(n)),
+            1 => format!(r#"{{"list":[{{"other":"{}"}},{{"other":"{0}!"}}]}}"#, text(n)),
+            _ => format!(r#"{{"n":{n}}}"#),
+        })
+        .collect();
+    let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
+    let kept = salvage(&documents);
+    assert!(kept.iter().filter(|kept| **kept == 1_000).count() >= 2, "{kept:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn what_has_nothing_in_a_lost_frame_is_whole_whatever_it_is(documents in prop::collection::vec(document(), 1..60)) {
+        let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
+        salvage(&documents);
     }
 }
 

@@ -59,6 +59,7 @@ impl Store {
         codec: Arc<dyn Codec>,
     ) -> Result<Store, OpenError> {
         options.check()?;
+        let options = options.with(&*codec);
         // Before the lock file is made in what may be somebody else's folder.
         let manifest = inventory::find_manifest(&*directory, true)?;
         let hold = Hold::new(hold::lock_writer(&*directory, manifest.as_ref())?);

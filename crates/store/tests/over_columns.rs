@@ -35,3 +35,5 @@ mod repair;
 mod stale;
 #[path = "upkeep.rs"]
 mod upkeep;
+#[path = "written.rs"]
+mod written;

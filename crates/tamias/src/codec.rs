@@ -36,6 +36,10 @@ impl ShreddedBlocks {
 }
 
 impl Codec for ShreddedBlocks {
+    fn makes_columns(&self) -> bool {
+        true
+    }
+
     fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
         tamias_query::collect_statistics(documents, ends, statistics);
     }
@@ -87,6 +91,18 @@ impl Codec for ShreddedBlocks {
             decoded.iter().for_each(|document| documents.push(document));
             Ok(documents)
         })
+    }
+
+    fn whole_documents(&self, parts: &dyn Parts) -> Result<Vec<Option<Vec<u8>>>, DecodeError> {
+        let directory = parts.part(DIRECTORY)?.ok_or(DecodeError::Malformed("it lacks a directory"))?;
+        let group = Group::open(&directory).map_err(malformed)?;
+        let frames = PartFrames::new(parts, group.frames());
+        let whole = group.read(&frames).whole_documents();
+        match frames.failure.take() {
+            // What is damaged is what documents are left out for.
+            None | Some(ReadError::Damaged(_)) => whole.map_err(malformed),
+            Some(failure) => Err(failure.into()),
+        }
     }
 
     fn holds(&self, parts: &dyn Parts, part: &str) -> Vec<String> {

@@ -50,6 +50,7 @@ mod snapshot;
 mod source;
 mod store;
 mod time_format;
+mod time_key;
 mod upkeep;
 
 pub use damage::{Damage, LeftOut, ReadError, RegainedFile, Repair, RepairedFile};
@@ -76,6 +77,7 @@ pub use tamias_store::{
     UnnamedKind, Usage, WhenFull,
 };
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
+pub use time_key::TimeKeys;
 pub use upkeep::{Removed, Retention};
 
 /// The README's program compiles.

@@ -140,3 +140,37 @@ fn damage_to_a_frame_names_its_paths_and_a_repair_keeps_the_other_blocks() {
     let store = open(folder.path(), Layout::Columns);
     assert_eq!((store.verify().unwrap(), store.info().unwrap().events), (vec![], 500));
 }
+
+#[test]
+fn a_repair_keeps_the_events_that_have_nothing_in_a_damaged_frame() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), Layout::Columns);
+    // Noise that does not compress, in every third event.
+    let noise = |n: u64| (0..40).map(move |i| (n + i * 7919).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8);
+    let events = (0..900).map(|n| {
+        let text: String = noise(n).map(|number| format!("{number:x}")).collect();
+        match n % 3 {
+            0 => format!(r#"{{"@t":"2024-05-29T10:00:00.{n:03}Z","Noise":"{text}"}}"#),
+            _ => format!(r#"{{"@t":"2024-05-29T10:00:00.{n:03}Z","Count":{n}}}"#),
+        }
+    });
+    store.append(events).unwrap();
+    store.seal().unwrap();
+    let expected: Vec<StoredEvent> =
+        self::events(&store).into_iter().filter(|event| !event.json.contains("Noise")).collect();
+    assert_eq!(expected.len(), 600);
+    let file = store.info().unwrap().segments[0].file.clone().unwrap();
+    drop(store);
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+
+    let dry = Store::repair(folder.path(), true, |_, _| ()).unwrap();
+    let repair = Store::repair(folder.path(), false, |_, _| ()).unwrap();
+    assert_eq!((dry.events, dry.files[0].kept), (600, 600));
+    assert_eq!((repair.events, repair.files[0].kept, repair.files[0].damage.len()), (600, 600, 1));
+    let store = open(folder.path(), Layout::Columns);
+    assert_eq!(store.verify().unwrap(), []);
+    assert_eq!(self::events(&store), expected);
+}

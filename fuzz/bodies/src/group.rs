@@ -26,6 +26,11 @@ pub fn group(input: &[u8]) {
             assert_eq!(documents.get(row), Some(document.as_slice()), "row {row}");
         }
     }
+    if let (Ok(documents), Ok(whole)) = (&documents, reader.whole_documents()) {
+        assert!(
+            documents.iter().zip(whole).all(|(document, whole)| whole.is_none_or(|whole| whole == document))
+        );
+    }
     for column in 0..group.columns().len().min(64) {
         let (values, rows) = (reader.column(column), reader.rows(column));
         if let (Ok(values), Ok(rows), Ok(_)) = (values, rows, &documents) {

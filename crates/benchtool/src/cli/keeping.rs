@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::shared::{Sealing, store_folder};
+use crate::instants::Zone;
 
 /// Tell what a store holds: its events, their times, its files
 ///
@@ -26,17 +27,21 @@ pub(crate) struct InfoArgs {
     #[arg(long)]
     pub(crate) history: bool,
 
-    /// `json` is one object with everything, for monitoring
-    #[arg(long, value_enum, default_value_t = InfoFormat::Text, conflicts_with = "history")]
+    /// How it is written
+    #[arg(long, value_enum, default_value_t = InfoFormat::Table, conflicts_with = "history")]
     pub(crate) format: InfoFormat,
+
+    /// The time zone of times in the table
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    pub(crate) time_zone: Zone,
 }
 
-/// How `info` tells it.
+/// How it is written what a store holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InfoFormat {
-    /// Lines, and a table
-    Text,
-    /// One JSON object
+    /// A few lines, and a table of the files
+    Table,
+    /// One JSON object with everything, for monitoring
     Json,
 }
 
@@ -247,7 +252,7 @@ pub(crate) struct CompactArgs {
 #[command(group = clap::ArgGroup::new("which").required(true).multiple(true), after_long_help = "\
 Examples:
   benchtool remove logs --older-than 30d --dry-run
-  benchtool remove logs --older-than 30d --max-bytes 100000000000
+  benchtool remove logs --older-than 30d --max-bytes 100GB
   benchtool remove logs --before 2024-05-01
 
 Where another process writes to the store it is asked to do this.")]
@@ -264,8 +269,8 @@ pub(crate) struct RemoveArgs {
     #[arg(long, value_name = "DURATION", group = "which")]
     pub(crate) older_than: Option<String>,
 
-    /// The oldest files, until the others have at most so many bytes
-    #[arg(long, value_name = "N", group = "which")]
+    /// The oldest files, until the others take at most this size, as in 20GB
+    #[arg(long, value_name = "SIZE", group = "which", value_parser = crate::budget::size)]
     pub(crate) max_bytes: Option<u64>,
 
     /// Change nothing, and tell what would be removed

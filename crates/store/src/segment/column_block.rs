@@ -9,6 +9,7 @@ use super::loaded::Reopen;
 use crate::codec::{BlockId, DecodeError, Documents, OwnedDocuments, OwnedTimes, Parts, Times};
 use crate::error::{Damage, Failure, Operation, ReadError};
 use crate::format::{BlockEntry, Key, part};
+use crate::run::Run;
 
 /// A block in columns. Nothing of it is read before it is asked for, and nothing but what is asked for. Cheap to clone; what was decoded
 /// is kept by all clones together.
@@ -154,6 +155,19 @@ impl ColumnBlock {
             Some(document) => Ok(Some(Cow::Owned(document))),
             None => Err(ReadError::Damaged(self.damage("it has fewer documents than the index tells"))),
         }
+    }
+
+    /// The events that are whole although parts of the block are damaged, in order.
+    pub(super) fn whole_events(&self) -> Result<Run, ReadError> {
+        let times = self.times()?;
+        let documents = self.0.segment.codec().whole_documents(self).map_err(|error| self.failed(error))?;
+        let mut run = Run::default();
+        for (index, document) in documents.into_iter().enumerate() {
+            if let (Some(document), Some(key)) = (document, times.key(index)) {
+                run.push(key, &document);
+            }
+        }
+        Ok(run)
     }
 
     /// Reads every part again, and decodes all of it.

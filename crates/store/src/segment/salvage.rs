@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::block::Block;
+use super::column_block::ColumnBlock;
 use super::loaded::Reopen;
 use super::reader::Segment;
 use crate::error::{Damage, Failure, ReadError};
@@ -11,7 +12,8 @@ use crate::options::ReadMode;
 
 /// What is whole in a segment, and what is not.
 pub(crate) struct Salvaged {
-    /// The blocks that are as they were written, all of each verified.
+    /// The blocks that are as they were written, all of each verified; of a block in columns that is damaged the events that are whole, in
+    /// memory.
     pub(crate) blocks: Vec<Block>,
     pub(crate) damage: Vec<Damage>,
 }
@@ -40,14 +42,25 @@ impl Segment {
         salvaged.damage.extend(flaw);
         let opened = Arc::new(opened);
         for number in 0..opened.index().blocks.len() {
-            let whole = Block::of(&opened, Arc::clone(self) as Arc<dyn Reopen>, number).and_then(|block| {
-                block.times()?;
-                block.documents()?;
-                Ok(block)
+            let block = Block::of(&opened, Arc::clone(self) as Arc<dyn Reopen>, number);
+            let whole = block.and_then(|block| match block.times().and_then(|_| block.documents()) {
+                Ok(_) => Ok((block, None)),
+                Err(ReadError::Damaged(damage)) => {
+                    let rest = block.columns().map(ColumnBlock::whole_events).transpose();
+                    match rest {
+                        Ok(Some(run)) if !run.is_empty() => {
+                            Ok((Block::in_memory(Arc::new(run)), Some(damage)))
+                        }
+                        Ok(_) | Err(ReadError::Damaged(_)) => Err(ReadError::Damaged(damage)),
+                        Err(failure) => Err(failure),
+                    }
+                }
+                Err(failure) => Err(failure),
             });
             match whole {
-                Ok(block) => {
+                Ok((block, damage)) => {
                     salvaged.blocks.push(block);
+                    salvaged.damage.extend(damage);
                     // Of damaged statistics nothing is lost but time.
                     if let Err(ReadError::Damaged(damage)) = opened.check_statistics(number) {
                         salvaged.damage.push(damage);

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{fmt, io};
 
+use crate::program;
 use tamias::{AppendError, ExecError, OpenError, QueryError, ReadError};
 
 /// Why a command did not do all that it was asked for.
@@ -81,8 +82,8 @@ impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Failure {
         match error {
             OpenError::Missing { folder } => {
-                let folder = folder.display();
-                Failure::Io(format!("{folder} holds no store; `benchtool ingest {folder} FILE` makes one"))
+                let (folder, name) = (folder.display(), program::name());
+                Failure::Io(format!("{folder} holds no store; `{name} ingest {folder} FILE` makes one"))
             }
             OpenError::ManifestDamaged { .. } | OpenError::ManifestMissing { .. } => {
                 Failure::Damage(error.to_string())

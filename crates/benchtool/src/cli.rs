@@ -13,7 +13,10 @@ use clap::builder::StyledStr;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub(crate) use asking::{EvalArgs, KeysArgs, KeysFormat, QueryArgs, ShellArgs};
-pub(crate) use keeping::{CompactArgs, InfoArgs, InfoFormat, RemoveArgs, RepairArgs, VerifyArgs};
+pub(crate) use keeping::{
+    BackupArgs, CompactArgs, InfoArgs, InfoFormat, RemoveArgs, RepairArgs, RestoreArgs, SealArgs,
+    SettingsArgs, VerifyArgs, WhenFull,
+};
 pub(crate) use looking::{AroundArgs, GetArgs, SearchArgs, TailArgs};
 pub(crate) use measuring::{BenchArgs, DemoArgs, ShredArgs};
 pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading, Segments, Showing};
@@ -100,8 +103,12 @@ pub(crate) enum Command {
     Info(InfoArgs),
     Verify(VerifyArgs),
     Repair(RepairArgs),
+    Seal(SealArgs),
     Compact(CompactArgs),
     Remove(RemoveArgs),
+    Settings(SettingsArgs),
+    Backup(BackupArgs),
+    Restore(RestoreArgs),
     Bench(BenchArgs),
     Demo(DemoArgs),
     Shred(ShredArgs),

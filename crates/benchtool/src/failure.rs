@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{fmt, io};
 
+use tamias::{AppendError, BackupError, ExecError, OpenError, QueryError, ReadError, RequestError};
+
 use crate::program;
-use tamias::{AppendError, ExecError, OpenError, QueryError, ReadError};
 
 /// Why a command did not do all that it was asked for.
 #[derive(Debug)]
@@ -89,6 +90,26 @@ impl From<OpenError> for Failure {
                 Failure::Damage(error.to_string())
             }
             _ if error.is_lack_of_room() => Failure::NoRoom(error.to_string()),
+            _ => Failure::Io(error.to_string()),
+        }
+    }
+}
+
+impl From<BackupError> for Failure {
+    fn from(error: BackupError) -> Failure {
+        match error {
+            BackupError::Open(error) => error.into(),
+            BackupError::Failure(failure) => OpenError::Failure(failure).into(),
+            _ => Failure::Io(error.to_string()),
+        }
+    }
+}
+
+impl From<RequestError> for Failure {
+    fn from(error: RequestError) -> Failure {
+        match error {
+            RequestError::Open(error) => error.into(),
+            RequestError::Failure(failure) => OpenError::Failure(failure).into(),
             _ => Failure::Io(error.to_string()),
         }
     }

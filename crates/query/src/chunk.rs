@@ -1,13 +1,15 @@
 //! Rows of one block as columns: what a scan finds, and what operators take.
 
 mod cell;
+mod column;
 
-use cell::{FEW_MAX, SCALE_FEW_MAX, cell, few_digits_of, own, within};
+use cell::{cell, own, within};
 
-pub(crate) use cell::{CellText, value_of};
+pub(crate) use cell::{CellText, few_digits_of, value_of};
+pub(crate) use column::{Column, Entries, Mantissas, Numbers, each_spelled, is_few};
 
 use crate::dictionary::Dictionary;
-use crate::value::{Value, few_digits};
+use crate::value::Value;
 use std::sync::Arc;
 use tamias_json::Value as Stored;
 use tamias_json::search::Span;
@@ -29,23 +31,6 @@ pub(crate) enum Form {
     Numbers,
 }
 
-/// The values of an expression, one a row.
-#[derive(Debug)]
-pub(crate) enum Column {
-    Nothing,
-    Values(Vec<CellText>),
-    Numbers(Numbers),
-}
-
-/// The numbers, strings and Booleans among the values of a column. Rows that are in neither list have another value.
-#[derive(Debug, Default)]
-pub(crate) struct Numbers {
-    /// Those of few digits, by their rows. Its digits and scale give back the text of each: a negative zero is none of them.
-    pub(crate) few: Vec<FewDigits>,
-    /// All others, by their rows.
-    pub(crate) others: Vec<(u32, CellText)>,
-}
-
 /// Columns of equal length, with the text of what was computed. It may outlive the scan, and cross threads.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
@@ -56,6 +41,8 @@ pub(crate) struct Columns {
     unordered: usize,
     text: Vec<u8>,
     dictionaries: Vec<Arc<Dictionary>>,
+    /// Allocations of codes, to be used again.
+    spare: Vec<Vec<u32>>,
     /// Bytes of the documents that cells stand for, where each was evaluated by itself: an event that gives many rows may repeat a large value
     /// in all of them.
     repeated: usize,
@@ -78,12 +65,7 @@ const BYTES_MAX: usize = 16 << 20;
 impl Columns {
     /// Empty columns of these forms.
     pub(crate) fn new(forms: impl Iterator<Item = Form>) -> Columns {
-        let column = |form| match form {
-            Form::Nothing => Column::Nothing,
-            Form::Values => Column::Values(Vec::new()),
-            Form::Numbers => Column::Numbers(Numbers::default()),
-        };
-        Columns { columns: forms.map(column).collect(), ..Columns::default() }
+        Columns { columns: forms.map(Column::new).collect(), ..Columns::default() }
     }
 
     /// So many empty columns of values.
@@ -98,14 +80,7 @@ impl Columns {
         self.dictionaries.clear();
         self.repeated = 0;
         for column in &mut self.columns {
-            match column {
-                Column::Nothing => {}
-                Column::Values(cells) => cells.clear(),
-                Column::Numbers(numbers) => {
-                    numbers.few.clear();
-                    numbers.others.clear();
-                }
-            }
+            self.spare.extend(column.clear());
         }
     }
 
@@ -114,12 +89,7 @@ impl Columns {
         self.orders.len() + self.unordered
     }
 
-    /// Whether nothing is asked of rows but how many they are.
-    pub(crate) fn only_counts(&self) -> bool {
-        self.columns.iter().all(|column| matches!(column, Column::Nothing))
-    }
-
-    /// Adds rows that are only counted.
+    /// Adds rows whose places in time make no difference.
     pub(crate) fn count_rows(&mut self, rows: usize) {
         self.unordered += rows;
     }
@@ -146,15 +116,7 @@ impl Columns {
 
     /// What its allocations take. They do not become large.
     pub(crate) fn held_bytes(&self) -> usize {
-        let column = |column: &Column| match column {
-            Column::Nothing => 0,
-            Column::Values(cells) => cells.capacity() * size_of::<CellText>(),
-            Column::Numbers(numbers) => {
-                numbers.few.capacity() * size_of::<FewDigits>()
-                    + numbers.others.capacity() * size_of::<(u32, CellText)>()
-            }
-        };
-        let columns: usize = self.columns.iter().map(|of| size_of::<Column>() + column(of)).sum();
+        let columns: usize = self.columns.iter().map(|of| size_of::<Column>() + of.held_bytes()).sum();
         columns + self.orders.capacity() * size_of::<Order>() + self.text.capacity()
     }
 
@@ -176,13 +138,8 @@ impl Columns {
 
     /// Empty columns of the same forms, with room for as many rows.
     pub(crate) fn successor(&self) -> Columns {
-        let column = |column: &Column| match column {
-            Column::Nothing => Column::Nothing,
-            Column::Values(cells) => Column::Values(Vec::with_capacity(cells.len())),
-            Column::Numbers(_) => Column::Numbers(Numbers::default()),
-        };
         Columns {
-            columns: self.columns.iter().map(column).collect(),
+            columns: self.columns.iter().map(Column::successor).collect(),
             orders: Vec::with_capacity(self.len()),
             ..Columns::default()
         }
@@ -203,7 +160,7 @@ impl Columns {
         let Columns { columns, text, .. } = self;
         let row = row as u32;
         match columns.get_mut(column) {
-            None | Some(Column::Nothing) => {}
+            None | Some(Column::Nothing | Column::Entries(_) | Column::Mantissas(_)) => {}
             Some(Column::Values(cells)) => cells.push(cell(value, documents, text)),
             Some(Column::Numbers(numbers)) => {
                 let few = match value {
@@ -275,33 +232,15 @@ impl Columns {
         }
     }
 
-    /// Gives a row of a column of numbers its number, if that is one of few digits: whether it is.
-    #[inline]
-    pub(crate) fn push_few(&mut self, column: usize, row: usize, significand: i64, scale: u32) -> bool {
-        let is_few = significand.unsigned_abs() < FEW_MAX && scale <= SCALE_FEW_MAX;
-        if is_few && let Some(Column::Numbers(numbers)) = self.columns.get_mut(column) {
-            numbers.few.push(FewDigits { significand, scale, at: row as u32 });
-        }
-        is_few
+    /// An empty list for codes.
+    pub(crate) fn codes(&mut self) -> Vec<u32> {
+        self.spare.pop().unwrap_or_default()
     }
 
-    /// Gives a row of a column of numbers an entry of a dictionary, if that is a number, a string or a Boolean.
-    pub(crate) fn push_entry(&mut self, column: usize, row: usize, dictionary: u32, code: u32) {
-        let Some(json) = self.dictionaries.get(dictionary as usize).map(|of| of.get(code)) else { return };
-        let few = match json.first() {
-            None | Some(b'n' | b'[' | b'{') => return,
-            Some(b'"' | b't' | b'f') => None,
-            // A negative zero is told by its text.
-            Some(_) => {
-                few_digits(json).filter(|(significand, _)| *significand != 0 || json.first() != Some(&b'-'))
-            }
-        };
-        let Some(Column::Numbers(numbers)) = self.columns.get_mut(column) else { return };
-        match few {
-            Some((significand, scale)) => {
-                numbers.few.push(FewDigits { significand, scale, at: row as u32 });
-            }
-            None => numbers.others.push((row as u32, CellText::Entry { dictionary, code })),
+    /// Gives all rows that were begun the values of a column.
+    pub(crate) fn set(&mut self, column: usize, values: Column) {
+        if let Some(place) = self.columns.get_mut(column) {
+            *place = values;
         }
     }
 
@@ -309,7 +248,7 @@ impl Columns {
     pub(crate) fn numbers_mut(&mut self, column: usize) -> Option<&mut Numbers> {
         match self.columns.get_mut(column)? {
             Column::Numbers(numbers) => Some(numbers),
-            Column::Nothing | Column::Values(_) => None,
+            Column::Nothing | Column::Values(_) | Column::Entries(_) | Column::Mantissas(_) => None,
         }
     }
 
@@ -319,7 +258,7 @@ impl Columns {
         let Columns { columns, text, .. } = self;
         let cells = columns.iter().flat_map(|column| match column {
             Column::Values(cells) => cells.as_slice(),
-            Column::Nothing | Column::Numbers(_) => &[],
+            Column::Nothing | Column::Entries(_) | Column::Numbers(_) | Column::Mantissas(_) => &[],
         });
         let bytes: usize = cells
             .map(|cell| match cell {
@@ -375,11 +314,6 @@ impl<'c> Chunk<'c> {
         self.columns.columns.get(column).unwrap_or(&Column::Nothing)
     }
 
-    /// A dictionary that cells name.
-    pub(crate) fn dictionary(&self, number: u32) -> Option<&'c Arc<Dictionary>> {
-        self.columns.dictionaries.get(number as usize)
-    }
-
     /// The places in time of its rows.
     pub(crate) fn orders(&self) -> &'c [Order] {
         &self.columns.orders
@@ -410,7 +344,8 @@ impl<'c> Chunk<'c> {
     pub(crate) fn json_at(&self, column: usize, row: usize) -> &'c [u8] {
         match self.column(column) {
             Column::Values(cells) => cells.get(row).map_or(&[], |cell| self.json(*cell)),
-            Column::Nothing | Column::Numbers(_) => &[],
+            Column::Entries(entries) => entries.json(row),
+            Column::Nothing | Column::Numbers(_) | Column::Mantissas(_) => &[],
         }
     }
 

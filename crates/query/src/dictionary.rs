@@ -52,6 +52,16 @@ impl Dictionary {
         }
     }
 
+    /// Marks the texts that are so.
+    pub(crate) fn mark_each(&self, marks: &mut [bool], is_so: impl Fn(&[u8]) -> bool) {
+        let mut start = 0;
+        for (mark, end) in marks.iter_mut().zip(&self.ends) {
+            let end = *end as usize;
+            *mark |= self.bytes.get(start..end).is_some_and(&is_so);
+            start = end;
+        }
+    }
+
     /// Whether all texts are ASCII without escapes.
     pub(crate) fn is_plain(&self) -> bool {
         *self.is_plain.get_or_init(|| is_plain(&self.bytes))

@@ -59,7 +59,7 @@ pub(crate) fn analysis(plan: &Plan, stats: &Stats, profile: &Profile) -> String 
     // Writing to a string does not fail.
     let _ = write_tree(&mut text, steps);
     let Stats { events, bytes, blocks, blocks_skipped, events_skipped, hits, rows, technique, .. } = stats;
-    let Stats { blocks_answered, events_answered, .. } = stats;
+    let Stats { blocks_answered, events_answered, column_bytes, .. } = stats;
     let _ = writeln!(
         text,
         "events: {events} read, {events_skipped} skipped; blocks: {blocks} read, {blocks_skipped} skipped"
@@ -74,6 +74,11 @@ pub(crate) fn analysis(plan: &Plan, stats: &Stats, profile: &Profile) -> String 
     }
     if let Some(technique) = technique {
         let _ = writeln!(text, "hits found by: {technique}");
+    }
+    let columns = profile.column_names();
+    if !columns.is_empty() {
+        let _ =
+            writeln!(text, "columns: {}; {} read of them", columns.join(", "), count(*column_bytes, "byte"));
     }
     if let Some(StepTimes { source, all, .. }) = &times {
         let _ = writeln!(

@@ -138,6 +138,40 @@ impl KeyTable {
         self.len as usize
     }
 
+    /// Looks many keys up together, so that the processor waits for memory once for several of them: one more than the number of each that is
+    /// known in this spelling, and 0 for all others.
+    pub(crate) fn look_ahead<'k>(
+        &self,
+        owner: u32,
+        keys: impl Iterator<Item = &'k [u8]>,
+        known: &mut Vec<u32>,
+    ) {
+        const TOGETHER: usize = 32;
+        known.clear();
+        let mut keys = keys.peekable();
+        while keys.peek().is_some() {
+            let mut some: [(&[u8], u64); TOGETHER] = [(&[], 0); TOGETHER];
+            let mut count = 0;
+            for (place, key) in some.iter_mut().zip(keys.by_ref()) {
+                *place = (key, self.hash(owner, key));
+                count += 1;
+            }
+            let mut found = [None; TOGETHER];
+            for (found, (_, hash)) in found.iter_mut().zip(&some) {
+                let of_hash = |entry: &Entry| entry.hash == *hash && entry.owner == owner;
+                *found =
+                    self.entries.find(*hash, of_hash).map(|entry| (entry.start, entry.len, entry.number));
+            }
+            for (found, (key, _)) in found.iter().zip(&some).take(count) {
+                let same = found.filter(|(start, len, _)| {
+                    *len as usize == key.len()
+                        && self.text.get(*start..).is_some_and(|text| begins_with(text, key))
+                });
+                known.push(same.map_or(0, |(.., number)| number.saturating_add(1)));
+            }
+        }
+    }
+
     /// The number of an owner's key: from 0 on, in the order in which they were new.
     #[inline]
     pub(crate) fn find(&mut self, owner: u32, spelling: Spelling<'_>) -> Found {
@@ -205,35 +239,33 @@ impl KeyTable {
     #[cold]
     #[inline(never)]
     fn add(&mut self, hash: u64, owner: u32, spelling: Spelling<'_>) -> Found {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
         let is_canonical = match spelling {
-            Spelling::Value { json, ci } => {
-                scratch.push(CANONICAL);
-                canonical(&value_of(json), ci, &mut scratch);
-                !ci && is_its_only_spelling(json)
-            }
-            Spelling::Parts(parts) => {
-                scratch.push(CANONICAL);
-                parts.write_canonical(&mut scratch);
-                parts.are_the_only_spellings()
-            }
+            Spelling::Value { json, ci } => !ci && is_its_only_spelling(json),
+            Spelling::Parts(parts) => parts.are_the_only_spellings(),
         };
         let bytes = match spelling {
             Spelling::Value { json, .. } => json,
             Spelling::Parts(parts) => parts.spelled.as_slice(),
         };
-        let found = if is_canonical {
-            Found::New(self.next())
-        } else {
-            let hash = self.hash(owner, &scratch);
-            match self.look_up(hash, owner, &scratch) {
-                Some(number) => Found::Known(number),
-                None => {
-                    let number = self.next();
-                    self.insert(hash, owner, &scratch, number);
-                    Found::New(number)
-                }
+        if is_canonical {
+            let number = self.next();
+            self.insert(hash, owner, bytes, number);
+            return Found::New(number);
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch.push(CANONICAL);
+        match spelling {
+            Spelling::Value { json, ci } => canonical(&value_of(json), ci, &mut scratch),
+            Spelling::Parts(parts) => parts.write_canonical(&mut scratch),
+        }
+        let canonical_hash = self.hash(owner, &scratch);
+        let found = match self.look_up(canonical_hash, owner, &scratch) {
+            Some(number) => Found::Known(number),
+            None => {
+                let number = self.next();
+                self.insert(canonical_hash, owner, &scratch, number);
+                Found::New(number)
             }
         };
         self.insert(hash, owner, bytes, found.number());
@@ -367,7 +399,9 @@ fn is_its_only_spelling(json: &[u8]) -> bool {
         None | Some(b'n' | b't' | b'f') => true,
         Some(b'"') => {
             memchr::memchr(b'\\', json).is_none()
-                && std::str::from_utf8(json).is_ok_and(|text| !text.contains(char::REPLACEMENT_CHARACTER))
+                && (json.is_ascii()
+                    || std::str::from_utf8(json)
+                        .is_ok_and(|text| !text.contains(char::REPLACEMENT_CHARACTER)))
         }
         Some(_) => false,
     }

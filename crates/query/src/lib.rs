@@ -65,7 +65,7 @@ mod warning;
 mod watch;
 mod zone;
 
-pub use column_block::{ColumnBlock, ColumnError, DecodedColumns, ReadFrame};
+pub use column_block::{ColumnBlock, ColumnError, DecodedColumns, OwnDocuments, ReadFrame};
 pub use error::{ExecError, Held, QueryError};
 pub use instant::{Instant, InstantError};
 pub use interrupt::CancelHandle;

@@ -9,8 +9,9 @@ use crate::source::{Block, Source};
 use crate::stored;
 use crate::stored::SourceError;
 use crate::value::{Kind, Value};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How many values of each kind there were.
@@ -247,6 +248,8 @@ pub(crate) struct Profile {
     pub(crate) too_long: Box<[AtomicU64]>,
     /// Rows held, before the limit.
     pub(crate) held: AtomicU64,
+    /// The columns that were read, where that is to be told.
+    columns: Mutex<BTreeSet<String>>,
     /// Whether other threads were started.
     pub(crate) has_others: AtomicBool,
 }
@@ -289,6 +292,18 @@ impl Profile {
             }
             None => act(),
         }
+    }
+
+    /// Notes the columns that were read of a block.
+    pub(crate) fn columns(&self, names: impl FnOnce() -> Vec<String>) {
+        if self.times.is_some() {
+            self.columns.lock().unwrap_or_else(PoisonError::into_inner).extend(names());
+        }
+    }
+
+    /// The columns that were read, of all blocks.
+    pub(crate) fn column_names(&self) -> Vec<String> {
+        self.columns.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     /// Times taking rows into groups.

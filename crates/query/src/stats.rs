@@ -32,6 +32,8 @@ pub struct Stats {
     pub events: u64,
     /// The bytes of their documents, where the query looks into them.
     pub bytes: u64,
+    /// The bytes of columns that were read, as they are stored. What was read before, and is kept, is not read again.
+    pub column_bytes: u64,
     /// Blocks of events read, or begun.
     pub blocks: u64,
     /// Blocks passed over, since what is known of them shows that none of their events passes.
@@ -57,6 +59,7 @@ impl Stats {
     pub(crate) fn add(&mut self, other: &Stats) {
         self.events += other.events;
         self.bytes += other.bytes;
+        self.column_bytes += other.column_bytes;
         self.blocks += other.blocks;
         self.blocks_skipped += other.blocks_skipped;
         self.events_skipped += other.events_skipped;

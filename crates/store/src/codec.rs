@@ -144,6 +144,11 @@ pub trait Codec: Send + Sync {
     /// feed; `ends` are the offsets of these line feeds. They have at most 16 MiB: of longer ones nothing is kept.
     fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>);
 
+    /// Whether it takes blocks apart into columns at all. If not they are text, whatever [`Options`](crate::Options) say.
+    fn makes_columns(&self) -> bool {
+        false
+    }
+
     /// The most events of a block in columns, at least one.
     fn events_max(&self) -> usize {
         usize::MAX
@@ -176,12 +181,12 @@ pub trait Codec: Send + Sync {
     }
 
     /// The documents of a block some of whose parts are damaged, as far as they are whole: for each event its document, without its line feed,
-    /// or none. Asked for by repair only.
+    /// or none. Asked for by repair only. A codec that tells of no event gives nothing.
     ///
     /// # Errors
     /// As [`times`](Codec::times) has them, where not even a part of them can be told.
     fn whole_documents(&self, _block: &dyn Parts) -> Result<Vec<Option<Vec<u8>>>, DecodeError> {
-        Err(DecodeError::Unknown)
+        Ok(Vec::new())
     }
 
     /// What a part holds, in names for whoever hears that it is damaged. Asked for no other reason; the part itself is not to be read.

@@ -36,6 +36,10 @@ impl ShreddedBlocks {
 }
 
 impl Codec for ShreddedBlocks {
+    fn makes_columns(&self) -> bool {
+        true
+    }
+
     fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
         tamias_query::collect_statistics(documents, ends, statistics);
     }

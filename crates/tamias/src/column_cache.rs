@@ -1,10 +1,10 @@
 //! What was decoded of blocks in columns, kept for the queries to come: up to a number of bytes, the blocks that were used last.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tamias_query::DecodedColumns;
+use tamias_query::{DecodedColumns, OwnDocuments};
 use tamias_store::BlockId;
 
 /// Decoded blocks, by where they stand in the store. File numbers are never used again, so that an entry is never wrong, only of no use.
@@ -34,7 +34,16 @@ struct Entry {
 pub(crate) struct Cached {
     decoded: OnceLock<Arc<DecodedColumns>>,
     statistics: OnceLock<Vec<u8>>,
+    /// All of them, once they were asked for more than once.
+    documents: OnceLock<OwnDocuments>,
+    were_put_together: AtomicBool,
+    /// How many single documents were asked for.
+    points: AtomicUsize,
 }
+
+/// HEURISTIC: where more documents of a block are asked for, all of them are put together. Of 16,384 generated events one by itself took 5 ms, all of
+/// them 45 ms.
+pub(crate) const POINTS_MAX: usize = 8;
 
 impl Cached {
     pub(crate) fn decoded(&self) -> Option<Arc<DecodedColumns>> {
@@ -50,9 +59,33 @@ impl Cached {
         self.statistics.get_or_init(read)
     }
 
+    /// The documents, if they are kept.
+    pub(crate) fn documents(&self) -> Option<&OwnDocuments> {
+        self.documents.get()
+    }
+
+    /// Keeps documents that were put together, if that was done before: those of a block that is read through once are not.
+    ///
+    /// # Errors
+    /// The documents, where they are not kept.
+    pub(crate) fn keep_documents(&self, documents: OwnDocuments) -> Result<&OwnDocuments, OwnDocuments> {
+        match self.were_put_together.swap(true, Relaxed) {
+            true => Ok(self.documents.get_or_init(|| documents)),
+            false => Err(documents),
+        }
+    }
+
+    /// Counts a single document that is asked for: whether so many were that all of them had better be put together, and kept.
+    pub(crate) fn ask_for_document(&self) -> bool {
+        let are_many = self.points.fetch_add(1, Relaxed) >= POINTS_MAX;
+        self.were_put_together.fetch_or(are_many, Relaxed);
+        are_many
+    }
+
     fn held_bytes(&self) -> usize {
         let decoded = self.decoded.get().map_or(0, |decoded| decoded.held_bytes());
-        decoded + self.statistics.get().map_or(0, Vec::capacity) + size_of::<Entry>()
+        let documents = self.documents.get().map_or(0, |own| own.bytes.capacity() + 4 * own.ends.capacity());
+        decoded + self.statistics.get().map_or(0, Vec::capacity) + documents + size_of::<Entry>()
     }
 }
 

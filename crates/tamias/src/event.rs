@@ -2,11 +2,14 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use tamias_query::Instant;
-use tamias_store::{Block, Direction, Key};
+use tamias_store::{Block, Direction, Key, Times};
 
+use crate::column_cache::{ColumnCache, POINTS_MAX};
 use crate::damage::instant;
+use crate::source::StoredColumns;
 use crate::{ReadError, Snapshot, Store};
 
 /// What names an event for ever: its instant and its arrival number. Ids order as rows do.
@@ -204,10 +207,17 @@ impl Snapshot {
     /// # Errors
     /// Where the store is damaged there, or cannot be read.
     pub fn get(&self, id: EventId) -> Result<Option<StoredEvent>, ReadError> {
-        match self.events.get(id.0).map_err(ReadError::of_store)? {
-            Some((block, index)) => Ok(Some(event(&block, index, id.0)?)),
-            None => Ok(None),
+        for group in self.events.groups(id.0.instant..=id.0.instant, Direction::Ascending) {
+            for block in group.map_err(ReadError::of_store)? {
+                let events = Events::new(block, &self.cache);
+                let times = events.times()?;
+                let index = times.partition_point(|other| other < id.0);
+                if times.key(index) == Some(id.0) {
+                    return events.event(index, id.0).map(Some);
+                }
+            }
         }
+        Ok(None)
     }
 
     /// The event with this id among its neighbours, as [`Store::around`] gives them.
@@ -215,10 +225,10 @@ impl Snapshot {
     /// # Errors
     /// Where the store is damaged there, or cannot be read.
     pub fn around(&self, id: EventId, before: usize, after: usize) -> Result<Vec<StoredEvent>, ReadError> {
-        let mut events = walk(&self.events, Direction::Descending, Some(id.0), before)?;
+        let mut events = walk(self, Direction::Descending, Some(id.0), before)?;
         events.reverse();
         events.extend(self.get(id)?);
-        events.extend(walk(&self.events, Direction::Ascending, Some(id.0), after)?);
+        events.extend(walk(self, Direction::Ascending, Some(id.0), after)?);
         Ok(events)
     }
 
@@ -234,7 +244,7 @@ impl Snapshot {
         };
         let events_max = events_max.max(1);
         // One more tells whether there is another page.
-        let mut events = walk(&self.events, direction, from, events_max.saturating_add(1))?;
+        let mut events = walk(self, direction, from, events_max.saturating_add(1))?;
         let more = events.len() > events_max;
         events.truncate(events_max);
         let last = events.last().filter(|_| more);
@@ -243,18 +253,51 @@ impl Snapshot {
     }
 }
 
-fn event(block: &Block, index: usize, key: Key) -> Result<StoredEvent, ReadError> {
-    let document = block.document(index).map_err(ReadError::of_store)?.unwrap_or_default();
-    Ok(StoredEvent { id: EventId(key), json: String::from_utf8_lossy(&document).into_owned() })
+/// A block of which single events are asked for.
+enum Events {
+    Text(Block),
+    Columns(Box<StoredColumns>),
 }
 
-/// HEURISTIC: where more documents of a block in columns are asked for, all of them are put together. Of 16,384 generated events one by itself
-/// took 5 ms, all of them 45 ms.
-const POINTS_MAX: usize = 8;
+impl Events {
+    fn new(block: Block, cache: &Arc<ColumnCache>) -> Events {
+        match block.columns().cloned() {
+            None => Events::Text(block),
+            Some(parts) => {
+                Events::Columns(Box::new(StoredColumns::new(block, parts, cache, usize::MAX, None)))
+            }
+        }
+    }
+
+    fn times(&self) -> Result<Times<'_>, ReadError> {
+        match self {
+            Events::Text(block) => block.times(),
+            Events::Columns(block) => block.event_times(),
+        }
+        .map_err(ReadError::of_store)
+    }
+
+    /// Makes the documents of many events ready together.
+    fn prepare(&self) -> Result<(), ReadError> {
+        match self {
+            Events::Text(_) => Ok(()),
+            Events::Columns(block) => block.own_documents().map(|_| ()).map_err(ReadError::of_store),
+        }
+    }
+
+    fn event(&self, index: usize, key: Key) -> Result<StoredEvent, ReadError> {
+        let document = match self {
+            Events::Text(block) => block.document(index).map(Option::unwrap_or_default),
+            Events::Columns(block) => block.document(index),
+        };
+        let document = document.map_err(ReadError::of_store)?;
+        Ok(StoredEvent { id: EventId(key), json: String::from_utf8_lossy(&document).into_owned() })
+    }
+}
 
 /// The nearest events beyond a key, or from the beginning. Of each block no more keys are looked at than events are wanted.
 fn walk(
-    snapshot: &tamias_store::Snapshot,
+    snapshot: &Snapshot,
     direction: Direction,
     from: Option<Key>,
     wanted: usize,
@@ -268,18 +311,20 @@ fn walk(
         (Direction::Ascending, Some(from)) => from.instant..=u64::MAX,
         (Direction::Descending, Some(from)) => 0..=from.instant,
     };
-    for group in snapshot.groups(instants, direction) {
+    for group in snapshot.events.groups(instants, direction) {
         let group = group.map_err(ReadError::of_store)?;
+        let group: Vec<(usize, Events)> =
+            group.into_iter().map(|block| (block.len(), Events::new(block, &snapshot.cache))).collect();
         let mut nearest: Vec<(Key, usize, usize)> = Vec::new();
-        for (number, block) in group.iter().enumerate() {
-            let times = block.times().map_err(ReadError::of_store)?;
+        for (number, (len, events)) in group.iter().enumerate() {
+            let times = events.times()?;
             let places = match direction {
                 Direction::Ascending => {
                     let start = from.map_or(0, |from| times.partition_point(|key| key <= from));
-                    start..block.len().min(start.saturating_add(wanted - found.len()))
+                    start..(*len).min(start.saturating_add(wanted - found.len()))
                 }
                 Direction::Descending => {
-                    let end = from.map_or(block.len(), |from| times.partition_point(|key| key < from));
+                    let end = from.map_or(*len, |from| times.partition_point(|key| key < from));
                     end.saturating_sub(wanted - found.len())..end
                 }
             };
@@ -290,15 +335,14 @@ fn walk(
             Direction::Descending => nearest.sort_unstable_by(|a, b| b.cmp(a)),
         }
         nearest.truncate(wanted - found.len());
-        for (number, block) in group.iter().enumerate() {
+        for (number, (_, events)) in group.iter().enumerate() {
             if nearest.iter().filter(|(_, other, _)| *other == number).count() > POINTS_MAX {
-                // All at once: then each of them is there.
-                block.documents().map_err(ReadError::of_store)?;
+                events.prepare()?;
             }
         }
         for (key, number, index) in nearest {
-            if let Some(block) = group.get(number) {
-                found.push(event(block, index, key)?);
+            if let Some((_, events)) = group.get(number) {
+                found.push(events.event(index, key)?);
             }
         }
         if found.len() == wanted {

@@ -185,6 +185,11 @@ impl Batch {
         Batch::default()
     }
 
+    /// A batch with room for documents of so many bytes: one that grows to tens of megabytes by itself is copied some times on the way.
+    pub fn with_capacity(document_bytes: usize) -> Batch {
+        Batch { documents: Vec::with_capacity(document_bytes), ..Batch::default() }
+    }
+
     /// Checks one JSON document, minifies it and adds it to the batch. Takes time linear in its length.
     ///
     /// # Errors

@@ -1,9 +1,10 @@
 //! What a query reads: a snapshot of the store, as groups of blocks.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use tamias_query::{
-    Block, Cache, ColumnBlock, ColumnError, Documents, ReadFrame, Source, SourceError, Times,
+    Block, Cache, ColumnBlock, ColumnError, Documents, OwnDocuments, ReadFrame, Source, SourceError, Times,
 };
 use tamias_store::{Groups, Parts};
 
@@ -44,17 +45,7 @@ impl Source for SnapshotSource {
             match block.columns().cloned() {
                 None => Arc::new(TextBlock { block, left_out }) as Arc<dyn Block>,
                 Some(parts) => {
-                    let cached = self.cache.get(parts.id());
-                    let columns = OnceLock::new();
-                    Arc::new(StoredColumns {
-                        block,
-                        parts,
-                        cached,
-                        columns,
-                        cache: self.cache.clone(),
-                        budget_bytes: self.budget_bytes,
-                        left_out,
-                    })
+                    Arc::new(StoredColumns::new(block, parts, &self.cache, self.budget_bytes, left_out))
                 }
             }
         };
@@ -116,11 +107,13 @@ impl Block for TextBlock {
 }
 
 /// A block in columns, as the query engine sees it. What is decoded of it stays in the store's cache.
-struct StoredColumns {
+pub(crate) struct StoredColumns {
     block: tamias_store::Block,
     parts: tamias_store::ColumnBlock,
     cached: Arc<Cached>,
     columns: OnceLock<ColumnBlock>,
+    /// Documents that the cache does not keep.
+    documents: OnceLock<OwnDocuments>,
     cache: Arc<ColumnCache>,
     budget_bytes: usize,
     left_out: Option<LeftOut>,
@@ -140,6 +133,65 @@ impl ReadFrame for PartFrames {
 }
 
 impl StoredColumns {
+    pub(crate) fn new(
+        block: tamias_store::Block,
+        parts: tamias_store::ColumnBlock,
+        cache: &Arc<ColumnCache>,
+        budget_bytes: usize,
+        left_out: Option<LeftOut>,
+    ) -> StoredColumns {
+        StoredColumns {
+            cached: cache.get(parts.id()),
+            cache: cache.clone(),
+            block,
+            parts,
+            columns: OnceLock::new(),
+            documents: OnceLock::new(),
+            budget_bytes,
+            left_out,
+        }
+    }
+
+    /// The documents, put together if they are not there.
+    pub(crate) fn own_documents(&self) -> Result<Documents<'_>, tamias_store::ReadError> {
+        if let Some(own) = self.cached.documents().or_else(|| self.documents.get()) {
+            return Ok(Documents { bytes: &own.bytes, ends: &own.ends });
+        }
+        let Ok(made) = self.open()?.documents() else {
+            // The store tells best what is damaged.
+            let documents = self.block.documents()?;
+            return Ok(Documents { bytes: documents.bytes, ends: documents.ends });
+        };
+        let own = match self.cached.keep_documents(made) {
+            Ok(kept) => kept,
+            Err(made) => self.documents.get_or_init(|| made),
+        };
+        Ok(Documents { bytes: &own.bytes, ends: &own.ends })
+    }
+
+    /// One document; put together without the others, unless many are asked for one by one.
+    pub(crate) fn document(&self, index: usize) -> Result<Cow<'_, [u8]>, tamias_store::ReadError> {
+        if self.cached.documents().is_some() || self.cached.ask_for_document() {
+            let Documents { bytes, ends } = self.own_documents()?;
+            let documents = tamias_store::Documents { bytes, ends };
+            return Ok(documents.get(index).map(Cow::Borrowed).unwrap_or_default());
+        }
+        match self.open()?.document(index) {
+            Ok(document) => Ok(Cow::Owned(document)),
+            // The store tells best what is damaged.
+            Err(_) => Ok(self.block.document(index)?.unwrap_or_default()),
+        }
+    }
+
+    /// When the events happened, and in which order they came.
+    pub(crate) fn event_times(&self) -> Result<tamias_store::Times<'_>, tamias_store::ReadError> {
+        match self.open()?.times() {
+            Ok(times) => Ok(tamias_store::Times { instants: times.instants, arrivals: times.arrivals }),
+            // The store tells best what is damaged.
+            Err(_) => self.block.times(),
+        }
+    }
+
     fn open(&self) -> Result<&ColumnBlock, tamias_store::ReadError> {
         if let Some(columns) = self.columns.get() {
             return Ok(columns);
@@ -203,8 +255,8 @@ impl Block for StoredColumns {
     }
 
     fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
-        match self.block.documents() {
-            Ok(documents) => Ok(Some(Documents { bytes: documents.bytes, ends: documents.ends })),
+        match self.own_documents() {
+            Ok(documents) => Ok(Some(documents)),
             Err(error) => leave_out(error, self.left_out.as_ref()).map(|()| None),
         }
     }

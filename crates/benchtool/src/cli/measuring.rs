@@ -68,7 +68,7 @@ Examples:
   benchtool demo --keep shop-logs --segments columns
   benchtool demo --events 100000")]
 pub(crate) struct DemoArgs {
-    /// Keep a store in this folder, that of text unless --segments says otherwise; if it holds that many events already, those are measured
+    /// Keep a store in this folder, that of columns unless --segments says otherwise; if it holds that many events already, those are measured
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
 

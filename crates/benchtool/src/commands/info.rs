@@ -1,19 +1,22 @@
 //! `benchtool info`
 
-use tamias::{Info, Segment, Store};
+use tamias::{Cause, HistoryEntry, Housekeeping, Info, Instant, Segment, Store, Traffic, Usage};
 
 use crate::cli::{InfoArgs, InfoFormat};
+use crate::commands::settings;
 use crate::failure::Failure;
-use crate::output::{self, Field};
+use crate::output::{self, Field, json_string};
 use crate::units;
 
 pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
     let store = Store::open_read_only(&args.store)?;
     super::warn_of_unnamed(&store)?;
+    let housekeeping = store.housekeeping()?;
     let info = store.info()?;
-    let text = match args.format {
-        InfoFormat::Table => table(args, &info),
-        InfoFormat::Json => json(args, &info),
+    let text = match (args.history, args.format) {
+        (true, _) => history(args, &housekeeping.history),
+        (false, InfoFormat::Table) => table(args, &info, &housekeeping),
+        (false, InfoFormat::Json) => json(args, &info, &housekeeping, &store)?,
     };
     output::write_line(&mut output::stdout(), &text)
 }
@@ -25,19 +28,29 @@ fn file_bytes(info: &Info) -> (u64, u64) {
     (info.segments.iter().map(bytes).sum(), with_columns.map(bytes).sum())
 }
 
-fn table(args: &InfoArgs, info: &Info) -> String {
-    let zone = &args.time_zone;
-    let time = |instant: &tamias::Instant| zone.text(instant.ticks()).unwrap_or_else(|| instant.to_string());
+fn time(args: &InfoArgs, instant: &Instant) -> String {
+    args.time_zone.text(instant.ticks()).unwrap_or_else(|| instant.to_string())
+}
+
+fn table(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping) -> String {
+    let time = |instant| time(args, instant);
     let range = info.time_range.as_ref();
     let range = range.map_or("none".to_owned(), |(first, last)| format!("{} to {}", time(first), time(last)));
     let (file_bytes, column_bytes) = file_bytes(info);
+    let Usage { retired, quarantine, unnamed, .. } = housekeeping.usage;
+    let written = per_byte(&housekeeping.traffic);
     let head = format!(
-        "store:  {}\nevents: {}\ntimes:  {range}\ndata:   {}\nfiles:  {}, of these {} in columns",
+        "store:    {}\nevents:   {}\ntimes:    {range}\ndata:     {}\nfiles:    {}, of these {} in columns\n\
+         all:      {}; held by readers {retired}, in quarantine {quarantine}, unnamed {unnamed} bytes\n\
+         written:  {}\nsettings: {}",
         args.store.display(),
         info.events,
         size(info.bytes),
         size(file_bytes),
         size(column_bytes),
+        size(housekeeping.usage.bounded()),
+        written.map_or("unknown".to_owned(), |times| format!("{times:.2} bytes for each that was appended")),
+        settings::text(&housekeeping.settings),
     );
     if info.segments.is_empty() {
         return head;
@@ -72,36 +85,138 @@ fn name(segment: &Segment) -> Option<String> {
     Some(segment.file.as_ref()?.file_name()?.to_string_lossy().into_owned())
 }
 
-/// The same for programs: one JSON object.
-fn json(args: &InfoArgs, info: &Info) -> String {
-    let time = |instant: &tamias::Instant| output::json_string(&instant.to_string());
-    let range = |range: &Option<(tamias::Instant, tamias::Instant)>| match range {
-        Some((first, last)) => format!("\"first\":{},\"last\":{}", time(first), time(last)),
-        None => "\"first\":null,\"last\":null".to_owned(),
-    };
-    let segments: Vec<String> = info
-        .segments
-        .iter()
-        .map(|segment| {
-            format!(
-                "{{\"file\":{},\"file_bytes\":{},\"events\":{},\"bytes\":{},\"blocks\":{},\"column_blocks\":{},{}}}",
-                name(segment).map_or("null".to_owned(), |name| output::json_string(&name)),
-                segment.file_bytes,
-                segment.events,
-                segment.bytes,
-                segment.blocks,
-                segment.column_blocks,
-                range(&Some(segment.time_range)),
-            )
-        })
-        .collect();
+/// Bytes written for each that was appended; nothing where none was counted.
+fn per_byte(traffic: &Traffic) -> Option<f64> {
+    (traffic.appended > 0).then(|| traffic.written() as f64 / traffic.appended as f64)
+}
+
+fn cause(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Asked => "asked",
+        Cause::Age => "age",
+        Cause::Size => "size",
+        Cause::FullMedium => "full-disk",
+    }
+}
+
+fn history(args: &InfoArgs, entries: &[HistoryEntry]) -> String {
+    let names = ["from", "to", "why", "removals", "files", "bytes", "events", "first", "last"];
+    let rows = entries.iter().map(|entry| {
+        let number = |number: u64| Field::number(&number.to_string());
+        let time = |instant| Field::whole(&time(args, instant));
+        vec![
+            time(&entry.times.0),
+            time(&entry.times.1),
+            Field::text(cause(entry.cause)),
+            number(entry.removals.into()),
+            number(entry.files),
+            number(entry.file_bytes),
+            number(entry.events),
+            time(&entry.time_range.0),
+            time(&entry.time_range.1),
+        ]
+    });
+    output::fitted(&names.map(str::to_owned), &rows.collect::<Vec<_>>())
+}
+
+/// A JSON object, member by member.
+struct Object(String);
+
+impl Object {
+    fn new() -> Object {
+        Object("{".to_owned())
+    }
+
+    /// Adds a member whose value is this JSON text.
+    fn with(mut self, name: &str, json: &str) -> Object {
+        if self.0.len() > 1 {
+            self.0.push(',');
+        }
+        self.0.push_str(&json_string(name));
+        self.0.push(':');
+        self.0.push_str(json);
+        self
+    }
+
+    fn numbers(self, members: &[(&str, u64)]) -> Object {
+        members.iter().fold(self, |object, (name, number)| object.with(name, &number.to_string()))
+    }
+
+    fn end(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+}
+
+fn array(items: impl Iterator<Item = String>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(","))
+}
+
+fn times((first, last): (Instant, Instant)) -> String {
+    array([first, last].iter().map(|instant| json_string(&instant.to_string())))
+}
+
+fn or_null<T>(value: Option<T>, json: impl FnOnce(T) -> String) -> String {
+    value.map_or("null".to_owned(), json)
+}
+
+fn json(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, store: &Store) -> Result<String, Failure> {
+    let Housekeeping { settings, history, traffic, usage } = housekeeping;
+    let Usage { segments, logs, manifests, unfinished, retired, unnamed, quarantine } = *usage;
+    let Traffic { appended, logs: to_logs, sealed, rewritten, manifests: to_manifests } = *traffic;
     let (file_bytes, column_file_bytes) = file_bytes(info);
-    format!(
-        "{{\"store\":{},\"events\":{},\"bytes\":{},\"file_bytes\":{file_bytes},\"column_file_bytes\":{column_file_bytes},{},\"segments\":[{}]}}",
-        output::json_string(&args.store.display().to_string()),
-        info.events,
-        info.bytes,
-        range(&info.time_range),
-        segments.join(","),
-    )
+    let damage = store.known_damage()?;
+    let bounds = Object::new()
+        .with("max_age_seconds", &or_null(settings.max_age, |age| age.as_secs_f64().to_string()))
+        .with("max_bytes", &or_null(settings.max_bytes, |bytes| bytes.to_string()))
+        .with("remove_oldest_when_full", &(settings.when_full == tamias::WhenFull::RemoveOldest).to_string());
+    let usage = Object::new().numbers(&[
+        ("bounded", usage.bounded()),
+        ("segments", segments),
+        ("logs", logs),
+        ("manifests", manifests),
+        ("unfinished", unfinished),
+        ("retired", retired),
+        ("unnamed", unnamed),
+        ("quarantine", quarantine),
+    ]);
+    let traffic = Object::new()
+        .numbers(&[
+            ("appended", appended),
+            ("logs", to_logs),
+            ("sealed", sealed),
+            ("rewritten", rewritten),
+            ("manifests", to_manifests),
+        ])
+        .with("per_byte_appended", &or_null(per_byte(traffic), |times| times.to_string()));
+    let history = history.iter().map(|entry| {
+        let object =
+            Object::new().with("times", &times(entry.times)).with("cause", &json_string(cause(entry.cause)));
+        let numbers = [("files", entry.files), ("file_bytes", entry.file_bytes), ("events", entry.events)];
+        let object = object.numbers(&[("removals", u64::from(entry.removals))]).numbers(&numbers);
+        object.with("time_range", &times(entry.time_range)).end()
+    });
+    let segments = info.segments.iter().map(|segment| {
+        let numbers = [
+            ("file_bytes", segment.file_bytes),
+            ("events", segment.events),
+            ("bytes", segment.bytes),
+            ("blocks", segment.blocks),
+            ("column_blocks", segment.column_blocks),
+        ];
+        let object = Object::new().with("file", &or_null(name(segment), |name| json_string(&name)));
+        object.numbers(&numbers).with("time_range", &times(segment.time_range)).end()
+    });
+    let object = Object::new()
+        .with("store", &json_string(&args.store.display().to_string()))
+        .numbers(&[("events", info.events), ("bytes", info.bytes)])
+        .numbers(&[("file_bytes", file_bytes), ("column_file_bytes", column_file_bytes)])
+        .numbers(&[("known_damage", damage.len() as u64)])
+        .with("time_range", &or_null(info.time_range, times))
+        .with("settings", &bounds.end())
+        .with("usage", &usage.end())
+        .with("traffic", &traffic.end())
+        .with("history", &array(history))
+        .with("segments", &array(segments));
+    Ok(object.end())
 }

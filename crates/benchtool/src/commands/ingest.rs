@@ -60,14 +60,16 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     let positions: Vec<Option<u64>> = starts.into_iter().map(|start| start.position).collect();
     signals::catch()?;
 
+    // Half as much again: the event that fills a batch may be long, and what is not used is never touched.
+    let room = || Batch::with_capacity(args.batch_bytes as usize / 2 * 3);
     let progress = progress::bytes("ingesting", sources.iter().map(Source::bytes).sum());
     let mut ingest = Ingest {
-        writer: Writer::new(store.clone()),
+        writer: Writer::new(store.clone(), room()),
         format: event_format(args, args.time_key.as_deref().unwrap_or(time_key::CLEF)),
         args,
         on_invalid: args.on_invalid,
         batch_bytes: args.batch_bytes as usize,
-        batch: Batch::new(),
+        batch: room(),
         stored_bytes: 0,
         tally: Tally::default(),
         started: Instant::now(),

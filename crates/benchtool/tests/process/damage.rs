@@ -24,7 +24,7 @@ fn largest_file(store: &Path) -> PathBuf {
 
 /// Makes a store of 5000 events in `s` and alters a byte of its largest file, which it gives.
 pub(crate) fn damaged_store(folder: &Path) -> PathBuf {
-    tool(folder, &["demo", "--events", "5000", "--keep", "s"]).well();
+    tool(folder, &["demo", "--events", "5000", "--keep", "s", "--segments", "text"]).well();
     let file = largest_file(&folder.join("s"));
     let mut bytes = fs::read(&file).unwrap();
     let place = bytes.windows(16).position(|window| window == b"/api/customers/1").unwrap();
@@ -189,7 +189,7 @@ fn verify_deep_finds_what_was_written_wrongly() {
 #[test]
 fn verify_deep_finds_nothing_where_nothing_is_wrong() {
     let folder = folder();
-    tool(folder.path(), &["demo", "--events", "5000", "--keep", "s"]).well();
+    tool(folder.path(), &["demo", "--events", "5000", "--keep", "s", "--segments", "text"]).well();
     let sound = "sound: 5000 events in 1 segments, documents and statistics checked\n";
     assert_eq!(tool(folder.path(), &["verify", "s", "--deep"]).well().out, sound);
     // What is damaged is told as damage, and nothing else of it.

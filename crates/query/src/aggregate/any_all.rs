@@ -15,6 +15,7 @@ pub(crate) type All = Truth<false>;
 impl<const WANTED: bool> Aggregate for Truth<WANTED> {
     const NAME: &'static str = if WANTED { "any" } else { "all" };
     const TAKES_REPEATED: bool = true;
+    const DEPENDS_ON_ORDER: bool = false;
     type State = Flags<WANTED>;
 
     fn with_constants(_: &[f64]) -> Result<Self, (usize, String)> {

@@ -11,6 +11,7 @@ pub(crate) struct Count;
 impl Aggregate for Count {
     const NAME: &'static str = "count";
     const TAKES_REPEATED: bool = true;
+    const DEPENDS_ON_ORDER: bool = false;
     type State = Counts;
 
     fn with_constants(_: &[f64]) -> Result<Count, (usize, String)> {
@@ -63,6 +64,18 @@ impl Accumulators for Counts {
                         self.count(groups.of(row), 1);
                     }
                 }
+            }
+            (Column::Entries(entries), _) => {
+                let counts = entries.by_row(|json| !matches!(json.first(), None | Some(b'n')));
+                for (row, counts) in counts.enumerate() {
+                    self.count(groups.of(row), u64::from(counts));
+                }
+            }
+            (Column::Mantissas(numbers), Groups::One(group)) => {
+                self.count(group, numbers.values.len() as u64)
+            }
+            (Column::Mantissas(numbers), Groups::Each(_)) => {
+                super::state::rows_of(numbers).for_each(|row| self.count(groups.of(row), 1));
             }
             (Column::Numbers(numbers), _) => {
                 numbers.few.iter().for_each(|few| self.count(groups.of(few.at as usize), 1));

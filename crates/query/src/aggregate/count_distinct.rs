@@ -1,7 +1,8 @@
 //! `count(distinct(x))`: how many values differ, null being one of them.
 
-use super::state::{Accumulators, Aggregate, Groups, Known, Most, each_json, grow};
-use crate::chunk::{Chunk, Column, Order};
+use super::identifiers::{Identifier, Identifiers, identifier};
+use super::state::{Accumulators, Aggregate, Groups, Known, Most, each_distinct, grow};
+use crate::chunk::{Chunk, Column, Entries, Order, value_of};
 use crate::expr::Certain;
 use crate::key_table::{Found, KeyTable, Spelling};
 use crate::value::{Kind, Value, json};
@@ -13,6 +14,7 @@ impl Aggregate for CountDistinct {
     // Two words, which no name is: the planner puts them together.
     const NAME: &'static str = "count distinct";
     const TAKES_REPEATED: bool = true;
+    const DEPENDS_ON_ORDER: bool = false;
     type State = DistinctCounts;
 
     fn with_constants(_: &[f64]) -> Result<CountDistinct, (usize, String)> {
@@ -43,23 +45,79 @@ impl Aggregate for CountDistinct {
 #[derive(Default)]
 pub(crate) struct DistinctCounts {
     counts: Vec<u64>,
-    /// The values of all groups.
+    /// The values of all groups, but for identifiers.
     values: KeyTable,
+    identifiers: Identifiers,
     most: Most,
+    seen: Vec<bool>,
+    known: Vec<u32>,
 }
 
 impl DistinctCounts {
+    /// By how many bytes it has grown.
+    fn grown(&mut self) -> usize {
+        self.most.grown(self.values.bytes() + self.identifiers.bytes())
+    }
+
+    fn add_to(&mut self, group: u32, count: u64) {
+        if let Some(of) = self.counts.get_mut(group as usize) {
+            *of += count;
+        }
+    }
+
+    /// Takes in the entries of a dictionary that rows of one group have.
+    fn take_entries(&mut self, group: u32, Entries { dictionary, codes }: &Entries) {
+        self.seen.clear();
+        self.seen.resize(dictionary.len(), false);
+        let (mut identifiers, mut others) = (Vec::new(), Vec::new());
+        for code in codes {
+            let seen = self.seen.get_mut(*code as usize);
+            if seen.is_none_or(|seen| std::mem::replace(seen, true)) {
+                continue;
+            }
+            let json = dictionary.get(*code);
+            match identifier(json) {
+                Some(identifier) => identifiers.push(identifier),
+                None => others.push(json),
+            }
+        }
+        let new = self.identifiers.insert_all(group, &identifiers);
+        self.add_to(group, new);
+        let mut known = std::mem::take(&mut self.known);
+        self.values.look_ahead(group, others.iter().copied(), &mut known);
+        for (json, _) in others.into_iter().zip(&known).filter(|(_, known)| **known == 0) {
+            self.take(group, json);
+        }
+        self.known = known;
+    }
+
     #[inline]
     fn take(&mut self, group: u32, json: &[u8]) {
         if json.is_empty() {
             return;
         }
-        if let Found::New(_) = self.values.find(group, Spelling::Value { json, ci: false })
-            && let Some(count) = self.counts.get_mut(group as usize)
-        {
-            *count += 1;
+        if let Some(identifier) = identifier_of(json) {
+            let is_new = self.identifiers.insert(group, identifier);
+            return self.add_to(group, u64::from(is_new));
+        }
+        if let Found::New(_) = self.values.find(group, Spelling::Value { json, ci: false }) {
+            self.add_to(group, 1);
         }
     }
+}
+
+/// The identifier that a string is, however it is spelled.
+#[inline]
+fn identifier_of(json: &[u8]) -> Option<Identifier> {
+    identifier(json).or_else(|| match value_of(memchr::memchr(b'\\', json).map(|_| json)?) {
+        Value::Text(text) => identifier(&crate::value::json(&Value::from(text.text().into_owned()))?),
+        Value::Undefined
+        | Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_) => None,
+    })
 }
 
 impl Accumulators for DistinctCounts {
@@ -68,15 +126,21 @@ impl Accumulators for DistinctCounts {
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
-        each_json(groups, column, chunk, |group, json, _| self.take(group, json));
-        self.most.grown(self.values.bytes())
+        if let (Column::Entries(entries), Groups::One(group)) = (column, groups) {
+            self.take_entries(group, entries);
+            return self.grown();
+        }
+        let mut seen = std::mem::take(&mut self.seen);
+        each_distinct(groups, column, chunk, &mut seen, |group, json, _| self.take(group, json));
+        self.seen = seen;
+        self.grown()
     }
 
     fn add(&mut self, group: u32, value: Value<'_>, _: Order, _: u64) -> usize {
         if let Some(json) = json(&value) {
             self.take(group, &json);
         }
-        self.most.grown(self.values.bytes())
+        self.grown()
     }
 
     fn answer(&mut self, group: u32, by: &Known<'_>) -> usize {
@@ -86,14 +150,25 @@ impl Accumulators for DistinctCounts {
     }
 
     fn merge(&mut self, other: DistinctCounts, group_of: &[u32]) -> usize {
-        let DistinctCounts { counts, values, most } = self;
         let owner_of = |group: u32| group_of.get(group as usize).copied().unwrap_or_default();
-        values.merge(&other.values, owner_of, |owner, _, found| {
-            if let (Found::New(_), Some(count)) = (found, counts.get_mut(owner as usize)) {
+        let DistinctCounts { counts, values, identifiers, .. } = self;
+        let mut count = |owner: u32| {
+            if let Some(count) = counts.get_mut(owner as usize) {
                 *count += 1;
             }
+        };
+        values.merge(&other.values, owner_of, |owner, _, found| {
+            if let Found::New(_) = found {
+                count(owner);
+            }
         });
-        most.grown(values.bytes())
+        for (group, identifier) in other.identifiers.iter() {
+            let owner = owner_of(group);
+            if identifiers.insert(owner, identifier) {
+                count(owner);
+            }
+        }
+        self.grown()
     }
 
     fn finish(&mut self, group: u32) -> Value<'static> {

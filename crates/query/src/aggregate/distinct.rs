@@ -1,6 +1,6 @@
 //! `distinct(x)`: each value once, in the order in which they first come.
 
-use super::state::{Accumulators, Aggregate, Groups, Known, each_json, grow};
+use super::state::{Accumulators, Aggregate, Groups, Known, each_distinct, grow};
 use crate::allocated::{ALLOCATION_BYTES, vec_bytes};
 use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
@@ -14,6 +14,7 @@ impl Aggregate for Distinct {
     const NAME: &'static str = "distinct";
     const GIVES_ROWS: bool = true;
     const TAKES_REPEATED: bool = true;
+    const DEPENDS_ON_ORDER: bool = true;
     type State = DistinctValues;
 
     fn with_constants(_: &[f64]) -> Result<Distinct, (usize, String)> {
@@ -49,6 +50,7 @@ pub(crate) struct DistinctValues {
     /// No value was first seen later.
     latest: Order,
     added: u64,
+    seen: Vec<bool>,
 }
 
 /// A value in the spelling of the first event that has it. The count tells values of one event apart.
@@ -112,7 +114,10 @@ impl Accumulators for DistinctValues {
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
         let before = self.bytes();
-        each_json(groups, column, chunk, |group, json, order| self.take(group, json, order));
+        let mut seen = std::mem::take(&mut self.seen);
+        let take = |group: u32, json: &[u8], order| self.take(group, json, order);
+        each_distinct(groups, column, chunk, &mut seen, take);
+        self.seen = seen;
         self.bytes() - before
     }
 

@@ -1,8 +1,8 @@
 //! `min(x)` and `max(x)`: the least and the greatest number, in the spelling of the first event that has it; where there is no number,
 //! the least and the greatest of the strings and Booleans, in the order of rows.
 
-use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow};
-use crate::chunk::{Chunk, Column, Order};
+use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow};
+use crate::chunk::{Chunk, Column, FewDigits, Order};
 use crate::expr::Certain;
 use crate::value::{self, Kind, Number, Value, compare_few};
 use std::cmp::Ordering;
@@ -17,6 +17,7 @@ pub(crate) type Max = Extreme<false>;
 impl<const LEAST: bool> Aggregate for Extreme<LEAST> {
     const NAME: &'static str = if LEAST { "min" } else { "max" };
     const TAKES_REPEATED: bool = true;
+    const DEPENDS_ON_ORDER: bool = true;
     type State = Extremes<LEAST>;
 
     fn with_constants(_: &[f64]) -> Result<Self, (usize, String)> {
@@ -42,12 +43,13 @@ impl<const LEAST: bool> Aggregate for Extreme<LEAST> {
     }
 
     fn state(self) -> Extremes<LEAST> {
-        Extremes { best: Vec::new() }
+        Extremes { best: Vec::new(), scratch: Vec::new() }
     }
 }
 
 pub(crate) struct Extremes<const LEAST: bool> {
     best: Vec<Option<Best>>,
+    scratch: Vec<FewDigits>,
 }
 
 /// The best value so far, and the first event that has it.
@@ -122,27 +124,16 @@ impl<const LEAST: bool> Extremes<LEAST> {
         *best = Some(Best { value, order });
         grown
     }
-}
 
-impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
-    fn grow(&mut self, groups: usize) -> usize {
-        grow(&mut self.best, groups)
-    }
-
-    fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
+    /// Takes in numbers of few digits.
+    fn take_few(&mut self, groups: Groups<'_>, numbers: &[FewDigits], chunk: &Chunk<'_>) -> usize {
         let mut grown = 0;
-        let Column::Numbers(numbers) = column else {
-            super::state::each(groups, column, chunk, |group, value, order| {
-                grown += self.add(group, value, order, 1);
-            });
-            return grown;
-        };
         match groups {
             Groups::One(group) => {
                 // Of equal ones the first counts.
-                let best = numbers.few.iter().reduce(|best, next| {
+                let best = numbers.iter().reduce(|best, next| {
                     let [a, b] = [next, best].map(|few| (few.significand, few.scale));
-                    let order = |few: &crate::chunk::FewDigits| chunk.order(few.at as usize);
+                    let order = |few: &FewDigits| chunk.order(few.at as usize);
                     match compare_few(a, b) {
                         Ordering::Equal if order(next) < order(best) => next,
                         unequal if unequal == Self::WANTED => next,
@@ -155,15 +146,34 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
                 }
             }
             Groups::Each(_) => {
-                for few in &numbers.few {
+                for few in numbers {
                     let (row, number) = (few.at as usize, Held::Few(few.significand, few.scale));
                     grown += self.take(groups.of(row), number, chunk.order(row));
                 }
             }
         }
-        each_other(groups, &numbers.others, chunk, |group, value, order| {
+        grown
+    }
+}
+
+impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
+    fn grow(&mut self, groups: usize) -> usize {
+        grow(&mut self.best, groups)
+    }
+
+    fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
+        let mut grown = 0;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let few = few_of(groups, column, chunk, &mut scratch, |group, value, order| {
             grown += self.take(group, Held::Value(value), order);
         });
+        match few {
+            Some(few) => grown += self.take_few(groups, few, chunk),
+            None => super::state::each(groups, column, chunk, |group, value, order| {
+                grown += self.add(group, value, order, 1);
+            }),
+        }
+        self.scratch = scratch;
         grown
     }
 

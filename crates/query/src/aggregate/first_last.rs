@@ -17,6 +17,7 @@ impl<const FIRST: bool> Aggregate for AtEnd<FIRST> {
     const NAME: &'static str = if FIRST { "first" } else { "last" };
     // Of several events with one value only the first is told, where statistics tell of them.
     const TAKES_REPEATED: bool = FIRST;
+    const DEPENDS_ON_ORDER: bool = true;
     type State = Ends<FIRST>;
 
     fn with_constants(_: &[f64]) -> Result<Self, (usize, String)> {

@@ -12,6 +12,7 @@ mod distinct;
 mod exact;
 mod extreme;
 mod first_last;
+mod identifiers;
 mod percentile;
 mod ranked;
 mod sketch;
@@ -93,6 +94,11 @@ macro_rules! aggregates {
             /// Whether events with a value that came before matter no more than by their number.
             pub(crate) fn takes_repeated(self) -> bool {
                 match self { $(Function::$variant(_) => <$aggregate>::TAKES_REPEATED,)* }
+            }
+
+            /// Whether it makes a difference when the events happened.
+            pub(crate) fn depends_on_order(self) -> bool {
+                match self { $(Function::$variant(_) => <$aggregate>::DEPENDS_ON_ORDER,)* }
             }
 
             /// Whether what is known of an argument's values in a block is all that it needs of them.

@@ -2,7 +2,7 @@
 //! A value of the data where they are few, else within a relative error.
 
 use super::ranked::{Packed, Ranked};
-use super::state::{Accumulators, Aggregate, Groups, Known, Parameter, each_other, grow};
+use super::state::{Accumulators, Aggregate, Groups, Known, Parameter, few_of, grow};
 use crate::chunk::{Chunk, Column, FewDigits, Order};
 use crate::expr::Certain;
 use crate::value::{Kind, Long, Number, TooLarge, Value};
@@ -34,6 +34,7 @@ impl Aggregate for Percentile {
     const NAME: &'static str = "percentile";
     const PARAMETERS: &'static [Parameter] = &[Parameter { what: "a percentile", default: None }, ERROR];
     const TAKES_REPEATED: bool = false;
+    const DEPENDS_ON_ORDER: bool = false;
     type State = Rankings;
 
     fn with_constants(constants: &[f64]) -> Result<Percentile, (usize, String)> {
@@ -72,6 +73,7 @@ impl Aggregate for Median {
     const NAME: &'static str = "median";
     const PARAMETERS: &'static [Parameter] = &[ERROR];
     const TAKES_REPEATED: bool = false;
+    const DEPENDS_ON_ORDER: bool = false;
     type State = Rankings;
 
     fn with_constants(constants: &[f64]) -> Result<Median, (usize, String)> {
@@ -115,14 +117,36 @@ pub(crate) struct Rankings {
     groups: Vec<Ranked>,
     sorting: Sorting,
     scratch: Vec<Packed>,
+    few: Vec<FewDigits>,
     /// How many medians would be of too many digits.
     too_long: u64,
 }
 
 impl Rankings {
     fn new(wanted: Wanted, error: f64) -> Rankings {
-        let (groups, scratch) = (Vec::new(), Vec::new());
-        Rankings { wanted, error, groups, sorting: Sorting::default(), scratch, too_long: 0 }
+        let (groups, scratch, few) = (Vec::new(), Vec::new(), Vec::new());
+        Rankings { wanted, error, groups, sorting: Sorting::default(), scratch, few, too_long: 0 }
+    }
+}
+
+impl Rankings {
+    /// Takes in numbers of few digits.
+    fn add_few(&mut self, groups: Groups<'_>, few: &[FewDigits]) -> usize {
+        let mut grown = 0;
+        let Rankings { groups: ranked, sorting, scratch, error, .. } = self;
+        scratch.clear();
+        let mut add = |group: u32, numbers: &[Packed]| {
+            grown += ranked.get_mut(group as usize).map_or(0, |ranked| ranked.add_few(numbers, *error));
+        };
+        match groups {
+            Groups::One(group) => {
+                scratch.extend(few.iter().map(Packed::new));
+                add(group, scratch);
+            }
+            // Many numbers are taken in faster together.
+            Groups::Each(_) => sorting.sort(groups, few, scratch, add),
+        }
+        grown
     }
 }
 
@@ -144,28 +168,17 @@ impl Accumulators for Rankings {
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
         let mut grown = 0;
-        let Column::Numbers(numbers) = column else {
-            super::state::each(groups, column, chunk, |group, value, order| {
-                grown += self.add(group, value, order, 1);
-            });
-            return grown;
-        };
-        let Rankings { groups: ranked, sorting, scratch, error, .. } = self;
-        scratch.clear();
-        let mut add = |group: u32, numbers: &[Packed]| {
-            grown += ranked.get_mut(group as usize).map_or(0, |ranked| ranked.add_few(numbers, *error));
-        };
-        match groups {
-            Groups::One(group) => {
-                scratch.extend(numbers.few.iter().map(Packed::new));
-                add(group, scratch);
-            }
-            // Many numbers are taken in faster together.
-            Groups::Each(_) => sorting.sort(groups, &numbers.few, scratch, add),
-        }
-        each_other(groups, &numbers.others, chunk, |group, value, order| {
+        let mut scratch = std::mem::take(&mut self.few);
+        let few = few_of(groups, column, chunk, &mut scratch, |group, value, order| {
             grown += self.add(group, value, order, 1);
         });
+        match few {
+            Some(few) => grown += self.add_few(groups, few),
+            None => super::state::each(groups, column, chunk, |group, value, order| {
+                grown += self.add(group, value, order, 1);
+            }),
+        }
+        self.few = scratch;
         grown
     }
 

@@ -1,7 +1,7 @@
 //! `variance(x)` and `stddev(x)`: of all numbers as a sample, never rounded before the end. Other values do not count.
 
 use super::exact::{ExactSum, spread};
-use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow};
+use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow};
 use crate::chunk::{Chunk, Column, FewDigits, Order};
 use crate::expr::Certain;
 use crate::value::{Kind, Number, TooLarge, Value};
@@ -16,6 +16,7 @@ pub(crate) type Deviation = Spread<true>;
 impl<const ROOT: bool> Aggregate for Spread<ROOT> {
     const NAME: &'static str = if ROOT { "stddev" } else { "variance" };
     const TAKES_REPEATED: bool = false;
+    const DEPENDS_ON_ORDER: bool = false;
     type State = Spreads<ROOT>;
 
     fn with_constants(_: &[f64]) -> Result<Self, (usize, String)> {
@@ -35,7 +36,7 @@ impl<const ROOT: bool> Aggregate for Spread<ROOT> {
     }
 
     fn state(self) -> Spreads<ROOT> {
-        Spreads { groups: Vec::new() }
+        Spreads { groups: Vec::new(), scratch: Vec::new() }
     }
 }
 
@@ -67,6 +68,7 @@ impl Spreading {
 
 pub(crate) struct Spreads<const ROOT: bool> {
     groups: Vec<Spreading>,
+    scratch: Vec<FewDigits>,
 }
 
 impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
@@ -76,20 +78,23 @@ impl<const ROOT: bool> Accumulators for Spreads<ROOT> {
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
         let mut grown = 0;
-        let Column::Numbers(numbers) = column else {
-            super::state::each(groups, column, chunk, |group, value, order| {
-                grown += self.add(group, value, order, 1);
-            });
-            return grown;
-        };
-        for few in &numbers.few {
-            if let Some(of) = self.groups.get_mut(groups.of(few.at as usize) as usize) {
-                grown += of.add_few(few);
-            }
-        }
-        each_other(groups, &numbers.others, chunk, |group, value, order| {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let few = few_of(groups, column, chunk, &mut scratch, |group, value, order| {
             grown += self.add(group, value, order, 1);
         });
+        match few {
+            Some(few) => {
+                for few in few {
+                    if let Some(of) = self.groups.get_mut(groups.of(few.at as usize) as usize) {
+                        grown += of.add_few(few);
+                    }
+                }
+            }
+            None => super::state::each(groups, column, chunk, |group, value, order| {
+                grown += self.add(group, value, order, 1);
+            }),
+        }
+        self.scratch = scratch;
         grown
     }
 

@@ -1,7 +1,7 @@
 //! What an aggregate is, and the state that it has for each group.
 
 use crate::allocated::vec_bytes;
-use crate::chunk::{Chunk, Column, Order};
+use crate::chunk::{Chunk, Column, FewDigits, Mantissas, Numbers, Order, each_spelled, is_few, value_of};
 use crate::expr::Certain;
 use crate::statistics::{Extreme, Sum};
 use crate::value::{Kind, Number, Value, write_json};
@@ -25,6 +25,8 @@ pub(crate) trait Aggregate: Copy + Debug + PartialEq {
     const GIVES_ROWS: bool = false;
     /// Whether events with a value that came before matter no more than by their number.
     const TAKES_REPEATED: bool;
+    /// Whether it makes a difference when the events happened.
+    const DEPENDS_ON_ORDER: bool;
     type State: Accumulators;
 
     /// The aggregate with these constants, one for each parameter; or the place of one that it cannot have, and why.
@@ -142,7 +144,53 @@ pub(super) fn each(
             }
             each_other(groups, &numbers.others, chunk, act);
         }
+        Column::Entries(entries) => {
+            for (row, code) in entries.codes.iter().enumerate() {
+                act(groups.of(row), value_of(entries.dictionary.get(*code)), chunk.order(row));
+            }
+        }
+        Column::Mantissas(numbers) => {
+            for few in each_spelled(numbers) {
+                let row = few.at as usize;
+                act(groups.of(row), Value::Number(Number::few(few.significand, few.scale)), chunk.order(row));
+            }
+        }
     }
+}
+
+/// The numbers of a column, those of few digits apart: as they stand there, or spread into `scratch`, which then has those of few digits only; the
+/// others are given to `act`. None for a column of another form.
+pub(super) fn few_of<'n>(
+    groups: Groups<'_>,
+    column: &'n Column,
+    chunk: &Chunk<'_>,
+    scratch: &'n mut Vec<FewDigits>,
+    mut act: impl FnMut(u32, Value<'_>, Order),
+) -> Option<&'n [FewDigits]> {
+    match column {
+        Column::Numbers(Numbers { few, others }) => {
+            each_other(groups, others, chunk, act);
+            Some(few)
+        }
+        Column::Mantissas(numbers) => {
+            scratch.clear();
+            scratch.extend(each_spelled(numbers).filter(is_few));
+            if scratch.len() < numbers.values.len() {
+                for long in each_spelled(numbers).filter(|number| !is_few(number)) {
+                    let (row, number) = (long.at as usize, Number::few(long.significand, long.scale));
+                    act(groups.of(row), Value::Number(number), chunk.order(row));
+                }
+            }
+            Some(scratch)
+        }
+        Column::Nothing | Column::Values(_) | Column::Entries(_) => None,
+    }
+}
+
+/// The rows that numbers stand in, in their order.
+pub(super) fn rows_of(numbers: &Mantissas) -> impl Iterator<Item = usize> {
+    let all = if numbers.rows.is_none() { 0..numbers.values.len() } else { 0..0 };
+    all.chain(numbers.rows.iter().flatten().map(|row| *row as usize))
 }
 
 /// Each row's value in a column as JSON text, which is empty for undefined, with its group and its place in time.
@@ -158,6 +206,12 @@ pub(super) fn each_json(
         }
         return;
     }
+    if let Column::Entries(entries) = column {
+        for (row, code) in entries.codes.iter().enumerate() {
+            act(groups.of(row), entries.dictionary.get(*code), chunk.order(row));
+        }
+        return;
+    }
     let mut json = Vec::new();
     each(groups, column, chunk, |group, value, order| {
         json.clear();
@@ -165,6 +219,37 @@ pub(super) fn each_json(
         act(group, &json, order);
     });
 }
+
+/// The same, but of rows of one group that share an entry of a dictionary the first only, in the order of time.
+pub(super) fn each_distinct(
+    groups: Groups<'_>,
+    column: &Column,
+    chunk: &Chunk<'_>,
+    seen: &mut Vec<bool>,
+    mut act: impl FnMut(u32, &[u8], Order),
+) {
+    let all = match groups {
+        Groups::One(_) => 1,
+        Groups::Each(groups) => groups.iter().max().map_or(0, |last| *last as usize + 1),
+    };
+    let places = |entries: usize| all.checked_mul(entries).filter(|places| *places <= SEEN_MAX);
+    let Column::Entries(entries) = column else { return each_json(groups, column, chunk, act) };
+    let Some(places) = places(entries.dictionary.len()).filter(|_| chunk.orders().is_sorted()) else {
+        return each_json(groups, column, chunk, act);
+    };
+    seen.clear();
+    seen.resize(places, false);
+    for (row, code) in entries.codes.iter().enumerate() {
+        let group = if all == 1 { 0 } else { groups.of(row) as usize };
+        let seen = seen.get_mut(group * entries.dictionary.len() + *code as usize);
+        if seen.is_some_and(|seen| !std::mem::replace(seen, true)) {
+            act(groups.of(row), entries.dictionary.get(*code), chunk.order(row));
+        }
+    }
+}
+
+/// So many groups times entries are looked over at most, which is a few times as many as a chunk has rows.
+const SEEN_MAX: usize = 1 << 16;
 
 /// The numbers of a column that are not of few digits, and its strings and Booleans.
 pub(super) fn each_other<'c>(

@@ -1,8 +1,8 @@
 //! `sum(x)` and `mean(x)`: of all numbers, never rounded before the end. Other values do not count.
 
 use super::exact::{ExactSum, mean};
-use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow};
-use crate::chunk::{Chunk, Column, FewDigits, Order};
+use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow, rows_of};
+use crate::chunk::{Chunk, Column, FewDigits, Mantissas, Order};
 use crate::expr::Certain;
 use crate::value::{Kind, Number, TooLarge, Value};
 
@@ -25,6 +25,7 @@ fn is_sum_known(by: &Known<'_>) -> bool {
 impl<const MEAN: bool> Aggregate for Total<MEAN> {
     const NAME: &'static str = if MEAN { "mean" } else { "sum" };
     const TAKES_REPEATED: bool = false;
+    const DEPENDS_ON_ORDER: bool = false;
     type State = Sums<MEAN>;
 
     fn with_constants(_: &[f64]) -> Result<Self, (usize, String)> {
@@ -44,7 +45,7 @@ impl<const MEAN: bool> Aggregate for Total<MEAN> {
     }
 
     fn state(self) -> Sums<MEAN> {
-        Sums { groups: Vec::new() }
+        Sums { groups: Vec::new(), part: Vec::new() }
     }
 }
 
@@ -80,6 +81,57 @@ impl Summed {
 
 pub(crate) struct Sums<const MEAN: bool> {
     groups: Vec<Summed>,
+    /// For each group what a column's mantissas come to, and how many they are: zeros between columns.
+    part: Vec<(i128, u64)>,
+}
+
+/// Of so many groups each has a place of its own while a column is added up.
+const PLACES_MAX: usize = 4096;
+
+impl<const MEAN: bool> Sums<MEAN> {
+    /// Adds numbers of one scale. Their mantissas are added up before they are added to the sums of that scale.
+    fn add_column(&mut self, groups: Groups<'_>, numbers: &Mantissas) -> usize {
+        let scale = u32::from(numbers.scale);
+        match groups {
+            Groups::One(group) => {
+                let Some(summed) = self.groups.get_mut(group as usize) else { return 0 };
+                summed.count += numbers.values.len() as u64;
+                // So many numbers do not come to more than an i128 holds: there is no memory for them.
+                let sum = numbers.values.iter().map(|mantissa| i128::from(*mantissa)).sum();
+                if numbers.values.is_empty() { 0 } else { summed.sum.add_part(scale, sum) }
+            }
+            Groups::Each(groups) if self.groups.len() <= PLACES_MAX => {
+                self.part.resize(self.groups.len(), (0, 0));
+                for (row, mantissa) in rows_of(numbers).zip(&numbers.values) {
+                    let group = groups.get(row).map_or(usize::MAX, |group| *group as usize);
+                    if let Some((sum, count)) = self.part.get_mut(group) {
+                        *sum += i128::from(*mantissa);
+                        *count += 1;
+                    }
+                }
+                let mut grown = 0;
+                for (summed, part) in self.groups.iter_mut().zip(&mut self.part) {
+                    let (sum, count) = std::mem::take(part);
+                    if count > 0 {
+                        summed.count += count;
+                        grown += summed.sum.add_part(scale, sum);
+                    }
+                }
+                grown
+            }
+            Groups::Each(groups) => {
+                let mut grown = 0;
+                for (row, mantissa) in rows_of(numbers).zip(&numbers.values) {
+                    let group = groups.get(row).and_then(|group| self.groups.get_mut(*group as usize));
+                    if let Some(summed) = group {
+                        summed.count += 1;
+                        grown += summed.sum.add_part(scale, i128::from(*mantissa));
+                    }
+                }
+                grown
+            }
+        }
+    }
 }
 
 impl<const MEAN: bool> Accumulators for Sums<MEAN> {
@@ -88,6 +140,9 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
+        if let Column::Mantissas(numbers) = column {
+            return self.add_column(groups, numbers);
+        }
         let mut grown = 0;
         let Column::Numbers(numbers) = column else {
             super::state::each(groups, column, chunk, |group, value, order| {

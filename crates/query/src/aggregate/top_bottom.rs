@@ -21,6 +21,7 @@ impl<const FIRST: bool> Aggregate for Several<FIRST> {
     const PARAMETERS: &'static [Parameter] = &[Parameter { what: "the number of values", default: None }];
     const GIVES_ROWS: bool = true;
     const TAKES_REPEATED: bool = false;
+    const DEPENDS_ON_ORDER: bool = true;
     type State = Kept<FIRST>;
 
     fn with_constants(constants: &[f64]) -> Result<Self, (usize, String)> {

@@ -35,7 +35,7 @@ pub(crate) fn value_of(json: &[u8]) -> Value<'_> {
 }
 
 /// The digits and scale of a number of few, if they give back its text.
-pub(super) fn few_digits_of(number: &Number<'_>) -> Option<(i64, u32)> {
+pub(crate) fn few_digits_of(number: &Number<'_>) -> Option<(i64, u32)> {
     let few = match number {
         Number::Decimal(decimal) => {
             let plain = crate::value::plain(*decimal);
@@ -49,8 +49,8 @@ pub(super) fn few_digits_of(number: &Number<'_>) -> Option<(i64, u32)> {
 }
 
 /// One more than the greatest significand of few digits, and their greatest scale.
-pub(super) const FEW_MAX: u64 = 10u64.pow(16);
-pub(super) const SCALE_FEW_MAX: u32 = 15;
+pub(in crate::chunk) const FEW_MAX: u64 = 10u64.pow(16);
+pub(in crate::chunk) const SCALE_FEW_MAX: u32 = 15;
 
 /// A cell for a value: a part of the documents, or else written to `text`.
 pub(super) fn cell(value: &Value<'_>, documents: &[u8], text: &mut Vec<u8>) -> CellText {

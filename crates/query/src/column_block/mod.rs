@@ -4,9 +4,9 @@ mod path_column;
 
 pub(crate) use path_column::{Coded, PathColumn};
 
-use crate::stored::{SourceError, Times};
+use crate::stored::{Documents, SourceError, Times};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tamias_shred::{DecodeError, Frames, Group, GroupReader};
 use thiserror::Error;
@@ -39,6 +39,10 @@ pub enum ColumnError {
 pub struct ColumnBlock {
     decoded: Arc<DecodedColumns>,
     source: Box<dyn ReadFrame>,
+    /// Parts of the documents, and the keys that they have.
+    partial: OnceLock<(Vec<Box<str>>, OwnDocuments)>,
+    /// The bytes of frames that were read through this handle.
+    read_bytes: AtomicU64,
 }
 
 /// What was decoded of a block in columns. Queries that read the block one after another, or at once, may share it.
@@ -58,6 +62,15 @@ struct OwnTimes {
     arrivals: Vec<[u8; 8]>,
 }
 
+/// Documents put together, as a block of text has them.
+#[derive(Debug, Default)]
+pub struct OwnDocuments {
+    /// The documents, each followed by a line feed.
+    pub bytes: Vec<u8>,
+    /// For each event the offset just past its document, as a little-endian `u32`.
+    pub ends: Vec<[u8; 4]>,
+}
+
 /// Frames for a reader: those that are there, or else they are read.
 struct Reading<'r> {
     block: &'r ColumnBlock,
@@ -66,13 +79,14 @@ struct Reading<'r> {
 
 impl Frames for Reading<'_> {
     fn frame(&self, frame: u32) -> Option<&[u8]> {
-        let ColumnBlock { decoded, source } = self.block;
+        let ColumnBlock { decoded, source, read_bytes, .. } = self.block;
         let place = decoded.frames.get(frame as usize)?;
         if let Some(bytes) = place.get() {
             return Some(bytes);
         }
         match source.frame(frame) {
             Ok(bytes) => Some(place.get_or_init(|| {
+                read_bytes.fetch_add(bytes.len() as u64, Relaxed);
                 decoded.held_bytes.fetch_add(bytes.len(), Relaxed);
                 bytes
             })),
@@ -109,7 +123,12 @@ impl ColumnBlock {
 
     /// The same block again, with what was decoded of it before.
     pub fn sharing(decoded: Arc<DecodedColumns>, frames: Box<dyn ReadFrame>) -> ColumnBlock {
-        ColumnBlock { decoded, source: frames }
+        ColumnBlock { decoded, source: frames, partial: OnceLock::new(), read_bytes: AtomicU64::new(0) }
+    }
+
+    /// The bytes that were read since this was asked last, as they are stored.
+    pub(crate) fn take_read_bytes(&self) -> u64 {
+        self.read_bytes.swap(0, Relaxed)
     }
 
     /// What was decoded, to be shared.
@@ -154,6 +173,53 @@ impl ColumnBlock {
         Ok(Times { instants: &times.instants, arrivals: &times.arrivals })
     }
 
+    /// All documents, put together anew.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn documents(&self) -> Result<OwnDocuments, ColumnError> {
+        let documents = self.read(|reader| reader.documents())?;
+        let mut own = OwnDocuments {
+            bytes: Vec::with_capacity(documents.bytes().len() + documents.len()),
+            ends: Vec::with_capacity(documents.len()),
+        };
+        for document in documents.iter() {
+            own.bytes.extend_from_slice(document);
+            own.ends.push((own.bytes.len() as u32).to_le_bytes());
+            own.bytes.push(b'\n');
+        }
+        Ok(own)
+    }
+
+    /// Documents that have of each event what it has under some keys, as documents spell them, and nothing else; none where columns cannot tell,
+    /// or this handle was asked for other keys before.
+    pub(crate) fn partial(&self, keys: &[Box<str>]) -> Result<Option<Documents<'_>>, ColumnError> {
+        if self.partial.get().is_none() {
+            let mut columns = Vec::with_capacity(keys.len());
+            for key in keys {
+                let column = self.at(std::slice::from_ref(key))?;
+                if matches!(*column, PathColumn::Unknown) {
+                    return Ok(None);
+                }
+                columns.push((key.as_bytes(), column));
+            }
+            self.partial.get_or_init(|| (keys.to_vec(), documents_of(&columns, self.len())));
+        }
+        let made = self.partial.get().filter(|(own, _)| own == keys);
+        Ok(made.map(|(_, own)| Documents { bytes: &own.bytes, ends: &own.ends }))
+    }
+
+    /// One document, put together without the others; empty where there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn document(&self, index: usize) -> Result<Vec<u8>, ColumnError> {
+        if index >= self.len() {
+            return Ok(Vec::new());
+        }
+        self.read(|reader| reader.document(index))
+    }
+
     /// What stands at a path of keys, as documents spell them.
     pub(crate) fn at(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
         if let Some(column) = lock(&self.decoded.paths).get(path) {
@@ -181,6 +247,29 @@ impl ColumnBlock {
             lock(&frames.failure).take().map_or(ColumnError::Decode(error), ColumnError::Read)
         })
     }
+}
+
+/// Documents of some keys and their values.
+fn documents_of(columns: &[(&[u8], Arc<PathColumn>)], rows: usize) -> OwnDocuments {
+    let mut own = OwnDocuments { bytes: Vec::new(), ends: Vec::with_capacity(rows) };
+    for row in 0..rows {
+        let mut before = b"{".as_slice();
+        for (key, column) in columns {
+            let json = column.json(row);
+            if !json.is_empty() {
+                own.bytes.extend_from_slice(before);
+                own.bytes.push(b'"');
+                own.bytes.extend_from_slice(key);
+                own.bytes.extend_from_slice(b"\":");
+                own.bytes.extend_from_slice(json);
+                before = b",";
+            }
+        }
+        own.bytes.extend_from_slice(if before == b"{" { b"{}" } else { b"}" });
+        own.ends.push((own.bytes.len() as u32).to_le_bytes());
+        own.bytes.push(b'\n');
+    }
+    own
 }
 
 impl DecodedColumns {

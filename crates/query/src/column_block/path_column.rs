@@ -23,15 +23,15 @@ pub(crate) enum PathColumn {
 #[derive(Debug)]
 pub(crate) struct Coded {
     /// For each row its entry; none where the entries are as many as the rows, in their order.
-    codes: Option<Vec<u32>>,
+    codes: Option<Arc<[u32]>>,
     pub(crate) dictionary: Arc<Dictionary>,
-    lengths: OnceLock<Option<Numbers>>,
+    lengths: OnceLock<Option<Arc<Numbers>>>,
 }
 
 /// Numbers, which are also made into text where that is asked for.
 #[derive(Debug)]
 pub(crate) struct NumberColumn {
-    pub(crate) numbers: Numbers,
+    pub(crate) numbers: Arc<Numbers>,
     rows: usize,
     coded: OnceLock<Coded>,
 }
@@ -54,10 +54,13 @@ impl PathColumn {
                 let (ends, bytes) = texts.into_parts();
                 PathColumn::Coded(Coded::of_texts(Dictionary::new(bytes.into_owned(), ends)))
             }
-            AtPath::Numbers(numbers) => {
-                PathColumn::Numbers(NumberColumn { numbers, rows, coded: OnceLock::new() })
-            }
+            AtPath::Numbers(numbers) => PathColumn::of_numbers(numbers, rows),
         }
+    }
+
+    /// Numbers of a block of so many rows.
+    pub(crate) fn of_numbers(numbers: Numbers, rows: usize) -> PathColumn {
+        PathColumn::Numbers(NumberColumn { numbers: Arc::new(numbers), rows, coded: OnceLock::new() })
     }
 
     /// What it takes in memory, in bytes; numbers with their texts.
@@ -99,7 +102,12 @@ impl NumberColumn {
 
 impl Coded {
     fn new(codes: Option<Vec<u32>>, dictionary: Arc<Dictionary>) -> Coded {
-        Coded { codes, dictionary, lengths: OnceLock::new() }
+        Coded { codes: codes.map(Arc::from), dictionary, lengths: OnceLock::new() }
+    }
+
+    /// The same rows with other values: for each entry another.
+    pub(crate) fn mapped(of: &Coded, dictionary: Dictionary) -> Coded {
+        Coded { codes: of.codes.clone(), dictionary: Arc::new(dictionary), lengths: OnceLock::new() }
     }
 
     /// Texts, one for each row: those that repeat become entries that rows share.
@@ -127,8 +135,8 @@ impl Coded {
     }
 
     /// How many characters the strings among the values have; none where there are arrays too, which have lengths of their own.
-    pub(crate) fn lengths(&self) -> Option<&Numbers> {
-        self.lengths.get_or_init(|| self.count_lengths()).as_ref()
+    pub(crate) fn lengths(&self) -> Option<&Arc<Numbers>> {
+        self.lengths.get_or_init(|| self.count_lengths().map(Arc::new)).as_ref()
     }
 
     fn count_lengths(&self) -> Option<Numbers> {
@@ -149,7 +157,7 @@ impl Coded {
                 Some(_) | None => NONE,
             });
         }
-        let rows = self.codes.as_ref().map_or(by_entry.len(), Vec::len);
+        let rows = self.codes.as_ref().map_or(by_entry.len(), |codes| codes.len());
         let length = |row: usize| by_entry.get(self.code(row) as usize).copied().unwrap_or(NONE);
         let with_one: Vec<u32> = (0..rows as u32).filter(|row| length(*row as usize) != NONE).collect();
         let values = with_one.iter().map(|row| length(*row as usize)).collect();
@@ -189,7 +197,7 @@ impl Coded {
     }
 
     fn held_bytes(&self) -> usize {
-        let codes = self.codes.as_ref().map_or(0, |codes| codes.capacity() * size_of::<u32>());
+        let codes = self.codes.as_ref().map_or(0, |codes| codes.len() * size_of::<u32>());
         // With the lengths, which are counted later if at all.
         codes + self.dictionary.held_bytes() + self.dictionary.len() * size_of::<i64>()
     }

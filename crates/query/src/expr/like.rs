@@ -23,6 +23,8 @@ pub(crate) enum LikeForm<'p> {
     Exact(&'p str),
     /// It begins with it.
     Prefix(&'p str),
+    /// It ends with it.
+    Suffix(&'p str),
     /// It has it in its stored bytes.
     Contains(&'p [u8]),
     /// Anything else.
@@ -95,6 +97,7 @@ impl Like {
             _ if self.ci => LikeForm::Other,
             LikeMatcher::Exact(text) => LikeForm::Exact(text),
             LikeMatcher::Prefix(text) => LikeForm::Prefix(text),
+            LikeMatcher::Suffix(text) => LikeForm::Suffix(text),
             LikeMatcher::Contains(finder) if std::str::from_utf8(finder.needle()).is_ok_and(is_plain) => {
                 LikeForm::Contains(finder.needle())
             }

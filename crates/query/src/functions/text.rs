@@ -137,7 +137,10 @@ pub(super) fn to_upper<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 }
 
 pub(super) fn to_lower<'a>(call: &Call<'_, 'a>) -> Value<'a> {
-    let lower = |character: char| const { CaseMapper::new() }.simple_lowercase(character);
+    let lower = |character: char| match character.is_ascii() {
+        true => character.to_ascii_lowercase(),
+        false => const { CaseMapper::new() }.simple_lowercase(character),
+    };
     Value::from_option(call.text(0).map(|text| text.text().chars().map(lower).collect::<String>()))
 }
 

@@ -1,6 +1,6 @@
 //! The beginnings of values, which tell most of them apart without looking at the rest.
 
-use crate::chunk::value_of;
+use crate::chunk::{few_digits_of, value_of};
 use crate::plan::Sort;
 use crate::value::{Number, Text, Value, upper};
 use std::borrow::Cow;
@@ -100,11 +100,10 @@ fn of_bytes(text: &[u8]) -> (u64, bool) {
 /// The nearest binary64, which rises with the number. Two of up to 15 digits have different ones.
 fn of_number(number: &Number<'_>) -> (u64, bool) {
     const SIGNIFICAND_MAX: u64 = 10u64.pow(15);
-    let text = number.text();
-    let few = Number::Stored(&text).few_digits();
+    let few = few_digits_of(number);
     let is_whole = few.is_some_and(|(significand, _)| significand.unsigned_abs() < SIGNIFICAND_MAX);
     let nearest = few.and_then(|(significand, scale)| crate::value::nearest(significand, scale));
-    let nearest = nearest.unwrap_or_else(|| text.parse().unwrap_or(f64::NAN));
+    let nearest = nearest.unwrap_or_else(|| number.text().parse().unwrap_or(f64::NAN));
     // Zeros are equal, whatever their sign.
     let bits = if nearest == 0.0 { 0 } else { nearest.to_bits() };
     const SIGN: u64 = 1 << 63;

@@ -1,13 +1,12 @@
 //! Rows taken into groups. They may come in any order: what depends on it remembers the event's.
 
-use super::codes::Codes;
 use super::combined::Combined;
 use super::shown::{Group, Shown};
 use super::sort::Sorter;
 use super::sorted::SortedRows;
 use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known, State};
 use crate::allocated::vec_bytes;
-use crate::chunk::{CellText, Chunk, Column, Order, value_of};
+use crate::chunk::{Chunk, Order};
 use crate::control::Control;
 use crate::error::{ExecError, Held};
 use crate::expr::Scope;
@@ -26,15 +25,15 @@ const MERGED_UNCHECKED: u32 = 4096;
 /// The groups of a thread.
 pub(crate) struct Groups<'p> {
     grouping: &'p Grouping,
-    keys: Vec<KeyColumn>,
+    pub(super) keys: Vec<KeyColumn>,
     arguments: Vec<usize>,
     /// From keys to the numbers of groups. Where there are no keys it is empty, and there is one group.
-    table: KeyTable,
+    pub(super) table: KeyTable,
     groups: Vec<Group>,
     /// For each aggregate its states of all groups.
     states: Vec<State>,
     /// No group's first event comes later.
-    latest: Order,
+    pub(super) latest: Order,
     /// How often a group was begun, or an earlier event of it found: tells groups of one event apart.
     begun: u64,
     /// What the states and the shown keys take, about, in bytes.
@@ -42,9 +41,10 @@ pub(crate) struct Groups<'p> {
     holding: Holding,
     /// The group of each row of a chunk.
     numbers: Vec<u32>,
-    parts: Parts,
-    codes: Codes,
-    combined: Combined,
+    pub(super) parts: Parts,
+    /// For each entry of a dictionary one more than the number of its group; 0 where it was not met yet.
+    pub(super) known: Vec<u32>,
+    pub(super) combined: Combined,
     text: Vec<u8>,
 }
 
@@ -64,7 +64,7 @@ impl<'p> Groups<'p> {
             holding: Holding::default(),
             numbers: Vec::new(),
             parts: Parts::default(),
-            codes: Codes::default(),
+            known: Vec::new(),
             combined: Combined::default(),
             text: Vec::new(),
         };
@@ -100,121 +100,6 @@ impl<'p> Groups<'p> {
         }
         self.numbers = numbers;
         self.tell_memory(control)
-    }
-
-    /// Finds the group of each row.
-    fn assign(&mut self, chunk: &Chunk<'_>, numbers: &mut Vec<u32>) {
-        let keys = std::mem::take(&mut self.keys);
-        match keys.as_slice() {
-            [] => {}
-            [KeyColumn::Time(intervals)] => self.assign_by_time(chunk, intervals, numbers),
-            [KeyColumn::Value { column, ci }] => self.assign_by_value(chunk, *column, *ci, numbers),
-            keys => self.assign_by_parts(chunk, keys, numbers),
-        }
-        self.keys = keys;
-    }
-
-    fn assign_by_time(&mut self, chunk: &Chunk<'_>, intervals: &Intervals, numbers: &mut Vec<u32>) {
-        let mut orders = chunk.orders();
-        // Most rows come in the order of time, so that those of an interval stand together.
-        while let Some(first) = orders.first() {
-            let interval = intervals.around(first.0);
-            let number = self.of_interval(interval.start, *first);
-            let is_in = |order: &Order| *order >= *first && interval.contains(&order.0);
-            let run = orders.iter().position(|order| !is_in(order)).unwrap_or(orders.len()).max(1);
-            numbers.extend(std::iter::repeat_n(number, run));
-            orders = orders.get(run..).unwrap_or_default();
-        }
-    }
-
-    fn assign_by_value(&mut self, chunk: &Chunk<'_>, column: usize, ci: bool, numbers: &mut Vec<u32>) {
-        let Column::Values(cells) = chunk.column(column) else { return };
-        let orders = chunk.orders();
-        // If the rows come in the order of time, and the first of them is no group's first, then neither are others.
-        let are_later = orders.first().is_some_and(|first| *first >= self.latest) && orders.is_sorted();
-        let mut absent = None;
-        let mut codes = std::mem::take(&mut self.codes);
-        codes.begin(chunk, cells);
-        for (row, cell) in cells.iter().enumerate() {
-            if let Some(number) = codes.get(*cell).filter(|_| are_later) {
-                numbers.push(number);
-                continue;
-            }
-            if let Some(absent) = absent
-                && *cell == CellText::Undefined
-            {
-                numbers.push(absent);
-                continue;
-            }
-            let found = self.table.find(0, Spelling::Value { json: chunk.json(*cell), ci });
-            match found {
-                Found::New(_) => self.begin(chunk.order(row), Shown::Spelled(self.table.last_spelling())),
-                Found::Known(_) if are_later => {}
-                Found::Known(_) => {
-                    self.meet(found, chunk.order(row), || Box::new([chunk.value(*cell).into_static()]));
-                }
-            }
-            if are_later && *cell == CellText::Undefined {
-                absent = Some(found.number());
-            }
-            codes.set(*cell, found.number());
-            numbers.push(found.number());
-        }
-        self.codes = codes;
-    }
-
-    fn assign_by_parts(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {
-        let mut parts = std::mem::take(&mut self.parts);
-        let intervals = keys.iter().find_map(|key| match key {
-            KeyColumn::Time(intervals) => Some(intervals),
-            KeyColumn::Value { .. } => None,
-        });
-        let mut interval = 0..0;
-        let mut combined = std::mem::take(&mut self.combined);
-        let combination = combined.begin(chunk, keys);
-        for (row, order) in chunk.orders().iter().enumerate() {
-            if let Some(intervals) = intervals.filter(|_| !interval.contains(&order.0)) {
-                interval = intervals.around(order.0);
-            }
-            let all = combination.as_ref().and_then(|of| Some((of, combined.of(of, row, &interval)?)));
-            if let Some((of, number)) = all
-                && *order >= self.latest
-                && let Some(group) = combined.group(of, number)
-            {
-                numbers.push(group);
-                continue;
-            }
-            parts.clear();
-            for key in keys {
-                match key {
-                    KeyColumn::Time(_) => parts.push_number(interval.start),
-                    KeyColumn::Value { column, ci } => parts.push_value(chunk.json_at(*column, row), *ci),
-                }
-            }
-            let found = self.table.find(0, Spelling::Parts(&parts));
-            self.meet(found, *order, || {
-                let shown = keys.iter().map(|key| match key {
-                    KeyColumn::Time(_) => Value::from(interval.start),
-                    KeyColumn::Value { column, .. } => value_of(chunk.json_at(*column, row)).into_static(),
-                });
-                shown.collect()
-            });
-            if let Some((of, number)) = all {
-                combined.set(of, number, found.number());
-            }
-            numbers.push(found.number());
-        }
-        self.parts = parts;
-        self.combined = combined;
-    }
-
-    /// The group of the interval that begins at an instant, of which an event is met.
-    pub(super) fn of_interval(&mut self, begin: u64, order: Order) -> u32 {
-        self.parts.clear();
-        self.parts.push_number(begin);
-        let found = self.table.find(0, Spelling::Parts(&self.parts));
-        self.meet(found, order, || Box::new([Value::from(begin)]));
-        found.number()
     }
 
     /// Takes in so many events that are alike in what the groups read of them, of which this is the first.
@@ -277,7 +162,7 @@ impl<'p> Groups<'p> {
 
     /// Notes an event of a group, in case it is its first.
     #[inline]
-    fn meet(&mut self, found: Found, order: Order, shown: impl FnOnce() -> Box<[Value<'static>]>) {
+    pub(super) fn meet(&mut self, found: Found, order: Order, shown: impl FnOnce() -> Box<[Value<'static>]>) {
         match found {
             Found::Known(_) if order >= self.latest => {}
             Found::Known(number) => self.begin_earlier(number, order, shown),
@@ -292,7 +177,7 @@ impl<'p> Groups<'p> {
         }
     }
 
-    fn begin(&mut self, order: Order, shown: Shown) {
+    pub(super) fn begin(&mut self, order: Order, shown: Shown) {
         self.begun += 1;
         self.latest = self.latest.max(order);
         self.push(Group { first: (order, self.begun), shown });
@@ -397,10 +282,11 @@ impl<'p> Groups<'p> {
         let numbers = self.in_order();
         let Groups { grouping, groups, states, table, .. } = &mut self;
         let mut meter = Meter::new(&control.interrupt);
+        let mut values = Vec::new();
         for number in numbers {
             meter.step()?;
             let Some(group) = groups.get(number as usize) else { continue };
-            let mut values = Vec::with_capacity(grouping.keys.len() + states.len());
+            values.clear();
             group.shown.values(table, &mut values);
             let keys = values.len();
             values.extend(states.iter_mut().map(|state| state.finish(number)));

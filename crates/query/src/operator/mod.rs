@@ -1,8 +1,8 @@
 //! Operators over chunks: grouping, sorting, merging, and threads.
 
 mod answer;
+mod assign;
 mod beginning;
-mod codes;
 mod combined;
 mod cursor;
 mod group;

@@ -297,7 +297,9 @@ impl<'n> Analysis<'n> {
                 self.value(*slot, text.into(), false)
             }
             (LikeForm::Contains(text), _) => self.contains(*slot, text),
-            (LikeForm::Exact(_) | LikeForm::Prefix(_) | LikeForm::Other, _) => Form::Opaque,
+            (LikeForm::Exact(_) | LikeForm::Prefix(_) | LikeForm::Suffix(_) | LikeForm::Other, _) => {
+                Form::Opaque
+            }
         }
     }
 
@@ -444,7 +446,7 @@ fn quoted(text: &str) -> Option<Box<[u8]>> {
 fn quoted_like(pattern: &Like) -> Option<Box<[u8]>> {
     match pattern.form() {
         LikeForm::Exact(text) | LikeForm::Prefix(text) => quoted(text),
-        LikeForm::Contains(_) | LikeForm::Other => None,
+        LikeForm::Suffix(_) | LikeForm::Contains(_) | LikeForm::Other => None,
     }
 }
 

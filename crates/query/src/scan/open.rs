@@ -1,12 +1,14 @@
 //! Which scan a block gets: of its columns where they can tell what is asked, else of its documents.
 
 use super::block_scan::{BlockScan, Part, Position, Run};
-use super::columns::ColumnScan;
+use super::columns::{ColumnScan, spelled};
 use super::text::TextScan;
 use super::worker::Worker;
 use crate::error::ExecError;
+use crate::plan::Output;
 use crate::source::Block;
 use crate::statistics::Statistics;
+use crate::stored::Documents;
 
 /// A scan of a part of a block from a position on; none if its events are to be left out.
 pub(crate) fn open<'s>(
@@ -30,6 +32,20 @@ pub(crate) fn open<'s>(
             }
         }
     }
-    let scan = TextScan::new(run, worker, block, part, statistics, position)?;
+    let partial = partial(run, block)?;
+    let scan = TextScan::new(run, worker, block, partial, part, statistics, position)?;
     Ok(scan.map(|scan| Box::new(scan) as Box<dyn BlockScan + 's>))
+}
+
+/// Documents of a block in columns that have no more than the keys that groups are made of; none where all of them are to be put together.
+fn partial<'s>(run: Run<'s>, block: &'s dyn Block) -> Result<Option<Documents<'s>>, ExecError> {
+    // Rows point into whole documents.
+    let Output::Groups(_) = &run.plan.output else { return Ok(None) };
+    if run.events.reads_whole || !run.events.reads_documents || run.control.options.plain {
+        return Ok(None);
+    }
+    let Some(columns) = block.columns().map_err(ExecError::Source)? else { return Ok(None) };
+    let keys: Vec<Box<str>> = run.events.names.iter().map(|name| spelled(name)).collect();
+    // What is damaged may be found whole, or is told, when all is read.
+    Ok(columns.partial(&keys).ok().flatten())
 }

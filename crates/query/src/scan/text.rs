@@ -29,18 +29,20 @@ pub(crate) struct TextScan<'b, 'w> {
 }
 
 impl<'b, 'w> TextScan<'b, 'w> {
-    /// A scan of a part of a block from a position on; none if its documents are to be left out. The block's statistics are read if they are
-    /// not given.
+    /// A scan of a part of a block from a position on; none if its documents are to be left out. Documents that have the keys of the plan stand for
+    /// those of the block. The block's statistics are read if they are not given.
     pub(crate) fn new(
         run: Run<'w>,
         worker: &'w mut Worker,
         block: &'b dyn Block,
+        partial: Option<Documents<'b>>,
         part: &Part,
         statistics: Option<&Statistics<'_>>,
         position: Position,
     ) -> Result<Option<TextScan<'b, 'w>>, ExecError> {
         let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(None) };
         let documents = match run.events.reads_documents {
+            true if partial.is_some() => partial.unwrap_or_default(),
             true => match block.documents().map_err(ExecError::Source)? {
                 Some(documents) => documents,
                 None => return Ok(None),

@@ -371,3 +371,66 @@ fn large_blocks_that_overlap_give_their_rows_in_order() {
         agree(&memory, text);
     }
 }
+
+/// What is computed of whole columns, or of the entries of dictionaries, is what is computed event by event.
+#[test]
+fn what_is_computed_of_columns_is_what_events_come_to() {
+    const TEXTS: [&str; 9] =
+        ["/login", "/Login", "/api/a.js", "Größe", "\\n", "a\\\"b", "", "/api/ß.JS", "\\ud800n"];
+    let event = |n: u64| {
+        let number = ["", r#","x":"#, r#","x":-"#][(n % 3) as usize];
+        let number =
+            if number.is_empty() { String::new() } else { format!("{number}{}.{}", n % 7, n * 3 % 10) };
+        let text =
+            if n.is_multiple_of(5) { "null".to_owned() } else { format!("\"{}\"", TEXTS[(n % 9) as usize]) };
+        let document = format!(
+            r#"{{"t":{text},"u":"{}-{n}","w":{},"tags":["a",{},"ß"],"y":{},"tr":"{:032x}"{number}}}"#,
+            TEXTS[(n % 9) as usize],
+            n % 13,
+            n % 6,
+            i64::MAX - n as i64,
+            u128::from(n / 2) << 64 | 0xabcd,
+        );
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..3000).map(event).collect();
+    let memory = Memory::blocks(&[&[&events[..2000]], &[&events[2000..]]]);
+    for text in [
+        "select count(*) from stream where ToLower(t) = '/login'",
+        "select count(*) from stream where ToLower(u) like '%.js%'",
+        "select count(*) from stream where ToUpper(t) <> 'GRÖSSE'",
+        "select count(*) from stream where Substring(t, 1, 3) in ['log', 'api']",
+        "select count(*), sum(w) from stream group by Substring(t, 1)",
+        "select count(*) from stream group by Substring(u, 0, 4)",
+        "select ToUpper(t), ToLower(u), Substring(t, 2, 2) from stream where w > 3",
+        "select count(*) from stream where t like '%n'",
+        "select count(*) from stream where t like '/api/%' or u like '%\"b-%'",
+        "select count(*) from stream where t not like '/%'",
+        "select count(*) from stream where t like '%ß.js' ci",
+        "select count(*) from stream where t <> '/login' and not (u = '/login-0')",
+        "select count(*) from stream where t not in ['/login', 'Größe', '']",
+        "select count(*) from stream where t = '\u{FFFD}n'",
+        "select sum(x * 2 + 1), mean(w - x), max(x * x), min(-x), count(w % 3) from stream",
+        "select sum(y + y), max(y - 1), count(x / 2) from stream",
+        "select count(*), first(x), last(w * 10) from stream group by w % 4",
+        "select count(*) from stream group by x * 10, t",
+        "select count(*) from stream where x * 2 > w - 3 or w % 2 = 1",
+        "select count(*) from stream where x > w and x <> w % 3 and w % 0 = 0",
+        "select percentile(x + 0.5, 50), stddev(w * 1.5), median(x) from stream group by w",
+        "select w, x, u from stream order by x limit 7",
+        "select w, x, u from stream order by x desc limit 1500",
+        "select x, w from stream order by x limit 2999",
+        "select u, x from stream where w < 4 order by x desc, u limit 3",
+        "select u from stream order by w desc, x limit 40",
+        "select count(distinct(tr)), count(distinct(t)), count(distinct(w)) from stream",
+        "select count(distinct(tr)) from stream group by w",
+        "select distinct(t) from stream",
+        "select max(Length(t)), sum(Length(u)) from stream",
+        "select count(*) as c from stream group by u order by c desc limit 4",
+        "select count(*), sum(x) from stream lateral unnest(tags) as tag group by tag",
+        "select count(*) from stream lateral unnest(tags) as tag where tag > 2 and t like '/%' group by w, time(1s)",
+        "select tag, u from stream lateral unnest(tags) as tag where w = 3 limit 50",
+    ] {
+        agree(&memory, text);
+    }
+}

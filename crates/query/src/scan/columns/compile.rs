@@ -1,9 +1,11 @@
 //! A plan's condition and outputs over the paths of a block in columns: each path that they read is a slot.
 
+use super::beginning::Beginning;
+use crate::chunk::Form;
 use crate::column_block::Path;
 use crate::expr::{Computed, Expr};
 use crate::outputs::Output;
-use crate::plan::{Events, Output as PlanOutput, Plan};
+use crate::plan::{Aggregate, Events, Output as PlanOutput, Plan};
 use tamias_json::write_json_string;
 
 /// What a plan asks of columns.
@@ -12,8 +14,22 @@ pub(crate) struct ColumnPlan {
     pub(super) paths: Vec<Path>,
     pub(super) filter: Option<Expr>,
     pub(super) outputs: Vec<Output>,
-    /// Whether rows are counted, and their order makes no difference.
-    pub(super) only_counts: bool,
+    pub(super) wants: Wanted,
+    /// Where only the first rows of an order are wanted.
+    pub(super) beginning: Option<Beginning>,
+    /// Whether it makes a difference when events happened.
+    pub(super) needs_times: bool,
+}
+
+/// What is wanted of the rows that pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// How many they are.
+    Count,
+    /// All of a block together, for groups.
+    Block,
+    /// A portion after the other, in the query's direction.
+    Rows,
 }
 
 impl ColumnPlan {
@@ -31,19 +47,28 @@ impl ColumnPlan {
         for expr in &mut exprs {
             rewrite(expr, &events.names, &paths);
         }
+        let exprs_need_event = exprs.iter().any(needs_event);
         let filter = plan.filter.as_ref().and_then(|_| exprs.pop());
-        let outputs =
+        let outputs: Vec<Output> =
             outputs.iter().zip(exprs).map(|(output, expr)| Output { expr, form: output.form }).collect();
-        let only_counts = match &plan.output {
-            PlanOutput::Groups(grouping) => grouping.keys.is_empty(),
-            PlanOutput::Rows { .. } => false,
+        let (wants, needs_times) = match &plan.output {
+            PlanOutput::Rows { .. } => (Wanted::Rows, true),
+            PlanOutput::Groups(grouping) => {
+                let has_order = |of: &Aggregate| of.function.depends_on_order();
+                let needs_times = exprs_need_event
+                    || !grouping.keys.is_empty()
+                    || grouping.aggregates.iter().any(has_order);
+                let counts = outputs.iter().all(|output| output.form == Form::Nothing);
+                (if counts && !needs_times { Wanted::Count } else { Wanted::Block }, needs_times)
+            }
         };
-        Some(ColumnPlan { paths, filter, outputs, only_counts })
+        let beginning = Beginning::of(plan);
+        Some(ColumnPlan { paths, filter, outputs, wants, beginning, needs_times })
     }
 }
 
 /// A key as documents spell it, without quotes.
-fn spelled(name: &str) -> Box<str> {
+pub(in crate::scan) fn spelled(name: &str) -> Box<str> {
     let mut text = Vec::new();
     write_json_string(name, &mut text);
     let text = text.get(1..text.len() - 1).unwrap_or_default();

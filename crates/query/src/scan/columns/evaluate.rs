@@ -3,17 +3,14 @@
 
 use super::compile::{needs_event, slots_of};
 use super::range::{Among, Range};
-use crate::ast::Comparison;
 use crate::chunk::Order;
 use crate::column_block::{Coded, ColumnBlock, ColumnError, Path, PathColumn};
 use crate::control::Control;
-use crate::dictionary::{Dictionary, is_plain};
 use crate::error::ExecError;
-use crate::expr::{Event, Expr, LikeForm, Scope, Spare};
+use crate::expr::{Event, Expr, Scope, Spare};
 use crate::stored::Times;
-use crate::value::{Value, json};
-use memchr::memmem;
-use regex::bytes::Regex;
+use crate::value::{Number, Value};
+use rust_decimal::Decimal;
 use std::sync::Arc;
 use tamias_json::{Offsets, Value as Stored};
 use tamias_shred::Numbers;
@@ -26,13 +23,6 @@ pub(super) struct Evaluator<'b> {
     times: Times<'b>,
     control: &'b Control,
     rows: usize,
-}
-
-/// What is looked for in the texts of a column.
-enum Sought<'e> {
-    Bytes(&'e [u8]),
-    /// In text of ASCII without escapes, whatever the case of letters.
-    Folded(&'e Regex),
 }
 
 /// For each row of a block whether it counts.
@@ -64,6 +54,17 @@ impl<'b> Evaluator<'b> {
         Ok(true)
     }
 
+    /// The paths of the columns that were loaded and have something, with dots between keys.
+    pub(super) fn names(&self) -> Vec<String> {
+        let loaded = self.paths.iter().enumerate().filter(|(slot, _)| self.column(*slot).is_some());
+        loaded.map(|(_, path)| path.join(".")).collect()
+    }
+
+    /// How many rows the block has.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// The column of a path that was loaded, if any event has something there.
     pub(super) fn column(&self, slot: usize) -> Option<&Arc<PathColumn>> {
         let column = self.columns.get(slot)?.as_ref()?;
@@ -91,7 +92,7 @@ impl<'b> Evaluator<'b> {
     }
 
     /// The numbers that an expression comes down to: those of a column, or the lengths of its strings.
-    fn numbers(&self, expr: &Expr) -> Option<&Numbers> {
+    pub(super) fn numbers(&self, expr: &Expr) -> Option<&Arc<Numbers>> {
         if let Some(PathColumn::Numbers(column)) = self.as_column(expr).flatten().map(AsRef::as_ref) {
             return Some(&column.numbers);
         }
@@ -99,12 +100,6 @@ impl<'b> Evaluator<'b> {
             PathColumn::Coded(coded) => coded.lengths(),
             PathColumn::Numbers(_) | PathColumn::Nothing | PathColumn::Unknown => None,
         }
-    }
-
-    /// The column of which an expression tells the lengths of strings.
-    pub(super) fn measured(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
-        let column = self.measured_column(expr)?;
-        matches!(&**column, PathColumn::Coded(coded) if coded.lengths().is_some()).then(|| column.clone())
     }
 
     fn measured_column(&self, expr: &Expr) -> Option<&Arc<PathColumn>> {
@@ -173,31 +168,13 @@ impl<'b> Evaluator<'b> {
                 mask.iter_mut().for_each(|mask| *mask = !*mask);
                 return Ok(mask);
             }
-            Expr::CompareNumber { op, left, number, .. } => {
-                if let Some(numbers) = self.numbers(left)
-                    && let Some(range) = Range::of(*op, number, numbers.scale)
-                {
-                    return Ok(compare(numbers, |mantissa| range.has(mantissa), self.rows));
-                }
-            }
-            Expr::InSet { left, set, negated } => {
-                if let Some(numbers) = self.numbers(left)
-                    && let Some(among) = Among::of(set.values(), numbers.scale)
-                {
-                    return Ok(compare(numbers, |mantissa| among.has(mantissa) != *negated, self.rows));
-                }
-            }
-            Expr::Compare { op: Comparison::Equal, left, right, ci: false } => {
-                if let Some(mask) = self.equal_texts(left, right).or_else(|| self.equal_texts(right, left)) {
-                    return Ok(mask);
-                }
-            }
-            Expr::IsNull(of, negated) => {
-                if let Some(column) = self.as_column(of) {
-                    return Ok(self.nulls(column.map(AsRef::as_ref), *negated));
-                }
-            }
             _ => {}
+        }
+        if let Some(mask) = self.test_column(expr) {
+            return Ok(mask);
+        }
+        if let Ok(Some(mask)) = self.test_texts(expr) {
+            return Ok(mask);
         }
         if self.only(expr) == Some(None) {
             let mut passes = false;
@@ -206,7 +183,8 @@ impl<'b> Evaluator<'b> {
         }
         if let Some((slot, coded)) = self.entries(expr) {
             let mut passes = vec![false; coded.dictionary.len()];
-            let told = self.each_entry(expr, slot, coded, |entry, value| {
+            let entries = 0..coded.dictionary.len() as u32;
+            let told = self.each_entry(expr, slot, coded, entries, |entry, value| {
                 if let Some(passes) = passes.get_mut(entry) {
                     *passes = value.is_true();
                 }
@@ -221,66 +199,56 @@ impl<'b> Evaluator<'b> {
         self.test_rows(expr, within)
     }
 
+    /// The same of a condition that is told by comparing the numbers of columns, or by what is missing; none where it is another one.
+    fn test_column(&self, expr: &Expr) -> Option<Mask> {
+        match expr {
+            Expr::CompareNumber { op, left, number, .. } => {
+                if let Some(numbers) = self.numbers(left)
+                    && let Some(range) = Range::of(*op, number, numbers.scale)
+                {
+                    return Some(compare(numbers, |mantissa| range.has(mantissa), self.rows));
+                }
+                if let Some(numbers) = self.calculated(left)
+                    && let Some(range) = Range::of(*op, number, numbers.scale)
+                {
+                    return Some(compare(&numbers, |mantissa| range.has(mantissa), self.rows));
+                }
+            }
+            Expr::InSet { left, set, negated } => {
+                if let Some(numbers) = self.numbers(left)
+                    && let Some(among) = Among::of(set.values(), numbers.scale)
+                {
+                    return Some(compare(numbers, |mantissa| among.has(mantissa) != *negated, self.rows));
+                }
+            }
+            Expr::Compare { op, left, right, ci: false } => {
+                if let Some(difference) = self.difference(left, right)
+                    && let Some(range) = Range::of(*op, &Number::Decimal(Decimal::ZERO), difference.scale)
+                {
+                    return Some(compare(&difference, |mantissa| range.has(mantissa), self.rows));
+                }
+            }
+            Expr::IsNull(of, negated) => {
+                if let Some(column) = self.as_column(of) {
+                    return Some(self.nulls(column.map(AsRef::as_ref), *negated));
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+
     /// The same, row by row.
     fn test_rows(&self, expr: &Expr, within: Option<&Mask>) -> Result<Mask, ExecError> {
-        let (mut mask, found) = match self.candidates(expr) {
-            Some((mask, dictionary)) => (mask, Some(dictionary)),
-            None => (within.cloned().unwrap_or_else(|| vec![true; self.rows]), None),
-        };
-        if let Some(within) = within {
-            mask.iter_mut().zip(within).for_each(|(mask, within)| *mask &= within);
-        }
-        // In a string without escapes what was found is there.
-        let is_certain = |row: usize| {
-            found.is_some_and(|of| {
-                let text = of.get(row as u32);
-                text.first() == Some(&b'"') && (of.is_plain() || is_plain(text))
-            })
-        };
-        let is_open = |row: &usize| mask.get(*row).copied().unwrap_or_default() && !is_certain(*row);
-        let rows: Vec<usize> = (0..self.rows).filter(is_open).collect();
+        let mut mask = within.cloned().unwrap_or_else(|| vec![true; self.rows]);
+        let is_open = |row: &usize| mask.get(*row).copied().unwrap_or_default();
+        let rows = (0..self.rows).filter(is_open).map(|row| row as u32).collect::<Vec<u32>>();
         self.each(expr, rows, |row, value| {
             if let Some(mask) = mask.get_mut(row) {
                 *mask = value.is_true();
             }
         })?;
         Ok(mask)
-    }
-
-    /// The rows whose text, of which each row has one of its own, has what an expression looks for in it; none where it looks for no text that stands
-    /// as it is stored.
-    fn candidates(&self, expr: &Expr) -> Option<(Mask, &Dictionary)> {
-        let (left, sought) = match expr {
-            Expr::Match { left, pattern } => (left, Sought::Bytes(pattern.literal_bytes()?)),
-            Expr::Like { left, pattern, negated: false } => match (pattern.form(), pattern.folded()) {
-                (LikeForm::Contains(text), _) => (left, Sought::Bytes(text)),
-                (_, Some(folded)) => (left, Sought::Folded(folded)),
-                (LikeForm::Exact(_) | LikeForm::Prefix(_) | LikeForm::Other, None) => return None,
-            },
-            _ => return None,
-        };
-        let dictionary = &self.as_column(left)??.coded().filter(|coded| coded.codes().is_none())?.dictionary;
-        let mut mask = vec![false; self.rows];
-        match sought {
-            Sought::Bytes(needle) => {
-                let finder = memmem::Finder::new(needle);
-                dictionary.mark(&mut mask, |bytes| finder.find(bytes));
-            }
-            Sought::Folded(folded) => {
-                dictionary.mark(&mut mask, |bytes| folded.find(bytes).map(|found| found.start()));
-                // Of other text the characters are looked at one by one.
-                dictionary.mark_unplain(&mut mask);
-            }
-        }
-        Some((mask, dictionary))
-    }
-
-    /// The rows of a column of strings that equal a constant one. Stored strings have one spelling each, so that their bytes tell.
-    fn equal_texts(&self, left: &Expr, right: &Expr) -> Option<Mask> {
-        let Expr::Constant(constant @ Value::Text(_)) = right else { return None };
-        let coded = self.as_column(left)??.coded().filter(|coded| coded.codes().is_none())?;
-        let json = json(constant)?;
-        Some((0..self.rows as u32).map(|row| coded.dictionary.get(row) == json).collect())
     }
 
     /// The rows that have no value or null, or those that have one.
@@ -315,21 +283,22 @@ impl<'b> Evaluator<'b> {
         }
     }
 
-    /// An expression's value for each entry of the one path that it depends on.
+    /// An expression's value for some entries of the one path that it depends on.
     pub(super) fn each_entry(
         &self,
         expr: &Expr,
         slot: usize,
         coded: &Coded,
+        entries: impl IntoIterator<Item = u32>,
         mut act: impl FnMut(usize, Value<'_>),
     ) -> Result<(), ExecError> {
         let (mut offsets, mut spare) = (Offsets::new(), Spare::default());
-        for entry in 0..coded.dictionary.len() {
+        for entry in entries {
             let mut scope = self.scope((0, 0), &mut spare);
-            scope.set(slot, stored(coded.dictionary.get(entry as u32), &mut offsets));
+            scope.set(slot, stored(coded.dictionary.get(entry), &mut offsets));
             let value = expr.eval(&mut scope);
             scope.take_failure()?;
-            act(entry, value);
+            act(entry as usize, value);
             scope.end(&mut spare);
         }
         Ok(())
@@ -339,7 +308,7 @@ impl<'b> Evaluator<'b> {
     pub(super) fn each(
         &self,
         expr: &Expr,
-        rows: impl IntoIterator<Item = usize>,
+        rows: impl IntoIterator<Item = u32>,
         mut act: impl FnMut(usize, Value<'_>),
     ) -> Result<(), ExecError> {
         let slots = slots_of(expr);
@@ -348,21 +317,32 @@ impl<'b> Evaluator<'b> {
         let mut spare = Spare::default();
         let mut offsets: Vec<Offsets> = columns.iter().map(|_| Offsets::new()).collect();
         for row in rows {
+            let row = row as usize;
             let mut scope = self.scope(self.times.order(row), &mut spare);
             for ((slot, column), offsets) in columns.iter().zip(&mut offsets) {
                 scope.set(*slot, stored(column.json(row), offsets));
             }
             let value = expr.eval(&mut scope);
-            scope.take_failure()?;
+            scope.take_failure().map_err(|error| self.tell_arrival(error, row))?;
             act(row, value);
             scope.end(&mut spare);
         }
         Ok(())
     }
 
-    /// The arrival number of a row's event.
+    /// The arrival number of a row's event; 0 where it cannot be read.
     pub(super) fn arrival(&self, row: usize) -> u64 {
-        self.times.order(row).1
+        self.block.times().map_or(0, |times| times.order(row).1)
+    }
+
+    /// A failure over a row's event, whose place in time may not have been read.
+    fn tell_arrival(&self, error: ExecError, row: usize) -> ExecError {
+        match error {
+            ExecError::ValueTooLarge { limit_bytes, by, arrival: Some(_) } => {
+                ExecError::ValueTooLarge { limit_bytes, by, arrival: Some(self.arrival(row)) }
+            }
+            error => error,
+        }
     }
 
     fn scope<'s>(&'s self, (instant, arrival): Order, spare: &mut Spare) -> Scope<'s> {

@@ -1,17 +1,55 @@
-//! What a scan of columns has found in a block, to be given in portions.
+//! What a scan of columns has found in a block.
 
+use crate::chunk::Mantissas;
 use crate::column_block::PathColumn;
 use crate::dictionary::Dictionary;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The rows of a block that pass, and their values.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// Places in the block, in the query's direction.
-    pub(super) rows: Vec<u32>,
+    pub(super) rows: Passing,
     pub(super) outputs: Vec<Values>,
     /// How many events were looked at.
     pub(super) events: usize,
+    /// How many of them passed, those included of which no row is wanted.
+    pub(super) hits: usize,
+}
+
+/// The rows that pass, by their places in the block.
+#[derive(Debug)]
+pub(super) enum Passing {
+    /// So many, of which no more is asked.
+    Count(usize),
+    All(Range<u32>),
+    /// In the order in which they are given.
+    Some(Vec<u32>),
+}
+
+impl Passing {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Passing::Count(count) => *count,
+            Passing::All(all) => all.len(),
+            Passing::Some(rows) => rows.len(),
+        }
+    }
+
+    /// Their places in the block.
+    pub(super) fn places(&self) -> impl Iterator<Item = u32> {
+        let (all, some) = match self {
+            Passing::Count(_) => (0..0, &[][..]),
+            Passing::All(all) => (all.clone(), &[][..]),
+            Passing::Some(rows) => (0..0, rows.as_slice()),
+        };
+        all.chain(some.iter().copied())
+    }
+
+    /// Those from the `first` on, so many at most.
+    pub(super) fn portion(&self, first: usize, count: usize) -> Vec<u32> {
+        self.places().skip(first).take(count).collect()
+    }
 }
 
 /// The values of an output.
@@ -27,7 +65,7 @@ pub(super) enum Values {
     },
     /// By the rows that pass.
     Rows(Arc<Dictionary>),
-    /// The lengths of the strings at a path.
-    Lengths(Arc<PathColumn>),
+    /// Numbers, and nothing else that counts, by the rows that pass.
+    Numbers(Arc<Mantissas>),
     Undefined,
 }

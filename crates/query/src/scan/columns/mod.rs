@@ -1,29 +1,38 @@
 //! A block in columns: the condition over whole columns, then the values of the rows that pass.
 
+mod arithmetic;
+mod beginning;
 mod compile;
+mod computed;
 mod evaluate;
 mod found;
+mod mapped;
 mod range;
+mod texts;
+mod whole;
 
 pub(crate) use compile::ColumnPlan;
+pub(super) use compile::spelled;
 pub(crate) use found::Found;
 
 use super::block_scan::{BlockScan, Part, Position, Run};
-use crate::chunk::{Columns, Form};
+use crate::chunk::{Columns, Form, Mantissas};
 use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
 use crate::control::Control;
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
-use crate::outputs::{Output, check_row};
+use crate::expr::Expr;
+use crate::outputs::Output;
 use crate::source::Direction;
 use crate::stats::{Stats, Technique};
 use crate::stored::Times;
-use crate::value::{Value, write_json};
+use compile::Wanted;
+use computed::{FewNumbers, Texts};
 use evaluate::{Evaluator, Mask};
-use found::Values;
+use found::{Passing, Values};
 use std::ops::Range;
 use std::sync::Arc;
-use tamias_shred::Numbers;
+use whole::{gather, set_column};
 
 /// A scan of a block in columns.
 pub(crate) struct ColumnScan<'s> {
@@ -32,6 +41,8 @@ pub(crate) struct ColumnScan<'s> {
     found: Arc<Found>,
     position: Position,
     control: &'s Control,
+    /// What was read for it, in bytes, and is not counted yet.
+    read_bytes: u64,
 }
 
 impl<'s> ColumnScan<'s> {
@@ -44,20 +55,22 @@ impl<'s> ColumnScan<'s> {
         position: Position,
     ) -> Told<Option<ColumnScan<'s>>> {
         let control = run.control;
-        let times = match block.times() {
-            Ok(times) => times,
+        let times = match plan.needs_times.then(|| block.times()).transpose() {
+            Ok(times) => times.unwrap_or_default(),
             Err(error) => return Ok(Err(error)),
         };
         if let Some(found) = position.found.clone() {
-            return Ok(Ok(Some(ColumnScan { plan, times, found, position, control })));
+            return Ok(Ok(Some(ColumnScan { plan, times, found, position, control, read_bytes: 0 })));
         }
         let mut evaluator = Evaluator::new(block, &plan.paths, times, control);
         let found = find(&plan, run.events.direction, &mut evaluator, part)?;
+        control.profile.columns(|| evaluator.names());
         drop(evaluator);
+        let read_bytes = block.take_read_bytes();
         Ok(found.map(|found| {
             let found = Arc::new(found?);
             let position = Position { found: Some(found.clone()), ..position };
-            Some(ColumnScan { plan, times, found, position, control })
+            Some(ColumnScan { plan, times, found, position, control, read_bytes })
         }))
     }
 }
@@ -83,41 +96,55 @@ fn find(
         Some(filter) => Some(evaluator.test(filter, None)?),
         None => None,
     };
-    let mut rows = passing(mask.as_ref(), part.events.clone());
-    if direction == Direction::Descending {
-        rows.reverse();
+    let mut rows = passing(plan.wants, mask.as_ref(), part.events.clone());
+    let hits = rows.len();
+    if let (Passing::Some(rows), Wanted::Rows) = (&mut rows, plan.wants) {
+        if let Some(beginning) = &plan.beginning {
+            beginning.cut(plan, evaluator, rows);
+        }
+        if direction == Direction::Descending {
+            rows.reverse();
+        }
     }
     let mut outputs = Vec::with_capacity(plan.outputs.len());
     for output in &plan.outputs {
         outputs.push(values(output, evaluator, &rows)?);
     }
-    Ok(Ok(Some(Found { rows, outputs, events: part.events.len() })))
+    Ok(Ok(Some(Found { rows, outputs, events: part.events.len(), hits })))
 }
 
 /// The rows of a range that pass.
-fn passing(mask: Option<&Mask>, events: Range<usize>) -> Vec<u32> {
+fn passing(wanted: Wanted, mask: Option<&Mask>, events: Range<usize>) -> Passing {
     let all = events.start as u32..events.end as u32;
-    let Some(mask) = mask else { return all.collect() };
-    // Which pass is not to be guessed: each is written, and overwritten if it does not.
-    let mut rows = vec![0u32; all.len() + 1];
-    let mut count = 0;
-    for (row, passes) in all.zip(mask.get(events).unwrap_or_default()) {
-        if let Some(place) = rows.get_mut(count) {
-            *place = row;
+    let passes = mask.map(|mask| mask.get(events).unwrap_or_default());
+    match (wanted, passes) {
+        (Wanted::Count, None) => Passing::Count(all.len()),
+        (Wanted::Count, Some(passes)) => Passing::Count(passes.iter().filter(|passes| **passes).count()),
+        (Wanted::Block, None) => Passing::All(all),
+        (Wanted::Rows, None) => Passing::Some(all.collect()),
+        (Wanted::Block | Wanted::Rows, Some(passes)) => {
+            // Which pass is not to be guessed: each is written, and overwritten if it does not.
+            let mut rows = vec![0u32; all.len() + 1];
+            let mut count = 0;
+            for (row, passes) in all.zip(passes) {
+                if let Some(place) = rows.get_mut(count) {
+                    *place = row;
+                }
+                count += usize::from(*passes);
+            }
+            rows.truncate(count);
+            Passing::Some(rows)
         }
-        count += usize::from(*passes);
     }
-    rows.truncate(count);
-    rows
 }
 
 /// The values of an output for some rows.
-fn values(output: &Output, evaluator: &Evaluator<'_>, rows: &[u32]) -> Result<Values, ExecError> {
+fn values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -> Result<Values, ExecError> {
     match output.form {
         Form::Nothing => return Ok(Values::Nothing),
         Form::Numbers => {
-            if let Some(column) = evaluator.measured(&output.expr) {
-                return Ok(Values::Lengths(column));
+            if let Some(numbers) = evaluator.numbers(&output.expr) {
+                return Ok(Values::Numbers(gather(numbers, rows, evaluator.rows())));
             }
         }
         Form::Values => {}
@@ -127,49 +154,71 @@ fn values(output: &Output, evaluator: &Evaluator<'_>, rows: &[u32]) -> Result<Va
         Some(None) => return Ok(Values::Undefined),
         None => {}
     }
+    // Few rows are evaluated one by one.
+    let are_many = rows.len() >= evaluator.rows() / CALCULATED_SHARE;
+    if are_many && let Some(column) = evaluator.mapped(&output.expr) {
+        return Ok(Values::Path(column));
+    }
+    if are_many && let Some(numbers) = evaluator.calculated(&output.expr) {
+        return Ok(match output.form {
+            Form::Numbers => Values::Numbers(gather(&Arc::new(numbers), rows, evaluator.rows())),
+            Form::Nothing | Form::Values => {
+                Values::Path(Arc::new(PathColumn::of_numbers(numbers, evaluator.rows())))
+            }
+        });
+    }
+    if output.form == Form::Numbers
+        && let Some(numbers) = computed_numbers(&output.expr, evaluator, rows)?
+    {
+        return Ok(Values::Numbers(numbers));
+    }
     if let Some((slot, coded)) = evaluator.entries(&output.expr)
         && coded.dictionary.len() <= rows.len()
         && let Some(of) = evaluator.column(slot)
     {
-        let mut made = Made::default();
-        let evaluated = evaluator.each_entry(&output.expr, slot, coded, |_, value| made.add(0, &value));
+        let mut made = Texts::default();
+        let entries = 0..coded.dictionary.len() as u32;
+        let evaluated =
+            evaluator.each_entry(&output.expr, slot, coded, entries, |_, value| made.add(0, &value));
         // Where one fails, it may be that of a row that does not pass.
         if evaluated.is_ok() && made.too_large.is_none() {
             return Ok(Values::Entries { of: of.clone(), values: made.into_dictionary() });
         }
     }
-    let mut made = Made::default();
-    let all = rows.iter().map(|row| *row as usize);
-    evaluator.each(&output.expr, all, |row, value| made.add(evaluator.arrival(row), &value))?;
+    let mut made = Texts::default();
+    evaluator.each(&output.expr, rows.places(), |row, value| made.add(evaluator.arrival(row), &value))?;
     match made.too_large.take() {
         None => Ok(Values::Rows(made.into_dictionary())),
         Some(error) => Err(error),
     }
 }
 
-/// Values that were computed.
-#[derive(Default)]
-struct Made {
-    bytes: Vec<u8>,
-    ends: Vec<u32>,
-    /// The first that is larger than a row may be.
-    too_large: Option<ExecError>,
+/// The values of an expression for some rows, if nothing else is to be told of them than numbers of few digits.
+fn computed_numbers(
+    expr: &Expr,
+    evaluator: &Evaluator<'_>,
+    rows: &Passing,
+) -> Result<Option<Arc<Mantissas>>, ExecError> {
+    if let Some((slot, coded)) = evaluator.entries(expr)
+        && coded.dictionary.len() <= rows.len()
+    {
+        let mut made = FewNumbers::default();
+        let entries = 0..coded.dictionary.len() as u32;
+        let evaluated = evaluator.each_entry(expr, slot, coded, entries, |_, value| made.add(&value));
+        let codes = rows.places().map(|row| coded.code(row as usize));
+        return Ok(match evaluated.is_ok() && made.is_complete() {
+            true => made.of_rows(codes).into_mantissas(),
+            false => None,
+        });
+    }
+    let mut made = FewNumbers::default();
+    evaluator.each(expr, rows.places(), |_, value| made.add(&value))?;
+    Ok(if made.is_complete() { made.into_mantissas() } else { None })
 }
 
-impl Made {
-    fn add(&mut self, arrival: u64, value: &Value<'_>) {
-        let before = self.bytes.len();
-        write_json(value, &mut self.bytes);
-        self.ends.push(self.bytes.len() as u32);
-        if self.too_large.is_none() {
-            self.too_large = check_row(self.bytes.len() - before, Some(arrival)).err();
-        }
-    }
-
-    fn into_dictionary(self) -> Arc<Dictionary> {
-        Arc::new(Dictionary::new(self.bytes, self.ends))
-    }
-}
+/// Where one row in so many passes, whole columns are reckoned with. HEURISTIC: a number of a column takes a few nanoseconds, an expression of a
+/// row a hundred.
+const CALCULATED_SHARE: usize = 16;
 
 /// So many rows are given at once.
 const ROWS_MAX: usize = 4096;
@@ -178,31 +227,26 @@ impl BlockScan for ColumnScan<'_> {
     fn next(&mut self, columns: &mut Columns, wanted: u64, stats: &mut Stats) -> Result<bool, ExecError> {
         self.control.check()?;
         stats.technique = Some(Technique::Columns);
+        stats.column_bytes += std::mem::take(&mut self.read_bytes);
         if self.position.is_start() {
             stats.events += self.found.events as u64;
         }
-        let room = usize::try_from(wanted.saturating_sub(columns.len() as u64)).unwrap_or(usize::MAX);
         let first = self.position.rows;
-        let count = (self.found.rows.len() - first).min(room).min(ROWS_MAX);
-        let rows = self.found.rows.get(first..first + count).unwrap_or_default();
-        stats.hits += count as u64;
-        let only_counts = self.plan.only_counts && columns.only_counts();
-        if only_counts {
-            columns.count_rows(count);
-        }
-        self.control.profile.hits(count as u64, || {
-            if only_counts {
-                return;
+        let left = self.found.rows.len() - first;
+        let count = match self.plan.wants {
+            Wanted::Count | Wanted::Block => left,
+            Wanted::Rows => {
+                let room = wanted.saturating_sub(columns.len() as u64);
+                left.min(usize::try_from(room).unwrap_or(usize::MAX)).min(ROWS_MAX)
             }
-            let begun = columns.len();
-            columns.begin_rows(rows.iter().map(|row| self.times.order(*row as usize)));
-            for (column, (values, output)) in self.found.outputs.iter().zip(&self.plan.outputs).enumerate() {
-                match output.form {
-                    Form::Nothing => {}
-                    Form::Values => push_values(values, rows, first, column, columns),
-                    Form::Numbers => push_numbers(values, rows, (first, begun), column, columns),
-                }
-            }
+        };
+        // Those of which no row is wanted are hits all the same.
+        let left_out = if first == 0 { self.found.hits - self.found.rows.len() } else { 0 };
+        stats.hits += (count + left_out) as u64;
+        self.control.profile.hits(count as u64, || match self.plan.wants {
+            Wanted::Count => columns.count_rows(count),
+            Wanted::Block => self.give_block(columns),
+            Wanted::Rows => self.give_rows(count, columns),
         });
         self.position.rows += count;
         let is_done = self.position.rows == self.found.rows.len();
@@ -219,11 +263,36 @@ impl BlockScan for ColumnScan<'_> {
     }
 }
 
+impl ColumnScan<'_> {
+    /// Gives all rows, as columns of their own forms.
+    fn give_block(&self, columns: &mut Columns) {
+        let rows = &self.found.rows;
+        match (rows, self.plan.needs_times) {
+            (rows, false) => columns.count_rows(rows.len()),
+            (Passing::All(all), true) => columns.begin_rows(self.times.orders(all.clone())),
+            (rows, true) => columns.begin_rows(rows.places().map(|row| self.times.order(row as usize))),
+        }
+        for (column, (values, output)) in self.found.outputs.iter().zip(&self.plan.outputs).enumerate() {
+            set_column(output.form, values, rows, column, columns);
+        }
+    }
+
+    /// Gives so many rows as cells.
+    fn give_rows(&self, count: usize, columns: &mut Columns) {
+        let first = self.position.rows;
+        let rows = self.found.rows.portion(first, count);
+        columns.begin_rows(rows.iter().map(|row| self.times.order(*row as usize)));
+        for (column, values) in self.found.outputs.iter().enumerate() {
+            push_values(values, &rows, first, column, columns);
+        }
+    }
+}
+
 /// Gives a column the values of rows, of which the first is the so-many-th that passes.
 fn push_values(values: &Values, rows: &[u32], first: usize, column: usize, columns: &mut Columns) {
     match values {
-        // What is measured is a number.
-        Values::Nothing | Values::Lengths(_) => {}
+        // Rows are made of values.
+        Values::Nothing | Values::Numbers(_) => {}
         Values::Undefined => columns.push_undefined(column, rows.len()),
         Values::Path(path) => match path.coded() {
             None => columns.push_undefined(column, rows.len()),
@@ -249,107 +318,4 @@ fn push_coded(
 ) {
     let dictionary = columns.share(dictionary.clone());
     columns.push_entries(column, dictionary, rows.iter().map(|row| coded.code(*row as usize)));
-}
-
-/// The same of values that are numbers, with the lengths of strings.
-fn push_numbers(
-    values: &Values,
-    rows: &[u32],
-    (first, begun): (usize, usize),
-    column: usize,
-    columns: &mut Columns,
-) {
-    match values {
-        Values::Nothing | Values::Undefined => {}
-        Values::Lengths(path) => {
-            if let Some(coded) = path.coded()
-                && let Some(lengths) = coded.lengths()
-            {
-                push_stored_numbers(lengths, || coded, rows, begun, column, columns);
-            }
-        }
-        Values::Path(path) => match &**path {
-            PathColumn::Numbers(stored) => {
-                push_stored_numbers(&stored.numbers, || stored.coded(), rows, begun, column, columns);
-            }
-            PathColumn::Coded(coded) => {
-                let codes = rows.iter().map(|row| coded.code(*row as usize));
-                push_entries(&coded.dictionary, codes, begun, column, columns);
-            }
-            PathColumn::Nothing | PathColumn::Unknown => {}
-        },
-        Values::Entries { of, values } => {
-            if let Some(coded) = of.coded() {
-                let codes = rows.iter().map(|row| coded.code(*row as usize));
-                push_entries(values, codes, begun, column, columns);
-            }
-        }
-        Values::Rows(values) => {
-            let codes = first as u32..(first + rows.len()) as u32;
-            push_entries(values, codes, begun, column, columns);
-        }
-    }
-}
-
-/// Numbers of a column. Those of many digits are entries of its dictionary.
-fn push_stored_numbers<'n>(
-    numbers: &Numbers,
-    longer: impl Fn() -> &'n Coded,
-    rows: &[u32],
-    begun: usize,
-    column: usize,
-    columns: &mut Columns,
-) {
-    let (Some(first), Some(last)) = (rows.first().copied(), rows.last().copied()) else { return };
-    let mut shared = None;
-    let mut push = |at: usize, place: usize, row: u32| {
-        if let Some((significand, scale)) = numbers.get(place)
-            && !columns.push_few(column, begun + at, significand, scale.into())
-        {
-            let coded = longer();
-            let dictionary = *shared.get_or_insert_with(|| columns.share(coded.dictionary.clone()));
-            columns.push_entry(column, begun + at, dictionary, coded.code(row as usize));
-        }
-    };
-    let Some(of) = &numbers.rows else {
-        rows.iter().enumerate().for_each(|(at, row)| push(at, *row as usize, *row));
-        return;
-    };
-    // Where all rows of a range are wanted, those that have a number tell their places.
-    if last.checked_sub(first).is_some_and(|distance| distance as usize + 1 == rows.len()) {
-        let start = of.partition_point(|row| *row < first);
-        let within = of.get(start..).unwrap_or_default().iter().take_while(|row| **row <= last);
-        within.enumerate().for_each(|(nth, row)| push((row - first) as usize, start + nth, *row));
-        return;
-    }
-    // Most queries go forward, so that the place of the next row is not far behind that of the last.
-    let is_ascending = first <= last;
-    let mut next = of.partition_point(|row| *row < first.min(last));
-    for (at, row) in rows.iter().enumerate() {
-        let place = if is_ascending {
-            while of.get(next).is_some_and(|other| other < row) {
-                next += 1;
-            }
-            (of.get(next) == Some(row)).then_some(next)
-        } else {
-            of.binary_search(row).ok()
-        };
-        if let Some(place) = place {
-            push(at, place, *row);
-        }
-    }
-}
-
-/// The numbers, strings and Booleans among entries of a dictionary.
-fn push_entries(
-    dictionary: &Arc<Dictionary>,
-    codes: impl Iterator<Item = u32>,
-    begun: usize,
-    column: usize,
-    columns: &mut Columns,
-) {
-    let shared = columns.share(dictionary.clone());
-    for (at, code) in codes.enumerate() {
-        columns.push_entry(column, begun + at, shared, code);
-    }
 }

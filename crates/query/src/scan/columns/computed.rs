@@ -1,0 +1,97 @@
+//! Values that were computed: as text, or as numbers where they are nothing else.
+
+use crate::chunk::{FewDigits, Mantissas, few_digits_of};
+use crate::dictionary::Dictionary;
+use crate::error::ExecError;
+use crate::outputs::check_row;
+use crate::value::{Value, write_json};
+use std::sync::Arc;
+
+/// Values as text.
+#[derive(Default)]
+pub(super) struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+    /// The first that is larger than a row may be.
+    pub(super) too_large: Option<ExecError>,
+}
+
+impl Texts {
+    pub(super) fn add(&mut self, arrival: u64, value: &Value<'_>) {
+        let before = self.bytes.len();
+        write_json(value, &mut self.bytes);
+        self.ends.push(self.bytes.len() as u32);
+        if self.too_large.is_none() {
+            self.too_large = check_row(self.bytes.len() - before, Some(arrival)).err();
+        }
+    }
+
+    pub(super) fn into_dictionary(self) -> Arc<Dictionary> {
+        Arc::new(Dictionary::new(self.bytes, self.ends))
+    }
+}
+
+/// The numbers among values.
+#[derive(Default)]
+pub(super) struct FewNumbers {
+    few: Vec<FewDigits>,
+    /// How many values there were.
+    len: u32,
+    /// Whether there is a number of many digits, a string or a Boolean.
+    has_others: bool,
+}
+
+impl FewNumbers {
+    pub(super) fn add(&mut self, value: &Value<'_>) {
+        let at = self.len;
+        self.len += 1;
+        match value {
+            Value::Undefined | Value::Null | Value::Array(_) | Value::Object(_) => {}
+            Value::Bool(_) | Value::Text(_) => self.has_others = true,
+            Value::Number(number) => match few_digits_of(number) {
+                Some((significand, scale)) => self.few.push(FewDigits { significand, scale, at }),
+                None => self.has_others = true,
+            },
+        }
+    }
+
+    /// Whether there is nothing else to be told than numbers of few digits.
+    pub(super) fn is_complete(&self) -> bool {
+        !self.has_others
+    }
+
+    /// The numbers of rows by their entries, each of which was added.
+    pub(super) fn of_rows(&self, codes: impl Iterator<Item = u32>) -> FewNumbers {
+        let mut places = vec![0usize; self.len as usize];
+        for (nth, few) in (1..).zip(&self.few) {
+            if let Some(place) = places.get_mut(few.at as usize) {
+                *place = nth;
+            }
+        }
+        let mut rows = FewNumbers::default();
+        for (at, code) in (0..).zip(codes) {
+            rows.len += 1;
+            let place = places.get(code as usize).and_then(|place| place.checked_sub(1));
+            if let Some(few) = place.and_then(|place| self.few.get(place)) {
+                rows.few.push(FewDigits { at, ..*few });
+            }
+        }
+        rows
+    }
+
+    /// The numbers in one scale; none where one would have too many digits.
+    pub(super) fn into_mantissas(self) -> Option<Arc<Mantissas>> {
+        let FewNumbers { few, len, .. } = self;
+        let scale = few.iter().map(|few| few.scale).max().unwrap_or(0);
+        let mut values = Vec::with_capacity(few.len());
+        for number in &few {
+            let power = 10i64.checked_pow(scale - number.scale)?;
+            values.push(number.significand.checked_mul(power)?);
+        }
+        let is_uniform = few.iter().all(|few| few.scale == scale);
+        let spelled = |few: &FewDigits| u8::try_from(few.scale).ok();
+        let spelled: Option<Vec<u8>> = if is_uniform { None } else { few.iter().map(spelled).collect() };
+        let rows = (few.len() != len as usize).then(|| few.iter().map(|few| few.at).collect());
+        Some(Arc::new(Mantissas { rows, values, scale: u8::try_from(scale).ok()?, spelled }))
+    }
+}

@@ -1,0 +1,98 @@
+//! What was found in a block, as the columns of one chunk.
+
+use super::found::{Passing, Values};
+use crate::chunk::{CellText, Column, Columns, Entries, Form, Mantissas, Numbers};
+use crate::column_block::Coded;
+use crate::dictionary::Dictionary;
+use std::sync::Arc;
+
+/// Gives a column the values of all rows that pass.
+pub(super) fn set_column(form: Form, values: &Values, rows: &Passing, column: usize, columns: &mut Columns) {
+    let values = match form {
+        Form::Nothing => return,
+        Form::Values => Column::Entries(entries(values, rows, columns)),
+        Form::Numbers => match values {
+            Values::Nothing | Values::Undefined => return,
+            Values::Numbers(numbers) => Column::Mantissas(numbers.clone()),
+            Values::Path(_) | Values::Entries { .. } | Values::Rows(_) => {
+                let Entries { dictionary, codes } = entries(values, rows, columns);
+                let number = columns.share(dictionary.clone());
+                let mut numbers = Numbers::default();
+                for (row, code) in (0..).zip(codes) {
+                    numbers.push(row, dictionary.get(code), CellText::Entry { dictionary: number, code });
+                }
+                Column::Numbers(numbers)
+            }
+        },
+    };
+    columns.set(column, values);
+}
+
+fn entries(values: &Values, rows: &Passing, columns: &mut Columns) -> Entries {
+    let mut codes = columns.codes();
+    let dictionary = match values {
+        Values::Path(path) => path.coded().map(|coded| {
+            extend_codes(&mut codes, coded, rows);
+            coded.dictionary.clone()
+        }),
+        Values::Entries { of, values } => of.coded().map(|coded| {
+            extend_codes(&mut codes, coded, rows);
+            values.clone()
+        }),
+        Values::Rows(values) => {
+            codes.extend(0..rows.len() as u32);
+            Some(values.clone())
+        }
+        // Numbers are asked for as such only.
+        Values::Nothing | Values::Numbers(_) | Values::Undefined => None,
+    };
+    let dictionary = dictionary.unwrap_or_else(|| {
+        codes.resize(rows.len(), 0);
+        Arc::new(Dictionary::new(Vec::new(), vec![0]))
+    });
+    Entries { dictionary, codes }
+}
+
+fn extend_codes(codes: &mut Vec<u32>, coded: &Coded, rows: &Passing) {
+    match (coded.codes(), rows) {
+        (Some(of), Passing::All(all)) => {
+            codes.extend_from_slice(of.get(all.start as usize..all.end as usize).unwrap_or_default());
+        }
+        (_, rows) => codes.extend(rows.places().map(|row| coded.code(row as usize))),
+    }
+}
+
+/// The numbers of some rows of a block of so many, by their places among those rows, which come in the block's order.
+pub(super) fn gather(numbers: &Arc<Mantissas>, rows: &Passing, of: usize) -> Arc<Mantissas> {
+    if rows.len() == of {
+        return numbers.clone();
+    }
+    let mut gathered = Mantissas { scale: numbers.scale, ..Mantissas::default() };
+    let mut spelled = Vec::new();
+    let mut at = Vec::with_capacity(rows.len());
+    gathered.values.reserve_exact(rows.len());
+    let mut next = 0;
+    for (nth, row) in (0..).zip(rows.places()) {
+        let place = match &numbers.rows {
+            None => row as usize,
+            Some(with_one) => {
+                while with_one.get(next).is_some_and(|other| *other < row) {
+                    next += 1;
+                }
+                if with_one.get(next) != Some(&row) {
+                    continue;
+                }
+                next
+            }
+        };
+        let Some(value) = numbers.values.get(place) else { continue };
+        gathered.values.push(*value);
+        at.push(nth);
+        if let Some(scale) = numbers.spelled.as_ref().and_then(|spelled| spelled.get(place)) {
+            spelled.push(*scale);
+        }
+    }
+    gathered.spelled = numbers.spelled.as_ref().map(|_| spelled);
+    gathered.rows = (at.len() != rows.len()).then_some(at);
+    Arc::new(gathered)
+}

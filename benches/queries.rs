@@ -8,7 +8,7 @@
 use sonic_rs::JsonValueTrait;
 use std::hint::black_box;
 use std::process::ExitCode;
-use tamias::{Batch, EventFormat, Query, RunOptions, Store};
+use tamias::{Batch, EventFormat, Layout, Options, Query, RunOptions, Store};
 use tamias_benches::{Contender, take_turns};
 use tamias_testdata::Generator;
 
@@ -78,7 +78,8 @@ const CASES: &[Case] = &[
 
 fn main() -> ExitCode {
     let folder = tempfile::tempdir().expect("a folder for the store");
-    let store = Store::open(folder.path()).expect("a new store");
+    let store = Store::open_with(folder.path(), Options { segments: Layout::Text, ..Options::default() })
+        .expect("a new store");
     let mut events = Vec::new();
     let mut generator = Generator::new(7, EVENTS);
     while generator.write_next(&mut events) {}

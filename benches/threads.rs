@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use tamias::{Batch, EventFormat, Query, Rows, RunOptions, Store};
+use tamias::{Batch, EventFormat, Layout, Options, Query, Rows, RunOptions, Store};
 use tamias_testdata::Generator;
 
 #[global_allocator]
@@ -32,7 +32,8 @@ const QUERIES: [&str; 6] = [
 
 fn main() -> ExitCode {
     let folder = tempfile::tempdir().expect("a folder for the store");
-    let store = Store::open(folder.path()).expect("a new store");
+    let store = Store::open_with(folder.path(), Options { segments: Layout::Text, ..Options::default() })
+        .expect("a new store");
     let (mut generator, mut event, mut batch) = (Generator::new(7, EVENTS), Vec::new(), Batch::new());
     while generator.write_next(&mut event) {
         batch.push(event.trim_ascii_end(), &EventFormat::clef()).expect("a generated event is valid");

@@ -11,7 +11,7 @@ use hostile::{Hostile, Names};
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Duration;
-use tamias::{Batch, Query, Row, Rows, RunOptions, Store};
+use tamias::{Batch, Layout, Options, Query, Row, Rows, RunOptions, Store};
 use tamias_benches::{Contender, gigabytes_per_second, take_turns};
 use tempfile::TempDir;
 
@@ -176,7 +176,8 @@ struct Stored {
 impl Stored {
     fn new(hostile: &Hostile) -> Stored {
         let folder = tempfile::tempdir().expect("a folder for the store");
-        let store = Store::open(folder.path()).expect("a new store");
+        let store = Store::open_with(folder.path(), Options { segments: Layout::Text, ..Options::default() })
+            .expect("a new store");
         let mut batch = Batch::new();
         for event in hostile.events.documents() {
             batch.push(event, &hostile.format).expect("the event is valid");

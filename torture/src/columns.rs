@@ -31,6 +31,10 @@ fn part(block: &dyn Parts, name: &str) -> Result<Vec<u8>, DecodeError> {
 }
 
 impl Codec for Turned {
+    fn makes_columns(&self) -> bool {
+        true
+    }
+
     fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {}
 
     fn encode(&self, times: Times<'_>, documents: Documents<'_>) -> Option<Vec<NamedPart>> {

@@ -7,20 +7,25 @@ const TIMES: [(&str, f64); 6] =
     [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("min", 60.0), ("m", 60.0), ("h", 3600.0)];
 
 /// Units of memory, those of ten and those of two.
-const SIZES: [(&str, f64); 8] = [
+const SIZES: [(&str, f64); 10] = [
     ("kB", 1e3),
     ("KB", 1e3),
     ("MB", 1e6),
     ("GB", 1e9),
+    ("TB", 1e12),
     ("KiB", 1024.0),
     ("MiB", 1048576.0),
     ("GiB", 1073741824.0),
+    ("TiB", 1099511627776.0),
     ("B", 1.0),
 ];
 
 /// The longest time and the largest memory that can be asked for: a year, and a petabyte.
 const SECONDS_MAX: f64 = 366.0 * 86400.0;
 const BYTES_MAX: f64 = 1e15;
+
+/// The largest batch of events.
+const BATCH_BYTES_MAX: u32 = 128 << 20;
 
 /// A time as `5s`, `1.5m` or `200ms`.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
@@ -32,6 +37,21 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 pub(crate) fn bytes(text: &str) -> Result<usize, String> {
     let bytes = amount(text, &SIZES, BYTES_MAX).ok_or("write a size, as in 256MB, 1.5GiB or 4096B")?;
     Ok(bytes as usize)
+}
+
+/// A number of bytes with a unit, or without.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(bytes) => Ok(bytes),
+        Err(_) => bytes(text).map(|bytes| bytes as u64),
+    }
+}
+
+/// The same for what is held in memory at once.
+pub(crate) fn batch(text: &str) -> Result<u32, String> {
+    let bytes = size(text)?;
+    let fitting = u32::try_from(bytes).ok().filter(|bytes| (1..=BATCH_BYTES_MAX).contains(bytes));
+    fitting.ok_or_else(|| format!("{bytes} bytes is not in 1B..=128MiB"))
 }
 
 /// A positive number with one of the units, in the smallest of them.
@@ -59,6 +79,9 @@ mod tests {
         for wrong in ["", "5", "s", "-5s", "0s", "5 days", "1e3s", "nans", "infs", "9999999999h", "5S"] {
             assert!(time(wrong).is_err(), "{wrong}");
         }
+        assert_eq!((size("500"), size("20GiB")), (Ok(500), Ok(20 << 30)));
+        assert_eq!((batch("4MiB"), batch("128MiB")), (Ok(4 << 20), Ok(128 << 20)));
+        assert!(batch("0").is_err() && batch("129MiB").is_err() && batch("1e3").is_err());
         for wrong in ["256", "MB", "256mb", "-1MB", "1e9GB", "99999999GB", "0B"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
         }

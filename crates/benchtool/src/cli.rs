@@ -2,24 +2,31 @@
 
 mod asking;
 mod keeping;
+mod looking;
 mod measuring;
 mod shared;
 mod storing;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::StyledStr;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub(crate) use asking::{EvalArgs, KeysArgs, KeysFormat, QueryArgs, ShellArgs};
-pub(crate) use keeping::{CompactArgs, InfoArgs, RemoveArgs, RepairArgs, VerifyArgs};
+pub(crate) use keeping::{
+    BackupArgs, CompactArgs, InfoArgs, InfoFormat, RemoveArgs, RepairArgs, RestoreArgs, SealArgs,
+    SettingsArgs, VerifyArgs, WhenFull,
+};
+pub(crate) use looking::{AroundArgs, GetArgs, SearchArgs, TailArgs};
 pub(crate) use measuring::{BenchArgs, DemoArgs, ShredArgs};
-pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading, Segments};
+pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading, Segments, Showing};
 pub(crate) use storing::{BATCH_BYTES, GenerateArgs, IngestArgs, OnInvalid};
 
 const AFTER: &str = "\
 First steps, with a made-up log:
   benchtool generate --events 100000 | benchtool ingest logs -
   benchtool keys logs --depth 1
+  benchtool tail logs
   benchtool query logs \"select Message, Elapsed from stream where Elapsed > 900 limit 5\"
   benchtool shell logs
 
@@ -50,6 +57,29 @@ pub(crate) struct Cli {
     pub(crate) color: Color,
 }
 
+/// The command line of the program under this name. What its help is written with is `benchtool`.
+pub(crate) fn command(program: &'static str) -> clap::Command {
+    renamed(Cli::command().name(program), program)
+}
+
+fn renamed(command: clap::Command, program: &'static str) -> clap::Command {
+    type Set = fn(clap::Command, StyledStr) -> clap::Command;
+    let text = |text: Option<&StyledStr>| {
+        text.map(|text| StyledStr::from(text.to_string().replace("benchtool", program)))
+    };
+    let texts: [(Option<StyledStr>, Set); 4] = [
+        (text(command.get_about()), |command, text| command.about(text)),
+        (text(command.get_long_about()), |command, text| command.long_about(text)),
+        (text(command.get_after_help()), |command, text| command.after_help(text)),
+        (text(command.get_after_long_help()), |command, text| command.after_long_help(text)),
+    ];
+    let command = texts.into_iter().fold(command, |command, (text, set)| match text {
+        Some(text) => set(command, text),
+        None => command,
+    });
+    command.mut_subcommands(|command| renamed(command, program))
+}
+
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
@@ -64,13 +94,21 @@ pub(crate) enum Command {
     Ingest(IngestArgs),
     Query(QueryArgs),
     Shell(ShellArgs),
+    Tail(TailArgs),
+    Search(SearchArgs),
+    Get(GetArgs),
+    Around(AroundArgs),
     Keys(KeysArgs),
     Eval(EvalArgs),
     Info(InfoArgs),
     Verify(VerifyArgs),
     Repair(RepairArgs),
+    Seal(SealArgs),
     Compact(CompactArgs),
     Remove(RemoveArgs),
+    Settings(SettingsArgs),
+    Backup(BackupArgs),
+    Restore(RestoreArgs),
     Bench(BenchArgs),
     Demo(DemoArgs),
     Shred(ShredArgs),
@@ -103,10 +141,9 @@ pub(crate) struct ManArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        command("tamias").debug_assert();
     }
 }

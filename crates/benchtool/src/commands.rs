@@ -1,10 +1,13 @@
 //! The commands, a module each.
 
+pub(crate) mod around;
+pub(crate) mod backup;
 pub(crate) mod bench;
 pub(crate) mod compact;
 pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod generate;
+pub(crate) mod get;
 pub(crate) mod help_files;
 pub(crate) mod info;
 pub(crate) mod ingest;
@@ -12,16 +15,22 @@ pub(crate) mod keys;
 pub(crate) mod query;
 pub(crate) mod remove;
 pub(crate) mod repair;
+pub(crate) mod seal;
+pub(crate) mod search;
+pub(crate) mod settings;
 pub(crate) mod shell;
 pub(crate) mod shred;
+pub(crate) mod tail;
 pub(crate) mod verify;
 
 use std::path::Path;
+use std::time::Duration;
 
-use tamias::{OpenError, Options, Store};
+use tamias::{OpenError, Options, Reply, Request, RequestProgress, Store};
 
 use crate::cli::{ReadMode, Reading};
 use crate::failure::Failure;
+use crate::progress;
 use crate::tell::tell;
 use crate::units::printable;
 
@@ -33,6 +42,23 @@ fn existing(folder: &Path, options: Options) -> Result<Store, Failure> {
     // An empty folder is no store either.
     drop(Store::open_read_only(folder)?);
     open(folder, options)
+}
+
+/// How long a process that writes may take to begin with what it is asked for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Asks the process that writes to a store, if there is one, and waits until it has done it.
+fn asked(folder: &Path, request: Request) -> Result<Option<Reply>, Failure> {
+    let bar = progress::spinner("");
+    let reply = Store::ask(folder, request, PATIENCE, |progress| {
+        bar.set_message(match progress {
+            RequestProgress::Waiting => "waiting for the process that writes",
+            RequestProgress::Running => "the process that writes is at it",
+        });
+        bar.tick();
+    });
+    bar.finish_and_clear();
+    Ok(reply?)
 }
 
 /// Opens a store for reading, in this way.

@@ -28,7 +28,11 @@ impl Words {
                 keys.add(row.get(0).and_then(|cell| cell.json()).unwrap_or_default());
             }
         }
-        Ok(Words::new(keys.found().map(|key| key.path())))
+        Ok(Words::new(keys.found().map(|key| key.path()).flat_map(|path| {
+            // A key with points in its name can be written like a path as well.
+            let dotted = dotted(&path);
+            [Some(path), dotted].into_iter().flatten()
+        })))
     }
 
     pub(crate) fn new(keys: impl Iterator<Item = String>) -> Words {
@@ -56,6 +60,16 @@ impl Words {
     }
 }
 
+/// The name of a flat key whose parts are names, `http.status`, of its path, `@Properties['http.status']`.
+fn dotted(path: &str) -> Option<String> {
+    let name = path.strip_prefix("@Properties['")?.strip_suffix("']")?;
+    let is_name = |part: &str| {
+        part.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && part.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    (name.contains('.') && name.split('.').all(is_name)).then(|| name.to_owned())
+}
+
 /// Whether a character can stand in a word that is completed.
 fn is_part(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '@' | '.')
@@ -73,6 +87,16 @@ pub(crate) fn is_ended(text: &str) -> bool {
         || (text.trim_end().ends_with(';') && state(text) == State::Plain)
 }
 
+/// Whether a text ends within a string, or within brackets that are not closed.
+pub(crate) fn is_open(text: &str) -> bool {
+    let mut depth = 0i64;
+    let end = walk(text, |plain| {
+        let brackets = |kinds: [char; 3]| plain.matches(kinds).count() as i64;
+        depth += brackets(['(', '[', '{']) - brackets([')', ']', '}']);
+    });
+    end == State::String || depth > 0
+}
+
 /// Where the end of a text stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -82,6 +106,11 @@ enum State {
 }
 
 fn state(text: &str) -> State {
+    walk(text, |_| {})
+}
+
+/// Goes through a text, hands on what is neither in a string nor in a comment, and tells where its end stands.
+fn walk<'t>(text: &'t str, mut plain: impl FnMut(&'t str)) -> State {
     let mut state = State::Plain;
     let mut rest = text;
     loop {
@@ -91,12 +120,15 @@ fn state(text: &str) -> State {
             State::Comment => &["\n"],
         };
         let found = end.iter().filter_map(|end| rest.find(end).map(|at| (at, *end))).min();
+        if state == State::Plain {
+            plain(&rest[..found.map_or(rest.len(), |(at, _)| at)]);
+        }
         let Some((at, end)) = found else { return state };
         rest = &rest[at + end.len()..];
         state = match (state, end) {
             (State::Plain, "'") => State::String,
             (State::Plain, _) => State::Comment,
-            _ => State::Plain,
+            (State::String | State::Comment, _) => State::Plain,
         };
     }
 }
@@ -136,10 +168,28 @@ mod tests {
     }
 
     #[test]
+    fn flat_keys_with_points_are_completed_as_they_can_be_written() {
+        assert_eq!(dotted("@Properties['http.status']").as_deref(), Some("http.status"));
+        for other in ["http.status", "@Properties['a b.c']", "@Properties['a']", "@Properties['a.']"] {
+            assert_eq!(dotted(other), None, "{other}");
+        }
+    }
+
+    #[test]
     fn the_middle_of_a_text_is_completed_from_what_stands_before() {
         let words = Words::new(std::iter::empty());
         assert_eq!(words.complete("sel from stream", 3), (0, vec!["select".to_owned()]));
         assert_eq!(words.complete("sel", 99).1.len(), 1);
+    }
+
+    #[test]
+    fn strings_and_brackets_are_open_until_they_are_closed() {
+        for open in ["select 'a", "select (1", "select {a: [1, 2]", "select f(')'"] {
+            assert!(is_open(open), "{open:?}");
+        }
+        for closed in ["select 1", "select (1)", "select '('", "select 1 -- (", "select 1)", "'it''s'"] {
+            assert!(!is_open(closed), "{closed:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{fmt, io};
 
-use tamias::{AppendError, ExecError, OpenError, QueryError, ReadError};
+use tamias::{AppendError, BackupError, ExecError, OpenError, QueryError, ReadError, RequestError};
+
+use crate::program;
 
 /// Why a command did not do all that it was asked for.
 #[derive(Debug)]
@@ -81,13 +83,33 @@ impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Failure {
         match error {
             OpenError::Missing { folder } => {
-                let folder = folder.display();
-                Failure::Io(format!("{folder} holds no store; `benchtool ingest {folder} FILE` makes one"))
+                let (folder, name) = (folder.display(), program::name());
+                Failure::Io(format!("{folder} holds no store; `{name} ingest {folder} FILE` makes one"))
             }
             OpenError::ManifestDamaged { .. } | OpenError::ManifestMissing { .. } => {
                 Failure::Damage(error.to_string())
             }
             _ if error.is_lack_of_room() => Failure::NoRoom(error.to_string()),
+            _ => Failure::Io(error.to_string()),
+        }
+    }
+}
+
+impl From<BackupError> for Failure {
+    fn from(error: BackupError) -> Failure {
+        match error {
+            BackupError::Open(error) => error.into(),
+            BackupError::Failure(failure) => OpenError::Failure(failure).into(),
+            _ => Failure::Io(error.to_string()),
+        }
+    }
+}
+
+impl From<RequestError> for Failure {
+    fn from(error: RequestError) -> Failure {
+        match error {
+            RequestError::Open(error) => error.into(),
+            RequestError::Failure(failure) => OpenError::Failure(failure).into(),
             _ => Failure::Io(error.to_string()),
         }
     }
@@ -125,6 +147,9 @@ impl From<ExecError> for Failure {
                 _ => Failure::Io(error.to_string()),
             },
             ExecError::Document { .. } => Failure::Damage(error.to_string()),
+            ExecError::Cancelled => Failure::Interrupted(error.to_string()),
+            ExecError::MemoryExceeded { .. } => Failure::Query(format!("{error}: --memory 1GiB")),
+            ExecError::DeadlineExceeded => Failure::Query(format!("{error}: --deadline 1m")),
             _ => Failure::Query(error.to_string()),
         }
     }

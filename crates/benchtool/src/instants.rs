@@ -1,8 +1,8 @@
 //! Instants as people write and read them: in a time zone.
 
-use jiff::Timestamp;
-use jiff::civil::DateTime;
+use jiff::civil::{DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
+use jiff::{Timestamp, ToSpan, Zoned};
 use tamias::{Instant, Query};
 
 /// Ticks from the year 1 to 1970-01-01T00:00:00Z.
@@ -51,27 +51,86 @@ impl Zone {
         }
         let local = text.parse::<DateTime>().map_err(|_| {
             format!(
-                "'{text}' is no time: write 2024-05-29, 2024-05-29T10:56:01 or 2024-05-29T10:56:01.5+02:00"
+                "'{text}' is not a time: write 2024-05-29, 2024-05-29T10:56:01+02:00, 09:30, yesterday or -2h"
             )
         })?;
         let timestamp = self.0.to_timestamp(local).map_err(|_| outside(text))?;
         instant(timestamp).ok_or_else(|| outside(text))
     }
 
+    /// The instant that a text means, at this moment: as [`read`](Zone::read), or `now`, `today`, `yesterday`, `tomorrow` (their
+    /// midnights), a time of today such as `09:30`, or how long ago it was, `-2h` or `-1d12h`.
+    pub(crate) fn moment(&self, text: &str, now: Timestamp) -> Result<Instant, String> {
+        let today = now.to_zoned(self.0.clone());
+        let day = |days: i64| today.checked_add(days.days()).and_then(|day| day.start_of_day());
+        let zoned = match text {
+            "now" => Ok(today.clone()),
+            "today" => day(0),
+            "yesterday" => day(-1),
+            "tomorrow" => day(1),
+            _ => {
+                if let Some(ago) = text.strip_prefix('-').map(duration) {
+                    return ago.map(|ticks| before(now, ticks));
+                }
+                match is_time_of_day(text).then(|| text.parse::<Time>().ok()).flatten() {
+                    Some(time) => today.date().to_datetime(time).to_zoned(self.0.clone()),
+                    None => return self.read(text),
+                }
+            }
+        };
+        zoned.ok().and_then(|zoned| instant(zoned.timestamp())).ok_or_else(|| outside(text))
+    }
+
+    /// The instant from which on events are no older than a text says: a duration, or a [moment](Zone::moment).
+    pub(crate) fn since(&self, text: &str, now: Timestamp) -> Result<Instant, String> {
+        match duration(text) {
+            Ok(ticks) => Ok(before(now, ticks)),
+            Err(unlike)
+                if text.starts_with(|first: char| first.is_ascii_digit()) && !text.contains([':', '-']) =>
+            {
+                Err(unlike)
+            }
+            Err(_) => self.moment(text, now),
+        }
+    }
+
     /// The instant of so many ticks as ISO 8601 text with the zone's offset, `Z` for UTC; `None` past the year 9999.
     pub(crate) fn text(&self, ticks: u64) -> Option<String> {
         let instant = Instant::from_ticks(ticks)?;
-        let nanoseconds = (i128::from(instant.ticks()) - UNIX_TICKS) * 100;
-        let zoned = match Timestamp::from_nanosecond(nanoseconds) {
-            Ok(timestamp) if self.0 != TimeZone::UTC => timestamp.to_zoned(self.0.clone()),
-            // Also what lies where other zones have no year.
-            _ => return Some(instant.to_string()),
-        };
-        if !(1..=9999).contains(&zoned.year()) {
-            return Some(instant.to_string());
-        }
-        Some(zoned.strftime("%Y-%m-%dT%H:%M:%S%.f%:z").to_string())
+        Some(self.formatted(instant, "%Y-%m-%dT%H:%M:%S%.f%:z").unwrap_or_else(|| instant.to_string()))
     }
+
+    /// The same to the millisecond, always as long.
+    fn short_text(&self, instant: Instant) -> String {
+        let text = self.formatted(instant, "%Y-%m-%dT%H:%M:%S%.3f%:z");
+        text.or_else(|| Some(strftime(timestamp(instant)?.to_zoned(TimeZone::UTC), "%Y-%m-%dT%H:%M:%S%.3fZ")))
+            .unwrap_or_else(|| instant.to_string())
+    }
+
+    /// The instant as the clock shows it in this zone; none for UTC, and for what lies where the zone has no year.
+    fn formatted(&self, instant: Instant, format: &str) -> Option<String> {
+        let zoned = timestamp(instant).filter(|_| self.0 != TimeZone::UTC)?.to_zoned(self.0.clone());
+        (1..=9999).contains(&zoned.year()).then(|| strftime(zoned, format))
+    }
+}
+
+fn strftime(zoned: Zoned, format: &str) -> String {
+    zoned.strftime(format).to_string()
+}
+
+fn timestamp(instant: Instant) -> Option<Timestamp> {
+    Timestamp::from_nanosecond((i128::from(instant.ticks()) - UNIX_TICKS) * 100).ok()
+}
+
+/// So many ticks earlier; the first instant of all if there is none.
+fn before(now: Timestamp, ticks: u64) -> Instant {
+    let now = instant(now).map_or(0, Instant::ticks);
+    Instant::from_ticks(now.saturating_sub(ticks)).unwrap_or(Instant::MAX)
+}
+
+/// Whether a text is a time without a day: `9:30`, `09:30:15`.
+fn is_time_of_day(text: &str) -> bool {
+    text.contains(':') && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'))
 }
 
 fn outside(text: &str) -> String {
@@ -94,23 +153,40 @@ pub(crate) fn duration(text: &str) -> Result<u64, String> {
     })
 }
 
-/// How the cells of a query that are instants are shown to people.
+/// How the instants among the cells of a query are written.
 #[derive(Debug)]
 pub(crate) struct Shown {
     columns: Vec<bool>,
     zone: Zone,
+    in_ticks: bool,
 }
 
 impl Shown {
-    pub(crate) fn new(query: &Query, zone: &Zone) -> Shown {
-        Shown { columns: query.instant_columns(), zone: zone.clone() }
+    /// As ISO 8601 text of a zone, or as numbers of ticks.
+    pub(crate) fn new(query: &Query, zone: &Zone, in_ticks: bool) -> Shown {
+        Shown::of_columns(query.instant_columns(), zone, in_ticks)
     }
 
-    /// The text of a cell that holds an instant, whose JSON text this is.
+    /// The same for columns of which it is known whether they are instants.
+    pub(crate) fn of_columns(columns: Vec<bool>, zone: &Zone, in_ticks: bool) -> Shown {
+        Shown { columns, zone: zone.clone(), in_ticks }
+    }
+
+    /// Whether a column is one of instants.
+    pub(crate) fn is_instant(&self, column: usize) -> bool {
+        self.columns.get(column).is_some_and(|is_instant| *is_instant)
+    }
+
+    /// The text of a cell that holds an instant, whose JSON text this is; none where the number is to be shown.
     pub(crate) fn text(&self, column: usize, json: &[u8]) -> Option<String> {
-        let is_instant = self.columns.get(column).is_some_and(|is_instant| *is_instant);
-        let ticks = is_instant.then(|| std::str::from_utf8(json).ok()?.parse().ok()).flatten()?;
+        let is_text = self.is_instant(column) && !self.in_ticks;
+        let ticks = is_text.then(|| std::str::from_utf8(json).ok()?.parse().ok()).flatten()?;
         self.zone.text(ticks)
+    }
+
+    /// The time that a line of a log begins with.
+    pub(crate) fn log_text(&self, instant: Instant) -> String {
+        self.zone.short_text(instant)
     }
 }
 
@@ -156,9 +232,32 @@ mod tests {
         for wrong in ["", "Europe/Atlantis", "2", "+99:00", "Z2"] {
             assert!(Zone::parse(wrong).unwrap_err().contains(&format!("'{wrong}'")));
         }
-        for wrong in ["", "yesterday", "10:56", "2024-13-01", "-0001-01-01"] {
+        for wrong in ["", "eternity", "10:56", "2024-13-01", "-0001-01-01"] {
             assert!(zone("UTC").read(wrong).unwrap_err().contains(&format!("'{wrong}'")));
         }
+    }
+
+    #[test]
+    fn moments_are_told_from_now() {
+        // A Sunday on which the clocks in Berlin went back, at 13:56 there.
+        let now: Timestamp = "2024-10-27T12:56:01Z".parse().unwrap();
+        let moment = |text: &str| zone("Europe/Berlin").moment(text, now).unwrap().to_string();
+        assert_eq!(moment("now"), "2024-10-27T12:56:01Z");
+        assert_eq!(moment("today"), "2024-10-26T22:00:00Z");
+        assert_eq!(moment("yesterday"), "2024-10-25T22:00:00Z");
+        assert_eq!(moment("tomorrow"), "2024-10-27T23:00:00Z");
+        assert_eq!(moment("09:30"), "2024-10-27T08:30:00Z");
+        assert_eq!(moment("-2h"), "2024-10-27T10:56:01Z");
+        assert_eq!(moment("2024-05-29"), "2024-05-28T22:00:00Z");
+        let since = |text: &str| zone("Europe/Berlin").since(text, now).map(|instant| instant.to_string());
+        assert_eq!(since("15m").as_deref(), Ok("2024-10-27T12:41:01Z"));
+        assert_eq!(since("yesterday").as_deref(), Ok("2024-10-25T22:00:00Z"));
+        assert_eq!(since("09:30").as_deref(), Ok("2024-10-27T08:30:00Z"));
+        assert_eq!(since("2024-10-27").as_deref(), Ok("2024-10-26T22:00:00Z"));
+        for wrong in ["", "25:00", "-", "-2", "last week", "2024-13-01"] {
+            assert!(zone("UTC").moment(wrong, now).is_err(), "{wrong}");
+        }
+        assert!(since("15").unwrap_err().contains("is no duration: write 15m"));
     }
 
     #[test]

@@ -11,6 +11,11 @@ pub(crate) fn bytes(what: &str, total: Option<u64>) -> ProgressBar {
     bar(what, total, template)
 }
 
+/// Something that turns for as long as it is not known how long it takes.
+pub(crate) fn spinner(what: &str) -> ProgressBar {
+    bar(what, None, "{spinner} {msg} {elapsed}")
+}
+
 /// A bar that counts events.
 pub(crate) fn events(what: &str, total: u64) -> ProgressBar {
     bar(what, Some(total), "{msg} [{bar:30}] {human_pos}/{human_len} {per_sec} {eta}")

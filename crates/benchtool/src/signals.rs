@@ -26,6 +26,11 @@ static NEXT_ENDS: AtomicBool = AtomicBool::new(false);
 
 /// From now on the first Ctrl-C only sets the flag; the second ends the process at once.
 pub(crate) fn catch() -> Result<(), Failure> {
+    static IS_CAUGHT: AtomicBool = AtomicBool::new(false);
+    // A second time the end of the process would come behind the flag that the same signal sets.
+    if IS_CAUGHT.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
     for signal in ENDINGS {
         // The flag is looked at before this signal sets it.
         register_conditional_shutdown(signal, INTERRUPTED, &NEXT_ENDS)
@@ -38,6 +43,11 @@ pub(crate) fn catch() -> Result<(), Failure> {
 /// Whether there was a Ctrl-C.
 pub(crate) fn requested() -> bool {
     NEXT_ENDS.load(Ordering::Relaxed)
+}
+
+/// Takes a Ctrl-C for meant for another program, which shares the terminal.
+pub(crate) fn forget() {
+    NEXT_ENDS.store(false, Ordering::Relaxed);
 }
 
 /// From now on Ctrl-C ends the process, but for the query that a [`Cancels`] names.

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::time::Duration;
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// `1.34 s`, `20.15 ms`, `7.00 µs` or `12 ns`.
 pub(crate) fn duration(duration: Duration) -> String {
     let nanoseconds = duration.as_nanos() as f64;
@@ -23,6 +25,17 @@ pub(crate) fn bytes_per_second(bytes: u64, duration: Duration) -> String {
         ..1e6 => format!("{:.2} kB/s", rate / 1e3),
         ..1e9 => format!("{:.2} MB/s", rate / 1e6),
         _ => format!("{:.2} GB/s", rate / 1e9),
+    }
+}
+
+/// `20.00 MB`, in powers of ten.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let amount = bytes as f64;
+    match amount {
+        ..1e3 => format!("{bytes} B"),
+        ..1e6 => format!("{:.2} kB", amount / 1e3),
+        ..1e9 => format!("{:.2} MB", amount / 1e6),
+        _ => format!("{:.2} GB", amount / 1e9),
     }
 }
 
@@ -77,14 +90,36 @@ pub(crate) fn cut(text: &str, characters_max: usize) -> String {
     cut
 }
 
-/// The text with control characters spelt out, so that data cannot command a terminal. Line feeds stay.
+/// The text with control characters spelt out, so that data cannot command a terminal. Line feeds and tabs stay.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    escape(text, |character| character.is_control() && character != '\n')
+    escape(text, |character| is_unsafe(character) && !matches!(character, '\n' | '\t'))
 }
 
 /// The same for one line: line feeds and tabs are spelt out too.
 pub(crate) fn printable_line(text: &str) -> Cow<'_, str> {
-    escape(text, char::is_control)
+    escape(text, is_unsafe)
+}
+
+/// Whether a character commands a terminal, or makes text look like other text: control characters, those that turn the
+/// direction of writing, and the two separators of lines and paragraphs (Unicode UAX #9, UTR #36).
+fn is_unsafe(character: char) -> bool {
+    let turns_direction = matches!(character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || turns_direction || matches!(character, '\u{2028}' | '\u{2029}')
+}
+
+/// The text in at most so many columns of a terminal, the last of them `…` where it was cut. It has no control characters.
+pub(crate) fn fit(text: &str, columns: usize) -> Cow<'_, str> {
+    if text.width() <= columns {
+        return Cow::Borrowed(text);
+    }
+    let mut taken = 0;
+    let end = text.char_indices().find(|(_, character)| {
+        taken += character.width().unwrap_or(0);
+        taken >= columns
+    });
+    let end = end.map_or(text.len(), |(end, _)| end);
+    Cow::Owned(format!("{}…", &text[..end]))
 }
 
 fn escape(text: &str, spelt_out: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -159,9 +194,22 @@ mod tests {
     }
 
     #[test]
+    fn fitting_counts_columns() {
+        assert_eq!(fit("Zürich", 6), "Zürich");
+        assert_eq!(fit("Zürich", 5), "Züri…");
+        assert_eq!(fit("日本語", 6), "日本語");
+        assert_eq!(fit("日本語", 5), "日本…");
+        assert_eq!(fit("日本語", 4), "日…");
+        assert_eq!(fit("ab", 1), "…");
+    }
+
+    #[test]
     fn control_characters_are_spelt_out() {
         assert_eq!(printable("a\u{1b}[31mb\nc"), "a\\u001b[31mb\nc");
+        assert_eq!(printable("a\tb\u{9b}c"), "a\tb\\u009bc");
         assert_eq!(printable_line("a\nb\tc\rd\u{85}"), "a\\nb\\tc\\rd\\u0085");
+        assert_eq!(printable_line("a\u{202e}b\u{2066}c\u{2028}"), "a\\u202eb\\u2066c\\u2028");
+        assert_eq!(printable_line("שלום 👩\u{200d}💻"), "שלום 👩\u{200d}💻");
         assert!(matches!(printable_line("plain"), Cow::Borrowed("plain")));
     }
 }

@@ -41,22 +41,15 @@ pub(crate) struct Place {
 }
 
 impl Writer {
-    pub(crate) fn new(store: Store) -> Writer {
+    /// `spare` is the memory of a second batch.
+    pub(crate) fn new(store: Store, spare: Batch) -> Writer {
         let helper = Helper::new(store.clone());
-        Writer { helper, ..Writer::alone(store) }
+        Writer { helper, ..Writer::alone(store, spare) }
     }
 
     /// One without a thread.
-    fn alone(store: Store) -> Writer {
-        Writer {
-            store,
-            helper: None,
-            is_busy: false,
-            answer: None,
-            is_broken: false,
-            spare: Batch::new(),
-            stored: 0,
-        }
+    fn alone(store: Store, spare: Batch) -> Writer {
+        Writer { store, helper: None, is_busy: false, answer: None, is_broken: false, spare, stored: 0 }
     }
 
     /// Takes the events of the batch, to be stored once those before are, together with the place of their source; tells what
@@ -154,7 +147,7 @@ mod tests {
         for writer in [Writer::new, Writer::alone] {
             let folder = tempfile::tempdir().unwrap();
             let store = Store::open(folder.path()).unwrap();
-            store_a_hundred(&store, writer(store.clone()));
+            store_a_hundred(&store, writer(store.clone(), Batch::new()));
         }
     }
 
@@ -182,7 +175,7 @@ mod tests {
         for writer in [Writer::new, Writer::alone] {
             let folder = tempfile::tempdir().unwrap();
             drop(Store::open(folder.path()).unwrap());
-            let mut writer = writer(Store::open_read_only(folder.path()).unwrap());
+            let mut writer = writer(Store::open_read_only(folder.path()).unwrap(), Batch::new());
             let mut batch = Batch::new();
             batch.push(b"{\"@t\":\"2024-05-29T10:56:01Z\"}", &EventFormat::clef()).unwrap();
             writer.store(&mut batch, None).unwrap();

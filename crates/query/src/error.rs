@@ -78,6 +78,9 @@ impl Flaw {
     }
 }
 
+/// The remedy for a query that reads no events and needs some.
+pub(crate) const WITHOUT_STREAM: &str = "write `from stream` after the columns";
+
 impl QueryError {
     /// What is wrong, in a sentence without the place.
     pub fn message(&self) -> &str {
@@ -92,6 +95,17 @@ impl QueryError {
     /// What to write instead, where that can be guessed.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
+    }
+
+    /// Whether the query only lacks `from stream`: it names what events have, and reads none.
+    ///
+    /// ```
+    /// use tamias_query::Query;
+    /// assert!(Query::prepare("select count(*)").unwrap_err().is_without_stream());
+    /// assert!(!Query::prepare("select Nothing() from stream").unwrap_err().is_without_stream());
+    /// ```
+    pub fn is_without_stream(&self) -> bool {
+        self.hint() == Some(WITHOUT_STREAM)
     }
 
     /// The place, in bytes of the query's text.

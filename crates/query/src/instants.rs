@@ -1,23 +1,52 @@
 //! What can be said of a query's instants from its text alone: which columns hold some, and the same query for some of them.
 
 use crate::Instant;
-use crate::ast::{Arguments, Comparison, GroupItem, Node, ParsedExpr, Select, SelectItem};
+use crate::ast::{
+    Arguments, Comparison, GroupItem, Node, OrderBy, OrderItem, ParsedExpr, Select, SelectItem,
+};
 use crate::builtin::BuiltIn;
 use crate::span::Span;
 
 /// The query with the condition `@Timestamp >= from and @Timestamp < to` added, where it reads events.
 pub(crate) fn between(query: &Select, from: Option<Instant>, to: Option<Instant>) -> Select {
+    let bound = |op, instant: Option<Instant>| {
+        instant.map(|instant| compare(BuiltIn::Timestamp, op, Node::Number(instant.ticks().to_string())))
+    };
+    let bounds = bound(Comparison::GreaterOrEqual, from).into_iter().chain(bound(Comparison::Less, to));
+    narrowed(query, bounds)
+}
+
+/// The query for at most so many rows that come behind the event with this id, with the events' ids as one more column; none where its rows
+/// are not those of events in the order of time.
+pub(crate) fn page(query: &Select, after: Option<&str>, limit: u64) -> Option<Select> {
+    let goes_back = match query.order.as_slice() {
+        [] => false,
+        [order] if order.by == OrderBy::Time => order.descending,
+        _ => return None,
+    };
+    let is_unnested = query.from.as_ref().is_none_or(|unnests| !unnests.is_empty());
+    if is_unnested || query.explain.is_some() || query.limit.is_some() {
+        return None;
+    }
+    let op = if goes_back { Comparison::Less } else { Comparison::Greater };
+    let mut page = narrowed(query, after.map(|id| compare(BuiltIn::Id, op, Node::Text(id.to_owned()))));
+    let id = ParsedExpr { node: Node::BuiltIn(BuiltIn::Id), span: Span::default(), depth: 1 };
+    page.columns.push(SelectItem::Expr { expr: id, alias: None });
+    page.limit = Some(limit);
+    Some(page)
+}
+
+/// The query with more conditions, where it reads events.
+fn narrowed(query: &Select, conditions: impl IntoIterator<Item = ParsedExpr>) -> Select {
     let mut query = query.clone();
     if query.from.is_none() {
         return query;
     }
-    let bound = |op, instant: Option<Instant>| instant.map(|instant| compare(op, instant));
-    let bounds = bound(Comparison::GreaterOrEqual, from).into_iter().chain(bound(Comparison::Less, to));
     let mut terms = match query.filter.take() {
         Some(ParsedExpr { node: Node::And(terms), .. }) => terms,
         filter => filter.into_iter().collect(),
     };
-    terms.extend(bounds);
+    terms.extend(conditions);
     query.filter = match terms.len() {
         0 | 1 => terms.pop(),
         _ => {
@@ -28,11 +57,24 @@ pub(crate) fn between(query: &Select, from: Option<Instant>, to: Option<Instant>
     query
 }
 
-fn compare(op: Comparison, instant: Instant) -> ParsedExpr {
+fn compare(what: BuiltIn, op: Comparison, with: Node) -> ParsedExpr {
     let leaf = |node| Box::new(ParsedExpr { node, span: Span::default(), depth: 1 });
-    let left = leaf(Node::BuiltIn(BuiltIn::Timestamp));
-    let right = leaf(Node::Number(instant.ticks().to_string()));
+    let (left, right) = (leaf(Node::BuiltIn(what)), leaf(with));
     ParsedExpr { node: Node::Compare { op, left, right, ci: false }, span: Span::default(), depth: 2 }
+}
+
+/// The query for its latest rows, the last of them first; none where it says itself which rows it gives, and in which order.
+pub(crate) fn latest(query: &Select, limit: u64) -> Option<Select> {
+    let Select { explain, columns: _, from, filter, groups, having, order, limit: own_limit } = query;
+    let is_open = explain.is_none()
+        && from.is_some()
+        && filter.is_none()
+        && groups.is_empty()
+        && having.is_none()
+        && order.is_empty()
+        && own_limit.is_none();
+    let by_time = OrderItem { by: OrderBy::Time, ci: false, descending: true, span: Span::default() };
+    is_open.then(|| Select { order: vec![by_time], limit: Some(limit), ..query.clone() })
 }
 
 /// For each column whether its numbers are instants.
@@ -71,6 +113,43 @@ mod tests {
     use crate::parser::parse_query;
     use crate::{optimizer, planner};
     use proptest::prelude::*;
+
+    #[test]
+    fn the_latest_rows_are_asked_for_where_nothing_says_which() {
+        let of = |text: &str| latest(&parse_query(text).unwrap(), 7).map(|query| query.to_string());
+        assert_eq!(
+            of("select a, b from stream").as_deref(),
+            Some("select a, b from stream order by time desc limit 7")
+        );
+        for said in [
+            "select a from stream where b",
+            "select a from stream limit 3",
+            "select a from stream order by a",
+            "select count(*) from stream group by a",
+            "explain select a from stream",
+            "select 1",
+        ] {
+            assert_eq!(of(said), None, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_page_follows_the_order_of_its_query() {
+        let of = |text: &str, after| page(&parse_query(text).unwrap(), after, 5).map(|page| page.to_string());
+        assert_eq!(of("select a from stream", None).as_deref(), Some("select a, @Id from stream limit 5"));
+        assert_eq!(
+            of("select a from stream where b or c order by time desc", Some("0f")).as_deref(),
+            Some("select a, @Id from stream where (b or c) and @Id < '0f' order by time desc limit 5")
+        );
+        for other in [
+            "select a from stream order by a",
+            "select a from stream limit 3",
+            "select a from stream lateral unnest(b) as c",
+            "select 1",
+        ] {
+            assert_eq!(of(other, None), None, "{other}");
+        }
+    }
 
     proptest! {
         #[test]

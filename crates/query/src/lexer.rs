@@ -190,7 +190,7 @@ fn text_length(text: &str, start: usize) -> Result<usize, Flaw> {
 fn double_quoted(text: &str, start: usize) -> Flaw {
     let inside = text[1..].split('"').next().unwrap_or_default();
     let length = if inside.len() + 1 < text.len() { inside.len() + 2 } else { 1 };
-    let flaw = Flaw::new(Span::new(start, start + length), "`\"` begins nothing in this language");
+    let flaw = Flaw::new(Span::new(start, start + length), "double quotes are not used here");
     match inside.chars().count() {
         1..=40 if !inside.contains('\n') => flaw.hint(format!(
             "write a text as '{}', an odd name as @Properties['{}']",

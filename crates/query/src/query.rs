@@ -83,6 +83,48 @@ impl Statement {
         Statement { syntax: Arc::new(instants::between(&self.syntax, from, to)), ..self.clone() }
     }
 
+    /// A page of the query's rows: at most so many, those that come behind the event with this `@Id` in the query's order. The last column is
+    /// one more than the query's, the `@Id` of each row's event; that of the last row is where the next page begins.
+    ///
+    /// None for a query whose rows are not those of events in the order of time, and for one that has a limit of its own.
+    ///
+    /// ```
+    /// use tamias_query::Statement;
+    /// let statement = Statement::parse("select a from stream order by time desc")?;
+    /// let page = statement.page(Some("08dc7fc93a25fc000000000000000007"), 20).map(|page| page.to_string());
+    /// assert_eq!(
+    ///     page.as_deref(),
+    ///     Some("select a, @Id from stream where @Id < '08dc7fc93a25fc000000000000000007' order by time desc limit 20")
+    /// );
+    /// # Ok::<(), tamias_query::QueryError>(())
+    /// ```
+    pub fn page(&self, after: Option<&str>, limit: u64) -> Option<Statement> {
+        if planner::is_grouped(&self.syntax) {
+            return None;
+        }
+        let syntax = Arc::new(instants::page(&self.syntax, after, limit)?);
+        Some(Statement { syntax, ..self.clone() })
+    }
+
+    /// The same query for at most so many rows, of the latest events, the last one first: for somebody who looks at a screen. None for a query
+    /// that says itself which rows it gives, by a condition, groups, aggregates, an order or a limit, or reads no events.
+    ///
+    /// ```
+    /// use tamias_query::Statement;
+    /// let all = Statement::parse("select a from stream")?;
+    /// let latest = all.latest(1000).map(|latest| latest.to_string());
+    /// assert_eq!(latest.as_deref(), Some("select a from stream order by time desc limit 1000"));
+    /// assert!(Statement::parse("select a from stream limit 5")?.latest(1000).is_none());
+    /// # Ok::<(), tamias_query::QueryError>(())
+    /// ```
+    pub fn latest(&self, limit: u64) -> Option<Statement> {
+        if planner::is_grouped(&self.syntax) {
+            return None;
+        }
+        let syntax = Arc::new(instants::latest(&self.syntax, limit)?);
+        Some(Statement { syntax, ..self.clone() })
+    }
+
     /// Prepares the query with these values for its parameters. Others than its own are not looked at.
     ///
     /// # Errors

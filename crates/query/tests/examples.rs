@@ -108,7 +108,7 @@ fn plans_are_those_that_the_page_shows() {
 
 #[test]
 fn every_function_is_described_with_an_example() {
-    let functions = "Coalesce Concat Contains DatePart DateTime ElementAt EndsWith Every FromJson Has IndexOf IndexOfMatch \
+    let functions = "Coalesce Concat Contains DatePart DateTime ElementAt EndsWith Every FromJson Has HasText IndexOf IndexOfMatch \
         IsMatch Keys LastIndexOf Length Now OffsetIn Replace Round Some StartsWith Substring TimeOfDay TimeSpan ToHexString \
         ToIsoString ToJson ToLower ToNumber ToString TotalMilliseconds ToTimeString ToUpper TypeOf Undefined Values";
     let described: BTreeSet<&str> = PAGE

@@ -1,5 +1,7 @@
 //! Which encoding a column gets.
 
+use std::borrow::Cow;
+
 use crate::column::{Column, Encoding};
 use crate::dissect::{Dissection, RawColumn, RawValues};
 use crate::encoding::dictionary::{Dictionary, Distinct};
@@ -22,6 +24,10 @@ use crate::texts::TextList;
 /// Encodings are tried on so many bytes of texts.
 const SAMPLE_BYTES: usize = 8 << 10;
 
+/// HEURISTIC: fewer bytes are taken not to shrink. To compress them takes as long as some thousand of others, and says little of how they
+/// compress among those that share their frame.
+const SAMPLE_BYTES_MIN: usize = 512;
+
 /// So many places of a column make up a sample.
 const SAMPLE_PARTS: usize = 4;
 
@@ -34,11 +40,11 @@ const LITTLE: usize = 4096;
 const LITTLE_EACH: usize = 4;
 
 /// What a column becomes, before it is written.
-enum Plan {
-    Numbers(Vec<i64>),
+enum Plan<'a> {
+    Numbers(Cow<'a, [i64]>),
     Fractions {
-        mantissas: Vec<i64>,
-        scales: Vec<u8>,
+        mantissas: &'a [i64],
+        scales: &'a [u8],
     },
     Dictionary(Distinct),
     Instants(Parsed),
@@ -49,14 +55,32 @@ enum Plan {
     Texts(Option<Distinct>),
 }
 
-impl Plan {
+impl Plan<'_> {
     /// The numbers or codes that may be stored by shape.
-    fn numbers(&mut self) -> Option<&mut Vec<i64>> {
+    fn numbers(&self) -> Option<&[i64]> {
         match self {
             Plan::Numbers(numbers) => Some(numbers),
-            Plan::Dictionary(distinct) => Some(&mut distinct.codes),
-            Plan::Templates(learner) => Some(&mut learner.codes),
-            _ => None,
+            Plan::Dictionary(distinct) => Some(&distinct.codes),
+            Plan::Templates(learner) => Some(&learner.codes),
+            Plan::Fractions { .. }
+            | Plan::Instants(_)
+            | Plan::Positions(_)
+            | Plan::Strings
+            | Plan::Texts(_) => None,
+        }
+    }
+
+    /// Puts others in their place.
+    fn replace_numbers(&mut self, by: Vec<i64>) {
+        match self {
+            Plan::Numbers(numbers) => *numbers = Cow::Owned(by),
+            Plan::Dictionary(distinct) => distinct.codes = by,
+            Plan::Templates(learner) => learner.codes = by,
+            Plan::Fractions { .. }
+            | Plan::Instants(_)
+            | Plan::Positions(_)
+            | Plan::Strings
+            | Plan::Texts(_) => {}
         }
     }
 }
@@ -69,7 +93,7 @@ pub(crate) fn encode(
     frames: &mut FrameWriter,
 ) -> Vec<Column> {
     let little = bytes / LITTLE;
-    let mut plans: Vec<Plan> = dissection.columns.iter().map(|column| plan(column, little)).collect();
+    let mut plans: Vec<Plan<'_>> = dissection.columns.iter().map(|column| plan(column, little)).collect();
     let wanted: Vec<bool> = plans.iter().map(|plan| matches!(plan, Plan::Texts(_))).collect();
     let learners = Walk::over(dissection, &wanted);
     for ((plan, learner), column) in plans.iter_mut().zip(learners).zip(&dissection.columns) {
@@ -77,11 +101,13 @@ pub(crate) fn encode(
             *plan = texts(&column.values.texts, distinct.take(), learner, frames);
         }
     }
-    let mut grouper = Grouper::of(dissection);
+    let grouper = Grouper::of(dissection);
     let columns = dissection.columns.iter().zip(plans).enumerate();
     columns
         .map(|(number, (column, mut plan))| {
-            let grouped = grouper.group(number, plan.numbers());
+            let by_shape = plan.numbers().and_then(|numbers| grouper.group(number, numbers));
+            let grouped = by_shape.is_some();
+            by_shape.into_iter().for_each(|numbers| plan.replace_numbers(numbers));
             let encoding = write(&column.values.texts, plan, events, frames);
             Column {
                 path: column.path,
@@ -116,35 +142,30 @@ impl<'a, 'd> Grouper<'a, 'd> {
         Grouper { dissection, counts }
     }
 
-    fn group(&mut self, column: usize, numbers: Option<&mut Vec<i64>>) -> bool {
-        let Some(numbers) = numbers else { return false };
+    /// The numbers by shape, if that pays.
+    fn group(&self, column: usize, numbers: &[i64]) -> Option<Vec<i64>> {
         let (list, counts) = &self.counts[column];
         let list = &self.dissection.lists[*list];
         // One shape, or one for each value: there is nothing to put together.
         let one = numbers.first().is_none_or(|first| numbers.iter().all(|number| number == first));
         if one || counts.len() < 2 || counts.len() * 4 > numbers.len() {
-            return false;
+            return None;
         }
         let codes = list.codes.iter().map(|code| *code as u32);
         if !grouping::pays(numbers, codes.clone(), counts, list.shapes.len()) {
-            return false;
+            return None;
         }
-        let Some(places) = grouping::places(codes, counts, list.shapes.len(), numbers.len()) else {
-            return false;
-        };
-        *numbers = grouping::group(numbers, &places);
-        true
+        let places = grouping::places(codes, counts, list.shapes.len(), numbers.len())?;
+        Some(grouping::group(numbers, &places))
     }
 }
 
 /// Which encodings come into question. Dictionaries where values repeat often; instants and numbers where all texts are such.
-fn plan(column: &RawColumn, little: usize) -> Plan {
+fn plan(column: &RawColumn, little: usize) -> Plan<'_> {
     let RawValues { texts, mantissas, scales } = &column.values;
     match column.kind {
-        Leaf::Whole => return Plan::Numbers(mantissas.clone()),
-        Leaf::Fraction => {
-            return Plan::Fractions { mantissas: mantissas.clone(), scales: scales.clone() };
-        }
+        Leaf::Whole => return Plan::Numbers(Cow::Borrowed(mantissas)),
+        Leaf::Fraction => return Plan::Fractions { mantissas, scales },
         _ => {}
     }
     let mut distinct = Distinct::of(texts);
@@ -159,12 +180,12 @@ fn plan(column: &RawColumn, little: usize) -> Plan {
         return Plan::Instants(parsed);
     }
     if let Some(numbers) = texts.iter().map(whole).collect::<Option<Vec<i64>>>() {
-        return Plan::Numbers(numbers);
+        return Plan::Numbers(Cow::Owned(numbers));
     }
     Plan::Texts(distinct)
 }
 
-fn write(all: &TextList, plan: Plan, events: &[u64], frames: &mut FrameWriter) -> Encoding {
+fn write(all: &TextList, plan: Plan<'_>, events: &[u64], frames: &mut FrameWriter) -> Encoding {
     match plan {
         Plan::Templates(learner) => Encoding::Templates(templates(all, learner, frames)),
         plan => Encoding::Simple(simple(all, plan, events, frames)),
@@ -172,11 +193,11 @@ fn write(all: &TextList, plan: Plan, events: &[u64], frames: &mut FrameWriter) -
 }
 
 /// Writes values by themselves; texts for which nothing better was planned as they are.
-fn simple(all: &TextList, plan: Plan, events: &[u64], frames: &mut FrameWriter) -> Simple {
+fn simple(all: &TextList, plan: Plan<'_>, events: &[u64], frames: &mut FrameWriter) -> Simple {
     match plan {
         Plan::Numbers(numbers) => Simple::Whole(Ints::encode(&numbers, frames)),
         Plan::Fractions { mantissas, scales } => {
-            Simple::Fractions(Fractions::encode(&mantissas, &scales, frames))
+            Simple::Fractions(Fractions::encode(mantissas, scales, frames))
         }
         Plan::Dictionary(distinct) => Simple::Dictionary(Dictionary::encode(&distinct, frames)),
         Plan::Instants(parsed) => Simple::Instants(Instants::encode(parsed, events, frames)),
@@ -191,7 +212,7 @@ fn texts(
     distinct: Option<Distinct>,
     learner: Option<Learner>,
     frames: &mut FrameWriter,
-) -> Plan {
+) -> Plan<'static> {
     let ratio = Ratio::of(texts, frames);
     let plain = ratio.estimate(texts.bytes().len()) + texts.len() / 2;
     let pattern = Pattern::of(texts);
@@ -272,6 +293,9 @@ struct Ratio {
 impl Ratio {
     fn of(texts: &TextList, frames: &mut FrameWriter) -> Ratio {
         let bytes = texts.bytes();
+        if bytes.len() < SAMPLE_BYTES_MIN {
+            return Ratio { sample: 1, compressed: 1 };
+        }
         if bytes.len() <= SAMPLE_BYTES {
             return Ratio { sample: bytes.len(), compressed: frames.compressed_length(bytes) };
         }

@@ -22,8 +22,8 @@ const SHARED_FRAME_BYTES: usize = 1 << 20;
 /// HEURISTIC: over columns the level matters little: generated events took 4.98% of the JSON at levels 1, 2 and 3, wiki 10.1, 9.8 and 9.7%.
 const LEVEL: i32 = 2;
 
-/// HEURISTIC: of texts that repeat a better search finds more: wiki took 9.3, 9.0 and 8.8% at levels 2, 4 and 5, at 300, 220 and 200 MB/s.
-const PREFIXED_LEVEL: i32 = 4;
+/// HEURISTIC: of texts that repeat a better search finds more: wiki took 9.3, 9.0 and 8.8% at levels 2, 4 and 5, at 300, 250 and 220 MB/s.
+const PREFIXED_LEVEL: i32 = 5;
 
 /// Where some bytes stand: in which frame, and from where to where once it is decompressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -91,7 +91,10 @@ impl<'a, 'd> Walk<'a, 'd> {
     #[inline]
     fn text(&mut self, column: u32, nth: usize, shape: u32) {
         let Walk { dissection, learners, cursors, open, .. } = self;
-        let Some(learner) = &mut learners[column as usize] else { return };
+        let Some(learner) = learners[column as usize].as_mut().filter(|learner| !learner.is_given_up())
+        else {
+            return;
+        };
         let columns = &dissection.columns;
         let texts = &columns[column as usize].values.texts;
         let range = texts.range(cursors[column as usize] + nth).unwrap_or_default();
@@ -112,9 +115,7 @@ impl<'a, 'd> Walk<'a, 'd> {
                     fraction: columns[other as usize].kind == Leaf::Fraction,
                 })
             };
-            let mut candidates = Vec::with_capacity(CANDIDATES_MAX);
-            candidates.extend(usable.filter_map(candidate).take(CANDIDATES_MAX));
-            candidates
+            usable.filter_map(candidate).take(CANDIDATES_MAX).collect()
         };
         learner.text(text, at, shape, value, candidates);
     }

@@ -144,6 +144,11 @@ pub trait Codec: Send + Sync {
     /// feed; `ends` are the offsets of these line feeds. They have at most 16 MiB: of longer ones nothing is kept.
     fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>);
 
+    /// Whether it takes blocks apart into columns at all. If not they are text, whatever [`Options`](crate::Options) say.
+    fn makes_columns(&self) -> bool {
+        false
+    }
+
     /// The most events of a block in columns, at least one.
     fn events_max(&self) -> usize {
         usize::MAX

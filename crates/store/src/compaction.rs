@@ -11,9 +11,11 @@ use std::sync::{Arc, PoisonError};
 
 use crate::error::{Failure, ReadError, SealError};
 use crate::format::Key;
+use crate::history::{self, Cause, HistoryEntry};
 use crate::manifest::SegmentEntry;
 use crate::options::{FlushStats, Layout};
 use crate::segment::{Block, Segment};
+use crate::settings;
 use crate::writer::{Inner, Passed};
 
 /// HEURISTIC: so many segments of a tier become one at once. More would leave more small ones, fewer would write events more often.
@@ -48,6 +50,12 @@ fn text(segments: &[SegmentEntry], passed: &Passed) -> Option<Vec<u64>> {
     Some(vec![earliest.number])
 }
 
+/// A segment that begins before `begin`, and ends behind the border.
+fn at_border(segments: &[SegmentEntry], begin: u64, border: u64) -> Option<Vec<u64>> {
+    let is_at = |entry: &&SegmentEntry| entry.first.instant < begin && entry.last.instant >= border;
+    Some(vec![segments.iter().find(is_at)?.number])
+}
+
 /// Those that fill at most half a segment, in order of time.
 fn small(segments: &[SegmentEntry], segment_bytes: u64) -> Vec<SegmentEntry> {
     let mut small: Vec<SegmentEntry> =
@@ -68,6 +76,15 @@ fn fitting(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>> {
 }
 
 impl Inner {
+    /// Compacts whatever can be, and removes what is too old, as long as it may go on. False if it was not done then.
+    pub(crate) fn compact_all(&self, may_go_on: &dyn Fn() -> bool) -> Result<bool, SealError> {
+        while may_go_on() && self.cut_border()? {}
+        self.remove_too_old()?;
+        while may_go_on() && self.compact_neighbours()? {}
+        while may_go_on() && self.compact_text()? {}
+        Ok(may_go_on())
+    }
+
     /// Compacts one group of small segments of a tier; false if there is none.
     pub(crate) fn compact_tier(&self) -> Result<bool, SealError> {
         self.compact(|segments, bytes, _| tier(segments, bytes))
@@ -76,6 +93,16 @@ impl Inner {
     /// Compacts one group of small segments that are neighbours; false if there is none.
     pub(crate) fn compact_neighbours(&self) -> Result<bool, SealError> {
         self.compact(|segments, bytes, _| neighbours(segments, bytes))
+    }
+
+    /// Writes one segment anew that spans the border of age, without what is too old; false if there is none.
+    pub(crate) fn cut_border(&self) -> Result<bool, SealError> {
+        let settings = self.settings();
+        let now = settings::now();
+        match (settings.cut_before(now), settings.border(now)) {
+            (Some(begin), Some(border)) => self.compact(|segments, _, _| at_border(segments, begin, border)),
+            _ => Ok(false),
+        }
     }
 
     /// Makes columns of one segment that is text, if columns are what segments shall consist of; false if there is none.
@@ -91,7 +118,9 @@ impl Inner {
         plan: impl FnOnce(&[SegmentEntry], u64, &Passed) -> Option<Vec<u64>>,
     ) -> Result<bool, SealError> {
         let mut passed = self.compacting.lock().unwrap_or_else(PoisonError::into_inner);
-        let segments = Arc::clone(&self.state().segments);
+        // It keeps the files that are read.
+        let state = self.state();
+        let segments = &state.segments;
         let candidates: Vec<SegmentEntry> = segments
             .list
             .iter()
@@ -114,17 +143,48 @@ impl Inner {
                 }
             }
         }
+        drop(state);
         // All was verified, so all is there.
         let mut events: Vec<(Key, &[u8])> =
             blocks.iter().filter_map(|block| block.events().ok()).flatten().collect();
         events.sort_by_key(|(key, _)| *key);
+        let now = settings::now();
+        let before = self.settings().border(now).unwrap_or(0);
+        let too_old = events.partition_point(|(key, _)| key.instant < before);
+        let instants_of =
+            |events: &[(Key, &[u8])]| Some((events.first()?.0.instant, events.last()?.0.instant));
+        let went = events.get(..too_old).and_then(instants_of);
+        let events = events.split_off(too_old);
         let mut stats = FlushStats::default();
         let sources = self.lock().manifest.sources.clone();
         let written = self.write_segments(&events, &sources, &mut stats);
         let mut writer = self.lock();
         writer.stats.add(&stats);
         let written = written.map_err(|failure: Failure| writer.fail(failure))?;
-        let manifest = writer.manifest.clone();
+        let mut manifest = writer.manifest.clone();
+        let replaced: Vec<SegmentEntry> =
+            manifest.segments.iter().filter(|entry| chosen.contains(&entry.number)).copied().collect();
+        if replaced.len() < chosen.len() {
+            // One of them was removed meanwhile.
+            written.remove(&*self.directory);
+            return Ok(true);
+        }
+        if let Some(instants) = went {
+            let bytes = |entries: &[SegmentEntry]| entries.iter().map(|entry| entry.file_bytes).sum::<u64>();
+            let file_bytes = bytes(&replaced).saturating_sub(bytes(&written.entries));
+            let events = too_old as u64;
+            let entry = HistoryEntry {
+                began: now,
+                ended: now,
+                cause: Cause::Age,
+                removals: 1,
+                segments: 0,
+                file_bytes,
+                events,
+                instants,
+            };
+            history::note(&mut manifest.history, entry);
+        }
         let left_text = written.entries.iter().filter(|entry| entry.column_blocks == 0);
         passed.text.extend(left_text.map(|entry| entry.number));
         self.replace_segments(&mut writer, manifest, &chosen, written, |_| ())?;

@@ -327,6 +327,13 @@ pub enum AppendError {
     },
 }
 
+impl AppendError {
+    /// Whether the medium, or what this user may take of it, is full.
+    pub fn is_lack_of_room(&self) -> bool {
+        matches!(self, AppendError::Failure(failure) if failure.is_lack_of_room())
+    }
+}
+
 /// Why events could not be read.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
@@ -349,6 +356,20 @@ pub enum SealError {
     /// An earlier failure left the medium in an unknown state.
     #[error("the store writes nothing since an earlier failure: {0}; open it again")]
     Poisoned(Failure),
+}
+
+impl SealError {
+    /// Whether the medium, or what this user may take of it, is full.
+    pub fn is_lack_of_room(&self) -> bool {
+        matches!(self, SealError::Failure(failure) if failure.is_lack_of_room())
+    }
+}
+
+impl From<SealError> for OpenError {
+    fn from(error: SealError) -> OpenError {
+        let (SealError::Failure(failure) | SealError::Poisoned(failure)) = error;
+        OpenError::Failure(failure)
+    }
 }
 
 impl From<SealError> for AppendError {

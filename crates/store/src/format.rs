@@ -21,5 +21,7 @@ pub(crate) use fields::{Fields, encode_key};
 pub use frame::Frame;
 pub use header::{Header, HeaderFault};
 pub use index::{BlockEntry, Index, Part};
-pub use names::{FileKind, LOCK_NAME, QUARANTINE_NAME, SPARE_NAME, WRITER_NAME, parse_unfinished};
+pub use names::{
+    FileKind, LOCK_NAME, QUARANTINE_NAME, REQUESTS_NAME, SPARE_NAME, WRITER_NAME, parse_unfinished,
+};
 pub use trailer::Trailer;

@@ -102,6 +102,16 @@ pub(crate) fn lock_writer(
     Ok(Arc::from(lock))
 }
 
+/// Whether a process holds the lock, and who that is as far as it tells.
+pub(crate) fn writer(directory: &dyn Directory) -> Result<Option<String>, Failure> {
+    match directory.lock(LOCK_NAME, LockKind::Shared) {
+        Ok(Some(_)) => Ok(None),
+        Ok(None) => Ok(Some(read_writer(directory).unwrap_or_else(|| "another process".to_owned()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::during(directory, LOCK_NAME, Operation::Lock)(error)),
+    }
+}
+
 /// Who holds the lock, as far as the advisory file tells.
 fn read_writer(directory: &dyn Directory) -> Option<String> {
     let file = directory.open(WRITER_NAME).ok()?;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use crate::error::{Failure, OpenError, Operation};
 use crate::format::{
-    FileKind, Header, LOCK_NAME, QUARANTINE_NAME, SPARE_NAME, VERSION, WRITER_NAME, parse_unfinished,
+    FileKind, Header, LOCK_NAME, QUARANTINE_NAME, REQUESTS_NAME, SPARE_NAME, VERSION, WRITER_NAME,
+    parse_unfinished,
 };
 use crate::io::{Directory, NameKind};
 use crate::manifest::{Manifest, ManifestFault};
@@ -58,7 +59,7 @@ pub(crate) enum Current {
     /// The known one still.
     Same,
     /// A higher one of the same store.
-    Newer(Manifest),
+    Newer(Box<Manifest>),
     /// The known one is gone, and no higher one of its store is there.
     Gone,
     /// The writer replaced a manifest while this one looked.
@@ -78,7 +79,7 @@ pub(crate) fn current(directory: &dyn Directory, known: &Manifest) -> Result<Cur
     numbers.retain(|number| *number > known.number);
     for number in numbers {
         match Manifest::read(directory, number) {
-            Ok(newer) if newer.store == known.store => return Ok(Current::Newer(newer)),
+            Ok(newer) if newer.store == known.store => return Ok(Current::Newer(Box::new(newer))),
             Ok(_) => {}
             // One that is gone was the newest a moment ago: a yet newer one has come, and to pass over it would be to lose what it names.
             Err(fault) => {
@@ -270,12 +271,78 @@ fn look_for_manifest(directory: &dyn Directory, strict: bool) -> Result<Option<M
         return Err(OpenError::ManifestMissing { folder: folder(directory), name: name.clone() });
     }
     let own = |name: &str| {
-        [LOCK_NAME, WRITER_NAME, SPARE_NAME, QUARANTINE_NAME].contains(&name)
+        [LOCK_NAME, WRITER_NAME, SPARE_NAME, QUARANTINE_NAME, REQUESTS_NAME].contains(&name)
             || parse_unfinished(name).is_some()
     };
     match names.into_iter().find(|name| strict && !own(name)) {
         Some(name) => Err(OpenError::NotAStore { folder: folder(directory), name }),
         None => Ok(None),
+    }
+}
+
+/// Bytes of the files in a store's folder, by what they are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Segments.
+    pub segments: u64,
+    /// Logs.
+    pub logs: u64,
+    /// Manifests, and the room that is kept for the next one.
+    pub manifests: u64,
+    /// Files that are being written, or were when a process ended.
+    pub unfinished: u64,
+    /// What left the store, and goes when nobody reads it any more.
+    pub retired: u64,
+    /// What no manifest names: see [`Unnamed`].
+    pub unnamed: u64,
+    /// What is kept of damaged files. A file that has a second name there is counted here too.
+    pub quarantine: u64,
+}
+
+impl Usage {
+    /// What [`Settings::max_bytes`](crate::Settings::max_bytes) bounds: all but what readers hold, what is nobody's, and the quarantine.
+    pub fn bounded(&self) -> u64 {
+        let Usage { segments, logs, manifests, unfinished, retired: _, unnamed: _, quarantine: _ } = *self;
+        [segments, logs, manifests, unfinished].into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Looks at each file of a folder in which this manifest counts.
+    pub(crate) fn of(directory: &dyn Directory, manifest: &Manifest) -> Result<Usage, Failure> {
+        let segments = manifest.segments.iter().map(|entry| entry.file_bytes).fold(0, u64::saturating_add);
+        let mut usage = Usage { segments, ..Usage::default() };
+        let live: BTreeSet<String> = manifest.names().collect();
+        for name in list(directory)? {
+            // What is gone by now takes no room.
+            let bytes = bytes_of(directory, &name);
+            let sum = match (FileKind::parse(&name), parse_unfinished(&name)) {
+                (Some((FileKind::Manifest, _)), _) => &mut usage.manifests,
+                (Some((FileKind::Segment, _)), _) if live.contains(&name) => continue,
+                (Some(_), _) if live.contains(&name) => &mut usage.logs,
+                (Some(_), _) if manifest.retired.contains(&name) => &mut usage.retired,
+                (Some(_), _) => &mut usage.unnamed,
+                (None, Some((kind, number))) if !live.contains(&kind.name(number)) => &mut usage.unfinished,
+                (None, Some((FileKind::Log, _))) => &mut usage.logs,
+                (None, Some(_)) => continue,
+                (None, None) if name == SPARE_NAME => &mut usage.manifests,
+                (None, None) => continue,
+            };
+            *sum = sum.saturating_add(bytes);
+        }
+        if let Ok(Some(NameKind::Folder)) = directory.kind(QUARANTINE_NAME) {
+            let fail = |operation| Failure::during(directory, QUARANTINE_NAME, operation);
+            let quarantine = directory.folder(QUARANTINE_NAME).map_err(fail(Operation::Open))?;
+            let names = quarantine.list().map_err(fail(Operation::List))?;
+            usage.quarantine = names.iter().map(|name| bytes_of(&*quarantine, name)).sum();
+        }
+        Ok(usage)
+    }
+}
+
+/// The length of a regular file; 0 for anything else.
+pub(crate) fn bytes_of(directory: &dyn Directory, name: &str) -> u64 {
+    match directory.kind(name) {
+        Ok(Some(NameKind::File(bytes))) => bytes,
+        _ => 0,
     }
 }
 

@@ -31,13 +31,17 @@
 //! `docs/store-format.md`. With the feature `simulated` the module [`io`] has a folder in memory that fails on demand, for tests.
 
 mod adopt;
+mod backup;
+mod bounds;
 mod codec;
 mod compaction;
 mod error;
 mod event;
 mod flushing;
 pub mod format;
+mod history;
 mod hold;
+mod housekeeping;
 mod inventory;
 pub mod io;
 mod log;
@@ -50,29 +54,37 @@ mod recovery;
 mod removal;
 mod repair;
 mod replay;
+mod request;
 mod retire;
 mod run;
 mod sealing;
 mod segment;
+mod serving;
+mod settings;
 mod signal;
 mod snapshot;
 mod store;
 mod upkeep;
 mod writer;
 
+pub use backup::{Backup, BackupError};
 pub use codec::{
     BlockId, Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, Times,
 };
 pub use error::{AppendError, Damage, DamagedPart, Failure, OpenError, Operation, ReadError, SealError};
 pub use event::Event;
 pub use format::Key;
-pub use inventory::{Unnamed, UnnamedKind};
+pub use history::{Cause, HistoryEntry, Traffic};
+pub use housekeeping::Housekeeping;
+pub use inventory::{Unnamed, UnnamedKind, Usage};
 pub use log::SourcePosition;
 pub use options::{Durability, FlushStats, Layout, Options, ReadMode};
 pub use reader::Reader;
 pub use recovery::Leftover;
 pub use removal::{Removed, Retention};
 pub use repair::{Rebuilt, RegainedFile, Repair, RepairedFile};
+pub use request::{Reply, Request, RequestError, RequestProgress};
 pub use segment::{Block, ColumnBlock};
+pub use settings::{Settings, WhenFull};
 pub use snapshot::{Direction, Groups, SegmentInfo, Snapshot};
 pub use store::Store;

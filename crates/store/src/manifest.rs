@@ -5,6 +5,7 @@
 
 mod content;
 mod sections;
+mod upkeep;
 mod v1;
 
 use std::io;
@@ -17,8 +18,11 @@ use crate::format::{
 };
 use crate::io::{Directory, File, Lock, LockKind, NameKind, read_full_at, write_all_at};
 
-pub(crate) use content::{LogEntry, Manifest, ManifestFault, SegmentEntry, SourceMark, Sources, mark};
+pub(crate) use content::{
+    BackupMark, LogEntry, Manifest, ManifestFault, SegmentEntry, SourceMark, Sources, mark,
+};
 pub(crate) use sections::{decode_sources, encode_sources};
+pub(crate) use upkeep::{decode_settings, encode_settings};
 
 impl Manifest {
     fn encode(&self) -> Vec<u8> {
@@ -30,6 +34,11 @@ impl Manifest {
         let sum = checksum(header.seed(), &[body]);
         out.extend_from_slice(&sum.to_le_bytes());
         out
+    }
+
+    /// Counts the bytes that it takes itself.
+    pub(crate) fn count_itself(&mut self) {
+        self.traffic.manifests = self.traffic.manifests.saturating_add(self.encode().len() as u64);
     }
 
     fn decode(number: u64, bytes: &[u8]) -> Result<Manifest, ManifestFault> {

@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use crate::codec::Codec;
 use crate::error::OpenError;
 use crate::format::DOCUMENT_BYTES_MAX;
+use crate::settings::Settings;
 
-/// How a store behaves. The format does not depend on it: a store can be opened with other options each time.
+/// How a store behaves. The format does not depend on it: a store can be opened with other options each time. Only the
+/// [settings](Options::settings) live in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Bytes of documents in a block of text, 1 to 1 GiB; 1 MiB unless set. A block in columns holds eight times as many, if its codec takes
@@ -13,7 +16,7 @@ pub struct Options {
     pub block_bytes: usize,
     /// Bytes of documents in a segment, 1 to 1 TiB; 64 MiB unless set. The memtable is sealed when it has as many; until then it is kept in memory as well.
     pub segment_bytes: usize,
-    /// What segments consist of that are written from now on; text unless set. Those that are there are read either way.
+    /// What segments consist of that are written from now on; columns unless set, as far as the program has a codec for them. Those that are there are read either way.
     pub segments: Layout,
     /// Longest event, 1 to 1 GiB; 16 MiB unless set.
     pub event_bytes_max: usize,
@@ -29,6 +32,8 @@ pub struct Options {
     pub durability: Durability,
     /// How sealed segments are read.
     pub read_mode: ReadMode,
+    /// What the store shall keep to by itself from now on; what it has been told before, unless set. It counts where the store is opened for writing.
+    pub settings: Option<Settings>,
     /// Most segments kept open with [`ReadMode::Plain`], 1 to 65,536; 256 unless set. Beside them each reading thread may have one file open,
     /// the writer eight (the lock, a log, files in the making), and each older state of the store that a snapshot
     /// holds is one. A mapped segment is no open file; up to 16,384 stay mapped.
@@ -40,13 +45,14 @@ impl Default for Options {
         Options {
             block_bytes: 1 << 20,
             segment_bytes: 64 << 20,
-            segments: Layout::Text,
+            segments: Layout::Columns,
             event_bytes_max: 16 << 20,
             batch_bytes_max: 256 << 20,
             seal_age: Duration::from_secs(300),
             background: true,
             durability: Durability::Sync,
             read_mode: ReadMode::Map,
+            settings: None,
             open_files_max: 256,
         }
     }
@@ -56,6 +62,12 @@ impl Options {
     /// Bytes of documents in a block in columns. HEURISTIC: more documents have more in common, and a query opens each of its blocks.
     pub(crate) fn column_block_bytes(&self) -> usize {
         self.block_bytes.saturating_mul(8).min(DOCUMENT_BYTES_MAX)
+    }
+
+    /// The same, as far as the codec has what they ask for.
+    pub(crate) fn with(self, codec: &dyn Codec) -> Options {
+        let segments = if codec.makes_columns() { self.segments } else { Layout::Text };
+        Options { segments, ..self }
     }
 
     pub(crate) fn check(&self) -> Result<(), OpenError> {

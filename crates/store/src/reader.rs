@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 
 use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, Operation};
+use crate::housekeeping::Housekeeping;
 use crate::inventory::{self, Current, Unnamed};
 use crate::io::{Directory, Disk, Lock, LockKind};
 use crate::log::LogReader;
-use crate::manifest::{Manifest, mark};
+use crate::manifest::{LogEntry, Manifest, mark};
 use crate::options::Options;
+use crate::removal::{Removed, Retention};
 use crate::replay::{self, Replayed};
 use crate::segment::{Environment, Segment};
 use crate::snapshot::{Segments, Snapshot, State};
@@ -56,6 +58,17 @@ impl Lock for NoLock {
     fn holds(&self) -> bool {
         false
     }
+}
+
+/// What a copy of a store consists of. No file of it goes meanwhile.
+pub(crate) struct Moment {
+    /// Its logs are closed where they are read to, but for damaged ones.
+    pub(crate) manifest: Manifest,
+    /// Of each log that is there, how many bytes belong to it.
+    pub(crate) log_bytes: Vec<(u64, u64)>,
+    /// Arrival numbers below this one are used.
+    pub(crate) next_arrival: u64,
+    _lock: Arc<dyn Lock>,
 }
 
 /// A store opened for reading only, beside a writing process too. Nothing is written, no server is needed.
@@ -160,6 +173,46 @@ impl Reader {
         held.replayed.sources.get(name).map(|mark| mark.position)
     }
 
+    /// What a copy of the store consists of, as of now.
+    pub(crate) fn moment(&self) -> Result<Moment, OpenError> {
+        self.snapshot()?;
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut manifest = held.manifest.clone();
+        let mut log_bytes = Vec::new();
+        for entry in &mut manifest.logs {
+            let Some((_, log)) = held.logs.iter().find(|(number, _)| *number == entry.number) else {
+                continue;
+            };
+            if log.damage.is_empty() {
+                // The batches that a snapshot has. To the copy nobody appends.
+                *entry = LogEntry { length: log.offset, ended: true, ..*entry };
+            }
+            log_bytes.push((entry.number, if log.damage.is_empty() { log.offset } else { log.seen_bytes() }));
+        }
+        let next_arrival = held.replayed.next_arrival;
+        Ok(Moment { manifest, log_bytes, next_arrival, _lock: Arc::clone(&held.lock) })
+    }
+
+    /// What [`Store::remove`](crate::Store::remove) would remove now.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn plan_removal(&self, retention: Retention) -> Result<Removed, OpenError> {
+        self.snapshot()?;
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Removed::of(&retention.outside(&held.manifest.segments), &*self.directory))
+    }
+
+    /// What the store has done and keeps to, as of now.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn housekeeping(&self) -> Result<Housekeeping, OpenError> {
+        self.snapshot()?;
+        let manifest = self.held.lock().unwrap_or_else(PoisonError::into_inner).manifest.clone();
+        Ok(Housekeeping::of(&*self.directory, &manifest)?)
+    }
+
     /// Whether it was lost where this source stood, as of the last snapshot; see [`Store::is_source_lost`](crate::Store::is_source_lost).
     pub fn is_source_lost(&self, name: &str) -> bool {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -206,7 +259,7 @@ impl Held {
                     Err(error) => return Err(error),
                 },
                 Some(manifest) => match inventory::current(&**directory, &manifest)? {
-                    Current::Newer(newer) => Some(newer),
+                    Current::Newer(newer) => Some(*newer),
                     Current::Same | Current::Overtaken => Some(manifest),
                     Current::Gone => None,
                 },

@@ -106,6 +106,9 @@ pub(crate) fn recover(
             .collect(),
         ..old.clone()
     };
+    if let Some(log) = &mut log {
+        manifest.traffic.logs = manifest.traffic.logs.saturating_add(log.take_uncounted());
+    }
     manifest.replaces(&old, &**directory)?;
     let generation = publish(&**directory, &manifest, log.as_mut()).inspect_err(|failure| {
         // Unless nobody knows whether the manifest names it.
@@ -290,7 +293,7 @@ fn copy_batch(
 }
 
 /// A number that no other store has.
-fn random_identity() -> u128 {
+pub(crate) fn random_identity() -> u128 {
     use std::hash::{BuildHasher, RandomState};
     let half = || u128::from(RandomState::new().hash_one(std::process::id()));
     (half() << 64) | half()

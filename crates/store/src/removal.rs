@@ -1,15 +1,17 @@
 //! Removal: the oldest segments leave the store, whole.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use crate::error::{OpenError, SealError};
+use crate::history::{self, Cause, HistoryEntry};
 use crate::hold;
-use crate::inventory::{self, list, next_manifest};
+use crate::inventory::{self, bytes_of, list, next_manifest};
 use crate::io::{Directory, Disk};
 use crate::manifest::{Manifest, SegmentEntry};
 use crate::retire;
 use crate::segment::Written;
+use crate::settings::{self, WhenFull};
 use crate::writer::Inner;
 
 /// Which segments may stay. Events that are not sealed yet always do.
@@ -36,7 +38,7 @@ pub struct Removed {
 
 impl Retention {
     /// Those that have to go.
-    fn outside(&self, segments: &[SegmentEntry]) -> Vec<SegmentEntry> {
+    pub(crate) fn outside(&self, segments: &[SegmentEntry]) -> Vec<SegmentEntry> {
         let mut oldest_first = segments.to_vec();
         oldest_first.sort_unstable_by_key(|entry| entry.last);
         let mut bytes = oldest_first.iter().map(|entry| entry.file_bytes).fold(0, u64::saturating_add);
@@ -54,7 +56,7 @@ impl Retention {
 }
 
 impl Removed {
-    fn of(outside: &[SegmentEntry], directory: &dyn Directory) -> Removed {
+    pub(crate) fn of(outside: &[SegmentEntry], directory: &dyn Directory) -> Removed {
         let mut removed = Removed::default();
         for entry in outside {
             removed.files.push(directory.path(&entry.name()));
@@ -110,31 +112,87 @@ impl Removed {
         if outside.is_empty() || dry_run {
             return Ok(removed);
         }
-        let names = list(directory)?;
-        retire::finish_names(directory, &names, &old)?;
-        let mut manifest = Manifest { number: next_manifest(&names, old.number), ..old.clone() };
-        manifest.segments.retain(|entry| !outside.contains(entry));
-        manifest.replaces(&old, directory)?;
-        drop(manifest.publish(directory)?);
-        retire::sweep(directory, &manifest);
-        retire::forget_gone(directory, &manifest);
+        take_out(directory, &old, &outside, Cause::Asked)?;
         Ok(removed)
+    }
+}
+
+/// Takes segments out of a store whose lock this process holds, and that it has not opened further. Needs no room.
+fn take_out(
+    directory: &dyn Directory,
+    old: &Manifest,
+    outside: &[SegmentEntry],
+    cause: Cause,
+) -> Result<(), OpenError> {
+    let names = list(directory)?;
+    retire::finish_names(directory, &names, old)?;
+    let mut manifest = Manifest { number: next_manifest(&names, old.number), ..old.clone() };
+    manifest.take_out(outside, cause, settings::now());
+    manifest.replaces(old, directory)?;
+    drop(manifest.publish(directory)?);
+    retire::sweep(directory, &manifest);
+    retire::forget_gone(directory, &manifest);
+    Ok(())
+}
+
+/// Makes room on a full medium, before a store can be opened: takes its oldest segment out, if its settings say so. False if they do not, there is
+/// none, or it takes up its room still.
+pub(crate) fn make_room(directory: &dyn Directory) -> Result<bool, OpenError> {
+    let Some(manifest) = inventory::find_manifest(directory, true)? else { return Ok(false) };
+    let Some(oldest) = manifest.oldest_to_go() else { return Ok(false) };
+    take_out(directory, &manifest, &[oldest], Cause::FullMedium)?;
+    Ok(bytes_of(directory, &oldest.name()) == 0)
+}
+
+impl Manifest {
+    /// Forgets these segments, and notes when and why.
+    pub(crate) fn take_out(&mut self, outside: &[SegmentEntry], cause: Cause, now: u64) {
+        let removed = outside.iter().fold(None, |joined: Option<HistoryEntry>, entry| {
+            let (first, last) = (entry.first.instant, entry.last.instant);
+            let known = joined.unwrap_or(HistoryEntry {
+                began: now,
+                ended: now,
+                cause,
+                removals: 1,
+                segments: 0,
+                file_bytes: 0,
+                events: 0,
+                instants: (first, last),
+            });
+            Some(HistoryEntry {
+                segments: known.segments + 1,
+                file_bytes: known.file_bytes.saturating_add(entry.file_bytes),
+                events: known.events.saturating_add(entry.events),
+                instants: (known.instants.0.min(first), known.instants.1.max(last)),
+                ..known
+            })
+        });
+        if let Some(entry) = removed {
+            history::note(&mut self.history, entry);
+            self.segments.retain(|entry| !outside.contains(entry));
+        }
+    }
+
+    /// The segment that goes first when the medium is full, if the settings let it go.
+    pub(crate) fn oldest_to_go(&self) -> Option<SegmentEntry> {
+        match self.settings.when_full {
+            WhenFull::Fail => None,
+            WhenFull::RemoveOldest => self.segments.iter().min_by_key(|entry| entry.last).copied(),
+        }
     }
 }
 
 impl Inner {
     pub(crate) fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, SealError> {
-        // What is being compacted is not removed before it is done.
-        let _no_compaction = self.compacting.lock().unwrap_or_else(PoisonError::into_inner);
         let mut writer = self.lock();
         let outside = retention.outside(&writer.manifest.segments);
         let removed = Removed::of(&outside, &*self.directory);
         if outside.is_empty() || dry_run {
             return Ok(removed);
         }
-        let numbers: Vec<u64> = outside.iter().map(|entry| entry.number).collect();
-        let manifest = writer.manifest.clone();
-        self.replace_segments(&mut writer, manifest, &numbers, Written::default(), |_| ())?;
+        let mut manifest = writer.manifest.clone();
+        manifest.take_out(&outside, Cause::Asked, settings::now());
+        self.replace_segments(&mut writer, manifest, &[], Written::default(), |_| ())?;
         Ok(removed)
     }
 }

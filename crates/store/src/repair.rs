@@ -65,6 +65,7 @@ impl Repair {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
         options.check()?;
+        let options = &options.clone().with(&*codec);
         let _lock = hold::lock_writer(&*directory, Some(&Basis::find(&*directory)?.manifest))?;
         let basis = Basis::find(&*directory)?;
         if !dry_run {

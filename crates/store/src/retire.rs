@@ -68,6 +68,9 @@ impl Manifest {
         if old.number > 0 {
             self.retired.insert(old.name());
         }
+        // Whoever changes a backup makes a store of its own of it.
+        self.backup = None;
+        self.count_itself();
         Ok(())
     }
 }

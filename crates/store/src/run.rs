@@ -32,6 +32,20 @@ impl Run {
         self.ends.is_empty()
     }
 
+    /// Forgets all events, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        let Run { documents, ends, instants, arrivals } = self;
+        documents.clear();
+        ends.clear();
+        instants.clear();
+        arrivals.clear();
+    }
+
+    /// Whether it has memory already.
+    pub(crate) fn has_room(&self) -> bool {
+        self.documents.capacity() > 0
+    }
+
     /// Appends an event that comes after all others; the document has no line feed. The caller keeps the documents below 4 GiB.
     pub(crate) fn push(&mut self, key: Key, document: &[u8]) {
         debug_assert!(self.last().is_none_or(|last| last < key), "events come in order");

@@ -1,5 +1,6 @@
 //! Sealing: the memtable, or a large batch, becomes segments.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
@@ -7,18 +8,21 @@ use std::time::Instant;
 use crate::error::{AppendError, Failure, SealError};
 use crate::event::Event;
 use crate::format::Key;
+use crate::history::Traffic;
 use crate::log::SourcePosition;
 use crate::manifest::{Manifest, SourceMark, Sources, mark};
 use crate::memtable::Memtable;
 use crate::options::FlushStats;
 use crate::retire;
 use crate::segment::{Sealed, Segment, Written, write_sorted};
+use crate::settings;
 use crate::snapshot::Segments;
 use crate::writer::{Frozen, Inner, Writer, check_numbers};
 
 impl Writer {
     /// Takes the memtable and its log aside, behind what could not be sealed before. All of it is durable.
     fn freeze(&mut self) {
+        self.count_log();
         let Memtable { runs, document_bytes } = std::mem::take(&mut self.replayed.memtable);
         let frozen = self.frozen.get_or_insert_default();
         frozen.runs.extend(runs);
@@ -38,12 +42,18 @@ impl Writer {
 
 impl Inner {
     /// Seals the memtable. Others append meanwhile; on failure nothing has changed for them, and the next attempt takes the same events
-    /// with those that came since.
+    /// with those that came since. Where the medium is full, room is made if the settings say so.
     pub(crate) fn seal(&self) -> Result<(), SealError> {
+        self.with_room(SealError::is_lack_of_room, || self.seal_once())
+    }
+
+    fn seal_once(&self) -> Result<(), SealError> {
         let _one_at_a_time = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is sealed was durable before, so that a failure on the way takes nothing back; and nothing is left in the log. Most of it is
-        // flushed while others append.
-        let mut writer = self.settle(self.flush_log(self.lock())?)?;
+        // What is sealed was durable before, so that a failure on the way takes nothing back; and nothing is left in the log. All of it is
+        // flushed while others append, then what these have appended, and little is left for which they have to wait.
+        let writer = self.flush_log(self.lock())?;
+        let writer = self.flush_log(writer)?;
+        let mut writer = self.settle(writer)?;
         if !writer.replayed.memtable.runs.is_empty() {
             writer.freeze();
         }
@@ -129,6 +139,7 @@ impl Inner {
         writer.stats.add(&stats);
         let written = written.map_err(|failure| writer.fail(failure))?;
         let mut manifest = writer.manifest.clone();
+        manifest.traffic.append(events.iter().map(|event| event.bytes));
         manifest.next_arrival = manifest.next_arrival.max(next);
         if let Some((name, place)) = source {
             mark(&mut manifest.sources, name, place);
@@ -167,8 +178,8 @@ impl Inner {
         written
     }
 
-    /// Publishes a manifest in which new segments stand for others, or for none, and shows them after `then` has told the writer. On
-    /// failure nothing has changed, or it is final.
+    /// Publishes a manifest in which new segments stand for others, or for none, without what is outside of the bounds by now, and shows it after
+    /// `then` has told the writer. On failure nothing has changed, or it is final.
     pub(crate) fn replace_segments(
         &self,
         writer: &mut Writer,
@@ -183,8 +194,15 @@ impl Inner {
         manifest.segments.retain(|entry| !replaced.contains(&entry.number));
         let place = place.unwrap_or(manifest.segments.len());
         manifest.segments.splice(place..place, written.entries.iter().copied());
+        let new_bytes: u64 = written.entries.iter().map(|entry| entry.file_bytes).sum();
+        let Traffic { sealed, rewritten, .. } = &mut manifest.traffic;
+        let sum = if replaced.is_empty() { sealed } else { rewritten };
+        *sum = sum.saturating_add(new_bytes);
         let replaced_by = writer.check().and_then(|()| {
-            self.replace_manifest(writer, manifest).map_err(|failure| writer.fail(failure).into())
+            let published = manifest
+                .keep_bounds(&*self.directory, settings::now())
+                .and_then(|()| self.replace_manifest(writer, manifest));
+            published.map_err(|failure| writer.fail(failure).into())
         });
         if let Err(error) = replaced_by {
             if !matches!(&error, SealError::Failure(failure) if failure.is_final()) {
@@ -193,15 +211,20 @@ impl Inner {
             }
             return Err(error);
         }
-        written.finish(&*self.directory).map_err(|failure| writer.fail(failure))?;
+        let (named, outside) = written.named_by(&writer.manifest.segments);
+        outside.remove(&*self.directory);
+        named.finish(&*self.directory).map_err(|failure| writer.fail(failure))?;
         then(writer);
-        let mut list = self.state().segments.list.clone();
-        list.retain(|segment| !replaced.contains(&segment.entry.number));
-        let new = written.entries.iter();
-        let new = new.map(|entry| Arc::new(Segment::new(*entry, Arc::clone(&self.environment))));
-        list.splice(place..place, new);
-        self.publish(Arc::new(Segments::new(list)), writer);
-        if !replaced.is_empty() {
+        // Not the whole state: that would hold the files that go.
+        let before = Arc::clone(&self.state().segments);
+        let known: HashMap<u64, &Arc<Segment>> =
+            before.list.iter().map(|segment| (segment.entry.number, segment)).collect();
+        let list = writer.manifest.segments.iter().map(|entry| match known.get(&entry.number) {
+            Some(segment) => Arc::clone(segment),
+            None => Arc::new(Segment::new(*entry, Arc::clone(&self.environment))),
+        });
+        self.publish(Arc::new(Segments::new(list.collect())), writer);
+        if writer.manifest.segments.len() < known.len() + named.entries.len() {
             self.environment.close_all_but(&writer.manifest.segments);
         }
         retire::sweep(&*self.directory, &writer.manifest);

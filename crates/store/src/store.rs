@@ -9,6 +9,7 @@ use crate::codec::Codec;
 use crate::error::{AppendError, Failure, OpenError, Operation, SealError};
 use crate::event::Event;
 use crate::hold::{self, Hold};
+use crate::housekeeping::Housekeeping;
 use crate::inventory::{Unnamed, UnnamedKind};
 use crate::io::{Directory, Disk};
 use crate::log::{EncodedBatch, SourcePosition};
@@ -16,10 +17,11 @@ use crate::manifest::{Manifest, SourceMark};
 use crate::options::{Durability, FlushStats, Options};
 use crate::recovery::Leftover;
 use crate::removal::{Removed, Retention};
+use crate::settings::Settings;
 use crate::snapshot::Snapshot;
 use crate::upkeep::Threads;
 use crate::writer::{Inner, Pending, check_numbers};
-use crate::{inventory, recovery, run};
+use crate::{inventory, recovery, removal, run};
 
 /// When sealing fails again and again, for lack of room say, appending goes on until the memtable has as many segments' worth of bytes.
 const MEMTABLE_SEGMENTS_MAX: usize = 4;
@@ -57,11 +59,21 @@ impl Store {
         codec: Arc<dyn Codec>,
     ) -> Result<Store, OpenError> {
         options.check()?;
+        let options = options.with(&*codec);
         // Before the lock file is made in what may be somebody else's folder.
         let manifest = inventory::find_manifest(&*directory, true)?;
         let hold = Hold::new(hold::lock_writer(&*directory, manifest.as_ref())?);
-        let recovered = recovery::recover(&directory, &options, &codec)?;
+        let recovered = loop {
+            match recovery::recover(&directory, &options, &codec) {
+                Err(error) if error.is_lack_of_room() && removal::make_room(&*directory)? => {}
+                recovered => break recovered?,
+            }
+        };
+        let settings = options.settings;
         let inner = Arc::new(Inner::new(directory, options, codec, recovered, hold));
+        if let Some(settings) = settings {
+            inner.set_settings(settings)?;
+        }
         let threads = Threads::start(&inner).map_err(|error| Failure {
             path: inventory::folder(&*inner.directory),
             operation: Operation::StartThread,
@@ -83,6 +95,14 @@ impl Store {
         source: Option<SourcePosition<'_>>,
     ) -> Result<Range<u64>, AppendError> {
         self.inner.check(events, source)?;
+        self.inner.with_room(AppendError::is_lack_of_room, || self.append_once(events, source))
+    }
+
+    fn append_once(
+        &self,
+        events: &[Event<'_>],
+        source: Option<SourcePosition<'_>>,
+    ) -> Result<Range<u64>, AppendError> {
         let mut runs = run::sort(events, self.inner.options.block_bytes);
         let batch = EncodedBatch::new(events, source);
 
@@ -104,6 +124,7 @@ impl Store {
         if let Err(failure) = log.write(&*self.inner.directory, batch, first) {
             return Err(writer.fail(failure).into());
         }
+        writer.manifest.traffic.append(events.iter().map(|event| event.bytes));
         let next = first + events.len() as u64;
         writer.replayed.next_arrival = next;
         for run in &mut runs {
@@ -143,7 +164,7 @@ impl Store {
             return self.append_from(events, source);
         }
         self.inner.check(events, source)?;
-        self.inner.seal_batch(events, source)
+        self.inner.with_room(AppendError::is_lack_of_room, || self.inner.seal_batch(events, source))
     }
 
     /// Seals the memtable now, or what of it could not be sealed before. Does nothing if it is empty. Others append meanwhile.
@@ -151,19 +172,43 @@ impl Store {
         self.inner.seal()
     }
 
-    /// Compacts: merges small segments that are neighbours in time, until those left are more than half full, but for one here and there. Works in
+    /// Compacts: merges small segments that are neighbours in time, until those left are more than half full, but for one here and there. Removes what is too old for the store's settings, too. Works in
     /// steps of at most a full segment, between which others go on; reads and writes the small segments once. With [`Layout::Columns`](crate::Layout) the
     /// segments of text that are left become columns, one after another, full ones too.
     pub fn compact(&self) -> Result<(), SealError> {
-        while self.inner.compact_neighbours()? {}
-        while self.inner.compact_text()? {}
-        Ok(())
+        self.inner.compact_all(&|| true).map(drop)
     }
 
     /// Removes whole segments that need not be kept; with `dry_run` only tells which. Snapshots that were taken before still hold
     /// them, in other processes too: a file goes when nobody reads its generation any more. Numbers of events and positions of sources stay used.
     pub fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, SealError> {
         self.inner.remove(retention, dry_run)
+    }
+
+    /// What the store keeps to by itself.
+    pub fn settings(&self) -> Settings {
+        self.inner.settings()
+    }
+
+    /// Lets the store keep to other settings from now on, whoever opens it for writing. What is outside of their bounds by now is removed in the same step, as
+    /// [`remove`](Store::remove) does it.
+    ///
+    /// # Errors
+    /// Where it cannot be written: then the settings are as before.
+    pub fn set_settings(&self, settings: Settings) -> Result<(), SealError> {
+        self.inner.set_settings(settings)
+    }
+
+    /// What the store has done and keeps to: its settings, what left it, what was written, what its files take.
+    ///
+    /// # Errors
+    /// Where the folder cannot be listed.
+    pub fn housekeeping(&self) -> Result<Housekeeping, Failure> {
+        let mut writer = self.inner.lock();
+        writer.count_log();
+        let manifest = writer.manifest.clone();
+        drop(writer);
+        Housekeeping::of(&*self.inner.directory, &manifest)
     }
 
     /// Makes everything durable that was appended before this call, whatever the durability.

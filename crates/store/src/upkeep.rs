@@ -1,4 +1,5 @@
-//! The threads of a store opened for writing: they flush at intervals, seal what is due, and compact small segments.
+//! The threads of a store opened for writing: they flush at intervals, seal what is due, compact small segments, remove what is too old, and do what
+//! other processes ask for.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -28,6 +29,8 @@ impl Threads {
         if inner.options.background {
             let started = threads.spawn("upkeep", &inner.signal, inner, keep_up);
             inner.has_upkeep.store(started.is_ok(), Relaxed);
+            // Where there is no thread to be had nobody can ask for anything; all else goes on.
+            let _ = threads.spawn("requests", &Arc::default(), inner, serve);
         }
         Ok(threads)
     }
@@ -59,6 +62,17 @@ impl Drop for Threads {
     }
 }
 
+/// HEURISTIC: how often a writer looks for requests. A look is one call.
+const REQUESTS_PAUSE: Duration = Duration::from_millis(250);
+
+/// Does what other processes ask for.
+fn serve(inner: &Inner, signal: &Signal) {
+    inner.forget_requests();
+    while signal.wait_until(Instant::now().checked_add(REQUESTS_PAUSE)) {
+        inner.serve_requests(&|| !signal.is_stopped());
+    }
+}
+
 /// Flushes again and again. After a failure nothing is flushed any more.
 fn flush(inner: &Inner, signal: &Signal, interval: Duration) {
     let next = || Instant::now().checked_add(interval);
@@ -69,7 +83,7 @@ fn flush(inner: &Inner, signal: &Signal, interval: Duration) {
     }
 }
 
-/// Seals what is due, and compacts small segments, step by step.
+/// Seals what is due, compacts small segments, step by step, and removes what is too old.
 fn keep_up(inner: &Inner, signal: &Signal) {
     loop {
         let time = {
@@ -77,8 +91,12 @@ fn keep_up(inner: &Inner, signal: &Signal) {
             if writer.check().is_err() {
                 return;
             }
-            writer.seal_time
+            let look = writer.manifest.settings.pause().and_then(|pause| Instant::now().checked_add(pause));
+            writer.seal_time.into_iter().chain(look).min()
         };
+        // What has become too old goes now, with the next sealing, or after the pause.
+        while !signal.is_stopped() && inner.cut_border().is_ok_and(|found| found) {}
+        let _ = inner.remove_too_old();
         if !signal.wait_until(time) {
             return;
         }

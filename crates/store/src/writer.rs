@@ -137,11 +137,13 @@ impl Writer {
         manifest: Manifest,
     ) -> Result<(), Failure> {
         hold.check(directory)?;
+        self.count_log();
         let mut manifest = Manifest { number: self.manifest.number + 1, next_file, ..manifest };
         if let Some(log) = &self.log {
             let own = manifest.logs.iter_mut().filter(|entry| entry.number == log.number);
             own.for_each(|entry| *entry = log.entry());
         }
+        manifest.traffic.logs = self.manifest.traffic.logs;
         manifest.replaces(&self.manifest, directory)?;
         self.generation = manifest.publish(directory)?;
         self.manifest = manifest;
@@ -169,8 +171,16 @@ impl Writer {
             .filter(|entry| entry.number == ended.number)
             .for_each(|entry| *entry = ended);
         // It takes no more batches, whatever becomes of the manifest.
+        self.count_log();
         self.log = None;
         self.replace_manifest(directory, hold, next_file, manifest)
+    }
+
+    /// Counts what was written to the log.
+    pub(crate) fn count_log(&mut self) {
+        let uncounted = self.log.as_mut().map_or(0, LogWriter::take_uncounted);
+        let traffic = &mut self.manifest.traffic;
+        traffic.logs = traffic.logs.saturating_add(uncounted);
     }
 
     /// Bytes of documents that are in logs only.

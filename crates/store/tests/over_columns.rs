@@ -5,6 +5,10 @@
     reason = "each of these files is a test binary of its own too, with the same support"
 )]
 
+#[path = "backup.rs"]
+mod backup;
+#[path = "bounds.rs"]
+mod bounds;
 #[path = "corrupt_checksummed.rs"]
 mod corrupt_checksummed;
 #[path = "crash.rs"]
@@ -31,3 +35,5 @@ mod repair;
 mod stale;
 #[path = "upkeep.rs"]
 mod upkeep;
+#[path = "written.rs"]
+mod written;

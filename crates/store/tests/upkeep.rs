@@ -61,6 +61,10 @@ impl Gate {
 }
 
 impl Codec for Gate {
+    fn makes_columns(&self) -> bool {
+        true
+    }
+
     fn collect(&self, _: &[u8], _: &[u32], _: &mut Vec<u8>) {
         if LAYOUT == Layout::Text {
             self.pass();

@@ -25,8 +25,9 @@ use crate::{TimeError, TimeFormat};
 /// ```
 #[derive(Clone, Debug)]
 pub struct EventFormat {
-    time_key: String,
-    /// The key as it is stored, with its colon; none where it might be stored in more than one spelling.
+    /// Where the time may be, the first that is there counts.
+    time_keys: Vec<TimeKey>,
+    /// The first key as it is stored, with its colon; none where it might be stored in more than one spelling.
     stored_key: Option<Finder<'static>>,
     time_format: TimeFormat,
     is_now_without_time: bool,
@@ -44,10 +45,33 @@ impl EventFormat {
     /// Events whose time is in the top-level key `key`: ISO 8601 text with `T` or a space, UTC where it names no
     /// offset, or a Unix time ([`Instant::from_unix_text`] tells the units).
     pub fn time_key(key: impl Into<String>) -> EventFormat {
-        let time_key = key.into();
+        EventFormat::with_keys(vec![TimeKey { name: key.into(), path: Vec::new() }])
+    }
+
+    /// Events whose time is in the first of several keys that is there, `timestamp,time`. A name with points is that of a key, or else
+    /// a path: `event.created` is the member `created` of `event`, where no key is called so.
+    ///
+    /// ```
+    /// use tamias::{Batch, EventFormat};
+    ///
+    /// let format = EventFormat::time_keys("event.created,@timestamp");
+    /// let mut batch = Batch::new();
+    /// batch.push(br#"{"@timestamp":"2024-05-29T10:56:01Z"}"#, &format)?;
+    /// batch.push(br#"{"event":{"created":"2024-05-29T10:56:01Z"}}"#, &format)?;
+    /// # Ok::<(), tamias::Rejection>(())
+    /// ```
+    pub fn time_keys(keys: &str) -> EventFormat {
+        let key = |name: &str| TimeKey {
+            name: name.to_owned(),
+            path: name.split('.').map(str::to_owned).filter(|_| name.contains('.')).collect(),
+        };
+        EventFormat::with_keys(keys.split(',').map(key).collect())
+    }
+
+    fn with_keys(time_keys: Vec<TimeKey>) -> EventFormat {
         EventFormat {
-            stored_key: stored_key(&time_key),
-            time_key,
+            stored_key: time_keys.first().and_then(|key| stored_key(&key.name)),
+            time_keys,
             time_format: TimeFormat::default(),
             is_now_without_time: false,
             renames: Vec::new(),
@@ -119,6 +143,23 @@ impl EventFormat {
     }
 }
 
+/// Where a time is.
+#[derive(Clone, Debug)]
+struct TimeKey {
+    name: String,
+    /// The same taken for a path, where it can be one.
+    path: Vec<String>,
+}
+
+impl TimeKey {
+    fn find<'d>(&self, map: &Map<'d>) -> Option<Value<'d>> {
+        map.get(&self.name).or_else(|| {
+            let (first, inner) = self.path.split_first()?;
+            inner.iter().try_fold(map.get(first)?, |value, key| value.as_map()?.get(key))
+        })
+    }
+}
+
 impl Default for EventFormat {
     fn default() -> EventFormat {
         EventFormat::clef()
@@ -144,6 +185,11 @@ impl Batch {
         Batch::default()
     }
 
+    /// A batch with room for documents of so many bytes: one that grows to tens of megabytes by itself is copied some times on the way.
+    pub fn with_capacity(document_bytes: usize) -> Batch {
+        Batch { documents: Vec::with_capacity(document_bytes), ..Batch::default() }
+    }
+
     /// Checks one JSON document, minifies it and adds it to the batch. Takes time linear in its length.
     ///
     /// # Errors
@@ -166,7 +212,9 @@ impl Batch {
     /// Reads the instant of the document that begins at `start`, and gives its keys CLEF's names.
     fn finish(&mut self, start: usize, format: &EventFormat) -> Result<Instant, Rejection> {
         let document = &self.documents[start..];
-        let missing = || Rejection::NoTime { key: format.time_key.clone() };
+        let missing = || Rejection::NoTime {
+            key: format.time_keys.iter().map(|key| key.name.as_str()).collect::<Vec<&str>>().join(", "),
+        };
         let document = match format.first_member(document) {
             Some(length) => {
                 self.first.clear();
@@ -177,8 +225,9 @@ impl Batch {
             None => document,
         };
         let map = self.offsets.scan_trusted(document).map_err(|_| missing())?;
-        let instant = match map.get(&format.time_key) {
-            Some(value) => read_time(value, format)?,
+        let found = format.time_keys.iter().find_map(|key| Some((key, key.find(&map)?)));
+        let instant = match found {
+            Some((key, value)) => read_time(&key.name, value, format)?,
             None if format.is_now_without_time => Instant::now(),
             None => return Err(missing()),
         };
@@ -232,7 +281,7 @@ fn stored_key(key: &str) -> Option<Finder<'static>> {
     (!key.contains('\u{FFFD}')).then(|| Finder::new(&stored).into_owned())
 }
 
-fn read_time(value: Value<'_>, format: &EventFormat) -> Result<Instant, Rejection> {
+fn read_time(key: &str, value: Value<'_>, format: &EventFormat) -> Result<Instant, Rejection> {
     format.time_format.read(value).map_err(|reason| {
         let text = match value {
             Value::String(text) => text.text(),
@@ -242,7 +291,7 @@ fn read_time(value: Value<'_>, format: &EventFormat) -> Result<Instant, Rejectio
             Some((cut, _)) => format!("{}…", &text[..cut]),
             None => text.into_owned(),
         };
-        Rejection::BadTime { key: format.time_key.clone(), text, reason }
+        Rejection::BadTime { key: key.to_owned(), text, reason }
     })
 }
 

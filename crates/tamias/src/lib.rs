@@ -42,19 +42,24 @@ mod column_cache;
 mod damage;
 mod deep;
 mod event;
+mod housekeeping;
 mod ingest;
 mod keys;
+mod request;
 mod snapshot;
 mod source;
 mod store;
 mod time_format;
+mod time_key;
 mod upkeep;
 
 pub use damage::{Damage, LeftOut, ReadError, RegainedFile, Repair, RepairedFile};
 pub use deep::Contradiction;
 pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
+pub use housekeeping::{HistoryEntry, Housekeeping};
 pub use ingest::{Batch, EventFormat, Rejection};
 pub use keys::{Key, Keys};
+pub use request::{Reply, Request};
 pub use rust_decimal::Decimal;
 pub use snapshot::{Info, Segment, Snapshot};
 pub use store::{AppendError, Appended, COLUMN_CACHE_BYTES, StartError, Store};
@@ -67,10 +72,12 @@ pub use tamias_query::{
 };
 pub use tamias_store::AppendError as StoreError;
 pub use tamias_store::{
-    Durability, Failure, Layout, Leftover, OpenError, Operation, Options, ReadMode, Rebuilt, SourcePosition,
-    Unnamed, UnnamedKind,
+    Backup, BackupError, Cause, Durability, Failure, Layout, Leftover, OpenError, Operation, Options,
+    ReadMode, Rebuilt, RequestError, RequestProgress, Settings, SourcePosition, Traffic, Unnamed,
+    UnnamedKind, Usage, WhenFull,
 };
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
+pub use time_key::TimeKeys;
 pub use upkeep::{Removed, Retention};
 
 /// The README's program compiles.

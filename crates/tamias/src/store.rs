@@ -16,13 +16,13 @@ use crate::{Batch, EventFormat, Info, LeftOut, Rejection};
 /// One process may write to a store at a time; any number may read it meanwhile.
 #[derive(Clone, Debug)]
 pub struct Store {
-    access: Access,
+    pub(crate) access: Access,
     /// What queries have decoded, for those to come.
     cache: Arc<ColumnCache>,
 }
 
 #[derive(Clone, Debug)]
-enum Access {
+pub(crate) enum Access {
     Writer(tamias_store::Store),
     Reader(Arc<tamias_store::Reader>),
 }

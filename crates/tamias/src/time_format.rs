@@ -24,7 +24,7 @@ pub struct TimeFormat(Form);
 
 #[derive(Clone, Debug, Default)]
 enum Form {
-    /// Text in ISO 8601, or a number that is a Unix time of some unit.
+    /// Text in ISO 8601, or a number that is a Unix time of some unit, or its text.
     #[default]
     Any,
     Iso,
@@ -39,6 +39,9 @@ const UNIX_TICKS: u64 = 621_355_968_000_000_000;
 impl TimeFormat {
     pub(crate) fn read(&self, value: Value<'_>) -> Result<Instant, TimeError> {
         match (&self.0, value) {
+            (Form::Any, Value::String(text)) if is_unix_text(&text.text()) => {
+                Ok(Instant::from_unix_text(&text.text())?)
+            }
             (Form::Any | Form::Iso, Value::String(text)) => Ok(text.text().parse()?),
             (Form::Any, Value::Number(number)) => Ok(Instant::from_unix_text(number.text())?),
             (Form::Unix(ticks), Value::Number(number)) => unix(number.text(), *ticks),
@@ -56,7 +59,8 @@ impl FromStr for TimeFormat {
 
     /// Reads the name of a form, or a pattern:
     ///
-    /// - `auto`: ISO 8601 text, or a number whose size tells which unit of Unix time it is ([`Instant::from_unix_text`])
+    /// - `auto`: ISO 8601 text, or a number whose size tells which unit of Unix time it is ([`Instant::from_unix_text`]), or its text
+    ///   of 10, 13, 16 or 19 digits
     /// - `iso`: ISO 8601 text only
     /// - `unix`, `unix-ms`, `unix-us`, `unix-ns`: seconds, milliseconds, microseconds or nanoseconds since 1970, a number or
     ///   its text, also with a fraction
@@ -85,6 +89,11 @@ impl FromStr for TimeFormat {
             }
         }))
     }
+}
+
+/// Whether a text is a Unix time of our days, in any unit: others of only digits are as likely a day, or a day and a time.
+fn is_unix_text(text: &str) -> bool {
+    matches!(text.len(), 10 | 13 | 16 | 19) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a text is one that a number may have in JSON, or nearly so.

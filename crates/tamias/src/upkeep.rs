@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tamias_query::Instant;
-use tamias_store::{OpenError, Options, Unnamed};
+use tamias_store::{Backup, BackupError, OpenError, Options, Unnamed};
 
 use crate::codec::ShreddedBlocks;
 use crate::damage::instant;
+use crate::store::Access;
 use crate::{AppendError, Damage, Repair, Store};
 
 /// Which files of events may stay. Events that are not sealed yet always do: [`seal`](Store::seal) first where that matters.
@@ -88,6 +89,51 @@ impl Store {
         .map(Repair::of_store)
     }
 
+    /// Takes a backup of the store in the folder `path`, also while it is written to, into the folder `to`: a new one, or one with an earlier
+    /// backup of the same store, of which only what is new is copied. Files of events get second names where both are on one file system, unless
+    /// `copy` is set. Interrupted at any point `to` holds the backup of before, or the new one. It can be read as any store; once it is written to, it is no backup
+    /// any more.
+    ///
+    /// `progress` hears now and then how many bytes of how many are done.
+    ///
+    /// ```
+    /// use tamias::Store;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let (logs, backup, restored) = (folder.path().join("logs"), folder.path().join("b"), folder.path().join("r"));
+    /// let store = Store::open(&logs)?;
+    /// store.append([r#"{"@t":"2024-05-29T10:56:01Z"}"#])?;
+    /// Store::backup(&logs, &backup, false, |_, _| ())?;
+    /// Store::restore(&backup, &restored, false, |_, _| ())?;
+    /// assert_eq!(Store::open_read_only(&restored)?.info()?.events, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where one of the two cannot be read or written, and where `to` holds anything but a backup that fits the store.
+    pub fn backup(
+        path: impl AsRef<Path>,
+        to: impl AsRef<Path>,
+        copy: bool,
+        mut progress: impl FnMut(u64, u64),
+    ) -> Result<Backup, BackupError> {
+        Backup::take(path.as_ref(), to.as_ref(), copy, &mut progress)
+    }
+
+    /// Restores a backup into the folder `to`, which must be new or empty. The store goes on there, with all its events and their ids; those that were
+    /// given after the backup are not given again.
+    ///
+    /// # Errors
+    /// Where one of the two cannot be read or written, or `to` is not empty.
+    pub fn restore(
+        backup: impl AsRef<Path>,
+        to: impl AsRef<Path>,
+        copy: bool,
+        mut progress: impl FnMut(u64, u64),
+    ) -> Result<Backup, BackupError> {
+        Backup::restore(backup.as_ref(), to.as_ref(), copy, &mut progress)
+    }
+
     /// What is known to be damaged without reading the sealed files: parts of logs. Queries fail on it, or
     /// [leave it out](Store::run_past_damage).
     ///
@@ -128,6 +174,18 @@ impl Store {
         removed.map(Removed::of_store).map_err(AppendError::of_sealing)
     }
 
+    /// What [`remove`](Store::remove) would remove, in a store that may be open for reading only.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn plan_removal(&self, retention: Retention) -> Result<Removed, OpenError> {
+        let removed = match &self.access {
+            Access::Writer(store) => store.remove(retention.of_store(), true)?,
+            Access::Reader(reader) => reader.plan_removal(retention.of_store())?,
+        };
+        Ok(Removed::of_store(removed))
+    }
+
     /// [Removes](Store::remove) whole files of events from the store in the folder `path`, which no process may be writing to, without opening
     /// it further. It needs no room, not even for a byte: where the medium is full, and [`open`](Store::open) cannot put in order what a crash left
     /// behind, this makes room.
@@ -144,14 +202,14 @@ impl Store {
 }
 
 impl Retention {
-    fn of_store(self) -> tamias_store::Retention {
+    pub(crate) fn of_store(self) -> tamias_store::Retention {
         let Retention { before, file_bytes_max } = self;
         tamias_store::Retention { before: before.map(Instant::ticks), file_bytes_max }
     }
 }
 
 impl Removed {
-    fn of_store(removed: tamias_store::Removed) -> Removed {
+    pub(crate) fn of_store(removed: tamias_store::Removed) -> Removed {
         let tamias_store::Removed { files, file_bytes, events, instants } = removed;
         let time_range = instants.map(|(first, last)| (instant(first), instant(last)));
         Removed { files, file_bytes, events, time_range }

@@ -4,11 +4,12 @@
 
 use std::path::Path;
 
-use tamias::{Query, RunOptions, Store};
+use tamias::{Layout, Options, Query, RunOptions, Store};
 
 /// A store of two segments, a byte of the first one's documents altered.
 fn damaged(folder: &Path) -> Store {
-    let store = Store::open(folder).unwrap();
+    let text = Options { segments: Layout::Text, ..Options::default() };
+    let store = Store::open_with(folder, text).unwrap();
     for hour in [10, 11] {
         let events = (0..3).map(|n| format!(r#"{{"@t":"2024-05-29T{hour}:00:0{n}Z","N":{hour}}}"#));
         store.append(events).unwrap();

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::shared::{Format, OnDamage, Parameter, Period, Reading, store_folder};
+use tamias::EventId;
+
+use super::shared::{OnDamage, Parameter, Period, Reading, Showing, event_id, store_folder};
 
 /// Ask a store for events, or for numbers about them
 ///
@@ -15,8 +17,12 @@ use super::shared::{Format, OnDamage, Parameter, Period, Reading, store_folder};
 /// event does not have, the value is undefined, which is no error. `@Timestamp`, `@Level` and `@Message` are known of each
 /// event, `@Data` is the whole of it, `*` its time, id and data. docs/query-language.md describes the language.
 ///
-/// The standard output gets NDJSON or, on a terminal, a table, unless --format says otherwise. In the formats other than
-/// JSON a string is shown without its quotes, every other value as JSON, and an undefined one as nothing.
+/// The standard output gets NDJSON or, on a terminal, a table or lines of a log, unless --format says otherwise. In the
+/// formats other than JSON a string is shown without its quotes, every other value as JSON, and an undefined one as nothing.
+/// Times are ISO 8601 text, unless --ticks asks for numbers. On a terminal control characters in events are spelt out.
+///
+/// On a terminal, a query without `where`, `group by` and `limit` shows the latest 1000 rows and says so; everything else,
+/// and every query whose output is no terminal, gives all rows.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -27,7 +33,10 @@ Examples:
   benchtool query logs \"select * from stream\" --since 1d --format parquet --output logs.parquet
   benchtool query logs \"select mean(Elapsed) from stream group by Path\" --stats --deadline 10s
   benchtool query logs \"select count(*) from stream group by @Level\" --since 15m
-  benchtool query logs \"select @Timestamp, Message from stream\" --from 2024-05-29 --to 2024-05-30 --time-zone local
+  benchtool query logs \"select @Timestamp, Message from stream\" --from yesterday --to today --time-zone local
+  benchtool query logs \"select count(*) from stream group by time(1h)\" --format chart
+  benchtool query logs \"select * from stream\" --limit 100
+  benchtool query logs \"select * from stream\" --limit 100 --after 08dc7fc93a25fc000000000000000007
   benchtool query logs \"explain analyze select Message from stream where Elapsed > 200\"")]
 pub(crate) struct QueryArgs {
     /// The store, a folder
@@ -48,11 +57,20 @@ pub(crate) struct QueryArgs {
     #[command(flatten)]
     pub(crate) period: Period,
 
-    /// How rows are written
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) showing: Showing,
 
-    /// Write rows into this file, which takes its place when it is whole
+    /// At most so many rows, and tell on the standard error how to get the next ones
+    ///
+    /// For queries without a `limit`, whose rows are those of events in the order of time.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) limit: Option<u64>,
+
+    /// Go on where an earlier page of rows ended, with the ID that it told
+    #[arg(long, value_name = "ID", value_parser = event_id, requires = "limit")]
+    pub(crate) after: Option<EventId>,
+
+    /// Write rows into this file, which is replaced atomically on success
     ///
     /// In parquet and arrow a column has one type: instants are timestamps in nanoseconds where all of the column lie in
     /// the years 1678 to 2261, numbers 64-bit integers or binary64 (to which a fraction is rounded), Booleans are Booleans,
@@ -69,7 +87,7 @@ pub(crate) struct QueryArgs {
     #[arg(long)]
     pub(crate) exit_status: bool,
 
-    /// Count the kinds of values behind each name in the query: numbers, strings, missing ones and so on
+    /// Report value types per key: how many were numbers, strings, missing and so on
     ///
     /// After the rows the standard error gets a table: for each name how many values were numbers, strings and so on,
     /// and how many were missing; and how many values each aggregate passed over. The query is slower so.
@@ -89,7 +107,7 @@ pub(crate) struct QueryArgs {
     #[arg(long, value_name = "TIME", value_parser = crate::budget::time)]
     pub(crate) deadline: Option<Duration>,
 
-    /// What groups, distinct values and rows to be sorted may take together, as in 256MB or 1GiB; 256MiB unless given
+    /// Memory limit for grouping, distinct values and sorting, as in 256MB or 1GiB; 256MiB unless given
     ///
     /// A query that needs more ends with an error. Nothing is put on disk, and rows that are not sorted take none of it.
     #[arg(long, value_name = "SIZE", value_parser = crate::budget::bytes)]
@@ -104,13 +122,14 @@ pub(crate) struct QueryArgs {
 
 /// Ask one query after another, at a prompt
 ///
-/// A query ends with a semicolon or an empty line. Tab completes words of the language and the keys of the store's first and
-/// last events; the arrow keys bring back earlier queries, also those of other days. Ctrl-C cancels a running query, Ctrl-D
-/// leaves, `.help` lists some commands. What was typed is kept in `tamias/history` under $XDG_STATE_HOME, ~/.local/state
-/// without it.
+/// Enter runs a query that is complete; one that is not goes on in the next line, at the prompt `…>`, which Ctrl-C leaves. A
+/// semicolon or an empty line ends a query in any case. Tab completes words of the language and the keys of the store's first
+/// and last events; the arrow keys bring back earlier queries for this store, also those of other days. Ctrl-C cancels a
+/// running query, Ctrl-D leaves, `.help` lists the commands. What was typed is kept, a file for each store, in the folder
+/// `tamias` under $XDG_STATE_HOME, or ~/.local/state without it.
 ///
-/// Where the standard input is no terminal, queries are read from it in the same form, and the first error ends it with the
-/// exit code that `query` would have.
+/// If the standard input is not a terminal, queries are read from it, each ended by a semicolon or an empty line. The first
+/// error ends the shell with the exit code that `query` would have.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -125,9 +144,8 @@ pub(crate) struct ShellArgs {
     #[command(flatten)]
     pub(crate) period: Period,
 
-    /// How rows are written: a table on a terminal, else NDJSON
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) showing: Showing,
 }
 
 /// List the keys that events have: how many values, of what kinds, with examples

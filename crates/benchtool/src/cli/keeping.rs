@@ -1,20 +1,163 @@
 //! The commands that look after a store.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::shared::{Sealing, store_folder};
+use crate::instants::Zone;
 
 /// Tell what a store holds: its events, their times, its files
+///
+/// Beside them: what the store keeps to by itself (`settings`), what its files take, and how many bytes were written to the medium per byte
+/// appended.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Example:
-  benchtool info logs")]
+Examples:
+  benchtool info logs
+  benchtool info logs --history
+  benchtool info logs --format json")]
 pub(crate) struct InfoArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
+
+    /// Tell instead which events have left the store, when and why
+    #[arg(long)]
+    pub(crate) history: bool,
+
+    /// How it is written
+    #[arg(long, value_enum, default_value_t = InfoFormat::Table, conflicts_with = "history")]
+    pub(crate) format: InfoFormat,
+
+    /// The time zone of times in the table
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    pub(crate) time_zone: Zone,
+}
+
+/// How it is written what a store holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InfoFormat {
+    /// A few lines, and a table of the files
+    Table,
+    /// One JSON object with everything, for monitoring
+    Json,
+}
+
+/// Show or set what a store keeps to by itself: bounds of age and size
+///
+/// The settings live in the store: every program that writes to it obeys them. What is outside of the bounds is removed, whole files of
+/// events first, as `remove` does it; `info --history` tells what went. What is not named stays as it is set; without any option the settings are
+/// shown.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool settings logs
+  benchtool settings logs --max-age 90d --max-bytes 20GB
+  benchtool settings logs --max-age none --when-full remove-oldest
+
+A process that writes to the store is asked to set them, and obeys them from then on.")]
+pub(crate) struct SettingsArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// Remove events that are older than this: 90d, 12h; or `none`
+    ///
+    /// By the machine's clock. A file goes when all of its events are too old; one at the border is written anew without them when it reaches a sixteenth of
+    /// the age beyond it.
+    #[arg(long, value_name = "DURATION", value_parser = max_age)]
+    pub(crate) max_age: Option<Bound<Duration>>,
+
+    /// Remove the oldest files while the store has more bytes than this: 20GB, 512MiB; or `none`
+    ///
+    /// Files of events, logs and files in the making count; what readers still hold and the quarantine do not. The latest file stays in any case.
+    #[arg(long, value_name = "SIZE", value_parser = max_bytes)]
+    pub(crate) max_bytes: Option<Bound<u64>>,
+
+    /// What a full disk leads to
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) when_full: Option<WhenFull>,
+}
+
+/// Take a backup of a store, also while it is written to
+///
+/// DEST is a new folder, or one with an earlier backup of the same store, of which only what is new is copied then. Files of events get second names
+/// in DEST where both are on one file system, and are copied elsewhere. Interrupted at any point DEST holds the backup that was there before, or
+/// the new one. It is a store that can be read as any other; once it is written to it is no backup any more. The quarantine is not backed up.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool backup logs /mnt/backup/logs
+  benchtool backup logs logs.monday --copy
+  benchtool verify /mnt/backup/logs")]
+pub(crate) struct BackupArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// Where the backup goes
+    #[arg(value_name = "DEST", value_parser = store_folder)]
+    pub(crate) destination: PathBuf,
+
+    /// Copy every file: a second name is no protection from a bad sector
+    #[arg(long)]
+    pub(crate) copy: bool,
+}
+
+/// Restore a backup into a new folder
+///
+/// The store goes on there, with all its events and their ids. Ids that were given after the backup was taken are not given again. The next backup of it
+/// needs a folder of its own.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  benchtool restore /mnt/backup/logs logs")]
+pub(crate) struct RestoreArgs {
+    /// The backup, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) backup: PathBuf,
+
+    /// The store to be, a folder that is new or empty
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// Copy every file, where others would get second names
+    #[arg(long)]
+    pub(crate) copy: bool,
+}
+
+/// A bound, or that there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bound<T>(pub(crate) Option<T>);
+
+fn max_age(text: &str) -> Result<Bound<Duration>, String> {
+    if text == "none" {
+        return Ok(Bound(None));
+    }
+    let ticks = crate::instants::duration(text)?;
+    let age = Duration::from_secs(ticks / 10_000_000) + Duration::from_nanos(ticks % 10_000_000 * 100);
+    if age.is_zero() {
+        return Err("an age of nothing would remove everything; write `none` for no bound".to_owned());
+    }
+    Ok(Bound(Some(age)))
+}
+
+fn max_bytes(text: &str) -> Result<Bound<u64>, String> {
+    match text {
+        "none" => Ok(Bound(None)),
+        text => Ok(Bound(Some(crate::budget::bytes(text)? as u64))),
+    }
+}
+
+/// What a full disk leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WhenFull {
+    /// What comes is refused
+    Fail,
+    /// The oldest files of events are removed until there is room
+    RemoveOldest,
 }
 
 /// Read a whole store and check it: every checksum, and the order of the events
@@ -64,6 +207,21 @@ pub(crate) struct RepairArgs {
     pub(crate) dry_run: bool,
 }
 
+/// Seal what is in the log only: move it into a file of events
+///
+/// The store does this itself, of what is five minutes old or has become large. Sealed events are read faster, and take no memory.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  benchtool seal logs
+
+Where another process writes to the store it is asked to do this.")]
+pub(crate) struct SealArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+}
+
 /// Compact a store: make few files of its many small ones
 ///
 /// What is in the log only is sealed before. A store that is written to is compacted in the background too, but leaves some small
@@ -73,7 +231,9 @@ pub(crate) struct RepairArgs {
 #[command(after_long_help = "\
 Examples:
   benchtool compact logs
-  benchtool compact logs --segments columns")]
+  benchtool compact logs --segments columns
+
+Where another process writes to the store it is asked to do this, and makes files of the kind that it makes.")]
 pub(crate) struct CompactArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
@@ -92,8 +252,10 @@ pub(crate) struct CompactArgs {
 #[command(group = clap::ArgGroup::new("which").required(true).multiple(true), after_long_help = "\
 Examples:
   benchtool remove logs --older-than 30d --dry-run
-  benchtool remove logs --older-than 30d --max-bytes 100000000000
-  benchtool remove logs --before 2024-05-01")]
+  benchtool remove logs --older-than 30d --max-bytes 100GB
+  benchtool remove logs --before 2024-05-01
+
+Where another process writes to the store it is asked to do this.")]
 pub(crate) struct RemoveArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
@@ -107,8 +269,8 @@ pub(crate) struct RemoveArgs {
     #[arg(long, value_name = "DURATION", group = "which")]
     pub(crate) older_than: Option<String>,
 
-    /// The oldest files, until the others have at most so many bytes
-    #[arg(long, value_name = "N", group = "which")]
+    /// The oldest files, until the others take at most this size, as in 20GB
+    #[arg(long, value_name = "SIZE", group = "which", value_parser = crate::budget::size)]
     pub(crate) max_bytes: Option<u64>,
 
     /// Change nothing, and tell what would be removed

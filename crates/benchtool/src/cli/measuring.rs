@@ -12,7 +12,7 @@ pub(crate) const DEMO_EVENTS: u64 = 1_369_670;
 
 /// Measure queries
 ///
-/// Runs each query of a file several times, after one run that does not count (it brings the data into memory and
+/// Runs each query of a file several times, after one warm-up run (it brings the data into memory and
 /// verifies its checksums). Every row is produced and its values are copied out. Prints a line a case while it runs,
 /// then a table: the time at the percentile (nearest rank) with the distances to the slowest and the fastest run;
 /// tp (events), the events of the whole store a second; tp (hits), the hits a second; hits, their share of the events;
@@ -68,7 +68,7 @@ Examples:
   benchtool demo --keep shop-logs --segments columns
   benchtool demo --events 100000")]
 pub(crate) struct DemoArgs {
-    /// Keep a store in this folder, that of text unless --segments says otherwise; if it holds that many events already, those are measured
+    /// Keep a store in this folder, that of columns unless --segments says otherwise; if it holds that many events already, those are measured
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
 

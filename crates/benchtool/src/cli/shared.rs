@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use tamias::{Layout, Options};
+use tamias::{EventId, Layout, Options};
 
 use crate::instants::Zone;
 
@@ -16,35 +16,58 @@ pub(crate) fn store_folder(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Whose events a query is about, and how instants are shown.
+/// What names an event, as `@Id` gives it.
+pub(crate) fn event_id(text: &str) -> Result<EventId, String> {
+    text.parse().map_err(|error: tamias::IdError| format!("{error}, as `@Id` in a query gives it"))
+}
+
+/// Whose events a query is about, and in which time zone.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Period {
     /// Only events from this time on
     ///
-    /// As if `@Timestamp >= TIME` were added to the query's `where`: 2024-05-29, 2024-05-29T10:56:01, or with an offset,
-    /// 2024-05-29T10:56:01.5+02:00; without one it is a time of --time-zone.
-    #[arg(long, value_name = "TIME")]
+    /// As if `@Timestamp >= TIME` were added to the query's `where`: 2024-05-29, 2024-05-29T10:56:01, or with an offset
+    /// 2024-05-29T10:56:01.5+02:00; `yesterday` or `today` (its midnight), `09:30` (of today), `-2h` (two hours ago). A time
+    /// without an offset is one of --time-zone.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
 
     /// Only events before this time
     ///
     /// As if `@Timestamp < TIME` were added to the query's `where`.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) to: Option<String>,
 
-    /// Only events that are no older than this: 15m, 1d12h
-    #[arg(long, value_name = "DURATION", conflicts_with = "from", value_parser = crate::instants::duration)]
-    pub(crate) since: Option<u64>,
+    /// Only events that are no older than this: 15m, 1d12h, or a time as --from takes it
+    #[arg(long, value_name = "DURATION", conflicts_with = "from", allow_hyphen_values = true)]
+    pub(crate) since: Option<String>,
 
-    /// The time zone of --from and --to, of the query, and of instants in tables: UTC, local, +02:00, Europe/Berlin
+    /// The time zone of --from and --to, of the query, and of times in the output: UTC, local, +02:00, Europe/Berlin
     ///
     /// In a query, the days of `group by time(1d)` begin there, and `@Timestamp > '2024-05-29'` means its midnight there.
-    ///
-    /// The formats table and markdown show columns of instants (@Timestamp, the beginnings of `group by time(…)`, their
-    /// least and greatest) as ISO 8601. All other formats have the exact number, ticks of 100 ns since the year 1;
-    /// `ToIsoString(@Timestamp)` is text everywhere.
     #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
     pub(crate) time_zone: Zone,
+}
+
+/// How rows are shown.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Showing {
+    /// How rows are written: on a terminal events as `log` and everything else as `table`, elsewhere `ndjson`
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+
+    /// Write times as numbers: ticks of 100 ns since the year 1
+    ///
+    /// Otherwise columns of instants (@Timestamp, the intervals of `group by time(…)`, their least and greatest) are ISO 8601
+    /// text in all formats.
+    #[arg(long)]
+    pub(crate) ticks: bool,
+
+    /// Do not show long output through a pager
+    ///
+    /// On a terminal, output longer than the screen goes through the program in the environment variable PAGER, or `less`.
+    #[arg(long)]
+    pub(crate) no_pager: bool,
 }
 
 /// How a store's files are read.
@@ -84,10 +107,10 @@ impl Sealing {
 /// What sealed files consist of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Segments {
-    /// Documents, one after another
-    #[default]
+    /// Documents, one after another: less work to write, about as large as the JSON
     Text,
-    /// Their values by path: a tenth of the bytes or less, for more work
+    /// Their values by path: a twentieth of the bytes or so, for more work
+    #[default]
     Columns,
 }
 
@@ -143,8 +166,14 @@ impl FromStr for Parameter {
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// A table, in pieces of 1000 rows; control characters are spelt out
+    /// A table, in pieces of 1000 rows; on a terminal its widest columns are shortened to fit
     Table,
+    /// An event a line: time, level, source, message, then the keys that the message does not tell
+    Log,
+    /// A key a line
+    Vertical,
+    /// A bar for each row: its first column is the label, its columns of numbers the bars
+    Chart,
     /// A JSON object a line, keyed by the names of the columns; undefined values are left out
     Ndjson,
     /// The same objects as one JSON array

@@ -32,8 +32,8 @@ pub(crate) struct GenerateArgs {
 
 /// Store events from files or the standard input
 ///
-/// Each line is a JSON object in UTF-8, of at most 16 MiB and 1000 levels, with its time in the key `@t` (CLEF) or in that of
-/// --time-key. Where the input begins with `[`, it is a JSON array of such objects instead, each of which counts as a
+/// Each line is a JSON object in UTF-8, of at most 16 MiB and 1000 levels, with its time in one of its keys: see --time-key.
+/// Where the input begins with `[`, it is a JSON array of such objects instead, each of which counts as a
 /// line. What is packed with gzip or zstd is unpacked, whatever its name. Blank lines, and lines that begin with
 /// `# rejected: ` (those of a file of --rejects), are skipped and not counted. A line that is no event is rejected:
 /// where it stands and why goes to the standard error (the first 20, then their number), and nothing of it is stored.
@@ -56,7 +56,8 @@ Examples:
   benchtool ingest logs events.clef
   benchtool ingest logs monday.clef tuesday.clef
   benchtool ingest logs - < events.clef
-  benchtool ingest edits --time-key time wiki.ndjson.zst
+  benchtool ingest edits wiki.ndjson.zst
+  journalctl -o json | benchtool ingest system -
   benchtool ingest web --time-key time --time-format '%d/%b/%Y:%H:%M:%S %z' --level-key severity access.json
   benchtool ingest logs --rejects bad.clef events.clef
   benchtool ingest logs '/var/log/shop/**/*.clef.gz'
@@ -74,17 +75,19 @@ pub(crate) struct IngestArgs {
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// The top-level key that holds an event's time
+    /// The key that holds an event's time; found out from the first events unless given
     ///
-    /// The document keeps it as it is. A time is kept in ticks of 100 nanoseconds beside the document; finer digits are
-    /// dropped there.
-    #[arg(long, value_name = "KEY", default_value = "@t")]
-    pub(crate) time_key: String,
+    /// Of several keys, as in `timestamp,time`, the first that an event has counts; `event.created` is the member `created` of
+    /// `event`. Unless given, it is the first of the usual keys (`@t`, `@timestamp`, `timestamp`, `time`, `ts` and so on) under
+    /// which most of the first events have a time, and is told. The document keeps it as it is. A time is kept in ticks of 100
+    /// nanoseconds beside the document; finer digits are dropped there.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) time_key: Option<String>,
 
     /// How the time is written: auto, iso, unix, unix-ms, unix-us, unix-ns, or a pattern such as '%d/%b/%Y:%H:%M:%S %z'
     ///
     /// `auto` takes ISO 8601 text with T or a space between date and time, with or without a zone (then it is UTC), or a
-    /// Unix time: seconds below 10^11, milliseconds below 10^14, microseconds below 10^17, nanoseconds from there. `iso`
+    /// Unix time, a number or its text of 10, 13, 16 or 19 digits: seconds below 10^11, milliseconds below 10^14, microseconds below 10^17, nanoseconds from there. `iso`
     /// takes the text only, the others the number, or its text, in seconds, milliseconds, microseconds or nanoseconds. A
     /// pattern has strptime's % letters and fits the whole text; without %z or %Q the time is UTC.
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
@@ -109,11 +112,11 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "KEY")]
     pub(crate) message_key: Option<String>,
 
-    /// Store events whenever so many bytes of them have come together; 48 MiB unless given
+    /// Store events whenever so many bytes of them have come together, as in 4MiB; 48 MiB unless given, 128 MiB at most
     ///
     /// Fewer leave less to be repeated after a crash, more are quicker. Whatever the number, events from the standard
     /// input are stored when no others follow for a moment.
-    #[arg(long, value_name = "N", default_value_t = BATCH_BYTES, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..=128 << 20))]
+    #[arg(long, value_name = "SIZE", default_value_t = BATCH_BYTES, hide_default_value = true, value_parser = crate::budget::batch)]
     pub(crate) batch_bytes: u32,
 
     /// What to do about a line that is no event

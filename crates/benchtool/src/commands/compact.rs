@@ -1,16 +1,24 @@
 //! `benchtool compact`
 
+use tamias::{Layout, Request, Store};
+
 use crate::cli::CompactArgs;
-use crate::commands::existing;
+use crate::commands::{asked, existing};
 use crate::failure::Failure;
 use crate::output;
+use crate::tell::tell;
 
 pub(crate) fn run(args: &CompactArgs) -> Result<(), Failure> {
-    let store = existing(&args.store, args.sealing.options())?;
-    store.seal()?;
-    let before = store.info()?.segments.len();
-    store.compact()?;
-    let info = store.info()?;
+    let options = args.sealing.options();
+    let before = Store::open_read_only(&args.store)?.info()?.segments.len();
+    if asked(&args.store, Request::Compact)?.is_none() {
+        let store = existing(&args.store, options)?;
+        store.seal()?;
+        store.compact()?;
+    } else if options.segments == Layout::Columns {
+        tell!("note: another process writes to the store, and decides what its files consist of");
+    }
+    let info = Store::open_read_only(&args.store)?.info()?;
     let line = format!("compacted: {before} files became {}, {} events", info.segments.len(), info.events);
     output::write_line(&mut output::stdout(), &line)
 }

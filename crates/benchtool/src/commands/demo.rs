@@ -121,7 +121,7 @@ fn fill(store: &Store, segments: Segments, events: u64) -> Result<(), Failure> {
     let bar = progress::events("storing", events);
     let format = EventFormat::clef();
     let (mut generator, mut line, mut batch) = (Generator::new(SEED, events), Vec::new(), Batch::new());
-    let mut writer = Writer::new(store.clone());
+    let mut writer = Writer::new(store.clone(), Batch::new());
     let mut bytes = 0;
     while generator.write_next(&mut line) {
         batch.push(&line, &format).map_err(|rejection| Failure::Input(rejection.to_string()))?;

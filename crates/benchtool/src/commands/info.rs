@@ -1,63 +1,230 @@
 //! `benchtool info`
 
-use std::io::Write;
+use tamias::{Cause, HistoryEntry, Housekeeping, Info, Instant, Segment, Store, Traffic, Usage};
 
-use comfy_table::{CellAlignment, Table, presets};
-use tamias::Store;
-
-use crate::cli::InfoArgs;
+use crate::cli::{InfoArgs, InfoFormat};
+use crate::commands::settings;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, Field, json_string};
+use crate::units;
 
 pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
     let store = Store::open_read_only(&args.store)?;
     super::warn_of_unnamed(&store)?;
+    let housekeeping = store.housekeeping()?;
     let info = store.info()?;
-    let range = info.time_range.map_or("none".to_owned(), |(first, last)| format!("{first} to {last}"));
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header([
-        "file",
-        "bytes",
-        "events",
-        "value data (bytes)",
-        "blocks",
-        "in columns",
-        "first",
-        "last",
-    ]);
-    for column in 1..=5 {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let (mut file_bytes, mut column_bytes) = (0, 0);
-    for segment in &info.segments {
-        let (first, last) = segment.time_range;
-        let name = segment.file.as_ref().and_then(|file| file.file_name());
-        file_bytes += segment.file_bytes;
-        if segment.column_blocks > 0 {
-            column_bytes += segment.file_bytes;
-        }
-        table.add_row([
-            name.map_or("(not sealed yet)".into(), |name| name.to_string_lossy().into_owned()),
-            segment.file_bytes.to_string(),
-            segment.events.to_string(),
-            segment.bytes.to_string(),
-            segment.blocks.to_string(),
-            segment.column_blocks.to_string(),
-            first.to_string(),
-            last.to_string(),
-        ]);
-    }
-    let mut out = output::stdout();
-    write!(
-        out,
-        "store: \"{}\"\nevents (count): {}\nvalue data (bytes): {}\nfiles (bytes): {file_bytes}, those with columns: {column_bytes}\ntimestamp range: {range}\n\n{table}\n",
+    let text = match (args.history, args.format) {
+        (true, _) => history(args, &housekeeping.history),
+        (false, InfoFormat::Table) => table(args, &info, &housekeeping),
+        (false, InfoFormat::Json) => json(args, &info, &housekeeping, &store)?,
+    };
+    output::write_line(&mut output::stdout(), &text)
+}
+
+/// The bytes of all files, and of those among them that have columns.
+fn file_bytes(info: &Info) -> (u64, u64) {
+    let bytes = |segment: &Segment| segment.file_bytes;
+    let with_columns = info.segments.iter().filter(|segment| segment.column_blocks > 0);
+    (info.segments.iter().map(bytes).sum(), with_columns.map(bytes).sum())
+}
+
+fn time(args: &InfoArgs, instant: &Instant) -> String {
+    args.time_zone.text(instant.ticks()).unwrap_or_else(|| instant.to_string())
+}
+
+fn table(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping) -> String {
+    let time = |instant| time(args, instant);
+    let range = info.time_range.as_ref();
+    let range = range.map_or("none".to_owned(), |(first, last)| format!("{} to {}", time(first), time(last)));
+    let (file_bytes, column_bytes) = file_bytes(info);
+    let Usage { retired, quarantine, unnamed, .. } = housekeeping.usage;
+    let beside = [("held by readers", retired), ("in quarantine", quarantine), ("unnamed", unnamed)];
+    let beside = beside.iter().filter(|(_, bytes)| *bytes > 0);
+    let beside: String = beside.map(|(what, bytes)| format!("\n  {what}: {}", size(*bytes))).collect();
+    let written = per_byte(&housekeeping.traffic);
+    let head = format!(
+        "store:    {}\nevents:   {}\ntimes:    {range}\ndata:     {}\nfiles:    {}, of these {} in columns\n\
+         all:      {}{beside}\nwritten:  {}\nsettings: {}",
         args.store.display(),
         info.events,
-        info.bytes,
-    )
-    .and_then(|()| out.flush())
-    .map_err(|error| Failure::output(&error))
+        size(info.bytes),
+        size(file_bytes),
+        size(column_bytes),
+        size(housekeeping.usage.bounded()),
+        written.map_or("unknown".to_owned(), |times| format!("{times:.2} bytes for each that was appended")),
+        settings::text(&housekeeping.settings),
+    );
+    if info.segments.is_empty() {
+        return head;
+    }
+    let names = ["file", "bytes", "events", "data bytes", "blocks", "in columns", "first", "last"];
+    let rows: Vec<Vec<Field>> = info
+        .segments
+        .iter()
+        .map(|segment| {
+            let (first, last) = &segment.time_range;
+            vec![
+                Field::text(&name(segment).unwrap_or_else(|| "(not sealed yet)".to_owned())),
+                Field::number(&segment.file_bytes.to_string()),
+                Field::number(&segment.events.to_string()),
+                Field::number(&segment.bytes.to_string()),
+                Field::number(&segment.blocks.to_string()),
+                Field::number(&segment.column_blocks.to_string()),
+                Field::whole(&time(first)),
+                Field::whole(&time(last)),
+            ]
+        })
+        .collect();
+    format!("{head}\n{}", output::fitted(&names.map(str::to_owned), &rows))
+}
+
+/// `1234567 bytes (1.23 MB)`
+fn size(bytes: u64) -> String {
+    format!("{bytes} bytes ({})", units::bytes(bytes))
+}
+
+fn name(segment: &Segment) -> Option<String> {
+    Some(segment.file.as_ref()?.file_name()?.to_string_lossy().into_owned())
+}
+
+/// Bytes written for each that was appended; nothing where none was counted.
+fn per_byte(traffic: &Traffic) -> Option<f64> {
+    (traffic.appended > 0).then(|| traffic.written() as f64 / traffic.appended as f64)
+}
+
+fn cause(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Asked => "asked",
+        Cause::Age => "age",
+        Cause::Size => "size",
+        Cause::FullMedium => "full-disk",
+    }
+}
+
+fn history(args: &InfoArgs, entries: &[HistoryEntry]) -> String {
+    let names = ["from", "to", "why", "removals", "files", "bytes", "events", "first", "last"];
+    let rows = entries.iter().map(|entry| {
+        let number = |number: u64| Field::number(&number.to_string());
+        let time = |instant| Field::whole(&time(args, instant));
+        vec![
+            time(&entry.times.0),
+            time(&entry.times.1),
+            Field::text(cause(entry.cause)),
+            number(entry.removals.into()),
+            number(entry.files),
+            number(entry.file_bytes),
+            number(entry.events),
+            time(&entry.time_range.0),
+            time(&entry.time_range.1),
+        ]
+    });
+    output::fitted(&names.map(str::to_owned), &rows.collect::<Vec<_>>())
+}
+
+/// A JSON object, member by member.
+struct Object(String);
+
+impl Object {
+    fn new() -> Object {
+        Object("{".to_owned())
+    }
+
+    /// Adds a member whose value is this JSON text.
+    fn with(mut self, name: &str, json: &str) -> Object {
+        if self.0.len() > 1 {
+            self.0.push(',');
+        }
+        self.0.push_str(&json_string(name));
+        self.0.push(':');
+        self.0.push_str(json);
+        self
+    }
+
+    fn numbers(self, members: &[(&str, u64)]) -> Object {
+        members.iter().fold(self, |object, (name, number)| object.with(name, &number.to_string()))
+    }
+
+    fn range(self, range: Option<(Instant, Instant)>) -> Object {
+        let time = |instant: Option<Instant>| or_null(instant, |instant| json_string(&instant.to_string()));
+        self.with("first", &time(range.map(|(first, _)| first)))
+            .with("last", &time(range.map(|(_, last)| last)))
+    }
+
+    fn end(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+}
+
+fn array(items: impl Iterator<Item = String>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(","))
+}
+
+fn times((first, last): (Instant, Instant)) -> String {
+    array([first, last].iter().map(|instant| json_string(&instant.to_string())))
+}
+
+fn or_null<T>(value: Option<T>, json: impl FnOnce(T) -> String) -> String {
+    value.map_or("null".to_owned(), json)
+}
+
+fn json(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, store: &Store) -> Result<String, Failure> {
+    let Housekeeping { settings, history, traffic, usage } = housekeeping;
+    let Usage { segments, logs, manifests, unfinished, retired, unnamed, quarantine } = *usage;
+    let Traffic { appended, logs: to_logs, sealed, rewritten, manifests: to_manifests } = *traffic;
+    let (file_bytes, column_file_bytes) = file_bytes(info);
+    let damage = store.known_damage()?;
+    let bounds = Object::new()
+        .with("max_age_seconds", &or_null(settings.max_age, |age| age.as_secs_f64().to_string()))
+        .with("max_bytes", &or_null(settings.max_bytes, |bytes| bytes.to_string()))
+        .with("remove_oldest_when_full", &(settings.when_full == tamias::WhenFull::RemoveOldest).to_string());
+    let usage = Object::new().numbers(&[
+        ("bounded", usage.bounded()),
+        ("segments", segments),
+        ("logs", logs),
+        ("manifests", manifests),
+        ("unfinished", unfinished),
+        ("retired", retired),
+        ("unnamed", unnamed),
+        ("quarantine", quarantine),
+    ]);
+    let traffic = Object::new()
+        .numbers(&[
+            ("appended", appended),
+            ("logs", to_logs),
+            ("sealed", sealed),
+            ("rewritten", rewritten),
+            ("manifests", to_manifests),
+        ])
+        .with("per_byte_appended", &or_null(per_byte(traffic), |times| times.to_string()));
+    let history = history.iter().map(|entry| {
+        let object =
+            Object::new().with("times", &times(entry.times)).with("cause", &json_string(cause(entry.cause)));
+        let numbers = [("files", entry.files), ("file_bytes", entry.file_bytes), ("events", entry.events)];
+        let object = object.numbers(&[("removals", u64::from(entry.removals))]).numbers(&numbers);
+        object.range(Some(entry.time_range)).end()
+    });
+    let segments = info.segments.iter().map(|segment| {
+        let numbers = [
+            ("file_bytes", segment.file_bytes),
+            ("events", segment.events),
+            ("bytes", segment.bytes),
+            ("blocks", segment.blocks),
+            ("column_blocks", segment.column_blocks),
+        ];
+        let object = Object::new().with("file", &or_null(name(segment), |name| json_string(&name)));
+        object.numbers(&numbers).range(Some(segment.time_range)).end()
+    });
+    let object = Object::new()
+        .with("store", &json_string(&args.store.display().to_string()))
+        .numbers(&[("events", info.events), ("bytes", info.bytes)])
+        .numbers(&[("file_bytes", file_bytes), ("column_file_bytes", column_file_bytes)])
+        .numbers(&[("known_damage", damage.len() as u64)])
+        .range(info.time_range)
+        .with("settings", &bounds.end())
+        .with("usage", &usage.end())
+        .with("traffic", &traffic.end())
+        .with("history", &array(history))
+        .with("segments", &array(segments));
+    Ok(object.end())
 }

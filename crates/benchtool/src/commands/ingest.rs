@@ -17,6 +17,7 @@ use crate::rejects::{Rejects, Start};
 use crate::source::Source;
 use crate::splitter::Splitter;
 use crate::tell::tell;
+use crate::time_key::{self, Beginning, Told};
 use crate::writer::{Place, Writer};
 use crate::{output, progress, signals};
 
@@ -59,13 +60,16 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     let positions: Vec<Option<u64>> = starts.into_iter().map(|start| start.position).collect();
     signals::catch()?;
 
+    // Half as much again: the event that fills a batch may be long, and what is not used is never touched.
+    let room = || Batch::with_capacity(args.batch_bytes as usize / 2 * 3);
     let progress = progress::bytes("ingesting", sources.iter().map(Source::bytes).sum());
     let mut ingest = Ingest {
-        writer: Writer::new(store.clone()),
-        format: event_format(args),
+        writer: Writer::new(store.clone(), room()),
+        format: event_format(args, args.time_key.as_deref().unwrap_or(time_key::CLEF)),
+        args,
         on_invalid: args.on_invalid,
         batch_bytes: args.batch_bytes as usize,
-        batch: Batch::new(),
+        batch: room(),
         stored_bytes: 0,
         tally: Tally::default(),
         started: Instant::now(),
@@ -118,8 +122,8 @@ fn lost(source: &Source, position: Option<u64>) -> Failure {
     ))
 }
 
-fn event_format(args: &IngestArgs) -> EventFormat {
-    let mut format = EventFormat::time_key(&args.time_key)
+fn event_format(args: &IngestArgs, time_keys: &str) -> EventFormat {
+    let mut format = EventFormat::time_keys(time_keys)
         .time_format(args.time_format.clone())
         .event_bytes_max(LINE_BYTES_MAX);
     if args.now {
@@ -162,6 +166,8 @@ impl Tally {
 
 struct Ingest<'a> {
     writer: Writer,
+    args: &'a IngestArgs,
+    /// That of the present source.
     format: EventFormat,
     on_invalid: OnInvalid,
     batch_bytes: usize,
@@ -242,6 +248,13 @@ impl Ingest<'_> {
         let mut chunks = Chunks::read(source.into_reader(Arc::clone(&self.bytes_read)));
         let mut splitter = Splitter::new(LINE_BYTES_MAX);
         let mut skipped = 0;
+        let mut beginning = match self.args.time_key {
+            Some(_) => Beginning::known(),
+            None => {
+                self.format = event_format(self.args, time_key::CLEF);
+                Beginning::default()
+            }
+        };
         let (mut stored_at, mut patience) = (Instant::now(), FLOW);
         loop {
             let waited = chunks.next(PATIENCE);
@@ -254,15 +267,15 @@ impl Ingest<'_> {
             }
             match waited {
                 Ok(Waited::Chunk(chunk)) => {
-                    let bytes = chunk.len() as u64;
-                    let earlier = bytes.min(reading.start - skipped);
-                    skipped += earlier;
-                    reading.bytes += bytes - earlier;
-                    self.progress.set_position(self.bytes_read.load(Ordering::Relaxed));
-                    splitter.feed(&chunk, |entry| self.entry(reading, &entry, true))?;
+                    let told = beginning.take(&reading.name, chunk, self.args)?;
+                    let chunk = self.told(reading, told);
+                    self.chunk(reading, &mut splitter, &mut skipped, &chunk)?;
                 }
                 Ok(Waited::Nothing) => patience = Duration::ZERO,
                 Ok(Waited::End) => {
+                    let told = beginning.tell(&reading.name, self.args)?;
+                    let chunk = self.told(reading, told);
+                    self.chunk(reading, &mut splitter, &mut skipped, &chunk)?;
                     let is_whole = splitter.finish(|entry| self.entry(reading, &entry, false))?;
                     reading.check_start()?;
                     return match is_whole {
@@ -287,6 +300,37 @@ impl Ingest<'_> {
                 (stored_at, patience) = (Instant::now(), FLOW);
             }
         }
+    }
+
+    /// The bytes to be taken, with the time where the beginning of the source tells that it is.
+    fn told(&mut self, reading: &Reading, told: Told) -> Vec<u8> {
+        match told {
+            Told::Nothing => Vec::new(),
+            Told::Same(bytes) => bytes,
+            Told::Key(key, bytes) => {
+                self.format = event_format(self.args, key);
+                if key != time_key::CLEF {
+                    self.progress.suspend(|| tell!("{}: the time of the events is in `{key}`", reading.name));
+                }
+                bytes
+            }
+        }
+    }
+
+    /// Takes the next bytes of a source, of which so many were stored or rejected by earlier runs.
+    fn chunk(
+        &mut self,
+        reading: &mut Reading,
+        splitter: &mut Splitter,
+        skipped: &mut u64,
+        chunk: &[u8],
+    ) -> Result<(), Failure> {
+        let bytes = chunk.len() as u64;
+        let earlier = bytes.min(reading.start - *skipped);
+        *skipped += earlier;
+        reading.bytes += bytes - earlier;
+        self.progress.set_position(self.bytes_read.load(Ordering::Relaxed));
+        splitter.feed(chunk, |entry| self.entry(reading, &entry, true))
     }
 
     /// Takes an entry; its end may not have come where the source ended instead.

@@ -2,13 +2,13 @@
 
 use std::io::{self, IsTerminal};
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use tamias::{Key, Keys, Kind, RunOptions, Statement, Store};
 
 use crate::cli::{KeysArgs, KeysFormat};
 use crate::failure::Failure;
+use crate::output::Field;
 use crate::tell::tell;
-use crate::units::{percent, printable_line};
+use crate::units::percent;
 use crate::{output, progress, signals};
 
 /// How often it looks for Ctrl-C.
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &KeysArgs) -> Result<(), Failure> {
         false => KeysFormat::Ndjson,
     });
     let text = match format {
-        KeysFormat::Table => table(&keys).to_string(),
+        KeysFormat::Table => table(&keys),
         KeysFormat::Ndjson => keys.found().map(|key| object(&key)).collect::<Vec<String>>().join("\n"),
     };
     if !text.is_empty() {
@@ -77,7 +77,7 @@ pub(crate) fn show(store: &Store) -> Result<(), Failure> {
         }
         keys.add(row.get(0).and_then(|cell| cell.json()).unwrap_or_default());
     }
-    output::write_line(&mut output::stdout(), &table(&keys).to_string())?;
+    output::write_line(&mut output::stdout(), &table(&keys))?;
     tell(&keys, keys.documents(), store.info()?.events, 1, end);
     Ok(())
 }
@@ -112,54 +112,40 @@ fn tell(keys: &Keys, read: u64, of_all: u64, every: u64, end: End) {
     }
 }
 
-fn table(keys: &Keys) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["key", "values", "of events", "kinds", "examples"]);
-    for column in 1..=2 {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    for key in keys.found() {
-        let kinds: Vec<String> = match key.kinds().collect::<Vec<_>>()[..] {
-            [(kind, _)] => vec![name(kind).to_owned()],
-            ref kinds => kinds.iter().map(|(kind, count)| format!("{} {count}", name(*kind))).collect(),
-        };
-        let path = key.path();
-        // Of an array's elements there are more than events.
-        let share =
-            if path.contains("[?]") { String::new() } else { percent(key.values(), keys.documents()) };
-        table.add_row([
-            printable_line(&path).into_owned(),
-            key.values().to_string(),
-            share,
-            kinds.join(", "),
-            printable_line(&key.examples().join("  ")).into_owned(),
-        ]);
-    }
-    table
+fn table(keys: &Keys) -> String {
+    let names = ["key", "values", "of events", "kinds", "examples"].map(str::to_owned);
+    let rows: Vec<Vec<Field>> = keys.found().map(|key| fields(keys, &key)).collect();
+    output::fitted(&names, &rows)
+}
+
+fn fields(keys: &Keys, key: &Key<'_>) -> Vec<Field> {
+    let kinds: Vec<String> = match key.kinds().collect::<Vec<_>>()[..] {
+        [(kind, _)] => vec![name(kind).to_owned()],
+        ref kinds => kinds.iter().map(|(kind, count)| format!("{} {count}", name(*kind))).collect(),
+    };
+    let path = key.path();
+    // Of an array's elements there are more than events.
+    let share = if path.contains("[?]") { String::new() } else { percent(key.values(), keys.documents()) };
+    vec![
+        Field::text(&path),
+        Field::number(&key.values().to_string()),
+        Field::number(&share),
+        Field::text(&kinds.join(", ")),
+        Field::text(&key.examples().join("  ")),
+    ]
 }
 
 /// A key as a JSON object.
 fn object(key: &Key<'_>) -> String {
     let kinds: Vec<String> = key.kinds().map(|(kind, count)| format!("\"{}\":{count}", name(kind))).collect();
-    let examples: Vec<String> = key.examples().iter().map(|example| json(example)).collect();
+    let examples: Vec<String> = key.examples().iter().map(|example| output::json_string(example)).collect();
     format!(
         "{{\"key\":{},\"values\":{},\"kinds\":{{{}}},\"examples\":[{}]}}",
-        json(&key.path()),
+        output::json_string(&key.path()),
         key.values(),
         kinds.join(","),
         examples.join(",")
     )
-}
-
-/// A text as a JSON string.
-fn json(text: &str) -> String {
-    let mut parameters = tamias::Parameters::new();
-    parameters.set_text("text", text);
-    let string = tamias::Expression::prepare("$text", &parameters).map(|text| text.eval("{}"));
-    string.ok().and_then(Result::ok).flatten().unwrap_or_default()
 }
 
 fn name(kind: Kind) -> &'static str {

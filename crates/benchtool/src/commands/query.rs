@@ -1,33 +1,41 @@
 //! `benchtool query`
 
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, Read};
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::time::Instant;
 
 use comfy_table::{ContentArrangement, Table, presets};
-use tamias::{Kind, KindCounts, KindReport, LeftOut, Parameters, Query, Rows, RunOptions, Statement};
+use jiff::Timestamp;
+use tamias::{
+    Expression, Kind, KindCounts, KindReport, LeftOut, Parameters, Query, Rows, RunOptions, Statement,
+};
 
-use crate::cli::{Format, OnDamage, Parameter, Period, QueryArgs};
+use crate::cli::{Format, OnDamage, Parameter, Period, QueryArgs, Showing};
 use crate::failure::Failure;
 use crate::instants::{Shown, Zone};
-use crate::output;
+use crate::output::{self, LATEST_ROWS, Look, Which, Written};
 use crate::output_file::OutputFile;
-use crate::tell::tell;
-use crate::units::{printable, printable_line};
+use crate::pager::Out;
+use crate::screen::Screen;
+use crate::signals::{self, Cancels};
+use crate::tell::{self, tell};
+use crate::units::printable_line;
 
 pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     let text = match args.query.as_str() {
         "-" => read_query()?,
         text => text.to_owned(),
     };
+    let screen = if args.output.is_some() { Screen::FILE } else { Screen::of_stdout() };
     let mut parameters = parameters(&args.params);
     set_zone(&mut parameters, &args.period.time_zone)?;
-    let query = within(&Statement::parse(&text)?, &args.period)?.bind(&parameters)?;
+    let (statement, which) = asked(&text, args, &screen)?;
+    let query = statement.bind(&parameters)?;
     check_used(&args.params, &query)?;
     let store = super::read(&args.store, &args.reading)?;
-    let mut out = output::stdout();
     let analyze = match query.is_explain() {
-        Some(false) => return output::write_line(&mut out, query.explain().trim_end()),
+        Some(false) => return output::write_line(&mut output::stdout(), query.explain().trim_end()),
         Some(true) => true,
         None => false,
     };
@@ -41,33 +49,104 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         OnDamage::Fail => (snapshot.run(&query, options), LeftOut::default()),
         OnDamage::Skip => snapshot.run_past_damage(&query, options),
     };
-    let count = if analyze {
+    let written = if analyze {
         while rows.next_row()?.is_some() {}
-        output::write_line(&mut out, rows.analysis().trim_end())?;
-        rows.stats().rows
+        output::write_line(&mut output::stdout(), rows.analysis().trim_end())?;
+        Written { rows: rows.stats().rows, ..Written::default() }
+    } else if let Some(path) = &args.output {
+        write_file(&mut rows, &query, which, &args.showing, &args.period.time_zone, path)?
     } else {
-        let is_table = args.output.is_none() && io::stdout().is_terminal();
-        let format = args.format.unwrap_or(if is_table { Format::Table } else { Format::Ndjson });
-        let shown = Shown::new(&query, &args.period.time_zone);
-        match &args.output {
-            None => output::write_rows(&mut rows, format, &shown, &mut out)?,
-            Some(path) => {
-                let mut file = OutputFile::create(path)?;
-                let count = match file_format(format)? {
-                    None => output::write_rows(&mut rows, format, &shown, &mut file)?,
-                    Some(write) => write(&mut rows, &query.instant_columns(), &mut file)?,
-                };
-                file.finish()?;
-                count
-            }
-        }
+        show(&mut rows, &query, which, &args.period.time_zone, &args.showing, screen)?
     };
     if let Some(report) = rows.kinds() {
         tell!("{}", kind_table(&report));
     }
-    tell_left_out(&left_out);
+    for damage in left_out.damage() {
+        tell::left_out(damage);
+    }
     tell_warnings(&rows);
-    if count == 0 && args.exit_status { Err(Failure::NoRows) } else { Ok(()) }
+    if let Some(id) = written.last_id.filter(|_| Some(written.rows) == args.limit) {
+        tell!("next page: --after {id}");
+    }
+    if written.rows == 0 && args.exit_status { Err(Failure::NoRows) } else { Ok(()) }
+}
+
+/// The query that is run, and which of its rows are written.
+fn asked(text: &str, args: &QueryArgs, screen: &Screen) -> Result<(Statement, Which), Failure> {
+    let statement = within(&Statement::parse(text)?, &args.period)?;
+    let Some(limit) = args.limit else { return Ok(latest(statement, screen)) };
+    let after = args.after.map(|id| id.to_string());
+    match statement.page(after.as_deref(), limit) {
+        Some(page) => Ok((page, Which::Page)),
+        None => Err(Failure::Usage(
+            "--limit is for queries without a `limit`, whose rows are those of events in the order of time"
+                .to_owned(),
+        )),
+    }
+}
+
+/// On a terminal the latest rows of a query that does not say which.
+pub(crate) fn latest(statement: Statement, screen: &Screen) -> (Statement, Which) {
+    match statement.latest(LATEST_ROWS + 1).filter(|_| screen.is_terminal()) {
+        Some(latest) => (latest, Which::Reversed(LATEST_ROWS)),
+        None => (statement, Which::All),
+    }
+}
+
+/// Writes rows to the standard output.
+pub(crate) fn show(
+    rows: &mut Rows,
+    query: &Query,
+    which: Which,
+    zone: &Zone,
+    showing: &Showing,
+    screen: Screen,
+) -> Result<Written, Failure> {
+    let usual = if screen.is_terminal() { output::usual_format(rows.columns()) } else { Format::Ndjson };
+    let shown = Shown::new(query, zone, showing.ticks);
+    let look = Look { format: showing.format.unwrap_or(usual), shown: &shown, screen };
+    let mut out = Out::open(&screen, !showing.no_pager);
+    // Ctrl-C ends the query, and leaves the terminal to the pager.
+    let cancels = screen.is_terminal().then(|| {
+        signals::catch_for_queries()?;
+        Cancels::query(&rows.cancel_handle())
+    });
+    let cancels = cancels.transpose()?;
+    let written = look.write_rows(rows, which, &mut out);
+    let written = out.finish(written)?;
+    drop(cancels);
+    if let (true, Which::Reversed(most)) = (written.has_more, which) {
+        tell!(
+            "these are the latest {most} rows, there are more; a condition, a limit or --since asks for others"
+        );
+    }
+    Ok(written)
+}
+
+/// Writes rows into a file, which takes its place when it is whole.
+pub(crate) fn write_file(
+    rows: &mut Rows,
+    query: &Query,
+    which: Which,
+    showing: &Showing,
+    zone: &Zone,
+    path: &Path,
+) -> Result<Written, Failure> {
+    let format = showing.format.unwrap_or(Format::Ndjson);
+    let shown = Shown::new(query, zone, showing.ticks);
+    let mut file = OutputFile::create(path)?;
+    let written = match file_format(format)? {
+        None => Look { format, shown: &shown, screen: Screen::FILE }.write_rows(rows, which, &mut file)?,
+        Some(_) if which == Which::Page => {
+            return Err(Failure::Usage("parquet and arrow files take no --limit".to_owned()));
+        }
+        Some(write) => {
+            let rows = write(rows, &query.instant_columns(), &mut file)?;
+            Written { rows, ..Written::default() }
+        }
+    };
+    file.finish()?;
+    Ok(written)
 }
 
 /// Writes the rows of a query as columns that have types.
@@ -92,7 +171,7 @@ fn file_format(format: Format) -> Result<Option<WriteColumns>, Failure> {
 fn file_format(format: Format) -> Result<Option<WriteColumns>, Failure> {
     match format {
         Format::Parquet | Format::Arrow => Err(Failure::Usage(
-            "this benchtool was built without parquet and arrow: \
+            "this program was built without parquet and arrow: \
              cargo install --path crates/benchtool --features columnar"
                 .to_owned(),
         )),
@@ -157,15 +236,23 @@ const KINDS: [(Kind, &str); 7] = [
 /// The query for the events of a period.
 pub(crate) fn within(statement: &Statement, period: &Period) -> Result<Statement, Failure> {
     let Period { from, to, since, time_zone } = period;
-    let read = |text: &Option<String>| match text {
-        Some(text) => time_zone.read(text).map(Some).map_err(Failure::Usage),
-        None => Ok(None),
-    };
+    let now = Timestamp::now();
+    let moment = |text: &String| time_zone.moment(text, now);
     let from = match since {
-        Some(ticks) => tamias::Instant::from_ticks(tamias::Instant::now().ticks().saturating_sub(*ticks)),
-        None => read(from)?,
+        Some(since) => Some(time_zone.since(since, now)),
+        None => from.as_ref().map(moment),
     };
-    Ok(statement.between(from, read(to)?))
+    let from = from.transpose().map_err(Failure::Usage)?;
+    let to = to.as_ref().map(moment).transpose().map_err(Failure::Usage)?;
+    Ok(statement.between(from, to))
+}
+
+/// The text of a condition that was given by itself, to be part of a query; a place in its errors is one in this text.
+pub(crate) fn condition(text: Option<&str>, parameters: &Parameters) -> Result<String, Failure> {
+    let Some(text) = text else { return Ok("true".to_owned()) };
+    Expression::prepare(text, parameters)?;
+    // It may end with a comment.
+    Ok(format!("({text}\n)"))
 }
 
 /// Reads the query from the standard input, no more of it than a query may have and a little.
@@ -180,13 +267,6 @@ fn read_query() -> Result<String, Failure> {
 /// More than a query may have: what is longer is told by the parser.
 const QUERY_BYTES_READ: u64 = 1 << 20;
 
-/// Says what the rows do not cover.
-fn tell_left_out(left_out: &LeftOut) {
-    for damage in left_out.damage() {
-        tell!("\x1b[1;33mleft out:\x1b[0m {}", printable(&damage.to_string()));
-    }
-}
-
 /// Queries mean the same time zone as `--from` and `--to`.
 pub(crate) fn set_zone(parameters: &mut Parameters, zone: &Zone) -> Result<(), Failure> {
     parameters.set_zone(&zone.name()).map(drop).map_err(|error| Failure::Usage(error.to_string()))
@@ -195,7 +275,7 @@ pub(crate) fn set_zone(parameters: &mut Parameters, zone: &Zone) -> Result<(), F
 /// Beside the rows, never among them.
 pub(crate) fn tell_warnings(rows: &Rows) {
     for warning in rows.warnings() {
-        tell!("\x1b[1;33mwarning:\x1b[0m {}", printable(&warning.to_string()));
+        tell::warning(warning);
     }
 }
 

@@ -1,11 +1,12 @@
 //! `benchtool remove`
 
+use std::path::Path;
 use std::time::SystemTime;
 
-use tamias::{Instant, Options, Retention, Store};
+use tamias::{Instant, Options, Removed, Reply, Request, Retention, Store};
 
 use crate::cli::RemoveArgs;
-use crate::commands::existing;
+use crate::commands::{asked, existing};
 use crate::failure::Failure;
 use crate::tell::tell;
 use crate::{instants, output};
@@ -19,36 +20,44 @@ pub(crate) fn run(args: &RemoveArgs) -> Result<(), Failure> {
         (None, None) => None,
     };
     let retention = Retention { before, file_bytes_max: args.max_bytes };
-    // Events that are not sealed yet count as well.
-    let sealed = existing(&args.store, Options::default()).and_then(|store| {
-        if !args.dry_run {
-            store.seal()?;
+    let (removed, left) = match args.dry_run {
+        true => {
+            let store = Store::open_read_only(&args.store)?;
+            let removed = store.plan_removal(retention)?;
+            let left = store.info()?.events - removed.events;
+            (removed, left)
         }
-        Ok(store)
-    });
-    let (removed, left) = match sealed {
-        Ok(store) => {
-            let removed = store.remove(retention, args.dry_run)?;
-            (removed, store.info()?.events)
-        }
-        // Removing needs no room, and makes some.
-        Err(Failure::NoRoom(error)) => {
-            tell!("warning: {error}; events that are not sealed yet stay for now");
-            let removed = Store::remove_from(&args.store, retention, args.dry_run)?;
-            (removed, Store::open_read_only(&args.store)?.info()?.events)
-        }
-        Err(failure) => return Err(failure),
+        false => (remove(&args.store, retention)?, Store::open_read_only(&args.store)?.info()?.events),
     };
     let what = if args.dry_run { "would be removed" } else { "removed" };
     let range = removed.time_range.map_or(String::new(), |(first, last)| format!(", from {first} to {last}"));
     let line = format!(
-        "{what}: {} files of {} bytes, {} events{range}; {} events stay",
+        "{what}: {} files of {} bytes, {} events{range}; {left} events stay",
         removed.files.len(),
         removed.file_bytes,
         removed.events,
-        left - if args.dry_run { removed.events } else { 0 }
     );
     output::write_line(&mut output::stdout(), &line)
+}
+
+/// Removes what need not be kept, or lets the process do it that writes. Events that are not sealed yet count as well.
+fn remove(folder: &Path, retention: Retention) -> Result<Removed, Failure> {
+    if let Some(Reply::Removed(removed)) = asked(folder, Request::Remove(retention))? {
+        return Ok(removed);
+    }
+    let sealed = existing(folder, Options::default()).and_then(|store| {
+        store.seal()?;
+        Ok(store)
+    });
+    match sealed {
+        Ok(store) => Ok(store.remove(retention, false)?),
+        // Removing needs no room, and makes some.
+        Err(Failure::NoRoom(error)) => {
+            tell!("warning: {error}; events that are not sealed yet stay for now");
+            Ok(Store::remove_from(folder, retention, false)?)
+        }
+        Err(failure) => Err(failure),
+    }
 }
 
 /// The instant so many ticks ago; the first of all if there is none.

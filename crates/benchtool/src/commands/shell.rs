@@ -1,7 +1,7 @@
 //! `benchtool shell`
 
 use std::io::{self, BufRead, IsTerminal, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::ValueEnum;
@@ -10,14 +10,15 @@ use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
-use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::validate::Validator;
 use rustyline::{Behavior, CompletionType, Config, Context, Editor, Helper};
 use tamias::{Parameters, Rows, RunOptions, Statement, Store};
 
-use crate::cli::{Format, Period, ShellArgs};
-use crate::completion::{Words, is_ended};
+use crate::cli::{Format, Period, ShellArgs, Showing};
+use crate::completion::{Words, is_ended, is_open};
 use crate::failure::Failure;
-use crate::instants::{Shown, Zone};
+use crate::instants::Zone;
+use crate::screen::Screen;
 use crate::signals::{self, Cancels};
 use crate::tell::{self, tell};
 use crate::{commands, output, units};
@@ -25,22 +26,27 @@ use crate::{commands, output, units};
 pub(crate) fn run(args: &ShellArgs) -> Result<(), Failure> {
     let store = Store::open_read_only(&args.store)?;
     signals::catch_for_queries()?;
-    let usual = if io::stdout().is_terminal() { Format::Table } else { Format::Ndjson };
+    let is_for_people = io::stdin().is_terminal();
     let mut shell = Shell {
         store,
+        folder: args.store.clone(),
         period: args.period.clone(),
-        format: args.format.unwrap_or(usual),
-        is_for_people: io::stdin().is_terminal(),
+        showing: args.showing.clone(),
+        once: None,
+        is_timed: is_for_people,
     };
-    if shell.is_for_people { shell.converse() } else { shell.read(io::stdin().lock()) }
+    if is_for_people { shell.converse() } else { shell.read(io::stdin().lock()) }
 }
 
 struct Shell {
     store: Store,
+    folder: PathBuf,
     period: Period,
-    format: Format,
-    /// Whether somebody types, who is told how long things took, and who goes on after an error.
-    is_for_people: bool,
+    showing: Showing,
+    /// Where the rows of the next query go, instead of the standard output.
+    once: Option<PathBuf>,
+    /// Whether it is told how long a query took, and what it read.
+    is_timed: bool,
 }
 
 /// What came of a piece of input.
@@ -50,11 +56,18 @@ enum Next {
     Leave,
 }
 
+const PROMPT: &str = "tamias> ";
+const CONTINUATION: &str = "     …> ";
+
 const HELP: &str = "\
-A query ends with a semicolon or an empty line. Tab completes words and keys, Ctrl-C cancels a running query.
-  .keys            the keys that events have
-  .format FORMAT   table, ndjson, json, csv, raw or markdown
-  .zone ZONE       the time zone of instants in tables
+Enter runs a query that is complete. Others go on at …>; a semicolon or an empty line ends them.
+Tab completes words and keys, Ctrl-C cancels a running query or leaves an unfinished one.
+  .schema          the keys that events have, with the kinds of their values (.keys as well)
+  .mode FORMAT     how rows are written: table, log, vertical, chart, ndjson, json, csv, raw, markdown,
+                   or auto (.format as well)
+  .once FILE       write the rows of the next query into a file
+  .timer on|off    tell how long a query took, and what it read
+  .zone ZONE       the time zone of queries and of times in the output
   .help            this
   .exit            leave; Ctrl-D as well";
 
@@ -64,34 +77,47 @@ impl Shell {
         let broken = |error: ReadlineError| Failure::Io(format!("the terminal: {error}"));
         let config = Config::builder()
             .completion_type(CompletionType::List)
-            .auto_add_history(true)
             // The prompt is no data, so it is kept out of the standard output.
             .behavior(Behavior::PreferTerm)
             .build();
         let mut editor: Editor<Assistant, FileHistory> = Editor::with_config(config).map_err(broken)?;
         editor.set_helper(Some(Assistant { words: Words::of(&self.store)? }));
-        let history = history_file();
+        let history = history_file(&self.folder);
         if let Some(file) = &history {
             // There may be none yet.
             let _ = editor.load_history(file);
         }
-        tell!("{} events. End a query with a semicolon; .help tells more.", self.store.info()?.events);
+        tell!("{} events. Enter runs a query; .help tells more.", self.store.info()?.events);
+        let mut text = String::new();
         loop {
-            let text = match editor.readline("tamias> ") {
-                Ok(text) => text,
-                Err(ReadlineError::Interrupted) => {
+            let prompt = if text.is_empty() { PROMPT } else { CONTINUATION };
+            let line = match editor.readline(prompt) {
+                Ok(line) => line,
+                Err(ReadlineError::Interrupted) if text.is_empty() => {
                     tell!("(Ctrl-D leaves)");
+                    continue;
+                }
+                Err(ReadlineError::Interrupted) => {
+                    text.clear();
                     continue;
                 }
                 Err(ReadlineError::Eof) => break,
                 Err(error) => return Err(broken(error)),
             };
+            text.push_str(&line);
+            if !line.trim().is_empty() && is_unfinished(&text) {
+                text.push('\n');
+                continue;
+            }
+            let text = std::mem::take(&mut text);
+            let text = text.trim();
+            // Without a history this conversation goes on all the same.
+            let _ = editor.add_history_entry(text);
             if let Some(file) = &history {
-                // Without it this conversation goes on all the same.
                 let folder = file.parent().map(std::fs::create_dir_all);
                 let _ = folder.map(|_| editor.append_history(file));
             }
-            match self.answer(&text) {
+            match self.answer(text) {
                 Ok(Next::GoOn) => {}
                 Ok(Next::Leave) => break,
                 Err(Failure::ClosedPipe) => return Err(Failure::ClosedPipe),
@@ -131,15 +157,16 @@ impl Shell {
             "" => {}
             ".exit" | ".quit" | "exit" | "quit" if argument.is_empty() => return Ok(Next::Leave),
             ".help" => tell!("{HELP}"),
-            ".keys" => commands::keys::show(&self.store)?,
-            ".format" => {
-                self.format = Format::from_str(argument, true).map_err(|_| {
-                    let names: Vec<String> = Format::value_variants()
-                        .iter()
-                        .filter_map(|format| Some(format.to_possible_value()?.get_name().to_owned()))
-                        .collect();
-                    Failure::Usage(format!("'{argument}' is no format: {}", names.join(", ")))
-                })?;
+            ".keys" | ".schema" => commands::keys::show(&self.store)?,
+            ".format" | ".mode" => self.showing.format = format(argument)?,
+            ".once" if argument.is_empty() => return Err(Failure::Usage("write .once FILE".to_owned())),
+            ".once" => self.once = Some(PathBuf::from(argument)),
+            ".timer" => {
+                self.is_timed = match argument {
+                    "on" => true,
+                    "off" => false,
+                    _ => return Err(Failure::Usage("write .timer on, or .timer off".to_owned())),
+                }
             }
             ".zone" => self.period.time_zone = Zone::parse(argument).map_err(Failure::Usage)?,
             _ if command.starts_with('.') => {
@@ -150,37 +177,68 @@ impl Shell {
         Ok(Next::GoOn)
     }
 
-    fn query(&self, text: &str) -> Result<(), Failure> {
+    fn query(&mut self, text: &str) -> Result<(), Failure> {
         let started = Instant::now();
+        let once = self.once.take();
+        let screen = if once.is_some() { Screen::FILE } else { Screen::of_stdout() };
         let statement = commands::query::within(&Statement::parse(text)?, &self.period)?;
+        let (statement, which) = commands::query::latest(statement, &screen);
+        let zone = &self.period.time_zone;
         let mut parameters = Parameters::new();
-        commands::query::set_zone(&mut parameters, &self.period.time_zone)?;
+        commands::query::set_zone(&mut parameters, zone)?;
         let query = statement.bind(&parameters)?;
-        let mut out = output::stdout();
         let is_analyzed = match query.is_explain() {
-            Some(false) => return output::write_line(&mut out, query.explain().trim_end()),
+            Some(false) => return output::write_line(&mut output::stdout(), query.explain().trim_end()),
             Some(true) => true,
             None => false,
         };
         let threads = commands::query::processors();
         let options = RunOptions { threads, measure: is_analyzed, ..RunOptions::default() };
         let mut rows = self.store.run_with(&query, options)?;
-        let cancels = Cancels::query(&rows.cancel_handle())?;
-        let written = if is_analyzed {
-            read_all(&mut rows).and_then(|()| output::write_line(&mut out, rows.analysis().trim_end()))
+        if is_analyzed {
+            let cancels = Cancels::query(&rows.cancel_handle())?;
+            read_all(&mut rows)?;
+            drop(cancels);
+            output::write_line(&mut output::stdout(), rows.analysis().trim_end())?;
+        } else if let Some(path) = once {
+            let cancels = Cancels::query(&rows.cancel_handle())?;
+            commands::query::write_file(&mut rows, &query, which, &self.showing, zone, &path)?;
+            drop(cancels);
         } else {
-            let shown = Shown::new(&query, &self.period.time_zone);
-            output::write_rows(&mut rows, self.format, &shown, &mut out).map(drop)
-        };
-        drop(cancels);
-        written?;
+            commands::query::show(&mut rows, &query, which, zone, &self.showing, screen)?;
+        }
         commands::query::tell_warnings(&rows);
-        if self.is_for_people {
+        if self.is_timed {
             let stats = rows.stats();
             let (rows, time) = (stats.rows, units::duration(started.elapsed()));
-            tell!("{rows} {} in {time}", if rows == 1 { "row" } else { "rows" });
+            let read = units::bytes(stats.bytes);
+            tell!("{rows} {} in {time}, {read} read", if rows == 1 { "row" } else { "rows" });
         }
         Ok(())
+    }
+}
+
+/// The format of this name; none for the usual one.
+fn format(name: &str) -> Result<Option<Format>, Failure> {
+    if name == "auto" {
+        return Ok(None);
+    }
+    Format::from_str(name, true).map(Some).map_err(|_| {
+        let values = Format::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let names: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();
+        Failure::Usage(format!("'{name}' is not a format: auto, {}", names.join(", ")))
+    })
+}
+
+/// Whether a text is the beginning of a query, to which more has to come.
+fn is_unfinished(text: &str) -> bool {
+    if is_ended(text) {
+        return false;
+    }
+    match Statement::parse(text) {
+        // One that reads events still has to say so.
+        Ok(statement) => statement.bind(&Parameters::new()).is_err_and(|error| error.is_without_stream()),
+        Err(error) => is_open(text) || error.span().start >= text.trim_end().len(),
     }
 }
 
@@ -192,11 +250,14 @@ fn read_all(rows: &mut Rows) -> Result<(), Failure> {
 /// More than a query may have: what is longer is told by the parser.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
-/// Where what was typed is kept, as the XDG rules have it.
-fn history_file() -> Option<PathBuf> {
+/// Where what was typed for a store is kept, as the XDG rules have it: by the store's name, and by its path.
+fn history_file(store: &Path) -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
     let state = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")))?;
-    Some(state.join("tamias").join("history"))
+    let store = store.canonicalize().ok()?;
+    let name = store.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let path = crc32fast::hash(store.as_os_str().as_encoded_bytes());
+    Some(state.join("tamias").join(format!("history-{name}-{path:08x}")))
 }
 
 /// What helps to type.
@@ -219,12 +280,4 @@ impl Completer for Assistant {
     }
 }
 
-impl Validator for Assistant {
-    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        Ok(if is_ended(context.input()) {
-            ValidationResult::Valid(None)
-        } else {
-            ValidationResult::Incomplete
-        })
-    }
-}
+impl Validator for Assistant {}

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::tool::{count, folder, tool};
+use crate::tool::{count, folder, objects, tool};
 
 /// The largest file of the store: the segment with the events.
 fn largest_file(store: &Path) -> PathBuf {
@@ -24,7 +24,7 @@ fn largest_file(store: &Path) -> PathBuf {
 
 /// Makes a store of 5000 events in `s` and alters a byte of its largest file, which it gives.
 pub(crate) fn damaged_store(folder: &Path) -> PathBuf {
-    tool(folder, &["demo", "--events", "5000", "--keep", "s"]).well();
+    tool(folder, &["demo", "--events", "5000", "--keep", "s", "--segments", "text"]).well();
     let file = largest_file(&folder.join("s"));
     let mut bytes = fs::read(&file).unwrap();
     let place = bytes.windows(16).position(|window| window == b"/api/customers/1").unwrap();
@@ -87,10 +87,15 @@ fn info_lists_the_files() {
     let folder = folder();
     tool(folder.path(), &["demo", "--events", "2000", "--keep", "s"]).well();
     let run = tool(folder.path(), &["info", "s"]).well();
-    assert!(run.out.starts_with("store: \"s\"\nevents (count): 2000\n"), "{}", run.out);
-    let rows: Vec<&str> = run.out.lines().filter(|line| line.starts_with('|')).collect();
-    assert_eq!(rows.len(), 3, "a head, a rule and one file: {}", run.out);
-    assert!(rows[2].contains(" 2000 ") && rows[2].contains("2024-"), "{}", run.out);
+    assert!(run.out.starts_with("store:    s\nevents:   2000\n"), "{}", run.out);
+    let rows: Vec<&str> = run.out.lines().filter(|line| line.starts_with('│')).collect();
+    assert_eq!(rows.len(), 2, "a head and one file: {}", run.out);
+    assert!(rows[1].contains(" 2000 ") && rows[1].contains("2024-"), "{}", run.out);
+    let run = tool(folder.path(), &["info", "s", "--format", "json"]).well();
+    let info = &objects(&run.out)[0];
+    assert_eq!((&info["events"], &info["store"]), (&2000.into(), &"s".into()));
+    assert_eq!(info["segments"][0]["events"], 2000);
+    assert!(info["first"].as_str().is_some_and(|time| time.starts_with("2024-05-27T")), "{}", run.out);
 }
 
 #[test]
@@ -184,7 +189,7 @@ fn verify_deep_finds_what_was_written_wrongly() {
 #[test]
 fn verify_deep_finds_nothing_where_nothing_is_wrong() {
     let folder = folder();
-    tool(folder.path(), &["demo", "--events", "5000", "--keep", "s"]).well();
+    tool(folder.path(), &["demo", "--events", "5000", "--keep", "s", "--segments", "text"]).well();
     let sound = "sound: 5000 events in 1 segments, documents and statistics checked\n";
     assert_eq!(tool(folder.path(), &["verify", "s", "--deep"]).well().out, sound);
     // What is damaged is told as damage, and nothing else of it.

@@ -389,3 +389,47 @@ const THREE_LINES: &[u8] = b"{\"@t\":\"2024-05-29T10:56:01Z\",\"N\":1}
 {\"@t\":\"2024-05-29T10:56:02Z\",\"N\":2}
 {\"@t\":\"2024-05-29T10:56:03Z\",\"N\":3}
 ";
+
+#[test]
+fn the_time_key_is_found_out_and_told() {
+    let folder = folder();
+    for (key, line) in [
+        ("ts", r#"{"ts":1716980161.5,"n":1}"#),
+        ("@timestamp", r#"{"@timestamp":"2024-05-29T10:56:01.5Z","n":1}"#),
+        ("created_at", r#"{"created_at":"2024-05-29T10:56:01.5Z","time":12,"n":1}"#),
+        ("__REALTIME_TIMESTAMP", r#"{"__REALTIME_TIMESTAMP":"1716980161500000","MESSAGE":"hi","n":1}"#),
+    ] {
+        let store = format!("s{key}");
+        let run = tool_with_input(folder.path(), &["ingest", &store, "-"], line.as_bytes()).well();
+        assert_eq!(run.err, format!("standard input: the time of the events is in `{key}`\n"));
+        let rows = rows(folder.path(), &store, "select ToIsoString(@Timestamp) as t from stream");
+        assert_eq!(rows[0]["t"], "2024-05-29T10:56:01.5000000Z", "{key}");
+    }
+    // Each file has its own.
+    std::fs::write(folder.path().join("a"), "{\"ts\":1716980161}\n").unwrap();
+    std::fs::write(folder.path().join("b"), "{\"@t\":\"2024-05-29T10:56:01Z\"}\n").unwrap();
+    let run = tool(folder.path(), &["ingest", "both", "a", "b"]).well();
+    assert_eq!((figures(&run.out).0, run.err.as_str()), (2, "a: the time of the events is in `ts`\n"));
+}
+
+#[test]
+fn events_without_a_usual_time_key_are_one_error_with_the_candidates() {
+    let folder = folder();
+    let line = r#"{"when":"2024-05-29T10:56:01Z","event":{"created":"2024-05-29T10:56:02Z"},"n":1}"#;
+    let lines = format!("{line}\n").repeat(5000);
+    std::fs::write(folder.path().join("log"), &lines).unwrap();
+    let run = tool(folder.path(), &["ingest", "s", "log"]).with(4);
+    assert_eq!((figures(&run.out).2, run.err.lines().count()), (0, 1), "{run:?}");
+    assert!(run.err.contains("the first 100 events have no time under a usual key"), "{}", run.err);
+    assert!(run.err.contains("`event.created`, `when`; name one with --time-key"), "{}", run.err);
+    // The same file with the right key, a path; another key where that is missing.
+    let run = tool(folder.path(), &["ingest", "s", "log", "--time-key", "event.created,when"]).well();
+    assert_eq!(figures(&run.out).0, 5000);
+    let query = "select ToIsoString(min(@Timestamp)) as t from stream";
+    assert_eq!(rows(folder.path(), "s", query)[0]["t"], "2024-05-29T10:56:02.0000000Z");
+    let other = br#"{"when":"2024-05-29T10:56:01Z"}"#;
+    tool_with_input(folder.path(), &["ingest", "s", "-", "--time-key", "event.created,when"], other).well();
+    let run = tool_with_input(folder.path(), &["ingest", "s", "-"], br#"{"n":1}"#).with(4);
+    assert!(run.err.contains("--now"), "{}", run.err);
+    tool_with_input(folder.path(), &["ingest", "s", "-", "--now"], br#"{"n":1}"#).well();
+}

@@ -13,6 +13,7 @@ mod ingest;
 mod interruption;
 mod keys;
 mod limits;
+mod looking;
 mod lost;
 mod order;
 mod output_file;
@@ -20,6 +21,8 @@ mod period;
 mod query;
 mod real;
 mod resume;
+#[cfg(unix)]
+mod screens;
 mod shell;
 mod shred;
 mod tool;

@@ -24,7 +24,7 @@ fn a_period_is_a_condition_on_the_time() {
     tool_with_input(folder.path(), &["ingest", "s", "-"], &events(2, 5000)).well();
     let run = tool(
         folder.path(),
-        &["query", "s", "select @Timestamp as t from stream limit 2500", "--format", "raw"],
+        &["query", "s", "select @Timestamp as t from stream limit 2500", "--format", "raw", "--ticks"],
     );
     let middle: u64 = run.well().out.lines().last().unwrap().parse().unwrap();
     let iso = |ticks: u64| {
@@ -76,36 +76,64 @@ fn what_is_no_time_is_a_mistake_of_usage() {
     let query = |options: &[&str]| {
         tool(folder.path(), &[&["query", "s", "select @Id from stream"][..], options].concat()).with(2).err
     };
-    assert!(query(&["--from", "yesterday"]).contains("'yesterday' is no time: write 2024-05-29"));
+    assert!(query(&["--from", "eternity"]).contains("'eternity' is not a time: write 2024-05-29"));
     assert!(query(&["--since", "15"]).contains("'15' is no duration: write 15m"));
     assert!(query(&["--time-zone", "Atlantis"]).contains("'Atlantis' is no time zone"));
     query(&["--since", "15m", "--from", "2024-05-29"]);
 }
 
+/// A change of what was promised: NDJSON, JSON, CSV and raw had ticks.
 #[test]
-fn instants_can_be_read_in_tables_and_are_exact_elsewhere() {
+fn instants_are_times_in_all_formats_and_numbers_on_demand() {
     let folder = folder();
     let event = b"{\"@t\":\"2024-05-29T10:56:01.1234567Z\",\"@st\":\"2024-05-29T10:56:00Z\",\"N\":638525769610000000}\n";
     tool_with_input(folder.path(), &["ingest", "s", "-"], event).well();
-    let show = |query: &str, format: &str, zone: &str| {
-        let arguments = ["query", "s", query, "--format", format, "--time-zone", zone];
-        tool(folder.path(), &arguments).well().out
+    let show = |query: &str, format: &str, options: &[&str]| {
+        let arguments = ["query", "s", query, "--format", format];
+        tool(folder.path(), &[&arguments[..], options].concat()).well().out
     };
     assert_eq!(
-        show("select @t, @Start, N from stream", "markdown", "UTC"),
+        show("select @t, @Start, N from stream", "markdown", &[]),
         "| @t | @Start | N |\n|---|---|---|\n| 2024-05-29T10:56:01.1234567Z | 2024-05-29T10:56:00Z | 638525769610000000 |\n"
     );
-    let table = show("select max(@Timestamp) as m from stream group by time(1h)", "table", "Europe/Berlin");
+    let berlin = ["--time-zone", "Europe/Berlin"];
+    let table = show("select max(@Timestamp) as m from stream group by time(1h)", "table", &berlin);
     assert!(
         table.contains("2024-05-29T12:00:00+02:00") && table.contains("2024-05-29T12:56:01.1234567+02:00"),
         "{table}"
     );
-    for (format, expected) in [
-        ("ndjson", "{\"@t\":638525769611234567}\n"),
-        ("json", "[\n{\"@t\":638525769611234567}\n]\n"),
-        ("csv", "@t\n638525769611234567\n"),
-        ("raw", "638525769611234567\n"),
+    const TIME: &str = "2024-05-29T12:56:01.1234567+02:00";
+    const TICKS: &str = "638525769611234567";
+    for (format, before, quote, after) in [
+        ("ndjson", "{\"@t\":", "\"", "}\n"),
+        ("json", "[\n{\"@t\":", "\"", "}\n]\n"),
+        ("csv", "@t\n", "", "\n"),
+        ("raw", "", "", "\n"),
     ] {
-        assert_eq!(show("select @t from stream", format, "Europe/Berlin"), expected);
+        assert_eq!(
+            show("select @t from stream", format, &berlin),
+            format!("{before}{quote}{TIME}{quote}{after}")
+        );
+        let in_ticks = [&berlin[..], &["--ticks"]].concat();
+        assert_eq!(show("select @t from stream", format, &in_ticks), format!("{before}{TICKS}{after}"));
     }
+}
+
+#[test]
+fn times_are_told_in_words() {
+    let folder = folder();
+    // One of now, and one of long ago.
+    tool_with_input(folder.path(), &["ingest", "s", "-", "--now"], b"{\"N\":1}\n").well();
+    let old = b"{\"@t\":\"2024-05-29T10:56:01Z\",\"N\":2}\n";
+    tool_with_input(folder.path(), &["ingest", "s", "-"], old).well();
+    let found = |options: &[&str]| {
+        let arguments = ["query", "s", "select N from stream", "--format", "raw"];
+        tool(folder.path(), &[&arguments[..], options].concat()).well().out
+    };
+    assert_eq!(found(&["--since", "-2h"]), "1\n");
+    assert_eq!(found(&["--since", "2h"]), "1\n");
+    assert_eq!(found(&["--since", "yesterday"]), "1\n");
+    assert_eq!(found(&["--from", "yesterday", "--to", "tomorrow"]), "1\n");
+    assert_eq!(found(&["--to", "-2h"]), "2\n");
+    assert_eq!(found(&["--since", "2024-05-29", "--to", "yesterday"]), "2\n");
 }

@@ -219,7 +219,7 @@ fn a_file_of_which_nothing_was_stored_is_tried_again() {
     let folder = folder();
     let path = folder.path();
     fs::write(path.join("log"), "{\"when\":1,\"N\":1}\n{\"when\":2,\"N\":2}\n").unwrap();
-    assert_eq!(figures(&tool(path, &["ingest", "s", "log"]).with(4).out).1, 2);
+    assert_eq!(figures(&tool(path, &["ingest", "s", "log", "--time-key", "@t"]).with(4).out).1, 2);
     let run = tool(path, &["ingest", "s", "log", "--time-key", "when"]).well();
     assert_eq!((figures(&run.out).0, earlier(&run.out)), (2, 0));
 }

@@ -23,7 +23,7 @@ fn queries_from_a_pipe_are_answered_one_after_another() {
     assert_eq!(run.out, "{\"a\":1}\n");
     assert!(run.err.starts_with("error: line 1, column 7: "), "{}", run.err);
     assert!(shell(".dance\n", &[]).with(2).err.contains("there is no .dance; .help"));
-    assert!(shell(".format paper\n", &[]).with(2).err.contains("'paper' is no format: table, ndjson"));
+    assert!(shell(".format paper\n", &[]).with(2).err.contains("'paper' is not a format: auto, table, log"));
     assert!(shell(".keys\n", &[]).well().out.contains("RequestPath"));
     assert!(shell("explain select Message from stream;", &[]).well().out.contains("Message"));
     assert!(shell("explain analyze select Message from stream;", &[]).well().out.contains("50"));
@@ -43,6 +43,8 @@ mod terminal {
 
     const PATIENCE_MS: u64 = 20_000;
     const CTRL_C: char = 'c';
+    /// The end of the prompt `…> `, of which each byte is read as a character.
+    const CONTINUATION: &str = "\u{e2}\u{80}\u{a6}> ";
 
     fn start(folder: &Path) -> PtySession {
         start_with(folder, "")
@@ -52,7 +54,7 @@ mod terminal {
         let mut command = Command::new("sh");
         command.arg("-c").arg(format!("exec \"$0\" shell s {redirection}"));
         command.arg(env!("CARGO_BIN_EXE_benchtool")).current_dir(folder);
-        command.env("HOME", folder).env("TERM", "xterm").env_remove("XDG_STATE_HOME");
+        command.env("HOME", folder).env("TERM", "xterm").env("PAGER", "cat").env_remove("XDG_STATE_HOME");
         let mut session = spawn_command(command, Some(PATIENCE_MS)).unwrap();
         session.exp_string("tamias> ").unwrap();
         session
@@ -82,8 +84,71 @@ mod terminal {
         session.exp_string("(Ctrl-D leaves)").unwrap();
         session.send_line(".exit").unwrap();
         session.exp_eof().unwrap();
-        let history = std::fs::read_to_string(folder.path().join(".local/state/tamias/history")).unwrap();
+        let kept = folder.path().join(".local/state/tamias");
+        let files: Vec<_> = std::fs::read_dir(&kept).unwrap().map(|file| file.unwrap().path()).collect();
+        assert!(
+            files.len() == 1 && files[0].file_name().unwrap().to_str().unwrap().starts_with("history-s-")
+        );
+        let history = std::fs::read_to_string(&files[0]).unwrap();
         assert!(history.contains("select RequestPath from stream where false;"), "{history}");
+    }
+
+    #[test]
+    fn enter_runs_what_is_complete_and_asks_for_the_rest_of_what_is_not() {
+        let folder = folder();
+        tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 50)).well();
+        let mut session = start(folder.path());
+        session.send_line("select count(*) as n from stream").unwrap();
+        session.exp_string(" 50 ").unwrap();
+        session.exp_regex(r"1 row in [^,]*, [0-9.]+ k?B read").unwrap();
+        // It names what events have: `from stream` has to come.
+        session.send_line("select count(*) as n").unwrap();
+        session.exp_string(CONTINUATION).unwrap();
+        session.send_line("from stream where").unwrap();
+        session.exp_string(CONTINUATION).unwrap();
+        session.send_line("true").unwrap();
+        session.exp_string(" 50 ").unwrap();
+        session.exp_string("tamias> ").unwrap();
+        // Ctrl-C leaves what is unfinished, and so does an empty line, with the error.
+        session.send_line("select 'a").unwrap();
+        session.exp_string(CONTINUATION).unwrap();
+        session.send_control(CTRL_C).unwrap();
+        session.exp_string("tamias> ").unwrap();
+        session.send_line("select (1").unwrap();
+        session.exp_string(CONTINUATION).unwrap();
+        session.send_line("").unwrap();
+        session.exp_string("error:").unwrap();
+        session.exp_string("tamias> ").unwrap();
+        // A mistake that no more text can mend is told at once.
+        session.send_line("select a from stream where ! b").unwrap();
+        session.exp_string("error:").unwrap();
+        session.send_line(".exit").unwrap();
+        session.exp_eof().unwrap();
+    }
+
+    #[test]
+    fn commands_change_how_answers_look() {
+        let folder = folder();
+        tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 50)).well();
+        let mut session = start(folder.path());
+        session.send_line(".timer off").unwrap();
+        session.send_line(".mode csv").unwrap();
+        session.send_line("select 6 * 7000 as answer").unwrap();
+        session.exp_string("answer\r\n42000\r\n").unwrap();
+        session.send_line(".once rows.csv").unwrap();
+        session.send_line("select 6 * 8000 as answer").unwrap();
+        session.send_line(".mode auto").unwrap();
+        session.send_line("select 6 * 9000 as answer").unwrap();
+        session.exp_string("  54000 ").unwrap();
+        session.send_line(".schema").unwrap();
+        session.exp_string("RequestPath").unwrap();
+        session.exp_string("looked at 50 events").unwrap();
+        session.send_line(".timer maybe").unwrap();
+        session.exp_string("write .timer on, or .timer off").unwrap();
+        session.send_line(".exit").unwrap();
+        session.exp_eof().unwrap();
+        let rows = std::fs::read_to_string(folder.path().join("rows.csv")).unwrap();
+        assert_eq!(rows, "answer\n48000\n");
     }
 
     /// What came in behind the first line was lost with the prompt that had read it.

@@ -88,10 +88,10 @@ pub(crate) fn objects(lines: &str) -> Vec<Map<String, Value>> {
         .collect()
 }
 
-/// The rows that a query gives, as NDJSON.
+/// The rows that a query gives, as NDJSON, with instants as numbers.
 #[track_caller]
 pub(crate) fn rows(folder: &Path, store: &str, query: &str) -> Vec<Map<String, Value>> {
-    objects(&tool(folder, &["query", store, query, "--format", "ndjson"]).well().out)
+    objects(&tool(folder, &["query", store, query, "--format", "ndjson", "--ticks"]).well().out)
 }
 
 /// The number of events in a store.

@@ -1,14 +1,22 @@
 //! Compacting a store, and removing what is old.
 
 use std::fs;
+use std::process::Stdio;
 
-use crate::tool::{count, folder, tool};
+use crate::tool::{command, count, folder, objects, tool};
 
 fn ingest(folder: &std::path::Path, day: u32) {
     let name = format!("day-{day}");
+    // Of 44 letters, in no order: they take two thirds of their bytes at least, however they are stored.
+    let mut state = u64::from(day);
+    let mut letter = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b'0' + (state >> 58) as u8 % 44)
+    };
     let events: String = (0..10)
         .map(|n| {
-            format!("{{\"@t\":\"2024-05-{day:02}T10:56:{n:02}Z\",\"pad\":\"{}\"}}\n", "x".repeat(150_000))
+            let pad: String = (0..150_000).map(|_| letter()).collect();
+            format!("{{\"@t\":\"2024-05-{day:02}T10:56:{n:02}Z\",\"pad\":\"{pad}\"}}\n")
         })
         .collect();
     fs::write(folder.join(&name), events).unwrap();
@@ -49,6 +57,104 @@ fn old_files_are_removed_and_small_ones_merged() {
 }
 
 #[test]
+fn a_store_keeps_to_its_settings_and_tells_what_went() {
+    let folder = folder();
+    ingest(folder.path(), 1);
+    ingest(folder.path(), 2);
+    let shown = |arguments: &[&str]| tool(folder.path(), arguments).well().out;
+    assert_eq!(shown(&["settings", "s"]), "max-age: none, max-bytes: none, when-full: fail\n");
+    let set = shown(&["settings", "s", "--max-bytes", "2500kB", "--when-full", "remove-oldest"]);
+    assert_eq!(set, "max-age: none, max-bytes: 2500000B, when-full: remove-oldest\n");
+    assert_eq!(shown(&["settings", "s"]), set);
+    assert_eq!(count(folder.path(), "s"), 20);
+    // Whoever writes obeys.
+    ingest(folder.path(), 3);
+    tool(folder.path(), &["compact", "s"]).well();
+    assert_eq!((count(folder.path(), "s"), files(folder.path())), (20, 1));
+    let set = shown(&["settings", "s", "--max-age", "1d12h", "--max-bytes", "none"]);
+    assert_eq!(set, "max-age: 1d12h, max-bytes: none, when-full: remove-oldest\n");
+    assert_eq!((count(folder.path(), "s"), files(folder.path())), (0, 0));
+    let history = shown(&["info", "s", "--history"]);
+    let lines: Vec<&str> = history.lines().filter(|line| line.contains('│')).skip(1).collect();
+    assert!(lines.len() == 2 && lines[0].contains(" size ") && lines[1].contains(" age "), "{history}");
+    let info = objects(&shown(&["info", "s", "--format", "json"])).remove(0);
+    assert_eq!(info["settings"]["max_age_seconds"], 129_600.0);
+    assert_eq!((&info["history"][0]["events"], &info["history"][1]["events"]), (&10.into(), &20.into()));
+    assert_eq!(info["traffic"]["appended"].as_u64(), Some(30 * (150_000 + 39)));
+    assert!(info["traffic"]["per_byte_appended"].as_f64().unwrap() > 1.0);
+    assert_eq!(info["usage"]["segments"], 0);
+    for wrong in [["--max-age", "0s"], ["--max-age", "soon"], ["--max-bytes", "5"], ["--when-full", "wait"]] {
+        tool(folder.path(), &["settings", "s", wrong[0], wrong[1]]).with(2);
+    }
+    tool(folder.path(), &["settings", "missing", "--max-age", "1d"]).with(5);
+}
+
+#[test]
+fn a_backup_is_taken_brought_up_to_date_and_restored() {
+    let folder = folder();
+    let told = |arguments: &[&str]| tool(folder.path(), arguments).well().out;
+    ingest(folder.path(), 1);
+    assert!(
+        told(&["backup", "s", "b"]).starts_with("backed up: 0 files of events copied, 1 linked, 0 there")
+    );
+    ingest(folder.path(), 2);
+    assert!(
+        told(&["backup", "s", "b", "--copy"]).starts_with("backed up: 1 files of events copied, 0 linked, 1")
+    );
+    assert_eq!(told(&["verify", "b"]), "sound: 20 events in 2 segments\n");
+    ingest(folder.path(), 3);
+    assert_eq!((count(folder.path(), "s"), count(folder.path(), "b")), (30, 20));
+    assert!(told(&["restore", "b", "r"]).starts_with("restored: 20 events; "));
+    let all = |store| tool(folder.path(), &["query", store, "select @Id, @Data from stream"]).well().out;
+    assert_eq!(all("r"), all("b"));
+    assert!(all("s").starts_with(all("r").trim_end()));
+    tool(folder.path(), &["restore", "b", "r"]).with(5);
+    // Whoever writes to a backup makes a store of it.
+    tool(folder.path(), &["compact", "b"]).well();
+    assert!(tool(folder.path(), &["backup", "s", "b"]).with(5).err.contains("was written to"));
+    assert!(tool(folder.path(), &["backup", "r", "s"]).with(5).err.contains("was written to"));
+    tool(folder.path(), &["backup", "missing", "b"]).with(5);
+    assert!(!folder.path().join("missing").exists());
+}
+
+#[test]
+fn a_process_that_writes_does_what_others_ask_for() {
+    let folder = folder();
+    ingest(folder.path(), 1);
+    ingest(folder.path(), 2);
+    let mut writer = command(folder.path(), &["ingest", "s", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let told = |arguments: &[&str]| tool(folder.path(), arguments).well().out;
+    // Until it has opened the store, the settings are set without it.
+    let mut days = 40_000;
+    while !folder.path().join("s/requests").exists() {
+        days += 1;
+        assert!(days < 41_000, "the writer opens the store");
+        told(&["settings", "s", "--max-age", &format!("{days}d")]);
+    }
+    assert!(told(&["settings", "s"]).starts_with(&format!("max-age: {days}d, ")));
+    assert!(
+        told(&["remove", "s", "--before", "2024-05-02", "--dry-run"])
+            .starts_with("would be removed: 1 files")
+    );
+    assert!(told(&["remove", "s", "--before", "2024-05-02"]).ends_with("; 10 events stay\n"));
+    assert_eq!(told(&["seal", "s"]), "sealed: 10 events, 1 files\n");
+    let compacted = tool(folder.path(), &["compact", "s", "--segments", "columns"]).well();
+    assert_eq!(compacted.out, "compacted: 1 files became 1, 10 events\n");
+    assert!(compacted.err.contains("another process writes"), "{}", compacted.err);
+    assert!(told(&["backup", "s", "b"]).starts_with("backed up: "));
+    assert_eq!(count(folder.path(), "b"), 10);
+    assert!(writer.try_wait().unwrap().is_none(), "it writes still");
+    drop(writer.stdin.take());
+    assert!(writer.wait().unwrap().success());
+    tool(folder.path(), &["verify", "s"]).well();
+}
+
+#[test]
 fn what_to_remove_has_to_be_said() {
     let folder = folder();
     ingest(folder.path(), 1);
@@ -77,24 +183,22 @@ fn segments_are_text_or_columns_as_asked_and_compacting_makes_columns() {
         .collect();
     fs::write(folder.path().join("events"), events).unwrap();
     let sizes = |store: &str| {
-        let info = tool(folder.path(), &["info", store]).well().out;
-        let line = info.lines().find_map(|line| line.strip_prefix("files (bytes): ")).unwrap();
-        let (all, columns) = line.split_once(", those with columns: ").unwrap();
-        (all.parse::<u64>().unwrap(), columns.parse::<u64>().unwrap())
+        let info = &objects(&tool(folder.path(), &["info", store, "--format", "json"]).well().out)[0];
+        ["file_bytes", "column_file_bytes"].map(|key| info[key].as_u64().unwrap()).into()
     };
     let ask = |store: &str| {
         let query = "select count(*), sum(N) from stream where N > 700 group by Kind";
         tool(folder.path(), &["query", store, query, "--format", "ndjson"]).well().out
     };
-    tool(folder.path(), &["ingest", "text", "events"]).well();
-    tool(folder.path(), &["compact", "text"]).well();
-    tool(folder.path(), &["ingest", "columns", "events", "--segments", "columns"]).well();
-    tool(folder.path(), &["compact", "columns", "--segments", "columns"]).well();
+    tool(folder.path(), &["ingest", "text", "events", "--segments", "text"]).well();
+    tool(folder.path(), &["compact", "text", "--segments", "text"]).well();
+    tool(folder.path(), &["ingest", "columns", "events"]).well();
+    tool(folder.path(), &["compact", "columns"]).well();
     let ((text, none), (all, columns)) = (sizes("text"), sizes("columns"));
     assert_eq!(none, 0);
     assert!(all == columns && all * 10 < text, "{text} bytes of text, {all} of columns");
     assert_eq!(ask("columns"), ask("text"));
-    let done = tool(folder.path(), &["compact", "text", "--segments", "columns"]).well().out;
+    let done = tool(folder.path(), &["compact", "text"]).well().out;
     assert_eq!(done, "compacted: 1 files became 1, 10000 events\n");
     let (all, columns) = sizes("text");
     assert_eq!(all, columns);

@@ -40,7 +40,7 @@ fn planned<'a>(_: &Call<'_, 'a>) -> Value<'a> {
     Value::Undefined
 }
 
-static FUNCTIONS: [ScalarFunction; 38] = [
+static FUNCTIONS: [ScalarFunction; 39] = [
     lenient(function("Coalesce", 0, usize::MAX, None, planned)),
     function("Concat", 1, usize::MAX, TEXT, planned),
     with_ci(function("Contains", 2, 2, TRUTH, text::contains)),
@@ -51,6 +51,7 @@ static FUNCTIONS: [ScalarFunction; 38] = [
     function("Every", 2, 2, TRUTH, planned),
     function("FromJson", 1, 1, None, collection::from_json),
     lenient(function("Has", 1, 1, TRUTH, collection::has)),
+    with_ci(function("HasText", 1, 1, TRUTH, text::has_text)),
     with_ci(function("IndexOf", 2, 2, NUMBER, text::index_of)),
     with_ci(function("IndexOfMatch", 2, 2, NUMBER, planned)),
     with_ci(function("IsMatch", 2, 2, TRUTH, planned)),

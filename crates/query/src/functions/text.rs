@@ -23,6 +23,30 @@ pub(super) fn contains<'a>(call: &Call<'_, 'a>) -> Value<'a> {
     )
 }
 
+/// Whether a string has the text that is searched for in it, at whatever depth of the event. The planner puts the event before the text.
+pub(super) fn has_text<'a>(call: &Call<'_, 'a>) -> Value<'a> {
+    let Some(part) = call.text(1).map(Text::text) else { return Value::Undefined };
+    let fold = |text: &str| text.chars().map(upper).collect::<String>();
+    let part = if call.ci { Cow::Owned(fold(&part)) } else { part };
+    let finder = memmem::Finder::new(part.as_bytes());
+    let mut waiting = vec![call.argument(0).clone()];
+    while let Some(value) = waiting.pop() {
+        match &value {
+            Value::Text(text) => {
+                let text = text.text();
+                let text = if call.ci { Cow::Owned(fold(&text)) } else { text };
+                if finder.find(text.as_bytes()).is_some() {
+                    return Value::Bool(true);
+                }
+            }
+            Value::Array(array) => waiting.extend(array.iter()),
+            Value::Object(object) => waiting.extend(object.iter().map(|(_, value)| value)),
+            Value::Undefined | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    Value::Bool(false)
+}
+
 pub(super) fn starts_with<'a>(call: &Call<'_, 'a>) -> Value<'a> {
     Value::from_option(operands(call).map(|(text, part)| text.starts_with(&*part)))
 }

@@ -3,6 +3,7 @@
 use super::aggregate;
 use super::resolve::Resolver;
 use crate::ast::{self, Arguments, ArrayItem, Comparison, Node, ParsedExpr, Quantifier};
+use crate::builtin::BuiltIn;
 use crate::error::Flaw;
 use crate::expr::{Expr, Like, Pattern, Replacement};
 use crate::functions::{self, ScalarFunction};
@@ -139,6 +140,11 @@ impl Resolver<'_> {
                 };
                 let replacement = Box::new(Replacement::new(&replacement.text()));
                 Ok(Expr::ReplaceMatch { left: Box::new(self.expr(text)?), pattern, replacement })
+            }
+            ("HasText", [text]) => {
+                self.needs_event(call.span)?;
+                let arguments = vec![self.built_in(BuiltIn::Data), self.expr(text)?];
+                Ok(Expr::Call { function, arguments, ci })
             }
             ("Coalesce", list) => Ok(Expr::Coalesce(self.list(list)?)),
             ("Concat", list) => Ok(Expr::Concat(self.list(list)?)),

@@ -10,7 +10,7 @@ mod wildcard;
 pub(crate) use aggregate::names as aggregate_names;
 
 use crate::ast::{self, GroupItem, Name, OrderBy, SelectItem};
-use crate::error::Flaw;
+use crate::error::{Flaw, WITHOUT_STREAM};
 use crate::expr::{Computed, Expr};
 use crate::parameters::Parameters;
 use crate::plan::{Events, Grouping, Input, Key, Output, Plan, Sort};
@@ -69,7 +69,7 @@ impl<'q> Planner<'q> {
             None => None,
         };
         let filter_names = if filter.is_some() || !unnest.is_empty() { self.resolver.names.len() } else { 0 };
-        let is_grouped = !query.groups.is_empty() || query.columns.iter().any(is_aggregate);
+        let is_grouped = is_grouped(query);
         if let (Some(having), false) = (&query.having, is_grouped) {
             return Err(Flaw::new(having.span, "`having` chooses among groups, and this query has none")
                 .hint("write the condition after `where`"));
@@ -130,7 +130,7 @@ impl<'q> Planner<'q> {
         match query.from {
             Some(_) => Ok(()),
             None => Err(Flaw::new(span, format!("`{clause}` needs events, and this query reads none"))
-                .hint("write `from stream` after the columns")),
+                .hint(WITHOUT_STREAM)),
         }
     }
 
@@ -344,6 +344,11 @@ impl Named<'_> {
             .chain([self.name.clone()])
             .collect()
     }
+}
+
+/// Whether the rows of a query are groups: by what it names, or all events as one.
+pub(crate) fn is_grouped(query: &ast::Select) -> bool {
+    !query.groups.is_empty() || query.columns.iter().any(is_aggregate)
 }
 
 fn is_aggregate(column: &SelectItem) -> bool {

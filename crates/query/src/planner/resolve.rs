@@ -1,7 +1,7 @@
 //! What is known while names are resolved: the slots, the locals, and what can be named behind a grouping.
 
 use crate::builtin::BuiltIn;
-use crate::error::Flaw;
+use crate::error::{Flaw, WITHOUT_STREAM};
 use crate::expr::{Computed, Expr};
 use crate::parameters::Parameters;
 use crate::plan::Aggregate;
@@ -76,7 +76,7 @@ impl<'q> Resolver<'q> {
             return Ok(());
         }
         let message = format!("`{}` is taken from an event, and this query reads none", span.text(self.text));
-        Err(Flaw::new(span, message).hint("write `from stream` after the columns"))
+        Err(Flaw::new(span, message).hint(WITHOUT_STREAM))
     }
 
     pub(super) fn slot(&mut self, name: &str) -> usize {

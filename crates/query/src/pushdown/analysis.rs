@@ -108,6 +108,9 @@ impl<'n> Analysis<'n> {
                 _ => self.mentions(left, pattern),
             },
             Expr::MatchWhole { left, pattern, negated: false } => self.mentions(left, pattern),
+            Expr::Call { function, arguments, ci: false } if function.name == "HasText" => {
+                self.mentioned(arguments.get(1))
+            }
             Expr::Compare { .. }
             | Expr::In { .. }
             | Expr::Like { .. }
@@ -319,6 +322,23 @@ impl<'n> Analysis<'n> {
         }
         match literals.iter().map(|literal| self.needle(literal)).collect() {
             Some(needles) => Form::Sought(Sought::Mentions { needles }),
+            None => Form::Opaque,
+        }
+    }
+
+    /// The document has a text in it that one of its strings needs in order to have it.
+    fn mentioned(&mut self, text: Option<&Expr>) -> Form {
+        let Some(Expr::Constant(Value::Text(text))) = text else { return Form::Opaque };
+        let text = text.text();
+        // What reads as U+FFFD may be stored as the escape of a lone surrogate.
+        if text.len() < MENTION_BYTES_MIN || text.contains('\u{FFFD}') {
+            return Form::Opaque;
+        }
+        let mut stored = Vec::new();
+        write_json_string(&text, &mut stored);
+        let inner = stored.strip_prefix(b"\"").and_then(|stored| stored.strip_suffix(b"\""));
+        match inner.and_then(|inner| self.needle(inner)) {
+            Some(needle) => Form::Sought(Sought::Mentions { needles: vec![needle] }),
             None => Form::Opaque,
         }
     }

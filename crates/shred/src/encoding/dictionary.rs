@@ -29,30 +29,36 @@ pub(crate) struct Distinct {
 /// sixteenth of the cost; names and addresses repeat more.
 const PROBE: usize = 1024;
 
+/// HEURISTIC: so many codes are remembered by hash, beside the table: twice as quick where values are few.
+const RECENT: usize = 256;
+
 impl Distinct {
     /// The distinct texts, or nothing where nearly all of them differ.
     pub(crate) fn of(texts: &TextList) -> Option<Distinct> {
         let mut known: HashTable<u32> = HashTable::new();
         let mut entries = TextList::default();
         let mut codes = Vec::with_capacity(texts.len());
-        let mut before: (&[u8], i64) = (&[], -1);
+        // The code that each of some hashes had last, and one more: most values come again soon.
+        let mut recent = [0u32; RECENT];
         for (index, text) in texts.iter().enumerate() {
             if index == PROBE && entries.len() > PROBE * 3 / 4 {
                 return None;
             }
-            if before.1 < 0 || !same(before.0, text) {
+            let equal = |code: &u32| entries.get(*code as usize).is_some_and(|entry| same(entry, text));
+            let hash = hash::of_bytes(text);
+            let last = &mut recent[(hash >> 32) as usize % RECENT];
+            if *last == 0 || !equal(&(*last - 1)) {
                 let next = entries.len() as u32;
-                let equal = |code: &u32| entries.get(*code as usize).is_some_and(|entry| same(entry, text));
-                let entry = known.entry(hash::of_bytes(text), equal, |code| {
+                let entry = known.entry(hash, equal, |code| {
                     hash::of_bytes(entries.get(*code as usize).unwrap_or_default())
                 });
                 let code = *entry.or_insert(next).get();
                 if code == next {
                     entries.push(text);
                 }
-                before = (text, i64::from(code));
+                *last = code + 1;
             }
-            codes.push(before.1);
+            codes.push(i64::from(*last) - 1);
         }
         Some(Distinct { entries, codes })
     }

@@ -158,9 +158,17 @@ impl Directory for Disk {
     }
 
     fn link(&self, from: &str, to: &str) -> io::Result<()> {
-        fs::hard_link(self.at(from), self.at(to)).map_err(|error| match error.kind() {
+        self.link_into(from, &self.root, to)
+    }
+
+    fn root(&self) -> PathBuf {
+        self.root.clone()
+    }
+
+    fn link_into(&self, from: &str, root: &Path, to: &str) -> io::Result<()> {
+        fs::hard_link(self.at(from), root.join(to)).map_err(|error| match error.kind() {
             // Some file systems say that it is forbidden (EPERM), or that there are too many already.
-            io::ErrorKind::PermissionDenied | io::ErrorKind::TooManyLinks => {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::TooManyLinks | io::ErrorKind::CrossesDevices => {
                 io::ErrorKind::Unsupported.into()
             }
             _ => error,

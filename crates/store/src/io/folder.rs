@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::fs::Permissions;
 use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A folder that holds one store. Of what has a name in it only regular files are opened and locked: a symbolic link is never
@@ -25,6 +25,16 @@ pub trait Directory: Send + Sync + Debug {
     /// Gives a file a second name, which must be free. `to` may lie in a folder within this one: `folder/name`. An error of the kind
     /// [`Unsupported`](io::ErrorKind::Unsupported) where the file system has no such thing.
     fn link(&self, from: &str, to: &str) -> io::Result<()>;
+    /// Where the folder is, from the root.
+    fn root(&self) -> PathBuf {
+        self.path("")
+    }
+    /// Gives a file a second name in another folder, told by its [`root`](Directory::root). An error of the kind
+    /// [`Unsupported`](io::ErrorKind::Unsupported) where the two are not on one file system, or it has no such thing.
+    fn link_into(&self, from: &str, root: &Path, to: &str) -> io::Result<()> {
+        let _ = (from, root, to);
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// Whether a file has other names, in this folder or elsewhere: then what is done to it is done to them.
     fn has_other_names(&self, name: &str) -> bool;
     /// Removes a file, or a link without what it points to.

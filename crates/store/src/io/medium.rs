@@ -1,6 +1,6 @@
 //! A medium in memory that knows what was flushed, and what it would hold after a loss of power.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Bytes that a disk writes in one piece.
@@ -133,6 +133,27 @@ impl Medium {
     /// A file's bytes, as a process sees them.
     pub fn contents(&self, file: usize) -> &[u8] {
         self.files.get(file).map_or(&[], |contents| &contents.seen)
+    }
+
+    /// Bytes of all files that have a name.
+    pub fn bytes(&self) -> u64 {
+        let named: BTreeSet<usize> = self.names.values().copied().collect();
+        named.into_iter().map(|file| self.contents(file).len() as u64).sum()
+    }
+
+    /// By how much a change makes a file longer.
+    pub fn growth(&self, change: &Change) -> u64 {
+        let (file, length) = match change {
+            Change::Write(file, offset, bytes) => (*file, *offset + bytes.len() as u64),
+            Change::SetLength(file, length) => (*file, *length),
+            Change::Create(_)
+            | Change::Flush(..)
+            | Change::Rename(..)
+            | Change::Link(..)
+            | Change::Remove(_)
+            | Change::FlushFolder(..) => return 0,
+        };
+        length.saturating_sub(self.contents(file).len() as u64)
     }
 
     /// Carries a change out.

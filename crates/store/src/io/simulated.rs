@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::Permissions;
 use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::fault::{Call, Fault, Verdict, unreadable};
@@ -31,6 +31,8 @@ struct Shared {
     /// Files, and ranges of them, that cannot be read.
     bad: Vec<(usize, Range<u64>)>,
     refuse: Option<Refuse>,
+    /// Bytes that files of any name may have altogether.
+    room: Option<u64>,
 }
 
 /// Says which changes are refused, and how.
@@ -61,6 +63,9 @@ impl Shared {
     fn change(&mut self, change: Change) -> io::Result<()> {
         if let Some(error) = self.refuse.as_ref().and_then(|refuse| refuse(&change)) {
             return Err(error.into());
+        }
+        if self.room.is_some_and(|room| self.medium.bytes() + self.medium.growth(&change) > room) {
+            return Err(io::ErrorKind::StorageFull.into());
         }
         self.medium.apply(&change);
         self.changes.push(change);
@@ -132,6 +137,12 @@ impl Simulated {
     /// Refuses those changes from now on of which this says with what error.
     pub fn refuse(&self, refuse: impl Fn(&Change) -> Option<io::ErrorKind> + Send + Sync + 'static) {
         self.shared().refuse = Some(Arc::new(refuse));
+    }
+
+    /// Has room for so many bytes from now on, in files of any name altogether; for any number, if it is `None`. A write for which there is none is
+    /// refused whole.
+    pub fn set_room(&self, bytes: Option<u64>) {
+        self.shared().room = bytes;
     }
 
     /// Calls this before each flush of a file, while nothing is locked.
@@ -208,13 +219,23 @@ impl Directory for Simulated {
     }
 
     fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        self.link_into(from, &self.root(), to)
+    }
+
+    fn root(&self) -> PathBuf {
+        PathBuf::from(&self.prefix)
+    }
+
+    /// The other folder is one of the same simulation.
+    fn link_into(&self, from: &str, root: &Path, to: &str) -> io::Result<()> {
         let mut shared = self.shared();
         shared.pass(Call::Rename)?;
         shared.find(&self.full(from))?;
-        if shared.find(&self.full(to)).is_ok() {
+        let to = format!("{}{to}", root.display());
+        if shared.find(&to).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        shared.change(Change::Link(self.full(from), self.full(to)))?;
+        shared.change(Change::Link(self.full(from), to))?;
         Ok(())
     }
 

@@ -35,6 +35,49 @@ pub fn read_full_at(file: &dyn File, offset: u64, buffer: &mut [u8]) -> io::Resu
     Ok(filled)
 }
 
+/// How much is copied at once.
+const PIECE_BYTES: u64 = 1 << 20;
+
+/// Copies a range of a file to the same place in another one, and tells of each piece how many bytes it had. An error where the file is shorter.
+pub fn copy_range(
+    from: &dyn File,
+    range: Range<u64>,
+    to: &dyn File,
+    mut progress: impl FnMut(u64),
+) -> io::Result<()> {
+    let mut piece = Vec::new();
+    let mut at = range.start;
+    while at < range.end {
+        piece.resize((range.end - at).min(PIECE_BYTES) as usize, 0);
+        if read_full_at(from, at, &mut piece)? < piece.len() {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is shorter than it was"));
+        }
+        write_all_at(to, at, &piece)?;
+        at += piece.len() as u64;
+        progress(piece.len() as u64);
+    }
+    Ok(())
+}
+
+/// Whether two files have the same bytes up to this length.
+pub fn begins_alike(one: &dyn File, other: &dyn File, length: u64) -> io::Result<bool> {
+    let (mut piece, mut there) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while at < length {
+        let bytes = (length - at).min(PIECE_BYTES) as usize;
+        piece.resize(bytes, 0);
+        there.resize(bytes, 0);
+        if read_full_at(one, at, &mut piece)? < bytes
+            || read_full_at(other, at, &mut there)? < bytes
+            || piece != there
+        {
+            return Ok(false);
+        }
+        at += bytes as u64;
+    }
+    Ok(true)
+}
+
 /// Whether an error says that the medium does not give the bytes back, so that they are damaged, rather than that the system is
 /// short of something or forbids it.
 pub fn is_unreadable(error: &io::Error) -> bool {

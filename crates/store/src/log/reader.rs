@@ -107,6 +107,11 @@ impl LogReader {
         Ok(self.end.map_or(length, |end| end.min(length)))
     }
 
+    /// Up to where it is looked at.
+    pub(crate) fn seen_bytes(&self) -> u64 {
+        self.seen
+    }
+
     /// Lets the next reading end where the file ends now.
     pub(crate) fn see(&mut self, directory: &dyn Directory) -> Result<(), Failure> {
         let length = self.file.length();

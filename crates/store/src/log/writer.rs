@@ -66,6 +66,8 @@ pub(crate) struct LogWriter {
     seed: u32,
     /// Where the next batch goes.
     pub(crate) written: u64,
+    /// Up to where it has been counted what was written.
+    counted: u64,
     /// Up to where the file is known to be durable.
     pub(crate) flushed: u64,
     /// Up to here the log itself, or its manifest, says that it was durable.
@@ -144,7 +146,17 @@ impl LogWriter {
         }
         let written = HEADER_BYTES as u64;
         let seed = header.seed();
-        Ok(LogWriter { number, unnamed: true, file, name, seed, written, flushed: 0, witnessed: written })
+        Ok(LogWriter {
+            number,
+            unnamed: true,
+            file,
+            name,
+            seed,
+            written,
+            counted: 0,
+            flushed: 0,
+            witnessed: written,
+        })
     }
 
     fn finish(&mut self, directory: &dyn Directory) -> Result<(), Failure> {
@@ -215,6 +227,11 @@ impl LogWriter {
         }
         self.written += batch.bytes.len() as u64;
         Ok(())
+    }
+
+    /// Bytes that were written since this was asked for the last time.
+    pub(crate) fn take_uncounted(&mut self) -> u64 {
+        self.written - std::mem::replace(&mut self.counted, self.written)
     }
 
     /// Makes everything written so far durable.

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Failure;
 use crate::format::{FileKind, Key, Trailer, VERSION};
+use crate::history::{HistoryEntry, Traffic};
+use crate::settings::Settings;
 
 /// A log as the manifest names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,6 +123,17 @@ pub(crate) struct Section {
     pub(crate) bytes: Vec<u8>,
 }
 
+/// Which moment of a store a backup holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BackupMark {
+    /// The store's line.
+    pub(crate) line: u64,
+    /// The number of the manifest that was backed up.
+    pub(crate) number: u64,
+    /// When that was, in ticks.
+    pub(crate) time: u64,
+}
+
 /// What is live in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Manifest {
@@ -141,6 +154,16 @@ pub(crate) struct Manifest {
     pub(crate) sources_lost_before: u64,
     /// Names of files that were live once, and are to be removed.
     pub(crate) retired: BTreeSet<String>,
+    /// What the store keeps to by itself.
+    pub(crate) settings: Settings,
+    /// What left the store, the earliest first.
+    pub(crate) history: Vec<HistoryEntry>,
+    /// What was written so far.
+    pub(crate) traffic: Traffic,
+    /// 0, or a random number that the store got when it was restored: what was backed up before is of another line.
+    pub(crate) line: u64,
+    /// It is that of a backup to which nobody has written since.
+    pub(crate) backup: Option<BackupMark>,
     pub(crate) unknown: Vec<Section>,
 }
 
@@ -168,6 +191,11 @@ impl Manifest {
             sources: Sources::new(),
             sources_lost_before: 0,
             retired: BTreeSet::new(),
+            settings: Settings::default(),
+            history: Vec::new(),
+            traffic: Traffic::default(),
+            line: 0,
+            backup: None,
             unknown: Vec::new(),
         }
     }

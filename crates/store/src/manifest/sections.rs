@@ -2,8 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::content::{LogEntry, Manifest, ManifestFault, Section, SegmentEntry, SourceMark, Sources};
+use super::content::{
+    BackupMark, LogEntry, Manifest, ManifestFault, Section, SegmentEntry, SourceMark, Sources,
+};
+use super::upkeep::{
+    HISTORY_BYTES, decode_history, decode_settings, decode_traffic, encode_history, encode_settings,
+    encode_traffic,
+};
 use crate::format::{ALIGNMENT, Fields, SOURCE_NAME_BYTES_MAX, Trailer, encode_key};
+use crate::settings::Settings;
 
 /// Who does not know a section with this flag must not use the store. One without it is kept as it is.
 const REQUIRED: u32 = 1;
@@ -16,6 +23,13 @@ const LOST: [u8; 8] = *b"lost\0\0\0\0";
 const RETIRED: [u8; 8] = *b"retired\0";
 /// Only there where a segment has blocks in columns: who does not know them must not use the store.
 const COLUMNS: [u8; 8] = *b"columns\0";
+
+/// All but `traffic` are only there where they say something. Who does not know them keeps them as they are.
+const SETTINGS: [u8; 8] = *b"settings";
+const HISTORY: [u8; 8] = *b"history\0";
+const TRAFFIC: [u8; 8] = *b"traffic\0";
+const LINE: [u8; 8] = *b"line\0\0\0\0";
+const BACKUP: [u8; 8] = *b"backup\0\0";
 
 /// Bytes of a log's entry.
 const LOG_BYTES: usize = 24;
@@ -41,7 +55,28 @@ pub(super) fn encode(manifest: &Manifest, out: &mut Vec<u8>) {
     if columns().next().is_some() {
         put(out, COLUMNS, REQUIRED, |out| columns().for_each(|segment| encode_columns(segment, out)));
     }
-    for section in &manifest.unknown {
+    // What a newer program has laid out otherwise stays; but settings are those that were made last.
+    let is_unknown = |name| manifest.unknown.iter().any(|section| section.name == name);
+    let has_settings = manifest.settings != Settings::default();
+    if has_settings {
+        put(out, SETTINGS, 0, |out| encode_settings(&manifest.settings, out));
+    }
+    if !manifest.history.is_empty() && !is_unknown(HISTORY) {
+        put(out, HISTORY, 0, |out| encode_history(manifest, out));
+    }
+    if !is_unknown(TRAFFIC) {
+        put(out, TRAFFIC, 0, |out| encode_traffic(&manifest.traffic, out));
+    }
+    if manifest.line != 0 {
+        put(out, LINE, 0, |out| out.extend_from_slice(&manifest.line.to_le_bytes()));
+    }
+    if let Some(BackupMark { line, number, time }) = manifest.backup {
+        let fields = [line, number, time];
+        put(out, BACKUP, 0, |out| {
+            fields.iter().for_each(|field| out.extend_from_slice(&field.to_le_bytes()))
+        });
+    }
+    for section in manifest.unknown.iter().filter(|section| section.name != SETTINGS || !has_settings) {
         put(out, section.name, section.flags, |out| out.extend_from_slice(&section.bytes));
     }
 }
@@ -115,9 +150,34 @@ fn take_known(
         LOST => manifest.sources_lost_before = at.u64()?,
         RETIRED => manifest.retired = take_names(&mut at)?,
         COLUMNS => *columns = take_entries(&mut at, COLUMNS_BYTES, decode_columns)?,
+        LINE => manifest.line = at.u64()?,
+        BACKUP => {
+            let (line, number, time) = (at.u64()?, at.u64()?, at.u64()?);
+            manifest.backup = Some(BackupMark { line, number, time });
+        }
+        SETTINGS | HISTORY | TRAFFIC => return Some(take_upkeep(manifest, name, at).is_some()),
         _ => return Some(false),
     }
     at.0.is_empty().then_some(true)
+}
+
+/// Takes in a section that the store looks after itself with; nothing if a newer program has laid it out otherwise.
+fn take_upkeep(manifest: &mut Manifest, name: [u8; 8], mut at: Fields<'_>) -> Option<()> {
+    let (mut settings, mut history, mut traffic) = (None, None, None);
+    match name {
+        SETTINGS => settings = Some(decode_settings(&mut at)?),
+        HISTORY => history = Some(take_entries(&mut at, HISTORY_BYTES, decode_history)?),
+        _ => traffic = Some(decode_traffic(&mut at)?),
+    }
+    if !at.0.is_empty() {
+        return None;
+    }
+    manifest.settings = settings.unwrap_or(manifest.settings);
+    manifest.traffic = traffic.unwrap_or(manifest.traffic);
+    if let Some(history) = history {
+        manifest.history = history;
+    }
+    Some(())
 }
 
 fn take_entries<T>(

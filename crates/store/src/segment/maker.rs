@@ -45,8 +45,14 @@ pub(super) struct Recipe<'a> {
 }
 
 impl Recipe<'_> {
-    /// What is written of a block; nothing of one without events.
-    fn make(&self, run: Run) -> Option<Made> {
+    /// What is written of a block, nothing of one without events; and the memory of its run, where that was not taken.
+    fn make(&self, mut run: Run) -> (Option<Made>, Run) {
+        let made = self.made(&mut run);
+        run.clear();
+        (made, run)
+    }
+
+    fn made(&self, run: &mut Run) -> Option<Made> {
         let (first, last) = (run.first()?, run.last()?);
         let part = |name: &str, bytes: Vec<u8>| {
             let checksum = checksum(self.seed, &[&bytes]);
@@ -78,7 +84,7 @@ impl Recipe<'_> {
                 (parts.collect(), None)
             }
             None => {
-                let Run { documents, ends, instants, arrivals } = run;
+                let Run { documents, ends, instants, arrivals } = std::mem::take(run);
                 let keys = [instants.as_flattened(), arrivals.as_flattened(), ends.as_flattened()].concat();
                 (vec![part(part::DOCUMENTS, documents)], Some(part(part::KEYS, keys)))
             }
@@ -96,7 +102,7 @@ fn are_named(parts: &[NamedPart]) -> bool {
 }
 
 /// Takes blocks, and gives what is made of them in the same order. At most six blocks are in memory: two wait for the helper or are with
-/// it, two are made before their turn, one is made here, and one is being filled.
+/// it, two are made before their turn, one is made here, and one is being filled; what a block was filled into serves the next.
 pub(super) struct Maker<'a> {
     recipe: Recipe<'a>,
     /// How many were taken, and how many were given.
@@ -104,6 +110,8 @@ pub(super) struct Maker<'a> {
     given: usize,
     /// Those that are made, by their place.
     ready: BTreeMap<usize, Option<Made>>,
+    /// Memory of runs that were made into blocks.
+    spare: Vec<Run>,
     /// Shares the work.
     line: Option<Line>,
 }
@@ -111,14 +119,14 @@ pub(super) struct Maker<'a> {
 /// Blocks on their way to a helper, and what it has made of them.
 struct Line {
     to_do: SyncSender<(usize, Run)>,
-    done: Receiver<(usize, Option<Made>)>,
+    done: Receiver<(usize, (Option<Made>, Run))>,
 }
 
 /// Makes blocks in a thread of its own.
 pub(super) struct Helper<'a> {
     recipe: Recipe<'a>,
     to_do: Receiver<(usize, Run)>,
-    done: Sender<(usize, Option<Made>)>,
+    done: Sender<(usize, (Option<Made>, Run))>,
 }
 
 impl Helper<'_> {
@@ -135,7 +143,7 @@ impl Helper<'_> {
 impl<'a> Maker<'a> {
     /// Does the work itself.
     pub(super) fn new(recipe: Recipe<'a>) -> Maker<'a> {
-        Maker { recipe, taken: 0, given: 0, ready: BTreeMap::new(), line: None }
+        Maker { recipe, taken: 0, given: 0, ready: BTreeMap::new(), spare: Vec::new(), line: None }
     }
 
     /// Shares the work with a helper, which somebody has to run.
@@ -160,7 +168,19 @@ impl<'a> Maker<'a> {
         if let Some(run) = left {
             // The helper has enough to do.
             let made = self.recipe.make(run);
-            self.ready.insert(place, made);
+            self.put(place, made);
+        }
+    }
+
+    /// An empty run with the memory of one that was made into a block, if there is one.
+    pub(super) fn spare(&mut self) -> Option<Run> {
+        self.spare.pop()
+    }
+
+    fn put(&mut self, place: usize, (made, run): (Option<Made>, Run)) {
+        self.ready.insert(place, made);
+        if run.has_room() {
+            self.spare.push(run);
         }
     }
 
@@ -187,7 +207,7 @@ impl<'a> Maker<'a> {
             let made = if self.ready.len() >= ready_max { done.recv().ok() } else { done.try_recv().ok() };
             // If the helper is gone it panicked, and its panic will be passed on.
             let (place, made) = made?;
-            self.ready.insert(place, made);
+            self.put(place, made);
         }
         None
     }

@@ -71,6 +71,12 @@ impl Written {
         }
     }
 
+    /// Those that a manifest names, and those that it does not: they were outside of the store's bounds when they came.
+    pub(crate) fn named_by(self, segments: &[SegmentEntry]) -> (Written, Written) {
+        let (named, outside) = self.entries.into_iter().partition(|entry| segments.contains(entry));
+        (Written { entries: named }, Written { entries: outside })
+    }
+
     /// Gives the files their final names, now that a manifest names them, and makes these durable.
     pub(crate) fn finish(&self, directory: &dyn Directory) -> Result<(), Failure> {
         for entry in &self.entries {
@@ -220,12 +226,16 @@ impl<'a> SegmentWriter<'a> {
         let (bytes_max, events_max) = to.block_max();
         let breaks = instants_after_gaps(events, bytes_max, to.gaps_max());
         let mut breaks = breaks.iter().copied().peekable();
-        let mut run = Run::default();
+        let total: usize = events.iter().map(|(_, document)| document.len() + 1).sum();
+        // Room for all of a block at once: what is not used is never touched.
+        let room = || Run::with_capacity(events.len().min(events_max), total.min(bytes_max));
+        let mut run = room();
         for (key, document) in events {
             let at_gap = breaks.next_if(|instant| *instant <= key.instant).is_some();
             let full = run.documents.len() + document.len() + 1 > bytes_max || run.len() >= events_max;
             if at_gap || full {
-                writer.end_block(std::mem::take(&mut run))?;
+                let next = writer.maker.spare().unwrap_or_else(room);
+                writer.end_block(std::mem::replace(&mut run, next))?;
             }
             run.push(*key, document);
         }

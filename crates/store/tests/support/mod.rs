@@ -80,6 +80,10 @@ fn part(block: &dyn Parts, name: &str) -> Result<Vec<u8>, DecodeError> {
 }
 
 impl Codec for Halves {
+    fn makes_columns(&self) -> bool {
+        true
+    }
+
     fn collect(&self, _: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
         statistics.extend_from_slice(&(ends.len() as u32).to_le_bytes());
     }

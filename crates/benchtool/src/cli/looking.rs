@@ -1,0 +1,134 @@
+//! The commands that show events.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use tamias::EventId;
+
+use super::shared::{Period, Showing, event_id, store_folder};
+use crate::instants::Zone;
+
+/// Show the latest events, and those that follow
+///
+/// They come in the order of time, the latest last. With --follow the store is asked once a second for events that another
+/// process has stored since, until Ctrl-C; each comes once, and those of one second in the order of time.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool tail logs
+  benchtool tail logs -n 100 \"@Level = 'Error'\"
+  benchtool tail logs -f \"Elapsed > 500\"")]
+pub(crate) struct TailArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// Only events that meet this condition, as behind `where` in a query
+    pub(crate) condition: Option<String>,
+
+    /// How many events
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    pub(crate) events: u64,
+
+    /// Go on with the events that are stored from now on
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+
+    /// The time zone of the condition and of times in the output
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    pub(crate) time_zone: Zone,
+
+    #[command(flatten)]
+    pub(crate) showing: Showing,
+}
+
+/// Find events that mention a text anywhere
+///
+/// An event is found if one of its strings contains the text, at whatever depth: the condition `HasText('…')` of the query
+/// language. The latest come last.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool search logs 'connection refused'
+  benchtool search logs -i timeout --since 1h
+  benchtool search logs 4711 --condition \"@Level = 'Error'\" -n 5")]
+pub(crate) struct SearchArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// The text
+    pub(crate) text: String,
+
+    /// Ignore case
+    #[arg(short, long)]
+    pub(crate) ignore_case: bool,
+
+    /// Only events that meet this condition as well, as behind `where` in a query
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) condition: Option<String>,
+
+    /// At most so many events, the latest; all of them unless given
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) events: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) period: Period,
+
+    #[command(flatten)]
+    pub(crate) showing: Showing,
+}
+
+/// Show an event
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool get logs 08dc7fc93a25fc000000000000000007
+  benchtool get logs 08dc7fc93a25fc000000000000000007 --format ndjson")]
+pub(crate) struct GetArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// The event's `@Id`
+    #[arg(value_name = "ID", value_parser = event_id)]
+    pub(crate) id: EventId,
+
+    /// The time zone of times in the output
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    pub(crate) time_zone: Zone,
+
+    #[command(flatten)]
+    pub(crate) showing: Showing,
+}
+
+/// Show an event among those before and after it
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool around logs 08dc7fc93a25fc000000000000000007
+  benchtool around logs 08dc7fc93a25fc000000000000000007 --before 50 --after 5")]
+pub(crate) struct AroundArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// The event's `@Id`; there need not be an event with it
+    #[arg(value_name = "ID", value_parser = event_id)]
+    pub(crate) id: EventId,
+
+    /// How many events before it
+    #[arg(short = 'B', long, value_name = "N", default_value_t = 10)]
+    pub(crate) before: usize,
+
+    /// How many events after it
+    #[arg(short = 'A', long, value_name = "N", default_value_t = 10)]
+    pub(crate) after: usize,
+
+    /// The time zone of times in the output
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    pub(crate) time_zone: Zone,
+
+    #[command(flatten)]
+    pub(crate) showing: Showing,
+}

@@ -1,0 +1,41 @@
+//! `benchtool backup` and `benchtool restore`
+
+use tamias::{Backup, BackupError, Store};
+
+use crate::cli::{BackupArgs, RestoreArgs};
+use crate::failure::Failure;
+use crate::{output, progress};
+
+pub(crate) fn run(args: &BackupArgs) -> Result<(), Failure> {
+    super::warn_of_unnamed(&Store::open_read_only(&args.store)?)?;
+    let done = with_bar("copying", |tell| Store::backup(&args.store, &args.destination, args.copy, tell))?;
+    let line = format!("backed up: {}", figures(&done));
+    output::write_line(&mut output::stdout(), &line)
+}
+
+pub(crate) fn restore(args: &RestoreArgs) -> Result<(), Failure> {
+    let done = with_bar("copying", |tell| Store::restore(&args.backup, &args.store, args.copy, tell))?;
+    let events = Store::open_read_only(&args.store)?.info()?.events;
+    let line = format!("restored: {events} events; {}", figures(&done));
+    output::write_line(&mut output::stdout(), &line)
+}
+
+fn with_bar(
+    what: &str,
+    work: impl FnOnce(&mut dyn FnMut(u64, u64)) -> Result<Backup, BackupError>,
+) -> Result<Backup, BackupError> {
+    let bar = progress::bytes(what, Some(0));
+    let done = work(&mut |copied, of| {
+        bar.set_length(of);
+        bar.set_position(copied);
+    });
+    bar.finish_and_clear();
+    done
+}
+
+fn figures(backup: &Backup) -> String {
+    let Backup { kept, linked, copied, copied_bytes, sealed_events: _ } = *backup;
+    format!(
+        "{copied} files of events copied, {linked} linked, {kept} there before; {copied_bytes} bytes copied"
+    )
+}

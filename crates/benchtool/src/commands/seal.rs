@@ -1,0 +1,17 @@
+//! `benchtool seal`
+
+use tamias::{Options, Request, Store};
+
+use crate::cli::SealArgs;
+use crate::commands::{asked, existing};
+use crate::failure::Failure;
+use crate::output;
+
+pub(crate) fn run(args: &SealArgs) -> Result<(), Failure> {
+    if asked(&args.store, Request::Seal)?.is_none() {
+        existing(&args.store, Options::default())?.seal()?;
+    }
+    let info = Store::open_read_only(&args.store)?.info()?;
+    let files = info.segments.iter().filter(|segment| segment.file.is_some()).count();
+    output::write_line(&mut output::stdout(), &format!("sealed: {} events, {files} files", info.events))
+}

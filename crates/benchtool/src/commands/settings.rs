@@ -1,0 +1,67 @@
+//! `benchtool settings`
+
+use std::time::Duration;
+
+use tamias::{Options, Request, Settings, Store, WhenFull};
+
+use crate::cli::{self, SettingsArgs};
+use crate::commands::{asked, existing};
+use crate::failure::Failure;
+use crate::output;
+
+pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
+    let before = Store::open_read_only(&args.store)?.housekeeping()?.settings;
+    let when_full = args.when_full.map(|when_full| match when_full {
+        cli::WhenFull::Fail => WhenFull::Fail,
+        cli::WhenFull::RemoveOldest => WhenFull::RemoveOldest,
+    });
+    let settings = Settings {
+        max_age: args.max_age.map_or(before.max_age, |bound| bound.0),
+        max_bytes: args.max_bytes.map_or(before.max_bytes, |bound| bound.0),
+        when_full: when_full.unwrap_or(before.when_full),
+    };
+    if settings != before && asked(&args.store, Request::Settings(settings))?.is_none() {
+        existing(&args.store, Options::default())?.set_settings(settings)?;
+    }
+    output::write_line(&mut output::stdout(), &text(&settings))
+}
+
+/// The settings as the command line has them.
+pub(crate) fn text(settings: &Settings) -> String {
+    let Settings { max_age, max_bytes, when_full } = *settings;
+    let max_age = max_age.map_or("none".to_owned(), age);
+    let max_bytes = max_bytes.map_or("none".to_owned(), |bytes| format!("{bytes}B"));
+    let when_full = match when_full {
+        WhenFull::Fail => "fail",
+        WhenFull::RemoveOldest => "remove-oldest",
+    };
+    format!("max-age: {max_age}, max-bytes: {max_bytes}, when-full: {when_full}")
+}
+
+/// `90d`, `1d12h`, `30s250ms`.
+fn age(age: Duration) -> String {
+    let milliseconds = age.as_millis();
+    let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
+    let (mut rest, mut text) = (milliseconds, String::new());
+    for (name, size) in units {
+        if rest >= size {
+            text.push_str(&format!("{}{name}", rest / size));
+            rest %= size;
+        }
+    }
+    if text.is_empty() { "0ms".to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_shown_as_they_are_written() {
+        for text in ["90d", "1d12h", "30s250ms", "15m"] {
+            let ticks = crate::instants::duration(text).unwrap();
+            assert_eq!(age(Duration::from_nanos(ticks * 100)), text);
+        }
+        assert_eq!(age(Duration::ZERO), "0ms");
+    }
+}

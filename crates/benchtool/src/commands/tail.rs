@@ -1,0 +1,109 @@
+//! `benchtool tail`
+
+use std::time::Duration;
+
+use tamias::{Cell, Parameters, Query, RunOptions, Snapshot, Statement, Store};
+
+use crate::cli::{Format, TailArgs};
+use crate::commands::query;
+use crate::failure::Failure;
+use crate::instants::Shown;
+use crate::output::{Look, RowWriter, Which};
+use crate::pager::Out;
+use crate::screen::Screen;
+use crate::signals;
+
+/// How often the store is asked for new events.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// How often it looks for Ctrl-C meanwhile.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+pub(crate) fn run(args: &TailArgs) -> Result<(), Failure> {
+    let mut parameters = Parameters::new();
+    query::set_zone(&mut parameters, &args.time_zone)?;
+    let condition = query::condition(args.condition.as_deref(), &parameters)?;
+    let format = format(args)?;
+    let store = Store::open_read_only(&args.store)?;
+    let latest = format!("select * from stream where {condition} order by time desc limit {}", args.events);
+    let latest = Statement::parse(&latest)?.bind(&parameters)?;
+    let screen = Screen::of_stdout();
+    let shown = Shown::new(&latest, &args.time_zone, args.showing.ticks);
+    let look = Look { format, shown: &shown, screen };
+    let mut out = Out::open(&screen, !args.showing.no_pager && !args.follow);
+    let snapshot = store.snapshot()?;
+    let written = write_latest(&snapshot, &latest, look, &mut out);
+    if !args.follow {
+        return out.finish(written);
+    }
+    written?;
+    signals::catch()?;
+    let mut writer = look.writer(latest.columns(), &mut out)?;
+    follow(&store, &snapshot, &condition, &parameters, &mut *writer)
+}
+
+/// On a terminal a log; what follows has to be a format that can go on.
+fn format(args: &TailArgs) -> Result<Format, Failure> {
+    let usual = if Screen::of_stdout().is_terminal() { Format::Log } else { Format::Ndjson };
+    let format = args.showing.format.unwrap_or(usual);
+    match format {
+        Format::Log | Format::Ndjson | Format::Raw | Format::Vertical => Ok(format),
+        _ if !args.follow => Ok(format),
+        _ => Err(Failure::Usage("--follow takes the formats log, ndjson, raw and vertical".to_owned())),
+    }
+}
+
+fn write_latest(snapshot: &Snapshot, query: &Query, look: Look<'_>, out: &mut Out) -> Result<(), Failure> {
+    let mut rows = snapshot.run(query, options());
+    look.write_rows(&mut rows, Which::Reversed(u64::MAX), out)?;
+    query::tell_warnings(&rows);
+    Ok(())
+}
+
+fn options() -> RunOptions {
+    RunOptions { threads: query::processors(), ..RunOptions::default() }
+}
+
+/// Writes events as they are stored, each once, until Ctrl-C.
+fn follow(
+    store: &Store,
+    first: &Snapshot,
+    condition: &str,
+    parameters: &Parameters,
+    writer: &mut dyn RowWriter,
+) -> Result<(), Failure> {
+    let mut seen = newest(first, None)?;
+    loop {
+        for _ in 0..PERIOD.as_millis() / PATIENCE.as_millis() {
+            if signals::requested() {
+                return Ok(());
+            }
+            std::thread::sleep(PATIENCE);
+        }
+        let snapshot = store.snapshot()?;
+        let Some(newest) = newest(&snapshot, seen)? else { continue };
+        let text = format!("select * from stream where {}{condition}", beyond(seen));
+        let query = Statement::parse(&text)?.bind(parameters)?;
+        let mut rows = snapshot.run(&query, options());
+        while let Some(row) = rows.next_row()? {
+            writer.row(&row.cells().collect::<Vec<Cell<'_>>>())?;
+        }
+        writer.end()?;
+        seen = Some(newest);
+    }
+}
+
+/// The greatest arrival number beyond another; none if there is none.
+fn newest(snapshot: &Snapshot, seen: Option<u64>) -> Result<Option<u64>, Failure> {
+    let text = format!("select max(@Arrived) from stream where {}true", beyond(seen));
+    let query = Statement::parse(&text)?.bind(&Parameters::new())?;
+    let mut rows = snapshot.run(&query, options());
+    let row = rows.next_row()?;
+    let number = row.and_then(|row| row.get(0)?.json());
+    Ok(number.and_then(|number| std::str::from_utf8(number).ok()?.parse().ok()))
+}
+
+/// The condition that an event has arrived later.
+fn beyond(seen: Option<u64>) -> String {
+    seen.map_or(String::new(), |seen| format!("@Arrived > {seen} and "))
+}

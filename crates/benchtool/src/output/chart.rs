@@ -1,0 +1,148 @@
+//! Groups as bars.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use tamias::{Cell, Kind};
+use unicode_width::UnicodeWidthStr;
+
+use super::row::{Look, RowWriter, flush, shown_text, write};
+use crate::failure::Failure;
+use crate::units::{fit, printable_line};
+
+/// Where nobody says how wide the chart may be.
+const COLUMNS_USUAL: usize = 80;
+
+/// More rows are no chart.
+const ROWS_MAX: usize = 10_000;
+
+/// Parts of a character, an eighth each.
+const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/// Bars, a row each: the first column, and all that are no numbers, are their labels. Each column of numbers is a chart.
+pub(super) struct ChartRows<'a> {
+    look: Look<'a>,
+    names: Vec<String>,
+    rows: Vec<Vec<Field>>,
+    out: &'a mut dyn Write,
+}
+
+/// A value of a row.
+struct Field {
+    text: String,
+    kind: Kind,
+}
+
+impl<'a> ChartRows<'a> {
+    pub(super) fn new(columns: &[String], look: Look<'a>, out: &'a mut dyn Write) -> Self {
+        let names = columns.iter().map(|name| printable_line(name).into_owned()).collect();
+        ChartRows { look, names, rows: Vec::new(), out }
+    }
+
+    /// Whether a column is one of numbers, to be shown as bars.
+    fn is_series(&self, column: usize) -> bool {
+        let is_label = column == 0 && self.names.len() > 1;
+        let mut kinds = self.rows.iter().filter_map(|row| row.get(column)).map(|field| field.kind);
+        let is_none = |kind| matches!(kind, Kind::Undefined | Kind::Null);
+        !is_label
+            && !self.look.shown.is_instant(column)
+            && kinds.clone().any(|kind| kind == Kind::Number)
+            && kinds.all(|kind| kind == Kind::Number || is_none(kind))
+    }
+
+    fn chart(&self, column: usize, labels: &[String]) -> String {
+        let width = self.look.screen.columns().unwrap_or(COLUMNS_USUAL);
+        let texts: Vec<&str> =
+            self.rows.iter().map(|row| row.get(column).map_or("", |field| field.text.as_str())).collect();
+        let values: Vec<f64> = texts.iter().map(|text| text.parse().unwrap_or(0.0)).collect();
+        let texts: Vec<Cow<'_, str>> =
+            texts.into_iter().zip(&values).map(|(text, value)| shortened(text, *value)).collect();
+        let greatest = values.iter().copied().fold(0.0, f64::max);
+        let label_width = widest(labels.iter().map(String::as_str)).min(width * 2 / 5);
+        let text_width = widest(texts.iter().map(|text| &**text));
+        let bar_width = width.saturating_sub(label_width + text_width + 4).max(1);
+        let mut chart = format!("{}\n", self.names[column]);
+        for ((label, text), value) in labels.iter().zip(texts).zip(values) {
+            let label = fit(label, label_width);
+            let blanks = " ".repeat(label_width - label.width().min(label_width));
+            let share = if greatest > 0.0 { value / greatest } else { 0.0 };
+            let line = format!("{label}{blanks} {text:>text_width$} {}", bar(share, bar_width));
+            chart.push_str(line.trim_end());
+            chart.push('\n');
+        }
+        chart
+    }
+}
+
+/// A number as it is, or rounded to the thousandth where it has many digits.
+fn shortened(text: &str, value: f64) -> Cow<'_, str> {
+    match text.split_once('.') {
+        Some((_, fraction)) if fraction.len() > 3 => Cow::Owned(format!("{value:.3}")),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> usize {
+    texts.map(|text| text.width()).max().unwrap_or(0)
+}
+
+/// A bar over a share of so many columns, to an eighth of one; something is shown of whatever is not nothing.
+fn bar(share: f64, columns: usize) -> String {
+    let eighths = (share.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
+    let eighths = if share > 0.0 { eighths.max(1) } else { eighths };
+    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+impl RowWriter for ChartRows<'_> {
+    fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), Failure> {
+        if self.rows.len() == ROWS_MAX {
+            let text = format!(
+                "a chart shows at most {ROWS_MAX} rows; group by something coarser, or add a `limit`"
+            );
+            return Err(Failure::Query(text));
+        }
+        let shown = self.look.shown;
+        let field = |(column, cell): (usize, &Cell<'_>)| Field {
+            text: printable_line(&shown_text(*cell, column, shown)).into_owned(),
+            kind: cell.kind(),
+        };
+        self.rows.push(cells.iter().enumerate().map(field).collect());
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        let (series, labels): (Vec<usize>, Vec<usize>) =
+            (0..self.names.len()).partition(|column| self.is_series(*column));
+        if series.is_empty() && !self.rows.is_empty() {
+            let text = "a chart needs a column of numbers, as in \
+                        `select count(*) from stream group by time(1h)`";
+            return Err(Failure::Query(text.to_owned()));
+        }
+        let label = |row: &Vec<Field>| {
+            let texts = labels.iter().filter_map(|column| row.get(*column)).map(|field| field.text.as_str());
+            texts.collect::<Vec<&str>>().join("  ")
+        };
+        let labels: Vec<String> = self.rows.iter().map(label).collect();
+        for (index, column) in series.into_iter().enumerate() {
+            let between = if index > 0 { "\n" } else { "" };
+            let chart = self.chart(column, &labels);
+            write(self.out, format!("{between}{chart}").as_bytes())?;
+        }
+        flush(self.out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_end_within_an_eighth() {
+        assert_eq!(bar(1.0, 4), "████");
+        assert_eq!(bar(0.5, 4), "██");
+        assert_eq!(bar(0.53125, 4), "██▏");
+        assert_eq!(bar(0.0001, 4), "▏");
+        assert_eq!(bar(0.0, 4), "");
+        assert_eq!(bar(-3.0, 4), "");
+    }
+}

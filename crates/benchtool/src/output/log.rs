@@ -1,0 +1,317 @@
+//! Events a line each: time, level, source, message, and the keys that the message does not tell.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use tamias::{Cell, Expression, Instant, Kind, Parameters};
+use tamias_json::{Document, Map};
+
+use super::row::{Look, RowWriter, flush, json_text, write};
+use super::text::{json_string, write_object};
+use crate::failure::Failure;
+use crate::units::{fit, printable_line};
+
+/// The keys under which logs of all sorts have what a line begins with; the first that is there counts. HEURISTIC: CLEF first,
+/// then what the logging libraries in wide use write.
+const LEVELS: [&str; 9] =
+    ["@l", "level", "Level", "severity", "Severity", "lvl", "log.level", "levelname", "PRIORITY"];
+const SOURCES: [&str; 12] = [
+    "SourceContext",
+    "Application",
+    "logger",
+    "Logger",
+    "service",
+    "Service",
+    "component",
+    "Component",
+    "target",
+    "SYSLOG_IDENTIFIER",
+    "_COMM",
+    "ProviderName",
+];
+const MESSAGES: [&str; 9] =
+    ["@m", "message", "Message", "msg", "MESSAGE", "short_message", "text", "log", "Content"];
+
+/// Keys of CLEF that a line has already, or that tell people nothing.
+const HIDDEN: [&str; 4] = ["@t", "@mt", "@i", "@r"];
+
+/// On a terminal a value takes no more columns than this; other formats show it whole.
+const VALUE_COLUMNS_MAX: usize = 100;
+
+const DIM: &str = "\x1b[2m";
+const PLAIN: &str = "\x1b[0m";
+
+/// Rows as the lines of a log.
+pub(super) struct LogRows<'a> {
+    look: Look<'a>,
+    names: Vec<Vec<u8>>,
+    /// The columns of the event's time and of the event.
+    time: Option<usize>,
+    data: Option<usize>,
+    /// What renders a message from its template.
+    message: Option<Expression>,
+    out: &'a mut dyn Write,
+}
+
+impl<'a> LogRows<'a> {
+    pub(super) fn new(columns: &[String], look: Look<'a>, out: &'a mut dyn Write) -> Self {
+        let column = |name: &str| columns.iter().position(|column| column == name);
+        LogRows {
+            look,
+            names: columns.iter().map(|name| json_string(name)).collect(),
+            time: column("@Timestamp"),
+            data: column("@Data"),
+            message: Expression::prepare("@Message", &Parameters::new()).ok(),
+            out,
+        }
+    }
+
+    /// The event of a row; where there is none, the row itself.
+    fn event<'c>(&self, cells: &[Cell<'c>]) -> Cow<'c, [u8]> {
+        let data = self.data.and_then(|data| cells.get(data)).filter(|data| data.kind() == Kind::Object);
+        match data.and_then(|data| data.json()) {
+            Some(json) => Cow::Borrowed(json),
+            None => {
+                let mut object = Vec::new();
+                write_object(&self.names, cells, self.look.shown, &mut object);
+                object.truncate(object.trim_ascii_end().len());
+                Cow::Owned(object)
+            }
+        }
+    }
+
+    /// When the event happened, by the row or by the event itself.
+    fn instant(&self, cells: &[Cell<'_>], event: &Map<'_>) -> Option<Instant> {
+        let cell = self.time.and_then(|time| cells.get(time)).and_then(|cell| cell.json());
+        match cell {
+            Some(json) => std::str::from_utf8(json).ok()?.parse().ok().and_then(Instant::from_ticks),
+            None => event.get("@t")?.as_str()?.text().parse().ok(),
+        }
+    }
+
+    /// The key and the text of an event's message.
+    fn message(&self, event: &Map<'_>) -> Option<(&'static str, String)> {
+        if let (None, Some(_), Some(message)) = (event.get("@m"), event.get("@mt"), &self.message) {
+            let json = message.eval(&String::from_utf8_lossy(event.raw())).ok()??;
+            return Some(("@mt", json_text(json.as_bytes()).into_owned()));
+        }
+        let (key, text) = MESSAGES.iter().find_map(|key| Some((*key, event.get(key)?.as_str()?.text())))?;
+        Some((key, text.into_owned()))
+    }
+
+    fn line(&self, cells: &[Cell<'_>], event: &Map<'_>) -> String {
+        let instant = self.instant(cells, event);
+        let level = LEVELS.iter().find_map(|key| Some((*key, event.get(key)?)));
+        let source = SOURCES.iter().find_map(|key| Some((*key, event.get(key)?.as_str()?.text())));
+        let message = self.message(event);
+        let template =
+            event.get("@mt").and_then(|template| template.as_str()).map(|template| template.text());
+
+        let mut parts = Vec::new();
+        if let Some(instant) = instant {
+            parts.push(self.dim(&self.look.shown.log_text(instant)));
+        }
+        match &level {
+            Some((_, level)) => parts.push(self.level(&json_text(level.raw()))),
+            // In CLEF an event without a level is an information.
+            None if event.get("@t").is_some() => parts.push(self.level("info")),
+            None => {}
+        }
+        if let Some((_, source)) = &source {
+            parts.push(self.dim(&printable_line(source)));
+        }
+        if let Some((_, message)) = &message {
+            parts.push(printable_line(message).into_owned());
+        }
+        let message_key = message.as_ref().map(|(key, _)| *key);
+        let used = [level.map(|(key, _)| key), source.map(|(key, _)| key), message_key];
+        for (key, value) in event.entries() {
+            let key = key.text();
+            let text = json_text(value.raw());
+            let is_told = HIDDEN.contains(&&*key)
+                || used.contains(&Some(&*key))
+                || template.as_ref().is_some_and(|template| is_hole(template, &key))
+                || message.as_ref().is_some_and(|(_, message)| *message == text)
+                || (instant.is_some() && is_time(&text, instant));
+            if !is_told {
+                parts.push(format!(
+                    "{}{}",
+                    self.dim(&format!("{}=", printable_line(&key))),
+                    self.value(&text)
+                ));
+            }
+        }
+        parts.join(" ")
+    }
+
+    fn value(&self, text: &str) -> String {
+        let text = printable_line(text);
+        let text = match self.look.screen.is_terminal() {
+            true => fit(&text, VALUE_COLUMNS_MAX),
+            false => text,
+        };
+        match text.is_empty() || (text.contains([' ', '"', '=']) && !text.starts_with(['{', '['])) {
+            true => format!("\"{}\"", text.replace('"', "\\\"")),
+            false => text.into_owned(),
+        }
+    }
+
+    fn dim(&self, text: &str) -> String {
+        self.colored(DIM, text)
+    }
+
+    fn level(&self, level: &str) -> String {
+        let (name, color) = Level::of(level).map_or_else(
+            || (printable_line(level).to_uppercase(), PLAIN),
+            |level| (level.name().to_owned(), level.color()),
+        );
+        self.colored(color, &format!("{:<5}", fit(&name, 5)))
+    }
+
+    fn colored(&self, color: &str, text: &str) -> String {
+        if self.look.screen.has_color { format!("{color}{text}{PLAIN}") } else { text.to_owned() }
+    }
+}
+
+impl RowWriter for LogRows<'_> {
+    fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), Failure> {
+        let event = self.event(cells);
+        let line = match Document::scan_trusted(&event) {
+            Ok(document) => self.line(cells, &document.root()),
+            // What is no object is shown as it is.
+            Err(_) => printable_line(&String::from_utf8_lossy(&event)).into_owned(),
+        };
+        write(self.out, format!("{line}\n").as_bytes())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        flush(self.out)
+    }
+}
+
+/// Whether a text is the time of the event, which the line begins with.
+fn is_time(text: &str, instant: Option<Instant>) -> bool {
+    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    // Shorter ones are days or numbers, if anything.
+    is_digit(text.as_bytes().first())
+        && text.len() >= 10
+        && (text.parse().ok() == instant || Instant::from_unix_text(text).ok() == instant)
+}
+
+/// Whether a template of a message has a hole for the key: `{Key}`, `{@Key}`, `{Key:format}` or `{Key,width}`.
+fn is_hole(template: &str, key: &str) -> bool {
+    template.split('{').skip(1).any(|hole| {
+        let hole = hole.strip_prefix(['@', '$']).unwrap_or(hole);
+        hole.strip_prefix(key).is_some_and(|rest| rest.starts_with(['}', ':', ',']))
+    })
+}
+
+/// How bad an event is, as all logs tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Trace,
+    Debug,
+    Info,
+    Warn,
+    Error,
+    Fatal,
+}
+
+/// How the names of levels begin, in lower case, and the numbers of syslog.
+const NAMES: [(&str, Level); 17] = [
+    ("trace", Level::Trace),
+    ("trc", Level::Trace),
+    ("verb", Level::Trace),
+    ("vrb", Level::Trace),
+    ("debug", Level::Debug),
+    ("dbg", Level::Debug),
+    ("info", Level::Info),
+    ("inf", Level::Info),
+    ("notice", Level::Info),
+    ("warn", Level::Warn),
+    ("wrn", Level::Warn),
+    ("err", Level::Error),
+    ("severe", Level::Error),
+    ("fatal", Level::Fatal),
+    ("ftl", Level::Fatal),
+    ("crit", Level::Fatal),
+    ("panic", Level::Fatal),
+];
+
+impl Level {
+    fn of(text: &str) -> Option<Level> {
+        let lower = text.to_lowercase();
+        match lower.as_str() {
+            "0" | "1" | "2" | "alert" | "emerg" | "emergency" => Some(Level::Fatal),
+            "3" => Some(Level::Error),
+            "4" => Some(Level::Warn),
+            "5" | "6" => Some(Level::Info),
+            "7" => Some(Level::Debug),
+            _ => NAMES.iter().find(|(name, _)| lower.starts_with(name)).map(|(_, level)| *level),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Level::Trace => "TRACE",
+            Level::Debug => "DEBUG",
+            Level::Info => "INFO",
+            Level::Warn => "WARN",
+            Level::Error => "ERROR",
+            Level::Fatal => "FATAL",
+        }
+    }
+
+    fn color(self) -> &'static str {
+        match self {
+            Level::Trace => DIM,
+            Level::Debug => "\x1b[36m",
+            Level::Info => "\x1b[32m",
+            Level::Warn => "\x1b[1;33m",
+            Level::Error => "\x1b[1;31m",
+            Level::Fatal => "\x1b[1;37;41m",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Format;
+    use crate::instants::{Shown, Zone};
+    use crate::screen::Screen;
+
+    #[track_caller]
+    fn check(event: &str, expected: &str) {
+        let shown = Shown::of_columns(vec![false], &Zone::parse("+02:00").unwrap(), false);
+        let look = Look { format: Format::Log, shown: &shown, screen: Screen::terminal(80) };
+        let mut out = Vec::new();
+        let mut log = LogRows::new(&["@Data".to_owned()], look, &mut out);
+        log.row(&[Cell::of_json(event.as_bytes())]).unwrap();
+        drop(log);
+        assert_eq!(String::from_utf8(out).unwrap(), format!("{expected}\n"));
+    }
+
+    #[test]
+    fn a_line_tells_each_thing_once() {
+        check(
+            r#"{"@t":"2024-05-29T10:56:01.5Z","@mt":"Hi {User}, {Count}","User":"al","Count":7,"Rest":{"a":1}}"#,
+            r#"2024-05-29T12:56:01.500+02:00 INFO  Hi al, 7 Rest={"a":1}"#,
+        );
+        check(
+            r#"{"@t":"2024-05-29T10:56:01Z","@l":"Warning","SourceContext":"Shop","@m":"low","N":"a b","E":""}"#,
+            r#"2024-05-29T12:56:01.000+02:00 WARN  Shop low N="a b" E="""#,
+        );
+        check(r#"{"ts":1,"severity":"crit","msg":"gone"}"#, "FATAL gone ts=1");
+        check(r#"{"PRIORITY":"4","MESSAGE":"odd"}"#, "WARN  odd");
+        check(r#"{"a":"x","level":"Custom"}"#, "CUST… a=x");
+    }
+
+    #[test]
+    fn a_line_is_one_line_and_commands_nothing() {
+        check(
+            "{\"level\":\"\\u001b[2J\",\"msg\":\"two\\nlines \\u001b[31m\u{202e}\",\"k\u{9b}\":\"\\u0007\"}",
+            "\\U00… two\\nlines \\u001b[31m\\u202e k\\u009b=\\u0007",
+        );
+    }
+}

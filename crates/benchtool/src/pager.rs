@@ -1,0 +1,145 @@
+//! The standard output, through a pager where it is longer than the screen.
+
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::Duration;
+
+use crate::failure::Failure;
+use crate::screen::{Screen, Size};
+use crate::signals;
+
+/// How often it looks whether the pager has ended.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// Where rows go.
+pub(crate) enum Out {
+    Direct(BufWriter<StdoutLock<'static>>),
+    /// What there is so far still fits the screen.
+    Held(Held),
+    Paged(Pager),
+}
+
+/// Output that is held until it is longer than the screen, or complete.
+pub(crate) struct Held {
+    text: Vec<u8>,
+    size: Size,
+    lines: usize,
+    column: usize,
+}
+
+/// A running pager.
+pub(crate) struct Pager {
+    child: Child,
+    /// None once it has got everything.
+    input: Option<ChildStdin>,
+}
+
+impl Out {
+    /// The standard output; on a terminal through a pager, unless that is not wanted.
+    pub(crate) fn open(screen: &Screen, may_page: bool) -> Out {
+        match screen.size() {
+            Some(size) if may_page && io::stdin().is_terminal() && command().is_some() => {
+                Out::Held(Held { text: Vec::new(), size, lines: 0, column: 0 })
+            }
+            _ => Out::Direct(crate::output::stdout()),
+        }
+    }
+
+    /// Writes what is held, and waits for whoever reads it. That somebody has seen enough is no failure of what came before.
+    pub(crate) fn finish<T>(self, done: Result<T, Failure>) -> Result<T, Failure>
+    where
+        T: Default,
+    {
+        match self {
+            Out::Direct(mut out) => done.and_then(|done| flushed(&mut out).map(|()| done)),
+            Out::Held(held) => {
+                let mut out = crate::output::stdout();
+                let written = out.write_all(&held.text).map_err(|error| Failure::output(&error));
+                let written = written.and_then(|()| flushed(&mut out));
+                done.and_then(|done| written.map(|()| done))
+            }
+            Out::Paged(mut pager) => {
+                drop(pager.input.take());
+                // Ctrl-C is the pager's, as long as it runs.
+                while let Ok(None) = pager.child.try_wait() {
+                    signals::forget();
+                    std::thread::sleep(PATIENCE);
+                }
+                match done {
+                    Err(Failure::ClosedPipe) => Ok(T::default()),
+                    done => done,
+                }
+            }
+        }
+    }
+}
+
+fn flushed(out: &mut impl Write) -> Result<(), Failure> {
+    out.flush().map_err(|error| Failure::output(&error))
+}
+
+/// The pager's command; none if there is to be none.
+fn command() -> Option<Command> {
+    let pager = std::env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
+    let mut words = pager.split_whitespace();
+    let program = words.next().filter(|program| *program != "cat")?;
+    let mut command = Command::new(program);
+    command.args(words);
+    if std::env::var_os("LESS").is_none() {
+        // Colours pass, and what was read stays on the screen.
+        command.env("LESS", "FRX");
+    }
+    Some(command)
+}
+
+impl Held {
+    /// Takes text in, and tells whether it still fits the screen.
+    fn take(&mut self, bytes: &[u8]) -> bool {
+        self.text.extend_from_slice(bytes);
+        for byte in bytes {
+            // Bytes of one character are counted one by one: a pager that was not needed ends by itself.
+            let is_full = *byte == b'\n' || self.column == self.size.columns;
+            self.lines += usize::from(is_full);
+            self.column = if is_full { 0 } else { self.column + 1 };
+        }
+        // The prompt takes a line.
+        self.lines < self.size.lines
+    }
+
+    fn page(&mut self) -> Option<Pager> {
+        let mut child = command()?.stdin(Stdio::piped()).spawn().ok()?;
+        let input = child.stdin.take();
+        Some(Pager { child, input })
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Out::Direct(out) => out.write(bytes),
+            Out::Held(held) => {
+                if !held.take(bytes) {
+                    let text = std::mem::take(&mut held.text);
+                    *self = match held.page() {
+                        Some(pager) => Out::Paged(pager),
+                        None => Out::Direct(crate::output::stdout()),
+                    };
+                    self.write_all(&text)?;
+                }
+                Ok(bytes.len())
+            }
+            Out::Paged(pager) => match &mut pager.input {
+                Some(input) => input.write(bytes),
+                None => Err(io::ErrorKind::BrokenPipe.into()),
+            },
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Out::Direct(out) => out.flush(),
+            Out::Held(_) => Ok(()),
+            Out::Paged(pager) => pager.input.as_mut().map_or(Ok(()), ChildStdin::flush),
+        }
+    }
+}

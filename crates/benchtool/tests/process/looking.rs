@@ -1,0 +1,179 @@
+//! `tail`, `search`, `get`, `around`, charts, and pages of rows.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::tool::{command, events, folder, objects, tool, tool_with_input};
+
+/// The data of the rows of `*`.
+#[track_caller]
+fn data(out: &str) -> Vec<Value> {
+    objects(out).into_iter().map(|row| row["@Data"].clone()).collect()
+}
+
+/// Whether a string of a value has a text in it.
+fn mentions(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(string) => string.contains(text),
+        Value::Array(values) => values.iter().any(|value| mentions(value, text)),
+        Value::Object(members) => members.values().any(|value| mentions(value, text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[test]
+fn events_that_mention_a_text_are_those_that_a_naive_reader_finds() {
+    let folder = folder();
+    let input = events(5, 6000);
+    for segments in ["text", "columns"] {
+        let store = format!("s-{segments}");
+        tool_with_input(folder.path(), &["ingest", &store, "-", "--segments", segments], &input).well();
+        for text in ["/api/customers", "Zoë", "at shop.", "Elapsed", "\"", "\n", "zz-nowhere", "a", ""] {
+            let found = data(&tool(folder.path(), &["search", &store, text]).well().out);
+            let lines = objects(std::str::from_utf8(&input).unwrap()).into_iter().map(Value::Object);
+            let expected: Vec<Value> = lines.filter(|event| mentions(event, text)).collect();
+            assert_eq!(found.len(), expected.len(), "{text} in {segments}");
+            assert!(found == expected, "{text} in {segments}");
+        }
+    }
+    let search = |options: &[&str]| {
+        tool(folder.path(), &[&["search", "s-text"][..], options].concat()).well().out.lines().count()
+    };
+    assert!(search(&["UNHANDLED"]) == 0 && search(&["UNHANDLED", "-i"]) > 0);
+    assert_eq!(search(&["HTTP", "-n", "7"]), 7);
+    assert!(search(&["HTTP", "--condition", "StatusCode >= 500"]) < search(&["HTTP"]));
+    assert_eq!(search(&["HTTP", "--since", "1h"]), 0);
+    let wrong = tool(folder.path(), &["search", "s-text", "a", "--condition", "x) or (true"]).with(3);
+    assert!(wrong.err.contains("column 2"), "{}", wrong.err);
+}
+
+#[test]
+fn the_tail_is_the_latest_events_in_order() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(5, 300)).well();
+    let all = data(&tool(folder.path(), &["query", "s", "select * from stream"]).well().out);
+    let tail =
+        |options: &[&str]| data(&tool(folder.path(), &[&["tail", "s"][..], options].concat()).well().out);
+    assert_eq!(tail(&[]), all[280..]);
+    assert_eq!(tail(&["-n", "3"]), all[297..]);
+    assert_eq!(tail(&["-n", "1000"]), all);
+    let slow: Vec<Value> =
+        all.iter().filter(|event| event["Elapsed"].as_f64().is_some_and(|ms| ms > 300.0)).cloned().collect();
+    assert_eq!(tail(&["-n", "2", "Elapsed > 300 -- slow"]), slow[slow.len() - 2..]);
+    assert!(tool(folder.path(), &["tail", "s", "Elapsed >"]).with(3).err.contains("column"));
+    tool(folder.path(), &["tail", "s", "-f", "--format", "table"]).with(2);
+    tool(folder.path(), &["tail", "nowhere"]).with(5);
+}
+
+#[test]
+fn what_another_process_stores_follows() {
+    let folder = folder();
+    let event = |n: u32, time: &str| format!("{{\"@t\":\"{time}\",\"N\":{n}}}\n");
+    let store = |n, time| {
+        tool_with_input(folder.path(), &["ingest", "s", "-"], event(n, time).as_bytes()).well();
+    };
+    store(1, "2024-05-29T10:56:01Z");
+    let mut child =
+        command(folder.path(), &["tail", "s", "-f", "N <> 3"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || data(&lines.next().unwrap().unwrap())[0]["N"].clone();
+    assert_eq!(next(), 1);
+    store(2, "2024-05-29T10:56:02Z");
+    assert_eq!(next(), 2);
+    store(3, "2024-05-29T10:56:03Z");
+    // One that happened earlier is as new.
+    store(4, "2024-05-28T00:00:00Z");
+    assert_eq!(next(), 4);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn an_event_is_shown_alone_and_among_others() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(5, 100)).well();
+    let all = tool(folder.path(), &["query", "s", "select * from stream"]).well().out;
+    let rows = objects(&all);
+    let id = rows[50]["@Id"].as_str().unwrap();
+    let lines: Vec<&str> = all.lines().collect();
+    assert_eq!(tool(folder.path(), &["get", "s", id]).well().out, format!("{}\n", lines[50]));
+    let around = tool(folder.path(), &["around", "s", id, "-B", "2", "-A", "1"]).well().out;
+    assert_eq!(around.lines().collect::<Vec<&str>>(), lines[48..52]);
+    assert_eq!(tool(folder.path(), &["around", "s", id]).well().out.lines().count(), 21);
+    let vertical = tool(folder.path(), &["get", "s", id, "--format", "vertical"]).well().out;
+    assert!(vertical.contains("@Id") && vertical.contains("\nApplication"), "{vertical}");
+    let none = "00000000000000000000000000000000";
+    assert!(tool(folder.path(), &["get", "s", none]).with(4).err.contains("there is no event 0000"));
+    assert!(tool(folder.path(), &["get", "s", "12"]).with(2).err.contains("32 hexadecimal digits"));
+}
+
+#[test]
+fn page_after_page_gives_all_rows() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(5, 300)).well();
+    for query in
+        ["select Message from stream where Elapsed > 50", "select Message from stream order by time desc"]
+    {
+        let all = tool(folder.path(), &["query", "s", query]).well();
+        assert_eq!(all.err, "");
+        let (mut found, mut after) = (String::new(), None::<String>);
+        loop {
+            let mut arguments = vec!["query", "s", query, "--limit", "40"];
+            if let Some(id) = &after {
+                arguments.extend(["--after", id]);
+            }
+            let page = tool(folder.path(), &arguments).well();
+            assert!(page.out.lines().count() <= 40);
+            found.push_str(&page.out);
+            let Some(id) = page.err.trim().strip_prefix("next page: --after ") else { break };
+            after = Some(id.to_owned());
+        }
+        assert!(found == all.out, "{query}");
+    }
+    for other in
+        ["select count(*) from stream", "select a from stream limit 3", "select a from stream order by a"]
+    {
+        let run = tool(folder.path(), &["query", "s", other, "--limit", "5"]).with(2);
+        assert!(run.err.contains("--limit is for queries without a `limit`"), "{}", run.err);
+    }
+    tool(folder.path(), &["query", "s", "select a from stream", "--after", "12", "--limit", "5"]).with(2);
+}
+
+#[test]
+fn a_chart_has_a_bar_for_each_row() {
+    let folder = folder();
+    let event = |n| {
+        let host = n % 3;
+        format!("{{\"@t\":\"2024-05-29T10:0{n}:00Z\",\"N\":{n},\"Host\":\"h{host}\"}}\n")
+    };
+    let input: String = (0..10).map(event).collect();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], input.as_bytes()).well();
+    let chart = |query: &str| tool(folder.path(), &["query", "s", query, "--format", "chart"]);
+    let bar = |columns: usize, end: &str| format!("{}{end}", "█".repeat(columns));
+    assert_eq!(
+        chart("select count(*) as n, sum(N) as total from stream group by Host").well().out,
+        format!(
+            "n\nh0 4 {}\nh1 3 {}\nh2 3 {}\n\ntotal\nh0 18 {}\nh1 12 {}\nh2 15 {}\n",
+            bar(73, ""),
+            bar(54, "▊"),
+            bar(54, "▊"),
+            bar(72, ""),
+            bar(48, ""),
+            bar(60, ""),
+        )
+    );
+    let times = chart("select count(*) as n from stream group by time(5m)").well().out;
+    assert!(times.starts_with("n\n2024-05-29T10:00:00Z 5 ███"), "{times}");
+    assert!(chart("select Host from stream").with(3).err.contains("a chart needs a column of numbers"));
+}
+
+#[test]
+fn the_option_for_more_memory_is_named() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(5, 3000)).well();
+    let query = "select Message from stream order by Message";
+    let run = tool(folder.path(), &["query", "s", query, "--memory", "10kB"]).with(3);
+    assert!(run.err.contains("--memory 1GiB"), "{}", run.err);
+}

@@ -1,0 +1,135 @@
+//! What people see: golden screens of a pseudo-terminal, 80 and 160 columns wide.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rexpect::session::spawn_command;
+
+use crate::tool::{folder, tool_with_input};
+
+/// Events as they come, unkind ones among them.
+const EVENTS: &str = r#"{"@t":"2024-05-29T10:56:01.1234567Z","@mt":"HTTP {Method} {Path} responded {Status} in {Elapsed:0.0} ms","Method":"GET","Path":"/api/customers?page=225&sort=name&filter=none","Status":200,"Elapsed":61.0921,"SourceContext":"Shop.Web"}
+{"@t":"2024-05-29T10:56:02Z","@l":"Warning","@m":"Cart of Renée Dupont is empty","Cart":{"Items":[],"Owner":{"Name":"Renée","Id":4711}},"Elapsed":1808}
+{"@t":"2024-05-29T10:56:03.5Z","@l":"Error","@m":"Boom","@x":"System.Exception: boom\n   at Shop.Cart.Pay()\n   at Shop.Main()","SourceContext":"Shop.Cart"}
+{"@t":"2024-05-29T10:56:04Z","@l":"\u001b[2Jevil","@m":"clear \u001b[2J screen \u001b]0;title\u0007 and turn \u202e back \u2066 \u009b31m","Key\u001b[31m":"\u007f"}
+{"@t":"2024-05-29T10:56:05Z","@l":"Debug","@m":"日本語のメッセージ、とても長いので端末の幅に収まりません。それでも表は崩れません。","N":1}
+"#;
+
+/// What a terminal gets of a command; an escape is `␛`.
+fn screen(folder: &Path, columns: usize, lines: usize, pager: &str, arguments: &[&str]) -> String {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("stty cols {columns} rows {lines} && exec \"$0\" \"$@\""));
+    command.arg(env!("CARGO_BIN_EXE_benchtool")).args(arguments).current_dir(folder);
+    command.env("TERM", "xterm").env_remove("NO_COLOR").env("PAGER", pager);
+    let mut session = spawn_command(command, Some(20_000)).unwrap();
+    // It reads each byte as a character.
+    let bytes = session.exp_eof().unwrap().chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    String::from_utf8(bytes).unwrap().replace("\r\n", "\n").replace('\u{1b}', "␛")
+}
+
+/// Compares with the screens that are kept. To write what they are now: TAMIAS_SCREENS=write cargo test -p benchtool screens
+#[track_caller]
+fn check(name: &str, arguments: &[&str]) {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], EVENTS.as_bytes()).well();
+    for columns in [80, 160] {
+        let seen = screen(folder.path(), columns, 60, "cat", arguments);
+        let is_unsafe = |c: char| c != '\n' && (c.is_control() || matches!(c, '\u{202e}' | '\u{2066}'));
+        assert!(!seen.contains(is_unsafe), "{seen:?}");
+        // Colours are the only escapes.
+        let is_color = |rest: &str| {
+            rest.split_once('m').is_some_and(|(color, _)| {
+                color.starts_with('[') && color.chars().all(|c| matches!(c, '[' | ';') || c.is_ascii_digit())
+            })
+        };
+        assert!(seen.split('␛').skip(1).all(is_color), "{seen}");
+        let kept = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("tests/process/screens/{name}-{columns}.txt"));
+        if std::env::var_os("TAMIAS_SCREENS").is_some_and(|what| what == "write") {
+            fs::create_dir_all(kept.parent().unwrap()).unwrap();
+            fs::write(&kept, &seen).unwrap();
+        }
+        assert_eq!(seen, fs::read_to_string(&kept).unwrap_or_default(), "{}", kept.display());
+    }
+}
+
+#[test]
+fn events_are_lines_of_a_log() {
+    check("log", &["query", "s", "select * from stream"]);
+}
+
+#[test]
+fn an_event_is_shown_a_key_a_line() {
+    check("vertical", &["query", "s", "select * from stream", "--format", "vertical"]);
+}
+
+#[test]
+fn tables_fit_the_screen_and_keep_times_whole() {
+    check("table", &["query", "s", "select @Timestamp, @Level, @Message, Cart, Elapsed from stream"]);
+}
+
+#[test]
+fn tables_that_cannot_fit_are_written_a_key_a_line() {
+    let query = "select @Timestamp, @Id, @Level, @Message, @Exception, Cart, Elapsed, Path, SourceContext \
+                 from stream";
+    check("wide", &["query", "s", query]);
+}
+
+#[test]
+fn ndjson_on_a_terminal_commands_nothing() {
+    check("ndjson", &["query", "s", "select @Data from stream", "--format", "ndjson"]);
+}
+
+#[test]
+fn raw_text_on_a_terminal_commands_nothing() {
+    check("raw", &["query", "s", "select @Message from stream", "--format", "raw"]);
+}
+
+#[test]
+fn what_the_keys_are_commands_nothing() {
+    check("keys", &["keys", "s"]);
+}
+
+#[test]
+fn what_a_store_holds_fits_the_screen() {
+    check("info", &["info", "s"]);
+}
+
+#[test]
+fn the_tail_is_lines_of_a_log() {
+    check("tail", &["tail", "s", "-n", "2", "@Level <> 'Debug'"]);
+}
+
+#[test]
+fn a_query_that_says_no_limit_shows_the_latest_rows_and_says_so() {
+    let folder = folder();
+    let event = |n| format!("{{\"@t\":\"2024-05-29T10:{:02}:{:02}Z\",\"N\":{n}}}\n", n / 60, n % 60);
+    let events: String = (0..1500).map(event).collect();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], events.as_bytes()).well();
+    let query = |query: &str| {
+        screen(folder.path(), 80, 24, "cat", &["query", "s", query, "--format", "csv", "--no-pager"])
+    };
+    let all = query("select N from stream");
+    assert!(all.starts_with("N\n500\n501\n"), "{all}");
+    assert!(all.contains("\n1499\nthese are the latest 1000 rows, there are more;"), "{all}");
+    assert_eq!(query("select N from stream where true").lines().count(), 1501);
+    assert_eq!(query("select N from stream limit 1400").lines().count(), 1401);
+    assert_eq!(query("select count(*) as n from stream"), "n\n1500\n");
+}
+
+#[test]
+fn what_is_longer_than_the_screen_goes_through_the_pager() {
+    let folder = folder();
+    let event = |n| format!("{{\"@t\":\"2024-05-29T10:00:{:02}Z\",\"N\":{n}}}\n", n % 60);
+    let events: String = (0..100).map(event).collect();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], events.as_bytes()).well();
+    let query = |limit: u32, more: &[&str]| {
+        let query = format!("select N from stream limit {limit}");
+        let arguments = [&["query", "s", &query, "--format", "csv"][..], more].concat();
+        screen(folder.path(), 80, 24, "sed s/^/paged:/", &arguments)
+    };
+    assert!(query(100, &[]).starts_with("paged:N\npaged:"));
+    assert!(query(10, &[]).starts_with("N\n"));
+    assert!(query(100, &["--no-pager"]).starts_with("N\n"));
+}

@@ -1,0 +1,361 @@
+//! Backups: a second store of the same events, taken beside a writer, and brought up to date by taking it again.
+//!
+//! A backup is a store, with the same identity and the same files: segments under second names, or copied where the file system has no such thing,
+//! and logs copied up to the last batch that a snapshot has. It comes to be as everything else does in a store: files under unfinished names, durable;
+//! then the manifest that names them. So it is at any moment the one that it was before, or the new one.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::{Failure, OpenError, Operation};
+use crate::format::FileKind;
+use crate::hold::{self, Hold};
+use crate::inventory::{self, bytes_of, list, next_manifest};
+use crate::io::{Directory, Disk, begins_alike, copy_range};
+use crate::manifest::{BackupMark, LogEntry, Manifest, SegmentEntry};
+use crate::options::Options;
+use crate::reader::{Moment, Reader};
+use crate::recovery;
+use crate::replay::beyond_lost;
+use crate::retire;
+use crate::settings;
+
+/// What a backup, or restoring one, has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Backup {
+    /// Segments that were there from an earlier backup.
+    pub kept: u64,
+    /// Segments that have a second name now: they take no room of their own.
+    pub linked: u64,
+    /// Segments that were copied.
+    pub copied: u64,
+    /// Bytes that were copied, those of logs included.
+    pub copied_bytes: u64,
+    /// How many events segments hold.
+    pub sealed_events: u64,
+}
+
+/// Why a store was not backed up, or a backup not restored. What was there before is as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BackupError {
+    /// One of the two could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The operating system refused.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// The folder holds another store.
+    #[error("{} holds a backup of another store; give another folder", .folder.display())]
+    OtherStore {
+        /// Where the backup was to go.
+        folder: PathBuf,
+    },
+    /// The folder holds a store that is no backup, or is none any more.
+    #[error("{} holds a store that was written to, not a backup; give another folder", .folder.display())]
+    Written {
+        /// Where the backup was to go.
+        folder: PathBuf,
+    },
+    /// The backup is of a later time, or of another line of the store that began at an older backup.
+    #[error(
+        "{} does not fit the store: it is a backup of a later state, or of one that went another way since it was restored; give another folder",
+        .file.display()
+    )]
+    Diverged {
+        /// A file of the backup.
+        file: PathBuf,
+    },
+    /// Something is there already.
+    #[error("{} holds a store; restore into an empty or a new folder", .folder.display())]
+    NotEmpty {
+        /// Where it was to be restored to.
+        folder: PathBuf,
+    },
+}
+
+impl Backup {
+    /// Takes a backup of the store in the folder `from`, which a process may be writing to, into the folder `to`: a new one, or one that holds an
+    /// earlier backup of the same store. That one is brought up to date, and only what is new is copied. With `copy` nothing is linked: a linked file is safe from
+    /// what the store does, not from what happens to the medium.
+    ///
+    /// What it holds is a snapshot. A backup can be read as any store; once it is written to, it is a store of its own, and no backup any more. What is in
+    /// quarantine is not backed up. `progress` hears now and then how many bytes of how many are done.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use tamias_store::{Backup, Event, Options, Reader, Store};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let (logs, copy) = (folder.path().join("logs"), folder.path().join("backup"));
+    /// let store = Store::open(&logs, Options::default(), Arc::new(()))?;
+    /// store.append(&[Event { instant: 1, bytes: b"{}" }])?;
+    /// Backup::take(&logs, &copy, false, &mut |_, _| ())?;
+    /// let backup = Reader::open(&copy, Options::default(), Arc::new(()))?;
+    /// assert_eq!(backup.snapshot()?.events(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where one of the two folders cannot be read or written, and where what `to` holds is no backup, one of another store, or one that does not fit.
+    pub fn take(
+        from: &Path,
+        to: &Path,
+        copy: bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Backup, BackupError> {
+        Backup::take_on(existing(from)?, &created(to)?, copy, progress)
+    }
+
+    /// Takes a backup between any kinds of folders.
+    ///
+    /// # Errors
+    /// As [`take`](Backup::take).
+    pub fn take_on(
+        from: Arc<dyn Directory>,
+        to: &dyn Directory,
+        copy: bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Backup, BackupError> {
+        let reader = Reader::open_on(Arc::clone(&from), Options::default(), Arc::new(()))?;
+        let hold = Hold::new(hold::lock_writer(to, inventory::find_manifest(to, true)?.as_ref())?);
+        // After the lock: what another backup has put there is known then, and is older.
+        let moment = reader.moment()?;
+        let old = inventory::find_manifest(to, true)?;
+        let old = match old {
+            None => Manifest::empty(moment.manifest.store),
+            Some(old) if old.store != moment.manifest.store => {
+                return Err(BackupError::OtherStore { folder: inventory::folder(to) });
+            }
+            Some(old) => match old.backup {
+                None => return Err(BackupError::Written { folder: inventory::folder(to) }),
+                Some(BackupMark { line, number, .. })
+                    if line != moment.manifest.line || number > moment.manifest.number =>
+                {
+                    return Err(BackupError::Diverged { file: to.path(&old.name()) });
+                }
+                Some(_) => old,
+            },
+        };
+        let Manifest { line, number, .. } = moment.manifest;
+        let mark = Some(BackupMark { line, number, time: settings::now() });
+        let manifest = moment.manifest.clone();
+        Copying { from: &*from, to, hold, copy, old, moment, done: Backup::default() }
+            .run(manifest, mark, progress)
+    }
+
+    /// Restores a backup, or copies any store, into the folder `to`, which must be new or empty. The store goes on there: arrival numbers that were given after the
+    /// backup are not given again.
+    ///
+    /// # Errors
+    /// Where one of the two folders cannot be read or written, or `to` is not empty.
+    pub fn restore(
+        from: &Path,
+        to: &Path,
+        copy: bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Backup, BackupError> {
+        Backup::restore_on(existing(from)?, &created(to)?, copy, progress)
+    }
+
+    /// Restores a backup between any kinds of folders.
+    ///
+    /// # Errors
+    /// As [`restore`](Backup::restore).
+    pub fn restore_on(
+        from: Arc<dyn Directory>,
+        to: &dyn Directory,
+        copy: bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Backup, BackupError> {
+        let reader = Reader::open_on(Arc::clone(&from), Options::default(), Arc::new(()))?;
+        if inventory::find_manifest(to, true)?.is_some() {
+            return Err(BackupError::NotEmpty { folder: inventory::folder(to) });
+        }
+        let hold = Hold::new(hold::lock_writer(to, None)?);
+        if inventory::find_manifest(to, true)?.is_some() {
+            return Err(BackupError::NotEmpty { folder: inventory::folder(to) });
+        }
+        let moment = reader.moment()?;
+        let manifest = Manifest {
+            next_arrival: beyond_lost(moment.next_arrival),
+            line: recovery::random_identity() as u64 | 1,
+            ..moment.manifest.clone()
+        };
+        let old = Manifest::empty(manifest.store);
+        Copying { from: &*from, to, hold, copy, old, moment, done: Backup::default() }
+            .run(manifest, None, progress)
+    }
+}
+
+fn existing(folder: &Path) -> Result<Arc<dyn Directory>, OpenError> {
+    if !folder.is_dir() {
+        return Err(OpenError::Missing { folder: folder.to_path_buf() });
+    }
+    Ok(Arc::new(Disk::new(folder)))
+}
+
+fn created(folder: &Path) -> Result<Disk, Failure> {
+    Disk::create(folder).map_err(|error| Failure {
+        path: folder.to_path_buf(),
+        operation: Operation::CreateFolder,
+        source: Arc::new(error),
+    })
+}
+
+/// The files of a store on their way into another folder.
+struct Copying<'a> {
+    from: &'a dyn Directory,
+    to: &'a dyn Directory,
+    hold: Hold,
+    /// Nothing is linked.
+    copy: bool,
+    /// What the other folder holds.
+    old: Manifest,
+    moment: Moment,
+    done: Backup,
+}
+
+impl Copying<'_> {
+    fn run(
+        mut self,
+        manifest: Manifest,
+        backup: Option<BackupMark>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Backup, BackupError> {
+        let to = self.to;
+        let names = list(to)?;
+        retire::finish_names(to, &names, &self.old)?;
+        retire::sweep_unfinished(to, &names, &self.old);
+        let name = self.moment.manifest.name();
+        let permissions = self.from.open(&name).and_then(|file| file.permissions());
+        to.create_with(permissions.map_err(Failure::during(self.from, &name, Operation::Open))?);
+        let log_bytes: u64 = self.moment.log_bytes.iter().map(|(_, bytes)| *bytes).sum();
+        let segment_bytes: u64 = manifest.segments.iter().map(|entry| entry.file_bytes).sum();
+        let (total, mut at) = (log_bytes.saturating_add(segment_bytes), 0u64);
+        let mut tell = |bytes: u64| {
+            at = at.saturating_add(bytes);
+            progress(at, total);
+        };
+        let mut new = Vec::new();
+        for entry in &manifest.segments {
+            new.extend(self.segment(entry, &mut tell)?);
+            self.done.sealed_events = self.done.sealed_events.saturating_add(entry.events);
+        }
+        for entry in &manifest.logs {
+            new.extend(self.log(entry, &mut tell)?);
+        }
+        to.flush().map_err(Failure::during(to, "", Operation::FlushFolder))?;
+        let mut manifest = Manifest { number: next_manifest(&names, self.old.number), ..manifest };
+        manifest.replaces(&self.old, to)?;
+        manifest.backup = backup;
+        self.hold.check(to)?;
+        let lock = manifest.publish(to)?;
+        for name in &new {
+            retire::finish_name(to, name)?;
+        }
+        to.flush().map_err(Failure::during(to, "", Operation::FlushFolder))?;
+        drop(lock);
+        retire::sweep(to, &manifest);
+        Ok(self.done)
+    }
+
+    /// Puts a segment there, durable but for its name, and returns that if it is new.
+    fn segment(
+        &mut self,
+        entry: &SegmentEntry,
+        tell: &mut dyn FnMut(u64),
+    ) -> Result<Option<String>, BackupError> {
+        let name = entry.name();
+        if self.old.segments.contains(entry) && bytes_of(self.to, &name) >= entry.file_bytes {
+            self.done.kept += 1;
+            tell(entry.file_bytes);
+            return Ok(None);
+        }
+        self.check_free(&name)?;
+        let unfinished = FileKind::Segment.unfinished_name(entry.number);
+        if !self.copy && self.link(&name, &unfinished)? {
+            self.done.linked += 1;
+            tell(entry.file_bytes);
+            return Ok(Some(name));
+        }
+        self.copy_file(&name, &unfinished, 0..entry.file_bytes, tell)?;
+        self.done.copied += 1;
+        Ok(Some(name))
+    }
+
+    /// Puts a log there up to where it counts. One that is there already is written on: up to now nothing behind its end counts.
+    fn log(&mut self, entry: &LogEntry, tell: &mut dyn FnMut(u64)) -> Result<Option<String>, BackupError> {
+        let name = FileKind::Log.name(entry.number);
+        let bytes = self.moment.log_bytes.iter().find(|(number, _)| *number == entry.number);
+        // One that is missing is missing there as well.
+        let Some((_, bytes)) = bytes.copied() else { return Ok(None) };
+        let Some(known) = self.old.logs.iter().find(|known| known.number == entry.number) else {
+            self.check_free(&name)?;
+            self.copy_file(&name, &FileKind::Log.unfinished_name(entry.number), 0..bytes, tell)?;
+            return Ok(Some(name));
+        };
+        let fail = |operation| Failure::during(self.to, &name, operation);
+        let file = retire::open_named(self.from, &name).map_err(Failure::during(
+            self.from,
+            &name,
+            Operation::Open,
+        ))?;
+        let there = self.to.open_for_writing(&name).map_err(fail(Operation::Open))?;
+        let alike = known.length <= bytes;
+        if !alike || !begins_alike(&*file, &*there, known.length).map_err(fail(Operation::Read))? {
+            return Err(BackupError::Diverged { file: self.to.path(&name) });
+        }
+        tell(known.length);
+        copy_range(&*file, known.length..bytes, &*there, &mut *tell).map_err(fail(Operation::Write))?;
+        there.set_length(bytes).map_err(fail(Operation::Cut))?;
+        there.flush().map_err(fail(Operation::Flush))?;
+        self.done.copied_bytes += bytes - known.length;
+        Ok(None)
+    }
+
+    /// That no file has this name: it would be one of another line of the store.
+    fn check_free(&self, name: &str) -> Result<(), BackupError> {
+        match self.to.kind(name).map_err(Failure::during(self.to, name, Operation::Open))? {
+            None => Ok(()),
+            Some(_) => Err(BackupError::Diverged { file: self.to.path(name) }),
+        }
+    }
+
+    /// Gives a file a second name; false where that cannot be.
+    fn link(&self, name: &str, to: &str) -> Result<bool, Failure> {
+        let root = self.to.root();
+        let link = |name: &str| self.from.link_into(name, &root, to);
+        let linked = match link(name) {
+            // The writer may be about to give it its final name.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                link(&format!("{name}.tmp")).or_else(|_| link(name))
+            }
+            linked => linked,
+        };
+        match linked {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(false),
+            Err(error) => Err(Failure::during(self.from, name, Operation::Open)(error)),
+        }
+    }
+
+    fn copy_file(
+        &mut self,
+        name: &str,
+        unfinished: &str,
+        range: std::ops::Range<u64>,
+        tell: &mut dyn FnMut(u64),
+    ) -> Result<(), Failure> {
+        let fail = |operation| Failure::during(self.to, unfinished, operation);
+        let file =
+            retire::open_named(self.from, name).map_err(Failure::during(self.from, name, Operation::Open))?;
+        let copy = self.to.create(unfinished).map_err(fail(Operation::Create))?;
+        self.done.copied_bytes += range.end;
+        let copied = copy_range(&*file, range, &*copy, tell)
+            .map_err(fail(Operation::Write))
+            .and_then(|()| copy.flush().map_err(fail(Operation::Flush)));
+        copied.inspect_err(|_| drop(self.to.remove(unfinished)))
+    }
+}

@@ -1,0 +1,101 @@
+//! Bounds: a store keeps to its settings by itself.
+//!
+//! Whatever changes the list of segments takes those out, in the same manifest, that are outside of the bounds by then: so no moment shows more,
+//! and it costs no manifest of its own. What only grows older is looked at now and then. A segment at the border of age is
+//! written anew without what is too old by [compaction](crate::compaction).
+
+use crate::error::{Failure, SealError};
+use crate::history::Cause;
+use crate::inventory::{Usage, bytes_of};
+use crate::io::Directory;
+use crate::manifest::{Manifest, SegmentEntry};
+use crate::removal::Retention;
+use crate::retire;
+use crate::segment::Written;
+use crate::settings::{self, Settings};
+use crate::writer::Inner;
+
+impl Manifest {
+    /// Takes the segments out that are outside of the bounds now.
+    pub(crate) fn keep_bounds(&mut self, directory: &dyn Directory, now: u64) -> Result<(), Failure> {
+        let outside = self.too_old(now);
+        self.take_out(&outside, Cause::Age, now);
+        if let Some(most) = self.settings.max_bytes {
+            let usage = Usage::of(directory, self)?;
+            let others = usage.bounded() - usage.segments;
+            let least = Retention { before: None, file_bytes_max: Some(most.saturating_sub(others)) };
+            let latest = self.segments.iter().map(|entry| entry.last).max();
+            let mut outside = least.outside(&self.segments);
+            outside.retain(|entry| Some(entry.last) != latest);
+            self.take_out(&outside, Cause::Size, now);
+        }
+        Ok(())
+    }
+
+    /// The segments of which all events are too old.
+    fn too_old(&self, now: u64) -> Vec<SegmentEntry> {
+        let before = self.settings.border(now);
+        Retention { before, file_bytes_max: None }.outside(&self.segments)
+    }
+}
+
+impl Inner {
+    /// What the store keeps to by itself.
+    pub(crate) fn settings(&self) -> Settings {
+        self.lock().manifest.settings
+    }
+
+    /// Keeps to other settings from now on, and to their bounds at once.
+    pub(crate) fn set_settings(&self, settings: Settings) -> Result<(), SealError> {
+        let mut writer = self.lock();
+        let manifest = Manifest { settings, ..writer.manifest.clone() };
+        if manifest != writer.manifest {
+            self.replace_segments(&mut writer, manifest, &[], Written::default(), |_| ())?;
+        }
+        drop(writer);
+        self.signal.wake();
+        Ok(())
+    }
+
+    /// Takes the segments out that have become too old since the last change.
+    pub(crate) fn remove_too_old(&self) -> Result<(), SealError> {
+        let mut writer = self.lock();
+        if writer.manifest.too_old(settings::now()).is_empty() {
+            return Ok(());
+        }
+        let manifest = writer.manifest.clone();
+        self.replace_segments(&mut writer, manifest, &[], Written::default(), |_| ())
+    }
+
+    /// Does some work, and does it again where the medium is full and the settings make room for it.
+    pub(crate) fn with_room<T, E>(
+        &self,
+        is_lack_of_room: fn(&E) -> bool,
+        mut work: impl FnMut() -> Result<T, E>,
+    ) -> Result<T, E> {
+        loop {
+            match work() {
+                Err(error) if is_lack_of_room(&error) && self.make_room() => {}
+                done => return done,
+            }
+        }
+    }
+
+    /// Takes the oldest segment out, if the settings say so. False if no room came free: then more of it would be in vain.
+    fn make_room(&self) -> bool {
+        let mut writer = self.lock();
+        let Some(oldest) = writer.manifest.oldest_to_go() else { return false };
+        // First what readers held until now, and room for the manifest that it takes.
+        let names = || self.directory.list().map_or(0, |names| names.len());
+        let before = names();
+        retire::sweep(&*self.directory, &writer.manifest);
+        if names() < before {
+            return true;
+        }
+        let mut manifest = writer.manifest.clone();
+        manifest.take_out(&[oldest], Cause::FullMedium, settings::now());
+        let removed = self.replace_segments(&mut writer, manifest, &[], Written::default(), |_| ());
+        // A reader may hold it.
+        removed.is_ok() && bytes_of(&*self.directory, &oldest.name()) == 0
+    }
+}

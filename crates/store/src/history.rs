@@ -1,0 +1,161 @@
+//! What a store tells of its own past: which events left it, when and why, and how much was written for those that came.
+
+/// The most entries of a history; of more the oldest of a kind become one.
+pub(crate) const HISTORY_ENTRIES_MAX: usize = 64;
+
+/// Removals of one cause that are no further apart than this become one entry: a day, in ticks.
+const JOINED_TICKS: u64 = 86_400 * 10_000_000;
+
+/// Why events left a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// Somebody [removed](crate::Store::remove) them.
+    Asked,
+    /// They were older than [`Settings::max_age`](crate::Settings::max_age).
+    Age,
+    /// The files had more bytes than [`Settings::max_bytes`](crate::Settings::max_bytes).
+    Size,
+    /// The medium was full, and [`Settings::when_full`](crate::Settings::when_full) said to make room.
+    FullMedium,
+}
+
+/// Events that left a store: one removal, or several of one cause that followed one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HistoryEntry {
+    /// When the first removal took place, by the machine's clock, in ticks.
+    pub began: u64,
+    /// When the last one did.
+    pub ended: u64,
+    /// Why.
+    pub cause: Cause,
+    /// How many removals.
+    pub removals: u32,
+    /// How many segments left whole. One that was only cut is not counted.
+    pub segments: u64,
+    /// Bytes that the files became less by.
+    pub file_bytes: u64,
+    /// How many events went.
+    pub events: u64,
+    /// The first and the last instant of these, in ticks.
+    pub instants: (u64, u64),
+}
+
+impl HistoryEntry {
+    /// Takes another one in.
+    fn join(&mut self, more: &HistoryEntry) {
+        self.began = self.began.min(more.began);
+        self.ended = self.ended.max(more.ended);
+        self.removals = self.removals.saturating_add(more.removals);
+        self.segments = self.segments.saturating_add(more.segments);
+        self.file_bytes = self.file_bytes.saturating_add(more.file_bytes);
+        self.events = self.events.saturating_add(more.events);
+        let (first, last) = more.instants;
+        self.instants = (self.instants.0.min(first), self.instants.1.max(last));
+    }
+}
+
+/// Notes a removal: with the latest one of its cause, if that is less than a day old.
+pub(crate) fn note(history: &mut Vec<HistoryEntry>, entry: HistoryEntry) {
+    let latest = history.iter_mut().rfind(|known| known.cause == entry.cause);
+    match latest.filter(|known| entry.ended.saturating_sub(known.began) < JOINED_TICKS) {
+        Some(known) => known.join(&entry),
+        None => history.push(entry),
+    }
+    while history.len() > HISTORY_ENTRIES_MAX && join_oldest(history) {}
+}
+
+/// Makes one of the two oldest entries of a cause; false if there are no two.
+fn join_oldest(history: &mut Vec<HistoryEntry>) -> bool {
+    let pair = (0..history.len()).find_map(|first| {
+        let cause = history.get(first)?.cause;
+        let second = history.iter().skip(first + 1).position(|entry| entry.cause == cause)?;
+        Some((first, first + 1 + second))
+    });
+    let Some((first, second)) = pair else { return false };
+    let joined = history.remove(second);
+    if let Some(known) = history.get_mut(first) {
+        known.join(&joined);
+    }
+    true
+}
+
+/// Bytes written since the store was made, as far as programs that count them wrote to it; what came after the last manifest before a
+/// crash is not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// Bytes of documents that were appended, line feeds included.
+    pub appended: u64,
+    /// Bytes written to logs, those included that opening copied.
+    pub logs: u64,
+    /// Bytes of segments written of new events.
+    pub sealed: u64,
+    /// Bytes of segments written of the events of others: by compaction, and at the border of [age](crate::Settings::max_age).
+    pub rewritten: u64,
+    /// Bytes of manifests.
+    pub manifests: u64,
+}
+
+impl Traffic {
+    /// Counts documents that are appended.
+    pub(crate) fn append<'a>(&mut self, documents: impl Iterator<Item = &'a [u8]>) {
+        let bytes: u64 = documents.map(|document| document.len() as u64 + 1).sum();
+        self.appended = self.appended.saturating_add(bytes);
+    }
+
+    /// All bytes that went to the medium.
+    pub fn written(&self) -> u64 {
+        let Traffic { appended: _, logs, sealed, rewritten, manifests } = *self;
+        [logs, sealed, rewritten, manifests].into_iter().fold(0, u64::saturating_add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(time: u64, cause: Cause) -> HistoryEntry {
+        let (file_bytes, events) = (10, 3);
+        HistoryEntry {
+            began: time,
+            ended: time,
+            cause,
+            removals: 1,
+            segments: 1,
+            file_bytes,
+            events,
+            instants: (time, time + 1),
+        }
+    }
+
+    #[test]
+    fn removals_of_a_day_are_one_entry() {
+        let mut history = Vec::new();
+        note(&mut history, entry(5, Cause::Age));
+        note(&mut history, entry(6, Cause::Size));
+        note(&mut history, entry(7, Cause::Age));
+        note(&mut history, entry(5 + JOINED_TICKS, Cause::Age));
+        let joined = HistoryEntry {
+            ended: 7,
+            removals: 2,
+            segments: 2,
+            file_bytes: 20,
+            events: 6,
+            instants: (5, 8),
+            ..entry(5, Cause::Age)
+        };
+        assert_eq!(history, [joined, entry(6, Cause::Size), entry(5 + JOINED_TICKS, Cause::Age)]);
+    }
+
+    #[test]
+    fn of_too_many_the_oldest_become_one_and_nothing_is_lost() {
+        let mut history = vec![entry(0, Cause::Asked)];
+        for day in 1..1000 {
+            note(&mut history, entry(day * 2 * JOINED_TICKS, Cause::Age));
+        }
+        assert_eq!(history.len(), HISTORY_ENTRIES_MAX);
+        assert_eq!(history.iter().map(|entry| entry.events).sum::<u64>(), 3000);
+        assert_eq!(history[0], entry(0, Cause::Asked));
+        assert_eq!(history[1].removals, 1000 - 1 - 62);
+        assert!(history.is_sorted_by_key(|entry| entry.began));
+    }
+}

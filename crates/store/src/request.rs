@@ -1,0 +1,418 @@
+//! Requests: what a process asks of another one that writes to the store.
+//!
+//! A request is a file in the folder `requests`. Renaming it takes it: whoever comes first, the writer that takes it or the asker that withdraws it,
+//! keeps the other one out. The reply is a file as well. Each request does the same if it is carried out twice, so that a process
+//! which ends in between leaves nothing half done: the asker asks the next one, or does it itself. None of these files is durable, as none
+//! means anything to a process that has not asked.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::error::{Failure, OpenError, Operation};
+use crate::format::{Fields, REQUESTS_NAME, checksum};
+use crate::hold;
+use crate::inventory;
+use crate::io::{Directory, Disk, NameKind, read_full_at, write_all_at};
+use crate::manifest::{decode_settings, encode_settings};
+use crate::recovery;
+use crate::removal::{Removed, Retention};
+use crate::settings::{self, Settings};
+
+/// What is asked of the process that writes to a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// [`Store::seal`](crate::Store::seal).
+    Seal,
+    /// [`Store::compact`](crate::Store::compact), after sealing.
+    Compact,
+    /// [`Store::remove`](crate::Store::remove), after sealing.
+    Remove(Retention),
+    /// [`Store::set_settings`](crate::Store::set_settings).
+    Settings(Settings),
+}
+
+/// What the writer answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// It is done.
+    Done,
+    /// This was removed.
+    Removed(Removed),
+}
+
+/// How far a request has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestProgress {
+    /// The writer has not taken it yet.
+    Waiting,
+    /// The writer is at it.
+    Running,
+}
+
+/// Why a request was not carried out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The store could not be read.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The operating system refused.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// The writer did not take it in time. It was withdrawn.
+    #[error(
+        "{} is being written to by {writer}, which did not take the request: it may be of an older version, or busy; try again, or stop that process",
+        .folder.display()
+    )]
+    NotTaken {
+        /// The store.
+        folder: PathBuf,
+        /// Process and host, as far as known.
+        writer: String,
+    },
+    /// The writer could not do it.
+    #[error("{writer}, which writes to {}, could not do it: {found}", .folder.display())]
+    Refused {
+        /// The store.
+        folder: PathBuf,
+        /// Process and host, as far as known.
+        writer: String,
+        /// What it says.
+        found: String,
+    },
+}
+
+/// What the name of a request, of one that was taken, and of a reply ends with.
+pub(crate) const REQUEST: &str = ".request";
+pub(crate) const RUNNING: &str = ".running";
+pub(crate) const REPLY: &str = ".reply";
+
+/// A newer version of requests would have another number; a writer that does not know it says so.
+const VERSION: u32 = 1;
+const REQUEST_MAGIC: [u8; 8] = *b"\x89TMreqst";
+const REPLY_MAGIC: [u8; 8] = *b"\x89TMreply";
+
+/// At most so many bytes of a request or a reply are read.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// How often the asker looks for a reply, and how many looks are between two for a living writer.
+const LOOK: Duration = Duration::from_millis(10);
+const LOOKS: u32 = 20;
+
+/// A request as it lies in the folder.
+pub(crate) struct Asked {
+    pub(crate) store: u128,
+    /// It must not be taken after this instant.
+    pub(crate) deadline: u64,
+    /// Nothing if this version does not know it.
+    pub(crate) request: Option<Request>,
+}
+
+impl Asked {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut body = self.deadline.to_le_bytes().to_vec();
+        let kind: u64 = match self.request {
+            None => 0,
+            Some(Request::Seal) => 1,
+            Some(Request::Compact) => 2,
+            Some(Request::Remove(_)) => 3,
+            Some(Request::Settings(_)) => 4,
+        };
+        body.extend_from_slice(&kind.to_le_bytes());
+        match &self.request {
+            None | Some(Request::Seal | Request::Compact) => {}
+            Some(Request::Remove(Retention { before, file_bytes_max })) => {
+                for bound in [before, file_bytes_max] {
+                    body.extend_from_slice(&u64::from(bound.is_some()).to_le_bytes());
+                    body.extend_from_slice(&bound.unwrap_or(0).to_le_bytes());
+                }
+            }
+            Some(Request::Settings(settings)) => encode_settings(settings, &mut body),
+        }
+        envelope(REQUEST_MAGIC, self.store, &body)
+    }
+
+    /// Nothing where these bytes are no request.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Asked> {
+        let (version, store, body) = open_envelope(REQUEST_MAGIC, bytes)?;
+        let mut at = Fields(body);
+        let deadline = at.u64()?;
+        let known = version == VERSION;
+        let request = known.then(|| decode_request(&mut at)).flatten().filter(|_| at.0.is_empty());
+        Some(Asked { store, deadline, request })
+    }
+}
+
+fn decode_request(at: &mut Fields<'_>) -> Option<Request> {
+    match at.u64()? {
+        1 => Some(Request::Seal),
+        2 => Some(Request::Compact),
+        3 => {
+            let mut bound =
+                || Some((at.u64()?, at.u64()?)).map(|(is_set, bound)| (is_set == 1).then_some(bound));
+            Some(Request::Remove(Retention { before: bound()?, file_bytes_max: bound()? }))
+        }
+        4 => decode_settings(at).map(Request::Settings),
+        _ => None,
+    }
+}
+
+/// Encodes a reply: what was done, or why it was not.
+pub(crate) fn encode_reply(store: u128, reply: &Result<Reply, String>) -> Vec<u8> {
+    let outcome: u64 = match reply {
+        Ok(Reply::Done) => 0,
+        Ok(Reply::Removed(_)) => 1,
+        Err(_) => 2,
+    };
+    let mut body = outcome.to_le_bytes().to_vec();
+    match reply {
+        Ok(Reply::Done) => {}
+        Ok(Reply::Removed(Removed { files, file_bytes, events, instants })) => {
+            let (first, last) = instants.unwrap_or_default();
+            for field in [*file_bytes, *events, u64::from(instants.is_some()), first, last] {
+                body.extend_from_slice(&field.to_le_bytes());
+            }
+            let names = files.iter().filter_map(|file| file.file_name()?.to_str());
+            names.for_each(|name| body.extend_from_slice(format!("{name}\n").as_bytes()));
+        }
+        Err(found) => body.extend_from_slice(found.as_bytes()),
+    }
+    envelope(REPLY_MAGIC, store, &body)
+}
+
+/// Decodes a reply about files of this folder.
+fn decode_reply(directory: &dyn Directory, bytes: &[u8]) -> Option<Result<Reply, String>> {
+    let (_, _, body) = open_envelope(REPLY_MAGIC, bytes).filter(|(version, ..)| *version == VERSION)?;
+    let mut at = Fields(body);
+    match at.u64()? {
+        0 => Some(Ok(Reply::Done)),
+        1 => {
+            let (file_bytes, events, is_known) = (at.u64()?, at.u64()?, at.u64()?);
+            let instants = (at.u64()?, at.u64()?);
+            let names = std::str::from_utf8(at.0).ok()?.lines();
+            let files = names.map(|name| directory.path(name)).collect();
+            let instants = (is_known == 1).then_some(instants);
+            Some(Ok(Reply::Removed(Removed { files, file_bytes, events, instants })))
+        }
+        2 => Some(Err(String::from_utf8_lossy(at.0).into_owned())),
+        _ => None,
+    }
+}
+
+/// Magic, version, the store's identity, the body, and the plain checksum of all that.
+fn envelope(magic: [u8; 8], store: u128, body: &[u8]) -> Vec<u8> {
+    let mut bytes = magic.to_vec();
+    bytes.extend_from_slice(&u64::from(VERSION).to_le_bytes());
+    bytes.extend_from_slice(&store.to_le_bytes());
+    bytes.extend_from_slice(body);
+    let sum = checksum(0, &[&bytes]);
+    bytes.extend_from_slice(&sum.to_le_bytes());
+    bytes
+}
+
+/// The version, the store and the body; nothing where the bytes are none of these files.
+fn open_envelope(magic: [u8; 8], bytes: &[u8]) -> Option<(u32, u128, &[u8])> {
+    let (all, sum) = bytes.split_last_chunk::<4>()?;
+    if checksum(0, &[all]) != u32::from_le_bytes(*sum) {
+        return None;
+    }
+    let mut at = Fields(all);
+    let found: [u8; 8] = at.take()?;
+    let version = u32::try_from(at.u64()?).ok()?;
+    let store = u128::from_le_bytes(at.take()?);
+    (found == magic).then_some((version, store, at.0))
+}
+
+/// The bytes of a file in the folder of requests.
+pub(crate) fn read(requests: &dyn Directory, name: &str) -> io::Result<Vec<u8>> {
+    let file = requests.open(name)?;
+    let mut bytes = vec![0; file.length()?.min(BYTES_MAX) as usize];
+    let read = read_full_at(&*file, 0, &mut bytes)?;
+    bytes.truncate(read);
+    Ok(bytes)
+}
+
+/// Puts a file into the folder of requests: whole, or not at all.
+pub(crate) fn put(requests: &dyn Directory, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let unfinished = format!("{name}.tmp");
+    let file = requests.create(&unfinished)?;
+    let written = write_all_at(&*file, 0, bytes).and_then(|()| requests.rename(&unfinished, name));
+    written.inspect_err(|_| drop(requests.remove(&unfinished)))
+}
+
+impl Request {
+    /// Asks the process that writes to the store in this folder, and waits until it has done it. Nothing if no process writes to it: then
+    /// the caller may open it and do it. The request is withdrawn if it is not taken within `patience`; once it is taken there is
+    /// no end to the waiting but that of the work, or of that process. `progress` hears every few milliseconds how far it is.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    /// use tamias_store::{Event, Options, Reply, Request, Store};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let store = Store::open(folder.path(), Options::default(), Arc::new(()))?;
+    /// store.append(&[Event { instant: 1, bytes: b"{}" }])?;
+    /// // In another process:
+    /// let reply = Request::Seal.ask(folder.path(), Duration::from_secs(30), &mut |_| ())?;
+    /// assert_eq!(reply, Some(Reply::Done));
+    /// drop(store);
+    /// assert_eq!(Request::Seal.ask(folder.path(), Duration::from_secs(30), &mut |_| ())?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where there is no store, the writer does not take the request or cannot do it, and where the folder cannot be written.
+    pub fn ask(
+        &self,
+        folder: &Path,
+        patience: Duration,
+        progress: &mut dyn FnMut(RequestProgress),
+    ) -> Result<Option<Reply>, RequestError> {
+        if !folder.is_dir() {
+            return Err(OpenError::Missing { folder: folder.to_path_buf() }.into());
+        }
+        self.ask_on(&Disk::new(folder), patience, progress)
+    }
+
+    /// Asks the process that writes to a store in any kind of folder.
+    ///
+    /// # Errors
+    /// As [`ask`](Request::ask).
+    pub fn ask_on(
+        &self,
+        directory: &dyn Directory,
+        patience: Duration,
+        progress: &mut dyn FnMut(RequestProgress),
+    ) -> Result<Option<Reply>, RequestError> {
+        let Some(manifest) = inventory::find_manifest(directory, false)? else {
+            return Err(inventory::missing(directory).into());
+        };
+        loop {
+            let Some(writer) = hold::writer(directory)? else { return Ok(None) };
+            let fail = |operation| Failure::during(directory, REQUESTS_NAME, operation);
+            let requests = directory.folder(REQUESTS_NAME).map_err(fail(Operation::CreateFolder))?;
+            let deadline = settings::now().saturating_add(settings::ticks(patience));
+            let asked = Asked { store: manifest.store, deadline, request: Some(*self) };
+            let id = format!("{:032x}", recovery::random_identity());
+            put(&*requests, &format!("{id}{REQUEST}"), &asked.encode()).map_err(fail(Operation::Write))?;
+            let waiting = Waiting { directory, requests, id, until: Instant::now().checked_add(patience) };
+            let folder = inventory::folder(directory);
+            match waiting.wait(progress)? {
+                End::Replied(bytes) => match decode_reply(directory, &bytes) {
+                    Some(Ok(reply)) => return Ok(Some(reply)),
+                    Some(Err(found)) => return Err(RequestError::Refused { folder, writer, found }),
+                    None => {
+                        let found = "its reply cannot be read".to_owned();
+                        return Err(RequestError::Refused { folder, writer, found });
+                    }
+                },
+                End::Withdrawn => return Err(RequestError::NotTaken { folder, writer }),
+                // Whoever writes now, if anybody does, is asked again.
+                End::Ended => {}
+            }
+        }
+    }
+}
+
+/// What a wait ends with.
+enum End {
+    /// These bytes.
+    Replied(Vec<u8>),
+    /// Nobody took it.
+    Withdrawn,
+    /// The writer has ended.
+    Ended,
+}
+
+/// A request that waits for its reply.
+struct Waiting<'a> {
+    directory: &'a dyn Directory,
+    requests: Arc<dyn Directory>,
+    id: String,
+    until: Option<Instant>,
+}
+
+impl Waiting<'_> {
+    fn has(&self, ending: &str) -> bool {
+        matches!(self.requests.kind(&format!("{}{ending}", self.id)), Ok(Some(NameKind::File(_))))
+    }
+
+    fn remove(&self, ending: &str) -> bool {
+        self.requests.remove(&format!("{}{ending}", self.id)).is_ok()
+    }
+
+    fn wait(&self, progress: &mut dyn FnMut(RequestProgress)) -> Result<End, Failure> {
+        let mut look = 0u32;
+        loop {
+            look = look.wrapping_add(1);
+            // In the order in which one becomes the other, so that none is missed.
+            let (is_waiting, is_running) = (self.has(REQUEST), self.has(RUNNING));
+            if self.has(REPLY) {
+                let bytes = read(&*self.requests, &format!("{}{REPLY}", self.id));
+                self.remove(REPLY);
+                let fail = Failure::during(self.directory, REQUESTS_NAME, Operation::Read);
+                return bytes.map(End::Replied).map_err(fail);
+            }
+            let is_late = self.until.is_some_and(|until| Instant::now() >= until);
+            if is_waiting && is_late && self.remove(REQUEST) {
+                return Ok(End::Withdrawn);
+            }
+            let is_forgotten = !is_waiting && !is_running;
+            let is_time = look.is_multiple_of(LOOKS);
+            if is_forgotten || (is_time && hold::writer(self.directory)?.is_none()) {
+                // It may have replied just before it ended.
+                if !self.has(REPLY) {
+                    self.remove(REQUEST);
+                    self.remove(RUNNING);
+                    return Ok(End::Ended);
+                }
+            }
+            progress(if is_running { RequestProgress::Running } else { RequestProgress::Waiting });
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::Simulated;
+    use crate::settings::WhenFull;
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_else() {
+        let bounds = [None, Some(0), Some(u64::MAX)];
+        let mut requests = vec![Request::Seal, Request::Compact];
+        for (before, file_bytes_max) in bounds.iter().flat_map(|one| bounds.map(|other| (*one, other))) {
+            requests.push(Request::Remove(Retention { before, file_bytes_max }));
+        }
+        let max_age = Some(Duration::from_secs(90));
+        let settings = Settings { max_age, max_bytes: None, when_full: WhenFull::RemoveOldest };
+        requests.push(Request::Settings(settings));
+        for request in requests {
+            let bytes = Asked { store: 7, deadline: 9, request: Some(request) }.encode();
+            let read = Asked::decode(&bytes).unwrap();
+            assert_eq!((read.store, read.deadline, read.request), (7, 9, Some(request)));
+            for at in 0..bytes.len() {
+                let mut altered = bytes.clone();
+                altered[at] ^= 4;
+                assert!(Asked::decode(&altered).is_none() && Asked::decode(&bytes[..at]).is_none());
+            }
+        }
+        let folder = Simulated::new();
+        let files = vec![folder.path("1.segment"), folder.path("2.segment")];
+        let removed = Removed { files, file_bytes: 5, events: 6, instants: Some((7, 8)) };
+        let replies = [
+            Ok(Reply::Done),
+            Ok(Reply::Removed(removed)),
+            Ok(Reply::Removed(Removed::default())),
+            Err("no room".to_owned()),
+        ];
+        for reply in replies {
+            assert_eq!(decode_reply(&folder, &encode_reply(3, &reply)), Some(reply));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What the writer does for other processes that [ask](crate::request) for it.
+
+use std::sync::Arc;
+
+use crate::format::REQUESTS_NAME;
+use crate::io::{Directory, NameKind};
+use crate::request::{Asked, REPLY, REQUEST, RUNNING, Reply, Request, encode_reply, put, read};
+use crate::settings;
+use crate::writer::Inner;
+
+/// A request that was not taken in time is taken away so long after, if its asker has not done so: a minute, in ticks.
+const FORGOTTEN_TICKS: u64 = 60 * 10_000_000;
+
+impl Inner {
+    /// The folder of requests, where somebody has made it.
+    fn requests(&self) -> Option<Arc<dyn Directory>> {
+        let there = matches!(self.directory.kind(REQUESTS_NAME), Ok(Some(NameKind::Folder)));
+        there.then(|| self.directory.folder(REQUESTS_NAME).ok()).flatten()
+    }
+
+    /// Forgets what a writer before had taken or answered: whoever still waits for it asks again.
+    pub(crate) fn forget_requests(&self) {
+        let Some(requests) = self.requests() else { return };
+        for name in requests.list().unwrap_or_default() {
+            if name.ends_with(RUNNING) || name.ends_with(REPLY) {
+                let _ = requests.remove(&name);
+            }
+        }
+    }
+
+    /// Does what is asked for, one request after another. What goes wrong with their files is no harm to the store: the asker sees that there is no reply.
+    pub(crate) fn serve_requests(&self, may_go_on: &dyn Fn() -> bool) {
+        let Some(requests) = self.requests() else { return };
+        for name in requests.list().unwrap_or_default() {
+            if let Some(id) = name.strip_suffix(REQUEST).filter(|_| may_go_on()) {
+                self.serve(&*requests, id, may_go_on);
+            }
+        }
+    }
+
+    fn serve(&self, requests: &dyn Directory, id: &str, may_go_on: &dyn Fn() -> bool) {
+        let (request, running) = (format!("{id}{REQUEST}"), format!("{id}{RUNNING}"));
+        let Ok(bytes) = read(requests, &request) else { return };
+        let store = self.environment.store;
+        let Some(asked) = Asked::decode(&bytes).filter(|asked| asked.store == store) else {
+            // It was put here whole, so it is nobody's.
+            let _ = requests.remove(&request);
+            return;
+        };
+        let now = settings::now();
+        if asked.deadline < now {
+            if asked.deadline.saturating_add(FORGOTTEN_TICKS) < now {
+                let _ = requests.remove(&request);
+            }
+            return;
+        }
+        // Taken, unless it was withdrawn.
+        if requests.rename(&request, &running).is_err() {
+            return;
+        }
+        let reply = match asked.request {
+            Some(request) => self.carry_out(request, may_go_on),
+            None => Err("it is of an older version, and does not know this request".to_owned()),
+        };
+        if let Some(reply) = reply.transpose() {
+            let _ = put(requests, &format!("{id}{REPLY}"), &encode_reply(store, &reply));
+        }
+        let _ = requests.remove(&running);
+    }
+
+    /// Does it; nothing if the store is closed before it is done.
+    fn carry_out(&self, request: Request, may_go_on: &dyn Fn() -> bool) -> Result<Option<Reply>, String> {
+        let done = match request {
+            Request::Seal => self.seal().map(|()| Some(Reply::Done)),
+            Request::Compact => self
+                .seal()
+                .and_then(|()| self.compact_all(may_go_on))
+                .map(|is_done| is_done.then_some(Reply::Done)),
+            Request::Remove(retention) => self
+                .seal()
+                .and_then(|()| self.remove(retention, false))
+                .map(|removed| Some(Reply::Removed(removed))),
+            Request::Settings(settings) => self.set_settings(settings).map(|()| Some(Reply::Done)),
+        };
+        done.map_err(|error| error.to_string())
+    }
+}

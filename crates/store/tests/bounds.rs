@@ -1,0 +1,413 @@
+//! Settings that live in the store: bounds of age and size, a full medium, what is told of what went.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use support::{Row, open, rows, tiny};
+use tamias_store::io::{Chance, Crash, Fault, FaultKind, Simulated};
+use tamias_store::{
+    Cause, Event, Housekeeping, Options, Reader, Retention, Settings, Store, Traffic, WhenFull,
+};
+
+const SECOND: u64 = 10_000_000;
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    621_355_968_000_000_000 + since.as_nanos() as u64 / 100
+}
+
+/// Appends events of these instants, in one batch. Their documents tell their arrival numbers.
+fn append(store: &Store, first: u64, instants: &[u64]) {
+    append_wide(store, first, instants, 60);
+}
+
+/// The same with documents of so many bytes.
+fn append_wide(store: &Store, first: u64, instants: &[u64], width: usize) {
+    let documents: Vec<String> =
+        (0..instants.len()).map(|n| format!("{:0>width$}", first + n as u64)).collect();
+    let events: Vec<Event<'_>> = instants
+        .iter()
+        .zip(&documents)
+        .map(|(instant, document)| Event { instant: *instant, bytes: document.as_bytes() })
+        .collect();
+    assert_eq!(store.append(&events).unwrap().start, first);
+}
+
+fn sized(bytes: u64) -> Settings {
+    Settings { max_bytes: Some(bytes), ..Settings::default() }
+}
+
+fn aged(seconds: u64) -> Settings {
+    Settings { max_age: Some(Duration::from_secs(seconds)), ..Settings::default() }
+}
+
+fn settled(store: &Store, settings: Settings) {
+    store.set_settings(settings).unwrap();
+    assert_eq!(store.settings(), settings);
+}
+
+/// How many events the history tells of.
+fn went(housekeeping: &Housekeeping) -> u64 {
+    housekeeping.history.iter().map(|entry| entry.events).sum()
+}
+
+/// All that was stored is there, or the history tells that it went.
+fn accounted(store: &Store, stored: u64) {
+    let housekeeping = store.housekeeping().unwrap();
+    assert_eq!(rows(&store.snapshot()).len() as u64 + went(&housekeeping), stored);
+}
+
+#[test]
+fn settings_live_in_the_store() {
+    let folder = Simulated::new();
+    let settings = Settings {
+        max_age: Some(Duration::new(90 * 86_400, 700)),
+        max_bytes: Some(20_000_000_000),
+        when_full: WhenFull::RemoveOldest,
+    };
+    let store = open(&folder, &Options { settings: Some(settings), ..tiny() }).unwrap();
+    append(&store, 0, &[now()]);
+    drop(store);
+    let store = open(&folder, &tiny()).unwrap();
+    assert_eq!(store.settings(), settings, "those of the store, not those of the options");
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), support::codec()).unwrap();
+    assert_eq!(reader.housekeeping().unwrap().settings, settings);
+    for settings in [aged(1), sized(1), Settings::default()] {
+        settled(&store, settings);
+        assert_eq!(reader.housekeeping().unwrap().settings, settings);
+    }
+    accounted(&store, 1);
+}
+
+#[test]
+fn a_bound_of_size_holds_at_every_step() {
+    for bulk in [false, true] {
+        let folder = Simulated::new();
+        let store = open(&folder, &tiny()).unwrap();
+        let most = 12_000;
+        settled(&store, sized(most));
+        // Beside the bound: the log, what one sealing writes, and a manifest that is being replaced.
+        let above = 8_000;
+        let mut stored = 0;
+        for round in 0..120 {
+            let instants: Vec<u64> = (0..5).map(|n| round * 10 + n).collect();
+            if bulk {
+                let events: Vec<Event<'_>> =
+                    instants.iter().map(|instant| Event { instant: *instant, bytes: &[b'x'; 60] }).collect();
+                store.append_sealed(&events, None).unwrap();
+            } else {
+                append(&store, stored, &instants);
+            }
+            stored += 5;
+            match round % 7 {
+                3 => store.seal().unwrap(),
+                6 => store.compact().unwrap(),
+                _ => {}
+            }
+            let housekeeping = store.housekeeping().unwrap();
+            assert!(housekeeping.usage.bounded() <= most + above, "{round}: {housekeeping:?}");
+            assert!(folder.medium().bytes() <= most + above);
+            accounted(&store, stored);
+        }
+        let housekeeping = store.housekeeping().unwrap();
+        assert!(went(&housekeeping) > 100);
+        assert!(housekeeping.history.iter().all(|entry| entry.cause == Cause::Size));
+        // The oldest went.
+        let left = rows(&store.snapshot());
+        assert!(left.iter().map(|row| row.0).eq(stored - left.len() as u64..stored));
+        drop(store);
+        let store = open(&folder, &tiny()).unwrap();
+        accounted(&store, stored);
+        assert_eq!(store.snapshot().verify().unwrap(), []);
+    }
+}
+
+#[test]
+fn the_latest_segment_stays_whatever_the_bound() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    settled(&store, sized(1));
+    append(&store, 0, &[5, 6, 7]);
+    store.seal().unwrap();
+    append(&store, 3, &[8]);
+    store.seal().unwrap();
+    assert_eq!(rows(&store.snapshot()).len(), 1);
+    accounted(&store, 4);
+}
+
+#[test]
+fn a_bound_of_age_takes_whole_segments_and_cuts_the_one_at_the_border() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    let now = now();
+    let ago = |seconds: u64| now - seconds * SECOND;
+    append(&store, 0, &[ago(9000), ago(5000)]);
+    store.seal().unwrap();
+    // Half a day's slack around each border.
+    append(&store, 2, &[ago(8000), ago(4100), ago(2000), ago(10)]);
+    store.seal().unwrap();
+    append(&store, 6, &[ago(20)]);
+    store.seal().unwrap();
+    let held = store.snapshot();
+    settled(&store, aged(4000));
+    // The first segment went whole.
+    let arrivals = |store: &Store| rows(&store.snapshot()).iter().map(|row| row.0).collect::<Vec<_>>();
+    assert_eq!(arrivals(&store), [2, 3, 4, 5, 6]);
+    store.compact().unwrap();
+    assert_eq!(arrivals(&store), [4, 5, 6]);
+    assert_eq!(rows(&held).len(), 7, "a snapshot keeps what it has");
+    accounted(&store, 7);
+    let history = store.housekeeping().unwrap().history;
+    assert_eq!(history.len(), 1, "of one day and one cause");
+    assert_eq!((history[0].cause, history[0].segments, history[0].events), (Cause::Age, 1, 4));
+    assert_eq!(history[0].instants, (ago(9000), ago(4100)));
+    // What is sealed and too old already never shows.
+    append(&store, 7, &[ago(7000)]);
+    store.seal().unwrap();
+    assert_eq!(arrivals(&store), [4, 5, 6]);
+    accounted(&store, 8);
+    let segments = folder.medium().names().filter(|name| name.contains(".segment")).count();
+    assert_eq!(segments, store.snapshot().segments().len() + 3, "and those that the snapshot holds");
+    drop(store);
+    drop(held);
+    let store = open(&folder, &tiny()).unwrap();
+    assert_eq!(arrivals(&store), [4, 5, 6]);
+    assert_eq!(store.append(&[Event { instant: now, bytes: b"next" }]).unwrap(), 8..9);
+}
+
+#[test]
+fn little_beyond_the_border_is_not_cut_again_and_again() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    let now = now();
+    // Less than a sixteenth too old.
+    append(&store, 0, &[now - 4100 * SECOND, now - 10 * SECOND]);
+    store.seal().unwrap();
+    settled(&store, aged(4000));
+    let before = store.housekeeping().unwrap().traffic.rewritten;
+    store.compact().unwrap();
+    assert_eq!(store.housekeeping().unwrap().traffic.rewritten, before);
+    assert_eq!(rows(&store.snapshot()).len(), 2);
+}
+
+#[test]
+fn in_the_background_what_grows_too_old_goes() {
+    let folder = Simulated::new();
+    let store = open(&folder, &Options { background: true, ..tiny() }).unwrap();
+    append(&store, 0, &[now()]);
+    store.seal().unwrap();
+    append(&store, 1, &[now() + 3600 * SECOND]);
+    store.seal().unwrap();
+    settled(&store, aged(1));
+    let begun = std::time::Instant::now();
+    while rows(&store.snapshot()).len() > 1 {
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    accounted(&store, 2);
+}
+
+#[test]
+fn whatever_interrupts_it_all_is_there_or_told_to_have_gone() {
+    let folder = Simulated::new();
+    let now = now();
+    let store = open(&folder, &tiny()).unwrap();
+    for round in 0..6 {
+        let instants: Vec<u64> = (0..4).map(|n| now - (60 - round * 10 - n) * 100 * SECOND).collect();
+        append(&store, round * 4, &instants);
+        store.seal().unwrap();
+    }
+    append(&store, 24, &[now]);
+    let all = rows(&store.snapshot());
+    let (before, from) = (folder.medium(), folder.change_count());
+    settled(&store, Settings { max_bytes: Some(4_000), ..aged(3000) });
+    store.compact().unwrap();
+    append(&store, 25, &[now; 3]);
+    store.seal().unwrap();
+    let changes = folder.changes().split_off(from);
+    let last = rows(&store.snapshot());
+    assert!(last.len() < 20, "{}", last.len());
+    let (mut medium, mut chance) = (before, Chance(3));
+    for at in 0..=changes.len() {
+        for crash in Crash::ALL {
+            let left = Simulated::with(medium.after(crash, &mut chance));
+            let store = open(&left, &tiny()).unwrap();
+            let shown: BTreeSet<Row> = rows(&store.snapshot()).into_iter().collect();
+            let stored = store.append(&[Event { instant: now, bytes: b"next" }]).unwrap().start;
+            accounted(&store, stored + 1);
+            assert!(stored >= 25);
+            // What is gone is older than what is left, or beyond the border.
+            let least = shown.iter().map(|row| row.1).min().unwrap();
+            assert!(all.iter().all(|row| row.1 < least || shown.contains(row)), "after {at} changes");
+            assert_eq!(store.snapshot().verify().unwrap(), []);
+        }
+        if let Some(change) = changes.get(at) {
+            medium.apply(change);
+        }
+    }
+}
+
+#[test]
+fn whichever_call_fails_nothing_goes_unaccounted() {
+    for at in 0..120 {
+        for kind in [FaultKind::Device, FaultKind::NoSpace] {
+            let folder = Simulated::new();
+            let store = open(&folder, &tiny()).unwrap();
+            for round in 0..4 {
+                append(&store, round * 3, &[round * 10; 3]);
+                store.seal().unwrap();
+            }
+            folder.fail(Some(Fault { at: folder.calls() + at, forever: false, kind }));
+            drop(store.set_settings(Settings { when_full: WhenFull::RemoveOldest, ..sized(3_000) }));
+            drop(store.append(&[Event { instant: 100, bytes: b"more" }]));
+            drop(store.seal());
+            folder.fail(None);
+            drop(store);
+            let store = open(&folder, &tiny()).unwrap();
+            let next = store.append(&[Event { instant: 100, bytes: b"last" }]).unwrap().start;
+            accounted(&store, next + 1);
+            assert_eq!(store.snapshot().verify().unwrap(), []);
+        }
+    }
+}
+
+/// Segments that make more room than a manifest takes.
+fn large() -> Options {
+    Options { segment_bytes: 30_000, block_bytes: 10_000, ..tiny() }
+}
+
+/// A store of some segments whose medium has no room left for more than a few bytes.
+fn full(settings: Settings) -> (Simulated, Store, u64) {
+    let folder = Simulated::new();
+    let store = open(&folder, &Options { settings: Some(settings), ..large() }).unwrap();
+    for round in 0..10 {
+        let instants: Vec<u64> = (0..20).map(|n| round * 100 + n).collect();
+        append_wide(&store, round * 20, &instants, 1000);
+        store.seal().unwrap();
+    }
+    folder.set_room(Some(folder.medium().bytes() + 300));
+    (folder, store, 200)
+}
+
+#[test]
+fn on_a_full_medium_the_oldest_go_if_so_set_and_only_then() {
+    let (_folder, store, stored) = full(Settings::default());
+    let refused =
+        (0..30).any(|n| store.append(&[Event { instant: 5000 + n, bytes: &[b'x'; 1000] }]).is_err());
+    assert!(refused);
+    assert!(store.housekeeping().unwrap().history.is_empty());
+    assert!(rows(&store.snapshot()).len() as u64 >= stored);
+
+    let (folder, store, mut stored) =
+        full(Settings { when_full: WhenFull::RemoveOldest, ..Settings::default() });
+    for round in 0..20 {
+        for n in 0..20 {
+            append_wide(&store, stored + n, &[5000 + round * 100 + n], 1000);
+        }
+        stored += 20;
+        if round % 3 == 0 {
+            store.seal().unwrap();
+        }
+        if round % 5 == 0 {
+            store.append_sealed(&[Event { instant: 5000 + round * 100, bytes: &[b'x'; 500] }], None).unwrap();
+            stored += 1;
+        }
+        accounted(&store, stored);
+    }
+    let housekeeping = store.housekeeping().unwrap();
+    assert!(housekeeping.history.iter().all(|entry| entry.cause == Cause::FullMedium));
+    assert!(went(&housekeeping) > 100);
+    let left: Vec<Row> = rows(&store.snapshot());
+    assert!(left.iter().all(|row| row.1 >= 900), "the oldest went");
+    assert!(left.iter().any(|row| row.0 == stored - 1), "the latest stay");
+    drop(store);
+    accounted(&open(&folder, &large()).unwrap(), stored);
+}
+
+#[test]
+fn a_killed_process_on_a_full_medium_leaves_a_store_that_opens() {
+    let settings = Settings { when_full: WhenFull::RemoveOldest, ..Settings::default() };
+    let (folder, store, stored) = full(settings);
+    folder.set_room(None);
+    for n in 0..30 {
+        append(&store, stored + n, &[9000 + n]);
+    }
+    // The log has to be copied, and there is no room for the copy.
+    let left = Simulated::with(folder.medium());
+    left.set_room(Some(left.medium().bytes() + 100));
+    let store = open(&left, &tiny()).unwrap();
+    accounted(&store, stored + 30);
+    assert!(went(&store.housekeeping().unwrap()) > 0);
+    append(&store, stored + 30, &[9999]);
+}
+
+#[test]
+fn what_a_reader_holds_makes_no_room_and_nothing_more_goes_for_it() {
+    let settings = Settings { when_full: WhenFull::RemoveOldest, ..Settings::default() };
+    let (folder, store, stored) = full(settings);
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), support::codec()).unwrap();
+    let held = reader.snapshot().unwrap();
+    let refused =
+        (0..30).any(|n| store.append(&[Event { instant: 5000 + n, bytes: &[b'x'; 1000] }]).is_err());
+    assert!(refused);
+    assert!(went(&store.housekeeping().unwrap()) <= 20, "one segment at most");
+    assert_eq!(rows(&held).len() as u64, stored);
+    drop((held, reader));
+    // With room for a manifest there is room for everything.
+    folder.set_room(Some(folder.medium().bytes() + 3000));
+    store.append(&[Event { instant: 6000, bytes: &[b'x'; 15_000] }]).unwrap();
+    assert!(went(&store.housekeeping().unwrap()) >= 20);
+}
+
+#[test]
+fn each_byte_that_is_written_is_counted() {
+    let folder = Simulated::new();
+    let mut appended = 0;
+    for round in 0..20 {
+        let store = open(&folder, &tiny()).unwrap();
+        append(&store, round * 5, &[round; 5]);
+        appended += 5 * 61;
+        match round % 5 {
+            0 => store.seal().unwrap(),
+            1 => {
+                store.append_sealed(&[Event { instant: 1, bytes: b"bulk" }], None).unwrap();
+                store.remove(Retention { before: Some(1), file_bytes_max: None }, false).unwrap();
+                appended += 5;
+                drop(store);
+                break;
+            }
+            _ => {}
+        }
+    }
+    let store = open(&folder, &tiny()).unwrap();
+    store.compact().unwrap();
+    let Traffic { appended: counted, logs, sealed, rewritten, manifests } =
+        store.housekeeping().unwrap().traffic;
+    assert_eq!(counted, appended);
+    let mut written = std::collections::BTreeMap::<&str, u64>::new();
+    let mut names: Vec<String> = Vec::new();
+    for change in folder.changes() {
+        use tamias_store::io::Change;
+        match change {
+            Change::Create(name) => names.push(name),
+            Change::Write(file, _, bytes) => {
+                let name = &names[file];
+                let kind = ["log", "segment", "manifest"].into_iter().find(|kind| name.contains(kind));
+                *written.entry(kind.unwrap_or("other")).or_default() += bytes.len() as u64;
+            }
+            Change::SetLength(..)
+            | Change::Flush(..)
+            | Change::Rename(..)
+            | Change::Link(..)
+            | Change::Remove(_)
+            | Change::FlushFolder(..) => {}
+        }
+    }
+    assert_eq!((logs, sealed + rewritten), (written["log"], written["segment"]));
+    assert_eq!(manifests, written["manifest"]);
+}

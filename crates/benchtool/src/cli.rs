@@ -9,7 +9,8 @@ mod storing;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::StyledStr;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub(crate) use asking::{EvalArgs, KeysArgs, KeysFormat, QueryArgs, ShellArgs};
 pub(crate) use keeping::{
@@ -54,6 +55,29 @@ pub(crate) struct Cli {
     /// When to use colour; `auto` is on terminals, unless the environment variable NO_COLOR is set
     #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN")]
     pub(crate) color: Color,
+}
+
+/// The command line of the program under this name. What its help is written with is `benchtool`.
+pub(crate) fn command(program: &'static str) -> clap::Command {
+    renamed(Cli::command().name(program), program)
+}
+
+fn renamed(command: clap::Command, program: &'static str) -> clap::Command {
+    type Set = fn(clap::Command, StyledStr) -> clap::Command;
+    let text = |text: Option<&StyledStr>| {
+        text.map(|text| StyledStr::from(text.to_string().replace("benchtool", program)))
+    };
+    let texts: [(Option<StyledStr>, Set); 4] = [
+        (text(command.get_about()), |command, text| command.about(text)),
+        (text(command.get_long_about()), |command, text| command.long_about(text)),
+        (text(command.get_after_help()), |command, text| command.after_help(text)),
+        (text(command.get_after_long_help()), |command, text| command.after_long_help(text)),
+    ];
+    let command = texts.into_iter().fold(command, |command, (text, set)| match text {
+        Some(text) => set(command, text),
+        None => command,
+    });
+    command.mut_subcommands(|command| renamed(command, program))
 }
 
 /// When to use colour.
@@ -117,10 +141,9 @@ pub(crate) struct ManArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        command("tamias").debug_assert();
     }
 }

@@ -7,6 +7,8 @@ use std::{fmt, io};
 
 use tamias::{AppendError, BackupError, ExecError, OpenError, QueryError, ReadError, RequestError};
 
+use crate::program;
+
 /// Why a command did not do all that it was asked for.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -81,8 +83,8 @@ impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Failure {
         match error {
             OpenError::Missing { folder } => {
-                let folder = folder.display();
-                Failure::Io(format!("{folder} holds no store; `benchtool ingest {folder} FILE` makes one"))
+                let (folder, name) = (folder.display(), program::name());
+                Failure::Io(format!("{folder} holds no store; `{name} ingest {folder} FILE` makes one"))
             }
             OpenError::ManifestDamaged { .. } | OpenError::ManifestMissing { .. } => {
                 Failure::Damage(error.to_string())

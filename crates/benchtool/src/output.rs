@@ -2,6 +2,7 @@
 
 mod chart;
 mod log;
+mod row;
 mod table;
 mod text;
 mod vertical;
@@ -13,30 +14,15 @@ use tamias::{Cell, Rows};
 
 use crate::cli::Format;
 use crate::failure::Failure;
-use crate::instants::Shown;
 use crate::screen::Screen;
 use crate::units::printable;
 
 use table::table;
 
+#[cfg(feature = "columnar")]
+pub(crate) use row::cell_text;
+pub(crate) use row::{Look, RowWriter};
 pub(crate) use table::Field;
-
-/// Takes rows one after another, and writes them.
-pub(crate) trait RowWriter {
-    /// Takes a row. It may be written later.
-    fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), Failure>;
-
-    /// Writes what is still to be written.
-    fn end(&mut self) -> Result<(), Failure>;
-}
-
-/// How rows are shown.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Look<'a> {
-    pub(crate) format: Format,
-    pub(crate) shown: &'a Shown,
-    pub(crate) screen: Screen,
-}
 
 impl<'a> Look<'a> {
     /// What writes rows with columns of these names.
@@ -125,26 +111,6 @@ pub(crate) fn usual_format(columns: &[String]) -> Format {
         [time, id, data] if time == "@Timestamp" && id == "@Id" && data == "@Data" => Format::Log,
         _ => Format::Table,
     }
-}
-
-/// A string's text without quotes, everything else as JSON; nothing for undefined.
-pub(crate) fn cell_text<'r>(cell: Cell<'r>) -> Cow<'r, str> {
-    cell.text().unwrap_or_else(|| String::from_utf8_lossy(cell.json().unwrap_or_default()))
-}
-
-/// The cell as people want to read it: an instant as a time.
-fn shown_text<'r>(cell: Cell<'r>, column: usize, shown: &Shown) -> Cow<'r, str> {
-    let instant = cell.json().and_then(|json| shown.text(column, json));
-    instant.map_or_else(|| cell_text(cell), Cow::Owned)
-}
-
-/// Writes, and says what was wrong.
-fn write(out: &mut dyn Write, text: &[u8]) -> Result<(), Failure> {
-    out.write_all(text).map_err(|error| Failure::output(&error))
-}
-
-fn flush(out: &mut dyn Write) -> Result<(), Failure> {
-    out.flush().map_err(|error| Failure::output(&error))
 }
 
 /// A text as a JSON string.

@@ -105,10 +105,8 @@ fn note(map: &Map<'_>, parent: &str, format: &TimeFormat, found: &mut BTreeMap<S
         let path = format!("{parent}{}", key.text());
         match value {
             Value::Map(inner) if parent.is_empty() => note(&inner, &format!("{path}."), format, found),
-            value if is_time(value, format) => {
-                if found.contains_key(&path) || found.len() < OTHERS_MAX {
-                    *found.entry(path).or_default() += 1;
-                }
+            value if is_time(value, format) && (found.contains_key(&path) || found.len() < OTHERS_MAX) => {
+                *found.entry(path).or_default() += 1;
             }
             _ => {}
         }

@@ -2,26 +2,27 @@
 
 use std::io;
 
-use clap::CommandFactory;
-
-use crate::cli::{Cli, CompletionsArgs, ManArgs};
+use crate::cli::{CompletionsArgs, ManArgs, command};
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, program};
 
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "benchtool", &mut script);
+    let name = program::name();
+    clap_complete::generate(args.shell, &mut command(name), name, &mut script);
     write(&script)
 }
 
 pub(crate) fn man(args: &ManArgs) -> Result<(), Failure> {
     let Some(folder) = &args.folder else {
         let mut page = Vec::new();
-        clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(|error| Failure::output(&error))?;
+        clap_mangen::Man::new(command(program::name()))
+            .render(&mut page)
+            .map_err(|error| Failure::output(&error))?;
         return write(&page);
     };
     std::fs::create_dir_all(folder)
-        .and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
+        .and_then(|()| clap_mangen::generate_to(command(program::name()), folder))
         .map_err(|error| Failure::file(folder, &error))
 }
 

@@ -171,7 +171,7 @@ fn file_format(format: Format) -> Result<Option<WriteColumns>, Failure> {
 fn file_format(format: Format) -> Result<Option<WriteColumns>, Failure> {
     match format {
         Format::Parquet | Format::Arrow => Err(Failure::Usage(
-            "this benchtool was built without parquet and arrow: \
+            "this program was built without parquet and arrow: \
              cargo install --path crates/benchtool --features columnar"
                 .to_owned(),
         )),

@@ -6,7 +6,7 @@ use std::io::Write;
 use tamias::{Cell, Kind};
 use unicode_width::UnicodeWidthStr;
 
-use super::{Look, RowWriter, flush, shown_text, write};
+use super::row::{Look, RowWriter, flush, shown_text, write};
 use crate::failure::Failure;
 use crate::units::{fit, printable_line};
 

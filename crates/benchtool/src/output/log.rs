@@ -6,8 +6,8 @@ use std::io::Write;
 use tamias::{Cell, Expression, Instant, Kind, Parameters};
 use tamias_json::{Document, Map};
 
-use super::text::{json_string, json_text, write_object};
-use super::{Look, RowWriter, flush, write};
+use super::row::{Look, RowWriter, flush, json_text, write};
+use super::text::{json_string, write_object};
 use crate::failure::Failure;
 use crate::units::{fit, printable_line};
 

@@ -6,8 +6,8 @@ use comfy_table::{CellAlignment, Table, presets};
 use tamias::{Cell, Kind};
 use unicode_width::UnicodeWidthStr;
 
+use super::row::{Look, RowWriter, flush, shown_text, write};
 use super::vertical::VerticalRows;
-use super::{Look, RowWriter, flush, shown_text, write};
 use crate::failure::Failure;
 use crate::units::{fit, printable_line};
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use tamias::Cell;
 use tamias_json::write_json_string;
 
-use super::{Look, RowWriter, cell_text, flush, shown_text, write};
+use super::row::{Look, RowWriter, flush, shown_text, write};
 use crate::failure::Failure;
 use crate::instants::Shown;
 use crate::units::{printable, printable_line};
@@ -151,11 +151,6 @@ fn write_markdown<'a>(fields: impl Iterator<Item = Cow<'a, str>>, out: &mut Vec<
         out.push(b' ');
     }
     out.extend_from_slice(b"|\n");
-}
-
-/// The text of a JSON value: of a string what it says.
-pub(super) fn json_text(json: &[u8]) -> Cow<'_, str> {
-    cell_text(Cell::of_json(json))
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@ use tamias::Cell;
 use tamias_json::Document;
 use unicode_width::UnicodeWidthStr;
 
-use super::text::json_text;
-use super::{Look, RowWriter, flush, shown_text, write};
+use super::row::{Look, RowWriter, flush, json_text, shown_text, write};
 use crate::failure::Failure;
 use crate::units::{fit, printable, printable_line};
 

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::process::Stdio;
 
-use crate::tool::{command, events, folder, tool};
+use crate::tool::{command, ended, events, folder, tool};
 
 #[test]
 fn writes_the_events_of_the_generator() {
@@ -52,7 +52,7 @@ fn help_has_examples_and_exit_codes() {
     let names =
         commands.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
     let names: Vec<&str> = names.filter(|name| *name != "help").collect();
-    assert_eq!(names.len(), 20, "{names:?}");
+    assert_eq!(names.len(), 24, "{names:?}");
     for name in names {
         let help = tool(folder.path(), &[name, "--help"]).well().out;
         let examples = help.split_once("\nExample").expect("examples").1;
@@ -71,4 +71,22 @@ fn completions_and_manual_pages_are_written() {
     assert_eq!(tool(folder.path(), &["generate-man", "new/man1"]).well().out, "");
     let page = std::fs::read_to_string(folder.path().join("new/man1/benchtool-ingest.1")).unwrap();
     assert!(page.contains("Examples"), "{page}");
+}
+
+#[test]
+fn the_program_has_two_names_and_its_help_speaks_of_its_own() {
+    let folder = folder();
+    let tamias = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tamias"));
+        ended(command.args(arguments).current_dir(folder.path()).output().unwrap())
+    };
+    assert!(tamias(&["--version"]).well().out.starts_with("tamias "));
+    for arguments in [&["--help"][..], &["query", "--help"], &["generate-man", "--help"]] {
+        let help = tamias(arguments).well().out;
+        assert!(help.contains("tamias ") && !help.contains("benchtool"), "{help}");
+    }
+    assert!(tamias(&["tail", "nowhere"]).with(5).err.contains("`tamias ingest nowhere FILE` makes one"));
+    assert!(tool(folder.path(), &["--version"]).well().out.starts_with("benchtool "));
+    let shown = tool(folder.path(), &["query", "--help"]).well().out;
+    assert!(shown.contains("benchtool query logs"), "{shown}");
 }

@@ -1,0 +1,7 @@
+//! `tamias`, the command line of Tamias.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    benchtool::main()
+}

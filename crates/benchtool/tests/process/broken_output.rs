@@ -11,7 +11,7 @@ use crate::tool::{events, folder, tool};
 /// What is run: the arguments, the standard input, the exit code, and whether a full standard output makes that 5.
 type Case = (&'static [&'static str], &'static str, i32, bool);
 
-const CASES: [Case; 40] = [
+const CASES: [Case; 45] = [
     (&["generate", "--events", "10"], "", 0, true),
     (&["ingest", "new", "events"], "", 0, true),
     (&["ingest", "new", "events"], "", 0, true),

@@ -87,7 +87,7 @@ fn info_lists_the_files() {
     let folder = folder();
     tool(folder.path(), &["demo", "--events", "2000", "--keep", "s"]).well();
     let run = tool(folder.path(), &["info", "s"]).well();
-    assert!(run.out.starts_with("store:  s\nevents: 2000\n"), "{}", run.out);
+    assert!(run.out.starts_with("store:    s\nevents:   2000\n"), "{}", run.out);
     let rows: Vec<&str> = run.out.lines().filter(|line| line.starts_with('│')).collect();
     assert_eq!(rows.len(), 2, "a head and one file: {}", run.out);
     assert!(rows[1].contains(" 2000 ") && rows[1].contains("2024-"), "{}", run.out);

@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tamias_store::io::{Directory, Disk};
-use tamias_store::{Damage, Direction, Options, ReadMode, Reader, Removed, Repair, Retention, Snapshot};
+use tamias_store::{
+    Backup, Damage, Direction, Options, ReadMode, Reader, Removed, Repair, Request, Retention, Snapshot,
+};
 
 use crate::batch;
+use crate::child;
 use crate::columns;
 use crate::plant::{Plant, Unreadable};
 use crate::report::{Part, Report, Row};
@@ -24,6 +27,12 @@ pub(crate) enum Task {
     Repair,
     /// Its oldest segment is removed, without opening it for more.
     Remove,
+    /// It is backed up.
+    Backup,
+    /// It is restored.
+    Restore,
+    /// Whoever writes to it is asked to seal and to compact.
+    Ask,
 }
 
 /// What an examining process is started with.
@@ -43,6 +52,9 @@ pub(crate) struct Arguments {
     /// A stretch that cannot be read, FILE:START:END.
     #[arg(long)]
     pub(crate) unreadable: Vec<Unreadable>,
+    /// Where the backup goes, or is restored to.
+    #[arg(long)]
+    pub(crate) to: Option<PathBuf>,
     /// Waits, with the store open and its first block read, for a line on the standard input.
     #[arg(long)]
     pub(crate) pause: bool,
@@ -222,6 +234,18 @@ fn examine(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
             };
             let removed = removed.map_err(|error| error.to_string())?;
             report.removed = removed.events;
+        }
+        Task::Backup | Task::Restore => {
+            let (from, to) = (&arguments.folder, arguments.to.as_ref().ok_or("it lacks --to")?);
+            let work = if arguments.task == Task::Backup { Backup::take } else { Backup::restore };
+            let done = work(from, to, arguments.plain, &mut |_, _| ()).map_err(|error| error.to_string())?;
+            report.notes.push(format!("{done:?}"));
+        }
+        Task::Ask => {
+            for request in [Request::Seal, Request::Compact] {
+                let reply = request.ask(&arguments.folder, child::LIMIT / 2, &mut |_| ());
+                report.notes.push(format!("{:?}", reply.map_err(|error| error.to_string())?));
+            }
         }
     }
     Ok(())

@@ -280,6 +280,9 @@ impl Scene {
             Task::Open => "open",
             Task::Repair => "repair",
             Task::Remove => "remove",
+            Task::Backup => "backup",
+            Task::Restore => "restore",
+            Task::Ask => "ask",
         };
         let mut command = self.command(None, &["examine", task])?;
         command.args(more);

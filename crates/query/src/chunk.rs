@@ -6,7 +6,7 @@ mod column;
 use cell::{cell, own, within};
 
 pub(crate) use cell::{CellText, few_digits_of, value_of};
-pub(crate) use column::{Column, Entries, Mantissas, Numbers, each_spelled, is_few};
+pub(crate) use column::{Column, Entries, FewDigits, Form, Mantissas, Numbers, each_spelled, is_few};
 
 use crate::dictionary::Dictionary;
 use crate::value::Value;
@@ -16,20 +16,6 @@ use tamias_json::search::Span;
 
 /// An event's (instant, arrival): its place in time.
 pub(crate) type Order = (u64, u64);
-
-/// A number of few digits, and its row.
-pub(crate) type FewDigits = tamias_json::search::FewDigits;
-
-/// The form in which an operator wants the values of an expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Not at all: every row counts.
-    Nothing,
-    /// Each row's value.
-    Values,
-    /// Those values that are numbers, strings or Booleans, numbers of few digits apart.
-    Numbers,
-}
 
 /// Columns of equal length, with the text of what was computed. It may outlive the scan, and cross threads.
 #[derive(Debug, Default)]

@@ -49,9 +49,11 @@ impl Inner {
 
     fn seal_once(&self) -> Result<(), SealError> {
         let _one_at_a_time = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is sealed was durable before, so that a failure on the way takes nothing back; and nothing is left in the log. Most of it is
-        // flushed while others append.
-        let mut writer = self.settle(self.flush_log(self.lock())?)?;
+        // What is sealed was durable before, so that a failure on the way takes nothing back; and nothing is left in the log. All of it is
+        // flushed while others append, then what these have appended, and little is left for which they have to wait.
+        let writer = self.flush_log(self.lock())?;
+        let writer = self.flush_log(writer)?;
+        let mut writer = self.settle(writer)?;
         if !writer.replayed.memtable.runs.is_empty() {
             writer.freeze();
         }

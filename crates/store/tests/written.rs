@@ -43,7 +43,9 @@ fn batches(events: u64, of: usize, mut store: impl FnMut(&[Event<'_>])) {
 fn a_batch_that_is_written_into_segments_is_written_once() {
     let folder = Simulated::new();
     let store = open(&folder, &options()).unwrap();
-    batches(30_000, 10_000, |events| drop(store.append_sealed(events, None).unwrap()));
+    batches(30_000, 10_000, |events| {
+        store.append_sealed(events, None).unwrap();
+    });
     let (written, segments) = (written(&folder), segments(&store));
     assert!(segments >= 30_000 * DOCUMENT_BYTES, "{segments}");
     assert!(written <= segments + OTHERS, "{written} bytes for segments of {segments}");
@@ -53,7 +55,9 @@ fn a_batch_that_is_written_into_segments_is_written_once() {
 fn what_is_appended_by_the_thousand_is_written_into_the_log_and_into_a_segment() {
     let folder = Simulated::new();
     let store = open(&folder, &options()).unwrap();
-    batches(20_000, 1_000, |events| drop(store.append(events).unwrap()));
+    batches(20_000, 1_000, |events| {
+        store.append(events).unwrap();
+    });
     let log = written(&folder);
     // An instant and an end for each event.
     assert!(log <= 20_000 * (DOCUMENT_BYTES + 16) + OTHERS, "{log} bytes in the log");

@@ -19,7 +19,7 @@ pub(crate) fn frame_name(frame: u32) -> String {
     format!("{FRAME}{frame}")
 }
 
-/// A segment is made by two threads; each finds an encoder that has its memory already.
+/// A segment is made by two threads; each finds an encoder that has its memory already: some twice the bytes of a group, 64 MiB at most.
 const ENCODERS_KEPT: usize = 2;
 
 /// A block in columns is one group: its directory, and its frames, are the parts.

@@ -1,5 +1,6 @@
 //! The attacks: each does one kind of harm, round after round, and compares what is left with what was promised.
 
+mod backup;
 mod damage;
 mod foreign;
 mod full;
@@ -74,7 +75,8 @@ impl Round {
 
 /// All of them, in the order of the table.
 pub(crate) fn all() -> Vec<Box<dyn Attack>> {
-    let mut all: Vec<Box<dyn Attack>> = vec![Box::new(kill::Kill), Box::new(power::Power)];
+    let mut all: Vec<Box<dyn Attack>> =
+        vec![Box::new(kill::Kill), Box::new(backup::Backup), Box::new(power::Power)];
     all.extend(shutdown::all());
     all.push(Box::new(sectors::Simulated));
     all.push(Box::new(sectors::Btrfs));

@@ -38,11 +38,13 @@ fn table(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping) -> String {
     let range = range.map_or("none".to_owned(), |(first, last)| format!("{} to {}", time(first), time(last)));
     let (file_bytes, column_bytes) = file_bytes(info);
     let Usage { retired, quarantine, unnamed, .. } = housekeeping.usage;
+    let beside = [("held by readers", retired), ("in quarantine", quarantine), ("unnamed", unnamed)];
+    let beside = beside.iter().filter(|(_, bytes)| *bytes > 0);
+    let beside: String = beside.map(|(what, bytes)| format!("\n  {what}: {}", size(*bytes))).collect();
     let written = per_byte(&housekeeping.traffic);
     let head = format!(
         "store:    {}\nevents:   {}\ntimes:    {range}\ndata:     {}\nfiles:    {}, of these {} in columns\n\
-         all:      {}; held by readers {retired}, in quarantine {quarantine}, unnamed {unnamed} bytes\n\
-         written:  {}\nsettings: {}",
+         all:      {}{beside}\nwritten:  {}\nsettings: {}",
         args.store.display(),
         info.events,
         size(info.bytes),
@@ -142,6 +144,12 @@ impl Object {
         members.iter().fold(self, |object, (name, number)| object.with(name, &number.to_string()))
     }
 
+    fn range(self, range: Option<(Instant, Instant)>) -> Object {
+        let time = |instant: Option<Instant>| or_null(instant, |instant| json_string(&instant.to_string()));
+        self.with("first", &time(range.map(|(first, _)| first)))
+            .with("last", &time(range.map(|(_, last)| last)))
+    }
+
     fn end(mut self) -> String {
         self.0.push('}');
         self.0
@@ -194,7 +202,7 @@ fn json(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, store: &Store
             Object::new().with("times", &times(entry.times)).with("cause", &json_string(cause(entry.cause)));
         let numbers = [("files", entry.files), ("file_bytes", entry.file_bytes), ("events", entry.events)];
         let object = object.numbers(&[("removals", u64::from(entry.removals))]).numbers(&numbers);
-        object.with("time_range", &times(entry.time_range)).end()
+        object.range(Some(entry.time_range)).end()
     });
     let segments = info.segments.iter().map(|segment| {
         let numbers = [
@@ -205,14 +213,14 @@ fn json(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, store: &Store
             ("column_blocks", segment.column_blocks),
         ];
         let object = Object::new().with("file", &or_null(name(segment), |name| json_string(&name)));
-        object.numbers(&numbers).with("time_range", &times(segment.time_range)).end()
+        object.numbers(&numbers).range(Some(segment.time_range)).end()
     });
     let object = Object::new()
         .with("store", &json_string(&args.store.display().to_string()))
         .numbers(&[("events", info.events), ("bytes", info.bytes)])
         .numbers(&[("file_bytes", file_bytes), ("column_file_bytes", column_file_bytes)])
         .numbers(&[("known_damage", damage.len() as u64)])
-        .with("time_range", &or_null(info.time_range, times))
+        .range(info.time_range)
         .with("settings", &bounds.end())
         .with("usage", &usage.end())
         .with("traffic", &traffic.end())

@@ -78,6 +78,7 @@ impl DistinctCounts {
             let json = dictionary.get(*code);
             match identifier(json) {
                 Some(identifier) => identifiers.push(identifier),
+                None if json.is_empty() => {}
                 None => others.push(json),
             }
         }

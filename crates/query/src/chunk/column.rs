@@ -1,10 +1,23 @@
 //! A column of a chunk: the values of an expression, one a row, in the form in which a scan has them.
 
 use super::cell::{CellText, FEW_MAX, SCALE_FEW_MAX};
-use super::{FewDigits, Form};
 use crate::dictionary::Dictionary;
 use crate::value::few_digits;
 use std::sync::Arc;
+
+/// A number of few digits, and its row.
+pub(crate) type FewDigits = tamias_json::search::FewDigits;
+
+/// The form in which an operator wants the values of an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Not at all: every row counts.
+    Nothing,
+    /// Each row's value.
+    Values,
+    /// Those values that are numbers, strings or Booleans, numbers of few digits apart.
+    Numbers,
+}
 
 /// Numbers of one scale by their rows, as columns of blocks have them.
 pub(crate) type Mantissas = tamias_shred::Numbers;

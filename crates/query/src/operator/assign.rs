@@ -3,7 +3,7 @@
 use super::group::Groups;
 use super::shown::Shown;
 use crate::chunk::{CellText, Chunk, Column, Entries, Order, value_of};
-use crate::key_table::{Found, Spelling};
+use crate::key_table::{Found, Parts, Spelling};
 use crate::outputs::KeyColumn;
 use crate::value::Value;
 use crate::zone::Intervals;
@@ -90,7 +90,7 @@ impl Groups<'_> {
     }
 
     fn assign_by_parts(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {
-        let mut combined = std::mem::take(&mut self.combined);
+        let (mut combined, mut parts) = (std::mem::take(&mut self.combined), std::mem::take(&mut self.parts));
         let is_combined = combined.begin(chunk, keys);
         let intervals = keys.iter().find_map(|key| match key {
             KeyColumn::Time(intervals) => Some(intervals),
@@ -105,18 +105,24 @@ impl Groups<'_> {
             if let Some(intervals) = intervals.filter(|_| !interval.contains(&order.0)) {
                 interval = intervals.around(order.0);
             }
-            let group = self.of_parts(chunk, keys, row, interval.start);
+            let group = self.of_parts(chunk, keys, row, interval.start, &mut parts);
             if is_combined {
                 combined.set(row, group);
             }
             numbers.push(group);
         }
-        self.combined = combined;
+        (self.combined, self.parts) = (combined, parts);
     }
 
     /// The group of a row by its keys, of which times are those of an interval.
-    fn of_parts(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], row: usize, begin: u64) -> u32 {
-        let mut parts = std::mem::take(&mut self.parts);
+    fn of_parts(
+        &mut self,
+        chunk: &Chunk<'_>,
+        keys: &[KeyColumn],
+        row: usize,
+        begin: u64,
+        parts: &mut Parts,
+    ) -> u32 {
         parts.clear();
         for key in keys {
             match key {
@@ -124,7 +130,7 @@ impl Groups<'_> {
                 KeyColumn::Value { column, ci } => parts.push_value(chunk.json_at(*column, row), *ci),
             }
         }
-        let found = self.table.find(0, Spelling::Parts(&parts));
+        let found = self.table.find(0, Spelling::Parts(parts));
         self.meet(found, chunk.order(row), || {
             let shown = keys.iter().map(|key| match key {
                 KeyColumn::Time(_) => Value::from(begin),
@@ -132,7 +138,6 @@ impl Groups<'_> {
             });
             shown.collect()
         });
-        self.parts = parts;
         found.number()
     }
 

@@ -421,7 +421,7 @@ fn what_is_computed_of_columns_is_what_events_come_to() {
         "select w, x, u from stream order by x desc limit 1500",
         "select x, w from stream order by x limit 2999",
         "select u, x from stream where w < 4 order by x desc, u limit 3",
-        "select u from stream order by w desc, x limit 40",
+        "select u, w, x from stream order by w desc, x limit 40",
         "select count(distinct(tr)), count(distinct(t)), count(distinct(w)) from stream",
         "select count(distinct(tr)) from stream group by w",
         "select distinct(t) from stream",

@@ -102,7 +102,7 @@ fn are_named(parts: &[NamedPart]) -> bool {
 }
 
 /// Takes blocks, and gives what is made of them in the same order. At most six blocks are in memory: two wait for the helper or are with
-/// it, two are made before their turn, one is made here, and one is being filled.
+/// it, two are made before their turn, one is made here, and one is being filled; what a block was filled into serves the next.
 pub(super) struct Maker<'a> {
     recipe: Recipe<'a>,
     /// How many were taken, and how many were given.

@@ -1,6 +1,5 @@
 //! A plan's condition and outputs over the paths of a block in columns: each path that they read is a slot.
 
-use super::beginning::Beginning;
 use crate::chunk::Form;
 use crate::column_block::Path;
 use crate::expr::{Computed, Expr};
@@ -30,6 +29,25 @@ pub(super) enum Wanted {
     Block,
     /// A portion after the other, in the query's direction.
     Rows,
+}
+
+/// So many rows are wanted, in the order of an output first.
+#[derive(Clone, Copy)]
+pub(super) struct Beginning {
+    pub(super) output: usize,
+    pub(super) descending: bool,
+    pub(super) limit: usize,
+}
+
+/// Of more rows most are wanted.
+const LIMIT_MAX: u64 = 4096;
+
+impl Beginning {
+    fn of(plan: &Plan) -> Option<Beginning> {
+        let PlanOutput::Rows { sort, .. } = &plan.output else { return None };
+        let (first, limit) = (sort.first()?, plan.limit.filter(|limit| (1..=LIMIT_MAX).contains(limit))?);
+        Some(Beginning { output: first.column, descending: first.descending, limit: limit as usize })
+    }
 }
 
 impl ColumnPlan {

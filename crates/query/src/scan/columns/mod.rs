@@ -99,9 +99,7 @@ fn find(
     let mut rows = passing(plan.wants, mask.as_ref(), part.events.clone());
     let hits = rows.len();
     if let (Passing::Some(rows), Wanted::Rows) = (&mut rows, plan.wants) {
-        if let Some(beginning) = &plan.beginning {
-            beginning.cut(plan, evaluator, rows);
-        }
+        beginning::cut(plan, evaluator, rows);
         if direction == Direction::Descending {
             rows.reverse();
         }

@@ -107,13 +107,18 @@ impl ColumnCache {
     }
 
     /// A block was used, and may have grown: it is kept, and others go if there are too many. Who may hold no more than `budget_bytes` adds
-    /// nothing to a cache that takes as much.
+    /// nothing to a cache that takes as much: a block that has grown goes then.
     pub(crate) fn note(&self, id: BlockId, cached: &Arc<Cached>, budget_bytes: usize) {
         let bytes = cached.held_bytes();
         let mut entries = self.lock();
         let known = entries.by_id.get(&id).map_or(0, |entry| entry.bytes);
         let together = entries.bytes.saturating_sub(known).saturating_add(bytes);
         if bytes > self.bytes_max || together > budget_bytes && bytes > known {
+            // What is kept of it has grown with it.
+            if let Some(before) = entries.by_id.remove(&id) {
+                entries.bytes -= before.bytes;
+            }
+            self.held_bytes.store(entries.bytes, Relaxed);
             return;
         }
         entries.uses += 1;
@@ -208,6 +213,22 @@ mod tests {
         // What is there already stays.
         note(0, 10);
         assert!(cache.get(id(0)).statistics.get().is_some());
+    }
+
+    #[test]
+    fn a_block_that_grew_beyond_what_there_is_goes() {
+        let cache = ColumnCache::new(100_000);
+        let id = BlockId { segment: 1, block: 0 };
+        let cached = cache.get(id);
+        cached.statistics(|| vec![0; 1000]);
+        cache.note(id, &cached, 4000);
+        assert!(cache.held_bytes() > 1000);
+        let documents = || OwnDocuments { bytes: vec![0; 5000], ends: Vec::new() };
+        // Documents are kept where they are put together again.
+        assert!(cached.keep_documents(documents()).is_err() && cached.keep_documents(documents()).is_ok());
+        cache.note(id, &cached, 4000);
+        assert_eq!((cache.held_bytes(), cache.lock().bytes), (0, 0));
+        assert!(cache.get(id).documents().is_none());
     }
 
     #[test]

@@ -103,8 +103,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a directory takes once it is read, to its bytes. HEURISTIC: shapes and paths are lists of their own then.
+/// What a directory takes once it is read, to its bytes. HEURISTIC: the shapes of generated events are lists of their own then.
 const GROUP_SHARE: usize = 3;
+
+/// What a path takes beside its column: its keys, and its place in a map.
+const PATH_BYTES: usize = 128;
 
 impl ColumnBlock {
     /// A block by its directory, which is read at once, and its frames, which are read when they are needed. Takes time and memory linear in the
@@ -114,13 +117,13 @@ impl ColumnBlock {
     /// If the directory is not what was written.
     pub fn open(directory: &[u8], frames: Box<dyn ReadFrame>) -> Result<ColumnBlock, DecodeError> {
         let group = Group::open(directory)?;
-        let frames_bytes = group.frames() * size_of::<OnceLock<Vec<u8>>>();
+        let own_bytes = size_of::<DecodedColumns>() + group.frames() * size_of::<OnceLock<Vec<u8>>>();
         let decoded = DecodedColumns {
             frames: (0..group.frames()).map(|_| OnceLock::new()).collect(),
             group,
             paths: Mutex::default(),
             times: OnceLock::new(),
-            held_bytes: AtomicUsize::new(GROUP_SHARE * directory.len() + frames_bytes),
+            held_bytes: AtomicUsize::new(GROUP_SHARE * directory.len() + own_bytes),
         };
         Ok(ColumnBlock::sharing(Arc::new(decoded), frames))
     }
@@ -234,7 +237,8 @@ impl ColumnBlock {
         let column = Arc::new(PathColumn::new(at, self.len()));
         let mut paths = lock(&self.decoded.paths);
         let kept = paths.entry(path.into()).or_insert_with(|| {
-            self.decoded.held_bytes.fetch_add(column.held_bytes(), Relaxed);
+            let bytes = column.held_bytes() + size_of::<PathColumn>() + PATH_BYTES;
+            self.decoded.held_bytes.fetch_add(bytes, Relaxed);
             column
         });
         Ok(kept.clone())

@@ -14,15 +14,19 @@ use crate::format::Key;
 use crate::history::{self, Cause, HistoryEntry};
 use crate::manifest::SegmentEntry;
 use crate::options::{FlushStats, Layout};
+use crate::recovery::ENDED_LOGS_MAX;
 use crate::segment::{Block, Segment};
 use crate::settings;
-use crate::writer::{Inner, Passed};
+use crate::writer::{Ended, Inner, Passed};
 
 /// HEURISTIC: so many segments of a tier become one at once. More would leave more small ones, fewer would write events more often.
 const TIER_SEGMENTS: usize = 8;
 
 /// A tier holds segments of up to so many times the bytes of its smallest, as a power of two.
 const TIER_BITS: u32 = 2;
+
+/// HEURISTIC: so much is sealed, and compacted in a step, while a store is being opened: some tens of milliseconds.
+const TIDIED_BYTES_MAX: u64 = 4 << 20;
 
 /// Which segments to compact, by number: neighbours in time that fit into one together.
 fn tier(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>> {
@@ -88,6 +92,18 @@ impl Inner {
     /// Compacts one group of small segments of a tier; false if there is none.
     pub(crate) fn compact_tier(&self) -> Result<bool, SealError> {
         self.compact(|segments, bytes, _| tier(segments, bytes))
+    }
+
+    /// Seals and compacts what processes that live for a moment only leave behind, one after another: each is gone before its threads come to it. Costs little, as no more is written than
+    /// [`TIDIED_BYTES_MAX`] at a time; what is more is left to the threads.
+    pub(crate) fn tidy(&self) -> Result<(), SealError> {
+        let many = |ended: &Ended| ended.logs.len() >= ENDED_LOGS_MAX && ended.bytes <= TIDIED_BYTES_MAX;
+        if !many(&self.lock().ended) {
+            return Ok(());
+        }
+        self.seal()?;
+        while self.compact(|segments, bytes, _| tier(segments, bytes.min(TIDIED_BYTES_MAX)))? {}
+        Ok(())
     }
 
     /// Compacts one group of small segments that are neighbours; false if there is none.

@@ -141,7 +141,7 @@ fn publish(
 }
 
 /// So many closed logs stay as they are; more are copied into one.
-const ENDED_LOGS_MAX: usize = 8;
+pub(crate) const ENDED_LOGS_MAX: usize = 8;
 
 /// The logs of a manifest on their way into memory.
 struct Replay<'a> {

@@ -74,6 +74,11 @@ impl Store {
         if let Some(settings) = settings {
             inner.set_settings(settings)?;
         }
+        if inner.options.background
+            && let Err(SealError::Poisoned(failure)) = inner.tidy().and_then(|()| inner.lock().check())
+        {
+            return Err(failure.into());
+        }
         let threads = Threads::start(&inner).map_err(|error| Failure {
             path: inventory::folder(&*inner.directory),
             operation: Operation::StartThread,

@@ -463,3 +463,30 @@ fn the_memtable_has_the_bytes_of_its_logs() {
     let closed = bytes + tamias_store::format::FRAME_BYTES as u64;
     assert_eq!(open(&folder, &tiny()).unwrap().snapshot().segments()[0].file_bytes, closed);
 }
+
+#[test]
+fn processes_that_live_for_a_moment_leave_few_files_and_write_little() {
+    let folder = Simulated::new();
+    let options = Options { segments: LAYOUT, ..Options::default() };
+    let runs = 600;
+    for run in 0..runs {
+        let store = open(&folder, &options).unwrap();
+        let documents: Vec<(u64, String)> = (0..20).map(|n| document(run * 20 + n)).collect();
+        append(&store, &documents);
+    }
+    let store = open(&folder, &options).unwrap();
+    let snapshot = store.snapshot();
+    assert!(rows(&snapshot).iter().map(|row| row.0).eq(0..runs * 20));
+    assert_eq!(snapshot.verify().unwrap(), []);
+    let files = folder.medium().names().count();
+    assert!(files < 50, "{files} files");
+    let traffic = store.housekeeping().unwrap().traffic;
+    // Copying all logs again and again, without sealing them, came to 60 times what was appended.
+    let times = |bytes: u64| bytes as f64 / traffic.appended as f64;
+    let (logs, segments) = (times(traffic.logs), times(traffic.sealed + traffic.rewritten));
+    println!(
+        "{traffic:?}: logs {logs:.2}, segments {segments:.2}, manifests {:.2}",
+        times(traffic.manifests)
+    );
+    assert!(logs < 1.3 && segments < 6.0 && times(traffic.manifests) < 4.0, "{traffic:?}");
+}

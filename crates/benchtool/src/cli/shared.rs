@@ -184,7 +184,7 @@ pub(crate) enum Format {
     Raw,
     /// A table in Markdown; control characters are spelt out
     Markdown,
-    /// A Parquet file (with --output, where benchtool was built with the feature `columnar`)
+    /// A Parquet file (with --output, where the program was built with the feature `columnar`)
     Parquet,
     /// An Arrow IPC file (the same)
     Arrow,

@@ -19,8 +19,6 @@ use crate::units::printable;
 
 use table::table;
 
-#[cfg(feature = "columnar")]
-pub(crate) use row::cell_text;
 pub(crate) use row::{Look, RowWriter};
 pub(crate) use table::Field;
 

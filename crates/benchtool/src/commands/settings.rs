@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use tamias::{Options, Request, Settings, Store, WhenFull};
+use tamias::{HistoryEntry, Housekeeping, Options, Request, Settings, Store, WhenFull};
 
 use crate::cli::{self, SettingsArgs};
 use crate::commands::{asked, existing};
 use crate::failure::Failure;
 use crate::output;
+use crate::tell::tell;
 
 pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
-    let before = Store::open_read_only(&args.store)?.housekeeping()?.settings;
+    let Housekeeping { settings: before, history, .. } =
+        Store::open_read_only(&args.store)?.housekeeping()?;
     let when_full = args.when_full.map(|when_full| match when_full {
         cli::WhenFull::Fail => WhenFull::Fail,
         cli::WhenFull::RemoveOldest => WhenFull::RemoveOldest,
@@ -23,7 +25,17 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
     if settings != before && asked(&args.store, Request::Settings(settings))?.is_none() {
         existing(&args.store, Options::default())?.set_settings(settings)?;
     }
+    let now = Store::open_read_only(&args.store)?.housekeeping()?.history;
+    let removed = removed(&now).saturating_sub(removed(&history));
+    if removed > 0 {
+        tell!("removed {removed} events that were outside of the bounds; `info --history` tells which");
+    }
     output::write_line(&mut output::stdout(), &text(&settings))
+}
+
+/// How many events have left the store.
+fn removed(history: &[HistoryEntry]) -> u64 {
+    history.iter().map(|entry| entry.events).sum()
 }
 
 /// The settings as the command line has them.

@@ -28,7 +28,7 @@ pub(crate) struct Look<'a> {
 }
 
 /// A string's text without quotes, everything else as JSON; nothing for undefined.
-pub(crate) fn cell_text<'r>(cell: Cell<'r>) -> Cow<'r, str> {
+fn cell_text<'r>(cell: Cell<'r>) -> Cow<'r, str> {
     cell.text().unwrap_or_else(|| String::from_utf8_lossy(cell.json().unwrap_or_default()))
 }
 

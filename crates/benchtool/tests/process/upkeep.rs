@@ -71,8 +71,9 @@ fn a_store_keeps_to_its_settings_and_tells_what_went() {
     ingest(folder.path(), 3);
     tool(folder.path(), &["compact", "s"]).well();
     assert_eq!((count(folder.path(), "s"), files(folder.path())), (20, 1));
-    let set = shown(&["settings", "s", "--max-age", "1d12h", "--max-bytes", "none"]);
-    assert_eq!(set, "max-age: 1d12h, max-bytes: none, when-full: remove-oldest\n");
+    let set = tool(folder.path(), &["settings", "s", "--max-age", "1d12h", "--max-bytes", "none"]).well();
+    assert!(set.err.starts_with("removed 20 events "), "{set:?}");
+    assert_eq!(set.out, "max-age: 1d12h, max-bytes: none, when-full: remove-oldest\n");
     assert_eq!((count(folder.path(), "s"), files(folder.path())), (0, 0));
     let history = shown(&["info", "s", "--history"]);
     let lines: Vec<&str> = history.lines().filter(|line| line.contains('│')).skip(1).collect();

@@ -267,10 +267,8 @@ impl Rows {
 mod tests {
     use super::*;
     use crate::query::Query;
-    use crate::source::{Block, NoEvents};
-    use crate::stored::{Documents, SourceError, Times};
+    use crate::source::NoEvents;
     use proptest::prelude::*;
-    use std::sync::Arc;
 
     /// The JSON that a value stands for.
     fn json_of(value: TypedValue<'_>) -> String {
@@ -330,71 +328,6 @@ mod tests {
         #[test]
         fn any_number_comes_back(digits in "-?(0|[1-9][0-9]{0,18})(\\.[0-9]{1,18})?([eE][-+]?[0-9]{1,3})?") {
             prop_assert_eq!(json_of(column_of(std::slice::from_ref(&digits)).get(0)), digits);
-        }
-    }
-
-    /// Documents of many bytes.
-    struct Large {
-        bytes: Vec<u8>,
-        ends: Vec<[u8; 4]>,
-        numbers: Vec<[u8; 8]>,
-    }
-
-    impl Block for Large {
-        fn len(&self) -> usize {
-            self.numbers.len()
-        }
-        fn range(&self) -> ((u64, u64), (u64, u64)) {
-            Times { instants: &self.numbers, arrivals: &self.numbers }.range()
-        }
-        fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
-            Ok(Some(Times { instants: &self.numbers, arrivals: &self.numbers }))
-        }
-        fn documents(&self) -> Result<Option<Documents<'_>>, SourceError> {
-            Ok(Some(Documents { bytes: &self.bytes, ends: &self.ends }))
-        }
-        fn statistics(&self) -> Option<&[u8]> {
-            None
-        }
-    }
-
-    struct One(Option<Arc<dyn Block>>);
-
-    impl crate::source::Source for One {
-        fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError> {
-            Ok(self.0.take().map(|block| vec![block]))
-        }
-    }
-
-    #[test]
-    fn batches_have_all_rows_in_order_and_end_early_for_their_texts() {
-        let text = "x".repeat(1 << 20);
-        let mut block = Large { bytes: Vec::new(), ends: Vec::new(), numbers: Vec::new() };
-        for n in 0..40_u64 {
-            block.bytes.extend_from_slice(format!(r#"{{"n":{n},"t":"{text}"}}"#).as_bytes());
-            block.ends.push((block.bytes.len() as u32).to_le_bytes());
-            block.bytes.push(b'\n');
-            block.numbers.push(n.to_le_bytes());
-        }
-        let block: Arc<dyn Block> = Arc::new(block);
-        for (query, rows_max, lengths) in [
-            ("select n from stream", 15, vec![15, 15, 10]),
-            ("select n, t from stream", 100, vec![16, 16, 8]),
-            ("select n from stream limit 3", 100, vec![3]),
-            ("select n from stream where n > 100", 100, vec![]),
-        ] {
-            let mut rows = Query::prepare(query).unwrap().run(Box::new(One(Some(block.clone()))));
-            let mut batch = RowBatch::new();
-            let (mut found, mut next) = (Vec::new(), 0);
-            while rows.next_batch(rows_max, &mut batch).unwrap() {
-                found.push(batch.len());
-                for value in batch.columns()[0].values() {
-                    assert_eq!(value, TypedValue::Number { mantissa: next, scale: 0 });
-                    next += 1;
-                }
-            }
-            assert_eq!(found, lengths, "{query}");
-            assert!(batch.is_empty() && batch.columns().iter().all(TypedColumn::is_empty));
         }
     }
 

@@ -6,7 +6,10 @@ use memory::{Event, Memory};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use tamias_query::{Block, Documents, ExecError, OwnedRow, Query, RunOptions, Source, SourceError, Times};
+use tamias_query::{
+    Block, Documents, ExecError, OwnedRow, Query, RowBatch, RunOptions, Source, SourceError, Times,
+    TypedColumn, TypedValue,
+};
 
 fn numbered(events: u64) -> Memory {
     let event =
@@ -466,6 +469,36 @@ fn what_was_too_large_is_told_beside_the_rows() {
             rows.by_ref().for_each(|row| _ = row.unwrap());
             let warnings: Vec<String> = rows.warnings().iter().map(ToString::to_string).collect();
             assert_eq!(warnings, told, "{text}");
+        }
+    }
+}
+
+#[test]
+fn batches_have_all_rows_in_order_and_end_early_for_their_texts() {
+    let text = "x".repeat(1 << 20);
+    let documents: Vec<String> = (0..40).map(|n| format!(r#"{{"n":{n},"t":"{text}"}}"#)).collect();
+    let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
+    let memory = Memory::new(&documents);
+    for (query, rows_max, lengths) in [
+        ("select n from stream", 15, vec![15, 15, 10]),
+        ("select n, t from stream", 100, vec![16, 16, 8]),
+        ("select n from stream limit 3", 100, vec![3]),
+        ("select n from stream where n > 100", 100, vec![]),
+    ] {
+        let query = Query::prepare(query).unwrap();
+        for memory in [&memory, &memory.in_columns()] {
+            let mut rows = query.run(memory.source(query.direction()));
+            let mut batch = RowBatch::new();
+            let (mut found, mut next) = (Vec::new(), 0);
+            while rows.next_batch(rows_max, &mut batch).unwrap() {
+                found.push(batch.len());
+                for value in batch.columns()[0].values() {
+                    assert_eq!(value, TypedValue::Number { mantissa: next, scale: 0 });
+                    next += 1;
+                }
+            }
+            assert_eq!(found, lengths);
+            assert!(batch.is_empty() && batch.columns().iter().all(TypedColumn::is_empty));
         }
     }
 }

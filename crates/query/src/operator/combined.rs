@@ -33,6 +33,7 @@ impl Combined {
             return false;
         }
         for key in keys {
+            // Where there are too many combinations their numbers are not used.
             let size = match key {
                 KeyColumn::Time(intervals) => {
                     // Those of an interval stand together.
@@ -42,14 +43,14 @@ impl Combined {
                             interval = intervals.around(order.0);
                             nth += 1;
                         }
-                        *number += combinations * (nth - 1);
+                        *number = number.wrapping_add(combinations.wrapping_mul(nth - 1));
                     }
                     nth
                 }
                 KeyColumn::Value { column, .. } => {
                     let Column::Entries(entries) = chunk.column(*column) else { return false };
                     for (number, code) in self.numbers.iter_mut().zip(&entries.codes) {
-                        *number += combinations * u64::from(*code);
+                        *number = number.wrapping_add(combinations.wrapping_mul(u64::from(*code)));
                     }
                     entries.dictionary.len() as u64
                 }

@@ -434,3 +434,37 @@ fn what_is_computed_of_columns_is_what_events_come_to() {
         agree(&memory, text);
     }
 }
+
+/// Five keys of 8,000 texts have more combinations than 64 bits count.
+#[test]
+fn groups_by_more_combinations_than_a_number_counts() {
+    let event = |n: u64| {
+        let keys = ["a", "b", "c", "d", "e"].map(|key| format!(r#""{key}":"{key}-{n}""#)).join(",");
+        Event { instant: n, arrival: n, document: format!("{{{keys}}}") }
+    };
+    let events: Vec<Event> = (0..8000).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    agree(&memory, "select count(*) as n from stream group by a, b, c, d, e having n > 1");
+    agree(&memory, "select count(*) from stream group by e, d, c, b, a, time(1us) limit 3");
+}
+
+/// What is computed for all rows of a block at once takes bounded memory, and does not fail for a row that a limit leaves out.
+#[test]
+fn large_values_are_computed_row_by_row() {
+    let event = |n: u64| {
+        let long = if n == 150 { "x".repeat(1 << 20) } else { format!("x{n}") };
+        Event { instant: n, arrival: n, document: format!(r#"{{"a":"a{n}","long":"{long}"}}"#) }
+    };
+    let events: Vec<Event> = (0..200).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    let (text, hundred) = ("y".repeat(300_000), "z".repeat(100));
+    agree(&memory, &format!("select Concat(a, '{text}') from stream limit 3"));
+    agree(&memory, &format!("select max(Length(Concat(a, '{text}'))) from stream"));
+    // Of one of them it comes to a hundred megabytes.
+    agree(&memory, &format!("select Replace(long, 'x', '{hundred}') from stream limit 2"));
+    agree(
+        &memory,
+        &format!("select a from stream where Length(Replace(long, 'x', '{hundred}')) > 3 limit 2"),
+    );
+    agree(&memory, "select Substring(a, 0, 10000000000000000000), Substring(a, 1, 2) from stream");
+}

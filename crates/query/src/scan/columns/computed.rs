@@ -2,32 +2,33 @@
 
 use crate::chunk::{FewDigits, Mantissas, few_digits_of};
 use crate::dictionary::Dictionary;
-use crate::error::ExecError;
-use crate::outputs::check_row;
 use crate::value::{Value, write_json};
 use std::sync::Arc;
 
-/// Values as text.
+/// Values as text, as many as take little memory.
 #[derive(Default)]
 pub(super) struct Texts {
     bytes: Vec<u8>,
     ends: Vec<u32>,
-    /// The first that is larger than a row may be.
-    pub(super) too_large: Option<ExecError>,
+    is_full: bool,
 }
 
+/// Values of a block that take more than this together are made row by row. HEURISTIC: two thousand bytes a row of a full block.
+const BYTES_MAX: usize = 32 << 20;
+
 impl Texts {
-    pub(super) fn add(&mut self, arrival: u64, value: &Value<'_>) {
-        let before = self.bytes.len();
+    pub(super) fn add(&mut self, value: &Value<'_>) {
+        if self.is_full {
+            return;
+        }
         write_json(value, &mut self.bytes);
         self.ends.push(self.bytes.len() as u32);
-        if self.too_large.is_none() {
-            self.too_large = check_row(self.bytes.len() - before, Some(arrival)).err();
-        }
+        self.is_full = self.bytes.len() > BYTES_MAX;
     }
 
-    pub(super) fn into_dictionary(self) -> Arc<Dictionary> {
-        Arc::new(Dictionary::new(self.bytes, self.ends))
+    /// All that were added; none if they were too many.
+    pub(super) fn into_dictionary(self) -> Option<Arc<Dictionary>> {
+        (!self.is_full).then(|| Arc::new(Dictionary::new(self.bytes, self.ends)))
     }
 }
 

@@ -61,7 +61,8 @@ fn whole(expr: &Expr) -> Option<usize> {
 }
 
 fn whole_number(number: &Number<'_>) -> Option<usize> {
-    number.text().parse().ok()
+    let whole: i64 = number.text().parse().ok()?;
+    usize::try_from(whole).ok()
 }
 
 impl Evaluator<'_> {

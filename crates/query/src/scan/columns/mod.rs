@@ -93,7 +93,12 @@ fn find(
         }
     }
     let mask: Option<Mask> = match filter {
-        Some(filter) => Some(evaluator.test(filter, None)?),
+        Some(filter) => match evaluator.test(filter, None) {
+            Ok(mask) => Some(mask),
+            // It may be of a row that is not come to.
+            Err(ExecError::ValueTooLarge { .. }) => return Ok(Ok(None)),
+            Err(error) => return Err(error),
+        },
         None => None,
     };
     let mut rows = passing(plan.wants, mask.as_ref(), part.events.clone());
@@ -106,7 +111,11 @@ fn find(
     }
     let mut outputs = Vec::with_capacity(plan.outputs.len());
     for output in &plan.outputs {
-        outputs.push(values(output, evaluator, &rows)?);
+        match values(output, evaluator, &rows) {
+            Ok(Some(values)) => outputs.push(values),
+            Ok(None) | Err(ExecError::ValueTooLarge { .. }) => return Ok(Ok(None)),
+            Err(error) => return Err(error),
+        }
     }
     Ok(Ok(Some(Found { rows, outputs, events: part.events.len(), hits })))
 }
@@ -136,39 +145,39 @@ fn passing(wanted: Wanted, mask: Option<&Mask>, events: Range<usize>) -> Passing
     }
 }
 
-/// The values of an output for some rows.
-fn values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -> Result<Values, ExecError> {
+/// The values of an output for some rows; none where they take much memory.
+fn values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -> Result<Option<Values>, ExecError> {
     match output.form {
-        Form::Nothing => return Ok(Values::Nothing),
+        Form::Nothing => return Ok(Some(Values::Nothing)),
         Form::Numbers => {
             if let Some(numbers) = evaluator.numbers(&output.expr) {
-                return Ok(Values::Numbers(gather(numbers, rows, evaluator.rows())));
+                return Ok(Some(Values::Numbers(gather(numbers, rows, evaluator.rows()))));
             }
         }
         Form::Values => {}
     }
     match evaluator.as_column(&output.expr) {
-        Some(Some(column)) => return Ok(Values::Path(column.clone())),
-        Some(None) => return Ok(Values::Undefined),
+        Some(Some(column)) => return Ok(Some(Values::Path(column.clone()))),
+        Some(None) => return Ok(Some(Values::Undefined)),
         None => {}
     }
     // Few rows are evaluated one by one.
     let are_many = rows.len() >= evaluator.rows() / CALCULATED_SHARE;
     if are_many && let Some(column) = evaluator.mapped(&output.expr) {
-        return Ok(Values::Path(column));
+        return Ok(Some(Values::Path(column)));
     }
     if are_many && let Some(numbers) = evaluator.calculated(&output.expr) {
-        return Ok(match output.form {
+        return Ok(Some(match output.form {
             Form::Numbers => Values::Numbers(gather(&Arc::new(numbers), rows, evaluator.rows())),
             Form::Nothing | Form::Values => {
                 Values::Path(Arc::new(PathColumn::of_numbers(numbers, evaluator.rows())))
             }
-        });
+        }));
     }
     if output.form == Form::Numbers
         && let Some(numbers) = computed_numbers(&output.expr, evaluator, rows)?
     {
-        return Ok(Values::Numbers(numbers));
+        return Ok(Some(Values::Numbers(numbers)));
     }
     if let Some((slot, coded)) = evaluator.entries(&output.expr)
         && coded.dictionary.len() <= rows.len()
@@ -176,19 +185,17 @@ fn values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -> Result<
     {
         let mut made = Texts::default();
         let entries = 0..coded.dictionary.len() as u32;
-        let evaluated =
-            evaluator.each_entry(&output.expr, slot, coded, entries, |_, value| made.add(0, &value));
+        let evaluated = evaluator.each_entry(&output.expr, slot, coded, entries, |_, value| made.add(&value));
         // Where one fails, it may be that of a row that does not pass.
-        if evaluated.is_ok() && made.too_large.is_none() {
-            return Ok(Values::Entries { of: of.clone(), values: made.into_dictionary() });
+        if evaluated.is_ok()
+            && let Some(values) = made.into_dictionary()
+        {
+            return Ok(Some(Values::Entries { of: of.clone(), values }));
         }
     }
     let mut made = Texts::default();
-    evaluator.each(&output.expr, rows.places(), |row, value| made.add(evaluator.arrival(row), &value))?;
-    match made.too_large.take() {
-        None => Ok(Values::Rows(made.into_dictionary())),
-        Some(error) => Err(error),
-    }
+    evaluator.each(&output.expr, rows.places(), |_, value| made.add(&value))?;
+    Ok(made.into_dictionary().map(Values::Rows))
 }
 
 /// The values of an expression for some rows, if nothing else is to be told of them than numbers of few digits.

@@ -75,6 +75,11 @@ pub enum BackupError {
     },
 }
 
+/// The state of the store that a manifest is of: a backup has that of its store, whatever its own number is.
+fn state(manifest: &Manifest) -> u64 {
+    manifest.backup.map_or(manifest.number, |mark| mark.number)
+}
+
 impl Backup {
     /// Takes a backup of the store in the folder `from`, which a process may be writing to, into the folder `to`: a new one, or one that holds an
     /// earlier backup of the same store. That one is brought up to date, and only what is new is copied. With `copy` nothing is linked: a linked file is safe from
@@ -131,14 +136,14 @@ impl Backup {
             Some(old) => match old.backup {
                 None => return Err(BackupError::Written { folder: inventory::folder(to) }),
                 Some(BackupMark { line, number, .. })
-                    if line != moment.manifest.line || number > moment.manifest.number =>
+                    if line != moment.manifest.line || number > state(&moment.manifest) =>
                 {
                     return Err(BackupError::Diverged { file: to.path(&old.name()) });
                 }
                 Some(_) => old,
             },
         };
-        let Manifest { line, number, .. } = moment.manifest;
+        let (line, number) = (moment.manifest.line, state(&moment.manifest));
         let mark = Some(BackupMark { line, number, time: settings::now() });
         let manifest = moment.manifest.clone();
         Copying { from: &*from, to, hold, copy, old, moment, done: Backup::default() }

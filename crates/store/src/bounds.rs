@@ -70,32 +70,44 @@ impl Inner {
     /// Does some work, and does it again where the medium is full and the settings make room for it.
     pub(crate) fn with_room<T, E>(
         &self,
-        is_lack_of_room: fn(&E) -> bool,
+        is_full: fn(&E) -> bool,
         mut work: impl FnMut() -> Result<T, E>,
     ) -> Result<T, E> {
         loop {
+            let seen = self.lock().rooms_made;
             match work() {
-                Err(error) if is_lack_of_room(&error) && self.make_room() => {}
+                Err(error) if is_full(&error) && self.make_room(seen) => {}
                 done => return done,
             }
         }
     }
 
-    /// Takes the oldest segment out, if the settings say so. False if no room came free: then more of it would be in vain.
-    fn make_room(&self) -> bool {
+    /// Takes the oldest segment out, if the settings say so. False if no room came free: then more of it would be in vain. Where somebody else has made
+    /// room since it was looked at, that may do.
+    fn make_room(&self, seen: u64) -> bool {
         let mut writer = self.lock();
+        if writer.rooms_made != seen {
+            return true;
+        }
         let Some(oldest) = writer.manifest.oldest_to_go() else { return false };
         // First what readers held until now, and room for the manifest that it takes.
         let names = || self.directory.list().map_or(0, |names| names.len());
         let before = names();
         retire::sweep(&*self.directory, &writer.manifest);
         if names() < before {
+            writer.rooms_made += 1;
             return true;
+        }
+        // Its bytes would stay under another name, as of a backup.
+        if cfg!(unix) && self.directory.has_other_names(&oldest.name()) {
+            return false;
         }
         let mut manifest = writer.manifest.clone();
         manifest.take_out(&[oldest], Cause::FullMedium, settings::now());
         let removed = self.replace_segments(&mut writer, manifest, &[], Written::default(), |_| ());
         // A reader may hold it.
-        removed.is_ok() && bytes_of(&*self.directory, &oldest.name()) == 0
+        let made = removed.is_ok() && bytes_of(&*self.directory, &oldest.name()) == 0;
+        writer.rooms_made += u64::from(made);
+        made
     }
 }

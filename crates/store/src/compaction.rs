@@ -185,6 +185,11 @@ impl Inner {
             written.remove(&*self.directory);
             return Ok(true);
         }
+        if went.is_some() && manifest.settings.border(now).is_none_or(|border| border < before) {
+            // The settings let these stay by now.
+            written.remove(&*self.directory);
+            return Ok(true);
+        }
         if let Some(instants) = went {
             let bytes = |entries: &[SegmentEntry]| entries.iter().map(|entry| entry.file_bytes).sum::<u64>();
             let file_bytes = bytes(&replaced).saturating_sub(bytes(&written.entries));

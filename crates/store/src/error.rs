@@ -107,6 +107,11 @@ impl Failure {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
         )
     }
+
+    /// Whether it would help if the store took less: the limit of a single file's length stays where it is.
+    pub(crate) fn is_full_medium(&self) -> bool {
+        self.is_lack_of_room() && self.source.kind() != io::ErrorKind::FileTooLarge
+    }
 }
 
 /// A part of the store whose bytes are not what was written.
@@ -274,6 +279,11 @@ impl OpenError {
     pub fn is_lack_of_room(&self) -> bool {
         matches!(self, OpenError::Failure(failure) if failure.is_lack_of_room())
     }
+
+    /// Whether it would help if the store took less.
+    pub(crate) fn is_full_medium(&self) -> bool {
+        matches!(self, OpenError::Failure(failure) if failure.is_full_medium())
+    }
 }
 
 /// Why a batch was not stored. Nothing of it is.
@@ -332,6 +342,11 @@ impl AppendError {
     pub fn is_lack_of_room(&self) -> bool {
         matches!(self, AppendError::Failure(failure) if failure.is_lack_of_room())
     }
+
+    /// Whether it would help if the store took less.
+    pub(crate) fn is_full_medium(&self) -> bool {
+        matches!(self, AppendError::Failure(failure) if failure.is_full_medium())
+    }
 }
 
 /// Why events could not be read.
@@ -362,6 +377,11 @@ impl SealError {
     /// Whether the medium, or what this user may take of it, is full.
     pub fn is_lack_of_room(&self) -> bool {
         matches!(self, SealError::Failure(failure) if failure.is_lack_of_room())
+    }
+
+    /// Whether it would help if the store took less.
+    pub(crate) fn is_full_medium(&self) -> bool {
+        matches!(self, SealError::Failure(failure) if failure.is_full_medium())
     }
 }
 

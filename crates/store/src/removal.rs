@@ -140,6 +140,18 @@ fn take_out(
 pub(crate) fn make_room(directory: &dyn Directory) -> Result<bool, OpenError> {
     let Some(manifest) = inventory::find_manifest(directory, true)? else { return Ok(false) };
     let Some(oldest) = manifest.oldest_to_go() else { return Ok(false) };
+    // First what was retired before.
+    let names = list(directory)?;
+    if inventory::has_all_files(directory, &manifest) {
+        retire::sweep(directory, &manifest);
+    }
+    if list(directory)?.len() < names.len() {
+        return Ok(true);
+    }
+    // Its bytes would stay under another name, as of a backup.
+    if cfg!(unix) && directory.has_other_names(&oldest.name()) {
+        return Ok(false);
+    }
     take_out(directory, &manifest, &[oldest], Cause::FullMedium)?;
     Ok(bytes_of(directory, &oldest.name()) == 0)
 }

@@ -290,15 +290,19 @@ impl Request {
         let Some(manifest) = inventory::find_manifest(directory, false)? else {
             return Err(inventory::missing(directory).into());
         };
+        let until = Instant::now().checked_add(patience);
+        let deadline = settings::now().saturating_add(settings::ticks(patience));
         loop {
             let Some(writer) = hold::writer(directory)? else { return Ok(None) };
+            if until.is_some_and(|until| until < Instant::now()) {
+                return Err(RequestError::NotTaken { folder: inventory::folder(directory), writer });
+            }
             let fail = |operation| Failure::during(directory, REQUESTS_NAME, operation);
             let requests = directory.folder(REQUESTS_NAME).map_err(fail(Operation::CreateFolder))?;
-            let deadline = settings::now().saturating_add(settings::ticks(patience));
             let asked = Asked { store: manifest.store, deadline, request: Some(*self) };
             let id = format!("{:032x}", recovery::random_identity());
             put(&*requests, &format!("{id}{REQUEST}"), &asked.encode()).map_err(fail(Operation::Write))?;
-            let waiting = Waiting { directory, requests, id, until: Instant::now().checked_add(patience) };
+            let waiting = Waiting { directory, requests, id, until };
             let folder = inventory::folder(directory);
             match waiting.wait(progress)? {
                 End::Replied(bytes) => match decode_reply(directory, &bytes) {

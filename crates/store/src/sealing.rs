@@ -44,7 +44,7 @@ impl Inner {
     /// Seals the memtable. Others append meanwhile; on failure nothing has changed for them, and the next attempt takes the same events
     /// with those that came since. Where the medium is full, room is made if the settings say so.
     pub(crate) fn seal(&self) -> Result<(), SealError> {
-        self.with_room(SealError::is_lack_of_room, || self.seal_once())
+        self.with_room(SealError::is_full_medium, || self.seal_once())
     }
 
     fn seal_once(&self) -> Result<(), SealError> {

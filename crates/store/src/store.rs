@@ -65,7 +65,7 @@ impl Store {
         let hold = Hold::new(hold::lock_writer(&*directory, manifest.as_ref())?);
         let recovered = loop {
             match recovery::recover(&directory, &options, &codec) {
-                Err(error) if error.is_lack_of_room() && removal::make_room(&*directory)? => {}
+                Err(error) if error.is_full_medium() && removal::make_room(&*directory)? => {}
                 recovered => break recovered?,
             }
         };
@@ -74,10 +74,10 @@ impl Store {
         if let Some(settings) = settings {
             inner.set_settings(settings)?;
         }
-        if inner.options.background
-            && let Err(SealError::Poisoned(failure)) = inner.tidy().and_then(|()| inner.lock().check())
-        {
-            return Err(failure.into());
+        if inner.options.background {
+            // What fails without harm is tried again later.
+            let _ = inner.tidy();
+            inner.lock().check()?;
         }
         let threads = Threads::start(&inner).map_err(|error| Failure {
             path: inventory::folder(&*inner.directory),
@@ -100,7 +100,7 @@ impl Store {
         source: Option<SourcePosition<'_>>,
     ) -> Result<Range<u64>, AppendError> {
         self.inner.check(events, source)?;
-        self.inner.with_room(AppendError::is_lack_of_room, || self.append_once(events, source))
+        self.inner.with_room(AppendError::is_full_medium, || self.append_once(events, source))
     }
 
     fn append_once(
@@ -169,7 +169,7 @@ impl Store {
             return self.append_from(events, source);
         }
         self.inner.check(events, source)?;
-        self.inner.with_room(AppendError::is_lack_of_room, || self.inner.seal_batch(events, source))
+        self.inner.with_room(AppendError::is_full_medium, || self.inner.seal_batch(events, source))
     }
 
     /// Seals the memtable now, or what of it could not be sealed before. Does nothing if it is empty. Others append meanwhile.

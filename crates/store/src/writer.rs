@@ -73,6 +73,8 @@ pub(crate) struct Writer {
     /// When the memtable is sealed for its age, once it holds something.
     pub(crate) seal_time: Option<Instant>,
     pub(crate) stats: FlushStats,
+    /// How often room was made on a full medium.
+    pub(crate) rooms_made: u64,
 }
 
 /// Segments that compaction passes over, by number.
@@ -237,6 +239,7 @@ impl Inner {
             seal_at: options.segment_bytes,
             seal_time: None,
             stats: FlushStats::default(),
+            rooms_made: 0,
             manifest,
         };
         if !writer.replayed.memtable.runs.is_empty() {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use support::{Row, open, rows, tiny};
-use tamias_store::io::{Chance, Crash, Fault, FaultKind, Simulated};
+use tamias_store::io::{Chance, Change, Crash, Directory, Fault, FaultKind, Simulated};
 use tamias_store::{
     Cause, Event, Housekeeping, Options, Reader, Retention, Settings, Store, Traffic, WhenFull,
 };
@@ -362,6 +362,49 @@ fn what_a_reader_holds_makes_no_room_and_nothing_more_goes_for_it() {
     folder.set_room(Some(folder.medium().bytes() + 3000));
     store.append(&[Event { instant: 6000, bytes: &[b'x'; 15_000] }]).unwrap();
     assert!(went(&store.housekeeping().unwrap()) >= 20);
+}
+
+#[test]
+fn segments_with_a_second_name_make_no_room_and_stay() {
+    let settings = Settings { when_full: WhenFull::RemoveOldest, ..Settings::default() };
+    let (folder, store, stored) = full(settings);
+    // As a backup beside it has them.
+    folder.set_room(None);
+    let is_segment = |name: &String| name.ends_with(".segment");
+    for name in folder.list().unwrap().into_iter().filter(is_segment) {
+        folder.link(&name, &format!("{name}.backup")).unwrap();
+    }
+    folder.set_room(Some(folder.medium().bytes() + 300));
+    let refused =
+        (0..30).any(|n| store.append(&[Event { instant: 5000 + n, bytes: &[b'x'; 1000] }]).is_err());
+    assert!(refused);
+    assert_eq!(went(&store.housekeeping().unwrap()), 0);
+    assert!(rows(&store.snapshot()).len() as u64 >= stored);
+    // Opening wants to copy the log.
+    let left = Simulated::with(folder.medium());
+    left.set_room(Some(left.medium().bytes() + 100));
+    drop(open(&left, &tiny()));
+    left.set_room(None);
+    assert_eq!(went(&open(&left, &tiny()).unwrap().housekeeping().unwrap()), 0);
+}
+
+#[test]
+fn a_limit_of_a_files_length_takes_nothing_out() {
+    let settings = Settings { when_full: WhenFull::RemoveOldest, ..Settings::default() };
+    let (folder, store, stored) = full(settings);
+    folder.set_room(None);
+    append(&store, stored, &[4999]);
+    let medium = folder.medium();
+    let names = folder.list().unwrap().into_iter().filter(|name| name.ends_with(".log"));
+    let logs: Vec<usize> = names.filter_map(|name| medium.find(&name)).collect();
+    folder.refuse(move |change| {
+        let is_log = matches!(change, Change::Write(file, ..) if logs.contains(file));
+        is_log.then_some(std::io::ErrorKind::FileTooLarge)
+    });
+    let error = store.append(&[Event { instant: 5000, bytes: &[b'x'; 1000] }]).unwrap_err();
+    assert!(error.is_lack_of_room(), "{error}");
+    assert_eq!(went(&store.housekeeping().unwrap()), 0);
+    assert_eq!(rows(&store.snapshot()).len() as u64, stored + 1);
 }
 
 #[test]

@@ -320,3 +320,26 @@ fn a_killed_backup_of_a_written_store_is_sound() {
     let reader = Reader::open(&to, tiny(), codec()).unwrap();
     assert_eq!(rows(&reader.snapshot().unwrap()), rows(&store.snapshot()));
 }
+
+/// Each backup counts its own manifests: what tells their states apart is the store's.
+#[test]
+fn a_backup_of_a_backup_is_as_old_as_that() {
+    let (folder, store) = filled();
+    let [a, b] = ["a", "b"].map(|name| folder.folder(name).unwrap());
+    let source: Arc<dyn Directory> = Arc::new(folder.clone());
+    let take = |from: &Arc<dyn Directory>, to: &Arc<dyn Directory>| {
+        Backup::take_on(Arc::clone(from), &**to, true, &mut |_, _| ())
+    };
+    take(&source, &a).unwrap();
+    append(&store, 6);
+    store.seal().unwrap();
+    take(&source, &b).unwrap();
+    let older = take(&a, &b);
+    assert!(matches!(older, Err(BackupError::Diverged { .. })), "{older:?}");
+    append(&store, 6);
+    store.seal().unwrap();
+    take(&source, &a).unwrap();
+    take(&a, &b).unwrap();
+    let shown = Reader::open_on(b, tiny(), codec()).unwrap().snapshot().unwrap();
+    assert_eq!(rows(&shown), rows(&store.snapshot()));
+}

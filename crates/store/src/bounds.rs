@@ -47,7 +47,7 @@ impl Inner {
 
     /// Keeps to other settings from now on, and to their bounds at once.
     pub(crate) fn set_settings(&self, settings: Settings) -> Result<(), SealError> {
-        let mut writer = self.lock();
+        let mut writer = self.lock_manifest();
         let manifest = Manifest { settings, ..writer.manifest.clone() };
         if manifest != writer.manifest {
             self.replace_segments(&mut writer, manifest, &[], Written::default(), |_| ())?;
@@ -59,7 +59,7 @@ impl Inner {
 
     /// Takes the segments out that have become too old since the last change.
     pub(crate) fn remove_too_old(&self) -> Result<(), SealError> {
-        let mut writer = self.lock();
+        let mut writer = self.lock_manifest();
         if writer.manifest.too_old(settings::now()).is_empty() {
             return Ok(());
         }
@@ -85,7 +85,7 @@ impl Inner {
     /// Takes the oldest segment out, if the settings say so. False if no room came free: then more of it would be in vain. Where somebody else has made
     /// room since it was looked at, that may do.
     fn make_room(&self, seen: u64) -> bool {
-        let mut writer = self.lock();
+        let mut writer = self.lock_manifest();
         if writer.rooms_made != seen {
             return true;
         }

@@ -227,10 +227,10 @@ fn a_query_reads_no_frame_of_what_it_does_not_name() {
             store.query(text).unwrap().map(|row| row.map(|row| format!("{row:?}"))).collect()
         };
         // The root's are the shapes of the documents.
-        let is_named = |number: usize| {
-            held[number].iter().any(|path| path.is_empty() || paths.contains(&path.as_str()))
-        };
-        let (named, others): (Vec<usize>, Vec<usize>) = (0..frames.len()).partition(|number| is_named(*number));
+        let is_named =
+            |number: usize| held[number].iter().any(|path| path.is_empty() || paths.contains(&path.as_str()));
+        let (named, others): (Vec<usize>, Vec<usize>) =
+            (0..frames.len()).partition(|number| is_named(*number));
         assert!(others.len() > named.len(), "{text}: {held:?}");
         let expected = ask(&overwrite(&|_| false)).unwrap();
         assert_eq!(ask(&overwrite(&|number| !is_named(number))).unwrap(), expected, "{text}");

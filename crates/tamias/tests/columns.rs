@@ -197,10 +197,18 @@ fn frames(folder: &Path) -> Vec<std::ops::Range<usize>> {
 fn a_query_reads_no_frame_of_what_it_does_not_name() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path(), Layout::Columns);
-    let mut generator = tamias_testdata::Generator::new(3, 4000);
-    let mut lines = Vec::new();
-    while generator.write_next(&mut lines) {}
-    store.append(lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())).unwrap();
+    // Noise that does not compress has a frame for each path; what is small shares one.
+    let noise = |n: u64| -> String {
+        let numbers = (0..40).map(|i| (n + i * 7919).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8);
+        numbers.map(|number| format!("{number:x}")).collect()
+    };
+    let events = (0..500).map(|n| {
+        let [one, two, three] = [1, 2, 3].map(|path| noise(n + path * 1000));
+        format!(
+            r#"{{"@t":"2024-05-29T10:00:00.{n:03}Z","Elapsed":{n},"One":"{one}","Two":"{two}","In":{{"Three":"{three}"}}}}"#
+        )
+    });
+    store.append(events).unwrap();
     store.seal().unwrap();
     let file = store.info().unwrap().segments[0].file.clone().unwrap();
     drop(store);
@@ -219,9 +227,9 @@ fn a_query_reads_no_frame_of_what_it_does_not_name() {
         .collect();
     for (text, paths) in [
         ("select count(*) from stream where Elapsed > 200", &["Elapsed"][..]),
-        ("select mean(Elapsed), count(*) from stream group by Application", &["Elapsed", "Application"]),
-        ("select count(*) from stream where Actor.Address.City = 'Berlin'", &["Actor.Address.City"]),
-        ("select count(distinct(@TraceId)) from stream", &["@tr"]),
+        ("select sum(Length(One)) from stream", &["One"]),
+        ("select max(Two) from stream where Elapsed > 200", &["Elapsed", "Two"]),
+        ("select count(*) from stream where In.Three like '%abc%'", &["In.Three"]),
     ] {
         let ask = |store: &Store| -> Result<Vec<String>, _> {
             store.query(text).unwrap().map(|row| row.map(|row| format!("{row:?}"))).collect()
@@ -231,7 +239,7 @@ fn a_query_reads_no_frame_of_what_it_does_not_name() {
             |number: usize| held[number].iter().any(|path| path.is_empty() || paths.contains(&path.as_str()));
         let (named, others): (Vec<usize>, Vec<usize>) =
             (0..frames.len()).partition(|number| is_named(*number));
-        assert!(others.len() > named.len(), "{text}: {held:?}");
+        assert!(!named.is_empty() && others.len() >= 2, "{text}: {held:?}");
         let expected = ask(&overwrite(&|_| false)).unwrap();
         assert_eq!(ask(&overwrite(&|number| !is_named(number))).unwrap(), expected, "{text}");
         let error = ask(&overwrite(&is_named)).unwrap_err().to_string();

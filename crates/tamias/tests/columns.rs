@@ -205,7 +205,7 @@ fn a_query_reads_no_frame_of_what_it_does_not_name() {
     let events = (0..500).map(|n| {
         let [one, two, three] = [1, 2, 3].map(|path| noise(n + path * 1000));
         format!(
-            r#"{{"@t":"2024-05-29T10:00:00.{n:03}Z","Elapsed":{n},"One":"{one}","Two":"{two}","In":{{"Three":"{three}"}}}}"#
+            r#"{{"@t":"2024-05-29T10:00:00.{n:03}Z","Elapsed":{n},"One":"{one}","Two":"{two}","Inner":{{"Three":"{three}"}}}}"#
         )
     });
     store.append(events).unwrap();
@@ -229,7 +229,7 @@ fn a_query_reads_no_frame_of_what_it_does_not_name() {
         ("select count(*) from stream where Elapsed > 200", &["Elapsed"][..]),
         ("select sum(Length(One)) from stream", &["One"]),
         ("select max(Two) from stream where Elapsed > 200", &["Elapsed", "Two"]),
-        ("select count(*) from stream where In.Three like '%abc%'", &["In.Three"]),
+        ("select count(*) from stream where Inner.Three like '%abc%'", &["Inner.Three"]),
     ] {
         let ask = |store: &Store| -> Result<Vec<String>, _> {
             store.query(text).unwrap().map(|row| row.map(|row| format!("{row:?}"))).collect()

@@ -174,7 +174,7 @@ impl Inner {
         let mut stats = FlushStats::default();
         let sources = self.lock().manifest.sources.clone();
         let written = self.write_segments(&events, &sources, &mut stats);
-        let mut writer = self.lock();
+        let mut writer = self.lock_manifest();
         writer.stats.add(&stats);
         let written = written.map_err(|failure: Failure| writer.fail(failure))?;
         let mut manifest = writer.manifest.clone();

@@ -11,10 +11,10 @@ use crate::grouping;
 const COMPRESSED_SHARE: (usize, usize) = (3, 5);
 
 /// HEURISTIC: compression is tried on so many values.
-const SAMPLE: usize = 2048;
+const SAMPLE: usize = 1024;
 
 /// Fewer packed bytes than these are not worth compressing.
-const COMPRESSED_MIN: usize = 32;
+const COMPRESSED_MIN: usize = 64;
 
 /// How a sequence of whole numbers is stored. How many there are is known from elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

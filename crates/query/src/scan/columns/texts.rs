@@ -11,7 +11,7 @@ use memchr::memmem;
 use regex::bytes::Regex;
 
 /// What strings are asked for. The bytes are those that strings are stored with, which have one spelling each.
-enum Sought<'e> {
+pub(super) enum Sought<'e> {
     Contains(&'e [u8]),
     /// In text of ASCII without escapes, whatever the case of letters.
     Folded(&'e Regex),
@@ -81,7 +81,7 @@ impl Sought<'_> {
     }
 
     /// Marks the entries that may be what is sought: of strings of ASCII without escapes, those that are.
-    fn mark(&self, dictionary: &Dictionary, marks: &mut [bool]) {
+    pub(super) fn mark(&self, dictionary: &Dictionary, marks: &mut [bool]) {
         match self {
             Sought::Contains(needle) => {
                 let finder = memmem::Finder::new(needle);

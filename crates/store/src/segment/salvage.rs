@@ -43,21 +43,7 @@ impl Segment {
         let opened = Arc::new(opened);
         for number in 0..opened.index().blocks.len() {
             let block = Block::of(&opened, Arc::clone(self) as Arc<dyn Reopen>, number);
-            let whole = block.and_then(|block| match block.times().and_then(|_| block.documents()) {
-                Ok(_) => Ok((block, None)),
-                Err(ReadError::Damaged(damage)) => {
-                    let rest = block.columns().map(ColumnBlock::whole_events).transpose();
-                    match rest {
-                        Ok(Some(run)) if !run.is_empty() => {
-                            Ok((Block::in_memory(Arc::new(run)), Some(damage)))
-                        }
-                        Ok(_) | Err(ReadError::Damaged(_)) => Err(ReadError::Damaged(damage)),
-                        Err(failure) => Err(failure),
-                    }
-                }
-                Err(failure) => Err(failure),
-            });
-            match whole {
+            match block.and_then(whole) {
                 Ok((block, damage)) => {
                     salvaged.blocks.push(block);
                     salvaged.damage.extend(damage);
@@ -71,5 +57,19 @@ impl Segment {
             }
         }
         Ok(salvaged)
+    }
+}
+
+/// A block if all of it is as it was written; of one in columns that is damaged the events that are whole, if there are any, and the damage.
+fn whole(block: Block) -> Result<(Block, Option<Damage>), ReadError> {
+    let damage = match block.times().and_then(|_| block.documents()).map(drop) {
+        Ok(()) => return Ok((block, None)),
+        Err(ReadError::Damaged(damage)) => damage,
+        Err(failure) => return Err(failure),
+    };
+    match block.columns().map(ColumnBlock::whole_events) {
+        Some(Ok(run)) if !run.is_empty() => Ok((Block::in_memory(Arc::new(run)), Some(damage))),
+        None | Some(Ok(_) | Err(ReadError::Damaged(_))) => Err(ReadError::Damaged(damage)),
+        Some(Err(failure)) => Err(failure),
     }
 }

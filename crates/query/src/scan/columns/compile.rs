@@ -18,6 +18,8 @@ pub(crate) struct ColumnPlan {
     pub(super) wants: Wanted,
     /// Where only the first rows of an order are wanted.
     pub(super) beginning: Option<Beginning>,
+    /// Of a block no more rows are wanted, the first ones, where each of them takes a while to make.
+    pub(super) rows_max: Option<usize>,
     /// Whether it makes a difference when events happened.
     pub(super) needs_times: bool,
 }
@@ -55,13 +57,14 @@ impl Beginning {
 impl ColumnPlan {
     /// None where documents have to be put together.
     pub(crate) fn of(plan: &Plan, events: &Events, outputs: &[Output]) -> Option<ColumnPlan> {
+        // A single collection is unnested to columns, for groups of what columns tell.
         let unnests = match (events.unnest.as_slice(), &plan.output) {
             ([], _) => false,
-            // A single collection is unnested to columns, for groups.
-            ([_], PlanOutput::Groups(_)) => true,
+            ([_], PlanOutput::Groups(_)) if !events.reads_whole() => true,
             _ => return None,
         };
-        if events.reads_whole {
+        // Of documents that are all wanted as they are, columns spare nothing.
+        if events.output_reads_whole && plan.filter.is_none() {
             return None;
         }
         let mut paths: Vec<Path> = events.names.iter().map(|name| [spelled(name)].into()).collect();
@@ -94,7 +97,12 @@ impl ColumnPlan {
             }
         };
         let beginning = Beginning::of(plan);
-        Some(ColumnPlan { paths, unnest, filter, outputs, wants, beginning, needs_times })
+        let rows_max = match &plan.output {
+            PlanOutput::Rows { sort, .. } if sort.is_empty() && events.output_reads_whole => plan.limit,
+            PlanOutput::Rows { .. } | PlanOutput::Groups(_) => None,
+        };
+        let rows_max = rows_max.and_then(|most| usize::try_from(most).ok());
+        Some(ColumnPlan { paths, unnest, filter, outputs, wants, beginning, rows_max, needs_times })
     }
 }
 

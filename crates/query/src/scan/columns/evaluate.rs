@@ -2,6 +2,7 @@
 //! text, or else row by row.
 
 use super::compile::{needs_event, slots_of};
+use super::documents::reads_document;
 use super::range::{Among, Range};
 use crate::chunk::Order;
 use crate::column_block::{Coded, ColumnBlock, ColumnError, Path, PathColumn};
@@ -11,13 +12,14 @@ use crate::expr::{Event, Expr, Scope, Spare};
 use crate::stored::Times;
 use crate::value::{Number, Value};
 use rust_decimal::Decimal;
+use std::cell::RefCell;
 use std::sync::Arc;
 use tamias_json::{Offsets, Value as Stored};
 use tamias_shred::Numbers;
 
 /// The columns of a block that were asked for, and what else expressions see.
 pub(super) struct Evaluator<'b> {
-    block: &'b ColumnBlock,
+    pub(super) block: &'b ColumnBlock,
     paths: &'b [Path],
     /// For each slot; those of paths come first.
     pub(super) columns: Vec<Option<Arc<PathColumn>>>,
@@ -25,6 +27,8 @@ pub(super) struct Evaluator<'b> {
     control: &'b Control,
     /// For each row its event in the block; none where rows are the events.
     pub(super) origins: Option<Arc<[u32]>>,
+    /// Why documents, or columns that no name stands for, could not be read.
+    pub(super) broken: RefCell<Option<ColumnError>>,
 }
 
 /// For each row of a block whether it counts.
@@ -38,7 +42,7 @@ impl<'b> Evaluator<'b> {
         control: &'b Control,
     ) -> Evaluator<'b> {
         let columns = vec![None; paths.len()];
-        Evaluator { block, paths, columns, times, control, origins: None }
+        Evaluator { block, paths, columns, times, control, origins: None, broken: RefCell::default() }
     }
 
     /// Decodes what an expression reads: whether columns can tell it.
@@ -60,6 +64,11 @@ impl<'b> Evaluator<'b> {
     pub(super) fn names(&self) -> Vec<String> {
         let loaded = self.paths.iter().enumerate().filter(|(slot, _)| self.column(*slot).is_some());
         loaded.map(|(_, path)| path.join(".")).collect()
+    }
+
+    /// Why something could not be read on the way: what was evaluated does not count then.
+    pub(super) fn take_broken(&self) -> Option<ColumnError> {
+        self.broken.take()
     }
 
     /// How many rows there are.
@@ -155,7 +164,10 @@ impl<'b> Evaluator<'b> {
         match expr {
             Expr::And(terms) => {
                 let mut mask: Option<Mask> = None;
-                for term in terms {
+                // Documents are put together for the rows that pass all else.
+                let (whole, others): (Vec<&Expr>, Vec<&Expr>) =
+                    terms.iter().partition(|term| reads_document(term));
+                for term in others.into_iter().chain(whole) {
                     let passes = self.test(term, mask.as_ref().or(within))?;
                     match &mut mask {
                         None => mask = Some(passes),
@@ -189,6 +201,9 @@ impl<'b> Evaluator<'b> {
             return Ok(mask);
         }
         if let Ok(Some(mask)) = self.test_texts(expr) {
+            return Ok(mask);
+        }
+        if let Some(mask) = self.test_said(expr) {
             return Ok(mask);
         }
         if self.only(expr) == Some(None) {
@@ -331,9 +346,20 @@ impl<'b> Evaluator<'b> {
             slots.iter().filter_map(|slot| Some((*slot, &**self.column(*slot)?))).collect();
         let mut spare = Spare::default();
         let mut offsets: Vec<Offsets> = columns.iter().map(|_| Offsets::new()).collect();
-        for row in rows {
+        let rows: Vec<u32> = rows.into_iter().collect();
+        let documents = reads_document(expr).then(|| self.documents(&rows));
+        let mut document_offsets = Offsets::new();
+        for (nth, row) in (0..).zip(rows) {
             let row = row as usize;
             let mut scope = self.scope(self.times.order(self.origin(row)), &mut spare);
+            if let (Some(documents), Some(event)) = (&documents, &mut scope.event) {
+                let Some(documents) = documents else { return Ok(()) };
+                let scanned = document_offsets.scan_trusted(documents.get(nth));
+                event.document = Some(scanned.map_err(|error| ExecError::Document {
+                    arrival: self.arrival(row),
+                    reason: error.to_string(),
+                })?);
+            }
             for ((slot, column), offsets) in columns.iter().zip(&mut offsets) {
                 scope.set(*slot, stored(column.json(row), offsets));
             }

@@ -4,6 +4,7 @@ mod arithmetic;
 mod beginning;
 mod compile;
 mod computed;
+mod documents;
 mod evaluate;
 mod found;
 mod mapped;
@@ -22,7 +23,7 @@ use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
 use crate::control::Control;
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
-use crate::expr::Expr;
+use crate::expr::{Computed, Expr};
 use crate::outputs::Output;
 use crate::source::Direction;
 use crate::stats::{Stats, Technique};
@@ -112,10 +113,16 @@ fn find(
     };
     let mut rows = passing(plan.wants, mask.as_ref(), part);
     let hits = rows.len();
+    if let Some(error) = evaluator.take_broken() {
+        return Ok(Err(error));
+    }
     if let (Passing::Some(rows), Wanted::Rows) = (&mut rows, plan.wants) {
         beginning::cut(plan, evaluator, rows);
         if direction == Direction::Descending {
             rows.reverse();
+        }
+        if let Some(most) = plan.rows_max {
+            rows.truncate(most);
         }
     }
     let mut outputs = Vec::with_capacity(plan.outputs.len());
@@ -125,6 +132,9 @@ fn find(
             Ok(None) | Err(ExecError::ValueTooLarge { .. }) => return Ok(Ok(None)),
             Err(error) => return Err(error),
         }
+    }
+    if let Some(error) = evaluator.take_broken() {
+        return Ok(Err(error));
     }
     Ok(Ok(Some(Found { rows, outputs, origins: evaluator.origins.clone(), events, hits })))
 }
@@ -156,6 +166,10 @@ fn passing(wanted: Wanted, mask: Option<&Mask>, events: Range<usize>) -> Passing
 
 /// The values of an output for some rows; none where they take much memory.
 fn values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -> Result<Option<Values>, ExecError> {
+    if let (Expr::BuiltIn(Computed::Data), Form::Values) = (&output.expr, output.form) {
+        let places: Vec<u32> = rows.places().collect();
+        return Ok(Some(Values::Rows(Arc::new(evaluator.documents(&places).unwrap_or_default()))));
+    }
     match output.form {
         Form::Nothing => return Ok(Some(Values::Nothing)),
         Form::Numbers => {

@@ -12,7 +12,7 @@ use tamias_json::Isa;
 use tamias_json::search::Needle;
 
 /// What strings are asked for. The bytes are those that strings are stored with, which have one spelling each.
-enum Sought<'e> {
+pub(super) enum Sought<'e> {
     Contains(memmem::Finder<'e>),
     /// A text of ASCII in any case; and what is found wherever that is, also where other characters stand for its letters.
     Folded(&'e Needle, Option<&'e Needle>),
@@ -84,7 +84,7 @@ impl Sought<'_> {
     }
 
     /// Marks the entries that may be what is sought: no other string is.
-    fn mark(&self, dictionary: &Dictionary, marks: &mut [bool]) {
+    pub(super) fn mark(&self, dictionary: &Dictionary, marks: &mut [bool]) {
         let isa = Isa::best();
         match self {
             Sought::Contains(finder) => dictionary.mark(marks, |bytes| finder.find(bytes)),
@@ -107,7 +107,7 @@ impl Sought<'_> {
 
 impl Sought<'_> {
     /// Whether a stored string that is marked is what is sought; none where its bytes do not tell.
-    fn is_in(&self, text: &[u8]) -> Option<bool> {
+    pub(super) fn is_in(&self, text: &[u8]) -> Option<bool> {
         match self {
             Sought::Contains(finder) => is_its_own(text, finder.find(text)?).then_some(true),
             Sought::Folded(folded, _) => match folded.first_in(Isa::best(), text) {

@@ -298,7 +298,13 @@ impl<'n> Analysis<'n> {
             }
             (LikeForm::Contains(text), _) => self.contains(*slot, text),
             (LikeForm::Exact(_) | LikeForm::Prefix(_) | LikeForm::Suffix(_) | LikeForm::Other, _) => {
-                Form::Opaque
+                match pattern.core().filter(|core| core.bytes().len() >= MENTION_BYTES_MIN) {
+                    Some(core) => {
+                        self.needles.push(core.clone());
+                        Form::Sought(Sought::Mentions { needles: vec![self.needles.len() - 1] })
+                    }
+                    None => Form::Opaque,
+                }
             }
         }
     }

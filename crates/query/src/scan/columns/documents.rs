@@ -5,10 +5,11 @@ use super::evaluate::{Evaluator, Mask};
 use super::texts::Sought;
 use crate::chunk::value_of;
 use crate::column_block::{Coded, ColumnError, PathColumn};
-use crate::dictionary::{Dictionary, is_plain};
+use crate::dictionary::Dictionary;
 use crate::expr::{Computed, Expr, Like};
 use crate::functions::any_string_has;
 use crate::value::{Value, json};
+use memchr::memmem;
 
 /// Whether an expression looks into the document itself.
 pub(super) fn reads_document(expr: &Expr) -> bool {
@@ -49,21 +50,22 @@ impl Said {
     /// The entries of a dictionary that have a string with it.
     fn entries(&self, dictionary: &Dictionary) -> Vec<bool> {
         let mut marks = vec![false; dictionary.len()];
-        match (self.ci, self.like.as_ref().and_then(Like::folded)) {
-            (false, _) => Sought::Contains(&self.spelled).mark(dictionary, &mut marks),
-            (true, Some(folded)) => Sought::Folded(folded).mark(dictionary, &mut marks),
-            (true, None) => marks.fill(true),
+        let folded = self.like.as_ref().and_then(|like| Some(Sought::Folded(like.folded()?, like.core())));
+        let sought = match self.ci {
+            false => Some(Sought::Contains(memmem::Finder::new(&self.spelled))),
+            true => folded,
+        };
+        match &sought {
+            Some(sought) => sought.mark(dictionary, &mut marks),
+            None => marks.fill(true),
         }
         for (entry, mark) in (0..).zip(&mut marks).filter(|(_, mark)| **mark) {
             let text = dictionary.get(entry);
-            let is_told = text.first() == Some(&b'"') && is_plain(text) && (!self.ci || self.has_folded());
-            *mark = is_told || any_string_has(value_of(text), &self.text, self.ci);
+            let of_string = sought.as_ref().filter(|_| text.first() == Some(&b'"'));
+            let told = of_string.and_then(|sought| sought.is_in(text));
+            *mark = told.unwrap_or_else(|| any_string_has(value_of(text), &self.text, self.ci));
         }
         marks
-    }
-
-    fn has_folded(&self) -> bool {
-        self.like.as_ref().is_some_and(|like| like.folded().is_some())
     }
 }
 

@@ -14,9 +14,9 @@ pub(crate) struct Like {
     ci: bool,
     matcher: LikeMatcher,
     /// Of `ci` and a text of ASCII anywhere: that text.
-    folded: Option<Needle>,
+    folded: Option<Box<Needle>>,
     /// Of `ci`: what stands, in some case of its letters, in the stored bytes of each string that matches.
-    core: Option<Needle>,
+    core: Option<Box<Needle>>,
 }
 
 /// What a pattern of `like` asks for, where that can be searched for.
@@ -72,7 +72,7 @@ impl Like {
         let folded = match &matcher {
             LikeMatcher::Contains(finder) if ci && finder.needle().is_ascii() => {
                 let is_stored_so = std::str::from_utf8(finder.needle()).is_ok_and(is_plain);
-                Needle::folded(finder.needle()).filter(|_| is_stored_so)
+                Needle::folded(finder.needle()).filter(|_| is_stored_so).map(Box::new)
             }
             _ => None,
         };
@@ -80,10 +80,8 @@ impl Like {
             LikePart::Text(text) => Some(core_of(text)),
             LikePart::One | LikePart::Run => None,
         });
-        let core = texts
-            .max_by_key(|core| core.len())
-            .filter(|_| ci)
-            .and_then(|core| Needle::folded(core.as_bytes()));
+        let core = texts.max_by_key(|core| core.len()).filter(|_| ci);
+        let core = core.and_then(|core| Needle::folded(core.as_bytes())).map(Box::new);
         Ok(Like { source: source.to_owned(), ci, matcher, folded, core })
     }
 
@@ -97,12 +95,12 @@ impl Like {
 
     /// What finds the pattern's text where strings of ASCII are stored, if it is asked for in any case.
     pub(crate) fn folded(&self) -> Option<&Needle> {
-        self.folded.as_ref()
+        self.folded.as_deref()
     }
 
     /// What is to be found in the stored bytes of every string that matches, where the case of letters makes no difference.
     pub(crate) fn core(&self) -> Option<&Needle> {
-        self.core.as_ref()
+        self.core.as_deref()
     }
 
     /// What is to be searched for.

@@ -9,7 +9,6 @@ use crate::dictionary::Dictionary;
 use crate::expr::{Computed, Expr, Like};
 use crate::functions::any_string_has;
 use crate::value::{Value, json};
-use memchr::memmem;
 
 /// Whether an expression looks into the document itself.
 pub(super) fn reads_document(expr: &Expr) -> bool {
@@ -52,7 +51,7 @@ impl Said {
         let mut marks = vec![false; dictionary.len()];
         let folded = self.like.as_ref().and_then(|like| Some(Sought::Folded(like.folded()?, like.core())));
         let sought = match self.ci {
-            false => Some(Sought::Contains(memmem::Finder::new(&self.spelled))),
+            false => Some(Sought::contains(&self.spelled)),
             true => folded,
         };
         match &sought {

@@ -13,7 +13,7 @@ use tamias_json::search::Needle;
 
 /// What strings are asked for. The bytes are those that strings are stored with, which have one spelling each.
 pub(super) enum Sought<'e> {
-    Contains(memmem::Finder<'e>),
+    Contains(Box<memmem::Finder<'e>>),
     /// A text of ASCII in any case; and what is found wherever that is, also where other characters stand for its letters.
     Folded(&'e Needle, Option<&'e Needle>),
     /// With the quote before them.
@@ -33,15 +33,18 @@ fn spelled(text: &str) -> Option<Vec<u8>> {
 const CONSTANTS_MAX: usize = 16;
 
 impl Sought<'_> {
+    /// Strings with these bytes in them.
+    pub(super) fn contains(bytes: &[u8]) -> Sought<'_> {
+        Sought::Contains(Box::new(memmem::Finder::new(bytes)))
+    }
+
     /// The expression whose strings a condition is about, what it asks for, and whether it asks for all others.
     fn of(expr: &Expr) -> Option<(&Expr, Sought<'_>, bool)> {
         match expr {
-            Expr::Match { left, pattern } => {
-                Some((left, Sought::Contains(memmem::Finder::new(pattern.literal_bytes()?)), false))
-            }
+            Expr::Match { left, pattern } => Some((left, Sought::contains(pattern.literal_bytes()?), false)),
             Expr::Like { left, pattern, negated } => {
                 let sought = match (pattern.form(), pattern.folded()) {
-                    (LikeForm::Contains(text), _) => Sought::Contains(memmem::Finder::new(text)),
+                    (LikeForm::Contains(text), _) => Sought::contains(text),
                     (LikeForm::Prefix(text), _) => {
                         let mut prefix = spelled(text)?;
                         prefix.pop();

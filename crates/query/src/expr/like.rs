@@ -85,6 +85,12 @@ impl Like {
         Ok(Like { source: source.to_owned(), ci, matcher, folded, core })
     }
 
+    /// That a text has another in it, whatever the case of letters; none where the pattern is too long.
+    pub(crate) fn containing(text: &str) -> Option<Like> {
+        let text = text.replace('%', "%%").replace('_', "__");
+        Like::new(&format!("%{text}%"), true).ok()
+    }
+
     pub(crate) fn source(&self) -> &str {
         &self.source
     }

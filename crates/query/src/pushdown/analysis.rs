@@ -111,6 +111,9 @@ impl<'n> Analysis<'n> {
             Expr::Call { function, arguments, ci: false } if function.name == "HasText" => {
                 self.said(arguments.get(1))
             }
+            Expr::Call { function, arguments, ci: true } if function.name == "HasText" => {
+                self.said_in_any_case(arguments.get(1))
+            }
             Expr::Compare { .. }
             | Expr::In { .. }
             | Expr::Like { .. }
@@ -298,14 +301,19 @@ impl<'n> Analysis<'n> {
             }
             (LikeForm::Contains(text), _) => self.contains(*slot, text),
             (LikeForm::Exact(_) | LikeForm::Prefix(_) | LikeForm::Suffix(_) | LikeForm::Other, _) => {
-                match pattern.core().filter(|core| core.bytes().len() >= MENTION_BYTES_MIN) {
-                    Some(core) => {
-                        self.needles.push(core.clone());
-                        Form::Sought(Sought::Mentions { needles: vec![self.needles.len() - 1] })
-                    }
-                    None => Form::Opaque,
-                }
+                self.mentions_core(pattern)
             }
+        }
+    }
+
+    /// The document has in it what any string needs in order to match.
+    fn mentions_core(&mut self, pattern: &Like) -> Form {
+        match pattern.core().filter(|core| core.bytes().len() >= MENTION_BYTES_MIN) {
+            Some(core) => {
+                self.needles.push(core.clone());
+                Form::Sought(Sought::Mentions { needles: vec![self.needles.len() - 1] })
+            }
+            None => Form::Opaque,
         }
     }
 
@@ -346,6 +354,22 @@ impl<'n> Analysis<'n> {
         match inner.and_then(|inner| self.needle(inner)) {
             Some(needle) => Form::Sought(Sought::Said { needle }),
             None => Form::Opaque,
+        }
+    }
+
+    /// The same, whatever the case of letters.
+    fn said_in_any_case(&mut self, text: Option<&Expr>) -> Form {
+        let Some(Expr::Constant(Value::Text(text))) = text else { return Form::Opaque };
+        let Some(like) = Like::containing(&text.text()) else { return Form::Opaque };
+        let mentions = self.mentions_core(&like);
+        match (like.folded(), &mentions) {
+            (Some(folded), Form::Sought(_)) => {
+                self.needles.push(folded.clone());
+                let said = Form::Sought(Sought::Said { needle: self.needles.len() - 1 });
+                // Some letters are the upper case of others beyond ASCII as well.
+                Form::Or(vec![said.into(), mentions.into()])
+            }
+            _ => mentions,
         }
     }
 

@@ -41,8 +41,7 @@ impl Said {
             return None;
         }
         let spelled = json(value)?.strip_prefix(b"\"")?.strip_suffix(b"\"")?.to_vec();
-        let pattern = text.replace('%', "%%").replace('_', "__");
-        let like = ci.then(|| Like::new(&format!("%{pattern}%"), true).ok()).flatten();
+        let like = ci.then(|| Like::containing(&text)).flatten();
         Some(Said { text, spelled, ci: *ci, like })
     }
 

@@ -10,6 +10,7 @@ use crate::group::{Group, GroupReader};
 use crate::number::{self, Plain};
 use crate::path::{ROOT, Step};
 use crate::shape::{Leaf, Token};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// What the events of a group have at a path. Of a key that comes twice in an object the last counts.
@@ -72,6 +73,48 @@ impl Group {
             way.push(at);
         }
         Some(way)
+    }
+
+    /// The keys of the documents' top level, as they spell them; none where a document has one twice, or is kept as text. Takes time linear in the
+    /// shapes.
+    ///
+    /// ```
+    /// # use tamias_shred::{Event, Group, encode};
+    /// let keys = |documents: &[&str]| {
+    ///     let events = documents.iter().map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    ///     let encoded = encode(&events.collect::<Vec<_>>())?;
+    ///     Ok::<_, Box<dyn std::error::Error>>(Group::open(&encoded.directory)?.keys())
+    /// };
+    /// assert_eq!(keys(&[r#"{"a":{"c":1}}"#, r#"{"b":2,"a":3}"#])?, Some(vec!["a".into(), "b".into()]));
+    /// assert_eq!(keys(&[r#"{"a":1,"a":2}"#])?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn keys(&self) -> Option<Vec<Box<str>>> {
+        let mut keys = BTreeSet::new();
+        for shape in self.shapes_of(0) {
+            let (first, tokens) = self.directory().shapes.get(*shape as usize)?.split_first()?;
+            let Token::Open(_) = first else { return None };
+            let (mut depth, mut own) = (0usize, BTreeSet::new());
+            for token in tokens {
+                if depth == 0
+                    && let Some(path) = token.path()
+                    && !own.insert(path)
+                {
+                    return None;
+                }
+                match token {
+                    Token::Open(_) => depth += 1,
+                    Token::Close => depth = depth.saturating_sub(1),
+                    Token::Leaf(..) => {}
+                }
+            }
+            keys.append(&mut own);
+        }
+        let key = |path: u32| match self.directory().paths.step(path) {
+            Some((_, Step::Key(key))) => std::str::from_utf8(key.as_ref()).ok().map(Box::from),
+            Some((_, Step::Element)) | None => None,
+        };
+        keys.into_iter().map(key).collect()
     }
 
     /// Where a path leads to in a shape: at each level the last member of that key.

@@ -83,8 +83,11 @@ impl Publishing<'_> {
         self.install(manifest, generation);
     }
 
-    /// Removes what no manifest needs any more.
+    /// Removes what no manifest needs any more. Where a flush has failed meanwhile everything stays: nobody knows what is on the medium.
     pub(crate) fn sweep(&mut self) {
+        if self.check().is_err() {
+            return;
+        }
         let (inner, manifest) = (self.inner, self.manifest.clone());
         self.unlocked(|| retire::sweep(&*inner.directory, &manifest));
     }

@@ -79,9 +79,10 @@ impl Inner {
         events.sort_by_key(|(key, _)| *key);
         let mut stats = FlushStats::default();
         let written = self.write_segments(&events, &sources, &mut stats);
+        // Who waits for the manifest is to know of a failure first.
+        let written = written.map_err(|failure| self.lock().fail(failure))?;
         let mut writer = self.lock_manifest();
         writer.stats.add(&stats);
-        let written = written.map_err(|failure| writer.fail(failure))?;
         let mut manifest = writer.manifest.clone();
         if let Some(frozen) = &writer.frozen {
             manifest.logs.retain(|log| !frozen.logs.contains(&log.number));
@@ -143,9 +144,9 @@ impl Inner {
         }
         let mut stats = FlushStats::default();
         let written = self.write_segments(&sorted, &sources, &mut stats);
+        let written = written.map_err(|failure| self.lock().fail(failure))?;
         let mut writer = self.lock_manifest();
         writer.stats.add(&stats);
-        let written = written.map_err(|failure| writer.fail(failure))?;
         let mut manifest = writer.manifest.clone();
         manifest.traffic.append(events.iter().map(|event| event.bytes));
         manifest.next_arrival = manifest.next_arrival.max(next);

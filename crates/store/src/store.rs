@@ -267,7 +267,8 @@ impl Store {
     /// Where the folder cannot be listed.
     pub fn unnamed(&self) -> Result<Vec<Unnamed>, Failure> {
         let names = inventory::list(&*self.inner.directory)?;
-        let manifest = self.inner.lock().manifest.clone();
+        // Not one that another takes the place of just now, whose files have their names already.
+        let manifest = self.inner.lock_manifest().manifest.clone();
         let mut unnamed = inventory::unnamed(&*self.inner.directory, names, &manifest);
         // This process is writing them.
         unnamed.retain(|file| file.kind != UnnamedKind::Unfinished);

@@ -2,51 +2,15 @@
 
 use tamias_json::Offsets;
 
-use crate::choose::{self, Parts};
+use crate::choose;
 use crate::directory::{Directory, List, encode_unsigned, within_limits};
 use crate::dissect::{Dissection, Dissector, RawValues};
+use crate::encoded::{Encoded, Event};
 use crate::encoding::ints::Ints;
 use crate::error::EncodeError;
 use crate::frame::FrameWriter;
 use crate::limits::{DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
-use crate::proof;
-
-/// An event to be stored: a minified JSON object, when it happened, and when it came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event<'d> {
-    /// Ticks of 100 ns since 0001-01-01T00:00:00Z.
-    pub instant: u64,
-    /// Its number in the order of arrival.
-    pub arrival: u64,
-    /// The document. Any bytes at all come back as they are; a minified JSON object comes into columns.
-    pub document: &'d [u8],
-}
-
-/// A group as it is stored: a directory, and frames that are read when they are needed.
-#[derive(Clone, Debug)]
-pub struct Encoded {
-    /// What [`Group::open`] reads.
-    pub directory: Vec<u8>,
-    /// The frames, by number.
-    pub frames: Vec<Vec<u8>>,
-    /// Bytes of documents, or of parts of them, that are stored as text: too many keys, too many shapes, or no JSON.
-    pub text_bytes: usize,
-    /// Whether the columns did not decode to the same documents, so that all of them are stored as text. A fault of this crate,
-    /// to be reported; nothing is lost.
-    pub fell_back: bool,
-}
-
-impl Encoded {
-    /// Bytes of the directory and all frames.
-    pub fn len(&self) -> usize {
-        self.directory.len() + self.frames.iter().map(Vec::len).sum::<usize>()
-    }
-
-    /// Never.
-    pub fn is_empty(&self) -> bool {
-        false
-    }
-}
+use crate::proof::{self, Written};
 
 /// How many of these events, from the first on, make a group: up to [`EVENTS_MAX`] of together up to [`GROUP_BYTES_MAX`] bytes, and
 /// at least one if there is one.
@@ -182,14 +146,6 @@ impl Encoder {
             dissection.recycle(&mut self.spare);
         }
     }
-}
-
-/// What was written, and what it was made of beside the documents that were taken apart.
-pub(crate) struct Written<'d> {
-    pub(crate) encoded: Encoded,
-    pub(crate) directory: Directory<&'d [u8]>,
-    /// For each column.
-    pub(crate) parts: Vec<Option<Parts>>,
 }
 
 /// Writes what was taken apart; nothing where it would be more than a reader allows.

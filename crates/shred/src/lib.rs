@@ -43,6 +43,7 @@ mod cut;
 mod directory;
 mod dissect;
 mod encode;
+mod encoded;
 mod encoding;
 mod error;
 #[cfg(feature = "checked")]
@@ -71,7 +72,8 @@ mod walk;
 
 pub use at::{AtPath, Numbers};
 pub use column::ColumnValues;
-pub use encode::{Encoded, Encoder, Event, encode, group_len};
+pub use encode::{Encoder, encode, group_len};
+pub use encoded::{Encoded, Event};
 pub use encoding::dictionary::Coded;
 pub use encoding::fraction::{Decimals, Scales};
 pub use encoding::instants::Times;

@@ -7,11 +7,20 @@
 
 use crate::choose::Parts;
 use crate::column::{Column, Encoding, Ready};
+use crate::directory::Directory;
 use crate::dissect::Dissection;
-use crate::encode::{Event, Written};
+use crate::encoded::{Encoded, Event};
 use crate::encoding::templates::{Hole, Template};
 use crate::error::DecodeError;
 use crate::group::{Group, GroupReader};
+
+/// What was written, and what it was made of beside the documents that were taken apart.
+pub(crate) struct Written<'d> {
+    pub(crate) encoded: Encoded,
+    pub(crate) directory: Directory<&'d [u8]>,
+    /// For each column.
+    pub(crate) parts: Vec<Option<Parts>>,
+}
 
 /// Whether a reader gets back from what was written all that was taken apart.
 pub(crate) fn holds(written: &Written<'_>, dissection: &Dissection<'_>, events: &[Event<'_>]) -> bool {

@@ -48,6 +48,7 @@ mod log;
 mod manifest;
 mod memtable;
 mod options;
+mod publishing;
 mod quarantine;
 mod reader;
 mod recovery;

@@ -109,7 +109,10 @@ impl<'n> Analysis<'n> {
             },
             Expr::MatchWhole { left, pattern, negated: false } => self.mentions(left, pattern),
             Expr::Call { function, arguments, ci: false } if function.name == "HasText" => {
-                self.mentioned(arguments.get(1))
+                self.said(arguments.get(1))
+            }
+            Expr::Call { function, arguments, ci: true } if function.name == "HasText" => {
+                self.said_in_any_case(arguments.get(1))
             }
             Expr::Compare { .. }
             | Expr::In { .. }
@@ -298,8 +301,19 @@ impl<'n> Analysis<'n> {
             }
             (LikeForm::Contains(text), _) => self.contains(*slot, text),
             (LikeForm::Exact(_) | LikeForm::Prefix(_) | LikeForm::Suffix(_) | LikeForm::Other, _) => {
-                Form::Opaque
+                self.mentions_core(pattern)
             }
+        }
+    }
+
+    /// The document has in it what any string needs in order to match.
+    fn mentions_core(&mut self, pattern: &Like) -> Form {
+        match pattern.core().filter(|core| core.bytes().len() >= MENTION_BYTES_MIN) {
+            Some(core) => {
+                self.needles.push(core.clone());
+                Form::Sought(Sought::Mentions { needles: vec![self.needles.len() - 1] })
+            }
+            None => Form::Opaque,
         }
     }
 
@@ -326,8 +340,8 @@ impl<'n> Analysis<'n> {
         }
     }
 
-    /// The document has a text in it that one of its strings needs in order to have it.
-    fn mentioned(&mut self, text: Option<&Expr>) -> Form {
+    /// One of the document's strings has a text in it.
+    fn said(&mut self, text: Option<&Expr>) -> Form {
         let Some(Expr::Constant(Value::Text(text))) = text else { return Form::Opaque };
         let text = text.text();
         // What reads as U+FFFD may be stored as the escape of a lone surrogate.
@@ -338,8 +352,24 @@ impl<'n> Analysis<'n> {
         write_json_string(&text, &mut stored);
         let inner = stored.strip_prefix(b"\"").and_then(|stored| stored.strip_suffix(b"\""));
         match inner.and_then(|inner| self.needle(inner)) {
-            Some(needle) => Form::Sought(Sought::Mentions { needles: vec![needle] }),
+            Some(needle) => Form::Sought(Sought::Said { needle }),
             None => Form::Opaque,
+        }
+    }
+
+    /// The same, whatever the case of letters.
+    fn said_in_any_case(&mut self, text: Option<&Expr>) -> Form {
+        let Some(Expr::Constant(Value::Text(text))) = text else { return Form::Opaque };
+        let Some(like) = Like::containing(&text.text()) else { return Form::Opaque };
+        let mentions = self.mentions_core(&like);
+        match (like.folded(), &mentions) {
+            (Some(folded), Form::Sought(_)) => {
+                self.needles.push(folded.clone());
+                let said = Form::Sought(Sought::Said { needle: self.needles.len() - 1 });
+                // Some letters are the upper case of others beyond ASCII as well.
+                Form::Or(vec![said.into(), mentions.into()])
+            }
+            _ => mentions,
         }
     }
 

@@ -35,6 +35,7 @@ mod backup;
 mod bounds;
 mod codec;
 mod compaction;
+mod deletion;
 mod error;
 mod event;
 mod flushing;
@@ -46,10 +47,12 @@ mod inventory;
 pub mod io;
 mod log;
 mod manifest;
+mod marks;
 mod memtable;
 mod options;
 mod quarantine;
 mod reader;
+mod receipt;
 mod recovery;
 mod removal;
 mod repair;
@@ -71,7 +74,10 @@ pub use backup::{Backup, BackupError};
 pub use codec::{
     BlockId, Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, Times,
 };
-pub use error::{AppendError, Damage, DamagedPart, Failure, OpenError, Operation, ReadError, SealError};
+pub use deletion::{Deleted, Erased};
+pub use error::{
+    AppendError, Damage, DamagedPart, DeleteError, Failure, OpenError, Operation, ReadError, SealError,
+};
 pub use event::Event;
 pub use format::Key;
 pub use history::{Cause, HistoryEntry, Traffic};
@@ -80,6 +86,7 @@ pub use inventory::{Unnamed, UnnamedKind, Usage};
 pub use log::SourcePosition;
 pub use options::{Durability, FlushStats, Layout, Options, ReadMode};
 pub use reader::Reader;
+pub use receipt::{Receipt, ReceiptCheck, Stays};
 pub use recovery::Leftover;
 pub use removal::{Removed, Retention};
 pub use repair::{Rebuilt, RegainedFile, Repair, RepairedFile};

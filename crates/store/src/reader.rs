@@ -200,7 +200,7 @@ impl Reader {
     pub fn plan_removal(&self, retention: Retention) -> Result<Removed, OpenError> {
         self.snapshot()?;
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Removed::of(&retention.outside(&held.manifest.segments), &*self.directory))
+        Ok(Removed::of(&retention.outside(&held.manifest.shown()), &*self.directory))
     }
 
     /// What the store has done and keeps to, as of now.
@@ -330,8 +330,10 @@ impl Held {
             .map(|segment| (segment.entry.number, segment))
             .collect();
         let list = manifest.segments.iter().map(|entry| match known.get(&entry.number) {
-            Some(segment) if segment.entry == *entry => Arc::clone(segment),
-            _ => Arc::new(Segment::new(*entry, Arc::clone(&environment))),
+            Some(segment) if segment.entry == *entry && segment.is_marked_as(&manifest) => {
+                Arc::clone(segment)
+            }
+            _ => Arc::new(Segment::of(*entry, &manifest, Arc::clone(&environment))),
         });
         let segments = Arc::new(Segments::new(list.collect()));
         let (mut logs, mut missing) = (Vec::new(), Vec::new());

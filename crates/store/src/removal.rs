@@ -107,7 +107,7 @@ impl Removed {
             || inventory::find_manifest(directory, false)?.ok_or_else(|| inventory::missing(directory));
         let _lock = hold::lock_writer(directory, Some(&find()?))?;
         let old = find()?;
-        let outside = retention.outside(&old.segments);
+        let outside = retention.outside(&old.shown());
         let removed = Removed::of(&outside, directory);
         if outside.is_empty() || dry_run {
             return Ok(removed);
@@ -181,7 +181,7 @@ impl Manifest {
         });
         if let Some(entry) = removed {
             history::note(&mut self.history, entry);
-            self.segments.retain(|entry| !outside.contains(entry));
+            self.segments.retain(|entry| outside.iter().all(|gone| gone.number != entry.number));
         }
     }
 
@@ -189,7 +189,7 @@ impl Manifest {
     pub(crate) fn oldest_to_go(&self) -> Option<SegmentEntry> {
         match self.settings.when_full {
             WhenFull::Fail => None,
-            WhenFull::RemoveOldest => self.segments.iter().min_by_key(|entry| entry.last).copied(),
+            WhenFull::RemoveOldest => self.shown().into_iter().min_by_key(|entry| entry.last),
         }
     }
 }
@@ -197,7 +197,7 @@ impl Manifest {
 impl Inner {
     pub(crate) fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, SealError> {
         let mut writer = self.lock();
-        let outside = retention.outside(&writer.manifest.segments);
+        let outside = retention.outside(&writer.manifest.shown());
         let removed = Removed::of(&outside, &*self.directory);
         if outside.is_empty() || dry_run {
             return Ok(removed);

@@ -15,6 +15,8 @@ mod corrupt_checksummed;
 mod crash;
 #[path = "damage.rs"]
 mod damage;
+#[path = "delete.rs"]
+mod delete;
 #[path = "faults.rs"]
 mod faults;
 #[path = "kill.rs"]

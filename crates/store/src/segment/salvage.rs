@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::block::Block;
-use super::column_block::ColumnBlock;
 use super::loaded::Reopen;
 use super::reader::Segment;
 use crate::error::{Damage, Failure, ReadError};
@@ -13,7 +12,7 @@ use crate::options::ReadMode;
 /// What is whole in a segment, and what is not.
 pub(crate) struct Salvaged {
     /// The blocks that are as they were written, all of each verified; of a block in columns that is damaged the events that are whole, in
-    /// memory.
+    /// memory. None has a deleted event.
     pub(crate) blocks: Vec<Block>,
     pub(crate) damage: Vec<Damage>,
 }
@@ -44,12 +43,16 @@ impl Segment {
         for number in 0..opened.index().blocks.len() {
             let block = Block::of(&opened, Arc::clone(self) as Arc<dyn Reopen>, number);
             let whole = block.and_then(|block| match block.times().and_then(|_| block.documents()) {
-                Ok(_) => Ok((block, None)),
+                Ok(_) => match self.deleted_of(number) {
+                    [] => Ok((Some(block), None)),
+                    deleted => block.without(deleted).map(|rest| (rest, None)),
+                },
                 Err(ReadError::Damaged(damage)) => {
-                    let rest = block.columns().map(ColumnBlock::whole_events).transpose();
+                    let rest =
+                        block.columns().map(|block| block.whole_events(self.deleted_of(number))).transpose();
                     match rest {
                         Ok(Some(run)) if !run.is_empty() => {
-                            Ok((Block::in_memory(Arc::new(run)), Some(damage)))
+                            Ok((Some(Block::in_memory(Arc::new(run))), Some(damage)))
                         }
                         Ok(_) | Err(ReadError::Damaged(_)) => Err(ReadError::Damaged(damage)),
                         Err(failure) => Err(failure),
@@ -59,7 +62,7 @@ impl Segment {
             });
             match whole {
                 Ok((block, damage)) => {
-                    salvaged.blocks.push(block);
+                    salvaged.blocks.extend(block);
                     salvaged.damage.extend(damage);
                     // Of damaged statistics nothing is lost but time.
                     if let Err(ReadError::Damaged(damage)) = opened.check_statistics(number) {

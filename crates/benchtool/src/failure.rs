@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{fmt, io};
 
-use tamias::{AppendError, BackupError, ExecError, OpenError, QueryError, ReadError, RequestError};
+use tamias::{
+    AppendError, BackupError, DeleteError, ExecError, OpenError, QueryError, ReadError, RequestError,
+};
 
 use crate::program;
 
@@ -100,6 +102,18 @@ impl From<BackupError> for Failure {
         match error {
             BackupError::Open(error) => error.into(),
             BackupError::Failure(failure) => OpenError::Failure(failure).into(),
+            _ => Failure::Io(error.to_string()),
+        }
+    }
+}
+
+impl From<DeleteError> for Failure {
+    fn from(error: DeleteError) -> Failure {
+        match error {
+            DeleteError::Query(error) => error.into(),
+            DeleteError::Exec(error) => error.into(),
+            DeleteError::Open(error) => error.into(),
+            DeleteError::Store(tamias::StoreDeleteError::Read(_)) => Failure::Damage(error.to_string()),
             _ => Failure::Io(error.to_string()),
         }
     }

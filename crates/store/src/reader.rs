@@ -16,6 +16,7 @@ use crate::manifest::{LogEntry, Manifest, mark};
 use crate::options::Options;
 use crate::removal::{Removed, Retention};
 use crate::replay::{self, Replayed};
+use crate::scrub::{self, Scrub};
 use crate::segment::{Environment, Segment};
 use crate::snapshot::{Segments, Snapshot, State};
 
@@ -191,6 +192,19 @@ impl Reader {
         }
         let next_arrival = held.replayed.next_arrival;
         Ok(Moment { manifest, log_bytes, next_arrival, _lock: Arc::clone(&held.lock) })
+    }
+
+    /// Reads all segments again, slowly, as [`Store::scrub`](crate::Store::scrub) does. Where the folder cannot be written, how far it has come is not remembered.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn scrub(
+        &self,
+        bytes_per_second: u64,
+        may_go_on: &dyn Fn() -> bool,
+        found: &mut dyn FnMut(Damage),
+    ) -> Result<Scrub, OpenError> {
+        scrub::round(&*self.directory, &|| self.snapshot(), bytes_per_second, may_go_on, found)
     }
 
     /// What [`Store::remove`](crate::Store::remove) would remove now.

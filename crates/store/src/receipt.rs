@@ -212,7 +212,7 @@ impl Receipt {
         directory.flush().map_err(fail(Operation::FlushFolder))
     }
 
-    fn encode(&self, store: u128) -> Vec<u8> {
+    pub(crate) fn encode(&self, store: u128) -> Vec<u8> {
         let Receipt { began, ended, events, document_bytes, files, file_bytes, stays, quarantined, arrivals } =
             self;
         let mut out = MAGIC.to_vec();
@@ -230,7 +230,26 @@ impl Receipt {
         out
     }
 
-    fn decode(bytes: &[u8], store: u128) -> Option<Receipt> {
+    /// Any receipt, for tests.
+    #[cfg(test)]
+    pub(crate) fn example() -> Receipt {
+        let stays = Stays { events: 8, below: 9, hash: [10; 32] };
+        let arrivals = Arrivals { stretches: vec![(1, 2), (5, 1)] };
+        let (began, ended, events, document_bytes) = (1, 2, 3, 4);
+        Receipt {
+            began,
+            ended,
+            events,
+            document_bytes,
+            files: 5,
+            file_bytes: 6,
+            stays,
+            quarantined: 7,
+            arrivals,
+        }
+    }
+
+    pub(crate) fn decode(bytes: &[u8], store: u128) -> Option<Receipt> {
         let (all, sum) = bytes.split_last_chunk::<4>()?;
         let mut at = Fields(all);
         let sound = checksum(0, &[all]) == u32::from_le_bytes(*sum)

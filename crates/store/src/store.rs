@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::codec::Codec;
 use crate::deletion::{Deleted, Erased};
-use crate::error::{AppendError, DeleteError, Failure, OpenError, Operation, SealError};
+use crate::error::{AppendError, Damage, DeleteError, Failure, OpenError, Operation, SealError};
 use crate::event::Event;
 use crate::format::Key;
 use crate::hold::{self, Hold};
@@ -19,6 +19,7 @@ use crate::manifest::{Manifest, SourceMark};
 use crate::options::{Durability, FlushStats, Options};
 use crate::recovery::Leftover;
 use crate::removal::{Removed, Retention};
+use crate::scrub::{self, Scrub};
 use crate::settings::Settings;
 use crate::snapshot::Snapshot;
 use crate::upkeep::Threads;
@@ -213,6 +214,20 @@ impl Store {
     /// Where a block with one of them is damaged, or something cannot be read or written. Then none is deleted.
     pub fn delete(&self, keys: &[Key]) -> Result<Deleted, DeleteError> {
         self.inner.delete(keys)
+    }
+
+    /// Reads all segments again, at most so many bytes a second on the average, and tells of each damaged part: a round, or the rest of one that was interrupted. How far it
+    /// has come stands in the store. It ends early once `may_go_on` says so.
+    ///
+    /// # Errors
+    /// Where the operating system refuses to read.
+    pub fn scrub(
+        &self,
+        bytes_per_second: u64,
+        may_go_on: &dyn Fn() -> bool,
+        found: &mut dyn FnMut(Damage),
+    ) -> Result<Scrub, OpenError> {
+        scrub::round(&*self.inner.directory, &|| Ok(self.snapshot()), bytes_per_second, may_go_on, found)
     }
 
     /// Takes deleted events out of the files: writes each segment that holds any anew without them, one after another. It takes room for one

@@ -33,6 +33,8 @@ mod overtaken;
 mod readers;
 #[path = "repair.rs"]
 mod repair;
+#[path = "scrub.rs"]
+mod scrub;
 #[path = "stale.rs"]
 mod stale;
 #[path = "upkeep.rs"]

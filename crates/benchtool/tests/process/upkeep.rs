@@ -208,3 +208,54 @@ fn segments_are_text_or_columns_as_asked_and_compacting_makes_columns() {
         assert_eq!(tool(folder.path(), &["verify", store]).well().out, "sound: 10000 events in 1 segments\n");
     }
 }
+
+#[test]
+fn events_are_deleted_and_erased_with_a_receipt() {
+    let folder = folder();
+    let events: String = (0..1000)
+        .map(|n| {
+            format!("{{\"@t\":\"2024-05-29T10:56:{:02}Z\",\"User\":\"user{}\",\"N\":{n}}}\n", n % 60, n % 7)
+        })
+        .collect();
+    fs::write(folder.path().join("events"), events).unwrap();
+    tool(folder.path(), &["ingest", "s", "events"]).well();
+    let run = |arguments: &[&str]| tool(folder.path(), arguments).well().out;
+    let condition = ["--where", "User = 'user3'"];
+    assert_eq!(
+        run(&["delete", "s", condition[0], condition[1], "--dry-run"]),
+        "would be deleted: 143 events\n"
+    );
+    assert_eq!(count(folder.path(), "s"), 1000);
+    let done = run(&["delete", "s", condition[0], condition[1]]);
+    let expected = "deleted: 143 events\nerased: 143 events of ";
+    assert!(done.starts_with(expected) && done.contains("; 857 events stay, of hash "), "{done}");
+    assert_eq!(count(folder.path(), "s"), 857);
+    assert_eq!(run(&["delete", "s"]), "erased: nothing was left to erase\n");
+    let listed = run(&["receipts", "s", "--check"]);
+    assert!(listed.contains(": 143 events of ") && listed.contains("\n  holds: "), "{listed}");
+    assert_eq!(run(&["receipts", "s"]).lines().count(), 1);
+    tool(folder.path(), &["delete", "s", "--where", "User ="]).with(3);
+    tool(folder.path(), &["delete", "s", "--where", "true) limit 1 --"]).with(3);
+    tool(folder.path(), &["delete", "missing", "--where", "true"]).with(5);
+    tool(folder.path(), &["delete", "s", "--dry-run"]).with(2);
+    assert_eq!(run(&["info", "s", "--history"]).matches("deleted").count(), 1);
+
+    // A process that writes does it.
+    let mut writer = command(folder.path(), &["ingest", "s", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    while !fs::read_to_string(folder.path().join("s/writer"))
+        .is_ok_and(|text| text.contains(&writer.id().to_string()))
+    {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let done = run(&["delete", "s", "--where", "User = 'user4'"]);
+    assert!(done.starts_with("deleted: 143 events\nerased: 143 events of "), "{done}");
+    drop(writer.stdin.take());
+    assert!(writer.wait().unwrap().success());
+    assert_eq!(count(folder.path(), "s"), 714);
+    // A receipt of which a byte was altered is none.
+    let receipt = fs::read_dir(folder.path().join("s/receipts")).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = fs::read(&receipt).unwrap();
+    bytes[40] ^= 1;
+    fs::write(&receipt, bytes).unwrap();
+    assert!(tool(folder.path(), &["receipts", "s"]).with(6).out.contains("it is damaged"));
+}

@@ -170,8 +170,9 @@ impl Segment {
         Block::of(&self.load()?, Arc::clone(self) as Arc<dyn Reopen>, number)
     }
 
-    /// Reads everything again, plainly and whatever is known already, and says what is damaged. Goes on past each damage.
-    pub(crate) fn verify(self: &Arc<Segment>) -> Result<Vec<Damage>, Failure> {
+    /// Reads everything again, plainly and whatever is known already, and says what is damaged. Goes on past each damage. `each` hears of each block
+    /// how many bytes it has.
+    pub(crate) fn verify(self: &Arc<Segment>, each: &mut dyn FnMut(u64)) -> Result<Vec<Damage>, Failure> {
         let mut damage = Vec::new();
         let mut note = |result: Result<(), ReadError>| match result {
             Ok(()) => Ok(()),
@@ -187,6 +188,8 @@ impl Segment {
                 let opened = Arc::new(opened);
                 for number in 0..opened.index().blocks.len() {
                     note(self.verify_block(&opened, number))?;
+                    let range = opened.range_of(number);
+                    each(range.end - range.start);
                 }
             }
             Err(error) => note(Err(error))?,

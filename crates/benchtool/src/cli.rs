@@ -14,8 +14,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub(crate) use asking::{EvalArgs, KeysArgs, KeysFormat, QueryArgs, ShellArgs};
 pub(crate) use keeping::{
-    BackupArgs, CompactArgs, DeleteArgs, InfoArgs, InfoFormat, ReceiptsArgs, RemoveArgs, RepairArgs,
-    RestoreArgs, ScrubArgs, SealArgs, SettingsArgs, VerifyArgs, WhenFull,
+    BackupArgs, CompactArgs, DeleteArgs, ExportArgs, InfoArgs, InfoFormat, MergeStoresArgs, ReceiptsArgs,
+    RemoveArgs, RepairArgs, RestoreArgs, ScrubArgs, SealArgs, SettingsArgs, VerifyArgs, WhenFull,
 };
 pub(crate) use looking::{AroundArgs, GetArgs, SearchArgs, TailArgs};
 pub(crate) use measuring::{BenchArgs, DemoArgs, ShredArgs};
@@ -112,6 +112,8 @@ pub(crate) enum Command {
     Settings(SettingsArgs),
     Backup(BackupArgs),
     Restore(RestoreArgs),
+    Export(ExportArgs),
+    MergeStores(MergeStoresArgs),
     Bench(BenchArgs),
     Demo(DemoArgs),
     Shred(ShredArgs),

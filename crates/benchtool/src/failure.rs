@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use std::{fmt, io};
 
 use tamias::{
-    AppendError, BackupError, DeleteError, ExecError, OpenError, QueryError, ReadError, RequestError,
+    AppendError, BackupError, DeleteError, ExecError, MergeError, OpenError, QueryError, ReadError,
+    RequestError,
 };
 
 use crate::program;
@@ -102,6 +103,17 @@ impl From<BackupError> for Failure {
         match error {
             BackupError::Open(error) => error.into(),
             BackupError::Failure(failure) => OpenError::Failure(failure).into(),
+            _ => Failure::Io(error.to_string()),
+        }
+    }
+}
+
+impl From<MergeError> for Failure {
+    fn from(error: MergeError) -> Failure {
+        match error {
+            MergeError::Open(error) => error.into(),
+            MergeError::Exec(error) => error.into(),
+            MergeError::NotEmpty { .. } => Failure::Usage(format!("the store to be: {error}")),
             _ => Failure::Io(error.to_string()),
         }
     }

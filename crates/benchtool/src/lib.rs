@@ -79,6 +79,8 @@ pub fn main() -> ExitCode {
         Command::Delete(args) => commands::delete::run(&args),
         Command::Receipts(args) => commands::receipts::run(&args),
         Command::Scrub(args) => commands::scrub::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::MergeStores(args) => commands::merge_stores::run(&args),
         Command::Settings(args) => commands::settings::run(&args),
         Command::Backup(args) => commands::backup::run(&args),
         Command::Restore(args) => commands::backup::restore(&args),

@@ -3,7 +3,7 @@
 use crate::error::ExecError;
 use crate::row::{Cell, Row};
 use crate::rows::Rows;
-use crate::value::{Kind, few_digits};
+use crate::value::{Kind, telling_digits};
 use rust_decimal::Decimal;
 use std::fmt;
 
@@ -225,8 +225,9 @@ impl TypedColumn {
             Kind::Undefined | Kind::Null => {}
             Kind::Boolean => mantissa = cell.as_bool().unwrap_or_default().into(),
             Kind::String => self.text.push_str(&cell.text().unwrap_or_default()),
-            Kind::Number => match short(json) {
-                Some(short) => (mantissa, scale) = short,
+            Kind::Number => match telling_digits(json) {
+                // Of at most 15.
+                Some((digits, places)) => (mantissa, scale) = (digits, places as u8),
                 None => self.text.push_str(&String::from_utf8_lossy(json)),
             },
             Kind::Array | Kind::Object => self.text.push_str(&String::from_utf8_lossy(json)),
@@ -236,13 +237,6 @@ impl TypedColumn {
         self.scales.push(scale);
         self.ends.push(self.text.len());
     }
-}
-
-/// The digits and scale of a short number. A negative zero is told by its text.
-fn short(json: &[u8]) -> Option<(i64, u8)> {
-    let (mantissa, scale) = few_digits(json)?;
-    let is_told = mantissa != 0 || json.first() != Some(&b'-');
-    u8::try_from(scale).ok().filter(|_| is_told).map(|scale| (mantissa, scale))
 }
 
 impl Rows {

@@ -13,7 +13,9 @@ use crate::removal::Retention;
 use crate::retire;
 use crate::segment::Written;
 use crate::settings::{self, Settings};
-use crate::writer::Inner;
+use crate::writer::{Inner, Writer};
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering::Relaxed;
 
 impl Manifest {
     /// Takes the segments out that are outside of the bounds now.
@@ -75,7 +77,7 @@ impl Inner {
         mut work: impl FnMut() -> Result<T, E>,
     ) -> Result<T, E> {
         loop {
-            let seen = self.lock().rooms_made;
+            let seen = self.rooms_made.load(Relaxed);
             match work() {
                 Err(error) if is_full(&error) && self.make_room(seen) => {}
                 done => return done,
@@ -87,28 +89,28 @@ impl Inner {
     /// room since it was looked at, that may do.
     fn make_room(&self, seen: u64) -> bool {
         let mut writer = self.lock();
-        if writer.rooms_made != seen {
+        if self.rooms_made.load(Relaxed) != seen {
             return true;
         }
+        let made = self.make_room_now(&mut writer);
+        self.rooms_made.fetch_add(u64::from(made), Relaxed);
+        made
+    }
+
+    fn make_room_now(&self, writer: &mut MutexGuard<'_, Writer>) -> bool {
+        let directory = &*self.directory;
         let Some(oldest) = writer.manifest.oldest_to_go() else { return false };
         // First what readers held until now, and room for the manifest that it takes.
-        let names = || self.directory.list().map_or(0, |names| names.len());
-        let before = names();
-        retire::sweep(&*self.directory, &writer.manifest);
-        if names() < before {
-            writer.rooms_made += 1;
+        if retire::sweep(directory, &writer.manifest) {
             return true;
         }
-        // Its bytes would stay under another name, as of a backup.
-        if cfg!(unix) && self.directory.has_other_names(&oldest.name()) {
+        if !oldest.frees_its_room(directory) {
             return false;
         }
         let mut manifest = writer.manifest.clone();
         manifest.take_out(&[oldest], Cause::FullMedium, settings::now());
-        let removed = self.replace_segments(&mut writer, manifest, &[], Written::default(), |_| ());
+        let removed = self.replace_segments(writer, manifest, &[], Written::default(), |_| ());
         // A reader may hold it.
-        let made = removed.is_ok() && bytes_of(&*self.directory, &oldest.name()) == 0;
-        writer.rooms_made += u64::from(made);
-        made
+        removed.is_ok() && bytes_of(directory, &oldest.name()) == 0
     }
 }

@@ -44,7 +44,7 @@ pub struct HistoryEntry {
 
 impl HistoryEntry {
     /// Takes another one in.
-    fn join(&mut self, more: &HistoryEntry) {
+    pub(crate) fn join(&mut self, more: &HistoryEntry) {
         self.began = self.began.min(more.began);
         self.ended = self.ended.max(more.ended);
         self.removals = self.removals.saturating_add(more.removals);

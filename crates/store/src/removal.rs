@@ -141,46 +141,44 @@ pub(crate) fn make_room(directory: &dyn Directory) -> Result<bool, OpenError> {
     let Some(manifest) = inventory::find_manifest(directory, true)? else { return Ok(false) };
     let Some(oldest) = manifest.oldest_to_go() else { return Ok(false) };
     // First what was retired before.
-    let names = list(directory)?;
-    if inventory::has_all_files(directory, &manifest) {
-        retire::sweep(directory, &manifest);
-    }
-    if list(directory)?.len() < names.len() {
+    if inventory::has_all_files(directory, &manifest) && retire::sweep(directory, &manifest) {
         return Ok(true);
     }
-    // Its bytes would stay under another name, as of a backup.
-    if cfg!(unix) && directory.has_other_names(&oldest.name()) {
+    if !oldest.frees_its_room(directory) {
         return Ok(false);
     }
     take_out(directory, &manifest, &[oldest], Cause::FullMedium)?;
     Ok(bytes_of(directory, &oldest.name()) == 0)
 }
 
+impl SegmentEntry {
+    /// Whether its bytes go with its file: not where that has another name, as of a backup.
+    pub(crate) fn frees_its_room(&self, directory: &dyn Directory) -> bool {
+        !(cfg!(unix) && directory.has_other_names(&self.name()))
+    }
+}
+
 impl Manifest {
     /// Forgets these segments, and notes when and why.
     pub(crate) fn take_out(&mut self, outside: &[SegmentEntry], cause: Cause, now: u64) {
-        let removed = outside.iter().fold(None, |joined: Option<HistoryEntry>, entry| {
-            let (first, last) = (entry.first.instant, entry.last.instant);
-            let known = joined.unwrap_or(HistoryEntry {
-                began: now,
-                ended: now,
-                cause,
-                removals: 1,
-                segments: 0,
-                file_bytes: 0,
-                events: 0,
-                instants: (first, last),
-            });
-            Some(HistoryEntry {
-                segments: known.segments + 1,
-                file_bytes: known.file_bytes.saturating_add(entry.file_bytes),
-                events: known.events.saturating_add(entry.events),
-                instants: (known.instants.0.min(first), known.instants.1.max(last)),
-                ..known
-            })
+        let whole = outside.iter().map(|entry| HistoryEntry {
+            began: now,
+            ended: now,
+            cause,
+            removals: 1,
+            segments: 1,
+            file_bytes: entry.file_bytes,
+            events: entry.events,
+            instants: (entry.first.instant, entry.last.instant),
         });
-        if let Some(entry) = removed {
-            history::note(&mut self.history, entry);
+        let removed = whole.reduce(|mut all, more| {
+            all.join(&more);
+            all
+        });
+        if let Some(removed) = removed {
+            // However many segments, it is one removal.
+            history::note(&mut self.history, HistoryEntry { removals: 1, ..removed });
+            // By their numbers: what is deleted of one may have changed its figures.
             self.segments.retain(|entry| outside.iter().all(|gone| gone.number != entry.number));
         }
     }

@@ -78,9 +78,10 @@ impl Manifest {
 }
 
 /// Removes what the manifest has retired, but for files that a living reader's manifest names. What cannot be removed now is removed
-/// another time.
-pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) {
-    let Ok(names) = directory.list() else { return };
+/// another time. Whether a file went.
+pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) -> bool {
+    let Ok(names) = directory.list() else { return false };
+    let mut went = false;
     let mut held = BTreeSet::new();
     for name in &names {
         let Some((FileKind::Manifest, number)) = FileKind::parse(name) else { continue };
@@ -88,13 +89,13 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) {
             continue;
         }
         match directory.lock(name, LockKind::Exclusive) {
-            Ok(Some(_lock)) if manifest.retired.contains(name) => dismiss(directory, name),
+            Ok(Some(_lock)) if manifest.retired.contains(name) => went |= dismiss(directory, name),
             Ok(Some(_)) => {}
             Ok(None) | Err(_) => match Manifest::read(directory, number) {
                 Ok(read) if read.store == manifest.store => held.extend(read.names()),
                 Ok(_) | Err(ManifestFault::Version(_) | ManifestFault::Section(_)) => {}
                 // Nobody knows what it names.
-                Err(_) if manifest.retired.contains(name) => return,
+                Err(_) if manifest.retired.contains(name) => return went,
                 Err(_) => {}
             },
         }
@@ -108,11 +109,12 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) {
                 None => directory.has_other_names(&name),
             };
             if own && !held.contains(&name) {
-                let _ = directory.remove(&name);
+                went |= directory.remove(&name).is_ok();
             }
         }
     }
     keep_spare(directory, manifest);
+    went
 }
 
 /// Whether files that the manifest retires are gone: then it has to forget them, or whoever puts one back would lose it.
@@ -136,13 +138,11 @@ pub(crate) fn forget_gone(directory: &dyn Directory, manifest: &Manifest) {
     }
 }
 
-/// Takes an old manifest away. Its room is kept for the next one, if none is kept yet.
-fn dismiss(directory: &dyn Directory, name: &str) {
+/// Takes an old manifest away. Its room is kept for the next one, if none is kept yet; else it went.
+fn dismiss(directory: &dyn Directory, name: &str) -> bool {
     let spare = matches!(directory.kind(SPARE_NAME), Ok(None)) && !directory.has_other_names(name);
     let kept = spare && directory.rename(name, SPARE_NAME).is_ok();
-    if !kept {
-        let _ = directory.remove(name);
-    }
+    !kept && directory.remove(name).is_ok()
 }
 
 /// Removes the unfinished files of this store that the manifest does not name, while nobody is making any. Each says by its header that it is

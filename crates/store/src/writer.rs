@@ -1,7 +1,7 @@
 //! The log, the memtable and the manifest, which one thread at a time touches.
 
 use std::collections::VecDeque;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
@@ -48,6 +48,8 @@ pub(crate) struct Inner {
     /// What opening set aside.
     pub(crate) leftovers: Vec<Leftover>,
     pub(crate) hold: Hold,
+    /// How often room was made on a full medium.
+    pub(crate) rooms_made: AtomicU64,
 }
 
 /// What only one thread at a time touches.
@@ -73,8 +75,6 @@ pub(crate) struct Writer {
     /// When the memtable is sealed for its age, once it holds something.
     pub(crate) seal_time: Option<Instant>,
     pub(crate) stats: FlushStats,
-    /// How often room was made on a full medium.
-    pub(crate) rooms_made: u64,
 }
 
 /// Segments that compaction passes over, by number.
@@ -240,7 +240,6 @@ impl Inner {
             seal_at: options.segment_bytes,
             seal_time: None,
             stats: FlushStats::default(),
-            rooms_made: 0,
             manifest,
         };
         if !writer.replayed.memtable.runs.is_empty() {
@@ -262,6 +261,7 @@ impl Inner {
             has_upkeep: AtomicBool::new(false),
             leftovers,
             hold,
+            rooms_made: AtomicU64::new(0),
         }
     }
 

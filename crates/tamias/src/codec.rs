@@ -94,8 +94,7 @@ impl Codec for ShreddedBlocks {
     }
 
     fn whole_documents(&self, parts: &dyn Parts) -> Result<Vec<Option<Vec<u8>>>, DecodeError> {
-        let directory = parts.part(DIRECTORY)?.ok_or(DecodeError::Malformed("it lacks a directory"))?;
-        let group = Group::open(&directory).map_err(malformed)?;
+        let group = open(parts)?;
         let frames = PartFrames::new(parts, group.frames());
         let whole = group.read(&frames).whole_documents();
         match frames.failure.take() {
@@ -119,17 +118,23 @@ impl Codec for ShreddedBlocks {
     }
 }
 
-/// Opens the group that a block is, and reads of it what `read` asks for.
-fn decode<T>(
-    parts: &dyn Parts,
-    read: impl FnOnce(&mut GroupReader<'_>) -> Result<T, tamias_shred::DecodeError>,
-) -> Result<T, DecodeError> {
+/// Opens the group that a block is.
+fn open(parts: &dyn Parts) -> Result<Group, DecodeError> {
     let directory = parts.part(DIRECTORY)?.ok_or(DecodeError::Malformed("it lacks a directory"))?;
     let group = Group::open(&directory).map_err(malformed)?;
     // Whoever trusts these figures later need not doubt them.
     if group.events() != parts.events() {
         return Err(DecodeError::Malformed("it has not as many events as the index tells"));
     }
+    Ok(group)
+}
+
+/// Reads of the group that a block is what `read` asks for.
+fn decode<T>(
+    parts: &dyn Parts,
+    read: impl FnOnce(&mut GroupReader<'_>) -> Result<T, tamias_shred::DecodeError>,
+) -> Result<T, DecodeError> {
+    let group = open(parts)?;
     let frames = PartFrames::new(parts, group.frames());
     let result = read(&mut group.read(&frames));
     match frames.failure.take() {

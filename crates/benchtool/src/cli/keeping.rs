@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::shared::{Sealing, store_folder};
+use super::shared::{Reading, Sealing, store_folder};
 use crate::instants::Zone;
 
 /// Tell what a store holds: its events, their times, its files
@@ -126,6 +126,52 @@ pub(crate) struct RestoreArgs {
     /// Copy every file, where others would get second names
     #[arg(long)]
     pub(crate) copy: bool,
+}
+
+/// Write the documents of a store's events to the standard output, one a line, in the order of their times
+///
+/// They are as they were stored, byte for byte. `ingest` makes an equal store of them, with ids of its own, where it finds the time in the same key.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool export logs > logs.ndjson
+  benchtool export logs --where \"@Level = 'Error'\" | zstd > errors.ndjson.zst")]
+pub(crate) struct ExportArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// Only events that meet this condition, as behind `where` in a query
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub(crate) condition: Option<String>,
+
+    /// The time zone of times in the condition that name none
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    pub(crate) time_zone: Zone,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// Make one store of several
+///
+/// DEST is a new folder. It gets all events of the others, in the order of their times, with ids of its own; the others stay as they are. Where this is interrupted,
+/// delete DEST and begin again.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  benchtool merge-stores web.logs shop.logs --into all.logs")]
+pub(crate) struct MergeStoresArgs {
+    /// The stores, folders
+    #[arg(value_name = "STORE", required = true, value_parser = store_folder)]
+    pub(crate) stores: Vec<PathBuf>,
+
+    /// The store to be, a folder that is new or empty
+    #[arg(long, value_name = "DEST", value_parser = store_folder)]
+    pub(crate) into: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) sealing: Sealing,
 }
 
 /// A bound, or that there is none.

@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use tamias::{Batch, EventFormat, RunOptions, Store};
 use tamias_testdata::Generator;
-use tempfile::TempDir;
 
 use crate::cli::{BATCH_BYTES, DemoArgs, Segments};
 use crate::commands::bench::{Bench, Case};
@@ -31,16 +30,29 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     // As it was called: someone who tries this has hardly installed it.
     let tool = std::env::args().next().unwrap_or_else(|| "benchtool".to_owned());
     let kept = args.keep.as_deref();
-    match kept.map(|folder| present(folder, args.events)).transpose()?.flatten() {
-        Some(store) => {
+    let known = match kept {
+        Some(folder) => present(folder, args.events)?.map(|store| (store, folder)),
+        None => None,
+    };
+    match known {
+        Some((store, folder)) => {
             tell!("The store has these events already: measuring those.");
-            measure(&store, kept.unwrap_or_else(|| Path::new("")), &mut out)?;
+            measure(&store, folder, &mut out)?;
         }
         None => {
             let each = [Segments::Text, Segments::Columns];
             for segments in each.into_iter().filter(|it| args.segments.is_none_or(|asked| asked == *it)) {
                 let is_kept = segments == args.segments.unwrap_or_default();
-                demo(segments, kept.filter(|_| is_kept), args.events, &mut out)?;
+                match kept.filter(|_| is_kept) {
+                    Some(folder) => demo(segments, folder, args.events, &mut out)?,
+                    None => {
+                        let temporary =
+                            tempfile::Builder::new().prefix("tamias-demo-").tempdir().map_err(|error| {
+                                Failure::Io(format!("cannot make a temporary folder: {error}"))
+                            })?;
+                        demo(segments, temporary.path(), args.events, &mut out)?;
+                    }
+                }
             }
         }
     }
@@ -85,18 +97,8 @@ fn present(folder: &Path, events: u64) -> Result<Option<Store>, Failure> {
     }
 }
 
-/// Stores events, in a folder that is gone afterwards if none is given, and measures the queries.
-fn demo(segments: Segments, kept: Option<&Path>, events: u64, out: &mut impl Write) -> Result<(), Failure> {
-    let temporary = match kept {
-        Some(_) => None,
-        None => Some(
-            tempfile::Builder::new()
-                .prefix("tamias-demo-")
-                .tempdir()
-                .map_err(|error| Failure::Io(format!("cannot make a temporary folder: {error}")))?,
-        ),
-    };
-    let folder = temporary.as_ref().map(TempDir::path).or(kept).unwrap_or_else(|| Path::new(""));
+/// Stores events, and measures the queries.
+fn demo(segments: Segments, folder: &Path, events: u64, out: &mut impl Write) -> Result<(), Failure> {
     let store = Store::open_with(folder, segments.options())?;
     fill(&store, segments, events)?;
     let info = store.info()?;

@@ -22,13 +22,15 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
         max_bytes: args.max_bytes.map_or(before.max_bytes, |bound| bound.0),
         when_full: when_full.unwrap_or(before.when_full),
     };
-    if settings != before && asked(&args.store, Request::Settings(settings))?.is_none() {
-        existing(&args.store, Options::default())?.set_settings(settings)?;
-    }
-    let now = Store::open_read_only(&args.store)?.housekeeping()?.history;
-    let removed = removed(&now).saturating_sub(removed(&history));
-    if removed > 0 {
-        tell!("removed {removed} events that were outside of the bounds; `info --history` tells which");
+    if settings != before {
+        if asked(&args.store, Request::Settings(settings))?.is_none() {
+            existing(&args.store, Options::default())?.set_settings(settings)?;
+        }
+        let now = Store::open_read_only(&args.store)?.housekeeping()?.history;
+        let removed = removed(&now).saturating_sub(removed(&history));
+        if removed > 0 {
+            tell!("removed {removed} events that were outside of the bounds; `info --history` tells which");
+        }
     }
     output::write_line(&mut output::stdout(), &text(&settings))
 }

@@ -259,3 +259,41 @@ fn events_are_deleted_and_erased_with_a_receipt() {
     fs::write(&receipt, bytes).unwrap();
     assert!(tool(folder.path(), &["receipts", "s"]).with(6).out.contains("it is damaged"));
 }
+
+#[test]
+fn stores_are_exported_taken_in_again_and_merged() {
+    let folder = folder();
+    let line = |n: u64, what: &str| {
+        format!(
+            "{{\"@t\":\"2024-05-29T10:{:02}:{:02}Z\",\"What\":\"{what}\",\"N\":{n}}}\n",
+            n * 7 % 60,
+            n % 60
+        )
+    };
+    for what in ["a", "b"] {
+        let events: String = (0..500).map(|n| line(n, what)).collect();
+        fs::write(folder.path().join("events"), events).unwrap();
+        tool(folder.path(), &["ingest", what, "events"]).well();
+    }
+    let run = |arguments: &[&str]| tool(folder.path(), arguments).well().out;
+    let exported = run(&["export", "a"]);
+    assert_eq!(exported.lines().count(), 500);
+    fs::write(folder.path().join("exported"), &exported).unwrap();
+    tool(folder.path(), &["ingest", "again", "exported"]).well();
+    assert_eq!(run(&["export", "again"]), exported);
+    assert_eq!(run(&["export", "a", "--where", "N < 10"]).lines().count(), 10);
+    tool(folder.path(), &["export", "a", "--where", "N <"]).with(3);
+
+    assert_eq!(run(&["merge-stores", "a", "b", "--into", "c"]), "merged: 1000 events of 2 stores\n");
+    let all = run(&["query", "c", "select What, N from stream", "--format", "csv"]);
+    let mut expected: Vec<(u64, u64, &str, u64)> = Vec::new();
+    for what in ["a", "b"] {
+        expected.extend((0..500).map(|n| (n * 7 % 60, n % 60, what, n)));
+    }
+    // Of one instant those of the first store come first, in their own order.
+    expected.sort_by_key(|(minute, second, ..)| (*minute, *second));
+    let expected: String = expected.iter().map(|(_, _, what, n)| format!("{what},{n}\n")).collect();
+    assert_eq!(all.replace('\r', ""), format!("What,N\n{expected}"));
+    tool(folder.path(), &["merge-stores", "a", "--into", "b"]).with(2);
+    tool(folder.path(), &["merge-stores", "missing", "--into", "d"]).with(5);
+}

@@ -18,6 +18,7 @@ mod matches;
 mod needle;
 mod numbers;
 mod occurrences;
+mod strings;
 mod structure;
 mod top_level;
 mod values;

@@ -183,6 +183,75 @@ fn check_text(block: &Block, name: &str, text: &str, isa: Isa) -> usize {
     sure
 }
 
+/// Whether a string among the values has a text in it, those of repeated keys included.
+fn has_text(value: Value<'_>, text: &str) -> bool {
+    match value {
+        Value::Map(map) => map.entries().any(|(_, value)| has_text(value, text)),
+        Value::Array(array) => array.iter().any(|value| has_text(value, text)),
+        other => other.as_str().is_some_and(|string| string.text().contains(text)),
+    }
+}
+
+/// Checks of each document whether it has a text somewhere; gives how many answers were sure.
+fn check_has_text(block: &Block, text: &str, isa: Isa) -> usize {
+    let mut quoted = Vec::new();
+    crate::write_json_string(text, &mut quoted);
+    let Some(needle) = Needle::new(&quoted[1..quoted.len() - 1]) else { return 0 };
+    let (documents, mut found, mut matches) = (block.documents(), Occurrences::default(), Vec::new());
+    documents.find(isa, &needle, &mut found);
+    documents.have_text(isa, &needle, &found, &mut matches);
+    for (index, found) in matches.iter().enumerate() {
+        let bytes = &block.bytes[documents.range(index)];
+        let document = Document::scan_trusted(bytes).unwrap();
+        let has = document.root().entries().any(|(_, value)| has_text(value, text));
+        let shown = || format!("{text} in {}", String::from_utf8_lossy(bytes));
+        assert!(*found == Match::Maybe || (*found == Match::Yes) == has, "{}", shown());
+    }
+    matches.iter().filter(|found| **found != Match::Maybe).count()
+}
+
+#[test]
+fn texts_in_strings_of_values_and_not_in_keys() {
+    let documents = [
+        r#"{"timeout":1,"a":"b"}"#,
+        r#"{"a":{"b":["x",{"c":"a timeout"}]}}"#,
+        r#"{"timeout":"timeout"}"#,
+        r#"{"a":"timeout","a":1}"#,
+        r#"{"a":"a\\","timeout":"\\"}"#,
+        r#"{"a":"\\ntimeout","ntimeout":2}"#,
+        r#"{"a":"\ntimeout"}"#,
+        r#"{"a":"\u001ftimeout"}"#,
+        r#"{"a":true,"b":[1e3,true]}"#,
+        r#"{"a":"true"}"#,
+        r#"{"a":"say \"timeout\","}"#,
+        r#"{"say \"timeout\",":"timeou"}"#,
+        r#"{"a":"timeou","b":"\\\\\\n"}"#,
+    ];
+    let block = Block::of(documents.iter().map(|document| document.as_bytes()));
+    let nasty = nasty_documents();
+    let nasty = Block::of(nasty.iter().map(Vec::as_slice));
+    for isa in Isa::available() {
+        for text in [
+            "timeout",
+            "ntimeout",
+            "1ftimeout",
+            "true",
+            "e3",
+            "out\"",
+            "\",",
+            "\\ntime",
+            "\\n",
+            "\\\\\\",
+            ":1,",
+            "abc",
+        ] {
+            check_has_text(&block, text, isa);
+            check_has_text(&nasty, text, isa);
+        }
+        assert_eq!(check_has_text(&block, "timeout", isa), block.ends.len());
+    }
+}
+
 const NAMES: [&str; 16] = [
     "Elapsed",
     "Message",
@@ -453,7 +522,9 @@ proptest! {
             documents.values_of(isa, &needle, &indices, &mut values);
             documents.compare(isa, &needle, &found, &Bound::new("2"), wanted, &mut kept);
             documents.matches(isa, &needle, &found, &kept, &mut matches);
-            let mut held = Vec::new();
+            let mut with_text = Vec::new();
+            documents.have_text(isa, &needle, &found, &mut with_text);
+            let mut held = vec![(Vec::new(), with_text)];
             for plain in [&[][..], &[u8::MAX]] {
                 let documents = documents.with_plain(plain);
                 let mut values = vec![Span::Unsure; documents.len()];

@@ -1,6 +1,6 @@
 //! Cells: where the JSON text of a value stands, and how it gets there.
 
-use crate::value::{Array, Number, Object, Text, Value, few_digits, parse, write_json};
+use crate::value::{Array, Number, Object, Text, Value, parse, telling_digits, write_json};
 use tamias_json::Value as Stored;
 
 /// Where the JSON text of a cell stands.
@@ -36,16 +36,16 @@ pub(crate) fn value_of(json: &[u8]) -> Value<'_> {
 
 /// The digits and scale of a number of few, if they give back its text.
 pub(crate) fn few_digits_of(number: &Number<'_>) -> Option<(i64, u32)> {
-    let few = match number {
+    match number {
         Number::Decimal(decimal) => {
             let plain = crate::value::plain(*decimal);
             let few = i64::try_from(plain.mantissa()).ok()?;
-            (few.unsigned_abs() < FEW_MAX && plain.scale() <= SCALE_FEW_MAX).then_some((few, plain.scale()))
+            let is_few = few.unsigned_abs() < FEW_MAX && plain.scale() <= SCALE_FEW_MAX;
+            (is_few && (few != 0 || !number.text().starts_with('-'))).then_some((few, plain.scale()))
         }
-        Number::Stored(text) => few_digits(text.as_bytes()),
-        Number::Shared(text) => few_digits(text.as_bytes()),
-    };
-    few.filter(|(significand, _)| *significand != 0 || !number.text().starts_with('-'))
+        Number::Stored(text) => telling_digits(text.as_bytes()),
+        Number::Shared(text) => telling_digits(text.as_bytes()),
+    }
 }
 
 /// One more than the greatest significand of few digits, and their greatest scale.

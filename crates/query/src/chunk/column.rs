@@ -2,7 +2,7 @@
 
 use super::cell::{CellText, FEW_MAX, SCALE_FEW_MAX};
 use crate::dictionary::Dictionary;
-use crate::value::few_digits;
+use crate::value::telling_digits;
 use std::sync::Arc;
 
 /// A number of few digits, and its row.
@@ -127,10 +127,7 @@ impl Numbers {
         let few = match json.first() {
             None | Some(b'n' | b'[' | b'{') => return,
             Some(b'"' | b't' | b'f') => None,
-            // A negative zero is told by its text.
-            Some(_) => {
-                few_digits(json).filter(|(significand, _)| *significand != 0 || json.first() != Some(&b'-'))
-            }
+            Some(_) => telling_digits(json),
         };
         match few {
             Some((significand, scale)) => self.few.push(FewDigits { significand, scale, at: row }),

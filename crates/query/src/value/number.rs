@@ -6,7 +6,13 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use tamias_json::number;
-pub(crate) use tamias_json::number::few_digits;
+use tamias_json::number::few_digits;
+
+/// The significand and scale of a number of few digits, if they tell its text: a negative zero is told by that alone.
+#[inline]
+pub(crate) fn telling_digits(json: &[u8]) -> Option<(i64, u32)> {
+    few_digits(json).filter(|(significand, _)| *significand != 0 || json.first() != Some(&b'-'))
+}
 
 /// A number. Its text stands as long as nothing is computed from it.
 #[derive(Clone, Debug)]

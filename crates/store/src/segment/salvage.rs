@@ -7,6 +7,7 @@ use super::loaded::Reopen;
 use super::reader::Segment;
 use crate::error::{Damage, Failure, ReadError};
 use crate::format::Key;
+use crate::marks::Stretch;
 use crate::options::ReadMode;
 
 /// What is whole in a segment, and what is not.
@@ -42,25 +43,7 @@ impl Segment {
         let opened = Arc::new(opened);
         for number in 0..opened.index().blocks.len() {
             let block = Block::of(&opened, Arc::clone(self) as Arc<dyn Reopen>, number);
-            let whole = block.and_then(|block| match block.times().and_then(|_| block.documents()) {
-                Ok(_) => match self.deleted_of(number) {
-                    [] => Ok((Some(block), None)),
-                    deleted => block.without(deleted).map(|rest| (rest, None)),
-                },
-                Err(ReadError::Damaged(damage)) => {
-                    let rest =
-                        block.columns().map(|block| block.whole_events(self.deleted_of(number))).transpose();
-                    match rest {
-                        Ok(Some(run)) if !run.is_empty() => {
-                            Ok((Some(Block::in_memory(Arc::new(run))), Some(damage)))
-                        }
-                        Ok(_) | Err(ReadError::Damaged(_)) => Err(ReadError::Damaged(damage)),
-                        Err(failure) => Err(failure),
-                    }
-                }
-                Err(failure) => Err(failure),
-            });
-            match whole {
+            match block.and_then(|block| whole(block, self.deleted_of(number))) {
                 Ok((block, damage)) => {
                     salvaged.blocks.extend(block);
                     salvaged.damage.extend(damage);
@@ -74,5 +57,21 @@ impl Segment {
             }
         }
         Ok(salvaged)
+    }
+}
+
+/// A block if all of it is as it was written; of one in columns that is damaged the events that are whole, if there are any, and the damage. Deleted
+/// events are in neither; nothing is left of a block of which all are.
+fn whole(block: Block, deleted: &[Stretch]) -> Result<(Option<Block>, Option<Damage>), ReadError> {
+    let damage = match block.times().and_then(|_| block.documents()).map(drop) {
+        Ok(()) if deleted.is_empty() => return Ok((Some(block), None)),
+        Ok(()) => return block.without(deleted).map(|rest| (rest, None)),
+        Err(ReadError::Damaged(damage)) => damage,
+        Err(failure) => return Err(failure),
+    };
+    match block.columns().map(|columns| columns.whole_events(deleted)) {
+        Some(Ok(run)) if !run.is_empty() => Ok((Some(Block::in_memory(Arc::new(run))), Some(damage))),
+        None | Some(Ok(_) | Err(ReadError::Damaged(_))) => Err(ReadError::Damaged(damage)),
+        Some(Err(failure)) => Err(failure),
     }
 }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use tamias_query::{ExecError, Parameters, Query, QueryError, RunOptions, Statement};
+use tamias_query::{ExecError, Expression, Parameters, Query, QueryError, RunOptions, Statement};
 use tamias_store::{Deleted, Erased, OpenError, Receipt, ReceiptCheck};
 
-use crate::{EventId, Expression, ReadError, Store};
+use crate::{EventId, ReadError, Store};
 
 /// So many events are deleted at a time.
 const ROUND: usize = 100_000;

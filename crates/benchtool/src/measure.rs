@@ -1,6 +1,40 @@
-//! What several runs of one thing say: the percentile and its distance to the extremes.
+//! The time of a run, and what several runs of one thing say: the percentile and its distance to the extremes.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use crate::cli::Clock;
+
+/// A run that is being timed.
+pub(crate) enum Stopwatch {
+    Wall(Instant),
+    /// What the process had used of the processors when the run began.
+    #[cfg(unix)]
+    Processor(Duration),
+}
+
+impl Stopwatch {
+    pub(crate) fn start(clock: Clock) -> Stopwatch {
+        match clock {
+            Clock::Wall => Stopwatch::Wall(Instant::now()),
+            #[cfg(unix)]
+            Clock::Processor => Stopwatch::Processor(processor_time()),
+        }
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        match self {
+            Stopwatch::Wall(started) => started.elapsed(),
+            #[cfg(unix)]
+            Stopwatch::Processor(before) => processor_time().saturating_sub(*before),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
 
 /// The durations of at least one run, in order.
 #[derive(Debug)]

@@ -3,19 +3,22 @@
 //! Equality is that of the language: `1` and `1.0` are one key. Most keys come again in the spelling in which they came before, and are
 //! found by it; only a spelling that is new is evaluated.
 
-use crate::allocated::{is_almost_full, vec_bytes};
+mod slots;
+
+use crate::allocated::vec_bytes;
 use crate::chunk::value_of;
 use crate::value::canonical;
 use foldhash::fast::RandomState;
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry as Slot;
+use slots::{Glance, Slots};
 use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
 
 /// A table of keys, each of some owner: the keys of two owners have nothing to do with one another.
 #[derive(Default)]
 pub(crate) struct KeyTable {
-    entries: HashTable<Entry>,
+    slots: Slots,
+    /// In the order in which they were added: of those of a key its canonical text is the first, if it has one.
+    entries: Vec<Entry>,
     /// The spellings and the canonical texts of the keys.
     text: Vec<u8>,
     hasher: RandomState,
@@ -23,21 +26,23 @@ pub(crate) struct KeyTable {
     len: u32,
     /// Of each small whole number one more than the number of its entry, of the first owner; 0 if it has none.
     wholes: Vec<u32>,
-    /// Where the text stands that was added last.
-    last: Range<usize>,
     scratch: Vec<u8>,
 }
 
 /// Whole numbers of no more digits are found without the table.
 const WHOLE_DIGITS_MAX: usize = 5;
 
+#[derive(Clone, Copy, Default)]
 struct Entry {
-    hash: u64,
     start: usize,
     len: u32,
     owner: u32,
     number: u32,
 }
+
+/// A spelling that a table keeps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept(u32);
 
 /// Stands before a canonical text, and before no spelling.
 const CANONICAL: u8 = 0;
@@ -134,7 +139,8 @@ impl Found {
 
 impl KeyTable {
     /// How many keys there are.
-    pub(crate) fn len(&self) -> usize {
+    #[cfg(test)]
+    fn len(&self) -> usize {
         self.len as usize
     }
 
@@ -146,28 +152,21 @@ impl KeyTable {
         keys: impl Iterator<Item = &'k [u8]>,
         known: &mut Vec<u32>,
     ) {
-        const TOGETHER: usize = 32;
         known.clear();
         let mut keys = keys.peekable();
         while keys.peek().is_some() {
-            let mut some: [(&[u8], u64); TOGETHER] = [(&[], 0); TOGETHER];
+            // Each step reads what the one before has told for all of them, so that these reads do not wait for one another.
+            let mut some = [(&[][..], Glance::default()); TOGETHER];
             let mut count = 0;
             for (place, key) in some.iter_mut().zip(keys.by_ref()) {
-                *place = (key, self.hash(owner, key));
+                *place = (key, self.slots.glance(self.hash(owner, key)));
                 count += 1;
             }
-            let mut found = [None; TOGETHER];
-            for (found, (_, hash)) in found.iter_mut().zip(&some) {
-                let of_hash = |entry: &Entry| entry.hash == *hash && entry.owner == owner;
-                *found =
-                    self.entries.find(*hash, of_hash).map(|entry| (entry.start, entry.len, entry.number));
-            }
-            for (found, (key, _)) in found.iter().zip(&some).take(count) {
-                let same = found.filter(|(start, len, _)| {
-                    *len as usize == key.len()
-                        && self.text.get(*start..).is_some_and(|text| begins_with(text, key))
-                });
-                known.push(same.map_or(0, |(.., number)| number.saturating_add(1)));
+            let found = some.map(|(_, glance)| self.slots.likely(glance));
+            let found = found.map(|place| self.entries.get(place? as usize).copied());
+            for (entry, (key, _)) in found.iter().zip(&some).take(count) {
+                let same = entry.as_ref().filter(|entry| self.is(entry, owner, key));
+                known.push(same.map_or(0, |entry| entry.number.saturating_add(1)));
             }
         }
     }
@@ -216,29 +215,32 @@ impl KeyTable {
     }
 
     #[inline]
-    fn hash(&self, owner: u32, bytes: &[u8]) -> u64 {
+    fn hash(&self, owner: u32, bytes: &[u8]) -> u32 {
         let mut hasher = self.hasher.build_hasher();
         hasher.write_u32(owner);
         hasher.write(bytes);
-        hasher.finish()
+        (hasher.finish() >> 32) as u32
+    }
+
+    /// Whether an entry is that of an owner's text.
+    #[inline]
+    fn is(&self, entry: &Entry, owner: u32, bytes: &[u8]) -> bool {
+        entry.owner == owner
+            && entry.len as usize == bytes.len()
+            && self.text.get(entry.start..).is_some_and(|text| begins_with(text, bytes))
     }
 
     #[inline]
-    fn look_up(&self, hash: u64, owner: u32, bytes: &[u8]) -> Option<u32> {
-        let text = &self.text;
-        let is_it = |entry: &Entry| {
-            entry.hash == hash
-                && entry.owner == owner
-                && entry.len as usize == bytes.len()
-                && text.get(entry.start..).is_some_and(|text| begins_with(text, bytes))
-        };
-        self.entries.find(hash, is_it).map(|entry| entry.number)
+    fn look_up(&self, hash: u32, owner: u32, bytes: &[u8]) -> Option<u32> {
+        let entry = |place: u32| self.entries.get(place as usize);
+        let is_it = |place| entry(place).is_some_and(|entry| self.is(entry, owner, bytes));
+        self.slots.find(hash, is_it).and_then(entry).map(|entry| entry.number)
     }
 
     /// Adds a spelling that is new: to the key that it spells, if that is known.
     #[cold]
     #[inline(never)]
-    fn add(&mut self, hash: u64, owner: u32, spelling: Spelling<'_>) -> Found {
+    fn add(&mut self, hash: u32, owner: u32, spelling: Spelling<'_>) -> Found {
         let is_canonical = match spelling {
             Spelling::Value { json, ci } => !ci && is_its_only_spelling(json),
             Spelling::Parts(parts) => parts.are_the_only_spellings(),
@@ -280,33 +282,30 @@ impl KeyTable {
         number
     }
 
-    fn insert(&mut self, hash: u64, owner: u32, bytes: &[u8], number: u32) {
-        let start = self.text.len();
+    fn insert(&mut self, hash: u32, owner: u32, bytes: &[u8], number: u32) {
+        self.slots.insert(hash, self.entries.len() as u32);
+        self.entries.push(Entry { start: self.text.len(), len: bytes.len() as u32, owner, number });
         self.text.extend_from_slice(bytes);
-        self.last = start..self.text.len();
-        let entry = Entry { hash, start, len: bytes.len() as u32, owner, number };
-        if let Slot::Vacant(place) = self.entries.entry(hash, |_| false, |entry| entry.hash) {
-            place.insert(entry);
-        }
     }
 
-    /// Where the spelling stands that was new last.
-    pub(crate) fn last_spelling(&self) -> Range<usize> {
-        self.last.clone()
+    /// The spelling that was new last.
+    pub(crate) fn last_spelling(&self) -> Kept {
+        Kept(self.entries.len().saturating_sub(1) as u32)
     }
 
     /// The text of a spelling.
-    pub(crate) fn spelling(&self, range: &Range<usize>) -> &[u8] {
-        self.text.get(range.clone()).unwrap_or_default()
+    pub(crate) fn spelling(&self, Kept(place): Kept) -> &[u8] {
+        self.entries.get(place as usize).map_or(&[], |entry| self.text_of(entry))
+    }
+
+    fn text_of(&self, entry: &Entry) -> &[u8] {
+        self.text.get(entry.start..entry.start + entry.len as usize).unwrap_or_default()
     }
 
     /// What it has held in memory at most, in bytes; soon before it grows also what it will hold while it does. It never becomes less.
     pub(crate) fn bytes(&self) -> usize {
-        // While a table grows there is one of half the size beside it.
-        let entries = self.entries.num_buckets() * (size_of::<Entry>() + 1) / 2 * 3;
-        let will_grow = is_almost_full(self.entries.len(), self.entries.capacity());
-        let entries = if will_grow { 2 * entries } else { entries };
-        entries + vec_bytes(&self.text) + self.wholes.capacity() * size_of::<u32>()
+        let wholes = self.wholes.capacity() * size_of::<u32>();
+        self.slots.bytes() + vec_bytes(&self.entries) + vec_bytes(&self.text) + wholes
     }
 
     /// Takes in the keys of another table, whose owners are called otherwise there: for each of its keys `each` is told the
@@ -333,36 +332,46 @@ impl KeyTable {
         owner_of: impl Fn(u32) -> u32,
         mut each: impl FnMut(&KeyTable, u32, u32, Found) -> Result<(), E>,
     ) -> Result<(), E> {
-        // Spellings that are no key's first are found again when they come again. Those of new keys keep their order.
-        let mut firsts: Vec<Option<&Entry>> = Vec::new();
-        firsts.resize_with(other.len(), || None);
-        for entry in &other.entries {
-            if let Some(first) = firsts.get_mut(entry.number as usize) {
-                let text = |entry: &Entry| other.text.get(entry.start).copied();
-                // Its canonical text, where it has one: else its only spelling.
-                if first.is_none() || text(entry) == Some(CANONICAL) {
-                    *first = Some(entry);
-                }
+        // The first entry of each key, which has a number of its own; its other spellings are found again when they come again. New keys keep their order.
+        let mut next = 0;
+        let firsts = other.entries.iter().filter(|entry| {
+            let is_first = entry.number == next;
+            next += u32::from(is_first);
+            is_first
+        });
+        let mut firsts = firsts.peekable();
+        while firsts.peek().is_some() {
+            let mut some = [(Entry::default(), 0, Glance::default()); TOGETHER];
+            let mut count = 0;
+            for (place, entry) in some.iter_mut().zip(firsts.by_ref()) {
+                let owner = owner_of(entry.owner);
+                *place = (*entry, owner, self.slots.glance(self.hash(owner, other.text_of(entry))));
+                count += 1;
             }
-        }
-        for (number, entry) in (0..).zip(firsts) {
-            let Some(entry) = entry else { continue };
-            let bytes = other.text.get(entry.start..entry.start + entry.len as usize).unwrap_or_default();
-            let owner = owner_of(entry.owner);
-            let hash = self.hash(owner, bytes);
-            let found = match self.look_up(hash, owner, bytes) {
-                Some(known) => Found::Known(known),
-                None => {
-                    let next = self.next();
-                    self.insert(hash, owner, bytes, next);
-                    Found::New(next)
-                }
-            };
-            each(self, owner, number, found)?;
+            let found = some.map(|(.., glance)| self.slots.likely(glance));
+            let found = found.map(|place| self.entries.get(place? as usize).copied());
+            for ((entry, owner, glance), likely) in some.iter().zip(&found).take(count) {
+                let bytes = other.text_of(entry);
+                let likely = likely.as_ref().filter(|likely| self.is(likely, *owner, bytes));
+                // One of those before it may have been added in the meantime.
+                let known = likely.map(|entry| entry.number);
+                let found = match known.or_else(|| self.look_up(glance.hash(), *owner, bytes)) {
+                    Some(known) => Found::Known(known),
+                    None => {
+                        let next = self.next();
+                        self.insert(glance.hash(), *owner, bytes, next);
+                        Found::New(next)
+                    }
+                };
+                each(self, *owner, entry.number, found)?;
+            }
         }
         Ok(())
     }
 }
+
+/// So many keys are looked up together.
+const TOGETHER: usize = 32;
 
 /// A small whole number without a sign, as it is written.
 #[inline]

@@ -79,7 +79,9 @@ pub use row_batch::{RowBatch, TypedColumn, TypedValue};
 pub use rows::Rows;
 pub use source::{Block, Cache, Direction, Source};
 pub use span::Span;
-pub use statistics::{FalseStatistics, check_statistics, collect_statistics};
+pub use statistics::{
+    FalseStatistics, check_statistics, collect_statistics, pack_statistics, unpack_statistics,
+};
 pub use stats::{Stats, Technique};
 pub use stored::{Documents, SourceError, Times};
 pub use value::{Kind, PLACES_MAX, VALUE_BYTES_MAX};

@@ -39,8 +39,10 @@ pub(crate) struct Events {
     pub(crate) names: Vec<Box<str>>,
     /// Whether the documents are looked into at all.
     pub(crate) reads_documents: bool,
-    /// Whether more of them is read than the names: `@Properties`, or a message to be rendered.
-    pub(crate) reads_whole: bool,
+    /// Whether the condition, or what is unnested, reads more of them than the names: `@Properties`, or a message to be rendered.
+    pub(crate) condition_reads_whole: bool,
+    /// Whether rows or groups do.
+    pub(crate) output_reads_whole: bool,
     /// So many of them are read before `where`, the others for hits only.
     pub(crate) filter_names: usize,
     /// So many of the names are other readings of dotted paths: few events have them beside the first.
@@ -94,6 +96,13 @@ pub(crate) struct Aggregate {
     pub(crate) argument: Expr,
 }
 
+impl Events {
+    /// Whether more of documents is read than the names.
+    pub(crate) fn reads_whole(&self) -> bool {
+        self.condition_reads_whole || self.output_reads_whole
+    }
+}
+
 impl Plan {
     /// Of what kind each column's values are, where that is certain.
     pub(crate) fn column_kinds(&self) -> Vec<Certain> {
@@ -132,7 +141,7 @@ impl Plan {
             flat_names: events.flat_names,
             slots: Slots { condition: events.filter_names, output: self.output.slots() },
             unnested: events.unnest.len(),
-            reads_whole: events.reads_whole,
+            reads_whole: events.reads_whole(),
         })));
     }
 }

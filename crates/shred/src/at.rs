@@ -10,6 +10,7 @@ use crate::group::{Group, GroupReader};
 use crate::number::{self, Plain};
 use crate::path::{ROOT, Step};
 use crate::shape::{Leaf, Token};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// What the events of a group have at a path. Of a key that comes twice in an object the last counts.
@@ -72,6 +73,48 @@ impl Group {
             way.push(at);
         }
         Some(way)
+    }
+
+    /// The keys of the documents' top level, as they spell them; none where a document has one twice, or is kept as text. Takes time linear in the
+    /// shapes.
+    ///
+    /// ```
+    /// # use tamias_shred::{Event, Group, encode};
+    /// let keys = |documents: &[&str]| {
+    ///     let events = documents.iter().map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    ///     let encoded = encode(&events.collect::<Vec<_>>())?;
+    ///     Ok::<_, Box<dyn std::error::Error>>(Group::open(&encoded.directory)?.keys())
+    /// };
+    /// assert_eq!(keys(&[r#"{"a":{"c":1}}"#, r#"{"b":2,"a":3}"#])?, Some(vec!["a".into(), "b".into()]));
+    /// assert_eq!(keys(&[r#"{"a":1,"a":2}"#])?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn keys(&self) -> Option<Vec<Box<str>>> {
+        let mut keys = BTreeSet::new();
+        for shape in self.shapes_of(0) {
+            let (first, tokens) = self.directory().shapes.get(*shape as usize)?.split_first()?;
+            let Token::Open(_) = first else { return None };
+            let (mut depth, mut own) = (0usize, BTreeSet::new());
+            for token in tokens {
+                if depth == 0
+                    && let Some(path) = token.path()
+                    && !own.insert(path)
+                {
+                    return None;
+                }
+                match token {
+                    Token::Open(_) => depth += 1,
+                    Token::Close => depth = depth.saturating_sub(1),
+                    Token::Leaf(..) => {}
+                }
+            }
+            keys.append(&mut own);
+        }
+        let key = |path: u32| match self.directory().paths.step(path) {
+            Some((_, Step::Key(key))) => std::str::from_utf8(key.as_ref()).ok().map(Box::from),
+            Some((_, Step::Element)) | None => None,
+        };
+        keys.into_iter().map(key).collect()
     }
 
     /// Where a path leads to in a shape: at each level the last member of that key.
@@ -186,11 +229,12 @@ impl<'g> GroupReader<'g> {
         columns
     }
 
-    /// Calls for each event that has something with its row, its site, and the place of its value in the site's column.
+    /// Calls for each event that has something with its row, its site, which of all columns that is in, and the place of its value there.
+    #[inline(always)]
     fn each_site(
         &mut self,
         sites: &[Option<Site>],
-        mut act: impl FnMut(usize, &Site, usize) -> Result<(), DecodeError>,
+        mut act: impl FnMut(usize, &Site, usize, usize) -> Result<(), DecodeError>,
     ) -> Result<(), DecodeError> {
         let columns = Self::columns_of(sites);
         // By how much each of these columns moves on behind an event of each shape.
@@ -212,7 +256,7 @@ impl<'g> GroupReader<'g> {
             let code = *code as usize;
             if let (Some(Some(site)), Some(place)) = (sites.get(code), places.get(code)) {
                 let nth = site.column.map_or(0, |(_, nth)| nth as usize);
-                act(row, site, cursors.get(*place).copied().unwrap_or_default() + nth)?;
+                act(row, site, *place, cursors.get(*place).copied().unwrap_or_default() + nth)?;
             }
             for (place, count) in steps.get(code).into_iter().flatten() {
                 if let Some(cursor) = cursors.get_mut(*place) {
@@ -242,35 +286,37 @@ impl<'g> GroupReader<'g> {
             let values = std::mem::take(values);
             return Ok(Some(Numbers { rows: None, values, scale: 0, spelled: None }));
         }
-        let (mut rows, mut values, mut scales) = (Vec::new(), Vec::new(), Vec::new());
-        let mut scale = 0;
-        self.each_site(sites, |row, site, at| {
-            let column = site.column.map_or(0, |(column, _)| column);
-            let column = columns.iter().find(|(number, _)| *number == column);
-            let (mantissa, own) = match column.map(|(_, values)| values) {
-                Some(ColumnValues::Simple(Values::Whole(values))) => (values.get(at).copied(), 0),
-                Some(ColumnValues::Simple(Values::Decimals(decimals))) => match decimals.plain(at) {
-                    Some(plain) => (Some(plain.mantissa), plain.scale),
-                    None => (None, 0),
-                },
-                Some(_) | None => (None, 0),
+        let scale = columns.iter().map(|(_, values)| match values {
+            ColumnValues::Simple(Values::Decimals(decimals)) => decimals.scale_max(),
+            _ => 0,
+        });
+        let scale = scale.max().unwrap_or_default();
+        let room = events.min(columns.iter().map(|(_, values)| values.len()).sum());
+        let (mut rows, mut values) = (Vec::with_capacity(room), Vec::with_capacity(room));
+        let mut scales = Vec::with_capacity(room);
+        let mut is_one_scale = true;
+        self.each_site(sites, |row, _, column, at| {
+            let number = match columns.get(column).map(|(_, values)| values) {
+                Some(ColumnValues::Simple(Values::Whole(values))) => {
+                    values.get(at).map(|value| (*value, 0, 0))
+                }
+                Some(ColumnValues::Simple(Values::Decimals(decimals))) => decimals.counted(at),
+                Some(_) | None => None,
             };
+            let (mantissa, counted, spelled) =
+                number.ok_or(malformed("fewer values than its shapes need"))?;
+            let power = POWERS.get(usize::from(scale - counted));
+            let aligned = power.and_then(|power| mantissa.checked_mul(*power));
+            is_one_scale &= aligned.is_some();
             rows.push(row as u32);
-            values.push(mantissa.ok_or(malformed("fewer values than its shapes need"))?);
-            scales.push(own);
-            scale = scale.max(own);
+            values.push(aligned.unwrap_or_default());
+            scales.push(spelled);
             Ok(())
         })?;
-        let is_uniform = scales.iter().all(|own| *own == scale);
-        if !is_uniform {
-            for (value, own) in values.iter_mut().zip(&scales) {
-                let power = 10i64.checked_pow(u32::from(scale - own));
-                match power.and_then(|power| value.checked_mul(power)) {
-                    Some(aligned) => *value = aligned,
-                    None => return Ok(None),
-                }
-            }
+        if !is_one_scale {
+            return Ok(None);
         }
+        let is_uniform = scales.iter().all(|own| *own == scale);
         Ok(Some(Numbers {
             rows: (rows.len() != events).then_some(rows),
             values,
@@ -313,7 +359,7 @@ impl<'g> GroupReader<'g> {
             codes = coded.codes;
         }
         let mut by_row = vec![0u32; group.events()];
-        self.each_site(sites, |row, site, at| {
+        self.each_site(sites, |row, site, _, at| {
             let code = match site.leaf {
                 Some(Leaf::True) => 1,
                 Some(Leaf::False) => 2,

@@ -17,16 +17,16 @@ use crate::grouping::{self, Counts};
 use crate::learn::{Learned, Learner};
 use crate::number;
 use crate::pattern::Gap;
-use crate::refer::Walk;
+use crate::refer;
 use crate::shape::Leaf;
 use crate::texts::TextList;
 
 /// Encodings are tried on so many bytes of texts.
-const SAMPLE_BYTES: usize = 8 << 10;
+const SAMPLE_BYTES: usize = 4 << 10;
 
 /// HEURISTIC: fewer bytes are taken not to shrink. To compress them takes as long as some thousand of others, and says little of how they
 /// compress among those that share their frame.
-const SAMPLE_BYTES_MIN: usize = 512;
+const SAMPLE_BYTES_MIN: usize = 1024;
 
 /// So many places of a column make up a sample.
 const SAMPLE_PARTS: usize = 4;
@@ -75,27 +75,36 @@ impl Plan<'_> {
         match self {
             Plan::Numbers(numbers) => *numbers = Cow::Owned(by),
             Plan::Dictionary(distinct) => distinct.codes = by,
-            Plan::Templates(learner) => learner.codes = by,
             Plan::Fractions { .. }
             | Plan::Instants(_)
             | Plan::Positions(_)
+            | Plan::Templates(_)
             | Plan::Strings
             | Plan::Texts(_) => {}
         }
     }
 }
 
-/// Encodes all columns.
+/// What the texts of a column were taken apart to, by its templates: each text is the literals of its template, with what other columns have
+/// and what the holes of its own hold between them.
+pub(crate) struct Parts {
+    /// For each text its template.
+    pub(crate) codes: Vec<i64>,
+    /// For each template what its own holes hold.
+    pub(crate) held: Vec<Vec<TextList>>,
+}
+
+/// Encodes all columns; beside each that has templates, what its texts were taken apart to.
 pub(crate) fn encode(
     dissection: &Dissection<'_>,
     bytes: usize,
     events: &[u64],
     frames: &mut FrameWriter,
-) -> Vec<Column> {
+) -> (Vec<Column>, Vec<Option<Parts>>) {
     let little = bytes / LITTLE;
     let mut plans: Vec<Plan<'_>> = dissection.columns.iter().map(|column| plan(column, little)).collect();
     let wanted: Vec<bool> = plans.iter().map(|plan| matches!(plan, Plan::Texts(_))).collect();
-    let learners = Walk::over(dissection, &wanted);
+    let learners = refer::learn(dissection, &wanted);
     for ((plan, learner), column) in plans.iter_mut().zip(learners).zip(&dissection.columns) {
         if let Plan::Texts(distinct) = plan {
             *plan = texts(&column.values.texts, distinct.take(), learner, frames);
@@ -104,20 +113,24 @@ pub(crate) fn encode(
     let grouper = Grouper::of(dissection);
     let columns = dissection.columns.iter().zip(plans).enumerate();
     columns
-        .map(|(number, (column, mut plan))| {
+        .map(|(number, (column, plan))| {
             let by_shape = plan.numbers().and_then(|numbers| grouper.group(number, numbers));
             let grouped = by_shape.is_some();
-            by_shape.into_iter().for_each(|numbers| plan.replace_numbers(numbers));
-            let encoding = write(&column.values.texts, plan, events, frames);
-            Column {
-                path: column.path,
-                kind: column.kind,
-                count: column.values.texts.len(),
-                grouped,
-                encoding,
-            }
+            let texts = &column.values.texts;
+            let (encoding, parts) = match plan {
+                Plan::Templates(learner) => {
+                    let (templates, parts) = templates(texts, learner, by_shape, frames);
+                    (Encoding::Templates(templates), Some(parts))
+                }
+                mut plan => {
+                    by_shape.into_iter().for_each(|numbers| plan.replace_numbers(numbers));
+                    (Encoding::Simple(simple(texts, plan, events, frames)), None)
+                }
+            };
+            let (path, kind, count) = (column.path, column.kind, texts.len());
+            (Column { path, kind, count, grouped, encoding }, parts)
         })
-        .collect()
+        .unzip()
 }
 
 /// Puts the numbers or codes of columns into the order of shapes, where that pays.
@@ -185,13 +198,6 @@ fn plan(column: &RawColumn, little: usize) -> Plan<'_> {
     Plan::Texts(distinct)
 }
 
-fn write(all: &TextList, plan: Plan<'_>, events: &[u64], frames: &mut FrameWriter) -> Encoding {
-    match plan {
-        Plan::Templates(learner) => Encoding::Templates(templates(all, learner, frames)),
-        plan => Encoding::Simple(simple(all, plan, events, frames)),
-    }
-}
-
 /// Writes values by themselves; texts for which nothing better was planned as they are.
 fn simple(all: &TextList, plan: Plan<'_>, events: &[u64], frames: &mut FrameWriter) -> Simple {
     match plan {
@@ -248,27 +254,34 @@ fn estimate(learner: &Learner, ratio: &Ratio) -> usize {
     codes / 2 + ratio.estimate(learner.rest_bytes) + learner.patterns.iter().map(held).sum::<usize>()
 }
 
-fn templates(all: &TextList, learner: Learner, frames: &mut FrameWriter) -> Templates {
+/// Writes texts by template; `by_shape` are the codes in that order, if they are to be.
+fn templates(
+    all: &TextList,
+    learner: Learner,
+    by_shape: Option<Vec<i64>>,
+    frames: &mut FrameWriter,
+) -> (Templates, Parts) {
     let rest = learner.rest(all);
     let pieces = vec![(Vec::new(), Hole::Own(leaf(&rest, frames)))];
     let mut templates = vec![Template { pieces, tail: Vec::new(), uses: rest.len() }];
+    let mut held = vec![vec![rest]];
     for learned in learner.patterns {
-        let held: Vec<TextList> = learned.held(all).collect();
+        let own: Vec<TextList> = learned.held(all).collect();
         let Learned { pattern, uses, .. } = learned;
-        let mut held = held.iter();
+        let mut next = own.iter();
         let mut pieces = Vec::with_capacity(pattern.pieces.len());
         for (literal, gap) in pattern.pieces {
             let hole = match gap {
                 Gap::Reference(column) => Hole::Reference(column),
-                _ => {
-                    Hole::Own(held.next().map_or(Simple::Whole(Ints::Constant(0)), |held| leaf(held, frames)))
-                }
+                _ => Hole::Own(next.next().map_or(Simple::Whole(Ints::Constant(0)), |own| leaf(own, frames))),
             };
             pieces.push((literal.bytes, hole));
         }
         templates.push(Template { pieces, tail: pattern.tail, uses });
+        held.push(own);
     }
-    Templates { templates, codes: Ints::encode(&learner.codes, frames) }
+    let codes = Ints::encode(by_shape.as_ref().unwrap_or(&learner.codes), frames);
+    (Templates { templates, codes }, Parts { codes: learner.codes, held })
 }
 
 /// Encodes texts that fill holes.

@@ -1,15 +1,15 @@
-//! Encodes a group, and proves it by decoding.
+//! Encodes a group, with its proof.
 
 use tamias_json::Offsets;
 
-use crate::choose;
+use crate::choose::{self, Parts};
 use crate::directory::{Directory, List, encode_unsigned, within_limits};
 use crate::dissect::{Dissection, Dissector, RawValues};
 use crate::encoding::ints::Ints;
 use crate::error::EncodeError;
 use crate::frame::FrameWriter;
-use crate::group::Group;
 use crate::limits::{DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
+use crate::proof;
 
 /// An event to be stored: a minified JSON object, when it happened, and when it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,58 +132,73 @@ impl Encoder {
         if bytes > if events.len() > 1 { GROUP_BYTES_MAX } else { DOCUMENT_BYTES_MAX } {
             return Err(EncodeError::TooLong { bytes });
         }
-        let mut as_text = vec![false; events.len()];
-        // What looked like JSON to the scanner and was none differs the first time, and is text the second.
-        for _ in 0..2 {
-            let Some(encoded) = self.attempt(events, bytes, &as_text)? else { break };
-            match differing(&encoded, events) {
-                Some(rows) if rows.is_empty() => return Ok(encoded),
-                Some(rows) => rows.into_iter().for_each(|row| as_text[row] = true),
-                None => break,
-            }
-        }
-        as_text.fill(true);
-        match self.attempt(events, bytes, &as_text)? {
-            Some(encoded) if differing(&encoded, events).is_some_and(|rows| rows.is_empty()) => {
-                Ok(Encoded { fell_back: true, ..encoded })
-            }
-            _ => Err(EncodeError::Proof),
-        }
-    }
-
-    /// Encodes a group, some documents of it as text; nothing where it would be more than a reader allows.
-    fn attempt(
-        &mut self,
-        events: &[Event<'_>],
-        bytes: usize,
-        as_text: &[bool],
-    ) -> Result<Option<Encoded>, EncodeError> {
-        let mut dissector = Dissector::new(&mut self.spare);
-        for (event, as_text) in events.iter().zip(as_text) {
-            if *as_text {
-                dissector.text(event.document);
-            } else {
-                dissector.document(event.document, &mut self.offsets);
-            }
-        }
-        let dissection = dissector.finish();
-        let written = write(events, bytes, &dissection, &mut self.frames);
-        dissection.recycle(&mut self.spare);
+        let encoded = match self.attempt(events, bytes, false)? {
+            Some(encoded) => Some(encoded),
+            None => self.attempt(events, bytes, true)?.map(|encoded| Encoded { fell_back: true, ..encoded }),
+        };
         // A single document may be a hundred times as large as a group: what only that needs is given back.
         if bytes > GROUP_BYTES_MAX {
             self.offsets = Offsets::new();
         }
-        written
+        encoded.ok_or(EncodeError::Proof)
+    }
+
+    /// Encodes a group; nothing where it would be more than a reader allows, or does not come back.
+    fn attempt(
+        &mut self,
+        events: &[Event<'_>],
+        bytes: usize,
+        as_text: bool,
+    ) -> Result<Option<Encoded>, EncodeError> {
+        let dissection = self.dissect(events, as_text);
+        let written = write(events, bytes, &dissection, &mut self.frames);
+        let proved = written.map(|written| {
+            written
+                .filter(|written| proof::holds(written, &dissection, events))
+                .map(|written| written.encoded)
+        });
+        dissection.recycle(&mut self.spare);
+        proved
+    }
+
+    /// Takes documents apart. What looked like JSON to the scanner and was none is text the second time.
+    fn dissect<'d>(&mut self, events: &[Event<'d>], as_text: bool) -> Dissection<'d> {
+        let mut as_text = vec![as_text; events.len()];
+        loop {
+            let mut dissector = Dissector::new(&mut self.spare);
+            for (event, as_text) in events.iter().zip(&as_text) {
+                if *as_text {
+                    dissector.text(event.document);
+                } else {
+                    dissector.document(event.document, &mut self.offsets);
+                }
+            }
+            let dissection = dissector.finish();
+            if dissection.faulty.is_empty() {
+                return dissection;
+            }
+            // What is text already is not among them, so this ends.
+            dissection.faulty.iter().for_each(|row| as_text[*row] = true);
+            dissection.recycle(&mut self.spare);
+        }
     }
 }
 
+/// What was written, and what it was made of beside the documents that were taken apart.
+pub(crate) struct Written<'d> {
+    pub(crate) encoded: Encoded,
+    pub(crate) directory: Directory<&'d [u8]>,
+    /// For each column.
+    pub(crate) parts: Vec<Option<Parts>>,
+}
+
 /// Writes what was taken apart; nothing where it would be more than a reader allows.
-fn write(
+fn write<'d>(
     events: &[Event<'_>],
     bytes: usize,
-    dissection: &Dissection<'_>,
+    dissection: &Dissection<'d>,
     frames: &mut FrameWriter,
-) -> Result<Option<Encoded>, EncodeError> {
+) -> Result<Option<Written<'d>>, EncodeError> {
     let event_instants: Vec<u64> = events.iter().map(|event| event.instant).collect();
     let instants = encode_unsigned(event_instants.iter().copied(), frames);
     let arrivals = encode_unsigned(events.iter().map(|event| event.arrival), frames);
@@ -198,7 +213,7 @@ fn write(
             codes: Ints::encode(&list.codes, frames),
         })
         .collect();
-    let columns = choose::encode(dissection, bytes, &event_instants, frames);
+    let (columns, parts) = choose::encode(dissection, bytes, &event_instants, frames);
     let (infos, frames) = frames.finish()?;
     let directory = Directory {
         events: events.len(),
@@ -214,24 +229,11 @@ fn write(
     if !within_limits(&directory) {
         return Ok(None);
     }
-    let directory = directory.write()?;
-    Ok(Some(Encoded { directory, frames, text_bytes: dissection.json_bytes, fell_back: false }))
-}
-
-/// The rows of the documents that do not come back as they were; nothing where anything else does not.
-fn differing(encoded: &Encoded, events: &[Event<'_>]) -> Option<Vec<usize>> {
-    let group = Group::open(&encoded.directory).ok()?;
-    let mut reader = group.read(&encoded.frames);
-    let mut next = events.iter().enumerate();
-    let mut rows = Vec::new();
-    reader
-        .each_document(|document| {
-            rows.extend(next.next().filter(|(_, event)| event.document != document).map(|(row, _)| row));
-        })
-        .ok()?;
-    let (instants, arrivals) = (reader.instants().ok()?, reader.arrivals().ok()?);
-    let equal = next.next().is_none()
-        && instants.iter().eq(events.iter().map(|event| &event.instant))
-        && arrivals.iter().eq(events.iter().map(|event| &event.arrival));
-    equal.then_some(rows)
+    let encoded = Encoded {
+        directory: directory.write()?,
+        frames,
+        text_bytes: dissection.json_bytes,
+        fell_back: false,
+    };
+    Ok(Some(Written { encoded, directory, parts }))
 }

@@ -260,7 +260,10 @@ impl Frames for Vec<Vec<u8>> {
     }
 }
 
-/// Reads parts, verifies each frame at its first use, and keeps the chunk that was decompressed last of each.
+/// So many chunks of a frame are kept: all of a shared one. The columns of one document stand in many chunks, in another order than it has them.
+const KEPT_CHUNKS: usize = SHARED_FRAME_BYTES / CHUNK_BYTES;
+
+/// Reads parts, verifies each frame at its first use, and keeps the chunks that were decompressed last of each.
 pub(crate) struct FrameReader<'f> {
     infos: &'f [FrameInfo],
     source: &'f dyn Frames,
@@ -277,8 +280,8 @@ struct Opened<'f> {
     chunks: Vec<(usize, usize)>,
     /// The first chunk, where it is the dictionary of the others, once it is needed.
     first: Option<Vec<u8>>,
-    /// The chunk decompressed last.
-    held: Option<(usize, Vec<u8>)>,
+    /// The chunks decompressed last, the newest at the end.
+    held: Vec<(usize, Vec<u8>)>,
 }
 
 impl<'f> FrameReader<'f> {
@@ -315,14 +318,20 @@ impl<'f> FrameReader<'f> {
         while from + bytes.len() < to {
             let at = from + bytes.len();
             let (chunk, start) = (at / CHUNK_BYTES, at % CHUNK_BYTES);
-            if opened.held.as_ref().is_none_or(|(held, _)| *held != chunk) {
-                let decompressor = match &mut self.decompressor {
-                    Some(decompressor) => decompressor,
-                    none => none.insert(DCtx::try_create().ok_or(malformed("no memory to decompress with"))?),
-                };
-                self.decompressed += opened.hold(&info, chunk, decompressor)?;
-            }
-            let held = opened.held.as_ref().map_or(&[][..], |(_, bytes)| bytes);
+            let place = match opened.held.iter().rposition(|(held, _)| *held == chunk) {
+                Some(place) => place,
+                None => {
+                    let decompressor = match &mut self.decompressor {
+                        Some(decompressor) => decompressor,
+                        none => {
+                            none.insert(DCtx::try_create().ok_or(malformed("no memory to decompress with"))?)
+                        }
+                    };
+                    self.decompressed += opened.hold(&info, chunk, decompressor)?;
+                    opened.held.len() - 1
+                }
+            };
+            let held = opened.held.get(place).map_or(&[][..], |(_, bytes)| bytes);
             let end = held.len().min(start + to - at);
             bytes.extend_from_slice(held.get(start..end).ok_or(malformed("a part outside its frame"))?);
         }
@@ -345,7 +354,7 @@ impl<'f> FrameReader<'f> {
             Packing::Plain if info.length == info.stored => Vec::new(),
             Packing::Plain => return Err(malformed("a frame's two lengths differ")),
         };
-        *place = Some(Opened { stored, chunks, first: None, held: None });
+        *place = Some(Opened { stored, chunks, first: None, held: Vec::new() });
         Ok(())
     }
 }
@@ -381,7 +390,10 @@ impl Opened<'_> {
         let length =
             |chunk: usize| (info.length as usize).saturating_sub(chunk * CHUNK_BYTES).min(CHUNK_BYTES);
         let mut made = length(chunk) as u64;
-        let mut buffer = self.held.take().map_or_else(Vec::new, |(_, buffer)| buffer);
+        let mut buffer = match self.held.len() {
+            KEPT_CHUNKS.. => self.held.remove(0).1,
+            _ => Vec::new(),
+        };
         let mut dictionary = &[][..];
         if info.packing == Packing::Prefixed {
             let first = match &mut self.first {
@@ -396,13 +408,13 @@ impl Opened<'_> {
             if chunk == 0 {
                 buffer.clear();
                 buffer.extend_from_slice(first);
-                self.held = Some((chunk, buffer));
+                self.held.push((chunk, buffer));
                 return Ok(made);
             }
             dictionary = first;
         }
         decompress(self.stored, &self.chunks, chunk, length(chunk), dictionary, decompressor, &mut buffer)?;
-        self.held = Some((chunk, buffer));
+        self.held.push((chunk, buffer));
         Ok(made)
     }
 }

@@ -310,20 +310,6 @@ impl<'g> GroupReader<'g> {
         Ok((Documents { bytes: out.into_bytes(), ends }, noted))
     }
 
-    /// Calls with each document, which is forgotten after it: what is compared only stays in the processor's cache so. All of them may
-    /// be twice as long as the directory says, so that the encoder learns which document differs.
-    ///
-    /// # Errors
-    /// See [`DecodeError`].
-    pub(crate) fn each_document(&mut self, mut document: impl FnMut(&[u8])) -> Result<(), DecodeError> {
-        let mut out = Output::new(self.group.directory.bytes * 2);
-        self.each(&mut out, None, |out| {
-            document(out.bytes());
-            out.clear();
-        })?;
-        Ok(())
-    }
-
     /// Appends each document to an output, and calls after each.
     fn each(
         &mut self,

@@ -34,10 +34,9 @@ fn mix_member(hash: u64, key: &[u8], kind: u8) -> u64 {
     if let (Some(first), Some(last)) = (key.first_chunk::<8>(), key.last_chunk::<8>()) {
         let mut hash = mix(hash, u64::from_le_bytes(*first));
         if key.len() > 16 {
-            for word in key[8..key.len() - 8].chunks(8) {
-                let mut bytes = [0; 8];
-                bytes[..word.len()].copy_from_slice(word);
-                hash = mix(hash.rotate_left(5), u64::from_le_bytes(bytes));
+            // What is left at the end is in the last word.
+            for word in key[8..].as_chunks().0 {
+                hash = mix(hash.rotate_left(5), u64::from_le_bytes(*word));
             }
         }
         mix(hash.rotate_left(5), u64::from_le_bytes(*last))

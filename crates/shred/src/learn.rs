@@ -6,7 +6,7 @@ use std::ops::Range;
 use foldhash::fast::FixedState;
 
 use crate::limits::TEMPLATES_MAX;
-use crate::pattern::{Candidate, Head, Pattern};
+use crate::pattern::{Candidates, Head, Pattern};
 use crate::texts::TextList;
 
 /// The templates of a column while they are found.
@@ -92,14 +92,16 @@ impl Learner {
         texts_at(column, self.rest.iter())
     }
 
-    /// Takes the next text of the column, which stands at `at` in its bytes. `value` gives what a column's cursor stands at, `candidates` all values of the event.
-    pub(crate) fn text<'d>(
+    /// Takes the next text of its column, which stands at `at` in its bytes. `value` gives what a column's cursor stands at, `candidates` all
+    /// values around the text.
+    pub(crate) fn text<'c, 'd: 'c>(
         &mut self,
+        column: u32,
         text: &'d [u8],
         at: usize,
         shape: u32,
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
-        candidates: impl FnOnce() -> Vec<Candidate<'d>>,
+        candidates: impl FnOnce() -> &'c Candidates<'d>,
     ) {
         let seen = self.codes.len();
         if seen >= PROBE && seen.is_power_of_two() {
@@ -108,8 +110,9 @@ impl Learner {
         if self.given_up {
             return;
         }
-        let found =
-            self.known_for(text, shape, value).or_else(|| self.new_for(text, shape, value, candidates));
+        let found = self
+            .known_for(text, shape, value)
+            .or_else(|| self.new_for(column, text, shape, value, candidates));
         match found {
             Some(number) => {
                 let learned = &mut self.patterns[number as usize];
@@ -173,12 +176,13 @@ impl Learner {
         own.insert(place, number);
     }
 
-    fn new_for<'d>(
+    fn new_for<'c, 'd: 'c>(
         &mut self,
+        column: u32,
         text: &[u8],
         shape: u32,
         value: impl Fn(u32) -> Option<&'d [u8]> + Copy,
-        candidates: impl FnOnce() -> Vec<Candidate<'d>>,
+        candidates: impl FnOnce() -> &'c Candidates<'d>,
     ) -> Option<u32> {
         // HEURISTIC: each template has to serve some four texts, and but few just one, or learning costs more than it saves. The first
         // texts may teach one in four.
@@ -191,7 +195,7 @@ impl Learner {
             return None;
         }
         self.lessons += 1;
-        let pattern = Pattern::of(text, candidates())?;
+        let pattern = Pattern::of(text, candidates(), column)?;
         // A word may run on into what its pattern took for literal; then it does not fit its own text.
         if !pattern.fits(text, value, &mut self.scratch) {
             return None;

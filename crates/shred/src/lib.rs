@@ -27,7 +27,7 @@
 //! ```
 //!
 //! The way of a group: `dissect` takes documents apart, `choose` finds an encoding for each column (`refer`, `learn` and `pattern` find templates),
-//! `frame` and `directory` hold what is written; `group` reads it, `program` and `render` put documents together.
+//! `frame` and `directory` hold what is written; `proof` compares that with what was taken apart; `group` reads it, `program` and `render` put documents together.
 //!
 //! *Invariants*: what is encoded decodes to the same bytes, or is not returned. Any bytes as a group end in an error or in documents,
 //! in bounded time and memory, without a panic. There is no unsafe code. Nothing here knows files, queries, or the names of anybody's keys.
@@ -60,6 +60,7 @@ mod path;
 mod pattern;
 mod point;
 mod program;
+mod proof;
 mod refer;
 mod render;
 mod salvage;

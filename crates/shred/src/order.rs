@@ -21,31 +21,58 @@ const ORDERED_MAX: usize = 256;
 const KINDS: u64 = 2 + Leaf::ALL.len() as u64;
 
 /// Writes shapes. Each is a value's tokens: a leaf, or an object and all in it.
-pub(crate) fn write<'t>(shapes: impl ExactSizeIterator<Item = &'t [Token]>, out: &mut Vec<u8>) {
+pub(crate) fn write<'t>(shapes: impl ExactSizeIterator<Item = &'t [Token]> + Clone, out: &mut Vec<u8>) {
+    // Most shapes have keys that no other one has, and are written in their own order.
+    let mut alike: HashMap<u64, usize, FixedState> = HashMap::default();
+    for tokens in shapes.clone() {
+        *alike.entry(in_any_order(tokens)).or_default() += 1;
+    }
     let mut sets: HashMap<Vec<Token>, usize, FixedState> = HashMap::default();
+    let mut count = 0;
     let mut written = Vec::new();
     let mut heads = Vec::new();
     let mut symbols = Vec::new();
     let mut followers = Followers::default();
     put(&mut heads, shapes.len() as u64);
     for tokens in shapes {
+        if alike.get(&in_any_order(tokens)) == Some(&1) {
+            write_tokens(tokens, &mut written);
+            put(&mut heads, count * 2);
+            count += 1;
+            continue;
+        }
         let mut set = Vec::with_capacity(tokens.len());
         let ordered = sort(tokens, &mut set);
-        let next = sets.len();
         let number = *sets.entry(set).or_insert_with_key(|set| {
             write_tokens(set, &mut written);
-            next
+            count += 1;
+            count as usize - 1
         });
         put(&mut heads, number as u64 * 2 + u64::from(!ordered));
         if !ordered {
             write_order(tokens, &mut followers, &mut symbols);
         }
     }
-    put(out, sets.len() as u64);
+    put(out, count);
     out.append(&mut written);
     out.append(&mut heads);
     put(out, symbols.len() as u64);
     out.append(&mut symbols);
+}
+
+/// A number that shapes of the same keys and kinds have, whatever their order, and others as good as never.
+fn in_any_order(tokens: &[Token]) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let of = |token: &Token| {
+        let number = match *token {
+            Token::Open(path) => u64::from(path) * KINDS + 1,
+            Token::Leaf(path, leaf) => u64::from(path) * KINDS + 2 + leaf as u64,
+            Token::Close => 0,
+        };
+        let mixed = (number + 1).wrapping_mul(ODD);
+        (mixed ^ (mixed >> 29)).wrapping_mul(ODD)
+    };
+    tokens.iter().map(of).fold(0, u64::wrapping_add)
 }
 
 /// Reads what [`write()`] writes.

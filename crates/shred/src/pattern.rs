@@ -163,9 +163,9 @@ impl Pattern {
         same(rest, &self.tail)
     }
 
-    /// The pattern of a text, given the other values of its event. Nothing where it would tell little.
-    pub(crate) fn of(text: &[u8], candidates: Vec<Candidate<'_>>) -> Option<Pattern> {
-        let candidates = ByFirst::of(candidates);
+    /// The pattern of a text of a column, given the other values of its event: those of columns before its own are referred to. Nothing
+    /// where it would tell little.
+    pub(crate) fn of(text: &[u8], candidates: &Candidates<'_>, column: u32) -> Option<Pattern> {
         let mut pattern = Pattern::default();
         let mut literal = Vec::new();
         let mut at = 0;
@@ -181,7 +181,8 @@ impl Pattern {
             }
             let before = text[..at].last().copied().unwrap_or(b' ');
             let begins = !is_word(before) || at == 0 || (at >= 2 && text[at - 2] == b'\\');
-            let found = if begins { reference(text, at, candidates.that_begin_with(rest[0])) } else { None };
+            let found =
+                if begins { reference(text, at, candidates.that_begin_with(rest[0]), column) } else { None };
             let found = found.map(|found| (Gap::Reference(found.column), found.text.len()));
             let found = found.or_else(|| if begins { own(rest) } else { None });
             let Some((gap, length)) = found else {
@@ -229,14 +230,20 @@ fn own(rest: &[u8]) -> Option<(Gap, usize)> {
 }
 
 /// Candidates by their first byte: of those that a text may show at a place, few have it. None is empty.
-struct ByFirst<'d> {
+pub(crate) struct Candidates<'d> {
     sorted: Vec<Candidate<'d>>,
     /// Where those of each first byte begin.
     starts: [usize; 257],
 }
 
-impl<'d> ByFirst<'d> {
-    fn of(candidates: Vec<Candidate<'d>>) -> ByFirst<'d> {
+impl Default for Candidates<'_> {
+    fn default() -> Self {
+        Candidates { sorted: Vec::new(), starts: [0; 257] }
+    }
+}
+
+impl<'d> Candidates<'d> {
+    pub(crate) fn of(candidates: Vec<Candidate<'d>>) -> Candidates<'d> {
         let first =
             |candidate: &Candidate<'_>| usize::from(candidate.text.first().copied().unwrap_or_default());
         let mut starts = [0; 257];
@@ -252,7 +259,7 @@ impl<'d> ByFirst<'d> {
             sorted[*place] = candidate;
             *place += 1;
         }
-        ByFirst { sorted, starts }
+        Candidates { sorted, starts }
     }
 
     fn that_begin_with(&self, byte: u8) -> &[Candidate<'d>] {
@@ -260,11 +267,17 @@ impl<'d> ByFirst<'d> {
     }
 }
 
-/// The value of the event that a text shows from a place on: the longest; among equal ones that whose key is the label before it.
-fn reference<'c, 'd>(text: &[u8], at: usize, candidates: &'c [Candidate<'d>]) -> Option<&'c Candidate<'d>> {
+/// The value of a column before the text's own that the text shows from a place on: the longest; among equal ones that whose key is the
+/// label before it.
+fn reference<'c, 'd>(
+    text: &[u8],
+    at: usize,
+    candidates: &'c [Candidate<'d>],
+    column: u32,
+) -> Option<&'c Candidate<'d>> {
     let rest = &text[at..];
     let fits = |candidate: &&Candidate<'_>| {
-        begins_with(rest, candidate.text) && {
+        candidate.column < column && begins_with(rest, candidate.text) && {
             let after = &rest[candidate.text.len()..];
             let ends = candidate.text.last().is_some_and(|last| !is_word(*last));
             let zeros = candidate.fraction

@@ -52,7 +52,7 @@ impl<'g> GroupReader<'g> {
     /// One document, by its row.
     ///
     /// Of each column that it has, only the chunks or the blocks are decoded that hold its values, of 64 KiB each, the first chunk of
-    /// their frame, and the lengths or codes of the values before.
+    /// their frame, and the lengths or codes of the values before. Columns that share a chunk share its cost.
     ///
     /// ```
     /// # use tamias_shred::{Event, Group, encode};

@@ -1,76 +1,152 @@
-//! Walks over what was taken apart, event by event, and lets the texts of some columns be compared with the other values around them.
+//! Walks over what was taken apart, event by event, and lets the texts of some columns be compared with the other values around them, to
+//! learn their templates.
 
 use crate::dissect::{Dissection, RawColumn};
 use crate::encoding::positions::LENGTH_MAX;
 use crate::learn::Learner;
-use crate::pattern::Candidate;
+use crate::pattern::{Candidate, Candidates};
 use crate::shape::{Leaf, Slot};
 
+/// Of very wide events only so many values are looked for in a text.
+const CANDIDATES_MAX: usize = 512;
+
+/// What was learned of each column that `wanted` names.
+pub(crate) fn learn(dissection: &Dissection<'_>, wanted: &[bool]) -> Vec<Option<Learner>> {
+    let one_length =
+        |column: &RawColumn| column.values.texts.length().is_some_and(|length| length <= LENGTH_MAX);
+    let learners = dissection.columns.iter().zip(wanted);
+    let mut learners: Vec<Option<Learner>> =
+        learners.map(|(column, wanted)| wanted.then(|| Learner::new(one_length(column)))).collect();
+    // Those of the scope for which they were asked last.
+    let mut last = (0, Candidates::default());
+    tour(dissection, wanted, |stop| {
+        let Some(learner) = learners[stop.column as usize].as_mut().filter(|learner| !learner.is_given_up())
+        else {
+            return;
+        };
+        let columns = &dissection.columns;
+        let texts = &columns[stop.column as usize].values.texts;
+        let range = texts.range(stop.index).unwrap_or_default();
+        let (text, at) = (texts.bytes().get(range.clone()).unwrap_or_default(), range.start);
+        let value = |column: u32| columns[column as usize].values.texts.get(stop.cursors[column as usize]);
+        let shape = stop.open.last().copied().unwrap_or_default();
+        learner.text(stop.column, text, at, shape, value, || {
+            if last.0 != stop.scope {
+                last = (stop.scope, candidates(dissection, stop));
+            }
+            &last.1
+        });
+    });
+    learners
+}
+
+/// The values around a text, those nearest first.
+fn candidates<'a>(dissection: &'a Dissection<'_>, stop: Stop<'_>) -> Candidates<'a> {
+    let shapes = stop.open.iter().rev().map(|shape| &dissection.shapes[*shape as usize]);
+    let around = shapes.flat_map(|shape| &shape.layout.columns);
+    let candidate = |(number, _): &(u32, u32)| {
+        let column = &dissection.columns[*number as usize];
+        let text = column.values.texts.get(stop.cursors[*number as usize]);
+        Some(Candidate {
+            column: *number,
+            text: text.filter(|text| !text.is_empty() && column.kind != Leaf::Json)?,
+            key: dissection.paths.last_key_of(column.path),
+            fraction: column.kind == Leaf::Fraction,
+        })
+    };
+    Candidates::of(around.filter_map(candidate).take(CANDIDATES_MAX).collect())
+}
+
+/// A text of a column, and where all columns stand then.
+#[derive(Clone, Copy)]
+struct Stop<'t> {
+    column: u32,
+    /// Its place among the texts of its column.
+    index: usize,
+    /// How far each column was read: what a reference to it means.
+    cursors: &'t [usize],
+    /// The shapes of the values that are open, outermost first.
+    open: &'t [u32],
+    /// Tells the innermost of them from all others.
+    scope: u64,
+}
+
 /// The walk: columns move on when the value around theirs ends, as they do for the reader.
-pub(crate) struct Walk<'a, 'd> {
+struct Tour<'a, 'd> {
     dissection: &'a Dissection<'d>,
-    /// For each column that is to be learned.
-    pub(crate) learners: Vec<Option<Learner>>,
-    /// For each shape that was met its slots that are wanted; nothing while a value of it is open.
-    wanted: Vec<Option<Vec<Slot>>>,
+    /// For each shape its slots that are wanted.
+    wanted: Vec<Vec<Slot>>,
     cursors: Vec<usize>,
     elements: Vec<usize>,
     arrays: Vec<usize>,
-    /// The shapes of the values that are open, outermost first.
     open: Vec<u32>,
+    scopes: u64,
 }
 
-/// Of very wide events only so many values are looked for in a text.
-const CANDIDATES_MAX: usize = 256;
-
-impl<'a, 'd> Walk<'a, 'd> {
-    /// Walks over all documents, with a learner for each column that `wanted` names.
-    pub(crate) fn over(dissection: &'a Dissection<'d>, wanted: &[bool]) -> Vec<Option<Learner>> {
-        let lists = dissection.lists.len();
-        let one_length =
-            |column: &RawColumn| column.values.texts.length().is_some_and(|length| length <= LENGTH_MAX);
-        let learners = dissection.columns.iter().zip(wanted);
-        let learners = learners.map(|(column, wanted)| wanted.then(|| Learner::new(one_length(column))));
-        let mut walk = Walk {
-            dissection,
-            learners: learners.collect(),
-            wanted: vec![None; dissection.shapes.len()],
-            cursors: vec![0; dissection.columns.len()],
-            elements: vec![0; lists],
-            arrays: vec![0; lists],
-            open: Vec::new(),
-        };
-        let documents = dissection.lists.first().map_or(0, |list| list.codes.len());
-        for _ in 0..documents {
-            walk.value(0);
-        }
-        walk.learners
+/// Calls with each text of the columns that are wanted.
+fn tour(dissection: &Dissection<'_>, wanted: &[bool], mut stop: impl FnMut(Stop<'_>)) {
+    let lists = dissection.lists.len();
+    let mut tour = Tour {
+        dissection,
+        wanted: wanted_slots(dissection, wanted),
+        cursors: vec![0; dissection.columns.len()],
+        elements: vec![0; lists],
+        arrays: vec![0; lists],
+        open: Vec::new(),
+        scopes: 0,
+    };
+    let documents = dissection.lists.first().map_or(0, |list| list.codes.len());
+    for _ in 0..documents {
+        tour.value(0, &mut stop);
     }
+}
 
+/// Of each shape the slots of columns that are wanted, and of arrays in which there are any.
+fn wanted_slots(dissection: &Dissection<'_>, wanted: &[bool]) -> Vec<Vec<Slot>> {
+    let mut slots = vec![Vec::new(); dissection.shapes.len()];
+    let mut wanted_lists = vec![false; dissection.lists.len()];
+    // A list in another one comes after it.
+    for (number, list) in dissection.lists.iter().enumerate().rev() {
+        for shape in &list.shapes {
+            let is_wanted = |slot: &&Slot| match **slot {
+                Slot::Column { column, .. } => wanted[column as usize],
+                Slot::Array { list, .. } => wanted_lists[list as usize],
+            };
+            let all = &dissection.shapes[*shape as usize].layout.slots;
+            let own: Vec<Slot> = all.iter().filter(is_wanted).copied().collect();
+            wanted_lists[number] |= !own.is_empty();
+            slots[*shape as usize] = own;
+        }
+    }
+    slots
+}
+
+impl Tour<'_, '_> {
     /// The next element of a list.
-    fn value(&mut self, list: usize) {
+    fn value(&mut self, list: usize, stop: &mut impl FnMut(Stop<'_>)) {
         let dissection = self.dissection;
         let code = dissection.lists[list].codes[self.elements[list]];
         self.elements[list] += 1;
         let shape = dissection.lists[list].shapes[code as usize];
         let layout = &dissection.shapes[shape as usize].layout;
         self.open.push(shape);
-        let wanted = self.wanted[shape as usize].take();
-        let wanted =
-            wanted.unwrap_or_else(|| layout.slots.iter().filter(|slot| self.wants(slot)).copied().collect());
-        for slot in &wanted {
-            match *slot {
-                Slot::Column { column, nth } => self.text(column, nth as usize, shape),
+        self.scopes += 1;
+        let scope = self.scopes;
+        for number in 0..self.wanted[shape as usize].len() {
+            match self.wanted[shape as usize][number] {
+                Slot::Column { column, nth } => {
+                    let index = self.cursors[column as usize] + nth as usize;
+                    stop(Stop { column, index, cursors: &self.cursors, open: &self.open, scope });
+                }
                 Slot::Array { list, nth } => {
                     let list = list as usize;
                     let length = dissection.lists[list].lengths[self.arrays[list] + nth as usize];
                     for _ in 0..length {
-                        self.value(list);
+                        self.value(list, stop);
                     }
                 }
             }
         }
-        self.wanted[shape as usize] = Some(wanted);
         self.open.pop();
         for (column, count) in &layout.columns {
             self.cursors[*column as usize] += *count as usize;
@@ -78,45 +154,5 @@ impl<'a, 'd> Walk<'a, 'd> {
         for (list, count) in &layout.lists {
             self.arrays[*list as usize] += *count as usize;
         }
-    }
-
-    /// Whether there is anything to learn from a slot.
-    fn wants(&self, slot: &Slot) -> bool {
-        match *slot {
-            Slot::Column { column, .. } => self.learners[column as usize].is_some(),
-            Slot::Array { .. } => true,
-        }
-    }
-
-    #[inline]
-    fn text(&mut self, column: u32, nth: usize, shape: u32) {
-        let Walk { dissection, learners, cursors, open, .. } = self;
-        let Some(learner) = learners[column as usize].as_mut().filter(|learner| !learner.is_given_up())
-        else {
-            return;
-        };
-        let columns = &dissection.columns;
-        let texts = &columns[column as usize].values.texts;
-        let range = texts.range(cursors[column as usize] + nth).unwrap_or_default();
-        let (text, at) = (texts.bytes().get(range.clone()).unwrap_or_default(), range.start);
-        let value = |column: u32| columns[column as usize].values.texts.get(cursors[column as usize]);
-        let candidates = || {
-            let shapes = open.iter().rev().map(|shape| &dissection.shapes[*shape as usize]);
-            let around = shapes.flat_map(|shape| &shape.layout.columns).map(|(other, _)| *other);
-            let usable =
-                around.filter(|other| *other < column && columns[*other as usize].kind != Leaf::Json);
-            let candidate = |other: u32| {
-                let text = value(other).filter(|text| !text.is_empty())?;
-                let key = dissection.paths.last_key_of(columns[other as usize].path);
-                Some(Candidate {
-                    column: other,
-                    text,
-                    key,
-                    fraction: columns[other as usize].kind == Leaf::Fraction,
-                })
-            };
-            usable.filter_map(candidate).take(CANDIDATES_MAX).collect()
-        };
-        learner.text(text, at, shape, value, candidates);
     }
 }

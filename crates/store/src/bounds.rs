@@ -9,12 +9,12 @@ use crate::history::Cause;
 use crate::inventory::{Usage, bytes_of};
 use crate::io::Directory;
 use crate::manifest::{Manifest, SegmentEntry};
+use crate::publishing::Publishing;
 use crate::removal::Retention;
 use crate::retire;
 use crate::segment::Written;
 use crate::settings::{self, Settings};
-use crate::writer::{Inner, Writer};
-use std::sync::MutexGuard;
+use crate::writer::Inner;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Manifest {
@@ -50,7 +50,7 @@ impl Inner {
 
     /// Keeps to other settings from now on, and to their bounds at once.
     pub(crate) fn set_settings(&self, settings: Settings) -> Result<(), SealError> {
-        let mut writer = self.lock();
+        let mut writer = self.lock_manifest();
         let manifest = Manifest { settings, ..writer.manifest.clone() };
         if manifest != writer.manifest {
             self.replace_segments(&mut writer, manifest, &[], Written::default(), |_| ())?;
@@ -62,7 +62,7 @@ impl Inner {
 
     /// Takes the segments out that have become too old since the last change.
     pub(crate) fn remove_too_old(&self) -> Result<(), SealError> {
-        let mut writer = self.lock();
+        let mut writer = self.lock_manifest();
         if writer.manifest.too_old(settings::now()).is_empty() {
             return Ok(());
         }
@@ -88,7 +88,7 @@ impl Inner {
     /// Takes the oldest segment out, if the settings say so. False if no room came free: then more of it would be in vain. Where somebody else has made
     /// room since it was looked at, that may do.
     fn make_room(&self, seen: u64) -> bool {
-        let mut writer = self.lock();
+        let mut writer = self.lock_manifest();
         if self.rooms_made.load(Relaxed) != seen {
             return true;
         }
@@ -97,7 +97,7 @@ impl Inner {
         made
     }
 
-    fn make_room_now(&self, writer: &mut MutexGuard<'_, Writer>) -> bool {
+    fn make_room_now(&self, writer: &mut Publishing<'_>) -> bool {
         let directory = &*self.directory;
         let Some(oldest) = writer.manifest.oldest_to_go() else { return false };
         // First what readers held until now, and room for the manifest that it takes.

@@ -144,6 +144,11 @@ pub trait Codec: Send + Sync {
     /// feed; `ends` are the offsets of these line feeds. They have at most 16 MiB: of longer ones nothing is kept.
     fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>);
 
+    /// The statistics of a block in columns as they are kept: there a few bytes are a larger share of all than beside text.
+    fn pack(&self, statistics: Vec<u8>) -> Vec<u8> {
+        statistics
+    }
+
     /// Whether it takes blocks apart into columns at all. If not they are text, whatever [`Options`](crate::Options) say.
     fn makes_columns(&self) -> bool {
         false

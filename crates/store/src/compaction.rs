@@ -174,9 +174,9 @@ impl Inner {
         let mut stats = FlushStats::default();
         let sources = self.lock().manifest.sources.clone();
         let written = self.write_segments(&events, &sources, &mut stats);
-        let mut writer = self.lock();
+        let written = written.map_err(|failure: Failure| self.lock().fail(failure))?;
+        let mut writer = self.lock_manifest();
         writer.stats.add(&stats);
-        let written = written.map_err(|failure: Failure| writer.fail(failure))?;
         let mut manifest = writer.manifest.clone();
         let replaced: Vec<SegmentEntry> =
             manifest.segments.iter().filter(|entry| chosen.contains(&entry.number)).copied().collect();

@@ -227,7 +227,7 @@ impl Inner {
             hits.extend(Hit::of(&Arc::new(segment.read_by(Arc::clone(&plain))), &keys)?);
         }
         drop(state);
-        let mut writer = self.lock();
+        let mut writer = self.lock_manifest();
         let mut manifest = writer.manifest.clone();
         // What was removed meanwhile is gone as well.
         hits.retain(|hit| manifest.segments.iter().any(|entry| entry.number == hit.number));
@@ -250,9 +250,9 @@ impl Inner {
             })
         };
         while may_go_on() && rewrite()? {}
-        let writer = self.lock();
+        let mut writer = self.lock_manifest();
         let Some(erasing) = writer.manifest.erasing.clone() else { return Ok(Erased::default()) };
-        retire::sweep(&*self.directory, &writer.manifest);
+        writer.sweep();
         let held = writer.manifest.holding(&erasing, &*self.directory)?;
         let marked = writer.manifest.segments.iter().filter(|entry| {
             // Those that were not come to are neither.
@@ -276,8 +276,8 @@ impl Inner {
             arrivals: erasing.arrivals.clone(),
         };
         let written = receipt.write(&*self.directory, self.environment.store);
-        let mut writer = self.lock();
-        written.map_err(|failure| writer.fail(failure))?;
+        written.map_err(|failure| self.lock().fail(failure))?;
+        let mut writer = self.lock_manifest();
         if writer.manifest.erasing.as_ref() == Some(&erasing) {
             let manifest = Manifest { erasing: None, ..writer.manifest.clone() };
             self.replace_segments(&mut writer, manifest, &[], Written::default(), |_| ())?;

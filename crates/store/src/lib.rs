@@ -50,6 +50,7 @@ mod manifest;
 mod marks;
 mod memtable;
 mod options;
+mod publishing;
 mod quarantine;
 mod reader;
 mod receipt;

@@ -381,9 +381,10 @@ impl Held {
         self.replayed.next_arrival = self.replayed.next_arrival.max(before.replayed.next_arrival);
     }
 
-    /// Lets the logs be read up to where they reach now.
+    /// Lets the logs be read up to where they reach now. The newest comes first: nothing is appended to the others once it has begun, so that what
+    /// they are seen to have is all that came before.
     fn see_logs(&mut self, directory: &dyn Directory) -> Result<(), Failure> {
-        self.logs.iter_mut().try_for_each(|(_, log)| log.see(directory))
+        self.logs.iter_mut().rev().try_for_each(|(_, log)| log.see(directory))
     }
 
     /// Takes in the batches that have come since the last time, as far as they were seen.

@@ -194,7 +194,7 @@ impl Manifest {
 
 impl Inner {
     pub(crate) fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, SealError> {
-        let mut writer = self.lock();
+        let mut writer = self.lock_manifest();
         let outside = retention.outside(&writer.manifest.shown());
         let removed = Removed::of(&outside, &*self.directory);
         if outside.is_empty() || dry_run {

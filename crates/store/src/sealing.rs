@@ -13,7 +13,7 @@ use crate::log::SourcePosition;
 use crate::manifest::{Manifest, SourceMark, Sources, mark};
 use crate::memtable::Memtable;
 use crate::options::FlushStats;
-use crate::retire;
+use crate::publishing::Publishing;
 use crate::segment::{Sealed, Segment, Written, write_sorted};
 use crate::settings;
 use crate::snapshot::Segments;
@@ -34,6 +34,7 @@ impl Writer {
             frozen.logs.push(log.number);
             frozen.log_bytes += log.written;
         }
+        self.log = self.next_log.take();
         frozen.next_arrival = self.replayed.next_arrival;
         frozen.sources.clone_from(&self.replayed.sources);
         self.seal_time = None;
@@ -52,7 +53,14 @@ impl Inner {
         // What is sealed was durable before, so that a failure on the way takes nothing back; and nothing is left in the log. All of it is
         // flushed while others append, then what these have appended, and little is left for which they have to wait.
         let writer = self.flush_log(self.lock())?;
-        let writer = self.flush_log(writer)?;
+        if writer.log.is_some() && writer.replayed.memtable.document_bytes >= writer.seal_at {
+            // More will come.
+            drop(writer);
+            self.prepare_log()?;
+        } else {
+            drop(writer);
+        }
+        let writer = self.flush_log(self.lock())?;
         let mut writer = self.settle(writer)?;
         if !writer.replayed.memtable.runs.is_empty() {
             writer.freeze();
@@ -71,9 +79,10 @@ impl Inner {
         events.sort_by_key(|(key, _)| *key);
         let mut stats = FlushStats::default();
         let written = self.write_segments(&events, &sources, &mut stats);
-        let mut writer = self.lock();
+        // Who waits for the manifest is to know of a failure first.
+        let written = written.map_err(|failure| self.lock().fail(failure))?;
+        let mut writer = self.lock_manifest();
         writer.stats.add(&stats);
-        let written = written.map_err(|failure| writer.fail(failure))?;
         let mut manifest = writer.manifest.clone();
         if let Some(frozen) = &writer.frozen {
             manifest.logs.retain(|log| !frozen.logs.contains(&log.number));
@@ -135,9 +144,9 @@ impl Inner {
         }
         let mut stats = FlushStats::default();
         let written = self.write_segments(&sorted, &sources, &mut stats);
-        let mut writer = self.lock();
+        let written = written.map_err(|failure| self.lock().fail(failure))?;
+        let mut writer = self.lock_manifest();
         writer.stats.add(&stats);
-        let written = written.map_err(|failure| writer.fail(failure))?;
         let mut manifest = writer.manifest.clone();
         manifest.traffic.append(events.iter().map(|event| event.bytes));
         manifest.next_arrival = manifest.next_arrival.max(next);
@@ -179,10 +188,10 @@ impl Inner {
     }
 
     /// Publishes a manifest in which new segments stand for others, or for none, without what is outside of the bounds by now, and shows it after
-    /// `then` has told the writer. On failure nothing has changed, or it is final.
+    /// `then` has told the writer. Others append while it is flushed. On failure nothing has changed, or it is final.
     pub(crate) fn replace_segments(
         &self,
-        writer: &mut Writer,
+        writer: &mut Publishing<'_>,
         manifest: Manifest,
         replaced: &[u64],
         written: Written,
@@ -198,22 +207,29 @@ impl Inner {
         let Traffic { sealed, rewritten, .. } = &mut manifest.traffic;
         let sum = if replaced.is_empty() { sealed } else { rewritten };
         *sum = sum.saturating_add(new_bytes);
-        let replaced_by = writer.check().and_then(|()| {
-            let published = manifest
-                .keep_bounds(&*self.directory, settings::now())
-                .and_then(|()| self.replace_manifest(writer, manifest));
-            published.map_err(|failure| writer.fail(failure).into())
+        let published = writer.check().and_then(|()| {
+            let kept = manifest.keep_bounds(&*self.directory, settings::now());
+            kept.map_err(|failure| writer.fail(failure))?;
+            Ok(writer.publish(manifest)?)
         });
-        if let Err(error) = replaced_by {
-            if !matches!(&error, SealError::Failure(failure) if failure.is_final()) {
-                // No manifest will ever name them.
-                written.remove(&*self.directory);
+        let published = match published {
+            Ok(published) => published,
+            Err(error) => {
+                if !matches!(&error, SealError::Failure(failure) if failure.is_final()) {
+                    // No manifest will ever name them.
+                    written.remove(&*self.directory);
+                }
+                return Err(error);
             }
-            return Err(error);
-        }
-        let (named, outside) = written.named_by(&writer.manifest.segments);
-        outside.remove(&*self.directory);
-        named.finish(&*self.directory).map_err(|failure| writer.fail(failure))?;
+        };
+        let (named, outside) = written.named_by(&published.manifest.segments);
+        let finished = writer.unlocked(|| {
+            outside.remove(&*self.directory);
+            named.finish(&*self.directory)
+        });
+        // All at once: what is shown from now on is held by the new generation.
+        writer.keep_to(published);
+        finished.map_err(|failure| writer.fail(failure))?;
         then(writer);
         // Not the whole state: that would hold the files that go.
         let before = Arc::clone(&self.state().segments);
@@ -227,7 +243,7 @@ impl Inner {
         if writer.manifest.segments.len() < known.len() + named.entries.len() {
             self.environment.close_all_but(&writer.manifest.segments);
         }
-        retire::sweep(&*self.directory, &writer.manifest);
+        writer.sweep();
         writer.stats.segment_time += begun.elapsed();
         Ok(())
     }

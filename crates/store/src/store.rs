@@ -23,7 +23,7 @@ use crate::scrub::{self, Scrub};
 use crate::settings::Settings;
 use crate::snapshot::Snapshot;
 use crate::upkeep::Threads;
-use crate::writer::{Inner, Pending, check_numbers};
+use crate::writer::{Inner, Pending, Writer, check_numbers};
 use crate::{inventory, recovery, removal, run};
 
 /// When sealing fails again and again, for lack of room say, appending goes on until the memtable has as many segments' worth of bytes.
@@ -122,13 +122,23 @@ impl Store {
             writer = self.inner.lock();
         }
         writer.check()?;
-        let first = writer.replayed.next_arrival;
         if events.is_empty() && source.is_none() {
-            return Ok(first..first);
+            let next = writer.replayed.next_arrival;
+            return Ok(next..next);
         }
-        check_numbers(first, events)?;
+        check_numbers(writer.replayed.next_arrival, events)?;
         self.inner.check_hold(&mut writer)?;
-        let log = self.inner.log(&mut writer)?;
+        while writer.log.is_none() {
+            drop(writer);
+            self.inner.begin_log()?;
+            writer = self.inner.lock();
+            writer.check()?;
+        }
+        let first = writer.replayed.next_arrival;
+        check_numbers(first, events)?;
+        let Writer { log: Some(log), .. } = &mut *writer else {
+            unreachable!("it was made if there was none")
+        };
         if let Err(failure) = log.write(&*self.inner.directory, batch, first) {
             return Err(writer.fail(failure).into());
         }
@@ -307,7 +317,8 @@ impl Store {
     /// Where the folder cannot be listed.
     pub fn unnamed(&self) -> Result<Vec<Unnamed>, Failure> {
         let names = inventory::list(&*self.inner.directory)?;
-        let manifest = self.inner.lock().manifest.clone();
+        // Not one that another takes the place of just now, whose files have their names already.
+        let manifest = self.inner.lock_manifest().manifest.clone();
         let mut unnamed = inventory::unnamed(&*self.inner.directory, names, &manifest);
         // This process is writing them.
         unnamed.retain(|file| file.kind != UnnamedKind::Unfinished);

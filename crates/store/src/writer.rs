@@ -6,9 +6,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use crate::codec::Codec;
-use crate::error::{AppendError, Failure, Operation, SealError};
+use crate::error::{AppendError, Failure, SealError};
 use crate::event::Event;
-use crate::format::{FileKind, NUMBER_MAX, SOURCE_NAME_BYTES_MAX};
+use crate::format::{NUMBER_MAX, SOURCE_NAME_BYTES_MAX};
 use crate::hold::Hold;
 use crate::io::{Directory, Lock};
 use crate::log::{LogWriter, SourcePosition};
@@ -33,6 +33,8 @@ pub(crate) struct Inner {
     pub(crate) sealing: Mutex<()>,
     /// Held by the one that compacts or removes segments; taken before `writer`.
     pub(crate) compacting: Mutex<Passed>,
+    /// Held by the one that puts another manifest in the place of the present one; taken after those two, and before `writer`.
+    pub(crate) publishing: Mutex<()>,
     writer: Mutex<Writer>,
     /// A flush has ended.
     pub(crate) flushed: Condvar,
@@ -58,6 +60,8 @@ pub(crate) struct Writer {
     /// Keeps what the manifest names for the snapshots taken from it.
     generation: Arc<dyn Lock>,
     pub(crate) log: Option<LogWriter>,
+    /// The log that takes the place of this one when it is sealed: named by the manifest already, and empty.
+    pub(crate) next_log: Option<LogWriter>,
     /// Logs that were closed before: their events are in the memtable as well.
     pub(crate) ended: Ended,
     pub(crate) replayed: Replayed,
@@ -130,7 +134,25 @@ impl Writer {
         failure
     }
 
-    /// Publishes a manifest under the next number.
+    /// A manifest as it follows the present one: under the next number, with the log as it is now.
+    pub(crate) fn following(&mut self, manifest: Manifest, next_file: u64) -> Manifest {
+        self.count_log();
+        let mut manifest = Manifest { number: self.manifest.number + 1, next_file, ..manifest };
+        if let Some(log) = &self.log {
+            let own = manifest.logs.iter_mut().filter(|entry| entry.number == log.number);
+            own.for_each(|entry| *entry = log.entry());
+        }
+        manifest.traffic.logs = self.manifest.traffic.logs;
+        manifest
+    }
+
+    /// Keeps to a manifest that was published.
+    pub(crate) fn install(&mut self, manifest: Manifest, generation: Arc<dyn Lock>) {
+        self.generation = generation;
+        self.manifest = manifest;
+    }
+
+    /// Publishes a manifest, while nobody else has the writer.
     fn replace_manifest(
         &mut self,
         directory: &dyn Directory,
@@ -139,16 +161,10 @@ impl Writer {
         manifest: Manifest,
     ) -> Result<(), Failure> {
         hold.check(directory)?;
-        self.count_log();
-        let mut manifest = Manifest { number: self.manifest.number + 1, next_file, ..manifest };
-        if let Some(log) = &self.log {
-            let own = manifest.logs.iter_mut().filter(|entry| entry.number == log.number);
-            own.for_each(|entry| *entry = log.entry());
-        }
-        manifest.traffic.logs = self.manifest.traffic.logs;
+        let mut manifest = self.following(manifest, next_file);
         manifest.replaces(&self.manifest, directory)?;
-        self.generation = manifest.publish(directory)?;
-        self.manifest = manifest;
+        let generation = manifest.publish(directory)?;
+        self.install(manifest, generation);
         Ok(())
     }
 
@@ -229,6 +245,7 @@ impl Inner {
         let mut writer = Writer {
             generation,
             log,
+            next_log: None,
             ended,
             replayed,
             frozen: None,
@@ -252,6 +269,7 @@ impl Inner {
             numbers: Numbers::new(writer.manifest.next_file),
             sealing: Mutex::default(),
             compacting: Mutex::default(),
+            publishing: Mutex::default(),
             writer: Mutex::new(writer),
             flushed: Condvar::new(),
             state: RwLock::new(Arc::new(state)),
@@ -298,58 +316,6 @@ impl Inner {
             }
             _ => Ok(()),
         }
-    }
-
-    /// The log to append to, created and named by a manifest if there is none.
-    pub(crate) fn log<'w>(&self, writer: &'w mut Writer) -> Result<&'w mut LogWriter, Failure> {
-        if writer.log.is_none() {
-            let created = self.create_log(writer).map_err(|failure| writer.fail(failure))?;
-            writer.log = Some(created);
-        }
-        match &mut writer.log {
-            Some(log) => Ok(log),
-            None => unreachable!("it was created just now"),
-        }
-    }
-
-    fn create_log(&self, writer: &mut Writer) -> Result<LogWriter, Failure> {
-        let number = self.numbers.take_free(&*self.directory, FileKind::Log);
-        let mut log = LogWriter::create(&*self.directory, writer.manifest.store, number)?;
-        let mut manifest = writer.manifest.clone();
-        manifest.next_arrival = writer.replayed.next_arrival;
-        manifest.logs.push(log.entry());
-        if let Err(failure) = self.replace_manifest(writer, manifest) {
-            if !failure.is_final() {
-                log.remove_unfinished(&*self.directory);
-            }
-            return Err(failure);
-        }
-        log.rename(&*self.directory)?;
-        self.directory.flush().map_err(Failure::during(&*self.directory, "", Operation::FlushFolder))?;
-        let segments = Arc::clone(&self.state().segments);
-        self.publish(segments, writer);
-        retire::sweep(&*self.directory, &writer.manifest);
-        Ok(log)
-    }
-
-    /// Publishes a manifest under the next number. Its generation is held for the snapshots that will be taken from it.
-    pub(crate) fn replace_manifest(&self, writer: &mut Writer, manifest: Manifest) -> Result<(), Failure> {
-        writer.replace_manifest(&*self.directory, &self.hold, self.numbers.next(), manifest)
-    }
-
-    /// Forgets that positions of sources were lost.
-    pub(crate) fn accept_source_positions(&self) -> Result<(), SealError> {
-        let mut writer = self.lock();
-        writer.check()?;
-        writer.replayed.sources_lost_before = 0;
-        if writer.manifest.sources_lost_before > 0 {
-            let manifest = Manifest { sources_lost_before: 0, ..writer.manifest.clone() };
-            self.replace_manifest(&mut writer, manifest).map_err(|failure| writer.fail(failure))?;
-            let segments = Arc::clone(&self.state().segments);
-            self.publish(segments, &writer);
-            retire::sweep(&*self.directory, &writer.manifest);
-        }
-        Ok(())
     }
 
     /// That nobody else can have become the writer: asked before a batch is acknowledged.

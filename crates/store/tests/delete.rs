@@ -292,8 +292,8 @@ fn a_loss_of_power_leaves_all_or_nothing_and_erasing_goes_on() {
         let changes = folder.changes();
         drop(store);
         let mut medium = medium;
-        for at in begun..changes.len() {
-            medium.apply(&changes[at]);
+        for (at, change) in changes.iter().enumerate().skip(begun) {
+            medium.apply(change);
             // Each eighth of the images is opened: all kinds come in turn.
             let crash = Crash::ALL[at % Crash::ALL.len()];
             let left = Simulated::with(medium.after(crash, &mut chance));

@@ -44,6 +44,10 @@ impl Codec for ShreddedBlocks {
         tamias_query::collect_statistics(documents, ends, statistics);
     }
 
+    fn pack(&self, statistics: Vec<u8>) -> Vec<u8> {
+        tamias_query::pack_statistics(statistics)
+    }
+
     fn events_max(&self) -> usize {
         EVENTS_MAX
     }

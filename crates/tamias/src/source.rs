@@ -275,6 +275,6 @@ impl Block for StoredColumns {
     }
 
     fn statistics(&self) -> Option<&[u8]> {
-        Some(self.cached.statistics(|| self.block.statistics().unwrap_or_default().to_vec()))
+        Some(self.cached.statistics(|| tamias_query::unpack_statistics(self.parts.read_statistics())))
     }
 }

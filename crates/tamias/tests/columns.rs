@@ -174,3 +174,75 @@ fn a_repair_keeps_the_events_that_have_nothing_in_a_damaged_frame() {
     assert_eq!(store.verify().unwrap(), []);
     assert_eq!(self::events(&store), expected);
 }
+
+/// The frames of the only block of a store's only segment: from where to where each lies in its file.
+fn frames(folder: &Path) -> Vec<std::ops::Range<usize>> {
+    let options = Options::default();
+    let store = tamias_store::Reader::open(folder, options, std::sync::Arc::new(())).unwrap();
+    let mut groups = store.snapshot().unwrap().groups(0..=u64::MAX, tamias_store::Direction::Ascending);
+    let [block] = groups.next().unwrap().unwrap().try_into().unwrap_or_else(|_| panic!("one block"));
+    assert!(groups.next().is_none());
+    // They follow upon the header, each at a multiple of eight.
+    let mut end = 48usize;
+    let parts = block.columns().unwrap().parts().unwrap().into_iter();
+    let placed = parts.map(|(name, bytes)| {
+        let start = end.next_multiple_of(8);
+        end = start + bytes as usize;
+        (name, start..end)
+    });
+    placed.filter(|(name, _)| name.starts_with("frame.")).map(|(_, range)| range).collect()
+}
+
+#[test]
+fn a_query_reads_no_frame_of_what_it_does_not_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), Layout::Columns);
+    // Noise that does not compress has a frame for each path; what is small shares one.
+    let noise = |n: u64| -> String {
+        let numbers = (0..40).map(|i| (n + i * 7919).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8);
+        numbers.map(|number| format!("{number:x}")).collect()
+    };
+    let events = (0..500).map(|n| {
+        let [one, two, three] = [1, 2, 3].map(|path| noise(n + path * 1000));
+        format!(
+            r#"{{"@t":"2024-05-29T10:00:00.{n:03}Z","Elapsed":{n},"One":"{one}","Two":"{two}","Inner":{{"Three":"{three}"}}}}"#
+        )
+    });
+    store.append(events).unwrap();
+    store.seal().unwrap();
+    let file = store.info().unwrap().segments[0].file.clone().unwrap();
+    drop(store);
+    let whole = std::fs::read(&file).unwrap();
+    let frames = frames(folder.path());
+    let overwrite = |which: &dyn Fn(usize) -> bool| {
+        let mut bytes = whole.clone();
+        for (_, range) in frames.iter().enumerate().filter(|(number, _)| which(*number)) {
+            bytes[range.clone()].iter_mut().for_each(|byte| *byte = !*byte);
+        }
+        std::fs::write(&file, bytes).unwrap();
+        open(folder.path(), Layout::Columns)
+    };
+    let held: Vec<Vec<String>> = (0..frames.len())
+        .map(|number| overwrite(&|other| other == number).verify().unwrap()[0].holds().to_vec())
+        .collect();
+    for (text, paths) in [
+        ("select count(*) from stream where Elapsed > 200", &["Elapsed"][..]),
+        ("select sum(Length(One)) from stream", &["One"]),
+        ("select max(Two) from stream where Elapsed > 200", &["Elapsed", "Two"]),
+        ("select count(*) from stream where Inner.Three like '%abc%'", &["Inner.Three"]),
+    ] {
+        let ask = |store: &Store| -> Result<Vec<String>, _> {
+            store.query(text).unwrap().map(|row| row.map(|row| format!("{row:?}"))).collect()
+        };
+        // The root's are the shapes of the documents.
+        let is_named =
+            |number: usize| held[number].iter().any(|path| path.is_empty() || paths.contains(&path.as_str()));
+        let (named, others): (Vec<usize>, Vec<usize>) =
+            (0..frames.len()).partition(|number| is_named(*number));
+        assert!(!named.is_empty() && others.len() >= 2, "{text}: {held:?}");
+        let expected = ask(&overwrite(&|_| false)).unwrap();
+        assert_eq!(ask(&overwrite(&|number| !is_named(number))).unwrap(), expected, "{text}");
+        let error = ask(&overwrite(&is_named)).unwrap_err().to_string();
+        assert!(error.contains(" (part frame."), "{text}: {error}");
+    }
+}

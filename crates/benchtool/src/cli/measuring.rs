@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::shared::{Reading, Segments, store_folder};
 
@@ -51,9 +51,23 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) threads: NonZeroUsize,
 
+    /// What is measured
+    #[arg(long, value_enum, default_value = "wall")]
+    pub(crate) clock: Clock,
+
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
+}
+
+/// What the time of a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Clock {
+    /// The time that passes
+    Wall,
+    /// What all threads use of the processors: on a machine with other work, the time that can be compared; the header tells
+    #[cfg(unix)]
+    Processor,
 }
 
 /// Make stores of generated events, and measure two queries on them

@@ -4,14 +4,14 @@ use std::hint::black_box;
 use std::io::Write;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use comfy_table::{Table, presets};
 use tamias::{Info, Query, RunOptions, Store};
 
-use crate::cli::BenchArgs;
+use crate::cli::{BenchArgs, Clock};
 use crate::failure::Failure;
-use crate::measure::{Durations, Percentile};
+use crate::measure::{Durations, Percentile, Stopwatch};
 use crate::{output, signals, units};
 
 /// The most of a query that the line of a running case and the table show, in characters.
@@ -23,9 +23,9 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     // A byte order mark is no part of the first query.
     let cases = parse_cases(&args.cases, text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text))?;
     let store = super::read(&args.store, &args.reading)?;
-    let BenchArgs { store: name, runs, percentile, plain, threads, .. } = args;
+    let BenchArgs { store: name, runs, percentile, plain, threads, clock, .. } = args;
     let options = RunOptions { plain: *plain, threads: *threads, ..RunOptions::default() };
-    Bench { store: &store, name, runs: *runs, percentile: *percentile, options }
+    Bench { store: &store, name, runs: *runs, percentile: *percentile, clock: *clock, options }
         .run(&cases, &mut output::stdout())
 }
 
@@ -77,6 +77,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) name: &'a Path,
     pub(crate) runs: NonZeroU32,
     pub(crate) percentile: u8,
+    pub(crate) clock: Clock,
     pub(crate) options: RunOptions,
 }
 
@@ -106,6 +107,9 @@ impl Bench<'_> {
         output::write_line(out, &header)?;
         if self.options.threads > NonZeroUsize::MIN {
             output::write_line(out, &format!("threads: {}", self.options.threads))?;
+        }
+        if self.clock != Clock::Wall {
+            output::write_line(out, "clock: processor")?;
         }
 
         let mut table = Table::new();
@@ -144,7 +148,7 @@ impl Bench<'_> {
             return Err(Failure::Interrupted("interrupted".to_owned()));
         }
         let mut copy = Vec::new();
-        let started = Instant::now();
+        let started = Stopwatch::start(self.clock);
         let mut rows = self.store.run_with(&case.query, self.options.clone())?;
         while let Some(row) = rows.next_row()? {
             copy.clear();

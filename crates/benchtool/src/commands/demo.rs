@@ -8,7 +8,7 @@ use std::time::Instant;
 use tamias::{Batch, EventFormat, RunOptions, Store};
 use tamias_testdata::Generator;
 
-use crate::cli::{BATCH_BYTES, DemoArgs, Segments};
+use crate::cli::{BATCH_BYTES, Clock, DemoArgs, Segments};
 use crate::commands::bench::{Bench, Case};
 use crate::failure::Failure;
 use crate::tell::tell;
@@ -113,7 +113,8 @@ fn demo(segments: Segments, folder: &Path, events: u64, out: &mut impl Write) ->
 fn measure(store: &Store, folder: &Path, out: &mut impl Write) -> Result<(), Failure> {
     let cases = QUERIES.iter().map(|text| Case::new(text)).collect::<Result<Vec<Case>, Failure>>()?;
     let options = RunOptions::default();
-    Bench { store, name: folder, runs: RUNS, percentile: PERCENTILE, options }.run(&cases, out)
+    Bench { store, name: folder, runs: RUNS, percentile: PERCENTILE, clock: Clock::Wall, options }
+        .run(&cases, out)
 }
 
 fn fill(store: &Store, segments: Segments, events: u64) -> Result<(), Failure> {

@@ -138,6 +138,18 @@ fn threads_are_told_where_there_are_several() {
     assert!(run.out.contains("\npercentile: p50th\nthreads: 2\n(case 001)"), "{}", run.out);
 }
 
+#[cfg(unix)]
+#[test]
+fn processor_time_is_told_where_it_is_measured() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 1_000)).well();
+    fs::write(folder.path().join("cases"), "select Message from stream").unwrap();
+    let arguments = ["bench", "--cases", "cases", "--percentile", "0", "--clock", "processor", "s"];
+    let run = tool(folder.path(), &arguments).well();
+    assert!(run.out.contains("\npercentile: p0th\nclock: processor\n(case 001)"), "{}", run.out);
+    assert!(!run.out.contains("… 0 ns"), "{}", run.out);
+}
+
 #[test]
 fn the_demo_makes_a_store_of_each_kind_and_measures_it() {
     let folder = folder();

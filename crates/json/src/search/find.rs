@@ -39,7 +39,11 @@ impl Task for Find<'_> {
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
-        if V::PREFERS_MEMCHR { self.by_memchr(vector) } else { self.by_pairs(vector) }
+        if V::PREFERS_MEMCHR && !self.needle.is_folded() {
+            self.by_memchr(vector)
+        } else {
+            self.by_pairs(vector)
+        }
     }
 }
 
@@ -96,7 +100,7 @@ impl Find<'_> {
         }
         // What is near the end of the bytes.
         while at <= last {
-            if bytes[at..].starts_with(needle.bytes()) {
+            if needle.begins(&bytes[at..]) {
                 found.offsets.push(at as u32);
             }
             at += 1;

@@ -12,6 +12,8 @@ pub struct Needle {
     bytes: Box<[u8]>,
     /// The first bytes, as many as a vector has, and zeros.
     head: [u8; VECTOR],
+    /// The same letters in the other case, where the case makes no difference.
+    other_head: Option<Box<[u8; VECTOR]>>,
     /// A bit for each byte of the head that counts.
     mask: u64,
     /// Which of them are the two bytes.
@@ -31,7 +33,20 @@ impl Needle {
         // Bytes in the middle are as good as any as long as nothing is known of what they are searched in.
         let pair = (length / 2 - 1, length - 1 - length / 4);
         let pair = if pair.0 == pair.1 { (0, 1) } else { pair };
-        Some(Needle { bytes: bytes.into(), head, mask, pair })
+        Some(Needle { bytes: bytes.into(), head, other_head: None, mask, pair })
+    }
+
+    /// A needle of these bytes, whatever the case of their ASCII letters; none if they are fewer than two.
+    ///
+    /// ```
+    /// use tamias_json::{Isa, search::Needle};
+    /// let needle = Needle::folded(b"timeout").unwrap();
+    /// assert_eq!(needle.first_in(Isa::best(), b"Connection TimeOut"), Some(11));
+    /// ```
+    pub fn folded(bytes: &[u8]) -> Option<Needle> {
+        let needle = Needle::new(&bytes.to_ascii_lowercase())?;
+        let other_head = Some(Box::new(needle.head.map(|byte| byte.to_ascii_uppercase())));
+        Some(Needle { other_head, ..needle })
     }
 
     /// The needle of a key: `"name":` as a stored document has it. None for a name that may stand in a document in another
@@ -49,9 +64,28 @@ impl Needle {
         Needle::new(&bytes)
     }
 
-    /// The bytes of the needle.
+    /// The bytes of the needle; in lower case where the case makes no difference.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// Whether the case of letters makes no difference.
+    pub fn is_folded(&self) -> bool {
+        self.other_head.is_some()
+    }
+
+    /// Where the needle stands first in some bytes. Takes time linear in those up to there.
+    pub fn first_in(&self, isa: Isa, bytes: &[u8]) -> Option<usize> {
+        isa.run(First { needle: self, bytes })
+    }
+
+    /// Whether some bytes begin with the needle.
+    pub(super) fn begins(&self, bytes: &[u8]) -> bool {
+        match bytes.get(..self.bytes.len()) {
+            Some(head) if self.is_folded() => head.eq_ignore_ascii_case(&self.bytes),
+            Some(head) => *head == *self.bytes,
+            None => false,
+        }
     }
 
     /// Chooses the two bytes that are seldom found together in `sample`, of which the first 8 kB count. A needle finds the same
@@ -113,7 +147,15 @@ impl Needle {
     pub(super) fn pairs<V: Vector>(&self, vector: V, window: &[u8; REACH]) -> u64 {
         let (first, second) = self.pair;
         let (a, b) = (within(window, first), within(window, second));
-        vector.both(a, self.head[first % VECTOR], b, self.head[second % VECTOR])
+        let (x, y) = (self.head[first % VECTOR], self.head[second % VECTOR]);
+        match &self.other_head {
+            None => vector.both(a, x, b, y),
+            Some(other) => {
+                let (also_x, also_y) = (other[first % VECTOR], other[second % VECTOR]);
+                (vector.equal(a, x) | vector.equal(a, also_x))
+                    & (vector.equal(b, y) | vector.equal(b, also_y))
+            }
+        }
     }
 
     /// Whether the needle stands at a place.
@@ -122,11 +164,42 @@ impl Needle {
         let Some(rest) = bytes.get(from..) else { return false };
         match rest.first_chunk() {
             Some(head) => {
-                vector.same(head, &self.head) & self.mask == self.mask
-                    && (self.bytes.len() <= VECTOR || rest.starts_with(&self.bytes))
+                let other = self.other_head.as_ref().map_or(0, |other| vector.same(head, other));
+                (vector.same(head, &self.head) | other) & self.mask == self.mask
+                    && (self.bytes.len() <= VECTOR || self.begins(rest))
             }
-            None => rest.starts_with(&self.bytes),
+            None => self.begins(rest),
         }
+    }
+}
+
+struct First<'n> {
+    needle: &'n Needle,
+    bytes: &'n [u8],
+}
+
+impl Task for First<'_> {
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) -> Option<usize> {
+        let First { needle, bytes } = self;
+        let last = bytes.len().checked_sub(needle.bytes.len())?;
+        let (vectors, _) = bytes.as_chunks::<VECTOR>();
+        let mut at = 0;
+        for window in vectors.array_windows::<2>() {
+            let Some(window) = window.as_flattened().first_chunk() else { break };
+            let mut found = needle.pairs(vector, window);
+            while found != 0 {
+                let from = at + found.trailing_zeros() as usize;
+                if from <= last && needle.is_at(vector, bytes, from) {
+                    return Some(from);
+                }
+                found &= found - 1;
+            }
+            at += VECTOR;
+        }
+        (at..=last).find(|at| needle.begins(&bytes[*at..]))
     }
 }
 

@@ -558,3 +558,25 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn a_needle_in_any_case_stands_where_the_bytes_do_in_lower_case(
+        bytes in "[a-cA-C1@`{]{0,300}",
+        needle in "[a-cA-C1@`{]{2,4}|[ab]{70}",
+    ) {
+        let (lower, wanted) = (bytes.to_ascii_lowercase(), needle.to_ascii_lowercase());
+        let all: Vec<u32> = (0..bytes.len()).filter(|at| lower[*at..].starts_with(&wanted)).map(|at| at as u32).collect();
+        let folded = Needle::folded(needle.as_bytes()).unwrap();
+        let ends = [(bytes.len() as u32).to_le_bytes()];
+        for isa in Isa::available() {
+            prop_assert_eq!(folded.first_in(isa, bytes.as_bytes()), all.first().map(|first| *first as usize));
+            let exact = Needle::new(needle.as_bytes()).unwrap();
+            prop_assert_eq!(exact.first_in(isa, bytes.as_bytes()), bytes.find(&needle));
+            let mut found = Occurrences::default();
+            let documents = Documents::new(bytes.as_bytes(), &ends).unwrap();
+            documents.find(isa, &folded, &mut found);
+            check_places(documents, &found, &all);
+        }
+    }
+}

@@ -45,7 +45,7 @@ impl<const MEAN: bool> Aggregate for Total<MEAN> {
     }
 
     fn state(self) -> Sums<MEAN> {
-        Sums { groups: Vec::new(), part: Vec::new() }
+        Sums { groups: Vec::new(), part: Vec::new(), small: Vec::new() }
     }
 }
 
@@ -83,7 +83,13 @@ pub(crate) struct Sums<const MEAN: bool> {
     groups: Vec<Summed>,
     /// For each group what a column's mantissas come to, and how many they are: zeros between columns.
     part: Vec<(i128, u64)>,
+    /// The same of few groups and small numbers: rows that follow one another are added up apart, so that none waits for the one before.
+    small: Vec<[(i64, u64); LANES]>,
 }
+
+const LANES: usize = 4;
+/// So many groups are few.
+const FEW: usize = 256;
 
 /// Of so many groups each has a place of its own while a column is added up.
 const PLACES_MAX: usize = 4096;
@@ -99,6 +105,27 @@ impl<const MEAN: bool> Sums<MEAN> {
                 // So many numbers do not come to more than an i128 holds: there is no memory for them.
                 let sum = numbers.values.iter().map(|mantissa| i128::from(*mantissa)).sum();
                 if numbers.values.is_empty() { 0 } else { summed.sum.add_part(scale, sum) }
+            }
+            Groups::Each(groups) if self.groups.len() <= FEW && is_small(&numbers.values) => {
+                self.small.resize(self.groups.len(), [(0, 0); LANES]);
+                match &numbers.rows {
+                    None => add_small(&mut self.small, groups.iter().zip(&numbers.values)),
+                    Some(rows) => {
+                        let group = |row: &u32| groups.get(*row as usize).unwrap_or(&u32::MAX);
+                        add_small(&mut self.small, rows.iter().map(group).zip(&numbers.values));
+                    }
+                }
+                let mut grown = 0;
+                for (summed, lanes) in self.groups.iter_mut().zip(&mut self.small) {
+                    let lanes = std::mem::take(lanes);
+                    let count: u64 = lanes.iter().map(|(_, count)| count).sum();
+                    if count > 0 {
+                        summed.count += count;
+                        let sum = lanes.iter().map(|(sum, _)| i128::from(*sum)).sum();
+                        grown += summed.sum.add_part(scale, sum);
+                    }
+                }
+                grown
             }
             Groups::Each(groups) if self.groups.len() <= PLACES_MAX => {
                 self.part.resize(self.groups.len(), (0, 0));
@@ -129,6 +156,25 @@ impl<const MEAN: bool> Sums<MEAN> {
                     }
                 }
                 grown
+            }
+        }
+    }
+}
+
+/// Whether no sum of some numbers is too long for their own type.
+fn is_small(values: &[i64]) -> bool {
+    let greatest = values.iter().fold(0, |greatest, value| value.unsigned_abs().max(greatest));
+    u128::from(greatest) * values.len() as u128 <= i64::MAX as u128
+}
+
+/// Adds numbers to the sums of their groups.
+fn add_small<'n>(sums: &mut [[(i64, u64); LANES]], mut numbers: impl Iterator<Item = (&'n u32, &'n i64)>) {
+    loop {
+        for lane in 0..LANES {
+            let Some((group, number)) = numbers.next() else { return };
+            if let Some((sum, count)) = sums.get_mut(*group as usize).and_then(|lanes| lanes.get_mut(lane)) {
+                *sum += *number;
+                *count += 1;
             }
         }
     }

@@ -4,6 +4,7 @@ mod path_column;
 
 pub(crate) use path_column::{Coded, PathColumn};
 
+use crate::dictionary::Dictionary;
 use crate::stored::{Documents, SourceError, Times};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -108,6 +109,9 @@ const GROUP_SHARE: usize = 3;
 
 /// What a path takes beside its column: its keys, and its place in a map.
 const PATH_BYTES: usize = 128;
+
+/// So many documents are put together one by one. HEURISTIC: one takes a fiftieth of what all of a block take.
+const FEW_DOCUMENTS: usize = 32;
 
 impl ColumnBlock {
     /// A block by its directory, which is read at once, and its frames, which are read when they are needed. Takes time and memory linear in the
@@ -214,6 +218,29 @@ impl ColumnBlock {
         }
         let made = self.partial.get().filter(|(own, _)| own == keys);
         Ok(made.map(|(_, own)| Documents { bytes: &own.bytes, ends: &own.ends }))
+    }
+
+    /// The keys of the documents' top level, as they spell them; none where a document has one twice, or is kept as text.
+    pub(crate) fn keys(&self) -> Option<Vec<Box<str>>> {
+        self.decoded.group.keys()
+    }
+
+    /// The documents of some rows, each an entry. Few are put together by themselves, else all of the block are.
+    pub(crate) fn documents_of(&self, rows: &[u32]) -> Result<Dictionary, ColumnError> {
+        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(rows.len()));
+        let mut add = |document: &[u8]| {
+            bytes.extend_from_slice(document);
+            ends.push(bytes.len() as u32);
+        };
+        if rows.len() <= FEW_DOCUMENTS {
+            self.read(|reader| {
+                rows.iter().try_for_each(|row| reader.document(*row as usize).map(|document| add(&document)))
+            })?;
+        } else {
+            let all = self.read(|reader| reader.documents())?;
+            rows.iter().for_each(|row| add(all.get(*row as usize).unwrap_or_default()));
+        }
+        Ok(Dictionary::new(bytes, ends))
     }
 
     /// One document, put together without the others; empty where there is none.

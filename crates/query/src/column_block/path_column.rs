@@ -110,8 +110,14 @@ impl Coded {
         Coded { codes: of.codes.clone(), dictionary: Arc::new(dictionary), lengths: OnceLock::new() }
     }
 
+    /// The values of some rows.
+    pub(crate) fn gathered(&self, rows: &[u32]) -> Coded {
+        let codes = rows.iter().map(|row| self.code(*row as usize)).collect();
+        Coded::new(Some(codes), self.dictionary.clone())
+    }
+
     /// Texts, one for each row: those that repeat become entries that rows share.
-    fn of_texts(texts: Dictionary) -> Coded {
+    pub(crate) fn of_texts(texts: Dictionary) -> Coded {
         let mut known: HashMap<&[u8], u32, foldhash::fast::FixedState> = HashMap::default();
         let mut codes = Vec::with_capacity(texts.len());
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());

@@ -5,6 +5,7 @@ use crate::value::{Text, upper};
 use memchr::memmem::Finder;
 use regex::bytes::Regex;
 use std::borrow::Cow;
+use tamias_json::search::Needle;
 
 /// A pattern of `like`.
 #[derive(Clone, Debug)]
@@ -12,8 +13,10 @@ pub(crate) struct Like {
     source: String,
     ci: bool,
     matcher: LikeMatcher,
-    /// Of `ci` and a text of ASCII anywhere: finds it in ASCII text, whatever the case of its letters.
-    folded: Option<Regex>,
+    /// Of `ci` and a text of ASCII anywhere: that text.
+    folded: Option<Box<Needle>>,
+    /// Of `ci`: what stands, in some case of its letters, in the stored bytes of each string that matches.
+    core: Option<Box<Needle>>,
 }
 
 /// What a pattern of `like` asks for, where that can be searched for.
@@ -68,14 +71,18 @@ impl Like {
         };
         let folded = match &matcher {
             LikeMatcher::Contains(finder) if ci && finder.needle().is_ascii() => {
-                std::str::from_utf8(finder.needle())
-                    .ok()
-                    .filter(|text| is_plain(text))
-                    .and_then(|text| Regex::new(&format!("(?i-u:{})", regex::escape(text))).ok())
+                let is_stored_so = std::str::from_utf8(finder.needle()).is_ok_and(is_plain);
+                Needle::folded(finder.needle()).filter(|_| is_stored_so).map(Box::new)
             }
             _ => None,
         };
-        Ok(Like { source: source.to_owned(), ci, matcher, folded })
+        let texts = parts.iter().filter_map(|part| match part {
+            LikePart::Text(text) => Some(core_of(text)),
+            LikePart::One | LikePart::Run => None,
+        });
+        let core = texts.max_by_key(|core| core.len()).filter(|_| ci);
+        let core = core.and_then(|core| Needle::folded(core.as_bytes())).map(Box::new);
+        Ok(Like { source: source.to_owned(), ci, matcher, folded, core })
     }
 
     pub(crate) fn source(&self) -> &str {
@@ -86,9 +93,14 @@ impl Like {
         self.ci
     }
 
-    /// What finds the pattern's text in stored text of ASCII without escapes, where it is asked for in any case.
-    pub(crate) fn folded(&self) -> Option<&Regex> {
-        self.folded.as_ref()
+    /// What finds the pattern's text where strings of ASCII are stored, if it is asked for in any case.
+    pub(crate) fn folded(&self) -> Option<&Needle> {
+        self.folded.as_deref()
+    }
+
+    /// What is to be found in the stored bytes of every string that matches, where the case of letters makes no difference.
+    pub(crate) fn core(&self) -> Option<&Needle> {
+        self.core.as_deref()
     }
 
     /// What is to be searched for.
@@ -120,6 +132,16 @@ impl Like {
             LikeMatcher::Other(regex) => regex.is_match(&text),
         }
     }
+}
+
+/// The longest part of a text in upper case that no character beyond ASCII becomes, and that is stored as it reads.
+fn core_of(text: &str) -> &str {
+    let is_other = |character: char| {
+        !is_plain(character.encode_utf8(&mut [0; 4]))
+            || !character.is_ascii()
+            || matches!(character, 'I' | 'S')
+    };
+    text.split(is_other).max_by_key(|part| part.len()).unwrap_or_default()
 }
 
 enum LikePart {
@@ -171,6 +193,17 @@ mod tests {
         assert!(like("%%", "%%%%") && !like("%", "%%%%") && !like("100%", "%%%"));
         assert!(Like::new("%Σ", true).unwrap().is_match(&Text::Borrowed("ὀδυσσεύς")));
         assert!(!Like::new("TSCHÜSS", true).unwrap().is_match(&Text::Borrowed("tschüß")));
+    }
+
+    #[test]
+    fn of_all_characters_beyond_ascii_two_become_letters_of_it() {
+        let become_ascii = |character: &char| !character.is_ascii() && upper(*character).is_ascii();
+        let all: Vec<char> = ('\0'..=char::MAX).filter(become_ascii).collect();
+        assert_eq!(all.iter().map(|character| upper(*character)).collect::<String>(), "IS");
+        assert_eq!(
+            [core_of("TIMEOUT"), core_of("ISSI"), core_of("Ä\"BC"), core_of("")],
+            ["MEOUT", "", "BC", ""]
+        );
     }
 
     /// What a pattern means, tried character by character.

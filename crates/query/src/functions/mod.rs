@@ -11,6 +11,7 @@ use crate::value::{Kind, Value};
 use call::Body;
 pub(crate) use call::{Call, ScalarFunction};
 pub(crate) use foreign::advice;
+pub(crate) use text::any_string_has;
 
 const fn function(
     name: &'static str,

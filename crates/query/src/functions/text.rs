@@ -1,7 +1,7 @@
 //! Functions of strings. Positions and lengths count Unicode scalars.
 
 use super::call::Call;
-use crate::value::{Text, VALUE_BYTES_MAX, Value, upper};
+use crate::value::{Object, Text, VALUE_BYTES_MAX, Value, upper};
 use icu_casemap::CaseMapper;
 use memchr::memmem;
 use rust_decimal::Decimal;
@@ -23,28 +23,37 @@ pub(super) fn contains<'a>(call: &Call<'_, 'a>) -> Value<'a> {
     )
 }
 
-/// Whether a string has the text that is searched for in it, at whatever depth of the event. The planner puts the event before the text.
+/// Whether a string has the text that is searched for in it, at whatever depth of the event; of a key that comes twice each value counts.
+/// The planner puts the event before the text.
 pub(super) fn has_text<'a>(call: &Call<'_, 'a>) -> Value<'a> {
-    let Some(part) = call.text(1).map(Text::text) else { return Value::Undefined };
+    let part = call.text(1).map(Text::text);
+    Value::from_option(part.map(|part| any_string_has(call.argument(0).clone(), &part, call.ci)))
+}
+
+/// Whether a value is a string with a text in it, or has one inside.
+pub(crate) fn any_string_has(value: Value<'_>, part: &str, ci: bool) -> bool {
     let fold = |text: &str| text.chars().map(upper).collect::<String>();
-    let part = if call.ci { Cow::Owned(fold(&part)) } else { part };
+    let part = if ci { Cow::Owned(fold(part)) } else { Cow::Borrowed(part) };
     let finder = memmem::Finder::new(part.as_bytes());
-    let mut waiting = vec![call.argument(0).clone()];
+    let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {
         match &value {
             Value::Text(text) => {
                 let text = text.text();
-                let text = if call.ci { Cow::Owned(fold(&text)) } else { text };
+                let text = if ci { Cow::Owned(fold(&text)) } else { text };
                 if finder.find(text.as_bytes()).is_some() {
-                    return Value::Bool(true);
+                    return true;
                 }
             }
             Value::Array(array) => waiting.extend(array.iter()),
+            Value::Object(Object::Stored(map)) => {
+                waiting.extend(map.entries().map(|(_, value)| Value::stored(value)));
+            }
             Value::Object(object) => waiting.extend(object.iter().map(|(_, value)| value)),
             Value::Undefined | Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
-    Value::Bool(false)
+    false
 }
 
 pub(super) fn starts_with<'a>(call: &Call<'_, 'a>) -> Value<'a> {

@@ -61,6 +61,12 @@ impl Groups<'_> {
                     self.table.look_ahead(0, texts, &mut known);
                 }
                 known.resize(dictionary.len(), 0);
+                if !known.contains(&0) {
+                    let number = |code: &u32| known.get(*code as usize).map_or(0, |known| known - 1);
+                    numbers.extend(codes.iter().map(number));
+                    self.known = known;
+                    return;
+                }
                 for (row, code) in codes.iter().enumerate() {
                     // Of rows in the order of time that share an entry, the first is all that its group may not know.
                     let number = known.get(*code as usize).and_then(|known| known.checked_sub(1));

@@ -9,7 +9,7 @@ use crate::allocated::vec_bytes;
 use crate::chunk::{Chunk, Order};
 use crate::control::Control;
 use crate::error::{ExecError, Held};
-use crate::expr::Scope;
+use crate::expr::{Expr, Scope};
 use crate::interrupt::Meter;
 use crate::key_table::{Found, KeyTable, Parts, Spelling};
 use crate::memory::Holding;
@@ -230,13 +230,15 @@ impl<'p> Groups<'p> {
             |owner| owner,
             |table, _, number, found| {
                 let group = shown.get_mut(number as usize).and_then(Option::take);
-                let own = |group: Group| Group { shown: group.shown.into_owned(&other.table), ..group };
                 if let (Some(group), Some(place)) = (group, group_of.get_mut(number as usize)) {
                     *place = found.number();
                     match (found, self.groups.get_mut(found.number() as usize)) {
                         (Found::Known(_), Some(known)) if known.first <= group.first => {}
-                        (Found::Known(_), Some(known)) => *known = own(group),
-                        (Found::Known(_) | Found::New(_), _) => self.push(own(group)),
+                        (Found::Known(_), Some(known)) => known.begin_with(group, table, &other.table),
+                        (Found::Known(_) | Found::New(_), _) => {
+                            let shown = group.shown.into_new_of(table, &other.table);
+                            self.push(Group { shown, ..group });
+                        }
                     }
                 }
                 if number.is_multiple_of(MERGED_UNCHECKED) {
@@ -281,15 +283,26 @@ impl<'p> Groups<'p> {
         let mut sorter = Sorter::new(&self.grouping.sort, plan.limit, plan.columns.len());
         let numbers = self.in_order();
         let Groups { grouping, groups, states, table, .. } = &mut self;
+        let first_by = grouping.sorted_first_by().filter(|_| gives_rows.is_none());
         let mut meter = Meter::new(&control.interrupt);
         let mut values = Vec::new();
         for number in numbers {
             meter.step()?;
             let Some(group) = groups.get(number as usize) else { continue };
+            // Most groups of which few are wanted are told by the first value that they are sorted by.
+            let mut first = first_by.and_then(|at| states.get_mut(at)).map(|state| state.finish(number));
+            if first.as_ref().is_some_and(|first| sorter.passes_over_first(first)) {
+                continue;
+            }
             values.clear();
             group.shown.values(table, &mut values);
             let keys = values.len();
-            values.extend(states.iter_mut().map(|state| state.finish(number)));
+            values.extend(states.iter_mut().enumerate().map(|(at, state)| {
+                match first.take_if(|_| first_by == Some(at)) {
+                    Some(first) => first,
+                    None => state.finish(number),
+                }
+            }));
             let Some(several) = gives_rows.and_then(|at| states.get_mut(at)) else {
                 take_row(grouping, keys, &values, &mut sorter, control)?;
                 continue;
@@ -332,6 +345,25 @@ impl<'p> Groups<'p> {
     }
 }
 
+impl Grouping {
+    /// The key, or the aggregate behind the keys, that a column has as it is.
+    fn value_of(&self, column: usize) -> Option<usize> {
+        match column.checked_sub(self.keys.len()) {
+            None => Some(column),
+            Some(cell) => match self.cells.get(cell)? {
+                Expr::Group(value) => Some(*value),
+                _ => None,
+            },
+        }
+    }
+
+    /// The aggregate that all groups are sorted by first, if it is one.
+    fn sorted_first_by(&self) -> Option<usize> {
+        let first = self.sort.first().filter(|_| self.having.is_none())?;
+        self.value_of(first.column)?.checked_sub(self.keys.len())
+    }
+}
+
 /// Takes in the row of a group, if it passes `having`.
 fn take_row(
     grouping: &Grouping,
@@ -342,9 +374,14 @@ fn take_row(
 ) -> Result<(), ExecError> {
     let mut scope = Scope::metered(control.now, Meter::new(&control.interrupt));
     scope.groups = values;
-    let passes = grouping.having.as_ref().is_none_or(|having| having.test(&mut scope));
-    scope.take_failure()?;
-    if !passes {
+    if let Some(having) = &grouping.having {
+        let passes = having.test(&mut scope);
+        scope.take_failure()?;
+        if !passes {
+            return Ok(());
+        }
+    }
+    if sorter.passes_over(|column| values.get(grouping.value_of(column)?)) {
         return Ok(());
     }
     let mut row = Vec::with_capacity(keys + grouping.cells.len());

@@ -2,9 +2,8 @@
 
 use crate::allocated::ALLOCATION_BYTES;
 use crate::chunk::{Order, value_of};
-use crate::key_table::KeyTable;
+use crate::key_table::{Kept, KeyTable};
 use crate::value::Value;
-use std::ops::Range;
 
 /// A group, beside its states.
 pub(super) struct Group {
@@ -13,18 +12,30 @@ pub(super) struct Group {
     pub(super) shown: Shown,
 }
 
+impl Group {
+    /// Takes the first event of a group that is the same in another table.
+    pub(super) fn begin_with(&mut self, other: Group, table: &KeyTable, other_table: &KeyTable) {
+        self.first = other.first;
+        match (&self.shown, &other.shown) {
+            (Shown::Spelled(own), Shown::Spelled(kept))
+                if table.spelling(*own) == other_table.spelling(*kept) => {}
+            _ => self.shown = other.shown.into_owned(other_table),
+        }
+    }
+}
+
 /// The keys of a group's first event.
 pub(super) enum Shown {
     /// A single one, in the spelling that the table keeps.
-    Spelled(Range<usize>),
+    Spelled(Kept),
     Values(Box<[Value<'static>]>),
 }
 
 impl Shown {
     pub(super) fn values<'s>(&'s self, table: &'s KeyTable, into: &mut Vec<Value<'s>>) {
         match self {
-            Shown::Spelled(range) => {
-                let json = table.spelling(range);
+            Shown::Spelled(kept) => {
+                let json = table.spelling(*kept);
                 let value = value_of(json);
                 // As a value that is computed with: what is no character is the replacement character.
                 let is_escaped = memchr::memchr(b'\\', json).is_some();
@@ -34,11 +45,19 @@ impl Shown {
         }
     }
 
-    pub(super) fn into_owned(self, table: &KeyTable) -> Shown {
+    /// The same, of a key that was the last to be added to a table, from another one.
+    pub(super) fn into_new_of(self, table: &KeyTable, other: &KeyTable) -> Shown {
         match self {
-            Shown::Spelled(range) => {
-                Shown::Values(Box::new([value_of(table.spelling(&range)).into_static()]))
+            Shown::Spelled(kept) if table.spelling(table.last_spelling()) == other.spelling(kept) => {
+                Shown::Spelled(table.last_spelling())
             }
+            shown => shown.into_owned(other),
+        }
+    }
+
+    fn into_owned(self, table: &KeyTable) -> Shown {
+        match self {
+            Shown::Spelled(kept) => Shown::Values(Box::new([value_of(table.spelling(kept)).into_static()])),
             values @ Shown::Values(_) => values,
         }
     }

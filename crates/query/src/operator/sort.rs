@@ -84,6 +84,28 @@ impl<'p> Sorter<'p> {
         Ok(())
     }
 
+    /// Passes over a row that has this first value to be sorted by, if no such row is wanted any more.
+    pub(super) fn passes_over_first(&mut self, first: &Value<'_>) -> bool {
+        let (Some(last), Some(by)) = (&self.last, self.sort.first()) else { return false };
+        let Beginning { kind, bytes, .. } = Beginning::of(first, by);
+        let is_behind = (kind, bytes) > last.key();
+        self.taken += u64::from(is_behind);
+        is_behind
+    }
+
+    /// Passes over a row that is not wanted any more, if the values that it is sorted by are known.
+    pub(super) fn passes_over<'v>(&mut self, value: impl Fn(usize) -> Option<&'v Value<'v>>) -> bool {
+        if self.last.is_none() || self.sort.iter().any(|by| value(by.column).is_none()) {
+            return false;
+        }
+        let value = |column: usize| value(column).map_or(Value::Undefined, Value::reborrow);
+        let first = self.sort.first();
+        let beginning = first.map_or(Beginning::NONE, |by| Beginning::of(&value(by.column), by));
+        let is_behind = !self.is_wanted(beginning, value);
+        self.taken += u64::from(is_behind);
+        is_behind
+    }
+
     /// What its rows take, in bytes, about.
     pub(super) fn bytes(&self) -> usize {
         // Sorting takes the ranks again, and half of them.

@@ -68,6 +68,7 @@ impl<'q> Planner<'q> {
             }
             None => None,
         };
+        let condition_reads_whole = std::mem::take(&mut self.resolver.uses_document);
         let filter_names = if filter.is_some() || !unnest.is_empty() { self.resolver.names.len() } else { 0 };
         let is_grouped = is_grouped(query);
         if let (Some(having), false) = (&query.having, is_grouped) {
@@ -89,13 +90,14 @@ impl<'q> Planner<'q> {
                 let names = std::mem::take(&mut self.resolver.names);
                 let unnested = query.from.iter().flatten();
                 let unnest_names = unnested.map(|unnest| unnest.name.text.clone()).collect();
-                let reads_whole = self.resolver.uses_document;
-                let reads_documents = reads_whole || !names.is_empty();
+                let output_reads_whole = self.resolver.uses_document;
+                let reads_documents = condition_reads_whole || output_reads_whole || !names.is_empty();
                 Input::Events(Events {
                     direction,
                     names,
                     reads_documents,
-                    reads_whole,
+                    condition_reads_whole,
+                    output_reads_whole,
                     filter_names,
                     flat_names: self.resolver.flat_names,
                     unnest,

@@ -109,7 +109,7 @@ impl<'n> Analysis<'n> {
             },
             Expr::MatchWhole { left, pattern, negated: false } => self.mentions(left, pattern),
             Expr::Call { function, arguments, ci: false } if function.name == "HasText" => {
-                self.mentioned(arguments.get(1))
+                self.said(arguments.get(1))
             }
             Expr::Compare { .. }
             | Expr::In { .. }
@@ -298,7 +298,13 @@ impl<'n> Analysis<'n> {
             }
             (LikeForm::Contains(text), _) => self.contains(*slot, text),
             (LikeForm::Exact(_) | LikeForm::Prefix(_) | LikeForm::Suffix(_) | LikeForm::Other, _) => {
-                Form::Opaque
+                match pattern.core().filter(|core| core.bytes().len() >= MENTION_BYTES_MIN) {
+                    Some(core) => {
+                        self.needles.push(core.clone());
+                        Form::Sought(Sought::Mentions { needles: vec![self.needles.len() - 1] })
+                    }
+                    None => Form::Opaque,
+                }
             }
         }
     }
@@ -326,8 +332,8 @@ impl<'n> Analysis<'n> {
         }
     }
 
-    /// The document has a text in it that one of its strings needs in order to have it.
-    fn mentioned(&mut self, text: Option<&Expr>) -> Form {
+    /// One of the document's strings has a text in it.
+    fn said(&mut self, text: Option<&Expr>) -> Form {
         let Some(Expr::Constant(Value::Text(text))) = text else { return Form::Opaque };
         let text = text.text();
         // What reads as U+FFFD may be stored as the escape of a lone surrogate.
@@ -338,7 +344,7 @@ impl<'n> Analysis<'n> {
         write_json_string(&text, &mut stored);
         let inner = stored.strip_prefix(b"\"").and_then(|stored| stored.strip_suffix(b"\""));
         match inner.and_then(|inner| self.needle(inner)) {
-            Some(needle) => Form::Sought(Sought::Mentions { needles: vec![needle] }),
+            Some(needle) => Form::Sought(Sought::Said { needle }),
             None => Form::Opaque,
         }
     }

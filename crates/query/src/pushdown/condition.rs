@@ -89,6 +89,8 @@ pub(super) enum Sought {
     Contains { slot: usize, needle: usize },
     /// Any of these texts stands somewhere in the document: or else the condition is not true. That says no, and never yes.
     Mentions { needles: Vec<usize> },
+    /// A string anywhere among the values has this text in it.
+    Said { needle: usize },
 }
 
 impl Condition {

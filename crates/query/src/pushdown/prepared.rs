@@ -96,5 +96,5 @@ fn prefilter(
 ) -> Option<Prefilter> {
     let keys = names.iter().map(|name| Needle::key(name)).collect::<Option<Vec<_>>>()?;
     let is_worth_it = condition.is_some_and(Condition::narrows) || is_cheap;
-    (is_worth_it && !names.is_empty()).then_some(Prefilter { keys, needles })
+    (is_worth_it && !(names.is_empty() && needles.is_empty())).then_some(Prefilter { keys, needles })
 }

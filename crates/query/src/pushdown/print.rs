@@ -84,6 +84,7 @@ impl Pushdown {
             Form::Sought(Sought::Mentions { needles }) => {
                 needles.iter().for_each(|needle| add(found, format!("`{}`", text(needle))));
             }
+            Form::Sought(Sought::Said { needle }) => add(found, format!("`{}` in any string", text(needle))),
             Form::Constant(_) | Form::Head(..) | Form::Opaque => {}
         }
     }

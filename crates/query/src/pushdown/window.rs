@@ -105,6 +105,7 @@ impl Window<'_> {
                     self.join(matches, Match::max, |window, others| window.mark(*needle, others));
                 }
             }
+            Sought::Said { needle } => self.said(*needle, matches),
         }
     }
 
@@ -181,6 +182,14 @@ impl Window<'_> {
         let places = &mut self.scratch.places;
         self.documents.find(self.isa, needle, places);
         self.documents.mentions(self.isa, places, matches);
+    }
+
+    /// The events of which any string has the needle.
+    fn said(&mut self, needle: usize, matches: &mut Vec<Match>) {
+        let Some(needle) = self.texts.needles.get(needle) else { return self.unknown(matches) };
+        let places = &mut self.scratch.places;
+        self.documents.find(self.isa, needle, places);
+        self.documents.have_text(self.isa, needle, places, matches);
     }
 
     /// The events of which a key's value has a text.

@@ -41,7 +41,7 @@ pub(crate) fn open<'s>(
 fn partial<'s>(run: Run<'s>, block: &'s dyn Block) -> Result<Option<Documents<'s>>, ExecError> {
     // Rows point into whole documents.
     let Output::Groups(_) = &run.plan.output else { return Ok(None) };
-    if run.events.reads_whole || !run.events.reads_documents || run.control.options.plain {
+    if run.events.reads_whole() || !run.events.reads_documents || run.control.options.plain {
         return Ok(None);
     }
     let Some(columns) = block.columns().map_err(ExecError::Source)? else { return Ok(None) };

@@ -205,7 +205,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
         wanted: u64,
         (stats, scanned): (&mut Stats, &mut u64),
     ) -> Result<Option<u32>, ExecError> {
-        let reads_whole = self.run.events.reads_whole;
+        let reads_whole = self.run.events.output_reads_whole;
         let is_known = |hit: &Hit| hit.is_certain && !reads_whole && finder.knows_output(hit.index);
         if !self.is_ascending() {
             buffers.hits.reverse();
@@ -250,7 +250,7 @@ impl<'b, 'w> TextScan<'b, 'w> {
         let Run { plan, events, control, .. } = self.run;
         let Buffers { hits, indices, .. } = buffers;
         let matches = finder.find(documents);
-        if plan.filter.is_none() && !events.reads_whole {
+        if plan.filter.is_none() && !events.output_reads_whole {
             indices.clear();
             indices.extend(0..matches.len() as u32);
             finder.fill_output(documents, indices);
@@ -264,8 +264,8 @@ impl<'b, 'w> TextScan<'b, 'w> {
         collect(hits, matches);
         indices.clear();
         indices.extend(hits.iter().filter(|hit| !hit.is_certain).map(|hit| hit.index));
-        finder.fill_condition(documents, indices);
-        if !indices.is_empty() && !events.reads_whole {
+        if !indices.is_empty() && !events.condition_reads_whole {
+            finder.fill_condition(documents, indices);
             // What the search could not tell is evaluated from the values that it found, or else scanned.
             let mut failed = Ok(());
             let worker = &mut *self.worker;
@@ -287,12 +287,12 @@ impl<'b, 'w> TextScan<'b, 'w> {
             });
             failed?;
         }
-        if !events.reads_whole {
+        if !events.output_reads_whole {
             indices.clear();
             indices.extend(hits.iter().map(|hit| hit.index));
             finder.fill_output(documents, indices);
         }
-        let are_certain = !events.reads_whole && hits.iter().all(|hit| hit.is_certain);
+        let are_certain = !events.output_reads_whole && hits.iter().all(|hit| hit.is_certain);
         Ok(are_certain && finder.knows_all_outputs(indices))
     }
 

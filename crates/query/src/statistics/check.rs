@@ -8,7 +8,8 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-use super::layout::VERSION;
+use super::layout::{PACKED_VERSION, VERSION};
+use super::packed::unpacked;
 use super::read::{KeyFacts, Statistics};
 use report::{Member, expect, shown};
 use std::collections::BTreeMap;
@@ -42,10 +43,14 @@ pub fn check_statistics(
     ends: &[[u8; 4]],
     statistics: &[u8],
 ) -> Result<(), FalseStatistics> {
-    match statistics.first() {
-        Some(&VERSION) => check(documents, ends, statistics).map_err(FalseStatistics),
+    let checked = match statistics.first() {
+        Some(&VERSION) => check(documents, ends, statistics),
+        Some(&PACKED_VERSION) => unpacked(statistics)
+            .ok_or_else(|| "the statistics do not unpack".to_owned())
+            .and_then(|statistics| check(documents, ends, &statistics)),
         _ => Ok(()),
-    }
+    };
+    checked.map_err(FalseStatistics)
 }
 
 fn check(documents: &[u8], ends: &[[u8; 4]], statistics: &[u8]) -> Result<(), String> {

@@ -2,6 +2,8 @@
 
 /// The first byte. What another version wrote is not understood, and nothing is known then.
 pub(super) const VERSION: u8 = 1;
+/// The first byte of those that are packed.
+pub(super) const PACKED_VERSION: u8 = 2;
 /// Version, flags, number of keys, number of events, bytes of the filter.
 pub(super) const HEADER_BYTES: usize = 12;
 

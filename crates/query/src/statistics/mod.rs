@@ -15,6 +15,7 @@ mod list;
 mod names;
 mod numbers;
 mod occurrence;
+mod packed;
 mod read;
 mod strings;
 mod text;
@@ -24,5 +25,6 @@ mod write;
 mod tests;
 
 pub use check::{FalseStatistics, check_statistics};
+pub use packed::{pack_statistics, unpack_statistics};
 pub(crate) use read::{Extreme, Key, Listed, Statistics, Sum, Tally, Values, spelled};
 pub use write::collect_statistics;

@@ -4,6 +4,7 @@ use super::hash::hash;
 use super::layout::FILTERED_BYTES_MAX;
 use super::list::List;
 use super::occurrence::Occurrence;
+use crate::instant::Instant;
 
 /// HEURISTIC: when the list is full, a key whose strings in it are longer than this on average holds prose.
 const MEAN_BYTES_MAX: usize = 48;
@@ -12,7 +13,7 @@ const HASHES: usize = 256;
 
 pub(super) struct Strings<'d> {
     seed: u64,
-    /// False where nobody asks for them: of the time not the text is looked at, but the instant; and prose is seldom asked for as a whole.
+    /// False where nobody asks for them: of times not the text is looked at, but the instant; and prose is seldom asked for as a whole.
     pub(super) is_wanted: bool,
     pub(super) count: u32,
     /// None once there are too many distinct ones.
@@ -94,7 +95,9 @@ impl<'d> Strings<'d> {
     fn end_list(&mut self, recent: &mut Recent) {
         let listed = self.list.take().map(|list| list.entries).unwrap_or_default();
         let bytes: usize = listed.iter().map(|entry| entry.text.bytes.len()).sum();
-        self.is_wanted = bytes <= listed.len() * MEAN_BYTES_MAX;
+        let is_instant = |text| std::str::from_utf8(text).is_ok_and(|text| text.parse::<Instant>().is_ok());
+        let are_times = !listed.is_empty() && listed.iter().all(|entry| is_instant(entry.text.bytes));
+        self.is_wanted = !are_times && bytes <= listed.len() * MEAN_BYTES_MAX;
         if self.is_wanted {
             self.hashes.reserve(HASHES);
             for text in listed.iter().map(|entry| entry.text.bytes) {

@@ -430,6 +430,67 @@ fn what_is_computed_of_columns_is_what_events_come_to() {
         "select count(*), sum(x) from stream lateral unnest(tags) as tag group by tag",
         "select count(*) from stream lateral unnest(tags) as tag where tag > 2 and t like '/%' group by w, time(1s)",
         "select tag, u from stream lateral unnest(tags) as tag where w = 3 limit 50",
+        "select count(*), min(x), first(t), last(tag) from stream lateral unnest(tags) as tag where w <> 2 group by w",
+        "select sum(tag * 2), count(distinct(tag)) from stream lateral unnest(tags) as tag",
+        "select count(*) from stream lateral unnest(tags) as tag where let |y: tag| y = 'a' or w = y",
+        "select count(*) from stream lateral unnest(missing) as tag group by tag",
+        "select count(*) from stream lateral unnest(t) as tag",
+        "select count(*), mean(Length(u)) as n from stream lateral unnest([t, u]) as text group by text having n > 3",
+        "select count(*) from stream where t like '%LOGIN%' ci",
+        "select count(*) from stream where u like '%js-1%' ci or t like '%ss%' ci",
+        "select count(*) from stream where t not like '%öss%' ci and u not like '%LOG_n%' ci",
+        "select count(*) from stream where t like '%api/A%' ci or t like '%N%' ci or u like '%b-12%' ci",
+        "select count(*) from stream where match(t, 'a') or match(u, 'b-1')",
+        "select count(*) as c, sum(w) as s from stream group by u order by c desc, s limit 4",
+        "select count(*) as c from stream group by u having c > 0 order by c, u desc limit 4",
+        "select count(*) as c, sum(w) * 2 as s from stream group by u order by s desc, u limit 5",
+    ] {
+        agree(&memory, text);
+    }
+}
+
+/// A letter that stands beyond ASCII may be one of it in upper case.
+#[test]
+fn a_text_in_any_case_is_found_where_letters_beyond_ascii_become_its_own() {
+    const TEXTS: [&str; 10] = [
+        "TIMEOUT",
+        "tımeout",
+        "time\\nout",
+        "a ſession ends",
+        "\\\\session",
+        "session\\\\",
+        "ſ",
+        "ıss",
+        "\\ud800out",
+        "meout",
+    ];
+    let event = |n: u64| {
+        let text = TEXTS[(n % 10) as usize];
+        let elements =
+            (0..n % 4).map(|of| format!("{{\"v\":[{of},\"{text}\"]}}")).collect::<Vec<_>>().join(",");
+        let document =
+            format!(r#"{{"t":"{text}","n":"{text} {n}","inner":{{"list":[{elements}]}},"k":{}}}"#, n % 3);
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..600).map(event).collect();
+    let memory = Memory::blocks(&[&[&events[..500]], &[&events[500..]]]);
+    for text in ["timeout", "session", "s", "is", "i", "nout", "out", "800", "n%out", "e_s"] {
+        for form in ["%{}%", "{}%", "%{}", "{}"] {
+            let pattern = form.replace("{}", text);
+            for key in ["t", "n"] {
+                agree(&memory, &format!("select count(*) from stream where {key} like '{pattern}' ci"));
+                agree(&memory, &format!("select count(*) from stream where {key} not like '{pattern}' ci"));
+            }
+            agree(&memory, &format!("select count(*) from stream where n like '{pattern}'"));
+        }
+    }
+    for text in [
+        "select count(*), first(n) from stream lateral unnest(inner.list) as it group by it.v[1]",
+        "select count(*), sum(it.v[0]) from stream lateral unnest(inner.list) as it where it.v[1] like '%out' group by k",
+        "select count(*) from stream lateral unnest(inner.list) as it where k = 1 and Some(it.v, |v| v = k)",
+        "select count(*) from stream lateral unnest(inner.list) as it lateral unnest(it.v) as v group by v",
+        "select count(*) from stream lateral unnest(inner) as it",
+        "select first(k), count(*) from stream lateral unnest(inner.list) as it group by time(10us)",
     ] {
         agree(&memory, text);
     }

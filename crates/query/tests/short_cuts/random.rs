@@ -142,15 +142,22 @@ fn comparison() -> impl Strategy<Value = &'static str> {
     select(vec!["=", "<>", "<", "<=", ">", ">="])
 }
 
-fn literal() -> impl Strategy<Value = String> {
-    prop_oneof![
-        texts().prop_map(|text| format!(
+/// A constant text of what is stored.
+fn quoted() -> impl Strategy<Value = String> {
+    texts().prop_map(|text| {
+        format!(
             "'{}'",
             text.replace("\\\"", "\"")
                 .replace("\\ud800", "\u{FFFD}")
                 .replace("\\ufffd", "\u{FFFD}")
                 .replace("\\n", "\n")
-        )),
+        )
+    })
+}
+
+fn literal() -> impl Strategy<Value = String> {
+    prop_oneof![
+        quoted(),
         numbers().prop_filter("the language has no exponents", |n| !n.contains('e')),
         select(vec!["null", "true", "false", "[]", "{}", "undefined()"]).prop_map(str::to_owned),
     ]
@@ -175,6 +182,9 @@ fn term() -> impl Strategy<Value = String> {
             .prop_map(|(k, p, ci)| format!("{k} like '{p}'{ci}")),
         1 => (path(), select(vec!["a", "id-0", "^E", "\\d"])).prop_map(|(k, p)| format!("match({k}, '{p}')")),
         1 => path().prop_map(|k| format!("{k} <> /id-.*/")),
+        2 => (quoted(), select(vec!["", " ci"])).prop_map(|(text, ci)| format!("HasText({text}){ci}")),
+        1 => (select(vec!["rro", "d-0", "ine", "RROR", "true", "800"]), select(vec!["", " ci"]))
+            .prop_map(|(text, ci)| format!("HasText('{text}'){ci}")),
         1 => path().prop_map(|k| k),
         1 => path().prop_map(|k| format!("Length({k}) > 1")),
         1 => (path(), path()).prop_map(|(k, l)| format!("{k} = {l}")),
@@ -197,6 +207,9 @@ fn condition() -> impl Strategy<Value = String> {
         ]
     })
 }
+
+/// What a row may be made of.
+const ROWS: [&str; 7] = ["K, b", "*", "@Timestamp", "K, @Id", "@Data", "@Properties, K", "@Message"];
 
 fn query() -> impl Strategy<Value = String> {
     let aggregates = [
@@ -232,7 +245,7 @@ fn query() -> impl Strategy<Value = String> {
     let grouped =
         ["K", "K ci", "@Level", "Length(K)", "K, b", "time(10us)", "K, time(10us)", "K = 'a'", "TypeOf(K)"];
     let selected = prop_oneof![
-        2 => select(vec!["K, b", "*", "@Timestamp", "K, @Id"]).prop_map(|columns| (columns.to_owned(), String::new())),
+        2 => select(ROWS.to_vec()).prop_map(|columns| (columns.to_owned(), String::new())),
         4 => select(aggregates.to_vec()).prop_map(|columns| (columns.to_owned(), String::new())),
         3 => (select(grouped_aggregates.to_vec()), select(grouped.to_vec()))
             .prop_map(|(columns, by)| (columns.to_owned(), format!(" group by {by}"))),
@@ -241,7 +254,7 @@ fn query() -> impl Strategy<Value = String> {
     let end = select(vec!["", "", "", " limit 3", " order by time desc limit 5"]);
     (selected, path(), condition, end).prop_map(|((columns, by), key, condition, end)| {
         let condition = condition.map(|condition| format!(" where {condition}")).unwrap_or_default();
-        let is_row = by.is_empty() && ["K, b", "*", "@Timestamp", "K, @Id"].contains(&&*columns);
+        let is_row = by.is_empty() && ROWS.contains(&&*columns);
         let end = if is_row || end == " limit 3" { end } else { "" };
         format!("select {columns} from stream{condition}{by}{end}").replace('K', &key)
     })

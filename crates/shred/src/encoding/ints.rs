@@ -10,11 +10,11 @@ use crate::grouping;
 /// query over them doubled.
 const COMPRESSED_SHARE: (usize, usize) = (3, 5);
 
-/// HEURISTIC: compression is tried on so many values.
-const SAMPLE: usize = 2048;
+/// HEURISTIC: compression is tried on so many values, or on up to four times as many if those are all.
+const SAMPLE: usize = 1024;
 
 /// Fewer packed bytes than these are not worth compressing.
-const COMPRESSED_MIN: usize = 32;
+const COMPRESSED_MIN: usize = 64;
 
 /// How a sequence of whole numbers is stored. How many there are is known from elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,7 +228,7 @@ struct Planes {
 impl Planes {
     /// The bytes of values that take so many packed, if they are to be compressed. Tried on a sample from the middle.
     fn if_smaller(values: &[i64], packed_bytes: usize, frames: &mut FrameWriter) -> Option<Planes> {
-        let count = if values.len() <= 2 * SAMPLE { values.len() } else { SAMPLE };
+        let count = if values.len() <= 4 * SAMPLE { values.len() } else { SAMPLE };
         let sample = Planes::of(&values[(values.len() - count) / 2..][..count]);
         let limit = packed_bytes * count / values.len() * COMPRESSED_SHARE.0 / COMPRESSED_SHARE.1;
         if frames.compressed_length(&sample.bytes) > limit {

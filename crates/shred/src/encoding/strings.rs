@@ -14,7 +14,7 @@ use crate::texts::TextList;
 const COMPRESSED_SHARE: (usize, usize) = (9, 10);
 
 /// Compression is tried on so many bytes at most.
-const SAMPLE_BYTES: usize = 16 << 10;
+const SAMPLE_BYTES: usize = 4 << 10;
 
 /// Texts, one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Strings {
         let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
         let limit = sample.len() * COMPRESSED_SHARE.0 / COMPRESSED_SHARE.1;
         // Short texts have little in common with themselves, but may with those that share their frame.
-        let pays = sample.len() < 512 || frames.compressed_length(sample) < limit;
+        let pays = sample.len() < 2048 || frames.compressed_length(sample) < limit;
         let packing = if pays { Packing::Compressed } else { Packing::Plain };
         Strings { lengths: Ints::encode(&lengths, frames), bytes: frames.add(bytes, packing) }
     }

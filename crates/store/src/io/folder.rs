@@ -81,6 +81,8 @@ pub trait Lock: Send + Sync + Debug {
 pub trait File: Send + Sync + Debug {
     /// The length in bytes.
     fn length(&self) -> io::Result<u64>;
+    /// Tells the system that little of the file will be read, here and there, so that it reads nothing beside what is asked for. A hint.
+    fn expect_scattered_reads(&self) {}
     /// Reads at `offset` and returns how many bytes were read; 0 at the end.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
     /// Writes at `offset` and returns how many bytes were written.

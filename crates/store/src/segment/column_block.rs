@@ -116,7 +116,12 @@ impl ColumnBlock {
 
     /// What was collected from it; empty where that is damaged.
     pub(super) fn statistics(&self) -> &[u8] {
-        self.0.statistics.get_or_init(|| self.part(part::STATISTICS).ok().flatten().unwrap_or_default())
+        self.0.statistics.get_or_init(|| self.read_statistics())
+    }
+
+    /// The same, read anew and not kept.
+    pub fn read_statistics(&self) -> Vec<u8> {
+        self.part(part::STATISTICS).ok().flatten().unwrap_or_default()
     }
 
     /// Decoded at the first use.

@@ -78,6 +78,9 @@ impl Recipe<'_> {
             Layout::Columns => self.codec.encode(run.times(), run.lent()).filter(|parts| are_named(parts)),
         };
         let columns = encoded.is_some();
+        if columns {
+            statistics = self.codec.pack(statistics);
+        }
         let (body, keys) = match encoded {
             Some(parts) => {
                 let parts = parts.into_iter().map(|NamedPart { name, bytes }| part(&name, bytes));

@@ -228,6 +228,10 @@ impl Segment {
             }
             opened => opened.map_err(fail(Operation::Open))?,
         };
+        let is_scattered = mode == ReadMode::Map && self.entry.column_blocks > 0;
+        if is_scattered {
+            file.expect_scattered_reads();
+        }
         let length = file.length().map_err(fail(Operation::Read))?;
         // The manifest repeats what stands behind the index.
         let index_end = self.entry.file_bytes.saturating_sub(Trailer::length(self.entry.version) as u64);
@@ -243,7 +247,7 @@ impl Segment {
         }
         let bytes = match mode {
             // Parts of columns are read plainly.
-            ReadMode::Map if self.entry.column_blocks > 0 => SegmentBytes::Read(file),
+            ReadMode::Map if is_scattered => SegmentBytes::Read(file),
             ReadMode::Map => match file.map(self.entry.file_bytes) {
                 Ok(map) => SegmentBytes::Mapped(map),
                 // There may be no room for another map.

@@ -178,7 +178,12 @@ fn spell(numbers: &mut Mantissas) {
     if numbers.scale == 0 {
         return;
     }
+    let unit = 10i64.saturating_pow(numbers.scale.into());
     let digits = |value: &i64| {
+        // Most are whole, or have all digits.
+        if value % unit == 0 {
+            return 0;
+        }
         let (mut value, mut scale) = (*value, numbers.scale);
         while scale > 0 && value % 10 == 0 {
             value /= 10;

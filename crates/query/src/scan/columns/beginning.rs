@@ -19,28 +19,50 @@ pub(super) fn cut(plan: &ColumnPlan, evaluator: &Evaluator<'_>, rows: &mut Vec<u
     let missing = passing.len() - numbers.values.len();
     let before = if descending { 0 } else { missing };
     let wanted = limit.saturating_sub(before);
-    let mut places: Vec<i64> = numbers.values.clone();
-    let last = match wanted.checked_sub(1) {
-        Some(place) if place < places.len() => Some(*match descending {
-            true => places.select_nth_unstable_by(place, |a, b| b.cmp(a)).1,
-            false => places.select_nth_unstable(place).1,
-        }),
-        Some(_) | None => None,
-    };
+    let last = wanted.checked_sub(1).and_then(|place| nth(&numbers.values, place, descending));
     let keeps_numbers = |value: i64| match (last, descending) {
         (Some(last), true) => value >= last,
         (Some(last), false) => value <= last,
         (None, _) => wanted > 0,
     };
     let keeps_missing = !descending || last.is_none();
-    let with_one = numbers.rows.as_deref();
-    let mut next = 0;
-    for (nth, row) in (0..).zip(&passing) {
-        let has_one = with_one.is_none_or(|rows| rows.get(next) == Some(&nth));
-        let value = numbers.values.get(next).filter(|_| has_one);
-        next += usize::from(has_one);
-        if value.map_or(keeps_missing, |value| keeps_numbers(*value)) {
-            rows.push(*row);
+    let keep = |nth: u32| passing.get(nth as usize).copied();
+    let kept = (0..).zip(&numbers.values).filter(|(_, value)| keeps_numbers(**value));
+    match numbers.rows.as_deref() {
+        None => rows.extend(kept.filter_map(|(nth, _)| keep(nth))),
+        Some(with_one) if !keeps_missing => {
+            rows.extend(kept.filter_map(|(place, _): (u32, _)| keep(*with_one.get(place as usize)?)));
+        }
+        Some(with_one) => {
+            let mut next = 0;
+            for (nth, row) in (0..).zip(&passing) {
+                let has_one = with_one.get(next) == Some(&nth);
+                let value = numbers.values.get(next).filter(|_| has_one);
+                next += usize::from(has_one);
+                if value.is_none_or(|value| keeps_numbers(*value)) {
+                    rows.push(*row);
+                }
+            }
         }
     }
+}
+
+/// So many values are looked at before those are left out that are not wanted.
+const TOGETHER: usize = 1024;
+
+/// The value that so many others precede in an order; none where they are fewer.
+fn nth(values: &[i64], place: usize, descending: bool) -> Option<i64> {
+    // An order's other direction is that of the complements.
+    let turned = |value: i64| if descending { !value } else { value };
+    let mut first: Vec<i64> = Vec::new();
+    let mut bound = i64::MAX;
+    for some in values.chunks(TOGETHER) {
+        first.extend(some.iter().map(|value| turned(*value)).filter(|value| *value <= bound));
+        if first.len() > place.saturating_add(1).saturating_mul(2) {
+            bound = *first.select_nth_unstable(place).1;
+            first.truncate(place + 1);
+        }
+    }
+    let last = (place < first.len()).then(|| *first.select_nth_unstable(place).1);
+    last.map(turned)
 }

@@ -11,11 +11,15 @@ use tamias_json::write_json_string;
 pub(crate) struct ColumnPlan {
     /// The paths of the slots: keys as documents spell them. Those of the plan's names come first.
     pub(super) paths: Vec<Path>,
+    /// The collection whose elements are the rows; they are the values of the slot behind those of all paths.
+    pub(super) unnest: Option<Expr>,
     pub(super) filter: Option<Expr>,
     pub(super) outputs: Vec<Output>,
     pub(super) wants: Wanted,
     /// Where only the first rows of an order are wanted.
     pub(super) beginning: Option<Beginning>,
+    /// Of a block no more rows are wanted, the first ones, where each of them takes a while to make.
+    pub(super) rows_max: Option<usize>,
     /// Whether it makes a difference when events happened.
     pub(super) needs_times: bool,
 }
@@ -53,17 +57,29 @@ impl Beginning {
 impl ColumnPlan {
     /// None where documents have to be put together.
     pub(crate) fn of(plan: &Plan, events: &Events, outputs: &[Output]) -> Option<ColumnPlan> {
-        if !events.unnest.is_empty() || events.reads_whole {
+        // A single collection is unnested to columns, for groups of what columns tell.
+        let unnests = match (events.unnest.as_slice(), &plan.output) {
+            ([], _) => false,
+            ([_], PlanOutput::Groups(_)) if !events.reads_whole() => true,
+            _ => return None,
+        };
+        // Of documents that are all wanted as they are, columns spare nothing.
+        if events.output_reads_whole && plan.filter.is_none() {
             return None;
         }
         let mut paths: Vec<Path> = events.names.iter().map(|name| [spelled(name)].into()).collect();
         let mut exprs: Vec<Expr> = outputs.iter().map(|output| output.expr.clone()).collect();
         exprs.extend(plan.filter.clone());
+        exprs.extend(events.unnest.first().cloned());
         for expr in &exprs {
             collect(expr, &events.names, &mut paths);
         }
         for expr in &mut exprs {
             rewrite(expr, &events.names, &paths);
+        }
+        let unnest = if unnests { exprs.pop() } else { None };
+        if unnests {
+            exprs.iter_mut().for_each(|expr| bind_element(expr, paths.len()));
         }
         let exprs_need_event = exprs.iter().any(needs_event);
         let filter = plan.filter.as_ref().and_then(|_| exprs.pop());
@@ -81,7 +97,12 @@ impl ColumnPlan {
             }
         };
         let beginning = Beginning::of(plan);
-        Some(ColumnPlan { paths, filter, outputs, wants, beginning, needs_times })
+        let rows_max = match &plan.output {
+            PlanOutput::Rows { sort, .. } if sort.is_empty() && events.output_reads_whole => plan.limit,
+            PlanOutput::Rows { .. } | PlanOutput::Groups(_) => None,
+        };
+        let rows_max = rows_max.and_then(|most| usize::try_from(most).ok());
+        Some(ColumnPlan { paths, unnest, filter, outputs, wants, beginning, rows_max, needs_times })
     }
 }
 
@@ -123,6 +144,15 @@ fn rewrite(expr: &mut Expr, names: &[Box<str>], paths: &[Path]) {
     match path_of(expr, names) {
         Some(path) => *expr = Expr::Slot(paths.iter().position(|known| *known == path).unwrap_or_default()),
         None => expr.children_mut().into_iter().for_each(|child| rewrite(child, names, paths)),
+    }
+}
+
+/// Makes the first of the locals, which is an element, the value of a slot.
+fn bind_element(expr: &mut Expr, slot: usize) {
+    match expr {
+        Expr::Local(0) => *expr = Expr::Slot(slot),
+        Expr::Local(local) => *local -= 1,
+        other => other.children_mut().into_iter().for_each(|child| bind_element(child, slot)),
     }
 }
 

@@ -2,6 +2,7 @@
 //! text, or else row by row.
 
 use super::compile::{needs_event, slots_of};
+use super::documents::reads_document;
 use super::range::{Among, Range};
 use crate::chunk::Order;
 use crate::column_block::{Coded, ColumnBlock, ColumnError, Path, PathColumn};
@@ -11,18 +12,23 @@ use crate::expr::{Event, Expr, Scope, Spare};
 use crate::stored::Times;
 use crate::value::{Number, Value};
 use rust_decimal::Decimal;
+use std::cell::RefCell;
 use std::sync::Arc;
 use tamias_json::{Offsets, Value as Stored};
 use tamias_shred::Numbers;
 
 /// The columns of a block that were asked for, and what else expressions see.
 pub(super) struct Evaluator<'b> {
-    block: &'b ColumnBlock,
+    pub(super) block: &'b ColumnBlock,
     paths: &'b [Path],
-    columns: Vec<Option<Arc<PathColumn>>>,
+    /// For each slot; those of paths come first.
+    pub(super) columns: Vec<Option<Arc<PathColumn>>>,
     times: Times<'b>,
     control: &'b Control,
-    rows: usize,
+    /// For each row its event in the block; none where rows are the events.
+    pub(super) origins: Option<Arc<[u32]>>,
+    /// Why documents, or columns that no name stands for, could not be read.
+    pub(super) broken: RefCell<Option<ColumnError>>,
 }
 
 /// For each row of a block whether it counts.
@@ -36,7 +42,7 @@ impl<'b> Evaluator<'b> {
         control: &'b Control,
     ) -> Evaluator<'b> {
         let columns = vec![None; paths.len()];
-        Evaluator { block, paths, columns, times, control, rows: block.len() }
+        Evaluator { block, paths, columns, times, control, origins: None, broken: RefCell::default() }
     }
 
     /// Decodes what an expression reads: whether columns can tell it.
@@ -60,9 +66,27 @@ impl<'b> Evaluator<'b> {
         loaded.map(|(_, path)| path.join(".")).collect()
     }
 
-    /// How many rows the block has.
+    /// Why something could not be read on the way: what was evaluated does not count then.
+    pub(super) fn take_broken(&self) -> Option<ColumnError> {
+        self.broken.take()
+    }
+
+    /// How many rows there are.
     pub(super) fn rows(&self) -> usize {
-        self.rows
+        self.origins.as_ref().map_or(self.block.len(), |origins| origins.len())
+    }
+
+    /// The event of a row.
+    fn origin(&self, row: usize) -> usize {
+        match &self.origins {
+            None => row,
+            Some(origins) => origins.get(row).map_or(usize::MAX, |origin| *origin as usize),
+        }
+    }
+
+    /// Fails if the query is not to go on.
+    pub(super) fn check(&self) -> Result<(), ExecError> {
+        Ok(self.control.check()?)
     }
 
     /// The column of a path that was loaded, if any event has something there.
@@ -140,17 +164,20 @@ impl<'b> Evaluator<'b> {
         match expr {
             Expr::And(terms) => {
                 let mut mask: Option<Mask> = None;
-                for term in terms {
+                // Documents are put together for the rows that pass all else.
+                let (whole, others): (Vec<&Expr>, Vec<&Expr>) =
+                    terms.iter().partition(|term| reads_document(term));
+                for term in others.into_iter().chain(whole) {
                     let passes = self.test(term, mask.as_ref().or(within))?;
                     match &mut mask {
                         None => mask = Some(passes),
                         Some(mask) => mask.iter_mut().zip(&passes).for_each(|(mask, passes)| *mask &= passes),
                     }
                 }
-                return Ok(mask.unwrap_or_else(|| vec![true; self.rows]));
+                return Ok(mask.unwrap_or_else(|| vec![true; self.rows()]));
             }
             Expr::Or(terms) => {
-                let mut mask = vec![false; self.rows];
+                let mut mask = vec![false; self.rows()];
                 for term in terms {
                     let left: Mask = match within {
                         Some(within) => {
@@ -176,10 +203,13 @@ impl<'b> Evaluator<'b> {
         if let Ok(Some(mask)) = self.test_texts(expr) {
             return Ok(mask);
         }
+        if let Some(mask) = self.test_said(expr) {
+            return Ok(mask);
+        }
         if self.only(expr) == Some(None) {
             let mut passes = false;
             self.each(expr, [0], |_, value| passes = value.is_true())?;
-            return Ok(vec![passes; self.rows]);
+            return Ok(vec![passes; self.rows()]);
         }
         if let Some((slot, coded)) = self.entries(expr) {
             let mut passes = vec![false; coded.dictionary.len()];
@@ -206,26 +236,26 @@ impl<'b> Evaluator<'b> {
                 if let Some(numbers) = self.numbers(left)
                     && let Some(range) = Range::of(*op, number, numbers.scale)
                 {
-                    return Some(compare(numbers, |mantissa| range.has(mantissa), self.rows));
+                    return Some(compare(numbers, |mantissa| range.has(mantissa), self.rows()));
                 }
                 if let Some(numbers) = self.calculated(left)
                     && let Some(range) = Range::of(*op, number, numbers.scale)
                 {
-                    return Some(compare(&numbers, |mantissa| range.has(mantissa), self.rows));
+                    return Some(compare(&numbers, |mantissa| range.has(mantissa), self.rows()));
                 }
             }
             Expr::InSet { left, set, negated } => {
                 if let Some(numbers) = self.numbers(left)
                     && let Some(among) = Among::of(set.values(), numbers.scale)
                 {
-                    return Some(compare(numbers, |mantissa| among.has(mantissa) != *negated, self.rows));
+                    return Some(compare(numbers, |mantissa| among.has(mantissa) != *negated, self.rows()));
                 }
             }
             Expr::Compare { op, left, right, ci: false } => {
                 if let Some(difference) = self.difference(left, right)
                     && let Some(range) = Range::of(*op, &Number::Decimal(Decimal::ZERO), difference.scale)
                 {
-                    return Some(compare(&difference, |mantissa| range.has(mantissa), self.rows));
+                    return Some(compare(&difference, |mantissa| range.has(mantissa), self.rows()));
                 }
             }
             Expr::IsNull(of, negated) => {
@@ -240,9 +270,9 @@ impl<'b> Evaluator<'b> {
 
     /// The same, row by row.
     fn test_rows(&self, expr: &Expr, within: Option<&Mask>) -> Result<Mask, ExecError> {
-        let mut mask = within.cloned().unwrap_or_else(|| vec![true; self.rows]);
+        let mut mask = within.cloned().unwrap_or_else(|| vec![true; self.rows()]);
         let is_open = |row: &usize| mask.get(*row).copied().unwrap_or_default();
-        let rows = (0..self.rows).filter(is_open).map(|row| row as u32).collect::<Vec<u32>>();
+        let rows = (0..self.rows()).filter(is_open).map(|row| row as u32).collect::<Vec<u32>>();
         self.each(expr, rows, |row, value| {
             if let Some(mask) = mask.get_mut(row) {
                 *mask = value.is_true();
@@ -255,10 +285,10 @@ impl<'b> Evaluator<'b> {
     fn nulls(&self, column: Option<&PathColumn>, negated: bool) -> Mask {
         let is_null = |json: &[u8]| matches!(json.first(), None | Some(b'n'));
         match column {
-            None | Some(PathColumn::Nothing | PathColumn::Unknown) => vec![!negated; self.rows],
+            None | Some(PathColumn::Nothing | PathColumn::Unknown) => vec![!negated; self.rows()],
             Some(PathColumn::Coded(coded)) => match coded.codes() {
                 None => {
-                    (0..self.rows as u32).map(|row| is_null(coded.dictionary.get(row)) != negated).collect()
+                    (0..self.rows() as u32).map(|row| is_null(coded.dictionary.get(row)) != negated).collect()
                 }
                 Some(codes) => {
                     let entries = 0..coded.dictionary.len() as u32;
@@ -269,9 +299,9 @@ impl<'b> Evaluator<'b> {
                 }
             },
             Some(PathColumn::Numbers(column)) => match &column.numbers.rows {
-                None => vec![negated; self.rows],
+                None => vec![negated; self.rows()],
                 Some(rows) => {
-                    let mut mask = vec![!negated; self.rows];
+                    let mut mask = vec![!negated; self.rows()];
                     for row in rows {
                         if let Some(mask) = mask.get_mut(*row as usize) {
                             *mask = negated;
@@ -316,9 +346,20 @@ impl<'b> Evaluator<'b> {
             slots.iter().filter_map(|slot| Some((*slot, &**self.column(*slot)?))).collect();
         let mut spare = Spare::default();
         let mut offsets: Vec<Offsets> = columns.iter().map(|_| Offsets::new()).collect();
-        for row in rows {
+        let rows: Vec<u32> = rows.into_iter().collect();
+        let documents = reads_document(expr).then(|| self.documents(&rows));
+        let mut document_offsets = Offsets::new();
+        for (nth, row) in (0..).zip(rows) {
             let row = row as usize;
-            let mut scope = self.scope(self.times.order(row), &mut spare);
+            let mut scope = self.scope(self.times.order(self.origin(row)), &mut spare);
+            if let (Some(documents), Some(event)) = (&documents, &mut scope.event) {
+                let Some(documents) = documents else { return Ok(()) };
+                let scanned = document_offsets.scan_trusted(documents.get(nth));
+                event.document = Some(scanned.map_err(|error| ExecError::Document {
+                    arrival: self.arrival(row),
+                    reason: error.to_string(),
+                })?);
+            }
             for ((slot, column), offsets) in columns.iter().zip(&mut offsets) {
                 scope.set(*slot, stored(column.json(row), offsets));
             }
@@ -332,7 +373,7 @@ impl<'b> Evaluator<'b> {
 
     /// The arrival number of a row's event; 0 where it cannot be read.
     pub(super) fn arrival(&self, row: usize) -> u64 {
-        self.block.times().map_or(0, |times| times.order(row).1)
+        self.block.times().map_or(0, |times| times.order(self.origin(row)).1)
     }
 
     /// A failure over a row's event, whose place in time may not have been read.
@@ -348,7 +389,7 @@ impl<'b> Evaluator<'b> {
     fn scope<'s>(&'s self, (instant, arrival): Order, spare: &mut Spare) -> Scope<'s> {
         let event = Event { document: None, instant, arrival };
         let Control { now, interrupt, .. } = self.control;
-        Scope::with_slots(event, self.paths.len(), *now, Some(interrupt), spare)
+        Scope::with_slots(event, self.columns.len(), *now, Some(interrupt), spare)
     }
 }
 

@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub(crate) struct Found {
     pub(super) rows: Passing,
     pub(super) outputs: Vec<Values>,
+    /// For each row its event in the block, where they are elements that were unnested.
+    pub(super) origins: Option<Arc<[u32]>>,
     /// How many events were looked at.
     pub(super) events: usize,
     /// How many of them passed, those included of which no row is wanted.

@@ -74,9 +74,10 @@ impl Evaluator<'_> {
         let PathColumn::Coded(coded) = &**column else { return None };
         let slot = self.only(expr)??;
         let dictionary = &coded.dictionary;
+        let all_plain = dictionary.is_plain();
         let plain = |entry: u32| {
             let text = dictionary.get(entry).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-            is_plain(text).then_some(text)
+            (all_plain || is_plain(text)).then_some(text)
         };
         let entries = 0..dictionary.len() as u32;
         let others =

@@ -4,11 +4,13 @@ mod arithmetic;
 mod beginning;
 mod compile;
 mod computed;
+mod documents;
 mod evaluate;
 mod found;
 mod mapped;
 mod range;
 mod texts;
+mod unnest;
 mod whole;
 
 pub(crate) use compile::ColumnPlan;
@@ -21,7 +23,7 @@ use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
 use crate::control::Control;
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
-use crate::expr::Expr;
+use crate::expr::{Computed, Expr};
 use crate::outputs::Output;
 use crate::source::Direction;
 use crate::stats::{Stats, Technique};
@@ -85,13 +87,21 @@ fn find(
     part: &Part,
 ) -> Told<Option<Found>> {
     let filter = plan.filter.as_ref().filter(|_| !part.settled.all);
-    for expr in filter.into_iter().chain(plan.outputs.iter().map(|output| &output.expr)) {
+    for expr in filter.into_iter().chain(&plan.unnest).chain(plan.outputs.iter().map(|output| &output.expr)) {
         match evaluator.load(expr) {
             Ok(true) => {}
             Ok(false) => return Ok(Ok(None)),
             Err(error) => return Ok(Err(error)),
         }
     }
+    let events = part.events.len();
+    let part = match &plan.unnest {
+        None => part.events.clone(),
+        Some(collection) => match evaluator.unnest(collection, part.events.clone())? {
+            true => 0..evaluator.rows(),
+            false => return Ok(Ok(None)),
+        },
+    };
     let mask: Option<Mask> = match filter {
         Some(filter) => match evaluator.test(filter, None) {
             Ok(mask) => Some(mask),
@@ -101,12 +111,18 @@ fn find(
         },
         None => None,
     };
-    let mut rows = passing(plan.wants, mask.as_ref(), part.events.clone());
+    let mut rows = passing(plan.wants, mask.as_ref(), part);
     let hits = rows.len();
+    if let Some(error) = evaluator.take_broken() {
+        return Ok(Err(error));
+    }
     if let (Passing::Some(rows), Wanted::Rows) = (&mut rows, plan.wants) {
         beginning::cut(plan, evaluator, rows);
         if direction == Direction::Descending {
             rows.reverse();
+        }
+        if let Some(most) = plan.rows_max {
+            rows.truncate(most);
         }
     }
     let mut outputs = Vec::with_capacity(plan.outputs.len());
@@ -117,7 +133,10 @@ fn find(
             Err(error) => return Err(error),
         }
     }
-    Ok(Ok(Some(Found { rows, outputs, events: part.events.len(), hits })))
+    if let Some(error) = evaluator.take_broken() {
+        return Ok(Err(error));
+    }
+    Ok(Ok(Some(Found { rows, outputs, origins: evaluator.origins.clone(), events, hits })))
 }
 
 /// The rows of a range that pass.
@@ -147,6 +166,10 @@ fn passing(wanted: Wanted, mask: Option<&Mask>, events: Range<usize>) -> Passing
 
 /// The values of an output for some rows; none where they take much memory.
 fn values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -> Result<Option<Values>, ExecError> {
+    if let (Expr::BuiltIn(Computed::Data), Form::Values) = (&output.expr, output.form) {
+        let places: Vec<u32> = rows.places().collect();
+        return Ok(Some(Values::Rows(Arc::new(evaluator.documents(&places).unwrap_or_default()))));
+    }
     match output.form {
         Form::Nothing => return Ok(Some(Values::Nothing)),
         Form::Numbers => {
@@ -235,6 +258,7 @@ impl BlockScan for ColumnScan<'_> {
         stats.column_bytes += std::mem::take(&mut self.read_bytes);
         if self.position.is_start() {
             stats.events += self.found.events as u64;
+            stats.elements += self.found.origins.as_ref().map_or(0, |origins| origins.len() as u64);
         }
         let first = self.position.rows;
         let left = self.found.rows.len() - first;
@@ -272,10 +296,14 @@ impl ColumnScan<'_> {
     /// Gives all rows, as columns of their own forms.
     fn give_block(&self, columns: &mut Columns) {
         let rows = &self.found.rows;
-        match (rows, self.plan.needs_times) {
-            (rows, false) => columns.count_rows(rows.len()),
-            (Passing::All(all), true) => columns.begin_rows(self.times.orders(all.clone())),
-            (rows, true) => columns.begin_rows(rows.places().map(|row| self.times.order(row as usize))),
+        match (rows, &self.found.origins) {
+            (rows, _) if !self.plan.needs_times => columns.count_rows(rows.len()),
+            (Passing::All(all), None) => columns.begin_rows(self.times.orders(all.clone())),
+            (rows, None) => columns.begin_rows(rows.places().map(|row| self.times.order(row as usize))),
+            (rows, Some(origins)) => {
+                let events = rows.places().map(|row| origins.get(row as usize).copied().unwrap_or_default());
+                columns.begin_rows(events.map(|event| self.times.order(event as usize)));
+            }
         }
         for (column, (values, output)) in self.found.outputs.iter().zip(&self.plan.outputs).enumerate() {
             set_column(output.form, values, rows, column, columns);

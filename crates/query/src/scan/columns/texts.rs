@@ -8,13 +8,14 @@ use crate::error::ExecError;
 use crate::expr::{Expr, LikeForm};
 use crate::value::{Value, json};
 use memchr::memmem;
-use regex::bytes::Regex;
+use tamias_json::Isa;
+use tamias_json::search::Needle;
 
 /// What strings are asked for. The bytes are those that strings are stored with, which have one spelling each.
-enum Sought<'e> {
-    Contains(&'e [u8]),
-    /// In text of ASCII without escapes, whatever the case of letters.
-    Folded(&'e Regex),
+pub(super) enum Sought<'e> {
+    Contains(Box<memmem::Finder<'e>>),
+    /// A text of ASCII in any case; and what is found wherever that is, also where other characters stand for its letters.
+    Folded(&'e Needle, Option<&'e Needle>),
     /// With the quote before them.
     Prefix(Vec<u8>),
     /// With the quote behind them.
@@ -32,13 +33,18 @@ fn spelled(text: &str) -> Option<Vec<u8>> {
 const CONSTANTS_MAX: usize = 16;
 
 impl Sought<'_> {
+    /// Strings with these bytes in them.
+    pub(super) fn contains(bytes: &[u8]) -> Sought<'_> {
+        Sought::Contains(Box::new(memmem::Finder::new(bytes)))
+    }
+
     /// The expression whose strings a condition is about, what it asks for, and whether it asks for all others.
     fn of(expr: &Expr) -> Option<(&Expr, Sought<'_>, bool)> {
         match expr {
-            Expr::Match { left, pattern } => Some((left, Sought::Contains(pattern.literal_bytes()?), false)),
+            Expr::Match { left, pattern } => Some((left, Sought::contains(pattern.literal_bytes()?), false)),
             Expr::Like { left, pattern, negated } => {
                 let sought = match (pattern.form(), pattern.folded()) {
-                    (LikeForm::Contains(text), _) => Sought::Contains(text),
+                    (LikeForm::Contains(text), _) => Sought::contains(text),
                     (LikeForm::Prefix(text), _) => {
                         let mut prefix = spelled(text)?;
                         prefix.pop();
@@ -46,7 +52,7 @@ impl Sought<'_> {
                     }
                     (LikeForm::Suffix(text), _) => Sought::Suffix(spelled(text)?.split_off(1)),
                     (LikeForm::Exact(text), _) => Sought::AnyOf(vec![spelled(text)?]),
-                    (LikeForm::Other, Some(folded)) => Sought::Folded(folded),
+                    (LikeForm::Other, Some(folded)) => Sought::Folded(folded, pattern.core()),
                     (LikeForm::Other, None) => return None,
                 };
                 Some((left, sought, *negated))
@@ -80,15 +86,14 @@ impl Sought<'_> {
         (texts.len() <= CONSTANTS_MAX).then_some(Sought::AnyOf(texts))
     }
 
-    /// Marks the entries that may be what is sought: of strings of ASCII without escapes, those that are.
-    fn mark(&self, dictionary: &Dictionary, marks: &mut [bool]) {
+    /// Marks the entries that may be what is sought: no other string is.
+    pub(super) fn mark(&self, dictionary: &Dictionary, marks: &mut [bool]) {
+        let isa = Isa::best();
         match self {
-            Sought::Contains(needle) => {
-                let finder = memmem::Finder::new(needle);
-                dictionary.mark(marks, |bytes| finder.find(bytes));
-            }
-            Sought::Folded(folded) => {
-                dictionary.mark(marks, |bytes| folded.find(bytes).map(|found| found.start()));
+            Sought::Contains(finder) => dictionary.mark(marks, |bytes| finder.find(bytes)),
+            Sought::Folded(_, Some(core)) => dictionary.mark(marks, |bytes| core.first_in(isa, bytes)),
+            Sought::Folded(folded, None) => {
+                dictionary.mark(marks, |bytes| folded.first_in(isa, bytes));
                 // Of other text the characters are looked at one by one.
                 dictionary.mark_unplain(marks);
             }
@@ -103,6 +108,33 @@ impl Sought<'_> {
     }
 }
 
+impl Sought<'_> {
+    /// Whether a stored string that is marked is what is sought; none where its bytes do not tell.
+    pub(super) fn is_in(&self, text: &[u8]) -> Option<bool> {
+        match self {
+            Sought::Contains(finder) => is_its_own(text, finder.find(text)?).then_some(true),
+            Sought::Folded(folded, _) => match folded.first_in(Isa::best(), text) {
+                Some(at) => is_its_own(text, at).then_some(true),
+                None => text.is_ascii().then_some(false),
+            },
+            Sought::Prefix(_) | Sought::Suffix(_) | Sought::AnyOf(_) => is_plain(text).then_some(true),
+        }
+    }
+
+    /// Whether all marked strings of ASCII without escapes are what is sought.
+    fn is_told_by_marks(&self) -> bool {
+        !matches!(self, Sought::Folded(_, Some(_)))
+    }
+}
+
+/// Whether what stands at a place of a stored string surely is no part of an escape.
+fn is_its_own(text: &[u8], at: usize) -> bool {
+    text.get(at.saturating_sub(ESCAPE_BYTES - 1)..at).is_some_and(|before| !before.contains(&b'\\'))
+}
+
+/// The longest escape.
+const ESCAPE_BYTES: usize = r"\u0000".len();
+
 impl Evaluator<'_> {
     /// Of each row whether a condition on the strings of one column is true; none where it is another one.
     pub(super) fn test_texts(&self, expr: &Expr) -> Result<Option<Mask>, ExecError> {
@@ -112,7 +144,7 @@ impl Evaluator<'_> {
         let PathColumn::Coded(coded) = &*column else { return Ok(None) };
         let mut marks = vec![false; coded.dictionary.len()];
         sought.mark(&coded.dictionary, &mut marks);
-        let open = settle(&coded.dictionary, &mut marks, negated);
+        let open = sought.settle(&coded.dictionary, &mut marks, negated);
         // What is evaluated are the stored values.
         let Some(stored) = self.column(slot).and_then(|column| column.coded()) else { return Ok(None) };
         self.evaluate_open(expr, (slot, stored), &open, &mut marks)?;
@@ -151,19 +183,23 @@ impl Evaluator<'_> {
     }
 }
 
-/// Makes of the marks of entries whether they pass, as far as they tell: the entries of which they do not.
-fn settle(dictionary: &Dictionary, marks: &mut [bool], negated: bool) -> Vec<u32> {
-    let mut open = Vec::new();
-    let all_plain = dictionary.is_plain();
-    for (entry, mark) in (0..).zip(marks) {
-        let text = dictionary.get(entry);
-        let is_settled = text.first() == Some(&b'"') && (!*mark || all_plain || is_plain(text));
-        if is_settled {
-            *mark ^= negated;
-        } else {
-            *mark = false;
-            open.push(entry);
+impl Sought<'_> {
+    /// Makes of the marks of entries whether they pass, as far as they tell: the entries of which they do not.
+    fn settle(&self, dictionary: &Dictionary, marks: &mut [bool], negated: bool) -> Vec<u32> {
+        let mut open = Vec::new();
+        let are_told = self.is_told_by_marks() && dictionary.is_plain();
+        for (entry, mark) in (0..).zip(marks) {
+            let text = dictionary.get(entry);
+            let is_in = match text.first() {
+                Some(b'"') if !*mark || are_told => Some(*mark),
+                Some(b'"') => self.is_in(text),
+                Some(_) | None => None,
+            };
+            *mark = is_in.is_some_and(|is_in| is_in != negated);
+            if is_in.is_none() {
+                open.push(entry);
+            }
         }
+        open
     }
-    open
 }

@@ -67,12 +67,17 @@ pub(super) fn gather(numbers: &Arc<Mantissas>, rows: &Passing, of: usize) -> Arc
     if rows.len() == of {
         return numbers.clone();
     }
+    Arc::new(gather_some(numbers, rows.places(), rows.len()))
+}
+
+/// The numbers of so many rows of a block, by their places among those rows, which come in the block's order; some may come more than once.
+pub(super) fn gather_some(numbers: &Mantissas, rows: impl Iterator<Item = u32>, count: usize) -> Mantissas {
     let mut gathered = Mantissas { scale: numbers.scale, ..Mantissas::default() };
     let mut spelled = Vec::new();
-    let mut at = Vec::with_capacity(rows.len());
-    gathered.values.reserve_exact(rows.len());
+    let mut at = Vec::with_capacity(count);
+    gathered.values.reserve_exact(count);
     let mut next = 0;
-    for (nth, row) in (0..).zip(rows.places()) {
+    for (nth, row) in (0..).zip(rows) {
         let place = match &numbers.rows {
             None => row as usize,
             Some(with_one) => {
@@ -93,6 +98,6 @@ pub(super) fn gather(numbers: &Arc<Mantissas>, rows: &Passing, of: usize) -> Arc
         }
     }
     gathered.spelled = numbers.spelled.as_ref().map(|_| spelled);
-    gathered.rows = (at.len() != rows.len()).then_some(at);
-    Arc::new(gathered)
+    gathered.rows = (at.len() != count).then_some(at);
+    gathered
 }

@@ -1,0 +1,108 @@
+//! What of a block in columns takes whole documents: they are put together for the rows alone that are asked about. And the texts of all
+//! columns at once, which spares them.
+
+use super::evaluate::{Evaluator, Mask};
+use super::texts::Sought;
+use crate::chunk::value_of;
+use crate::column_block::{Coded, ColumnError, PathColumn};
+use crate::dictionary::Dictionary;
+use crate::expr::{Computed, Expr, Like};
+use crate::functions::any_string_has;
+use crate::value::{Value, json};
+
+/// Whether an expression looks into the document itself.
+pub(super) fn reads_document(expr: &Expr) -> bool {
+    match expr {
+        Expr::BuiltIn(Computed::Data | Computed::Properties | Computed::Message { .. }) => true,
+        other => other.children().into_iter().any(reads_document),
+    }
+}
+
+/// A text that any string of an event may have in it.
+struct Said {
+    text: String,
+    /// As strings spell it.
+    spelled: Vec<u8>,
+    ci: bool,
+    like: Option<Like>,
+}
+
+impl Said {
+    fn of(expr: &Expr) -> Option<Said> {
+        let Expr::Call { function, arguments, ci } = expr else { return None };
+        let ("HasText", [_, Expr::Constant(value @ Value::Text(text))]) =
+            (function.name, arguments.as_slice())
+        else {
+            return None;
+        };
+        let text = text.text().into_owned();
+        // That may be stored as what is no text and reads so.
+        if text.contains(char::REPLACEMENT_CHARACTER) {
+            return None;
+        }
+        let spelled = json(value)?.strip_prefix(b"\"")?.strip_suffix(b"\"")?.to_vec();
+        let pattern = text.replace('%', "%%").replace('_', "__");
+        let like = ci.then(|| Like::new(&format!("%{pattern}%"), true).ok()).flatten();
+        Some(Said { text, spelled, ci: *ci, like })
+    }
+
+    /// The entries of a dictionary that have a string with it.
+    fn entries(&self, dictionary: &Dictionary) -> Vec<bool> {
+        let mut marks = vec![false; dictionary.len()];
+        let folded = self.like.as_ref().and_then(|like| Some(Sought::Folded(like.folded()?, like.core())));
+        let sought = match self.ci {
+            false => Some(Sought::contains(&self.spelled)),
+            true => folded,
+        };
+        match &sought {
+            Some(sought) => sought.mark(dictionary, &mut marks),
+            None => marks.fill(true),
+        }
+        for (entry, mark) in (0..).zip(&mut marks).filter(|(_, mark)| **mark) {
+            let text = dictionary.get(entry);
+            let of_string = sought.as_ref().filter(|_| text.first() == Some(&b'"'));
+            let told = of_string.and_then(|sought| sought.is_in(text));
+            *mark = told.unwrap_or_else(|| any_string_has(value_of(text), &self.text, self.ci));
+        }
+        marks
+    }
+}
+
+impl Evaluator<'_> {
+    /// The documents of some rows, each an entry. If they cannot be read there are none, and why is told in the end.
+    pub(super) fn documents(&self, rows: &[u32]) -> Option<Dictionary> {
+        self.unbroken(self.block.documents_of(rows))
+    }
+
+    /// What was read; where it cannot be, nothing that is evaluated counts.
+    fn unbroken<T>(&self, read: Result<T, ColumnError>) -> Option<T> {
+        match read {
+            Ok(read) => Some(read),
+            Err(error) => {
+                self.broken.borrow_mut().get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    /// Of each row whether any string of its event has a text in it; none for another expression, or where columns cannot tell.
+    pub(super) fn test_said(&self, expr: &Expr) -> Option<Mask> {
+        let said = Said::of(expr)?;
+        let mut mask = vec![false; self.rows()];
+        for key in self.block.keys()? {
+            match &*self.unbroken(self.block.at(&[key]))? {
+                PathColumn::Nothing | PathColumn::Numbers(_) => {}
+                PathColumn::Unknown => return None,
+                PathColumn::Coded(coded) => join(&mut mask, coded, &said.entries(&coded.dictionary)),
+            }
+        }
+        Some(mask)
+    }
+}
+
+/// Adds the rows whose entries are marked.
+fn join(mask: &mut Mask, coded: &Coded, marks: &[bool]) {
+    for (row, mask) in mask.iter_mut().enumerate() {
+        *mask |= marks.get(coded.code(row) as usize).copied().unwrap_or_default();
+    }
+}

@@ -1,0 +1,97 @@
+//! Columns of the elements of a collection: a row for each, with what its event has in the other columns.
+
+use super::evaluate::Evaluator;
+use super::whole::gather_some;
+use crate::column_block::{Coded, PathColumn};
+use crate::dictionary::Dictionary;
+use crate::error::ExecError;
+use crate::expr::Expr;
+use std::ops::Range;
+use std::sync::Arc;
+use tamias_json::Offsets;
+
+/// Of a block with more elements, or more bytes of them, documents are looked at one by one.
+const ELEMENTS_MAX: usize = 1 << 20;
+const BYTES_MAX: usize = 32 << 20;
+
+/// Elements, one after another.
+#[derive(Default)]
+struct Elements {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+}
+
+impl Elements {
+    /// Adds those of a value, if it is an array.
+    fn add(&mut self, json: &[u8], offsets: &mut Offsets) -> Option<()> {
+        if json.first() != Some(&b'[') {
+            return Some(());
+        }
+        let array = tamias_json::Value::scan_trusted(json, offsets).ok()?.as_array()?;
+        for element in array.iter() {
+            self.bytes.extend_from_slice(element.raw());
+            self.ends.push(u32::try_from(self.bytes.len()).ok()?);
+        }
+        Some(())
+    }
+}
+
+impl Evaluator<'_> {
+    /// Gives each element of a collection, in the events of a range, a row of its own: whether columns can tell that. The elements are the values of the slot
+    /// behind those of all paths.
+    pub(super) fn unnest(&mut self, collection: &Expr, events: Range<usize>) -> Result<bool, ExecError> {
+        let Some(collection) = self.as_column(collection) else { return Ok(false) };
+        let Some((origins, elements)) = collection
+            .cloned()
+            .map_or_else(|| Ok(Some(Default::default())), |collection| self.elements(&collection, events))?
+        else {
+            return Ok(false);
+        };
+        for column in &mut self.columns {
+            *column = column.take().map(|column| Arc::new(column.gathered(&origins)));
+        }
+        let texts = Coded::of_texts(Dictionary::new(elements.bytes, elements.ends));
+        self.columns.push(Some(Arc::new(PathColumn::Coded(texts))));
+        self.origins = Some(origins.into());
+        Ok(true)
+    }
+
+    /// The elements of the arrays in a column, and the event of each; none where they are many.
+    fn elements(
+        &self,
+        collection: &PathColumn,
+        events: Range<usize>,
+    ) -> Result<Option<(Vec<u32>, Elements)>, ExecError> {
+        let (mut origins, mut elements, mut offsets) = (Vec::new(), Elements::default(), Offsets::new());
+        for row in events {
+            let known = elements.ends.len();
+            let is_told = elements.add(collection.json(row), &mut offsets).is_some();
+            if !is_told || elements.ends.len() > ELEMENTS_MAX || elements.bytes.len() > BYTES_MAX {
+                return Ok(None);
+            }
+            origins.extend(std::iter::repeat_n(row as u32, elements.ends.len() - known));
+            if row.is_multiple_of(CHECKED_ROWS) {
+                self.check()?;
+            }
+        }
+        Ok(Some((origins, elements)))
+    }
+}
+
+/// After so many rows it is asked whether to go on.
+const CHECKED_ROWS: usize = 1024;
+
+impl PathColumn {
+    /// The values of some rows of a block, which come in its order, some more than once.
+    fn gathered(&self, rows: &[u32]) -> PathColumn {
+        match self {
+            PathColumn::Nothing => PathColumn::Nothing,
+            PathColumn::Unknown => PathColumn::Unknown,
+            PathColumn::Coded(coded) => PathColumn::Coded(coded.gathered(rows)),
+            PathColumn::Numbers(column) => {
+                let numbers = gather_some(&column.numbers, rows.iter().copied(), rows.len());
+                PathColumn::of_numbers(numbers, rows.len())
+            }
+        }
+    }
+}

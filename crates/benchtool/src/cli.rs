@@ -14,8 +14,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub(crate) use asking::{EvalArgs, KeysArgs, KeysFormat, QueryArgs, ShellArgs};
 pub(crate) use keeping::{
-    BackupArgs, CompactArgs, InfoArgs, InfoFormat, RemoveArgs, RepairArgs, RestoreArgs, SealArgs,
-    SettingsArgs, VerifyArgs, WhenFull,
+    BackupArgs, CompactArgs, DeleteArgs, ExportArgs, InfoArgs, InfoFormat, MergeStoresArgs, ReceiptsArgs,
+    RemoveArgs, RepairArgs, RestoreArgs, ScrubArgs, SealArgs, SettingsArgs, VerifyArgs, WhenFull,
 };
 pub(crate) use looking::{AroundArgs, GetArgs, SearchArgs, TailArgs};
 pub(crate) use measuring::{BenchArgs, Clock, DemoArgs, ShredArgs};
@@ -102,13 +102,18 @@ pub(crate) enum Command {
     Eval(EvalArgs),
     Info(InfoArgs),
     Verify(VerifyArgs),
+    Scrub(ScrubArgs),
     Repair(RepairArgs),
     Seal(SealArgs),
     Compact(CompactArgs),
     Remove(RemoveArgs),
+    Delete(DeleteArgs),
+    Receipts(ReceiptsArgs),
     Settings(SettingsArgs),
     Backup(BackupArgs),
     Restore(RestoreArgs),
+    Export(ExportArgs),
+    MergeStores(MergeStoresArgs),
     Bench(BenchArgs),
     Demo(DemoArgs),
     Shred(ShredArgs),

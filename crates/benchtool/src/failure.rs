@@ -5,7 +5,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{fmt, io};
 
-use tamias::{AppendError, BackupError, ExecError, OpenError, QueryError, ReadError, RequestError};
+use tamias::{
+    AppendError, BackupError, DeleteError, ExecError, MergeError, OpenError, QueryError, ReadError,
+    RequestError,
+};
 
 use crate::program;
 
@@ -100,6 +103,29 @@ impl From<BackupError> for Failure {
         match error {
             BackupError::Open(error) => error.into(),
             BackupError::Failure(failure) => OpenError::Failure(failure).into(),
+            _ => Failure::Io(error.to_string()),
+        }
+    }
+}
+
+impl From<MergeError> for Failure {
+    fn from(error: MergeError) -> Failure {
+        match error {
+            MergeError::Open(error) => error.into(),
+            MergeError::Exec(error) => error.into(),
+            MergeError::NotEmpty { .. } => Failure::Usage(format!("the store to be: {error}")),
+            _ => Failure::Io(error.to_string()),
+        }
+    }
+}
+
+impl From<DeleteError> for Failure {
+    fn from(error: DeleteError) -> Failure {
+        match error {
+            DeleteError::Query(error) => error.into(),
+            DeleteError::Exec(error) => error.into(),
+            DeleteError::Open(error) => error.into(),
+            DeleteError::Store(tamias::StoreDeleteError::Read(_)) => Failure::Damage(error.to_string()),
             _ => Failure::Io(error.to_string()),
         }
     }

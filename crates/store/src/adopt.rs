@@ -11,6 +11,7 @@ use crate::inventory::{self, UnnamedKind};
 use crate::io::Directory;
 use crate::log::LogReader;
 use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
+use crate::marks::Arrivals;
 use crate::options::{Options, ReadMode};
 use crate::replay::{Replayed, beyond_lost, log_damage};
 use crate::retire;
@@ -122,7 +123,7 @@ fn greatest_arrival(stray: &Stray, environment: &Arc<Environment>) -> Result<Opt
         return Ok(Some(entry.arrivals.1));
     }
     // Version 1 does not tell.
-    let blocks = Arc::new(Segment::new(entry, Arc::clone(environment))).salvage()?;
+    let blocks = Arc::new(Segment::new(entry, None, Arc::clone(environment))).salvage()?;
     let greatest = blocks.events().map(|(key, _)| key.arrival).max();
     Ok(greatest.filter(|_| blocks.damage.is_empty()))
 }
@@ -144,21 +145,24 @@ pub(crate) struct Regained {
 }
 
 impl Regained {
-    /// Looks through a stray for events whose arrival numbers are not known yet, and adds these to them.
+    /// Looks through a stray for events whose arrival numbers are not known yet, nor those of events that are gone for good, and adds these to
+    /// the known ones.
     pub(crate) fn from(
         stray: &Stray,
         environment: &Arc<Environment>,
+        gone: &Arrivals,
         known: &mut RoaringTreemap,
     ) -> Result<Regained, OpenError> {
         match stray.kind {
-            FileKind::Log => Regained::from_log(stray, environment, known),
-            _ => Regained::from_segment(stray, environment, known),
+            FileKind::Log => Regained::from_log(stray, environment, gone, known),
+            _ => Regained::from_segment(stray, environment, gone, known),
         }
     }
 
     fn from_segment(
         stray: &Stray,
         environment: &Arc<Environment>,
+        gone: &Arrivals,
         known: &mut RoaringTreemap,
     ) -> Result<Regained, OpenError> {
         let Some(entry) = Segment::examine(&*environment.directory, environment.store, stray.number) else {
@@ -172,13 +176,13 @@ impl Regained {
             };
             return Ok(Regained { damage: vec![damage], ..Regained::default() });
         };
-        let segment = Arc::new(Segment::new(entry, Arc::clone(environment)));
+        let segment = Arc::new(Segment::new(entry, None, Arc::clone(environment)));
         let salvaged = segment.salvage()?;
         let mut regained = Regained { sources: segment.sources(), ..Regained::default() };
         let mut free = RoaringTreemap::new();
         for (key, _) in salvaged.events() {
             regained.events += 1;
-            if !known.contains(key.arrival) {
+            if !known.contains(key.arrival) && !gone.contains(key.arrival) {
                 free.insert(key.arrival);
             }
         }
@@ -197,6 +201,7 @@ impl Regained {
     fn from_log(
         stray: &Stray,
         environment: &Arc<Environment>,
+        gone: &Arrivals,
         known: &mut RoaringTreemap,
     ) -> Result<Regained, OpenError> {
         let directory = &*environment.directory;
@@ -205,7 +210,7 @@ impl Regained {
         log.read(directory, |batch| {
             for (key, document) in batch.events() {
                 regained.events += 1;
-                if known.insert(key.arrival) {
+                if !gone.contains(key.arrival) && known.insert(key.arrival) {
                     regained.free += 1;
                     regained.rest.push((key, document.to_vec()));
                 }

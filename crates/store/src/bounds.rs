@@ -26,8 +26,9 @@ impl Manifest {
             let usage = Usage::of(directory, self)?;
             let others = usage.bounded() - usage.segments;
             let least = Retention { before: None, file_bytes_max: Some(most.saturating_sub(others)) };
-            let latest = self.segments.iter().map(|entry| entry.last).max();
-            let mut outside = least.outside(&self.segments);
+            let shown = self.shown();
+            let latest = shown.iter().map(|entry| entry.last).max();
+            let mut outside = least.outside(&shown);
             outside.retain(|entry| Some(entry.last) != latest);
             self.take_out(&outside, Cause::Size, now);
         }
@@ -37,7 +38,7 @@ impl Manifest {
     /// The segments of which all events are too old.
     fn too_old(&self, now: u64) -> Vec<SegmentEntry> {
         let before = self.settings.border(now);
-        Retention { before, file_bytes_max: None }.outside(&self.segments)
+        Retention { before, file_bytes_max: None }.outside(&self.shown())
     }
 }
 

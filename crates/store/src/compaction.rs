@@ -129,7 +129,7 @@ impl Inner {
         }
     }
 
-    fn compact(
+    pub(crate) fn compact(
         &self,
         plan: impl FnOnce(&[SegmentEntry], u64, &Passed) -> Option<Vec<u64>>,
     ) -> Result<bool, SealError> {
@@ -149,7 +149,7 @@ impl Inner {
         let mut blocks = Vec::new();
         let plain = self.environment.plain();
         for segment in segments.list.iter().filter(|segment| chosen.contains(&segment.entry.number)) {
-            match all_blocks(&Arc::new(Segment::new(segment.entry, Arc::clone(&plain)))) {
+            match all_blocks(&Arc::new(segment.read_by(Arc::clone(&plain)))) {
                 Ok(more) => blocks.extend(more),
                 Err(ReadError::Failure(failure)) => return Err(failure.into()),
                 // It stays as it is, and as it can be read; another group may do.
@@ -213,16 +213,18 @@ impl Inner {
     }
 }
 
-/// All blocks of a segment, read plainly, each verified whole.
+/// All blocks of a segment, read plainly, each verified whole, without what is deleted.
 fn all_blocks(segment: &Arc<Segment>) -> Result<Vec<Block>, ReadError> {
     let blocks = 0..segment.load()?.index().blocks.len();
     let whole = |number| {
         let block = segment.block(number)?;
-        block.times()?;
-        block.documents()?;
+        if let Some(block) = &block {
+            block.times()?;
+            block.documents()?;
+        }
         Ok(block)
     };
-    blocks.map(whole).collect()
+    blocks.filter_map(|number| whole(number).transpose()).collect()
 }
 
 #[cfg(test)]

@@ -361,6 +361,29 @@ pub enum ReadError {
     Damaged(Damage),
 }
 
+/// Why events were not deleted, or not erased.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeleteError {
+    /// What the store consists of could not be changed.
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    /// The operating system refused; trying again may work.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// What is there could not be read; a store that is damaged is to be repaired first.
+    #[error("{0}; repair the store, then try again")]
+    Read(#[from] ReadError),
+    /// An event was found in a file after it had been erased: a mistake of this program, or files of before were put back.
+    #[error("{} still holds event {arrival}, which was erased; no receipt is given", .file.display())]
+    Remains {
+        /// The arrival number of the event.
+        arrival: u64,
+        /// The file.
+        file: PathBuf,
+    },
+}
+
 /// Why the memtable was not flushed or sealed. What was acknowledged is as safe as before.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

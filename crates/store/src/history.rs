@@ -17,6 +17,8 @@ pub enum Cause {
     Size,
     /// The medium was full, and [`Settings::when_full`](crate::Settings::when_full) said to make room.
     FullMedium,
+    /// Somebody [deleted](crate::Store::delete) them, one by one.
+    Deleted,
 }
 
 /// Events that left a store: one removal, or several of one cause that followed one another.

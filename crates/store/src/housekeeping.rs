@@ -5,6 +5,7 @@ use crate::history::{HistoryEntry, Traffic};
 use crate::inventory::Usage;
 use crate::io::Directory;
 use crate::manifest::Manifest;
+use crate::scrub::Scrub;
 use crate::settings::Settings;
 
 /// How a store looks after itself: what it keeps to, what left it and why, what was written to the medium, and what its files take.
@@ -31,12 +32,25 @@ pub struct Housekeeping {
     pub traffic: Traffic,
     /// What its files take.
     pub usage: Usage,
+    /// So many events are deleted, and not erased yet, or not with a receipt.
+    pub unerased: u64,
+    /// How far scrubbing has come; nothing where it never was.
+    pub scrub: Option<Scrub>,
 }
 
 impl Housekeeping {
     pub(crate) fn of(directory: &dyn Directory, manifest: &Manifest) -> Result<Housekeeping, Failure> {
         let usage = Usage::of(directory, manifest)?;
-        let Manifest { settings, history, traffic, .. } = manifest;
-        Ok(Housekeeping { settings: *settings, history: history.clone(), traffic: *traffic, usage })
+        let Manifest { settings, history, traffic, erasing, .. } = manifest;
+        let scrub = Scrub::read(directory, manifest.store);
+        let unerased = erasing.as_ref().map_or(0, |erasing| erasing.arrivals.len());
+        Ok(Housekeeping {
+            settings: *settings,
+            history: history.clone(),
+            traffic: *traffic,
+            usage,
+            unerased,
+            scrub,
+        })
     }
 }

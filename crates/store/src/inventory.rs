@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use crate::error::{Failure, OpenError, Operation};
 use crate::format::{
-    FileKind, Header, LOCK_NAME, QUARANTINE_NAME, REQUESTS_NAME, SPARE_NAME, VERSION, WRITER_NAME,
-    parse_unfinished,
+    FileKind, Header, LOCK_NAME, QUARANTINE_NAME, RECEIPTS_NAME, REQUESTS_NAME, SCRUB_NAME, SPARE_NAME,
+    VERSION, WRITER_NAME, parse_unfinished,
 };
 use crate::io::{Directory, NameKind};
 use crate::manifest::{Manifest, ManifestFault};
@@ -271,7 +271,8 @@ fn look_for_manifest(directory: &dyn Directory, strict: bool) -> Result<Option<M
         return Err(OpenError::ManifestMissing { folder: folder(directory), name: name.clone() });
     }
     let own = |name: &str| {
-        [LOCK_NAME, WRITER_NAME, SPARE_NAME, QUARANTINE_NAME, REQUESTS_NAME].contains(&name)
+        [LOCK_NAME, WRITER_NAME, SPARE_NAME, QUARANTINE_NAME, REQUESTS_NAME, RECEIPTS_NAME, SCRUB_NAME]
+            .contains(&name)
             || parse_unfinished(name).is_some()
     };
     match names.into_iter().find(|name| strict && !own(name)) {

@@ -4,6 +4,7 @@
 //! the files that it retires until they are gone; see [`retire`](crate::retire).
 
 mod content;
+mod deletion;
 mod sections;
 mod upkeep;
 mod v1;
@@ -19,8 +20,9 @@ use crate::format::{
 use crate::io::{Directory, File, Lock, LockKind, NameKind, read_full_at, write_all_at};
 
 pub(crate) use content::{
-    BackupMark, LogEntry, Manifest, ManifestFault, SegmentEntry, SourceMark, Sources, mark,
+    BackupMark, Erasing, LogEntry, Manifest, ManifestFault, SegmentEntry, SourceMark, Sources, mark,
 };
+pub(crate) use deletion::{decode_arrivals, encode_arrivals};
 pub(crate) use sections::{decode_sources, encode_sources};
 pub(crate) use upkeep::{decode_settings, encode_settings};
 

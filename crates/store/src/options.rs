@@ -34,6 +34,9 @@ pub struct Options {
     pub read_mode: ReadMode,
     /// What the store shall keep to by itself from now on; what it has been told before, unless set. It counts where the store is opened for writing.
     pub settings: Option<Settings>,
+    /// Whether a thread of the store's own [scrubs](crate::Store::scrub) it in the background, and at how many bytes a second at most; none unless set. It begins a round a
+    /// week after the last one began, and what it finds is counted in [`Housekeeping::scrub`](crate::Housekeeping::scrub).
+    pub scrub: Option<u64>,
     /// Most segments kept open with [`ReadMode::Plain`], 1 to 65,536; 256 unless set. Beside them each reading thread may have one file open,
     /// the writer eight (the lock, a log, files in the making), and each older state of the store that a snapshot
     /// holds is one. A mapped segment is no open file; up to 16,384 stay mapped.
@@ -53,6 +56,7 @@ impl Default for Options {
             durability: Durability::Sync,
             read_mode: ReadMode::Map,
             settings: None,
+            scrub: None,
             open_files_max: 256,
         }
     }

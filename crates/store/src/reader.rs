@@ -16,6 +16,7 @@ use crate::manifest::{LogEntry, Manifest, mark};
 use crate::options::Options;
 use crate::removal::{Removed, Retention};
 use crate::replay::{self, Replayed};
+use crate::scrub::{self, Scrub};
 use crate::segment::{Environment, Segment};
 use crate::snapshot::{Segments, Snapshot, State};
 
@@ -193,6 +194,19 @@ impl Reader {
         Ok(Moment { manifest, log_bytes, next_arrival, _lock: Arc::clone(&held.lock) })
     }
 
+    /// Reads all segments again, slowly, as [`Store::scrub`](crate::Store::scrub) does. Where the folder cannot be written, how far it has come is not remembered.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn scrub(
+        &self,
+        bytes_per_second: u64,
+        may_go_on: &dyn Fn() -> bool,
+        found: &mut dyn FnMut(Damage),
+    ) -> Result<Scrub, OpenError> {
+        scrub::round(&*self.directory, &|| self.snapshot(), bytes_per_second, may_go_on, found)
+    }
+
     /// What [`Store::remove`](crate::Store::remove) would remove now.
     ///
     /// # Errors
@@ -200,7 +214,7 @@ impl Reader {
     pub fn plan_removal(&self, retention: Retention) -> Result<Removed, OpenError> {
         self.snapshot()?;
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Removed::of(&retention.outside(&held.manifest.segments), &*self.directory))
+        Ok(Removed::of(&retention.outside(&held.manifest.shown()), &*self.directory))
     }
 
     /// What the store has done and keeps to, as of now.
@@ -330,8 +344,10 @@ impl Held {
             .map(|segment| (segment.entry.number, segment))
             .collect();
         let list = manifest.segments.iter().map(|entry| match known.get(&entry.number) {
-            Some(segment) if segment.entry == *entry => Arc::clone(segment),
-            _ => Arc::new(Segment::new(*entry, Arc::clone(&environment))),
+            Some(segment) if segment.entry == *entry && segment.is_marked_as(&manifest) => {
+                Arc::clone(segment)
+            }
+            _ => Arc::new(Segment::of(*entry, &manifest, Arc::clone(&environment))),
         });
         let segments = Arc::new(Segments::new(list.collect()));
         let (mut logs, mut missing) = (Vec::new(), Vec::new());

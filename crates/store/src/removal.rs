@@ -107,7 +107,7 @@ impl Removed {
             || inventory::find_manifest(directory, false)?.ok_or_else(|| inventory::missing(directory));
         let _lock = hold::lock_writer(directory, Some(&find()?))?;
         let old = find()?;
-        let outside = retention.outside(&old.segments);
+        let outside = retention.outside(&old.shown());
         let removed = Removed::of(&outside, directory);
         if outside.is_empty() || dry_run {
             return Ok(removed);
@@ -178,7 +178,8 @@ impl Manifest {
         if let Some(removed) = removed {
             // However many segments, it is one removal.
             history::note(&mut self.history, HistoryEntry { removals: 1, ..removed });
-            self.segments.retain(|entry| !outside.contains(entry));
+            // By their numbers: what is deleted of one may have changed its figures.
+            self.segments.retain(|entry| outside.iter().all(|gone| gone.number != entry.number));
         }
     }
 
@@ -186,7 +187,7 @@ impl Manifest {
     pub(crate) fn oldest_to_go(&self) -> Option<SegmentEntry> {
         match self.settings.when_full {
             WhenFull::Fail => None,
-            WhenFull::RemoveOldest => self.segments.iter().min_by_key(|entry| entry.last).copied(),
+            WhenFull::RemoveOldest => self.shown().into_iter().min_by_key(|entry| entry.last),
         }
     }
 }
@@ -194,7 +195,7 @@ impl Manifest {
 impl Inner {
     pub(crate) fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, SealError> {
         let mut writer = self.lock_manifest();
-        let outside = retention.outside(&writer.manifest.segments);
+        let outside = retention.outside(&writer.manifest.shown());
         let removed = Removed::of(&outside, &*self.directory);
         if outside.is_empty() || dry_run {
             return Ok(removed);

@@ -19,6 +19,7 @@ use crate::inventory::{self, UnnamedKind, list, next_manifest};
 use crate::io::{Directory, Disk};
 use crate::log::{LogCopy, LogReader, LogWriter};
 use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
+use crate::marks::Arrivals;
 use crate::options::{FlushStats, Options};
 use crate::quarantine::{self, Kept};
 use crate::replay::{self, beyond_lost};
@@ -238,7 +239,8 @@ impl Work<'_> {
         let total = self.old.segments.iter().map(|entry| entry.file_bytes).fold(0, u64::saturating_add);
         let mut done = 0u64;
         for entry in &self.old.segments {
-            let salvaged = Arc::new(Segment::new(*entry, Arc::clone(&self.environment))).salvage()?;
+            let salvaged =
+                Arc::new(Segment::of(*entry, self.old, Arc::clone(&self.environment))).salvage()?;
             let damage = &salvaged.damage;
             let kept = salvaged.blocks.iter().map(|block| block.len() as u64).sum();
             self.events += kept;
@@ -355,6 +357,9 @@ impl Work<'_> {
     fn take_in(&mut self, strays: &[Stray], logs: &mut Logs) -> Result<bool, OpenError> {
         let Some(mut known) = self.known.take() else { return Ok(false) };
         let mut came_back = false;
+        // What was deleted stays so.
+        let gone =
+            self.old.erasing.as_ref().map_or_else(Arrivals::default, |erasing| erasing.arrivals.clone());
         let is_damaged = !self.files.is_empty();
         for stray in strays {
             // Only where something is lost can it be in what was taken out.
@@ -362,7 +367,7 @@ impl Work<'_> {
                 continue;
             }
             let name = stray.name();
-            let regained = Regained::from(stray, &self.environment, &mut known)?;
+            let regained = Regained::from(stray, &self.environment, &gone, &mut known)?;
             match &regained.sources {
                 Some(sources) => {
                     sources.iter().for_each(|(name, mark_)| mark(&mut self.sources, name, *mark_))

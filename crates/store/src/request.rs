@@ -10,18 +10,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::deletion::{Deleted, Erased};
 use crate::error::{Failure, OpenError, Operation};
-use crate::format::{Fields, REQUESTS_NAME, checksum};
+use crate::format::{Fields, Key, REQUESTS_NAME, checksum, encode_key};
 use crate::hold;
 use crate::inventory;
-use crate::io::{Directory, Disk, NameKind, read_full_at, write_all_at};
+use crate::io::{Directory, Disk, Lock, LockKind, NameKind, read_full_at, write_all_at};
 use crate::manifest::{decode_settings, encode_settings};
+use crate::receipt::Receipt;
 use crate::recovery;
 use crate::removal::{Removed, Retention};
 use crate::settings::{self, Settings};
 
 /// What is asked of the process that writes to a store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// [`Store::seal`](crate::Store::seal).
     Seal,
@@ -31,7 +33,14 @@ pub enum Request {
     Remove(Retention),
     /// [`Store::set_settings`](crate::Store::set_settings).
     Settings(Settings),
+    /// [`Store::delete`](crate::Store::delete), of at most [`DELETED_MAX`] events.
+    Delete(Vec<Key>),
+    /// [`Store::erase`](crate::Store::erase).
+    Erase,
 }
+
+/// So many events can be deleted by one [`Request`]: a megabyte of keys.
+pub const DELETED_MAX: usize = 65_000;
 
 /// What the writer answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +49,10 @@ pub enum Reply {
     Done,
     /// This was removed.
     Removed(Removed),
+    /// This was deleted.
+    Deleted(Deleted),
+    /// So far it is erased.
+    Erased(Erased),
 }
 
 /// How far a request has come.
@@ -94,8 +107,8 @@ const VERSION: u32 = 1;
 const REQUEST_MAGIC: [u8; 8] = *b"\x89TMreqst";
 const REPLY_MAGIC: [u8; 8] = *b"\x89TMreply";
 
-/// At most so many bytes of a request or a reply are read.
-const BYTES_MAX: u64 = 1 << 20;
+/// At most so many bytes of a request are read, and of a reply, which may hold a receipt.
+const BYTES_MAX: u64 = 1 << 28;
 
 /// How often the asker looks for a reply, and how many looks are between two for a living writer.
 const LOOK: Duration = Duration::from_millis(10);
@@ -119,10 +132,13 @@ impl Asked {
             Some(Request::Compact) => 2,
             Some(Request::Remove(_)) => 3,
             Some(Request::Settings(_)) => 4,
+            Some(Request::Delete(_)) => 5,
+            Some(Request::Erase) => 6,
         };
         body.extend_from_slice(&kind.to_le_bytes());
         match &self.request {
-            None | Some(Request::Seal | Request::Compact) => {}
+            None | Some(Request::Seal | Request::Compact | Request::Erase) => {}
+            Some(Request::Delete(keys)) => keys.iter().for_each(|key| encode_key(*key, &mut body)),
             Some(Request::Remove(Retention { before, file_bytes_max })) => {
                 for bound in [before, file_bytes_max] {
                     body.extend_from_slice(&u64::from(bound.is_some()).to_le_bytes());
@@ -155,6 +171,14 @@ fn decode_request(at: &mut Fields<'_>) -> Option<Request> {
             Some(Request::Remove(Retention { before: bound()?, file_bytes_max: bound()? }))
         }
         4 => decode_settings(at).map(Request::Settings),
+        5 => {
+            let mut keys = Vec::with_capacity(at.0.len() / 16);
+            while !at.0.is_empty() {
+                keys.push(at.key()?);
+            }
+            Some(Request::Delete(keys))
+        }
+        6 => Some(Request::Erase),
         _ => None,
     }
 }
@@ -165,6 +189,8 @@ pub(crate) fn encode_reply(store: u128, reply: &Result<Reply, String>) -> Vec<u8
         Ok(Reply::Done) => 0,
         Ok(Reply::Removed(_)) => 1,
         Err(_) => 2,
+        Ok(Reply::Deleted(_)) => 3,
+        Ok(Reply::Erased(_)) => 4,
     };
     let mut body = outcome.to_le_bytes().to_vec();
     match reply {
@@ -177,6 +203,20 @@ pub(crate) fn encode_reply(store: u128, reply: &Result<Reply, String>) -> Vec<u8
             let names = files.iter().filter_map(|file| file.file_name()?.to_str());
             names.for_each(|name| body.extend_from_slice(format!("{name}\n").as_bytes()));
         }
+        Ok(Reply::Deleted(Deleted { events, missed })) => {
+            [events, missed].iter().for_each(|field| body.extend_from_slice(&field.to_le_bytes()));
+        }
+        Ok(Reply::Erased(Erased { receipt, held, damaged })) => {
+            let names = |files: &[PathBuf]| -> Vec<u8> {
+                let names = files.iter().filter_map(|file| file.file_name()?.to_str());
+                names.flat_map(|name| format!("{name}\n").into_bytes()).collect()
+            };
+            let receipt = receipt.as_ref().map_or_else(Vec::new, |receipt| receipt.encode(store));
+            for part in [names(held), names(damaged), receipt] {
+                body.extend_from_slice(&(part.len() as u64).to_le_bytes());
+                body.extend_from_slice(&part);
+            }
+        }
         Err(found) => body.extend_from_slice(found.as_bytes()),
     }
     envelope(REPLY_MAGIC, store, &body)
@@ -184,7 +224,7 @@ pub(crate) fn encode_reply(store: u128, reply: &Result<Reply, String>) -> Vec<u8
 
 /// Decodes a reply about files of this folder.
 fn decode_reply(directory: &dyn Directory, bytes: &[u8]) -> Option<Result<Reply, String>> {
-    let (_, _, body) = open_envelope(REPLY_MAGIC, bytes).filter(|(version, ..)| *version == VERSION)?;
+    let (_, store, body) = open_envelope(REPLY_MAGIC, bytes).filter(|(version, ..)| *version == VERSION)?;
     let mut at = Fields(body);
     match at.u64()? {
         0 => Some(Ok(Reply::Done)),
@@ -197,6 +237,23 @@ fn decode_reply(directory: &dyn Directory, bytes: &[u8]) -> Option<Result<Reply,
             Some(Ok(Reply::Removed(Removed { files, file_bytes, events, instants })))
         }
         2 => Some(Err(String::from_utf8_lossy(at.0).into_owned())),
+        3 => Some(Ok(Reply::Deleted(Deleted { events: at.u64()?, missed: at.u64()? }))),
+        4 => {
+            let mut part = || {
+                let length = usize::try_from(at.u64()?).ok()?;
+                at.bytes(length)
+            };
+            let (held, damaged, receipt) = (part()?, part()?, part()?);
+            let files = |names: &[u8]| {
+                let names = std::str::from_utf8(names).ok()?.lines();
+                Some(names.map(|name| directory.path(name)).collect())
+            };
+            let receipt = match receipt {
+                [] => None,
+                bytes => Some(Receipt::decode(bytes, store)?),
+            };
+            Some(Ok(Reply::Erased(Erased { receipt, held: files(held)?, damaged: files(damaged)? })))
+        }
         _ => None,
     }
 }
@@ -234,12 +291,20 @@ pub(crate) fn read(requests: &dyn Directory, name: &str) -> io::Result<Vec<u8>> 
     Ok(bytes)
 }
 
-/// Puts a file into the folder of requests: whole, or not at all.
-pub(crate) fn put(requests: &dyn Directory, name: &str, bytes: &[u8]) -> io::Result<()> {
+/// Puts a file into the folder of requests: whole, or not at all. It is locked, where the file system knows locks, as long as its maker lives and
+/// holds what this gives.
+pub(crate) fn put(requests: &dyn Directory, name: &str, bytes: &[u8]) -> io::Result<Option<Box<dyn Lock>>> {
     let unfinished = format!("{name}.tmp");
     let file = requests.create(&unfinished)?;
+    let lock = requests.lock(&unfinished, LockKind::Exclusive).ok().flatten();
     let written = write_all_at(&*file, 0, bytes).and_then(|()| requests.rename(&unfinished, name));
-    written.inspect_err(|_| drop(requests.remove(&unfinished)))
+    written.inspect_err(|_| drop(requests.remove(&unfinished)))?;
+    Ok(lock)
+}
+
+/// Whether whoever made this file has let go of it: then nobody waits for a reply.
+pub(crate) fn is_left(requests: &dyn Directory, name: &str) -> bool {
+    matches!(requests.lock(name, LockKind::Exclusive), Ok(Some(_)))
 }
 
 impl Request {
@@ -299,10 +364,11 @@ impl Request {
             }
             let fail = |operation| Failure::during(directory, REQUESTS_NAME, operation);
             let requests = directory.folder(REQUESTS_NAME).map_err(fail(Operation::CreateFolder))?;
-            let asked = Asked { store: manifest.store, deadline, request: Some(*self) };
+            let asked = Asked { store: manifest.store, deadline, request: Some(self.clone()) };
             let id = format!("{:032x}", recovery::random_identity());
-            put(&*requests, &format!("{id}{REQUEST}"), &asked.encode()).map_err(fail(Operation::Write))?;
-            let waiting = Waiting { directory, requests, id, until };
+            let lock = put(&*requests, &format!("{id}{REQUEST}"), &asked.encode())
+                .map_err(fail(Operation::Write))?;
+            let waiting = Waiting { directory, requests, id, until, _lock: lock };
             let folder = inventory::folder(directory);
             match waiting.wait(progress)? {
                 End::Replied(bytes) => match decode_reply(directory, &bytes) {
@@ -337,6 +403,8 @@ struct Waiting<'a> {
     requests: Arc<dyn Directory>,
     id: String,
     until: Option<Instant>,
+    /// Shows the writer that somebody waits, and goes with this process.
+    _lock: Option<Box<dyn Lock>>,
 }
 
 impl Waiting<'_> {
@@ -396,8 +464,10 @@ mod tests {
         let max_age = Some(Duration::from_secs(90));
         let settings = Settings { max_age, max_bytes: None, when_full: WhenFull::RemoveOldest };
         requests.push(Request::Settings(settings));
+        let key = |arrival| Key { instant: 5, arrival };
+        requests.extend([Request::Delete(vec![]), Request::Delete(vec![key(1), key(2)]), Request::Erase]);
         for request in requests {
-            let bytes = Asked { store: 7, deadline: 9, request: Some(request) }.encode();
+            let bytes = Asked { store: 7, deadline: 9, request: Some(request.clone()) }.encode();
             let read = Asked::decode(&bytes).unwrap();
             assert_eq!((read.store, read.deadline, read.request), (7, 9, Some(request)));
             for at in 0..bytes.len() {
@@ -413,6 +483,13 @@ mod tests {
             Ok(Reply::Done),
             Ok(Reply::Removed(removed)),
             Ok(Reply::Removed(Removed::default())),
+            Ok(Reply::Deleted(Deleted { events: 5, missed: 6 })),
+            Ok(Reply::Erased(Erased::default())),
+            Ok(Reply::Erased(Erased {
+                receipt: Some(Receipt::example()),
+                held: vec![folder.path("1.log")],
+                damaged: vec![],
+            })),
             Err("no room".to_owned()),
         ];
         for reply in replies {

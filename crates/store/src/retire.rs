@@ -59,7 +59,8 @@ impl Manifest {
             // What is forgotten must not come back with a loss of power.
             directory.flush().map_err(Failure::during(directory, "", Operation::FlushFolder))?;
         }
-        let is_file = |name: &str| matches!(directory.kind(name), Ok(Some(NameKind::File(_))));
+        // Where the system does not tell, it may be there.
+        let is_file = |name: &str| matches!(directory.kind(name), Ok(Some(NameKind::File(_))) | Err(_));
         let there = |name: &String| is_file(name) || is_file(&unfinished(name));
         let live: BTreeSet<String> = self.names().collect();
         let kept = old.retired.iter().filter(|name| there(name) && !live.contains(*name));
@@ -68,6 +69,7 @@ impl Manifest {
         if old.number > 0 {
             self.retired.insert(old.name());
         }
+        self.forget_marks(old);
         // Whoever changes a backup makes a store of its own of it.
         self.backup = None;
         self.count_itself();

@@ -236,8 +236,8 @@ impl Inner {
         let known: HashMap<u64, &Arc<Segment>> =
             before.list.iter().map(|segment| (segment.entry.number, segment)).collect();
         let list = writer.manifest.segments.iter().map(|entry| match known.get(&entry.number) {
-            Some(segment) => Arc::clone(segment),
-            None => Arc::new(Segment::new(*entry, Arc::clone(&self.environment))),
+            Some(segment) if segment.is_marked_as(&writer.manifest) => Arc::clone(segment),
+            _ => Arc::new(Segment::of(*entry, &writer.manifest, Arc::clone(&self.environment))),
         });
         self.publish(Arc::new(Segments::new(list.collect())), writer);
         if writer.manifest.segments.len() < known.len() + named.entries.len() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::format::REQUESTS_NAME;
 use crate::io::{Directory, NameKind};
-use crate::request::{Asked, REPLY, REQUEST, RUNNING, Reply, Request, encode_reply, put, read};
+use crate::request::{Asked, REPLY, REQUEST, RUNNING, Reply, Request, encode_reply, is_left, put, read};
 use crate::settings;
 use crate::writer::Inner;
 
@@ -54,6 +54,10 @@ impl Inner {
             }
             return;
         }
+        if is_left(requests, &request) {
+            let _ = requests.remove(&request);
+            return;
+        }
         // Taken, unless it was withdrawn.
         if requests.rename(&request, &running).is_err() {
             return;
@@ -81,6 +85,14 @@ impl Inner {
                 .and_then(|()| self.remove(retention, false))
                 .map(|removed| Some(Reply::Removed(removed))),
             Request::Settings(settings) => self.set_settings(settings).map(|()| Some(Reply::Done)),
+            Request::Delete(keys) => {
+                let deleted = self.delete(&keys).map_err(|error| error.to_string())?;
+                return Ok(Some(Reply::Deleted(deleted)));
+            }
+            Request::Erase => {
+                let erased = self.erase(may_go_on).map_err(|error| error.to_string())?;
+                return Ok(may_go_on().then_some(Reply::Erased(erased)));
+            }
         };
         done.map_err(|error| error.to_string())
     }

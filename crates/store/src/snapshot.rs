@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::error::{Damage, Failure, ReadError};
 use crate::format::{Index, Key};
 use crate::io::Lock;
+use crate::manifest::SegmentEntry;
 use crate::run::Run;
 use crate::segment::{Block, Environment, Segment};
 
@@ -25,7 +26,7 @@ impl Segments {
     pub(crate) fn new(list: Vec<Arc<Segment>>) -> Segments {
         let mut segments = Segments { list, ..Segments::default() };
         for segment in &segments.list {
-            let entry = &segment.entry;
+            let entry = segment.shown();
             // A corrupt but checksummed manifest may claim any figure.
             segments.events = segments.events.saturating_add(entry.events);
             let bytes = entry.document_bytes.saturating_sub(entry.events);
@@ -117,7 +118,7 @@ impl Snapshot {
     /// The segments, in the order in which they were sealed, and the memtable if it holds anything.
     pub fn segments(&self) -> Vec<SegmentInfo> {
         let mut infos: Vec<SegmentInfo> = Vec::with_capacity(self.state.segments.list.len() + 1);
-        for Segment { entry, .. } in self.state.segments.list.iter().map(|segment| &**segment) {
+        for entry in self.state.segments.list.iter().map(|segment| segment.shown()) {
             infos.push(SegmentInfo {
                 file: Some(self.state.environment.directory.path(&entry.name())),
                 file_bytes: entry.file_bytes,
@@ -172,7 +173,7 @@ impl Snapshot {
             left_out: Vec::new(),
         };
         for segment in &self.state.segments.list {
-            let (first, last) = (segment.entry.first, segment.entry.last);
+            let SegmentEntry { first, last, .. } = segment.shown();
             groups.add(first, last, Item::Segment(Arc::clone(segment)));
         }
         for run in &self.state.memtable {
@@ -187,7 +188,7 @@ impl Snapshot {
     pub fn verify(&self) -> Result<Vec<Damage>, Failure> {
         let mut damage = self.state.damage.to_vec();
         for segment in &self.state.segments.list {
-            damage.append(&mut segment.verify()?);
+            damage.append(&mut segment.verify(&mut |_| ())?);
         }
         Ok(damage)
     }
@@ -345,7 +346,7 @@ impl Groups {
                     }
                     continue;
                 }
-                Item::Memtable(run) => Ok(Block::in_memory(run)),
+                Item::Memtable(run) => Ok(Some(Block::in_memory(run))),
                 Item::Block(segment, index, number) => {
                     let block = segment.block(number);
                     let next = match self.direction {
@@ -359,7 +360,9 @@ impl Groups {
                 }
             };
             match block {
-                Ok(block) => group.push(block),
+                Ok(Some(block)) => group.push(block),
+                // All of it is deleted.
+                Ok(None) => continue,
                 Err(error) => self.pass(error)?,
             }
             reach = Some(reach.map_or(far, |reach| reach.min(far)));

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::codec::Codec;
-use crate::error::{AppendError, Failure, OpenError, Operation, SealError};
+use crate::deletion::{Deleted, Erased};
+use crate::error::{AppendError, Damage, DeleteError, Failure, OpenError, Operation, SealError};
 use crate::event::Event;
+use crate::format::Key;
 use crate::hold::{self, Hold};
 use crate::housekeeping::Housekeeping;
 use crate::inventory::{Unnamed, UnnamedKind};
@@ -17,6 +19,7 @@ use crate::manifest::{Manifest, SourceMark};
 use crate::options::{Durability, FlushStats, Options};
 use crate::recovery::Leftover;
 use crate::removal::{Removed, Retention};
+use crate::scrub::{self, Scrub};
 use crate::settings::Settings;
 use crate::snapshot::Snapshot;
 use crate::upkeep::Threads;
@@ -198,6 +201,53 @@ impl Store {
     /// them, in other processes too: a file goes when nobody reads its generation any more. Numbers of events and positions of sources stay used.
     pub fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, SealError> {
         self.inner.remove(retention, dry_run)
+    }
+
+    /// Deletes the events with these keys, all of them or none: they are gone from all answers when it returns, and marked in the files that hold them. What is
+    /// in the log only is sealed before. Snapshots that were taken before still have them. [`erase`](Store::erase) takes them out of the files. Reads the blocks
+    /// that hold one. A manifest takes 12 bytes and more for each, until they are erased: so a million at a time.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use tamias_store::{Event, Key, Options, Store};
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = Store::open(folder.path(), Options::default(), Arc::new(()))?;
+    /// store.append(&[Event { instant: 1, bytes: b"a" }, Event { instant: 2, bytes: b"b" }])?;
+    /// assert_eq!(store.delete(&[Key { instant: 1, arrival: 0 }])?.events, 1);
+    /// assert_eq!(store.snapshot().events(), 1);
+    /// let receipt = store.erase()?.receipt.expect("nobody reads the files");
+    /// assert_eq!((receipt.events, receipt.stays.events), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where a block with one of them is damaged, or something cannot be read or written. Then none is deleted.
+    pub fn delete(&self, keys: &[Key]) -> Result<Deleted, DeleteError> {
+        self.inner.delete(keys)
+    }
+
+    /// Reads all segments again, at most so many bytes a second on the average, and tells of each damaged part: a round, or the rest of one that was interrupted. How far it
+    /// has come stands in the store. It ends early once `may_go_on` says so.
+    ///
+    /// # Errors
+    /// Where the operating system refuses to read.
+    pub fn scrub(
+        &self,
+        bytes_per_second: u64,
+        may_go_on: &dyn Fn() -> bool,
+        found: &mut dyn FnMut(Damage),
+    ) -> Result<Scrub, OpenError> {
+        scrub::round(&*self.inner.directory, &|| Ok(self.snapshot()), bytes_per_second, may_go_on, found)
+    }
+
+    /// Takes deleted events out of the files: writes each segment that holds any anew without them, one after another. It takes room for one
+    /// segment at a time. Once no file has ever held one, the whole store is read, and a receipt written. To be called again where it was interrupted,
+    /// or files are held.
+    ///
+    /// # Errors
+    /// Where something cannot be read or written; what was erased before stays so.
+    pub fn erase(&self) -> Result<Erased, DeleteError> {
+        self.inner.erase(&|| true)
     }
 
     /// What the store keeps to by itself.

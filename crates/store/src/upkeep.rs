@@ -7,7 +7,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::options::Durability;
+use crate::scrub::{self, Scrub};
+use crate::settings;
 use crate::signal::Signal;
+use crate::snapshot::Snapshot;
 use crate::writer::Inner;
 
 /// The running threads: they end, and give the store back, when this is dropped.
@@ -31,6 +34,11 @@ impl Threads {
             inner.has_upkeep.store(started.is_ok(), Relaxed);
             // Where there is no thread to be had nobody can ask for anything; all else goes on.
             let _ = threads.spawn("requests", &Arc::default(), inner, serve);
+        }
+        if let Some(bytes_per_second) = inner.options.scrub {
+            // Nothing depends on it.
+            let scrub = move |inner: &Inner, signal: &Signal| keep_scrubbing(inner, signal, bytes_per_second);
+            let _ = threads.spawn("scrub", &Arc::default(), inner, scrub);
         }
         Ok(threads)
     }
@@ -70,6 +78,33 @@ fn serve(inner: &Inner, signal: &Signal) {
     inner.forget_requests();
     while signal.wait_until(Instant::now().checked_add(REQUESTS_PAUSE)) {
         inner.serve_requests(&|| !signal.is_stopped());
+    }
+}
+
+/// How long after the last round of scrubbing began the next one does.
+const SCRUB_PAUSE: Duration = Duration::from_secs(7 * 86_400);
+
+/// Scrubs round after round. What cannot be read now is tried again with the next round.
+fn keep_scrubbing(inner: &Inner, signal: &Signal, bytes_per_second: u64) {
+    let snapshot = || Ok(Snapshot { state: inner.state() });
+    let may_go_on = || !signal.is_stopped();
+    let mut pause = inner.scrub_pause();
+    while pause.is_zero() || signal.wait_until(Instant::now().checked_add(pause)) {
+        let round = scrub::round(&*inner.directory, &snapshot, bytes_per_second, &may_go_on, &mut |_| ());
+        if !may_go_on() {
+            return;
+        }
+        pause = if round.is_ok() { inner.scrub_pause() } else { SCRUB_PAUSE };
+    }
+}
+
+impl Inner {
+    /// How long there is to the next round of scrubbing; nothing if one was interrupted.
+    fn scrub_pause(&self) -> Duration {
+        let last =
+            Scrub::read(&*self.directory, self.environment.store).filter(|scrub| scrub.ended.is_some());
+        let since = |scrub: Scrub| settings::duration(settings::now().saturating_sub(scrub.began));
+        last.map_or(Duration::ZERO, |scrub| SCRUB_PAUSE.saturating_sub(since(scrub)))
     }
 }
 

@@ -232,7 +232,8 @@ impl Inner {
         };
         let environment = Arc::new(Environment::new(Arc::clone(&directory), manifest.store, &options, codec));
         let segments = manifest.segments.iter();
-        let segments = segments.map(|entry| Arc::new(Segment::new(*entry, Arc::clone(&environment))));
+        let segments =
+            segments.map(|entry| Arc::new(Segment::of(*entry, &manifest, Arc::clone(&environment))));
         let state = State {
             environment: Arc::clone(&environment),
             segments: Arc::new(Segments::new(segments.collect())),

@@ -15,6 +15,8 @@ mod corrupt_checksummed;
 mod crash;
 #[path = "damage.rs"]
 mod damage;
+#[path = "delete.rs"]
+mod delete;
 #[path = "faults.rs"]
 mod faults;
 #[path = "kill.rs"]
@@ -31,6 +33,8 @@ mod overtaken;
 mod readers;
 #[path = "repair.rs"]
 mod repair;
+#[path = "scrub.rs"]
+mod scrub;
 #[path = "stale.rs"]
 mod stale;
 #[path = "upkeep.rs"]

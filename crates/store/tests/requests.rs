@@ -12,7 +12,8 @@ use std::time::Duration;
 use support::{codec, open, rows, tiny};
 use tamias_store::io::{Chance, Directory, Simulated, write_all_at};
 use tamias_store::{
-    Event, Options, Reader, Reply, Request, RequestError, RequestProgress, Retention, Settings, Store,
+    Deleted, Erased, Event, Key, Options, Reader, Reply, Request, RequestError, RequestProgress, Retention,
+    Settings, Store,
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -161,6 +162,40 @@ fn what_is_no_request_of_now_is_not_carried_out() {
     let mut left = left(&folder);
     left.sort();
     assert_eq!(left, ["late.request", "unfinished.request.tmp"], "the asker may withdraw it still");
+}
+
+#[test]
+fn a_request_whose_asker_has_gone_is_dropped() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    append(&store, 3);
+    // It ends while it waits.
+    let ended = std::panic::catch_unwind(|| {
+        Request::Seal.ask_on(&folder, PATIENCE, &mut |_| std::panic::resume_unwind(Box::new(())))
+    });
+    assert!(ended.is_err() && left(&folder).len() == 1);
+    drop(store);
+    let store = open(&folder, &Options { background: true, ..tiny() }).unwrap();
+    assert_eq!(ask(&folder, Request::Settings(Settings::default())), Some(Reply::Done));
+    // The folder may have been looked through before that one came.
+    assert_eq!(ask(&folder, Request::Settings(Settings::default())), Some(Reply::Done));
+    assert_eq!(left(&folder), [""; 0]);
+    assert!(store.snapshot().segments().iter().all(|segment| segment.file.is_none()), "nothing is sealed");
+}
+
+#[test]
+fn events_are_deleted_and_erased_on_demand() {
+    let folder = Simulated::new();
+    let store = running(&folder);
+    let keys: Vec<Key> = (3..22).step_by(3).map(|n| Key { instant: n, arrival: n }).collect();
+    let deleted = Deleted { events: keys.len() as u64, missed: 0 };
+    assert_eq!(ask(&folder, Request::Delete(keys.clone())), Some(Reply::Deleted(deleted)));
+    assert_eq!(rows(&store.snapshot()).len(), 22 - keys.len());
+    let Some(Reply::Erased(erased)) = ask(&folder, Request::Erase) else { panic!() };
+    assert_eq!(erased.receipt.unwrap().events, keys.len() as u64);
+    let missed = Deleted { events: 0, missed: keys.len() as u64 };
+    assert_eq!(ask(&folder, Request::Delete(keys)), Some(Reply::Deleted(missed)));
+    assert_eq!(ask(&folder, Request::Erase), Some(Reply::Erased(Erased::default())));
 }
 
 fn created(change: &tamias_store::io::Change) -> Option<String> {

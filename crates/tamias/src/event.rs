@@ -39,6 +39,10 @@ impl EventId {
         instant(self.0.instant)
     }
 
+    pub(crate) fn key(self) -> Key {
+        self.0
+    }
+
     /// The event's arrival number, `@Arrived` in queries.
     pub fn arrival(self) -> u64 {
         self.0.arrival

@@ -1,7 +1,7 @@
 //! How a store looks after itself: what it keeps to, what left it, what its files take.
 
 use tamias_query::Instant;
-use tamias_store::{Cause, OpenError, Settings, Traffic, Usage};
+use tamias_store::{Cause, OpenError, Scrub, Settings, Traffic, Usage};
 
 use crate::damage::instant;
 use crate::store::Access;
@@ -18,6 +18,10 @@ pub struct Housekeeping {
     pub traffic: Traffic,
     /// What its files take.
     pub usage: Usage,
+    /// So many events are deleted, and not [erased](Store::erase) yet, or not with a receipt.
+    pub unerased: u64,
+    /// How far [scrubbing](Store::scrub) has come; nothing where it never was.
+    pub scrub: Option<Scrub>,
 }
 
 /// Events that left a store: one removal, or several of one cause that followed one another within a day.
@@ -61,12 +65,13 @@ impl Store {
     /// # Errors
     /// Where the store cannot be read, or its folder not be listed.
     pub fn housekeeping(&self) -> Result<Housekeeping, OpenError> {
-        let tamias_store::Housekeeping { settings, history, traffic, usage } = match &self.access {
-            Access::Writer(store) => store.housekeeping()?,
-            Access::Reader(reader) => reader.housekeeping()?,
-        };
+        let tamias_store::Housekeeping { settings, history, traffic, usage, unerased, scrub } =
+            match &self.access {
+                Access::Writer(store) => store.housekeeping()?,
+                Access::Reader(reader) => reader.housekeeping()?,
+            };
         let history = history.into_iter().map(HistoryEntry::of_store).collect();
-        Ok(Housekeeping { settings, history, traffic, usage })
+        Ok(Housekeeping { settings, history, traffic, usage, unerased, scrub })
     }
 
     /// Lets the store keep to other settings from now on, whichever program writes to it; see [`Settings`]. What is outside of their bounds by

@@ -41,10 +41,12 @@ mod codec;
 mod column_cache;
 mod damage;
 mod deep;
+mod deletion;
 mod event;
 mod housekeeping;
 mod ingest;
 mod keys;
+mod merge;
 mod request;
 mod snapshot;
 mod source;
@@ -55,10 +57,12 @@ mod upkeep;
 
 pub use damage::{Damage, LeftOut, ReadError, RegainedFile, Repair, RepairedFile};
 pub use deep::Contradiction;
+pub use deletion::DeleteError;
 pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
 pub use housekeeping::{HistoryEntry, Housekeeping};
 pub use ingest::{Batch, EventFormat, Rejection};
 pub use keys::{Key, Keys};
+pub use merge::MergeError;
 pub use request::{Reply, Request};
 pub use rust_decimal::Decimal;
 pub use snapshot::{Info, Segment, Snapshot};
@@ -71,10 +75,11 @@ pub use tamias_query::{
     UnknownZone, Warning, Word, eval, vocabulary,
 };
 pub use tamias_store::AppendError as StoreError;
+pub use tamias_store::DeleteError as StoreDeleteError;
 pub use tamias_store::{
-    Backup, BackupError, Cause, Durability, Failure, Layout, Leftover, OpenError, Operation, Options,
-    ReadMode, Rebuilt, RequestError, RequestProgress, Settings, SourcePosition, Traffic, Unnamed,
-    UnnamedKind, Usage, WhenFull,
+    Backup, BackupError, Cause, DELETED_MAX, Deleted, Durability, Erased, Failure, Layout, Leftover,
+    OpenError, Operation, Options, ReadMode, Rebuilt, Receipt, ReceiptCheck, RequestError, RequestProgress,
+    Scrub, Settings, SourcePosition, Stays, Traffic, Unnamed, UnnamedKind, Usage, WhenFull,
 };
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
 pub use time_key::TimeKeys;

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use tamias_store::{RequestError, RequestProgress, Settings};
+use tamias_store::{Deleted, Erased, RequestError, RequestProgress, Settings};
 
-use crate::{Removed, Retention, Store};
+use crate::{EventId, Removed, Retention, Store};
 
 /// What is asked of the process that writes to a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// [`Store::seal`].
     Seal,
@@ -18,6 +18,10 @@ pub enum Request {
     Remove(Retention),
     /// [`Store::set_settings`].
     Settings(Settings),
+    /// [`Store::delete_events`], of at most [`DELETED_MAX`](crate::DELETED_MAX) events.
+    Delete(Vec<EventId>),
+    /// [`Store::erase`].
+    Erase,
 }
 
 /// What the process that writes has done.
@@ -27,6 +31,10 @@ pub enum Reply {
     Done,
     /// It has removed this.
     Removed(Removed),
+    /// It has deleted this.
+    Deleted(Deleted),
+    /// It has erased so far.
+    Erased(Erased),
 }
 
 impl Store {
@@ -60,10 +68,16 @@ impl Store {
             Request::Compact => tamias_store::Request::Compact,
             Request::Remove(retention) => tamias_store::Request::Remove(retention.of_store()),
             Request::Settings(settings) => tamias_store::Request::Settings(settings),
+            Request::Delete(ids) => {
+                tamias_store::Request::Delete(ids.into_iter().map(EventId::key).collect())
+            }
+            Request::Erase => tamias_store::Request::Erase,
         };
         let reply = request.ask(path.as_ref(), patience, &mut progress)?;
         Ok(reply.map(|reply| match reply {
             tamias_store::Reply::Done => Reply::Done,
+            tamias_store::Reply::Deleted(deleted) => Reply::Deleted(deleted),
+            tamias_store::Reply::Erased(erased) => Reply::Erased(erased),
             tamias_store::Reply::Removed(removed) => Reply::Removed(Removed::of_store(removed)),
         }))
     }

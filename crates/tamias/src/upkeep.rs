@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tamias_query::Instant;
-use tamias_store::{Backup, BackupError, OpenError, Options, Unnamed};
+use tamias_store::{Backup, BackupError, OpenError, Options, Scrub, Unnamed};
 
 use crate::codec::ShreddedBlocks;
 use crate::damage::instant;
@@ -41,6 +41,35 @@ impl Store {
     /// Where the store cannot be opened, or the operating system refuses to read it.
     pub fn verify(&self) -> Result<Vec<Damage>, OpenError> {
         Ok(self.snapshot()?.events.verify()?.into_iter().map(Damage).collect())
+    }
+
+    /// Reads all sealed files again, at most so many bytes a second on the average, and tells of each damaged part, as [`verify`](Store::verify) does of
+    /// all of them at once. One call is a round, or the rest of one that was interrupted: how far it has come stands in the store, and in
+    /// [`housekeeping`](Store::housekeeping). It ends early once `may_go_on` says so. What is written meanwhile is left to the next round. See
+    /// [`Options::scrub`](crate::Options::scrub) for a thread that does this.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # drop(tamias::Store::open(folder.path())?);
+    /// let store = tamias::Store::open_read_only(folder.path())?;
+    /// let scrub = store.scrub(20_000_000, &|| true, &mut |damage| eprintln!("{damage}"))?;
+    /// assert!(scrub.ended.is_some() && scrub.damaged == 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where the store cannot be opened, or the operating system refuses to read it.
+    pub fn scrub(
+        &self,
+        bytes_per_second: u64,
+        may_go_on: &dyn Fn() -> bool,
+        found: &mut dyn FnMut(Damage),
+    ) -> Result<Scrub, OpenError> {
+        let mut found = |damage| found(Damage(damage));
+        match &self.access {
+            Access::Writer(store) => store.scrub(bytes_per_second, may_go_on, &mut found),
+            Access::Reader(reader) => reader.scrub(bytes_per_second, may_go_on, &mut found),
+        }
     }
 
     /// The files in the folder that have names like the store's own, and that its list does not name. Those that hold

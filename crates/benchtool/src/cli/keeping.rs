@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::shared::{Sealing, store_folder};
+use super::shared::{Reading, Sealing, store_folder};
 use crate::instants::Zone;
 
 /// Tell what a store holds: its events, their times, its files
@@ -128,6 +128,52 @@ pub(crate) struct RestoreArgs {
     pub(crate) copy: bool,
 }
 
+/// Write the documents of a store's events to the standard output, one a line, in the order of their times
+///
+/// They are as they were stored, byte for byte. `ingest` makes an equal store of them, with ids of its own, where it finds the time in the same key.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool export logs > logs.ndjson
+  benchtool export logs --where \"@Level = 'Error'\" | zstd > errors.ndjson.zst")]
+pub(crate) struct ExportArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// Only events that meet this condition, as behind `where` in a query
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub(crate) condition: Option<String>,
+
+    /// The time zone of times in the condition that name none
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    pub(crate) time_zone: Zone,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// Make one store of several
+///
+/// DEST is a new folder. It gets all events of the others, in the order of their times, with ids of its own; the others stay as they are. Where this is interrupted,
+/// delete DEST and begin again.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Example:
+  benchtool merge-stores web.logs shop.logs --into all.logs")]
+pub(crate) struct MergeStoresArgs {
+    /// The stores, folders
+    #[arg(value_name = "STORE", required = true, value_parser = store_folder)]
+    pub(crate) stores: Vec<PathBuf>,
+
+    /// The store to be, a folder that is new or empty
+    #[arg(long, value_name = "DEST", value_parser = store_folder)]
+    pub(crate) into: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) sealing: Sealing,
+}
+
 /// A bound, or that there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bound<T>(pub(crate) Option<T>);
@@ -180,6 +226,34 @@ pub(crate) struct VerifyArgs {
     /// wrong; the exit code is then 6. Such a block was written by a faulty program. Takes many times as long.
     #[arg(long)]
     pub(crate) deep: bool,
+}
+
+/// Read a whole store slowly and check it, going on where it stopped
+///
+/// A round reads every sealed file once, as `verify` does, at a bounded rate. How far it has come stands in the store: run again after a stop of any kind, it goes on
+/// there, or begins the next round. `info` shows it. The store may be written to meanwhile. What is damaged is listed; the exit code is then 6.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool scrub logs
+  benchtool scrub logs --rate 5MB/s")]
+pub(crate) struct ScrubArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// Read at most so much a second, on the average
+    #[arg(long, value_name = "SIZE", default_value = "20MB/s", value_parser = rate)]
+    pub(crate) rate: u64,
+}
+
+/// `20MB/s`, or a size alone.
+fn rate(text: &str) -> Result<u64, String> {
+    let bytes = crate::budget::size(text.strip_suffix("/s").unwrap_or(text))?;
+    if bytes == 0 {
+        return Err("at no bytes a second nothing would be read".to_owned());
+    }
+    Ok(bytes)
 }
 
 /// Take what is damaged out of a store
@@ -241,6 +315,60 @@ pub(crate) struct CompactArgs {
 
     #[command(flatten)]
     pub(crate) sealing: Sealing,
+}
+
+/// Delete the events that meet a condition, and erase them from the files
+///
+/// First they are marked: from then on no answer has them. Then each file that holds one is written anew without them, one after another, so that it takes room
+/// for one file at a time. When no file holds any of them the whole store is read, and a receipt is written into it (`receipts`). Readers that hold a file
+/// keep it until they end: then nothing is told to be erased, and the command is to be run again, without --where. Backups and the quarantine are not reached.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool delete logs --where \"User.Email = 'eve@example.com'\" --dry-run
+  benchtool delete logs --where \"User.Email = 'eve@example.com'\"
+  benchtool delete logs
+
+Where another process writes to the store it is asked to do this. The exit code is 5 where files are held, 6 where one is damaged.")]
+pub(crate) struct DeleteArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// The events that meet this condition, as behind `where` in a query; without it, go on with erasing
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub(crate) condition: Option<String>,
+
+    /// Change nothing, and tell how many events would be deleted
+    #[arg(long, requires = "condition")]
+    pub(crate) dry_run: bool,
+
+    /// The time zone of times in the condition that name none
+    #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
+    pub(crate) time_zone: Zone,
+
+    #[command(flatten)]
+    pub(crate) sealing: Sealing,
+}
+
+/// List the receipts for what was erased from a store, and check them
+///
+/// A receipt tells how many events were erased, when, and a hash of all events that stayed.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  benchtool receipts logs
+  benchtool receipts logs --check
+
+The exit code is 6 where a receipt is damaged, or a check finds an erased event, or other events than those that stayed.")]
+pub(crate) struct ReceiptsArgs {
+    /// The store, a folder
+    #[arg(value_parser = store_folder)]
+    pub(crate) store: PathBuf,
+
+    /// Read the whole store: is one of the erased events there, and are those that stayed what they were?
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 /// Remove the oldest events of a store, whole files of them

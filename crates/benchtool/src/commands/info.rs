@@ -1,6 +1,6 @@
 //! `benchtool info`
 
-use tamias::{Cause, HistoryEntry, Housekeeping, Info, Instant, Segment, Store, Traffic, Usage};
+use tamias::{Cause, HistoryEntry, Housekeeping, Info, Instant, Scrub, Segment, Store, Traffic, Usage};
 
 use crate::cli::{InfoArgs, InfoFormat};
 use crate::commands::settings;
@@ -42,9 +42,17 @@ fn table(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping) -> String {
     let beside = beside.iter().filter(|(_, bytes)| *bytes > 0);
     let beside: String = beside.map(|(what, bytes)| format!("\n  {what}: {}", size(*bytes))).collect();
     let written = per_byte(&housekeeping.traffic);
+    let unerased = match housekeeping.unerased {
+        0 => String::new(),
+        events => format!(
+            "\ndeleted:  {events} events that files may hold still; `delete` without a condition erases them"
+        ),
+    };
+    let kept =
+        format!("{unerased}{}", housekeeping.scrub.map_or(String::new(), |scrub| scrubbing(args, &scrub)));
     let head = format!(
         "store:    {}\nevents:   {}\ntimes:    {range}\ndata:     {}\nfiles:    {}, of these {} in columns\n\
-         all:      {}{beside}\nwritten:  {}\nsettings: {}",
+         all:      {}{beside}\nwritten:  {}\nsettings: {}{kept}",
         args.store.display(),
         info.events,
         size(info.bytes),
@@ -78,6 +86,14 @@ fn table(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping) -> String {
     format!("{head}\n{}", output::fitted(&names.map(str::to_owned), &rows))
 }
 
+/// How far scrubbing has come.
+fn scrubbing(args: &InfoArgs, scrub: &Scrub) -> String {
+    let time = |ticks| Instant::from_ticks(ticks).map_or(String::new(), |instant| time(args, &instant));
+    let Scrub { began, ended, bytes, damaged, .. } = *scrub;
+    let ended = ended.map_or("not to the end yet".to_owned(), |ended| format!("to {}", time(ended)));
+    format!("\nscrubbed: from {} {ended}, {}, {damaged} damaged parts", time(began), size(bytes))
+}
+
 /// `1234567 bytes (1.23 MB)`
 fn size(bytes: u64) -> String {
     format!("{bytes} bytes ({})", units::bytes(bytes))
@@ -98,6 +114,7 @@ fn cause(cause: Cause) -> &'static str {
         Cause::Age => "age",
         Cause::Size => "size",
         Cause::FullMedium => "full-disk",
+        Cause::Deleted => "deleted",
     }
 }
 
@@ -168,8 +185,15 @@ fn or_null<T>(value: Option<T>, json: impl FnOnce(T) -> String) -> String {
     value.map_or("null".to_owned(), json)
 }
 
+fn scrubbed(scrub: Scrub) -> String {
+    let time = |ticks| or_null(Instant::from_ticks(ticks), |instant| json_string(&instant.to_string()));
+    let object = Object::new().with("began", &time(scrub.began));
+    let object = object.with("ended", &scrub.ended.map_or("null".to_owned(), time));
+    object.numbers(&[("bytes", scrub.bytes), ("damaged", scrub.damaged)]).end()
+}
+
 fn json(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, store: &Store) -> Result<String, Failure> {
-    let Housekeeping { settings, history, traffic, usage } = housekeeping;
+    let Housekeeping { settings, history, traffic, usage, unerased, scrub } = housekeeping;
     let Usage { segments, logs, manifests, unfinished, retired, unnamed, quarantine } = *usage;
     let Traffic { appended, logs: to_logs, sealed, rewritten, manifests: to_manifests } = *traffic;
     let (file_bytes, column_file_bytes) = file_bytes(info);
@@ -219,9 +243,10 @@ fn json(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, store: &Store
         .with("store", &json_string(&args.store.display().to_string()))
         .numbers(&[("events", info.events), ("bytes", info.bytes)])
         .numbers(&[("file_bytes", file_bytes), ("column_file_bytes", column_file_bytes)])
-        .numbers(&[("known_damage", damage.len() as u64)])
+        .numbers(&[("known_damage", damage.len() as u64), ("unerased", *unerased)])
         .range(info.time_range)
         .with("settings", &bounds.end())
+        .with("scrub", &or_null(*scrub, scrubbed))
         .with("usage", &usage.end())
         .with("traffic", &traffic.end())
         .with("history", &array(history))

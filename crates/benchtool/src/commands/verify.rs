@@ -63,7 +63,7 @@ const CONTRADICTORY: &str =
     "written wrongly: queries may answer wrongly there; `query --plain` asks the documents alone";
 
 /// How much is lost, in a sentence.
-fn lost(damage: &[Damage]) -> String {
+pub(super) fn lost(damage: &[Damage]) -> String {
     let parts = match damage.len() {
         1 => "1 part of the store is damaged".to_owned(),
         parts => format!("{parts} parts of the store are damaged"),

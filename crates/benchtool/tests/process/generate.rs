@@ -52,7 +52,7 @@ fn help_has_examples_and_exit_codes() {
     let names =
         commands.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
     let names: Vec<&str> = names.filter(|name| *name != "help").collect();
-    assert_eq!(names.len(), 24, "{names:?}");
+    assert_eq!(names.len(), 29, "{names:?}");
     for name in names {
         let help = tool(folder.path(), &[name, "--help"]).well().out;
         let examples = help.split_once("\nExample").expect("examples").1;

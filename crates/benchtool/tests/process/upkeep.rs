@@ -208,3 +208,92 @@ fn segments_are_text_or_columns_as_asked_and_compacting_makes_columns() {
         assert_eq!(tool(folder.path(), &["verify", store]).well().out, "sound: 10000 events in 1 segments\n");
     }
 }
+
+#[test]
+fn events_are_deleted_and_erased_with_a_receipt() {
+    let folder = folder();
+    let events: String = (0..1000)
+        .map(|n| {
+            format!("{{\"@t\":\"2024-05-29T10:56:{:02}Z\",\"User\":\"user{}\",\"N\":{n}}}\n", n % 60, n % 7)
+        })
+        .collect();
+    fs::write(folder.path().join("events"), events).unwrap();
+    tool(folder.path(), &["ingest", "s", "events"]).well();
+    let run = |arguments: &[&str]| tool(folder.path(), arguments).well().out;
+    let condition = ["--where", "User = 'user3'"];
+    assert_eq!(
+        run(&["delete", "s", condition[0], condition[1], "--dry-run"]),
+        "would be deleted: 143 events\n"
+    );
+    assert_eq!(count(folder.path(), "s"), 1000);
+    let done = run(&["delete", "s", condition[0], condition[1]]);
+    let expected = "deleted: 143 events\nerased: 143 events of ";
+    assert!(done.starts_with(expected) && done.contains("; 857 events stay, of hash "), "{done}");
+    assert_eq!(count(folder.path(), "s"), 857);
+    assert_eq!(run(&["delete", "s"]), "erased: nothing was left to erase\n");
+    let listed = run(&["receipts", "s", "--check"]);
+    assert!(listed.contains(": 143 events of ") && listed.contains("\n  holds: "), "{listed}");
+    assert_eq!(run(&["receipts", "s"]).lines().count(), 1);
+    tool(folder.path(), &["delete", "s", "--where", "User ="]).with(3);
+    tool(folder.path(), &["delete", "s", "--where", "true) limit 1 --"]).with(3);
+    tool(folder.path(), &["delete", "missing", "--where", "true"]).with(5);
+    tool(folder.path(), &["delete", "s", "--dry-run"]).with(2);
+    assert_eq!(run(&["info", "s", "--history"]).matches("deleted").count(), 1);
+
+    // A process that writes does it.
+    let mut writer = command(folder.path(), &["ingest", "s", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    while !fs::read_to_string(folder.path().join("s/writer"))
+        .is_ok_and(|text| text.contains(&writer.id().to_string()))
+    {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let done = run(&["delete", "s", "--where", "User = 'user4'"]);
+    assert!(done.starts_with("deleted: 143 events\nerased: 143 events of "), "{done}");
+    drop(writer.stdin.take());
+    assert!(writer.wait().unwrap().success());
+    assert_eq!(count(folder.path(), "s"), 714);
+    // A receipt of which a byte was altered is none.
+    let receipt = fs::read_dir(folder.path().join("s/receipts")).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = fs::read(&receipt).unwrap();
+    bytes[40] ^= 1;
+    fs::write(&receipt, bytes).unwrap();
+    assert!(tool(folder.path(), &["receipts", "s"]).with(6).out.contains("it is damaged"));
+}
+
+#[test]
+fn stores_are_exported_taken_in_again_and_merged() {
+    let folder = folder();
+    let line = |n: u64, what: &str| {
+        format!(
+            "{{\"@t\":\"2024-05-29T10:{:02}:{:02}Z\",\"What\":\"{what}\",\"N\":{n}}}\n",
+            n * 7 % 60,
+            n % 60
+        )
+    };
+    for what in ["a", "b"] {
+        let events: String = (0..500).map(|n| line(n, what)).collect();
+        fs::write(folder.path().join("events"), events).unwrap();
+        tool(folder.path(), &["ingest", what, "events"]).well();
+    }
+    let run = |arguments: &[&str]| tool(folder.path(), arguments).well().out;
+    let exported = run(&["export", "a"]);
+    assert_eq!(exported.lines().count(), 500);
+    fs::write(folder.path().join("exported"), &exported).unwrap();
+    tool(folder.path(), &["ingest", "again", "exported"]).well();
+    assert_eq!(run(&["export", "again"]), exported);
+    assert_eq!(run(&["export", "a", "--where", "N < 10"]).lines().count(), 10);
+    tool(folder.path(), &["export", "a", "--where", "N <"]).with(3);
+
+    assert_eq!(run(&["merge-stores", "a", "b", "--into", "c"]), "merged: 1000 events of 2 stores\n");
+    let all = run(&["query", "c", "select What, N from stream", "--format", "csv"]);
+    let mut expected: Vec<(u64, u64, &str, u64)> = Vec::new();
+    for what in ["a", "b"] {
+        expected.extend((0..500).map(|n| (n * 7 % 60, n % 60, what, n)));
+    }
+    // Of one instant those of the first store come first, in their own order.
+    expected.sort_by_key(|(minute, second, ..)| (*minute, *second));
+    let expected: String = expected.iter().map(|(_, _, what, n)| format!("{what},{n}\n")).collect();
+    assert_eq!(all.replace('\r', ""), format!("What,N\n{expected}"));
+    tool(folder.path(), &["merge-stores", "a", "--into", "b"]).with(2);
+    tool(folder.path(), &["merge-stores", "missing", "--into", "d"]).with(5);
+}

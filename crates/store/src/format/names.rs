@@ -68,6 +68,12 @@ pub const WRITER_NAME: &str = "writer";
 /// The file whose room the next manifest takes when the medium has no other.
 pub const SPARE_NAME: &str = "spare";
 
+/// The file that tells how far scrubbing has come.
+pub const SCRUB_NAME: &str = "scrub";
+
+/// The folder within the store that keeps the receipts for what was erased.
+pub const RECEIPTS_NAME: &str = "receipts";
+
 /// The folder within the store by which other processes ask its writer for something.
 pub const REQUESTS_NAME: &str = "requests";
 

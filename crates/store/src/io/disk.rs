@@ -229,8 +229,9 @@ impl Directory for Disk {
     fn folder(&self, name: &str) -> io::Result<Arc<dyn Directory>> {
         let (folder, root) = (self.path(name), self.at(name));
         match fs::create_dir(&root) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
+            Ok(()) => share_with(&self.root, &root),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
         }
         if !fs::symlink_metadata(&root)?.is_dir() {
             return Err(io::Error::new(io::ErrorKind::NotADirectory, "it is not a folder, or a link to one"));
@@ -246,6 +247,22 @@ impl Directory for Disk {
         *self.permissions.lock().unwrap_or_else(PoisonError::into_inner) = permissions;
     }
 }
+
+/// Gives a new folder the owner and the permissions of the one that it is in: whoever may work with a store may work with its folders, whoever made them.
+/// Where the system refuses, the folder is its maker's.
+#[cfg(unix)]
+fn share_with(parent: &Path, folder: &Path) {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let (Ok(parent), Ok(own)) = (fs::symlink_metadata(parent), fs::symlink_metadata(folder)) else { return };
+    if (parent.uid(), parent.gid()) != (own.uid(), own.gid()) {
+        let _ = chown(folder, Some(parent.uid()), Some(parent.gid()));
+    }
+    // After the owner, which takes some of them away.
+    let _ = fs::set_permissions(folder, parent.permissions());
+}
+
+#[cfg(not(unix))]
+fn share_with(_: &Path, _: &Path) {}
 
 /// The operating system gives the lock back when the file is closed.
 #[derive(Debug)]

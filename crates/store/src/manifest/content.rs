@@ -1,10 +1,12 @@
 //! What a manifest says.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::error::Failure;
 use crate::format::{FileKind, Key, Trailer, VERSION};
 use crate::history::{HistoryEntry, Traffic};
+use crate::marks::{Arrivals, Marks};
 use crate::settings::Settings;
 
 /// A log as the manifest names it.
@@ -134,6 +136,23 @@ pub(crate) struct BackupMark {
     pub(crate) time: u64,
 }
 
+/// Deleted events that files may still hold: those of one receipt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Erasing {
+    /// When the first of them were deleted, in ticks.
+    pub(crate) began: u64,
+    /// Bytes of their documents with line feeds.
+    pub(crate) document_bytes: u64,
+    /// Segments that were written anew without them, or left whole.
+    pub(crate) files: u64,
+    /// Bytes of these.
+    pub(crate) file_bytes: u64,
+    /// No log or segment of this number or a higher one has ever held one.
+    pub(crate) below: u64,
+    /// Their arrival numbers: `repair` takes none of them in.
+    pub(crate) arrivals: Arrivals,
+}
+
 /// What is live in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Manifest {
@@ -160,6 +179,10 @@ pub(crate) struct Manifest {
     pub(crate) history: Vec<HistoryEntry>,
     /// What was written so far.
     pub(crate) traffic: Traffic,
+    /// Per segment with deleted events which ones these are.
+    pub(crate) deleted: BTreeMap<u64, Arc<Marks>>,
+    /// What was deleted since the last receipt.
+    pub(crate) erasing: Option<Erasing>,
     /// 0, or a random number that the store got when it was restored: what was backed up before is of another line.
     pub(crate) line: u64,
     /// It is that of a backup to which nobody has written since.
@@ -194,6 +217,8 @@ impl Manifest {
             settings: Settings::default(),
             history: Vec::new(),
             traffic: Traffic::default(),
+            deleted: BTreeMap::new(),
+            erasing: None,
             line: 0,
             backup: None,
             unknown: Vec::new(),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::content::{
     BackupMark, LogEntry, Manifest, ManifestFault, Section, SegmentEntry, SourceMark, Sources,
 };
+use super::deletion::{decode_deleted, decode_erasing, encode_deleted, encode_erasing, fit};
 use super::upkeep::{
     HISTORY_BYTES, decode_history, decode_settings, decode_traffic, encode_history, encode_settings,
     encode_traffic,
@@ -23,6 +24,11 @@ const LOST: [u8; 8] = *b"lost\0\0\0\0";
 const RETIRED: [u8; 8] = *b"retired\0";
 /// Only there where a segment has blocks in columns: who does not know them must not use the store.
 const COLUMNS: [u8; 8] = *b"columns\0";
+
+/// Only there where events are deleted that a segment still holds: who does not know that must not use the store.
+const DELETED: [u8; 8] = *b"deleted\0";
+/// What is deleted and may still be in files that are no longer live: of use to `repair`, and for the receipt.
+const ERASING: [u8; 8] = *b"erasing\0";
 
 /// All but `traffic` are only there where they say something. Who does not know them keeps them as they are.
 const SETTINGS: [u8; 8] = *b"settings";
@@ -54,6 +60,12 @@ pub(super) fn encode(manifest: &Manifest, out: &mut Vec<u8>) {
     let columns = || manifest.segments.iter().filter(|segment| segment.column_blocks > 0);
     if columns().next().is_some() {
         put(out, COLUMNS, REQUIRED, |out| columns().for_each(|segment| encode_columns(segment, out)));
+    }
+    if !manifest.deleted.is_empty() {
+        put(out, DELETED, REQUIRED, |out| encode_deleted(&manifest.deleted, out));
+    }
+    if let Some(erasing) = &manifest.erasing {
+        put(out, ERASING, 0, |out| encode_erasing(erasing, out));
     }
     // What a newer program has laid out otherwise stays; but settings are those that were made last.
     let is_unknown = |name| manifest.unknown.iter().any(|section| section.name == name);
@@ -117,7 +129,7 @@ pub(super) fn decode(mut manifest: Manifest, body: &[u8]) -> Result<Manifest, Ma
             Some(false) => manifest.unknown.push(Section { name, flags, bytes: bytes.to_vec() }),
         }
     }
-    if !count_columns(&mut manifest.segments, &columns) {
+    if !count_columns(&mut manifest.segments, &columns) || !fit(&manifest.deleted, &manifest.segments) {
         return Err(ManifestFault::Damaged);
     }
     let complete = [COUNTERS, LOGS, SEGMENTS, SOURCES].iter().all(|name| seen.contains(name));
@@ -150,6 +162,8 @@ fn take_known(
         LOST => manifest.sources_lost_before = at.u64()?,
         RETIRED => manifest.retired = take_names(&mut at)?,
         COLUMNS => *columns = take_entries(&mut at, COLUMNS_BYTES, decode_columns)?,
+        DELETED => manifest.deleted = decode_deleted(&mut at)?,
+        ERASING => manifest.erasing = Some(decode_erasing(&mut at)?),
         LINE => manifest.line = at.u64()?,
         BACKUP => {
             let (line, number, time) = (at.u64()?, at.u64()?, at.u64()?);

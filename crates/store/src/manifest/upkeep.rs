@@ -38,6 +38,7 @@ pub(super) fn encode_history(manifest: &Manifest, out: &mut Vec<u8>) {
             Cause::Age => 1,
             Cause::Size => 2,
             Cause::FullMedium => 3,
+            Cause::Deleted => 4,
         };
         for field in [entry.began, entry.ended] {
             out.extend_from_slice(&field.to_le_bytes());
@@ -58,6 +59,7 @@ pub(super) fn decode_history(at: &mut Fields<'_>) -> Option<HistoryEntry> {
         1 => Cause::Age,
         2 => Cause::Size,
         3 => Cause::FullMedium,
+        4 => Cause::Deleted,
         _ => return None,
     };
     let removals = at.u32()?;

@@ -13,6 +13,7 @@ use super::loaded::{Found, Loaded, Places, Reopen};
 use crate::codec::{BlockId, Documents, Parts, Times};
 use crate::error::ReadError;
 use crate::format::Key;
+use crate::marks::{self, Stretch};
 use crate::run::Run;
 
 /// Events in order of (instant, arrival). Cheap to clone, and independent of what happens to the store.
@@ -91,6 +92,20 @@ impl Block {
             }
         };
         Ok(Block { bytes })
+    }
+
+    /// A copy in memory without deleted events; nothing if these are all.
+    pub(super) fn without(&self, deleted: &[Stretch]) -> Result<Option<Block>, ReadError> {
+        if marks::events_of(deleted) >= self.len() as u64 {
+            return Ok(None);
+        }
+        let mut run = Run::with_capacity(self.len(), self.documents()?.bytes.len());
+        for (index, (key, document)) in self.events()?.enumerate() {
+            if !marks::are_at(deleted, index) {
+                run.push(key, document);
+            }
+        }
+        Ok((!run.is_empty()).then(|| Block::in_memory(Arc::new(run))))
     }
 
     /// The block in columns that it is; `None` if it is text.

@@ -9,6 +9,7 @@ use super::loaded::Reopen;
 use crate::codec::{BlockId, DecodeError, Documents, OwnedDocuments, OwnedTimes, Parts, Times};
 use crate::error::{Damage, Failure, Operation, ReadError};
 use crate::format::{BlockEntry, Key, part};
+use crate::marks::{self, Stretch};
 use crate::run::Run;
 
 /// A block in columns. Nothing of it is read before it is asked for, and nothing but what is asked for. Cheap to clone; what was decoded
@@ -162,13 +163,14 @@ impl ColumnBlock {
         }
     }
 
-    /// The events that are whole although parts of the block are damaged, in order.
-    pub(super) fn whole_events(&self) -> Result<Run, ReadError> {
+    /// The events that are whole although parts of the block are damaged, in order, without those that are deleted.
+    pub(super) fn whole_events(&self, deleted: &[Stretch]) -> Result<Run, ReadError> {
         let times = self.times()?;
         let documents = self.0.segment.codec().whole_documents(self).map_err(|error| self.failed(error))?;
         let mut run = Run::default();
         for (index, document) in documents.into_iter().enumerate() {
-            if let (Some(document), Some(key)) = (document, times.key(index)) {
+            let (Some(document), Some(key)) = (document, times.key(index)) else { continue };
+            if !marks::are_at(deleted, index) {
                 run.push(key, &document);
             }
         }

@@ -17,7 +17,8 @@ use crate::format::{
     FileKind, HEADER_BYTES, Header, Index, Key, NUMBER_MAX, Trailer, VERSION, aligned, checksum, part,
 };
 use crate::io::{Directory, File, read_full_at};
-use crate::manifest::{SegmentEntry, Sources, decode_sources};
+use crate::manifest::{Manifest, SegmentEntry, Sources, decode_sources};
+use crate::marks::{Marks, Stretch};
 use crate::options::{Options, ReadMode};
 use crate::retire;
 
@@ -98,13 +99,44 @@ impl Environment {
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) entry: SegmentEntry,
+    /// The events of it that are deleted.
+    pub(crate) marks: Option<Arc<Marks>>,
     pub(super) environment: Arc<Environment>,
     loaded: Mutex<Weak<Loaded>>,
 }
 
 impl Segment {
-    pub(crate) fn new(entry: SegmentEntry, environment: Arc<Environment>) -> Segment {
-        Segment { entry, environment, loaded: Mutex::new(Weak::new()) }
+    pub(crate) fn new(
+        entry: SegmentEntry,
+        marks: Option<Arc<Marks>>,
+        environment: Arc<Environment>,
+    ) -> Segment {
+        Segment { entry, marks, environment, loaded: Mutex::new(Weak::new()) }
+    }
+
+    /// The segment as a manifest has it.
+    pub(crate) fn of(entry: SegmentEntry, manifest: &Manifest, environment: Arc<Environment>) -> Segment {
+        Segment::new(entry, manifest.deleted.get(&entry.number).cloned(), environment)
+    }
+
+    /// The same segment, read otherwise.
+    pub(crate) fn read_by(&self, environment: Arc<Environment>) -> Segment {
+        Segment::new(self.entry, self.marks.clone(), environment)
+    }
+
+    /// Whether the manifest has the same events of it deleted.
+    pub(crate) fn is_marked_as(&self, manifest: &Manifest) -> bool {
+        self.marks.as_ref() == manifest.deleted.get(&self.entry.number)
+    }
+
+    /// With the figures of the events that are not deleted.
+    pub(crate) fn shown(&self) -> SegmentEntry {
+        self.entry.without(self.marks.as_deref())
+    }
+
+    /// The deleted events of a block.
+    pub(super) fn deleted_of(&self, block: usize) -> &[Stretch] {
+        self.marks.as_ref().map_or(&[], |marks| marks.of_block(block))
     }
 
     /// Where its file lies, for messages.
@@ -123,13 +155,24 @@ impl Segment {
         })
     }
 
-    /// The block at a place in the index; one of text with its keys verified.
-    pub(crate) fn block(self: &Arc<Segment>, number: usize) -> Result<Block, ReadError> {
+    /// The block at a place in the index; one of text with its keys verified. Of one with deleted events a copy without them, in memory and without
+    /// statistics, so that nothing can be answered from what is gone; nothing where all are deleted.
+    pub(crate) fn block(self: &Arc<Segment>, number: usize) -> Result<Option<Block>, ReadError> {
+        let block = self.whole_block(number)?;
+        match self.deleted_of(number) {
+            [] => Ok(Some(block)),
+            deleted => block.without(deleted),
+        }
+    }
+
+    /// The block at a place in the index, deleted events and all.
+    pub(crate) fn whole_block(self: &Arc<Segment>, number: usize) -> Result<Block, ReadError> {
         Block::of(&self.load()?, Arc::clone(self) as Arc<dyn Reopen>, number)
     }
 
-    /// Reads everything again, plainly and whatever is known already, and says what is damaged. Goes on past each damage.
-    pub(crate) fn verify(self: &Arc<Segment>) -> Result<Vec<Damage>, Failure> {
+    /// Reads everything again, plainly and whatever is known already, and says what is damaged. Goes on past each damage. `each` hears of each block
+    /// how many bytes it has.
+    pub(crate) fn verify(self: &Arc<Segment>, each: &mut dyn FnMut(u64)) -> Result<Vec<Damage>, Failure> {
         let mut damage = Vec::new();
         let mut note = |result: Result<(), ReadError>| match result {
             Ok(()) => Ok(()),
@@ -145,6 +188,8 @@ impl Segment {
                 let opened = Arc::new(opened);
                 for number in 0..opened.index().blocks.len() {
                     note(self.verify_block(&opened, number))?;
+                    let range = opened.range_of(number);
+                    each(range.end - range.start);
                 }
             }
             Err(error) => note(Err(error))?,

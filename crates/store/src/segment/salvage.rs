@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use super::block::Block;
-use super::column_block::ColumnBlock;
 use super::loaded::Reopen;
 use super::reader::Segment;
 use crate::error::{Damage, Failure, ReadError};
 use crate::format::Key;
+use crate::marks::Stretch;
 use crate::options::ReadMode;
 
 /// What is whole in a segment, and what is not.
 pub(crate) struct Salvaged {
     /// The blocks that are as they were written, all of each verified; of a block in columns that is damaged the events that are whole, in
-    /// memory.
+    /// memory. None has a deleted event.
     pub(crate) blocks: Vec<Block>,
     pub(crate) damage: Vec<Damage>,
 }
@@ -43,9 +43,9 @@ impl Segment {
         let opened = Arc::new(opened);
         for number in 0..opened.index().blocks.len() {
             let block = Block::of(&opened, Arc::clone(self) as Arc<dyn Reopen>, number);
-            match block.and_then(whole) {
+            match block.and_then(|block| whole(block, self.deleted_of(number))) {
                 Ok((block, damage)) => {
-                    salvaged.blocks.push(block);
+                    salvaged.blocks.extend(block);
                     salvaged.damage.extend(damage);
                     // Of damaged statistics nothing is lost but time.
                     if let Err(ReadError::Damaged(damage)) = opened.check_statistics(number) {
@@ -60,15 +60,17 @@ impl Segment {
     }
 }
 
-/// A block if all of it is as it was written; of one in columns that is damaged the events that are whole, if there are any, and the damage.
-fn whole(block: Block) -> Result<(Block, Option<Damage>), ReadError> {
+/// A block if all of it is as it was written; of one in columns that is damaged the events that are whole, if there are any, and the damage. Deleted
+/// events are in neither; nothing is left of a block of which all are.
+fn whole(block: Block, deleted: &[Stretch]) -> Result<(Option<Block>, Option<Damage>), ReadError> {
     let damage = match block.times().and_then(|_| block.documents()).map(drop) {
-        Ok(()) => return Ok((block, None)),
+        Ok(()) if deleted.is_empty() => return Ok((Some(block), None)),
+        Ok(()) => return block.without(deleted).map(|rest| (rest, None)),
         Err(ReadError::Damaged(damage)) => damage,
         Err(failure) => return Err(failure),
     };
-    match block.columns().map(ColumnBlock::whole_events) {
-        Some(Ok(run)) if !run.is_empty() => Ok((Block::in_memory(Arc::new(run)), Some(damage))),
+    match block.columns().map(|columns| columns.whole_events(deleted)) {
+        Some(Ok(run)) if !run.is_empty() => Ok((Some(Block::in_memory(Arc::new(run))), Some(damage))),
         None | Some(Ok(_) | Err(ReadError::Damaged(_))) => Err(ReadError::Damaged(damage)),
         Some(Err(failure)) => Err(failure),
     }

@@ -1,0 +1,98 @@
+//! `benchtool delete`
+
+use tamias::{DELETED_MAX, Deleted, Erased, Options, Parameters, Reply, Request, Statement, Store};
+
+use crate::cli::DeleteArgs;
+use crate::commands::receipts::text;
+use crate::commands::{asked, existing, query};
+use crate::failure::Failure;
+use crate::output;
+use crate::units::printable;
+
+/// So many deleted events lead to erasing before more are deleted.
+const UNERASED_MAX: u64 = 1_000_000;
+
+pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
+    let mut parameters = Parameters::new();
+    query::set_zone(&mut parameters, &args.time_zone)?;
+    let line = |line: &str| output::write_line(&mut output::stdout(), line);
+    if let Some(condition) = &args.condition {
+        query::condition(Some(condition), &parameters)?;
+        if args.dry_run {
+            return line(&format!("would be deleted: {} events", count(args, condition, &parameters)?));
+        }
+        let Deleted { events, missed } = delete(args, condition, &parameters)?;
+        line(&format!("deleted: {events} events"))?;
+        if missed > 0 {
+            let found = format!(
+                "{missed} events lie in a damaged log, and stay: repair the store, then delete again"
+            );
+            return Err(Failure::Damage(found));
+        }
+    }
+    let Erased { receipt, held, damaged } = erase(args)?;
+    if let Some(receipt) = &receipt {
+        return line(&format!("erased: {}", text(receipt)));
+    }
+    let names = |files: &[std::path::PathBuf]| {
+        let names = files.iter().map(|file| printable(&file.display().to_string()).into_owned());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    if !damaged.is_empty() {
+        let found =
+            format!("not erased yet: {} is damaged; repair the store, then run this again", names(&damaged));
+        return Err(Failure::Damage(found));
+    }
+    if !held.is_empty() {
+        let found = "not erased yet: another process reads, or nothing names, ";
+        let remedy = "; run this again without --where when it has ended, or after `repair`";
+        return Err(Failure::Io(format!("{found}{}{remedy}", names(&held))));
+    }
+    line("erased: nothing was left to erase")
+}
+
+fn count(args: &DeleteArgs, condition: &str, parameters: &Parameters) -> Result<u64, Failure> {
+    let text = format!("select count(*) from stream where ({condition}\n)");
+    let counting = Statement::parse(&text)?.bind(parameters)?;
+    let mut rows = Store::open_read_only(&args.store)?.run(&counting)?;
+    let row = rows.next_row()?;
+    let number = row.and_then(|row| std::str::from_utf8(row.get(0)?.json()?).ok()?.parse().ok());
+    Ok(number.unwrap_or(0))
+}
+
+/// Deletes what meets the condition, some at a time, or lets the process do it that writes.
+fn delete(args: &DeleteArgs, condition: &str, parameters: &Parameters) -> Result<Deleted, Failure> {
+    let (mut all, mut unerased) = (Deleted::default(), 0);
+    loop {
+        let ids = Store::open_read_only(&args.store)?.matching(condition, parameters, DELETED_MAX)?;
+        let is_last = ids.len() < DELETED_MAX;
+        if ids.is_empty() {
+            return Ok(all);
+        }
+        let Deleted { events, missed } = match asked(&args.store, Request::Delete(ids.clone()))? {
+            Some(Reply::Deleted(deleted)) => deleted,
+            _ => existing(&args.store, quiet(args))?.delete_events(&ids)?,
+        };
+        all = Deleted { events: all.events + events, missed };
+        unerased += events;
+        if is_last || events == 0 {
+            return Ok(all);
+        }
+        if unerased >= UNERASED_MAX {
+            erase(args)?;
+            unerased = 0;
+        }
+    }
+}
+
+fn erase(args: &DeleteArgs) -> Result<Erased, Failure> {
+    match asked(&args.store, Request::Erase)? {
+        Some(Reply::Erased(erased)) => Ok(erased),
+        _ => Ok(existing(&args.store, quiet(args))?.erase()?),
+    }
+}
+
+/// Nothing but what is asked for.
+fn quiet(args: &DeleteArgs) -> Options {
+    Options { background: false, ..args.sealing.options() }
+}

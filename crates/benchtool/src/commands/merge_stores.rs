@@ -1,0 +1,26 @@
+//! `benchtool merge-stores`
+
+use tamias::{Options, Store};
+
+use crate::cli::MergeStoresArgs;
+use crate::failure::Failure;
+use crate::{output, progress};
+
+pub(crate) fn run(args: &MergeStoresArgs) -> Result<(), Failure> {
+    let mut stores = Vec::new();
+    for folder in &args.stores {
+        let store = Store::open_read_only(folder)?;
+        super::warn_of_unnamed(&store)?;
+        stores.push(store);
+    }
+    let options = Options { background: false, ..args.sealing.options() };
+    let into = super::open(&args.into, options)?;
+    let bar = progress::spinner("");
+    let merged = into.merge(&stores, |events| {
+        bar.set_message(format!("{events} events"));
+        bar.tick();
+    });
+    bar.finish_and_clear();
+    let line = format!("merged: {} events of {} stores", merged?, stores.len());
+    output::write_line(&mut output::stdout(), &line)
+}

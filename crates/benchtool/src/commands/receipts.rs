@@ -1,0 +1,69 @@
+//! `benchtool receipts`
+
+use tamias::{Instant, Receipt, ReceiptCheck, Store};
+
+use crate::cli::ReceiptsArgs;
+use crate::failure::Failure;
+use crate::output;
+use crate::units::printable;
+
+pub(crate) fn run(args: &ReceiptsArgs) -> Result<(), Failure> {
+    let receipts = Store::receipts(&args.store)?;
+    let store = Store::open_read_only(&args.store)?;
+    let mut out = output::stdout();
+    let mut bad = 0;
+    for (file, receipt) in &receipts {
+        let name = file.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+        let told = match receipt {
+            None => Err("it is damaged".to_owned()),
+            Some(receipt) if args.check => {
+                let with = |found: String| format!("{}\n  {found}", text(receipt));
+                check(&store, receipt)?.map(with).map_err(with)
+            }
+            Some(receipt) => Ok(text(receipt)),
+        };
+        bad += u64::from(told.is_err());
+        let (Ok(told) | Err(told)) = told;
+        output::write_line(&mut out, &format!("{}: {told}", printable(&name)))?;
+    }
+    match bad {
+        0 => Ok(()),
+        1 => Err(Failure::Damage("a receipt does not hold".to_owned())),
+        bad => Err(Failure::Damage(format!("{bad} receipts do not hold"))),
+    }
+}
+
+/// What has become of a receipt: well, or not.
+fn check(store: &Store, receipt: &Receipt) -> Result<Result<String, String>, Failure> {
+    Ok(match store.check_receipt(receipt)? {
+        ReceiptCheck::Holds => {
+            Ok("holds: nothing that was erased is there, and what stayed is what it was".to_owned())
+        }
+        ReceiptCheck::Less(less) => Ok(format!(
+            "holds: nothing that was erased is there; of what stayed {less} events have left since"
+        )),
+        ReceiptCheck::Differs => {
+            Err("nothing that was erased is there, but what stayed is not what it was".to_owned())
+        }
+        ReceiptCheck::Back(back) => {
+            Err(format!("{back} of the erased events are there: files of before were put back"))
+        }
+    })
+}
+
+/// What a receipt says.
+pub(crate) fn text(receipt: &Receipt) -> String {
+    let Receipt { events, document_bytes, files, stays, quarantined, .. } = receipt;
+    let time = |ticks| Instant::from_ticks(ticks).map_or(String::new(), |instant| instant.to_string());
+    let hash: String = stays.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let quarantined = match quarantined {
+        0 => String::new(),
+        files => format!("; not reached: {files} files in quarantine"),
+    };
+    format!(
+        "{events} events of {document_bytes} bytes, deleted from {} on, out of {files} files by {}; {} events stay, of hash {hash}{quarantined}",
+        time(receipt.began),
+        time(receipt.ended),
+        stays.events,
+    )
+}

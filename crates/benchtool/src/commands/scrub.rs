@@ -1,0 +1,29 @@
+//! `benchtool scrub`
+
+use tamias::{Options, ReadMode, Store};
+
+use crate::cli::ScrubArgs;
+use crate::commands::verify::lost;
+use crate::failure::Failure;
+use crate::{output, signals};
+
+pub(crate) fn run(args: &ScrubArgs) -> Result<(), Failure> {
+    let options = Options { read_mode: ReadMode::Plain, ..Options::default() };
+    let store = Store::open_read_only_with(&args.store, options)?;
+    signals::catch()?;
+    let mut damage = Vec::new();
+    let scrub = store.scrub(args.rate, &|| !signals::requested(), &mut |found| damage.push(found))?;
+    let mut out = output::stdout();
+    damage.iter().try_for_each(|damage| output::write_line(&mut out, &damage.to_string()))?;
+    if scrub.ended.is_none() {
+        return Err(Failure::Interrupted("scrub: interrupted; the next run goes on there".to_owned()));
+    }
+    output::write_line(
+        &mut out,
+        &format!("scrubbed: {} bytes of files in this round, {} damaged parts", scrub.bytes, scrub.damaged),
+    )?;
+    match damage.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Damage(lost(&damage))),
+    }
+}

@@ -1,0 +1,287 @@
+//! Receipts: what was erased, and what was left.
+//!
+//! A receipt is written once the store was read whole, and no file of it holds an erased event. It tells their arrival numbers, and a hash of all
+//! events that stay, so that both can be looked at again later.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{DeleteError, Failure, OpenError, Operation, ReadError};
+use crate::format::{Fields, Key, QUARANTINE_NAME, RECEIPTS_NAME, checksum};
+use crate::inventory;
+use crate::io::{Directory, Disk, NameKind, read_full_at, write_all_at};
+use crate::manifest::{decode_arrivals, encode_arrivals};
+use crate::marks::Arrivals;
+use crate::snapshot::Snapshot;
+
+/// What was erased, and what was left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// When the first of the events were deleted, in ticks.
+    pub began: u64,
+    /// When no file held any of them, in ticks.
+    pub ended: u64,
+    /// How many events.
+    pub events: u64,
+    /// Bytes of their documents, line feeds included.
+    pub document_bytes: u64,
+    /// Segments that were written anew without them, or left whole.
+    pub files: u64,
+    /// Bytes of these files, as they were.
+    pub file_bytes: u64,
+    /// What was left of the store.
+    pub stays: Stays,
+    /// So many files lie in the store's quarantine, which nothing is erased from.
+    pub quarantined: u64,
+    /// Their arrival numbers.
+    pub(crate) arrivals: Arrivals,
+}
+
+/// The events of a store at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stays {
+    /// How many.
+    pub events: u64,
+    /// Their arrival numbers are below this one; all that came later are not.
+    pub below: u64,
+    /// The sum of the SHA-256 of each one, as eight numbers of 32 bits, each by itself modulo 2^32: so it does not depend on how they are stored.
+    pub hash: [u8; 32],
+}
+
+/// What has become of a receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReceiptCheck {
+    /// None of the erased events is there, and what stayed is what it was.
+    Holds,
+    /// None of the erased events is there; of those that stayed so many have left since.
+    Less(u64),
+    /// None of the erased events is there; those that stayed are as many, and others.
+    Differs,
+    /// So many of the erased events are there: files of before were put back.
+    Back(u64),
+}
+
+const MAGIC: [u8; 8] = *b"\x89TMrecpt";
+const VERSION: u64 = 1;
+
+/// At most so many bytes of a receipt are read.
+const BYTES_MAX: u64 = 1 << 30;
+
+/// The name of a receipt ends with this.
+const ENDING: &str = ".receipt";
+
+impl Stays {
+    fn add(&mut self, key: Key, document: &[u8]) {
+        let mut hasher = Sha256::new();
+        hasher.update(key.instant.to_le_bytes());
+        hasher.update(key.arrival.to_le_bytes());
+        hasher.update(document);
+        let one: [u8; 32] = hasher.finalize().into();
+        let (sums, _) = self.hash.as_chunks_mut::<4>();
+        let (ones, _) = one.as_chunks::<4>();
+        for (sum, one) in sums.iter_mut().zip(ones) {
+            *sum = u32::from_le_bytes(*sum).wrapping_add(u32::from_le_bytes(*one)).to_le_bytes();
+        }
+        self.events += 1;
+    }
+}
+
+impl Snapshot {
+    /// Hands all events over, deleted ones that a segment still holds as well, each block verified.
+    fn for_each(&self, mut each: impl FnMut(Key, &[u8], &Path)) -> Result<(), ReadError> {
+        let plain = self.state.environment.plain();
+        for segment in &self.state.segments.list {
+            let segment = std::sync::Arc::new(segment.read_by(std::sync::Arc::clone(&plain)));
+            let path = segment.path();
+            for number in 0..segment.load()?.index().blocks.len() {
+                let block = segment.whole_block(number)?;
+                block.events()?.for_each(|(key, document)| each(key, document, &path));
+            }
+        }
+        for run in &self.state.memtable {
+            let events = (0..run.len()).filter_map(|index| Some((run.key(index)?, run.document(index))));
+            events.for_each(|(key, document)| each(key, document, Path::new("log")));
+        }
+        Ok(())
+    }
+
+    /// What it holds of the events before an arrival number. None may be one of those that are gone.
+    pub(crate) fn stays(&self, below: u64, gone: &Arrivals) -> Result<Stays, DeleteError> {
+        let mut stays = Stays { below, ..Stays::default() };
+        let mut remains = None;
+        self.for_each(|key, document, path| {
+            if gone.contains(key.arrival) {
+                remains.get_or_insert_with(|| (key, path.to_owned()));
+            } else if key.arrival < below {
+                stays.add(key, document);
+            }
+        })?;
+        match remains {
+            None => Ok(stays),
+            Some((key, file)) => Err(DeleteError::Remains { arrival: key.arrival, file }),
+        }
+    }
+
+    /// What has become of a receipt. Reads the whole store, deleted events that are not erased yet as well.
+    ///
+    /// # Errors
+    /// Where something is damaged, or cannot be read.
+    pub fn check_receipt(&self, receipt: &Receipt) -> Result<ReceiptCheck, ReadError> {
+        let before = receipt.stays;
+        let mut now = Stays { below: before.below, ..Stays::default() };
+        let mut back = 0;
+        self.for_each(|key, document, _| {
+            if receipt.arrivals.contains(key.arrival) {
+                back += 1;
+            } else if key.arrival < before.below {
+                now.add(key, document);
+            }
+        })?;
+        Ok(match before.events.checked_sub(now.events) {
+            _ if back > 0 => ReceiptCheck::Back(back),
+            Some(0) if now == before => ReceiptCheck::Holds,
+            Some(0) | None => ReceiptCheck::Differs,
+            Some(less) => ReceiptCheck::Less(less),
+        })
+    }
+}
+
+impl Receipt {
+    /// The receipts of the store in this folder, the earliest first, with their files; nothing in the place of one that is damaged.
+    ///
+    /// # Errors
+    /// Where there is no store, or the folder cannot be read.
+    pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Option<Receipt>)>, OpenError> {
+        if !folder.is_dir() {
+            return Err(OpenError::Missing { folder: folder.to_path_buf() });
+        }
+        Receipt::list_on(&Disk::new(folder))
+    }
+
+    /// The receipts of a store in any kind of folder.
+    ///
+    /// # Errors
+    /// As [`list`](Receipt::list).
+    pub fn list_on(directory: &dyn Directory) -> Result<Vec<(PathBuf, Option<Receipt>)>, OpenError> {
+        let Some(manifest) = inventory::find_manifest(directory, false)? else {
+            return Err(inventory::missing(directory));
+        };
+        if !matches!(directory.kind(RECEIPTS_NAME), Ok(Some(NameKind::Folder))) {
+            return Ok(Vec::new());
+        }
+        let fail = |operation| Failure::during(directory, RECEIPTS_NAME, operation);
+        let receipts = directory.folder(RECEIPTS_NAME).map_err(fail(Operation::Open))?;
+        let mut names = receipts.list().map_err(fail(Operation::List))?;
+        names.retain(|name| name.ends_with(ENDING));
+        names.sort_unstable();
+        let read = |name: &str| {
+            let file = receipts.open(name)?;
+            let mut bytes = vec![0; file.length()?.min(BYTES_MAX) as usize];
+            let read = read_full_at(&*file, 0, &mut bytes)?;
+            bytes.truncate(read);
+            Ok::<_, io::Error>(bytes)
+        };
+        let mut listed = Vec::new();
+        for name in names {
+            let bytes = read(&name).map_err(Failure::during(&*receipts, &name, Operation::Read))?;
+            listed.push((receipts.path(&name), Receipt::decode(&bytes, manifest.store)));
+        }
+        Ok(listed)
+    }
+
+    /// Writes it into the store's folder of receipts; durable when this returns. One of the same erasure is replaced.
+    pub(crate) fn write(&self, directory: &dyn Directory, store: u128) -> Result<(), Failure> {
+        let name = format!("{:016x}{ENDING}", self.began);
+        let unfinished = format!("{name}.tmp");
+        let fail = |operation| Failure::during(directory, RECEIPTS_NAME, operation);
+        let receipts = directory.folder(RECEIPTS_NAME).map_err(fail(Operation::CreateFolder))?;
+        let of = |operation| Failure::during(&*receipts, &name, operation);
+        // What an interrupted attempt has left.
+        let _ = receipts.remove(&unfinished);
+        let write = || {
+            let file = receipts.create(&unfinished).map_err(of(Operation::Create))?;
+            write_all_at(&*file, 0, &self.encode(store)).map_err(of(Operation::Write))?;
+            // Until it has its name nothing depends on it.
+            file.flush().map_err(of(Operation::Write))?;
+            receipts.rename(&unfinished, &name).map_err(of(Operation::Create))
+        };
+        write().inspect_err(|_| drop(receipts.remove(&unfinished)))?;
+        receipts.flush().map_err(of(Operation::Create))?;
+        directory.flush().map_err(fail(Operation::FlushFolder))
+    }
+
+    pub(crate) fn encode(&self, store: u128) -> Vec<u8> {
+        let Receipt { began, ended, events, document_bytes, files, file_bytes, stays, quarantined, arrivals } =
+            self;
+        let mut out = MAGIC.to_vec();
+        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&store.to_le_bytes());
+        for field in [began, ended, events, document_bytes, files, file_bytes, quarantined] {
+            out.extend_from_slice(&field.to_le_bytes());
+        }
+        out.extend_from_slice(&stays.events.to_le_bytes());
+        out.extend_from_slice(&stays.below.to_le_bytes());
+        out.extend_from_slice(&stays.hash);
+        encode_arrivals(arrivals, &mut out);
+        let sum = checksum(0, &[&out]);
+        out.extend_from_slice(&sum.to_le_bytes());
+        out
+    }
+
+    /// Any receipt, for tests.
+    #[cfg(test)]
+    pub(crate) fn example() -> Receipt {
+        let stays = Stays { events: 8, below: 9, hash: [10; 32] };
+        let arrivals = Arrivals { stretches: vec![(1, 2), (5, 1)] };
+        let (began, ended, events, document_bytes) = (1, 2, 3, 4);
+        Receipt {
+            began,
+            ended,
+            events,
+            document_bytes,
+            files: 5,
+            file_bytes: 6,
+            stays,
+            quarantined: 7,
+            arrivals,
+        }
+    }
+
+    pub(crate) fn decode(bytes: &[u8], store: u128) -> Option<Receipt> {
+        let (all, sum) = bytes.split_last_chunk::<4>()?;
+        let mut at = Fields(all);
+        let sound = checksum(0, &[all]) == u32::from_le_bytes(*sum)
+            && at.take() == Some(MAGIC)
+            && at.u64() == Some(VERSION)
+            && at.take().map(u128::from_le_bytes) == Some(store);
+        if !sound {
+            return None;
+        }
+        let (began, ended, events, document_bytes) = (at.u64()?, at.u64()?, at.u64()?, at.u64()?);
+        let (files, file_bytes, quarantined) = (at.u64()?, at.u64()?, at.u64()?);
+        let stays = Stays { events: at.u64()?, below: at.u64()?, hash: at.take()? };
+        let arrivals = decode_arrivals(&mut at)?;
+        Some(Receipt {
+            began,
+            ended,
+            events,
+            document_bytes,
+            files,
+            file_bytes,
+            stays,
+            quarantined,
+            arrivals,
+        })
+    }
+}
+
+/// How many files lie in quarantine.
+pub(crate) fn quarantined(directory: &dyn Directory) -> u64 {
+    if !matches!(directory.kind(QUARANTINE_NAME), Ok(Some(NameKind::Folder))) {
+        return 0;
+    }
+    let files = directory.folder(QUARANTINE_NAME).and_then(|folder| folder.list());
+    files.map_or(0, |names| names.len() as u64)
+}

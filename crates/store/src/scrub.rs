@@ -1,0 +1,174 @@
+//! Scrubbing: all segments are read again, slowly, so that what rots is found while a backup still has it.
+//!
+//! A round goes through the segments by their numbers, and remembers in the store how far it has come: so it goes on where a process ended. What is written
+//! after it began is left to the next round.
+
+use std::time::{Duration, Instant};
+
+use crate::error::{Damage, OpenError};
+use crate::format::{Fields, SCRUB_NAME, checksum};
+use crate::io::{Directory, read_full_at, write_all_at};
+use crate::settings;
+use crate::snapshot::Snapshot;
+
+/// How far scrubbing has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Scrub {
+    /// When the latest round began, in ticks.
+    pub began: u64,
+    /// When it ended, in ticks; nothing if it is under way, or was interrupted.
+    pub ended: Option<u64>,
+    /// Bytes of segments that it has read.
+    pub bytes: u64,
+    /// Damaged parts that it has found.
+    pub damaged: u64,
+    /// Segments below this number are done.
+    next: u64,
+    /// Those of this number and higher ones are left to the next round.
+    until: u64,
+}
+
+const MAGIC: [u8; 8] = *b"\x89TMscrub";
+const VERSION: u64 = 1;
+
+/// Bytes of the file.
+const FILE_BYTES: usize = 84;
+
+/// HEURISTIC: a pause is at least so long: shorter ones cost more than they are good for.
+const PAUSE_MIN: Duration = Duration::from_millis(5);
+
+/// The longest time without asking whether to go on.
+const PAUSE_MAX: Duration = Duration::from_millis(100);
+
+impl Scrub {
+    fn encode(&self, store: u128) -> Vec<u8> {
+        let mut out = MAGIC.to_vec();
+        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&store.to_le_bytes());
+        let ended = self.ended.unwrap_or(u64::MAX);
+        for field in [self.began, ended, self.bytes, self.damaged, self.next, self.until] {
+            out.extend_from_slice(&field.to_le_bytes());
+        }
+        let sum = checksum(0, &[&out]);
+        out.extend_from_slice(&sum.to_le_bytes());
+        out
+    }
+
+    fn decode(bytes: &[u8], store: u128) -> Option<Scrub> {
+        let (all, sum) = bytes.split_last_chunk::<4>()?;
+        let mut at = Fields(all);
+        let sound = checksum(0, &[all]) == u32::from_le_bytes(*sum)
+            && at.take() == Some(MAGIC)
+            && at.u64() == Some(VERSION)
+            && at.take().map(u128::from_le_bytes) == Some(store);
+        let (began, ended) = (at.u64()?, at.u64()?);
+        let (bytes, damaged, next, until) = (at.u64()?, at.u64()?, at.u64()?, at.u64()?);
+        let ended = (ended != u64::MAX).then_some(ended);
+        (sound && at.0.is_empty()).then_some(Scrub { began, ended, bytes, damaged, next, until })
+    }
+
+    /// What the store remembers; nothing where it was never scrubbed, or that is lost.
+    pub(crate) fn read(directory: &dyn Directory, store: u128) -> Option<Scrub> {
+        let file = directory.open(SCRUB_NAME).ok()?;
+        let mut bytes = [0; FILE_BYTES];
+        let read = read_full_at(&*file, 0, &mut bytes).ok()?;
+        Scrub::decode(bytes.get(..read)?, store)
+    }
+
+    /// Remembers it. Nothing depends on it, so it may fail, and is not flushed.
+    fn write(&self, directory: &dyn Directory, store: u128) {
+        let unfinished = format!("{SCRUB_NAME}.tmp");
+        let _ = directory.remove(&unfinished);
+        let Ok(file) = directory.create(&unfinished) else { return };
+        let written = write_all_at(&*file, 0, &self.encode(store));
+        if written.and_then(|()| directory.rename(&unfinished, SCRUB_NAME)).is_err() {
+            let _ = directory.remove(&unfinished);
+        }
+    }
+}
+
+/// Reads so many bytes a second, on the average since it was made.
+struct Pace {
+    bytes_per_second: u64,
+    begun: Instant,
+    bytes: u64,
+}
+
+impl Pace {
+    /// Waits until so many bytes more may have been read, as long as it may go on.
+    fn take(&mut self, bytes: u64, may_go_on: &dyn Fn() -> bool) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        let due = Duration::from_secs_f64(self.bytes as f64 / self.bytes_per_second.max(1) as f64);
+        while let Some(rest) = due.checked_sub(self.begun.elapsed()).filter(|rest| *rest >= PAUSE_MIN) {
+            if !may_go_on() {
+                return;
+            }
+            std::thread::sleep(rest.min(PAUSE_MAX));
+        }
+    }
+}
+
+/// Goes on with a round of scrubbing, or begins one, to its end, as long as it may go on.
+pub(crate) fn round(
+    directory: &dyn Directory,
+    snapshot: &dyn Fn() -> Result<Snapshot, OpenError>,
+    bytes_per_second: u64,
+    may_go_on: &dyn Fn() -> bool,
+    found: &mut dyn FnMut(Damage),
+) -> Result<Scrub, OpenError> {
+    let first = snapshot()?;
+    let store = first.state.environment.store;
+    let numbers = first.state.segments.list.iter().map(|segment| segment.entry.number);
+    let until = numbers.max().map_or(0, |greatest| greatest + 1);
+    drop(first);
+    let begun = Scrub { began: settings::now(), until, ..Scrub::default() };
+    let mut scrub = Scrub::read(directory, store).filter(|known| known.ended.is_none()).unwrap_or(begun);
+    let mut pace = Pace { bytes_per_second, begun: Instant::now(), bytes: 0 };
+    while may_go_on() {
+        // Taken anew each time, so that no file is held for longer than it is read.
+        let snapshot = snapshot()?;
+        let left = snapshot.state.segments.list.iter();
+        let left = left.filter(|segment| (scrub.next..scrub.until).contains(&segment.entry.number));
+        let Some(segment) = left.min_by_key(|segment| segment.entry.number) else {
+            for damage in snapshot.damage() {
+                scrub.damaged += 1;
+                found(damage.clone());
+            }
+            scrub.ended = Some(settings::now());
+            scrub.write(directory, store);
+            break;
+        };
+        let damage = segment.verify(&mut |bytes| pace.take(bytes, may_go_on))?;
+        if !may_go_on() {
+            // The pace was not kept any more, and nobody waits: this one is read again.
+            break;
+        }
+        scrub.damaged += damage.len() as u64;
+        damage.into_iter().for_each(&mut *found);
+        scrub.bytes = scrub.bytes.saturating_add(segment.entry.file_bytes);
+        scrub.next = segment.entry.number + 1;
+        scrub.write(directory, store);
+    }
+    Ok(scrub)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_else() {
+        for ended in [None, Some(5)] {
+            let scrub = Scrub { began: 1, ended, bytes: 2, damaged: 3, next: 4, until: 9 };
+            let bytes = scrub.encode(7);
+            assert_eq!(bytes.len(), FILE_BYTES);
+            assert_eq!(Scrub::decode(&bytes, 7), Some(scrub));
+            assert_eq!(Scrub::decode(&bytes, 8), None);
+            for at in 0..bytes.len() {
+                let mut altered = bytes.clone();
+                altered[at] ^= 4;
+                assert!(Scrub::decode(&altered, 7).is_none() && Scrub::decode(&bytes[..at], 7).is_none());
+            }
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! Deleting and erasing: what is gone, what stays, what a receipt says, whatever happens meanwhile.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use support::{codec, open, rows, tiny, turned};
+use tamias_store::io::{Chance, Crash, Directory, Fault, FaultKind, LockKind, Medium, Simulated};
+use tamias_store::{
+    Cause, DeleteError, Deleted, Direction, Event, Key, Options, Reader, Receipt, ReceiptCheck, Repair,
+    Retention, Snapshot, Store,
+};
+
+/// Events that must be there, by their keys.
+type Model = BTreeMap<Key, Vec<u8>>;
+
+/// A document that no other has anything in common with.
+fn document(arrival: u64) -> String {
+    format!("<{:016x}>", (arrival + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+}
+
+/// Appends events at random instants.
+fn append(store: &Store, model: &mut Model, next: &mut u64, count: u64, sealed: bool, chance: &mut Chance) {
+    let documents: Vec<String> = (*next..*next + count).map(document).collect();
+    let instants: Vec<u64> = documents.iter().map(|_| 1000 + chance.below(60) as u64).collect();
+    let events: Vec<Event<'_>> = instants
+        .iter()
+        .zip(&documents)
+        .map(|(instant, document)| Event { instant: *instant, bytes: document.as_bytes() })
+        .collect();
+    let arrivals = if sealed { store.append_sealed(&events, None) } else { store.append(&events) }.unwrap();
+    assert_eq!(arrivals, *next..*next + count);
+    for ((arrival, instant), document) in arrivals.zip(instants).zip(documents) {
+        model.insert(Key { instant, arrival }, document.into_bytes());
+    }
+    *next += count;
+}
+
+/// Everything that a snapshot tells is what the model holds.
+fn check(snapshot: &Snapshot, model: &Model) {
+    let expected: Vec<(u64, u64, Vec<u8>)> =
+        model.iter().map(|(key, document)| (key.arrival, key.instant, document.clone())).collect();
+    let sorted: BTreeSet<_> = expected.iter().cloned().collect();
+    assert!(rows(snapshot).into_iter().eq(sorted));
+    let bytes = model.values().map(|document| document.len() as u64).sum::<u64>();
+    assert_eq!((snapshot.events(), snapshot.document_bytes()), (model.len() as u64, bytes));
+    let range = model.first_key_value().zip(model.last_key_value());
+    assert_eq!(snapshot.time_range(), range.map(|((first, _), (last, _))| (first.instant, last.instant)));
+    assert_eq!(snapshot.segments().iter().map(|segment| segment.events).sum::<u64>(), model.len() as u64);
+    for direction in [Direction::Ascending, Direction::Descending] {
+        for instants in [1010..=1020, 0..=u64::MAX] {
+            let mut keys = Vec::new();
+            for group in snapshot.groups(instants.clone(), direction) {
+                let mut group: Vec<Key> = group
+                    .unwrap()
+                    .iter()
+                    .flat_map(|block| (0..block.len()).map(|index| block.key(index).unwrap().unwrap()))
+                    .collect();
+                group.sort();
+                if direction == Direction::Descending {
+                    group.reverse();
+                }
+                keys.extend(group);
+            }
+            if direction == Direction::Descending {
+                keys.reverse();
+            }
+            keys.retain(|key| instants.contains(&key.instant));
+            assert!(keys.iter().eq(model.keys().filter(|key| instants.contains(&key.instant))));
+        }
+    }
+}
+
+/// About one in so many.
+fn some(model: &Model, of: usize, chance: &mut Chance) -> Vec<Key> {
+    model.keys().filter(|_| chance.below(of) == 0).copied().collect()
+}
+
+fn delete(store: &Store, model: &mut Model, keys: &[Key]) {
+    let events = keys.len() as u64;
+    assert_eq!(store.delete(keys).unwrap(), Deleted { events, missed: 0 });
+    keys.iter().for_each(|key| drop(model.remove(key)));
+}
+
+/// Whether any file holds the text of an event, as it is or as a part of columns has it.
+fn holds(medium: &Medium, document: &[u8]) -> bool {
+    let found = |bytes: &[u8]| bytes.windows(document.len()).any(|window| window == document);
+    medium.names().any(|name| {
+        let bytes = medium.find(name).map_or(&[][..], |file| medium.contents(file));
+        found(bytes) || found(&turned(bytes))
+    })
+}
+
+#[test]
+fn a_store_answers_as_one_that_never_had_what_was_deleted() {
+    for seed in 0..60 {
+        let mut chance = Chance(seed);
+        let folder = Simulated::new();
+        let mut store = open(&folder, &tiny()).unwrap();
+        let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), codec()).unwrap();
+        let (mut model, mut next, mut gone) = (Model::new(), 0, Vec::new());
+        for _ in 0..40 {
+            match chance.below(12) {
+                0 => store.compact().unwrap(),
+                1 => store.seal().unwrap(),
+                2 => append(&store, &mut model, &mut next, 1 + chance.below(90) as u64, true, &mut chance),
+                3 | 4 => {
+                    let of = 1 + chance.below(9);
+                    let keys = some(&model, of, &mut chance);
+                    delete(&store, &mut model, &keys);
+                    gone.extend(keys);
+                }
+                5 => {
+                    store.erase().unwrap();
+                    // It lets what it has seen go, and looks anew.
+                    reader.snapshot().unwrap();
+                    let erased = store.erase().unwrap();
+                    assert_eq!((erased.held.len(), erased.damaged.len()), (0, 0));
+                    if let Some(receipt) = erased.receipt {
+                        assert_eq!(receipt.stays.events, model.len() as u64);
+                        let check = store.snapshot().check_receipt(&receipt).unwrap();
+                        assert_eq!(check, ReceiptCheck::Holds);
+                    }
+                    let medium = folder.medium();
+                    assert!(!gone.iter().any(|key| holds(&medium, document(key.arrival).as_bytes())));
+                }
+                6 => {
+                    drop(store);
+                    let repair =
+                        Repair::run_on(Arc::new(folder.clone()), &tiny(), codec(), false, &mut |_, _| ());
+                    assert!(repair.unwrap().files.is_empty());
+                    store = open(&folder, &tiny()).unwrap();
+                }
+                _ => append(&store, &mut model, &mut next, 1 + chance.below(20) as u64, false, &mut chance),
+            }
+            check(&store.snapshot(), &model);
+            check(&reader.snapshot().unwrap(), &model);
+            for key in gone.iter().rev().take(3) {
+                assert!(store.snapshot().get(*key).unwrap().is_none());
+            }
+            assert!(store.snapshot().verify().unwrap().is_empty());
+        }
+        let deleted =
+            store.housekeeping().unwrap().history.into_iter().filter(|left| left.cause == Cause::Deleted);
+        assert_eq!(deleted.map(|left| left.events).sum::<u64>(), gone.len() as u64);
+    }
+}
+
+/// A store of some segments and a log, and some of its events.
+fn prepared(folder: &Simulated, seed: u64) -> (Store, Model, Vec<Key>) {
+    let mut chance = Chance(seed);
+    let store = open(folder, &tiny()).unwrap();
+    let (mut model, mut next) = (Model::new(), 0);
+    for _ in 0..4 {
+        append(&store, &mut model, &mut next, 40, true, &mut chance);
+    }
+    append(&store, &mut model, &mut next, 7, false, &mut chance);
+    let mut keys = some(&model, 5, &mut chance);
+    // And one that is in the log only.
+    keys.extend(model.keys().rfind(|key| key.arrival == 165));
+    keys.sort();
+    keys.dedup();
+    (store, model, keys)
+}
+
+#[test]
+fn what_a_reader_holds_is_told_and_no_receipt_is_given_before_it_lets_go() {
+    let folder = Simulated::new();
+    let (store, mut model, keys) = prepared(&folder, 3);
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), codec()).unwrap();
+    let before = reader.snapshot().unwrap();
+    let all = model.clone();
+    delete(&store, &mut model, &keys);
+    check(&store.snapshot(), &model);
+    let erased = store.erase().unwrap();
+    assert!(erased.receipt.is_none() && !erased.held.is_empty());
+    check(&store.snapshot(), &model);
+    check(&before, &all);
+    drop((before, reader));
+    let receipt = store.erase().unwrap().receipt.unwrap();
+    assert_eq!((receipt.events, receipt.stays.events), (keys.len() as u64, model.len() as u64));
+    assert!(!keys.iter().any(|key| holds(&folder.medium(), document(key.arrival).as_bytes())));
+    assert_eq!(store.erase().unwrap().receipt, None, "there is nothing left to erase");
+}
+
+#[test]
+fn receipts_are_kept_and_tell_what_has_become_of_the_rest() {
+    let folder = Simulated::new();
+    let (store, mut model, keys) = prepared(&folder, 4);
+    let with_all = folder.medium();
+    delete(&store, &mut model, &keys);
+    let receipt = store.erase().unwrap().receipt.unwrap();
+    let listed = Receipt::list_on(&folder).unwrap();
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0].1.as_ref(), Some(&receipt));
+    let check = |store: &Store| store.snapshot().check_receipt(&receipt).unwrap();
+    // What comes later does not matter, nor where it is.
+    append(&store, &mut model, &mut 167, 9, false, &mut Chance(1));
+    store.seal().unwrap();
+    store.compact().unwrap();
+    assert_eq!(check(&store), ReceiptCheck::Holds);
+    let one = *model.keys().next().unwrap();
+    delete(&store, &mut model, &[one]);
+    assert_eq!(check(&store), ReceiptCheck::Holds, "it is there until it is erased");
+    store.erase().unwrap();
+    assert_eq!(check(&store), ReceiptCheck::Less(1));
+    assert_eq!(Receipt::list_on(&folder).unwrap().len(), 2);
+    store.remove(Retention { before: Some(u64::MAX), file_bytes_max: None }, false).unwrap();
+    assert!(matches!(check(&store), ReceiptCheck::Less(_)));
+    // A backup of before, in the place of the store.
+    let old = open(&Simulated::with(with_all), &tiny()).unwrap();
+    assert_eq!(check(&old), ReceiptCheck::Back(keys.len() as u64));
+    // A receipt of which a bit was altered is none.
+    let file = folder.folder("receipts").unwrap();
+    let name = file.list().unwrap().into_iter().min().unwrap();
+    let byte = &mut [0];
+    file.open(&name).unwrap().read_at(50, byte).unwrap();
+    file.open_for_writing(&name).unwrap().write_at(50, &[byte[0] ^ 1]).unwrap();
+    assert_eq!(Receipt::list_on(&folder).unwrap()[0].1, None);
+}
+
+#[test]
+fn repair_takes_nothing_in_that_was_deleted() {
+    for erase in [false, true] {
+        let folder = Simulated::new();
+        let (store, mut model, keys) = prepared(&folder, 5);
+        store.seal().unwrap();
+        // A reader of before keeps the old files, and the log that they came from.
+        let names = folder.list().unwrap();
+        let manifest = names.iter().filter(|name| name.ends_with(".manifest")).max().unwrap();
+        let lock = folder.lock(manifest, LockKind::Shared).unwrap();
+        store.compact().unwrap();
+        delete(&store, &mut model, &keys);
+        if erase {
+            assert!(!store.erase().unwrap().held.is_empty());
+        }
+        drop(store);
+        // Something is damaged, so that repair looks into what was retired.
+        let live = folder.list().unwrap();
+        let newest = live.iter().filter(|name| name.ends_with(".segment")).max().unwrap();
+        folder.open_for_writing(newest).unwrap().write_at(60, &[0x55; 4]).unwrap();
+        let folder_ = Arc::new(folder.clone());
+        let repair = Repair::run_on(folder_, &tiny(), codec(), false, &mut |_, _| ()).unwrap();
+        assert!(!repair.files.is_empty());
+        let store = open(&folder, &tiny()).unwrap();
+        let left: BTreeSet<u64> = rows(&store.snapshot()).into_iter().map(|row| row.0).collect();
+        assert!(!keys.iter().any(|key| left.contains(&key.arrival)), "erase: {erase}");
+        check(&store.snapshot(), &model);
+        drop(lock);
+        let receipt = store.erase().unwrap().receipt.unwrap();
+        assert!(receipt.quarantined > 0, "what is damaged lies there as it was");
+    }
+}
+
+#[test]
+fn what_is_damaged_is_named_and_nothing_is_deleted() {
+    let folder = Simulated::new();
+    let (store, mut model, keys) = prepared(&folder, 6);
+    store.seal().unwrap();
+    let names = folder.list().unwrap();
+    let first = names.iter().filter(|name| name.ends_with(".segment")).min().unwrap();
+    let file = folder.open_for_writing(first).unwrap();
+    let whole = &mut [0; 4];
+    file.read_at(60, whole).unwrap();
+    file.write_at(60, &whole.map(|byte| !byte)).unwrap();
+    assert!(matches!(store.delete(&keys), Err(DeleteError::Read(_))));
+    assert_eq!(store.snapshot().events(), model.len() as u64);
+    file.write_at(60, whole).unwrap();
+    delete(&store, &mut model, &keys);
+    file.write_at(60, &whole.map(|byte| !byte)).unwrap();
+    let erased = store.erase().unwrap();
+    assert_eq!((erased.receipt, erased.damaged), (None, vec![folder.path(first)]));
+}
+
+/// After each change that a deletion and an erasure make to the medium, whatever a loss of power leaves: all events of the deletion are there, or
+/// none; none once it was acknowledged; and an erasure that is begun again ends with a receipt, and no text in any file.
+#[test]
+fn a_loss_of_power_leaves_all_or_nothing_and_erasing_goes_on() {
+    let (mut images, mut chance) = (0, Chance(77));
+    for seed in 0..3 {
+        let folder = Simulated::new();
+        let (store, model, keys) = prepared(&folder, 20 + seed);
+        let (mut after, all) = (model.clone(), model);
+        let medium = folder.medium();
+        let begun = folder.change_count();
+        delete(&store, &mut after, &keys);
+        let deleted = folder.change_count();
+        store.erase().unwrap().receipt.unwrap();
+        let changes = folder.changes();
+        drop(store);
+        let mut medium = medium;
+        for (at, change) in changes.iter().enumerate().skip(begun) {
+            medium.apply(change);
+            // Each eighth of the images is opened: all kinds come in turn.
+            let crash = Crash::ALL[at % Crash::ALL.len()];
+            let left = Simulated::with(medium.after(crash, &mut chance));
+            let store = open(&left, &tiny()).unwrap();
+            let events = store.snapshot().events();
+            let expected = if events == all.len() as u64 { &all } else { &after };
+            assert!(at + 1 < deleted || events == after.len() as u64, "what was acknowledged is gone");
+            check(&store.snapshot(), expected);
+            let mut model = expected.clone();
+            if expected.len() == all.len() {
+                delete(&store, &mut model, &keys);
+            }
+            store.erase().unwrap();
+            check(&store.snapshot(), &after);
+            drop(store);
+            let medium = left.medium();
+            assert!(!keys.iter().any(|key| holds(&medium, document(key.arrival).as_bytes())), "{crash:?}");
+            assert!(Receipt::list_on(&left).unwrap().iter().all(|(_, receipt)| receipt.is_some()));
+            assert!(!Receipt::list_on(&left).unwrap().is_empty());
+            images += 1;
+        }
+    }
+    assert!(images > 100, "{images}");
+}
+
+#[test]
+fn a_call_that_fails_leaves_all_or_nothing() {
+    for (first, kind) in [FaultKind::Device, FaultKind::NoSpace].into_iter().enumerate() {
+        for at in (first as u64..400).step_by(2) {
+            let folder = Simulated::new();
+            let (store, model, keys) = prepared(&folder, 40);
+            let mut after = model.clone();
+            keys.iter().for_each(|key| drop(after.remove(key)));
+            folder.fail(Some(Fault { at: folder.calls() + at, forever: false, kind }));
+            let deleted = store.delete(&keys);
+            let erased = deleted.as_ref().ok().map(|_| store.erase());
+            folder.fail(None);
+            let is_over = matches!(&erased, Some(Ok(erased)) if erased.receipt.is_some());
+            drop(store);
+            let store = open(&folder, &tiny()).unwrap();
+            let expected = if store.snapshot().events() == after.len() as u64 { &after } else { &model };
+            assert!(deleted.is_err() || expected.len() == after.len());
+            check(&store.snapshot(), expected);
+            let missing: Vec<Key> = keys.iter().filter(|key| expected.contains_key(key)).copied().collect();
+            let mut model = expected.clone();
+            delete(&store, &mut model, &missing);
+            store.erase().unwrap();
+            drop(store);
+            assert!(!keys.iter().any(|key| holds(&folder.medium(), document(key.arrival).as_bytes())));
+            assert!(!Receipt::list_on(&folder).unwrap().is_empty());
+            if is_over && at > 300 {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn events_that_come_and_are_compacted_meanwhile_are_not_touched() {
+    let folder = Simulated::new();
+    let store = open(&folder, &Options { background: true, ..tiny() }).unwrap();
+    let (mut model, mut next) = (Model::new(), 0);
+    append(&store, &mut model, &mut next, 200, false, &mut Chance(1));
+    let first = model.clone();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut chance = Chance(2);
+            for _ in 0..60 {
+                append(&store, &mut model, &mut next, 9, chance.below(3) == 0, &mut chance);
+            }
+        });
+        scope.spawn(|| (0..20).for_each(|_| store.compact().unwrap()));
+        for keys in first.keys().copied().collect::<Vec<_>>().chunks(11) {
+            assert_eq!(store.delete(keys).unwrap().events, keys.len() as u64);
+            store.erase().unwrap();
+        }
+    });
+    first.keys().for_each(|key| drop(model.remove(key)));
+    check(&store.snapshot(), &model);
+    store.erase().unwrap();
+    assert!(!first.keys().any(|key| holds(&folder.medium(), document(key.arrival).as_bytes())));
+}

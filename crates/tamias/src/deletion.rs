@@ -1,0 +1,134 @@
+//! Deleting events by a condition, and erasing what was deleted.
+
+use std::path::{Path, PathBuf};
+
+use tamias_query::{ExecError, Expression, Parameters, Query, QueryError, RunOptions, Statement};
+use tamias_store::{Deleted, Erased, OpenError, Receipt, ReceiptCheck};
+
+use crate::{EventId, ReadError, Store};
+
+/// So many events are deleted at a time.
+const ROUND: usize = 100_000;
+
+/// So many deleted events lead to erasing before more are deleted: the list of the store's files tells each of them meanwhile.
+const UNERASED_MAX: u64 = 1_000_000;
+
+/// Why events were not deleted, or not erased.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeleteError {
+    /// The condition is malformed; the message shows the place.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The condition could not be evaluated.
+    #[error(transparent)]
+    Exec(#[from] ExecError),
+    /// The store cannot be read.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The store was opened with [`Store::open_read_only`].
+    #[error("the store is open for reading only")]
+    ReadOnly,
+    /// The store could not do it.
+    #[error(transparent)]
+    Store(#[from] tamias_store::DeleteError),
+}
+
+impl Store {
+    /// Deletes the events that meet a condition, as behind `where` in a query. When this returns they are gone from all answers; [`erase`](Store::erase) takes
+    /// them out of the files. Of more than a million the first ones are erased on the way. Snapshots that were taken before still have them; what is stored
+    /// meanwhile may be deleted as well.
+    ///
+    /// ```
+    /// use tamias::Store;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = Store::open(folder.path())?;
+    /// store.append([r#"{"@t":"2024-05-29T10:56:01Z","User":"eve"}"#, r#"{"@t":"2024-05-29T10:56:02Z","User":"bob"}"#])?;
+    /// assert_eq!(store.delete("User = 'eve'")?.events, 1);
+    /// let receipt = store.erase()?.receipt.expect("nobody else reads the files");
+    /// assert_eq!((receipt.events, receipt.stays.events), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where the condition is malformed, the store is open for reading only or damaged where it matters, or cannot be read or written. What was deleted before
+    /// stays so.
+    pub fn delete(&self, condition: &str) -> Result<Deleted, DeleteError> {
+        let (mut all, mut unerased) = (Deleted::default(), 0);
+        loop {
+            let ids = self.matching(condition, &Parameters::new(), ROUND)?;
+            let is_last = ids.len() < ROUND;
+            let Deleted { events, missed } = self.delete_events(&ids)?;
+            all = Deleted { events: all.events + events, missed };
+            unerased += events;
+            if is_last || events == 0 {
+                return Ok(all);
+            }
+            if unerased >= UNERASED_MAX {
+                self.erase()?;
+                unerased = 0;
+            }
+        }
+    }
+
+    /// The events that meet a condition, as behind `where` in a query: so many at most.
+    ///
+    /// # Errors
+    /// Where the condition is malformed, or the store damaged or unreadable.
+    pub fn matching(
+        &self,
+        condition: &str,
+        parameters: &Parameters,
+        events_max: usize,
+    ) -> Result<Vec<EventId>, DeleteError> {
+        // By itself, so that nothing in it can be taken for more of the query. It may end with a comment.
+        Expression::prepare(condition, parameters)?;
+        let text = format!("select @Id from stream where ({condition}\n) limit {events_max}");
+        let query: Query = Statement::parse(&text)?.bind(parameters)?;
+        let mut rows = self.run_with(&query, RunOptions::default())?;
+        let mut ids = Vec::new();
+        while let Some(row) = rows.next_row()? {
+            let id = row.get(0).and_then(|cell| cell.text()?.parse().ok());
+            ids.extend::<Option<EventId>>(id);
+        }
+        Ok(ids)
+    }
+
+    /// Deletes these events, all of them or none, as [`delete`](Store::delete) does: a million at most, until they are erased.
+    ///
+    /// # Errors
+    /// Where the store is open for reading only, is damaged where one of them is, or cannot be read or written.
+    pub fn delete_events(&self, ids: &[EventId]) -> Result<Deleted, DeleteError> {
+        let keys: Vec<tamias_store::Key> = ids.iter().map(|id| id.key()).collect();
+        let store = self.writer().map_err(|_| DeleteError::ReadOnly)?;
+        Ok(store.delete(&keys)?)
+    }
+
+    /// Takes deleted events out of the files: each file that holds any is written anew without them, one after another, which takes room for one file
+    /// at a time. Once no file holds one, the whole store is read and a [`Receipt`] written. To be called again where it was interrupted, or where readers
+    /// hold files. It reaches neither backups nor the quarantine.
+    ///
+    /// # Errors
+    /// Where the store is open for reading only, is damaged, or cannot be read or written.
+    pub fn erase(&self) -> Result<Erased, DeleteError> {
+        Ok(self.writer().map_err(|_| DeleteError::ReadOnly)?.erase()?)
+    }
+
+    /// The receipts of the store in the folder `path`, the earliest first, each with its file; nothing in the place of one that is damaged.
+    ///
+    /// # Errors
+    /// Where there is no store, or it cannot be read.
+    pub fn receipts(path: impl AsRef<Path>) -> Result<Vec<(PathBuf, Option<Receipt>)>, OpenError> {
+        Receipt::list(path.as_ref())
+    }
+
+    /// What has become of a receipt: whether one of the events that it tells of is there, and whether those that stayed are what they were. Reads the whole
+    /// store.
+    ///
+    /// # Errors
+    /// Where the store is damaged, or cannot be read.
+    pub fn check_receipt(&self, receipt: &Receipt) -> Result<ReceiptCheck, ReadError> {
+        self.snapshot()?.events.check_receipt(receipt).map_err(ReadError::of_store)
+    }
+}

@@ -1,0 +1,120 @@
+//! Several stores become one.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tamias_query::{ExecError, OwnedRow, Query, QueryError, Rows, RunOptions};
+use tamias_store::{Event, OpenError};
+
+use crate::Store;
+
+/// So many bytes of documents are stored at a time.
+const BATCH_BYTES: usize = 32 << 20;
+
+/// Why stores were not merged.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// A store cannot be read.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The events of a store cannot be read.
+    #[error(transparent)]
+    Exec(#[from] ExecError),
+    /// They cannot be asked for.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The store that they are to go to has events already.
+    #[error("it has {events} events already; give a new folder")]
+    NotEmpty {
+        /// How many.
+        events: u64,
+    },
+    /// The store was opened with [`Store::open_read_only`].
+    #[error("the store is open for reading only")]
+    ReadOnly,
+    /// The events could not be stored.
+    #[error(transparent)]
+    Append(#[from] tamias_store::AppendError),
+}
+
+/// The events of a store in their order.
+struct Source {
+    rows: Rows,
+}
+
+impl Source {
+    fn next(&mut self) -> Result<Option<(u64, OwnedRow)>, MergeError> {
+        let Some(row) = self.rows.next().transpose()? else { return Ok(None) };
+        let ticks = row.get(0).and_then(|cell| std::str::from_utf8(cell.json()?).ok()?.parse().ok());
+        Ok(Some((ticks.unwrap_or(0), row)))
+    }
+}
+
+impl Store {
+    /// Stores all events of other stores, in the order of their instants; of one instant those of the first store come first. They keep their instants and their
+    /// documents, byte for byte, and get arrival numbers, and so ids, of their own. The store must be empty: where this is interrupted it is to be begun again with
+    /// a new folder. Returns how many events there are. `progress` hears how many it are so far.
+    ///
+    /// ```
+    /// use tamias::Store;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = |name: &str| folder.path().join(name);
+    /// let (one, other) = (Store::open(path("one"))?, Store::open(path("other"))?);
+    /// one.append([r#"{"@t":"2024-05-29T10:56:01Z"}"#, r#"{"@t":"2024-05-29T10:56:03Z"}"#])?;
+    /// other.append([r#"{"@t":"2024-05-29T10:56:02Z"}"#])?;
+    /// let both = Store::open(path("both"))?;
+    /// assert_eq!(both.merge(&[one, other], |_| ())?, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where a store cannot be read or is damaged, and where this one has events, is open for reading only, or cannot be written.
+    pub fn merge(&self, stores: &[Store], mut progress: impl FnMut(u64)) -> Result<u64, MergeError> {
+        let writer = self.writer().map_err(|_| MergeError::ReadOnly)?;
+        let events = self.info()?.events;
+        if events > 0 {
+            return Err(MergeError::NotEmpty { events });
+        }
+        let query = Query::prepare("select @Timestamp, @Data from stream")?;
+        let mut sources = Vec::new();
+        for store in stores {
+            sources.push(Source { rows: store.run_with(&query, RunOptions::default())? });
+        }
+        let mut next = BinaryHeap::new();
+        let mut rows: Vec<Option<OwnedRow>> = sources.iter().map(|_| None).collect();
+        let mut fetch = |number: usize, rows: &mut [Option<OwnedRow>]| {
+            let found = sources.get_mut(number).map_or(Ok(None), Source::next)?;
+            Ok::<_, MergeError>(found.map(|(ticks, row)| {
+                if let Some(place) = rows.get_mut(number) {
+                    *place = Some(row);
+                }
+                Reverse((ticks, number))
+            }))
+        };
+        for number in 0..rows.len() {
+            next.extend(fetch(number, &mut rows)?);
+        }
+        let (mut batch, mut bytes, mut stored): (Vec<(u64, Vec<u8>)>, usize, u64) = (Vec::new(), 0, 0);
+        loop {
+            let first = next.pop();
+            if bytes >= BATCH_BYTES || first.is_none() {
+                let events: Vec<Event<'_>> =
+                    batch.iter().map(|(instant, bytes)| Event { instant: *instant, bytes }).collect();
+                writer.append_sealed(&events, None)?;
+                stored += events.len() as u64;
+                progress(stored);
+                batch.clear();
+                bytes = 0;
+            }
+            let Some(Reverse((instant, number))) = first else { return Ok(stored) };
+            let row = rows.get_mut(number).and_then(Option::take);
+            if let Some(document) = row.as_ref().and_then(|row| row.get(1)?.json()) {
+                bytes += document.len() + 1;
+                batch.push((instant, document.to_vec()));
+            }
+            next.extend(fetch(number, &mut rows)?);
+        }
+    }
+}

@@ -85,22 +85,13 @@ impl Plan<'_> {
     }
 }
 
-/// What the texts of a column were taken apart to, by its templates: each text is the literals of its template, with what other columns have
-/// and what the holes of its own hold between them.
-pub(crate) struct Parts {
-    /// For each text its template.
-    pub(crate) codes: Vec<i64>,
-    /// For each template what its own holes hold.
-    pub(crate) held: Vec<Vec<TextList>>,
-}
-
-/// Encodes all columns; beside each that has templates, what its texts were taken apart to.
+/// Encodes all columns.
 pub(crate) fn encode(
     dissection: &Dissection<'_>,
     bytes: usize,
     events: &[u64],
     frames: &mut FrameWriter,
-) -> (Vec<Column>, Vec<Option<Parts>>) {
+) -> Vec<Column> {
     let little = bytes / LITTLE;
     let mut plans: Vec<Plan<'_>> = dissection.columns.iter().map(|column| plan(column, little)).collect();
     let wanted: Vec<bool> = plans.iter().map(|plan| matches!(plan, Plan::Texts(_))).collect();
@@ -117,20 +108,17 @@ pub(crate) fn encode(
             let by_shape = plan.numbers().and_then(|numbers| grouper.group(number, numbers));
             let grouped = by_shape.is_some();
             let texts = &column.values.texts;
-            let (encoding, parts) = match plan {
-                Plan::Templates(learner) => {
-                    let (templates, parts) = templates(texts, learner, by_shape, frames);
-                    (Encoding::Templates(templates), Some(parts))
-                }
+            let encoding = match plan {
+                Plan::Templates(learner) => Encoding::Templates(templates(texts, learner, by_shape, frames)),
                 mut plan => {
                     by_shape.into_iter().for_each(|numbers| plan.replace_numbers(numbers));
-                    (Encoding::Simple(simple(texts, plan, events, frames)), None)
+                    Encoding::Simple(simple(texts, plan, events, frames))
                 }
             };
             let (path, kind, count) = (column.path, column.kind, texts.len());
-            (Column { path, kind, count, grouped, encoding }, parts)
+            Column { path, kind, count, grouped, encoding }
         })
-        .unzip()
+        .collect()
 }
 
 /// Puts the numbers or codes of columns into the order of shapes, where that pays.
@@ -260,11 +248,10 @@ fn templates(
     learner: Learner,
     by_shape: Option<Vec<i64>>,
     frames: &mut FrameWriter,
-) -> (Templates, Parts) {
+) -> Templates {
     let rest = learner.rest(all);
     let pieces = vec![(Vec::new(), Hole::Own(leaf(&rest, frames)))];
     let mut templates = vec![Template { pieces, tail: Vec::new(), uses: rest.len() }];
-    let mut held = vec![vec![rest]];
     for learned in learner.patterns {
         let own: Vec<TextList> = learned.held(all).collect();
         let Learned { pattern, uses, .. } = learned;
@@ -278,10 +265,9 @@ fn templates(
             pieces.push((literal.bytes, hole));
         }
         templates.push(Template { pieces, tail: pattern.tail, uses });
-        held.push(own);
     }
     let codes = Ints::encode(by_shape.as_ref().unwrap_or(&learner.codes), frames);
-    (Templates { templates, codes }, Parts { codes: learner.codes, held })
+    Templates { templates, codes }
 }
 
 /// Encodes texts that fill holes.

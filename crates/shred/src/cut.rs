@@ -28,9 +28,12 @@ impl<'g> GroupReader<'g> {
         let mut needed = Needed::of(directory.columns.len(), directory.lists.len());
         let own = group.shapes_of(0);
         let mut cut: Vec<Option<Program>> = vec![None; directory.shapes.len()];
+        // All shapes together are no longer than the documents.
+        let mut literals = directory.bytes;
         for shape in own {
             let Some((tokens, range)) = programs.get(*shape as usize) else { continue };
-            let program = Program::part(tokens, range.clone(), &directory.paths, group.places())?;
+            let program = Program::part(tokens, range.clone(), &directory.paths, group.places(), literals)?;
+            literals = literals.saturating_sub(program.literals.len());
             needed.add(&program);
             if let Some(place) = cut.get_mut(*shape as usize) {
                 *place = Some(program);
@@ -39,7 +42,8 @@ impl<'g> GroupReader<'g> {
         while let Some(list) = needed.next_list() {
             for shape in group.shapes_of(list) {
                 let Some((tokens, _)) = programs.get(*shape as usize) else { continue };
-                let program = Program::of(tokens, &directory.paths, group.places())?;
+                let program = Program::of(tokens, &directory.paths, group.places(), literals)?;
+                literals = literals.saturating_sub(program.literals.len());
                 needed.add(&program);
                 if let Some(place) = cut.get_mut(*shape as usize) {
                     *place = Some(program);
@@ -50,7 +54,7 @@ impl<'g> GroupReader<'g> {
         if of_events.any(|program| needed.passes_over(program)) {
             return Ok(None);
         }
-        let empty = || Program::part(&[], 0..0, &directory.paths, group.places());
+        let empty = || Program::part(&[], 0..0, &directory.paths, group.places(), 0);
         let programs = cut.into_iter().map(|program| program.map_or_else(empty, Ok));
         let programs = programs.collect::<Result<Vec<Program>, DecodeError>>()?;
         let columns = self.needed_columns(needed.columns)?;

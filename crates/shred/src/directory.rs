@@ -199,6 +199,9 @@ impl Directory<Box<[u8]>> {
         if documents.path != 0 || documents.elements != self.events || documents.arrays != 0 {
             return Err(malformed("a group without documents"));
         }
+        if self.part_bytes() > 2 * self.frames.iter().map(|frame| u64::from(frame.length)).sum::<u64>() {
+            return Err(malformed("more parts than its frames hold"));
+        }
         let mut levels: Vec<usize> = Vec::with_capacity(self.columns.len());
         for column in &self.columns {
             let mut level = 0;
@@ -218,6 +221,14 @@ impl Directory<Box<[u8]>> {
             return Err(malformed("more holes of templates than the documents could fill"));
         }
         Ok(())
+    }
+
+    /// How many bytes all parts have together: an encoder writes none twice, and what is read of all of them has to fit in memory.
+    fn part_bytes(&self) -> u64 {
+        let columns = self.columns.iter().flat_map(|column| column.encoding.parts());
+        let lists = self.lists.iter().flat_map(|list| [&list.lengths, &list.codes]);
+        let numbers = lists.chain([&self.instants, &self.arrivals]).filter_map(Ints::part);
+        columns.chain(numbers).map(|part| u64::from(part.length)).sum()
     }
 
     /// The instants of the events.

@@ -9,9 +9,8 @@ use tamias_json::Offsets;
 use crate::hash::{self, Hashing, Same};
 use crate::limits::{SHAPES_MAX, TOKEN_BYTES, TOKENS_FREE, TOKENS_MAX};
 use crate::path::{PathIndex, Paths, ROOT, Step};
-use crate::program::Literals;
 use crate::shape::{Layout, Leaf, Seen, Slot, Token};
-use crate::texts::{TextList, begins_with};
+use crate::texts::TextList;
 use crate::walk::{Found, FoundValue, Scanned, Visitor};
 
 /// A column's values, one after another.
@@ -69,46 +68,10 @@ pub(crate) struct RawShape {
     /// Its place among the shapes of its list.
     pub(crate) code: i64,
     pub(crate) tokens: Vec<Token>,
-    pub(crate) literals: Literals,
-    /// The literals as they are compared.
-    heads: Vec<Head>,
     pub(crate) layout: Layout,
 }
 
-/// A literal among those of its shape, and its first bytes, up to sixteen: most have no more.
-#[derive(Debug)]
-struct Head {
-    from: usize,
-    to: usize,
-    bytes: u128,
-    mask: u128,
-}
-
-impl Head {
-    fn of(literals: &Literals) -> Vec<Head> {
-        let starts = std::iter::once(0).chain(literals.ends.iter().copied());
-        let head = |(from, to): (usize, &usize)| {
-            let length = (to - from).min(16);
-            let mut bytes = [0; 16];
-            bytes[..length].copy_from_slice(&literals.bytes[from..from + length]);
-            let mask = u128::MAX.checked_shr(128 - 8 * length as u32).unwrap_or(0);
-            Head { from, to: *to, bytes: u128::from_le_bytes(bytes), mask }
-        };
-        starts.zip(&literals.ends).map(head).collect()
-    }
-
-    /// Whether a document has the literal at a place.
-    #[inline(always)]
-    fn is_at(&self, at: usize, document: &[u8], literals: &[u8]) -> bool {
-        let rest = document.get(at..).unwrap_or_default();
-        match rest.first_chunk::<16>() {
-            Some(first) if self.to - self.from <= 16 => u128::from_le_bytes(*first) & self.mask == self.bytes,
-            _ => begins_with(rest, &literals[self.from..self.to]),
-        }
-    }
-}
-
-/// Documents taken apart: each is what the literals of its shape and its values make when they are put one after another.
+/// Documents taken apart.
 #[derive(Debug)]
 pub(crate) struct Dissection<'d> {
     pub(crate) paths: Paths<&'d [u8]>,
@@ -117,8 +80,6 @@ pub(crate) struct Dissection<'d> {
     pub(crate) lists: Vec<RawList>,
     /// Bytes of documents, or of parts of them, that stand in columns of JSON text.
     pub(crate) json_bytes: usize,
-    /// The rows of the documents of which that is not so: what looked like JSON to the scanner, and was none.
-    pub(crate) faulty: Vec<usize>,
 }
 
 impl Dissection<'_> {
@@ -151,8 +112,6 @@ pub(crate) struct Dissector<'d, 'e> {
     /// How many tokens all shapes have, and how many bytes the documents so far.
     tokens: usize,
     bytes: usize,
-    /// Whether a value of the document was not what its shape and what was found in it make.
-    is_faulty: bool,
 }
 
 impl<'d, 'e> Dissector<'d, 'e> {
@@ -164,7 +123,6 @@ impl<'d, 'e> Dissector<'d, 'e> {
             columns: Vec::new(),
             lists: vec![documents],
             json_bytes: 0,
-            faulty: Vec::new(),
         };
         Dissector {
             out,
@@ -176,7 +134,6 @@ impl<'d, 'e> Dissector<'d, 'e> {
             found: Vec::new(),
             tokens: 0,
             bytes: 0,
-            is_faulty: false,
         }
     }
 
@@ -188,11 +145,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
             return;
         }
         let document = Scanned { bytes, entries: offsets.entries() };
-        self.is_faulty = document.span(0) != (0, bytes.len());
         self.value(0, &document, 0);
-        if self.is_faulty {
-            self.out.faulty.push(self.out.lists[0].codes.len() - 1);
-        }
     }
 
     /// Keeps a document as text.
@@ -232,28 +185,20 @@ impl<'d, 'e> Dissector<'d, 'e> {
             self.json(list, document.whole(index));
             return;
         };
-        self.put(list, shape, document.bytes, document.span(index), base);
+        self.put(list, shape, document.bytes, base);
         self.arrays(shape, document, base);
         self.found.truncate(base);
     }
 
-    /// Appends a value's code, and what was found in it to the columns of its shape; and compares what stands between with the shape's
-    /// literals.
-    fn put(&mut self, list: u32, shape: u32, document: &[u8], span: (usize, usize), base: usize) {
+    /// Appends a value's code, and what was found in it to the columns of its shape.
+    fn put(&mut self, list: u32, shape: u32, document: &[u8], base: usize) {
         let Dissection { shapes, columns, lists, .. } = &mut self.out;
-        let RawShape { code, literals, heads, layout, .. } = &shapes[shape as usize];
-        lists[list as usize].codes.push(*code);
-        let found = &self.found[base..];
-        let mut is_same = found.len() == layout.slots.len();
-        let mut at = span.0;
-        for ((slot, found), literal) in layout.slots.iter().zip(found).zip(heads) {
-            let (from, to) = (found.from as usize, found.to as usize);
-            is_same &= at + (literal.to - literal.from) == from && from <= to;
-            is_same &= literal.is_at(at, document, &literals.bytes);
-            at = to;
+        let shape = &shapes[shape as usize];
+        lists[list as usize].codes.push(shape.code);
+        for (slot, found) in shape.layout.slots.iter().zip(&self.found[base..]) {
             let Slot::Column { column, .. } = *slot else { continue };
             let column = &mut columns[column as usize].values;
-            column.texts.push_range(document, from, to);
+            column.texts.push_range(document, found.from as usize, found.to as usize);
             if let FoundValue::Number { mantissa, scale } = found.value {
                 column.mantissas.push(mantissa);
                 if scale > 0 {
@@ -261,9 +206,6 @@ impl<'d, 'e> Dissector<'d, 'e> {
                 }
             }
         }
-        let last = heads.last().map_or(0, |literal| literal.from);
-        is_same &= document.get(at..span.1) == Some(&literals.bytes[last..]);
-        self.is_faulty |= !is_same;
     }
 
     /// Takes the elements of the arrays that were found in a value.
@@ -271,28 +213,16 @@ impl<'d, 'e> Dissector<'d, 'e> {
         if self.out.shapes[shape as usize].layout.lists.is_empty() {
             return;
         }
-        let nths = self.out.shapes[shape as usize].layout.slots.len().min(self.found.len() - base);
-        for nth in 0..nths {
+        for nth in 0..self.out.shapes[shape as usize].layout.slots.len() {
             let Slot::Array { list, .. } = self.out.shapes[shape as usize].layout.slots[nth] else {
                 continue;
             };
-            let Found { from, to, value: FoundValue::Array { entry: open } } = self.found[base + nth] else {
-                continue;
-            };
-            let is_at = |place: usize, byte: u8| document.bytes.get(place) == Some(&byte);
-            let mut is_same = is_at(from as usize, b'[');
-            let mut at = from as usize;
+            let FoundValue::Array { entry: open } = self.found[base + nth].value else { continue };
             let mut length = 0;
             document.elements(open, |index| {
-                let (from, to) = document.span(index);
-                is_same &= (length == 0 || is_at(at, b',')) && from == at + 1;
-                at = to;
                 length += 1;
                 self.value(list, document, index);
             });
-            at += usize::from(length == 0);
-            is_same &= is_at(at, b']') && at + 1 == to as usize;
-            self.is_faulty |= !is_same;
             self.out.lists[list as usize].lengths.push(length);
         }
     }
@@ -308,7 +238,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
         self.out.json_bytes += text.len();
         let base = self.found.len();
         self.found.push(Found::text(0, text.len()));
-        self.put(list, shape, text, (0, text.len()), base);
+        self.put(list, shape, text, base);
         self.found.truncate(base);
     }
 
@@ -364,10 +294,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
         let list = &mut self.out.lists[list as usize];
         let code = list.shapes.len() as i64;
         list.shapes.push(shape);
-        // Its keys are where they belong: the paths were made of its tokens.
-        let literals = Literals::of(&tokens, 0..tokens.len(), &self.paths.paths).unwrap_or_default();
-        let heads = Head::of(&literals);
-        self.out.shapes.push(RawShape { code, tokens, literals, heads, layout });
+        self.out.shapes.push(RawShape { code, tokens, layout });
         self.by_hash.insert(hash, shape);
         shape
     }

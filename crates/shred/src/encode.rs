@@ -10,7 +10,7 @@ use crate::encoding::ints::Ints;
 use crate::error::EncodeError;
 use crate::frame::FrameWriter;
 use crate::limits::{DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
-use crate::proof::{self, Written};
+use crate::proof;
 
 /// How many of these events, from the first on, make a group: up to [`EVENTS_MAX`] of together up to [`GROUP_BYTES_MAX`] bytes, and
 /// at least one if there is one.
@@ -96,65 +96,58 @@ impl Encoder {
         if bytes > if events.len() > 1 { GROUP_BYTES_MAX } else { DOCUMENT_BYTES_MAX } {
             return Err(EncodeError::TooLong { bytes });
         }
-        let encoded = match self.attempt(events, bytes, false)? {
-            Some(encoded) => Some(encoded),
-            None => self.attempt(events, bytes, true)?.map(|encoded| Encoded { fell_back: true, ..encoded }),
-        };
-        // A single document may be a hundred times as large as a group: what only that needs is given back.
-        if bytes > GROUP_BYTES_MAX {
-            self.offsets = Offsets::new();
+        let mut as_text = vec![false; events.len()];
+        // What looked like JSON to the scanner and was none differs the first time, and is text the second.
+        for _ in 0..2 {
+            let Some(encoded) = self.attempt(events, bytes, &as_text)? else { break };
+            match proof::differing(&encoded, events) {
+                Some(rows) if rows.is_empty() => return Ok(encoded),
+                Some(rows) => rows.into_iter().for_each(|row| as_text[row] = true),
+                None => break,
+            }
         }
-        encoded.ok_or(EncodeError::Proof)
+        as_text.fill(true);
+        match self.attempt(events, bytes, &as_text)? {
+            Some(encoded) if proof::differing(&encoded, events).is_some_and(|rows| rows.is_empty()) => {
+                Ok(Encoded { fell_back: true, ..encoded })
+            }
+            _ => Err(EncodeError::Proof),
+        }
     }
 
-    /// Encodes a group; nothing where it would be more than a reader allows, or does not come back.
+    /// Encodes a group, some documents of it as text; nothing where it would be more than a reader allows.
     fn attempt(
         &mut self,
         events: &[Event<'_>],
         bytes: usize,
-        as_text: bool,
+        as_text: &[bool],
     ) -> Result<Option<Encoded>, EncodeError> {
-        let dissection = self.dissect(events, as_text);
-        let written = write(events, bytes, &dissection, &mut self.frames);
-        let proved = written.map(|written| {
-            written
-                .filter(|written| proof::holds(written, &dissection, events))
-                .map(|written| written.encoded)
-        });
-        dissection.recycle(&mut self.spare);
-        proved
-    }
-
-    /// Takes documents apart. What looked like JSON to the scanner and was none is text the second time.
-    fn dissect<'d>(&mut self, events: &[Event<'d>], as_text: bool) -> Dissection<'d> {
-        let mut as_text = vec![as_text; events.len()];
-        loop {
-            let mut dissector = Dissector::new(&mut self.spare);
-            for (event, as_text) in events.iter().zip(&as_text) {
-                if *as_text {
-                    dissector.text(event.document);
-                } else {
-                    dissector.document(event.document, &mut self.offsets);
-                }
+        let mut dissector = Dissector::new(&mut self.spare);
+        for (event, as_text) in events.iter().zip(as_text) {
+            if *as_text {
+                dissector.text(event.document);
+            } else {
+                dissector.document(event.document, &mut self.offsets);
             }
-            let dissection = dissector.finish();
-            if dissection.faulty.is_empty() {
-                return dissection;
-            }
-            // What is text already is not among them, so this ends.
-            dissection.faulty.iter().for_each(|row| as_text[*row] = true);
-            dissection.recycle(&mut self.spare);
         }
+        let dissection = dissector.finish();
+        let written = write(events, bytes, &dissection, &mut self.frames);
+        dissection.recycle(&mut self.spare);
+        // A single document may be a hundred times as large as a group: what only that needs is given back.
+        if bytes > GROUP_BYTES_MAX {
+            self.offsets = Offsets::new();
+        }
+        written
     }
 }
 
 /// Writes what was taken apart; nothing where it would be more than a reader allows.
-fn write<'d>(
+fn write(
     events: &[Event<'_>],
     bytes: usize,
-    dissection: &Dissection<'d>,
+    dissection: &Dissection<'_>,
     frames: &mut FrameWriter,
-) -> Result<Option<Written<'d>>, EncodeError> {
+) -> Result<Option<Encoded>, EncodeError> {
     let event_instants: Vec<u64> = events.iter().map(|event| event.instant).collect();
     let instants = encode_unsigned(event_instants.iter().copied(), frames);
     let arrivals = encode_unsigned(events.iter().map(|event| event.arrival), frames);
@@ -169,7 +162,7 @@ fn write<'d>(
             codes: Ints::encode(&list.codes, frames),
         })
         .collect();
-    let (columns, parts) = choose::encode(dissection, bytes, &event_instants, frames);
+    let columns = choose::encode(dissection, bytes, &event_instants, frames);
     let (infos, frames) = frames.finish()?;
     let directory = Directory {
         events: events.len(),
@@ -185,11 +178,6 @@ fn write<'d>(
     if !within_limits(&directory) {
         return Ok(None);
     }
-    let encoded = Encoded {
-        directory: directory.write()?,
-        frames,
-        text_bytes: dissection.json_bytes,
-        fell_back: false,
-    };
-    Ok(Some(Written { encoded, directory, parts }))
+    let directory = directory.write()?;
+    Ok(Some(Encoded { directory, frames, text_bytes: dissection.json_bytes, fell_back: false }))
 }

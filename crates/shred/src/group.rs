@@ -115,7 +115,7 @@ impl Group {
         // Each shape is that of a document, or of a part of one: its literals are no longer.
         let mut left = directory.bytes;
         for shape in &directory.shapes {
-            let program = Program::of(shape, &directory.paths, &self.places)?;
+            let program = Program::of(shape, &directory.paths, &self.places, left)?;
             let rest = left.checked_sub(program.literals.len());
             left = rest.ok_or(malformed("shapes longer than the documents"))?;
             programs.push(program);
@@ -308,6 +308,20 @@ impl<'g> GroupReader<'g> {
             return Err(malformed("its documents are not what it says"));
         }
         Ok((Documents { bytes: out.into_bytes(), ends }, noted))
+    }
+
+    /// Calls with each document, which is forgotten after it: what is compared only stays in the processor's cache so. All of them may
+    /// be twice as long as the directory says, so that the encoder learns which document differs.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub(crate) fn each_document(&mut self, mut document: impl FnMut(&[u8])) -> Result<(), DecodeError> {
+        let mut out = Output::new(self.group.directory.bytes * 2);
+        self.each(&mut out, None, |out| {
+            document(out.bytes());
+            out.clear();
+        })?;
+        Ok(())
     }
 
     /// Appends each document to an output, and calls after each.

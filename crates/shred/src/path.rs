@@ -39,20 +39,6 @@ impl<K: AsRef<[u8]>> Paths<K> {
         self.steps.len() + 1
     }
 
-    /// Whether others are the same in the same order.
-    pub(crate) fn is_same<L: AsRef<[u8]>>(&self, others: &Paths<L>) -> bool {
-        let mut steps = self.steps.iter().zip(&others.steps);
-        self.steps.len() == others.steps.len()
-            && steps.all(|((parent, step), (other_parent, other))| {
-                parent == other_parent
-                    && match (step, other) {
-                        (Step::Key(key), Step::Key(other)) => key.as_ref() == other.as_ref(),
-                        (Step::Element, Step::Element) => true,
-                        _ => false,
-                    }
-            })
-    }
-
     /// The parent and the last step; nothing for the root.
     pub(crate) fn step(&self, path: u32) -> Option<(u32, &Step<K>)> {
         let (parent, step) = self.steps.get((path as usize).checked_sub(1)?)?;

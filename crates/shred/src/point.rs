@@ -166,7 +166,8 @@ impl Point<'_, '_> {
         let group = self.reader.group;
         let shape =
             group.shapes_of(list).get(code).and_then(|shape| group.directory().shapes.get(*shape as usize));
-        Program::of(shape.ok_or(malformed("a shape of no list"))?, &group.directory().paths, group.places())
+        let (shape, directory) = (shape.ok_or(malformed("a shape of no list"))?, group.directory());
+        Program::of(shape, &directory.paths, group.places(), directory.bytes)
     }
 
     /// Reads the columns that templates refer to, and those that they refer to.

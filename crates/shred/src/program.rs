@@ -112,13 +112,14 @@ impl Places {
 }
 
 impl Program {
-    /// The program of a shape. Takes time and memory linear in its tokens and keys.
+    /// The program of a shape, of so many literal bytes at most. Takes time and memory linear in its tokens and keys.
     pub(crate) fn of(
         tokens: &[Token],
         paths: &Paths<Box<[u8]>>,
         places: &Places,
+        most: usize,
     ) -> Result<Program, DecodeError> {
-        Program::part(tokens, 0..tokens.len(), paths, places)
+        Program::part(tokens, 0..tokens.len(), paths, places, most)
     }
 
     /// The program that puts together no more than the value of some tokens, a whole one; its layout is that of the whole shape.
@@ -127,6 +128,7 @@ impl Program {
         wanted: Range<usize>,
         paths: &Paths<Box<[u8]>>,
         places: &Places,
+        most: usize,
     ) -> Result<Program, DecodeError> {
         let (mut layout, mut seen) = (Layout::default(), Seen::default());
         let mut slots = Vec::new();
@@ -147,7 +149,7 @@ impl Program {
                 slots.push(layout.slots.last().copied());
             }
         }
-        let Literals { bytes, ends } = Literals::of(tokens, wanted, paths)?;
+        let Literals { bytes, ends } = Literals::of(tokens, wanted, paths, most)?;
         let starts = std::iter::once(0).chain(ends.iter().copied());
         let slots = slots.into_iter().chain([None]);
         let pieces =
@@ -170,6 +172,7 @@ impl Literals {
         tokens: &[Token],
         wanted: Range<usize>,
         paths: &Paths<K>,
+        most: usize,
     ) -> Result<Literals, DecodeError> {
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         // The objects that are open, and whether they have members already.
@@ -195,6 +198,9 @@ impl Literals {
             }
             let text = if is_wanted { literal_of(*token) } else { "" };
             bytes.extend_from_slice(text.as_bytes());
+            if bytes.len() > most {
+                return Err(malformed("shapes longer than the documents"));
+            }
             match *token {
                 Token::Open(path) => open.push((path, false)),
                 Token::Close => drop(open.pop()),

@@ -140,7 +140,8 @@ impl Tour<'_, '_> {
                 }
                 Slot::Array { list, nth } => {
                     let list = list as usize;
-                    let length = dissection.lists[list].lengths[self.arrays[list] + nth as usize];
+                    let lengths = &dissection.lists[list].lengths;
+                    let length = lengths.get(self.arrays[list] + nth as usize).copied().unwrap_or(0);
                     for _ in 0..length {
                         self.value(list, stop);
                     }

@@ -10,7 +10,6 @@ use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
 use crate::number::{self, Plain};
 use crate::output::{Output, SLACK};
-use crate::texts::{TextList, same};
 
 /// Texts in some bytes. Documents take values of all columns in turn, so that each value is a load from another place: the less is
 /// stored for it, the fewer of them miss the processor's cache.
@@ -123,21 +122,6 @@ impl<'f> Spans<'f> {
     pub(crate) fn get(&self, index: usize) -> Option<&[u8]> {
         let (from, to) = self.range(index)?;
         self.bytes.get(from..to)
-    }
-
-    /// Whether these are the texts of a list.
-    pub(crate) fn are(&self, texts: &TextList) -> bool {
-        let begins = |bounds: &[u32]| bounds == texts.bounds() && self.bytes.starts_with(texts.bytes());
-        self.len() == texts.len()
-            && match &self.places {
-                Places::Bounds(bounds) => begins(bounds),
-                Places::Every { length, .. } => {
-                    texts.lengths().all(|other| other == *length) && self.bytes.starts_with(texts.bytes())
-                }
-                Places::Coded { .. } => (0..)
-                    .zip(texts.iter())
-                    .all(|(index, text)| self.get(index).is_some_and(|other| same(other, text))),
-            }
     }
 
     /// Appends the text of a value.

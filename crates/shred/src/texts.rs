@@ -45,11 +45,6 @@ impl TextList {
         &self.bytes
     }
 
-    /// Where each text begins, and where the last one ends.
-    pub(crate) fn bounds(&self) -> &[u32] {
-        &self.bounds
-    }
-
     /// Appends a text.
     pub(crate) fn push(&mut self, text: &[u8]) {
         self.push_range(text, 0, text.len());

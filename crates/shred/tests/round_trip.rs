@@ -113,6 +113,19 @@ fn what_only_looks_like_json_is_text_and_the_rest_are_columns() {
 
 /// Documents that are made to be costly. Some have too many keys for columns: they stand as text, and all come back.
 #[test]
+fn a_text_that_shows_a_value_of_the_next_event_comes_back() {
+    // What the second event's message shows as a path stands in the third, and shows a number there.
+    let documents = [
+        r#"{"k":7,"p":"/shop/7","m":"GET /shop/7 done"}"#,
+        r#"{"k":90031,"m":"GET /shop/70031 done"}"#,
+        r#"{"k":70031,"p":"/shop/70031","m":"GET /shop/70031 done"}"#,
+    ];
+    round_trip(&documents.map(str::as_bytes));
+    let shorter = documents.map(|document| document.replace("90031", "8"));
+    round_trip(&shorter.each_ref().map(|document| document.as_bytes()));
+}
+
+#[test]
 fn large_and_hostile_documents_come_back() {
     let keys = |from: usize, count: usize| {
         let members: Vec<String> = (from..from + count).map(|n| format!("\"key {n}\":{n}")).collect();
@@ -230,6 +243,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
+    fn texts_that_show_values_of_any_event_come_back(documents in showing()) {
+        round_trip(&documents.iter().map(String::as_bytes).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn documents_of_any_structure_come_back(documents in prop::collection::vec(document(), 0..60)) {
         let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
         let groups = round_trip(&documents);
@@ -294,7 +312,25 @@ fn what_has_nothing_in_a_lost_frame_is_whole() {
     assert!(kept.iter().filter(|kept| **kept == 1_000).count() >= 2, "{kept:?}");
 }
 
+/// Events whose texts show values of their own, of others, or of none.
+fn showing() -> impl Strategy<Value = Vec<String>> {
+    let event = (0u32..4, 0u32..4, prop::option::of(0u32..4), any::<bool>()).prop_map(
+        |(own, shown, path, has_key)| {
+            let number = |n: u32| 10_007 * (n + 1);
+            let mut members = Vec::new();
+            if has_key {
+                members.push(format!(r#""k":{}"#, number(own)));
+            }
+            members.extend(path.map(|path| format!(r#""p":"/shop/{}""#, number(path))));
+            members.push(format!(r#""m":"GET /shop/{} has been done""#, number(shown)));
+            format!("{{{}}}", members.join(","))
+        },
+    );
+    prop::collection::vec(event, 1..40)
+}
+
 proptest! {
+
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]

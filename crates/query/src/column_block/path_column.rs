@@ -118,7 +118,8 @@ impl Coded {
 
     /// Texts, one for each row: those that repeat become entries that rows share.
     pub(crate) fn of_texts(texts: Dictionary) -> Coded {
-        let mut known: HashMap<&[u8], u32, foldhash::fast::FixedState> = HashMap::default();
+        // Whoever writes events chooses the texts, and must not choose how they collide.
+        let mut known: HashMap<&[u8], u32, foldhash::fast::RandomState> = HashMap::default();
         let mut codes = Vec::with_capacity(texts.len());
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         for row in 0..texts.len() {
@@ -179,7 +180,8 @@ impl Coded {
     fn of_numbers(numbers: &Numbers, rows: usize) -> Coded {
         let (mut bytes, mut ends) = (Vec::new(), vec![0u32]);
         let mut codes = vec![0u32; rows];
-        let mut known: Option<HashMap<(i64, u8), u32, foldhash::fast::FixedState>> = Some(HashMap::default());
+        let mut known: Option<HashMap<(i64, u8), u32, foldhash::fast::RandomState>> =
+            Some(HashMap::default());
         for place in 0..numbers.values.len() {
             let row =
                 numbers.rows.as_ref().map_or(place, |rows| rows.get(place).map_or(0, |row| *row as usize));

@@ -61,7 +61,7 @@ impl Groups<'_> {
                     self.table.look_ahead(0, texts, &mut known);
                 }
                 known.resize(dictionary.len(), 0);
-                if !known.contains(&0) {
+                if !known.is_empty() && !known.contains(&0) {
                     let number = |code: &u32| known.get(*code as usize).map_or(0, |known| known - 1);
                     numbers.extend(codes.iter().map(number));
                     self.known = known;

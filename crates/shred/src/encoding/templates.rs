@@ -12,7 +12,6 @@ use crate::frame::{FrameInfo, FrameReader, Part};
 use crate::limits::TEMPLATES_MAX;
 use crate::output::SLACK;
 use crate::spans::Spans;
-use crate::texts::TextList;
 
 /// What stands between two literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -252,22 +251,6 @@ impl<'f> ReadyTemplates<'f> {
     /// How many texts there are.
     pub(crate) fn len(&self) -> usize {
         self.codes.len()
-    }
-
-    /// Whether these are texts with these templates, whose own holes hold these.
-    pub(crate) fn are(&self, codes: &[i64], held: &[Vec<TextList>]) -> bool {
-        let holds = |(template, held): (&ReadTemplate<Spans<'_>>, &Vec<TextList>)| {
-            let own = template.pieces.iter().filter_map(|(_, filling)| match filling {
-                Filling::Own(spans) => Some(spans),
-                Filling::Reference(_) => None,
-            });
-            // Of a template that no text has nothing is read.
-            held.iter().all(|texts| texts.len() == 0)
-                || (own.clone().count() == held.len() && own.zip(held).all(|(spans, texts)| spans.are(texts)))
-        };
-        self.codes.iter().map(|code| i64::from(*code)).eq(codes.iter().copied())
-            && self.templates.len() == held.len()
-            && self.templates.iter().zip(held).all(holds)
     }
 
     /// The template of a value, and the place of its own fillings.

@@ -165,6 +165,14 @@ pub(super) fn needs_event(expr: &Expr) -> bool {
     }
 }
 
+/// Whether an expression looks into the document itself.
+pub(super) fn reads_document(expr: &Expr) -> bool {
+    match expr {
+        Expr::BuiltIn(Computed::Data | Computed::Properties | Computed::Message { .. }) => true,
+        other => other.children().into_iter().any(reads_document),
+    }
+}
+
 /// The slots that an expression reads, each once.
 pub(super) fn slots_of(expr: &Expr) -> Vec<usize> {
     fn walk(expr: &Expr, found: &mut Vec<usize>) {

@@ -6,17 +6,16 @@ use super::texts::Sought;
 use crate::chunk::value_of;
 use crate::column_block::{Coded, ColumnError, PathColumn};
 use crate::dictionary::Dictionary;
-use crate::expr::{Computed, Expr, Like};
+use crate::error::ExecError;
+use crate::expr::{Expr, Like};
 use crate::functions::any_string_has;
 use crate::value::{Value, json};
 
-/// Whether an expression looks into the document itself.
-pub(super) fn reads_document(expr: &Expr) -> bool {
-    match expr {
-        Expr::BuiltIn(Computed::Data | Computed::Properties | Computed::Message { .. }) => true,
-        other => other.children().into_iter().any(reads_document),
-    }
-}
+/// Of a block with more keys, documents are put together: each key takes memory for every row.
+const KEYS_MAX: usize = 256;
+
+/// Documents of so few rows are sooner put together than all columns are read.
+const FEW_ROWS: usize = 32;
 
 /// A text that any string of an event may have in it.
 struct Said {
@@ -84,18 +83,26 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Of each row whether any string of its event has a text in it; none for another expression, or where columns cannot tell.
-    pub(super) fn test_said(&self, expr: &Expr) -> Option<Mask> {
-        let said = Said::of(expr)?;
+    /// Of each row whether any string of its event has a text in it; none for another expression, or where documents tell it sooner.
+    pub(super) fn test_said(&self, expr: &Expr, within: Option<&Mask>) -> Result<Option<Mask>, ExecError> {
+        let Some(said) = Said::of(expr) else { return Ok(None) };
+        let are_few = |mask: &Mask| mask.iter().filter(|row| **row).take(FEW_ROWS + 1).count() <= FEW_ROWS;
+        let Some(keys) =
+            self.block.keys().filter(|keys| keys.len() <= KEYS_MAX && !within.is_some_and(are_few))
+        else {
+            return Ok(None);
+        };
         let mut mask = vec![false; self.rows()];
-        for key in self.block.keys()? {
-            match &*self.unbroken(self.block.at(&[key]))? {
+        for key in keys {
+            self.check()?;
+            let Some(column) = self.unbroken(self.block.at(&[key])) else { return Ok(None) };
+            match &*column {
                 PathColumn::Nothing | PathColumn::Numbers(_) => {}
-                PathColumn::Unknown => return None,
+                PathColumn::Unknown => return Ok(None),
                 PathColumn::Coded(coded) => join(&mut mask, coded, &said.entries(&coded.dictionary)),
             }
         }
-        Some(mask)
+        Ok(Some(mask))
     }
 }
 

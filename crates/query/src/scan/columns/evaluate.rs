@@ -1,8 +1,7 @@
 //! Expressions over the columns of a block: once for each entry of a dictionary where they depend on one path, compared as numbers without
 //! text, or else row by row.
 
-use super::compile::{needs_event, slots_of};
-use super::documents::reads_document;
+use super::compile::{needs_event, reads_document, slots_of};
 use super::range::{Among, Range};
 use crate::chunk::Order;
 use crate::column_block::{Coded, ColumnBlock, ColumnError, Path, PathColumn};
@@ -203,7 +202,7 @@ impl<'b> Evaluator<'b> {
         if let Ok(Some(mask)) = self.test_texts(expr) {
             return Ok(mask);
         }
-        if let Some(mask) = self.test_said(expr) {
+        if let Some(mask) = self.test_said(expr, within)? {
             return Ok(mask);
         }
         if self.only(expr) == Some(None) {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use tamias_json::Offsets;
 
 /// Of a block with more elements, or more bytes of them, documents are looked at one by one.
-const ELEMENTS_MAX: usize = 1 << 20;
-const BYTES_MAX: usize = 32 << 20;
+const ELEMENTS_MAX: usize = 1 << 17;
+const BYTES_MAX: usize = 8 << 20;
 
 /// Elements, one after another.
 #[derive(Default)]

@@ -79,7 +79,6 @@ fn flat_bytes(statistics: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
     use crate::collect_statistics;

@@ -14,7 +14,7 @@ pub struct Event<'d> {
 /// A group as it is stored: a directory, and frames that are read when they are needed.
 #[derive(Clone, Debug)]
 pub struct Encoded {
-    /// What [`Group::open`] reads.
+    /// What [`Group::open`](crate::Group::open) reads.
     pub directory: Vec<u8>,
     /// The frames, by number.
     pub frames: Vec<Vec<u8>>,

@@ -4,6 +4,7 @@
 //! segment with marks anew without these events, one after another, through the codec as compaction does; the old file is removed, and its marks
 //! with it. Once no file is left that ever held one of the events, the store is read whole, and a [receipt](Receipt) is written.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
@@ -242,25 +243,33 @@ impl Inner {
 
     /// Erases what is deleted, as long as it may go on. It takes room for one segment at a time.
     pub(crate) fn erase(&self, may_go_on: &dyn Fn() -> bool) -> Result<Erased, DeleteError> {
+        // The segments that had marks when the last of them was looked for.
+        let seen = RefCell::new(Vec::new());
         let rewrite = || {
             let marked: Vec<u64> = self.lock().manifest.deleted.keys().copied().collect();
+            seen.borrow_mut().clone_from(&marked);
             self.compact(|segments, _, _| {
                 let next = segments.iter().find(|entry| marked.contains(&entry.number))?;
                 Some(vec![next.number])
             })
         };
         while may_go_on() && rewrite()? {}
+        let seen = seen.into_inner();
         let mut writer = self.lock_manifest();
         let Some(erasing) = writer.manifest.erasing.clone() else { return Ok(Erased::default()) };
         writer.sweep();
         let held = writer.manifest.holding(&erasing, &*self.directory)?;
         let marked = writer.manifest.segments.iter().filter(|entry| {
-            // Those that were not come to are neither.
-            may_go_on() && writer.manifest.deleted.contains_key(&entry.number)
+            // Those that were not come to are neither, nor those of which events were deleted just now.
+            may_go_on() && seen.contains(&entry.number) && writer.manifest.deleted.contains_key(&entry.number)
         });
         let damaged: Vec<PathBuf> = marked.map(|entry| self.directory.path(&entry.name())).collect();
         let is_done = held.is_empty() && writer.manifest.deleted.is_empty();
         drop(writer);
+        if !is_done && held.is_empty() && damaged.is_empty() && may_go_on() {
+            // More was deleted meanwhile.
+            return self.erase(may_go_on);
+        }
         if !is_done {
             return Ok(Erased { receipt: None, held, damaged });
         }

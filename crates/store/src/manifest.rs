@@ -94,6 +94,10 @@ impl Manifest {
         let fail = |operation| Failure::during(directory, &name, operation);
         clear_name(directory, &unfinished)?;
         let bytes = self.encode();
+        if bytes.len() as u64 > MANIFEST_BYTES_MAX {
+            // Nobody could read it: as many deleted events as that are erased first.
+            return Err(fail(Operation::Write)(io::ErrorKind::FileTooLarge.into()));
+        }
         let written = write_new(directory, &unfinished, &bytes).or_else(|failure| {
             if failure.operation != Operation::Create {
                 let _ = directory.remove(&unfinished);

@@ -149,7 +149,7 @@ impl Snapshot {
 }
 
 impl Receipt {
-    /// The receipts of the store in this folder, the earliest first, with their files; nothing in the place of one that is damaged.
+    /// The receipts of the store in this folder, the earliest first, with their files; nothing in the place of one that is damaged or cannot be read.
     ///
     /// # Errors
     /// Where there is no store, or the folder cannot be read.
@@ -185,8 +185,8 @@ impl Receipt {
         };
         let mut listed = Vec::new();
         for name in names {
-            let bytes = read(&name).map_err(Failure::during(&*receipts, &name, Operation::Read))?;
-            listed.push((receipts.path(&name), Receipt::decode(&bytes, manifest.store)));
+            let receipt = read(&name).ok().and_then(|bytes| Receipt::decode(&bytes, manifest.store));
+            listed.push((receipts.path(&name), receipt));
         }
         Ok(listed)
     }
@@ -196,6 +196,8 @@ impl Receipt {
         let name = format!("{:016x}{ENDING}", self.began);
         let unfinished = format!("{name}.tmp");
         let fail = |operation| Failure::during(directory, RECEIPTS_NAME, operation);
+        // The files that went with what was erased are not to come back after a loss of power beside a receipt.
+        directory.flush().map_err(fail(Operation::FlushFolder))?;
         let receipts = directory.folder(RECEIPTS_NAME).map_err(fail(Operation::CreateFolder))?;
         let of = |operation| Failure::during(&*receipts, &name, operation);
         // What an interrupted attempt has left.

@@ -55,15 +55,22 @@ impl Store {
     /// Where the condition is malformed, the store is open for reading only or damaged where it matters, or cannot be read or written. What was deleted before
     /// stays so.
     pub fn delete(&self, condition: &str) -> Result<Deleted, DeleteError> {
-        let (mut all, mut unerased) = (Deleted::default(), 0);
+        let (mut all, mut unerased, mut left) = (Deleted::default(), 0, Vec::new());
         loop {
             let ids = self.matching(condition, &Parameters::new(), ROUND)?;
             let is_last = ids.len() < ROUND;
             let Deleted { events, missed } = self.delete_events(&ids)?;
-            all = Deleted { events: all.events + events, missed };
+            all.events += events;
             unerased += events;
-            if is_last || events == 0 {
+            if is_last && missed == 0 {
                 return Ok(all);
+            }
+            if events == 0 {
+                // Somebody else has deleted them, or they lie where nothing can be deleted, and are met again.
+                if left == ids {
+                    return Ok(Deleted { missed, ..all });
+                }
+                left = ids;
             }
             if unerased >= UNERASED_MAX {
                 self.erase()?;

@@ -62,7 +62,7 @@ fn count(args: &DeleteArgs, condition: &str, parameters: &Parameters) -> Result<
 
 /// Deletes what meets the condition, some at a time, or lets the process do it that writes.
 fn delete(args: &DeleteArgs, condition: &str, parameters: &Parameters) -> Result<Deleted, Failure> {
-    let (mut all, mut unerased) = (Deleted::default(), 0);
+    let (mut all, mut unerased, mut left) = (Deleted::default(), 0, Vec::new());
     loop {
         let ids = Store::open_read_only(&args.store)?.matching(condition, parameters, DELETED_MAX)?;
         let is_last = ids.len() < DELETED_MAX;
@@ -73,10 +73,17 @@ fn delete(args: &DeleteArgs, condition: &str, parameters: &Parameters) -> Result
             Some(Reply::Deleted(deleted)) => deleted,
             _ => existing(&args.store, quiet(args))?.delete_events(&ids)?,
         };
-        all = Deleted { events: all.events + events, missed };
+        all.events += events;
         unerased += events;
-        if is_last || events == 0 {
+        if is_last && missed == 0 {
             return Ok(all);
+        }
+        if events == 0 {
+            // Somebody else has deleted them, or they lie where nothing can be deleted, and are met again.
+            if left == ids {
+                return Ok(Deleted { missed, ..all });
+            }
+            left = ids;
         }
         if unerased >= UNERASED_MAX {
             erase(args)?;

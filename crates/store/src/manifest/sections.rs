@@ -65,7 +65,7 @@ pub(super) fn encode(manifest: &Manifest, out: &mut Vec<u8>) {
         put(out, DELETED, REQUIRED, |out| encode_deleted(&manifest.deleted, out));
     }
     if let Some(erasing) = &manifest.erasing {
-        put(out, ERASING, 0, |out| encode_erasing(erasing, out));
+        put(out, ERASING, REQUIRED, |out| encode_erasing(erasing, out));
     }
     // What a newer program has laid out otherwise stays; but settings are those that were made last.
     let is_unknown = |name| manifest.unknown.iter().any(|section| section.name == name);

@@ -5,7 +5,6 @@ use crate::value::{Text, upper};
 use memchr::memmem::Finder;
 use regex::bytes::Regex;
 use std::borrow::Cow;
-use tamias_json::search::Needle;
 
 /// A pattern of `like`.
 #[derive(Clone, Debug)]
@@ -14,9 +13,9 @@ pub(crate) struct Like {
     ci: bool,
     matcher: LikeMatcher,
     /// Of `ci` and a text of ASCII anywhere: that text.
-    folded: Option<Box<Needle>>,
+    folded: Option<Box<str>>,
     /// Of `ci`: what stands, in some case of its letters, in the stored bytes of each string that matches.
-    core: Option<Box<Needle>>,
+    core: Option<Box<str>>,
 }
 
 /// What a pattern of `like` asks for, where that can be searched for.
@@ -71,8 +70,7 @@ impl Like {
         };
         let folded = match &matcher {
             LikeMatcher::Contains(finder) if ci && finder.needle().is_ascii() => {
-                let is_stored_so = std::str::from_utf8(finder.needle()).is_ok_and(is_plain);
-                Needle::folded(finder.needle()).filter(|_| is_stored_so).map(Box::new)
+                std::str::from_utf8(finder.needle()).ok().filter(|text| is_plain(text)).map(Box::from)
             }
             _ => None,
         };
@@ -81,7 +79,7 @@ impl Like {
             LikePart::One | LikePart::Run => None,
         });
         let core = texts.max_by_key(|core| core.len()).filter(|_| ci);
-        let core = core.and_then(|core| Needle::folded(core.as_bytes())).map(Box::new);
+        let core = core.filter(|core| !core.is_empty()).map(Box::from);
         Ok(Like { source: source.to_owned(), ci, matcher, folded, core })
     }
 
@@ -100,12 +98,12 @@ impl Like {
     }
 
     /// What finds the pattern's text where strings of ASCII are stored, if it is asked for in any case.
-    pub(crate) fn folded(&self) -> Option<&Needle> {
+    pub(crate) fn folded(&self) -> Option<&str> {
         self.folded.as_deref()
     }
 
     /// What is to be found in the stored bytes of every string that matches, where the case of letters makes no difference.
-    pub(crate) fn core(&self) -> Option<&Needle> {
+    pub(crate) fn core(&self) -> Option<&str> {
         self.core.as_deref()
     }
 

@@ -308,11 +308,9 @@ impl<'n> Analysis<'n> {
 
     /// The document has in it what any string needs in order to match.
     fn mentions_core(&mut self, pattern: &Like) -> Form {
-        match pattern.core().filter(|core| core.bytes().len() >= MENTION_BYTES_MIN) {
-            Some(core) => {
-                self.needles.push(core.clone());
-                Form::Sought(Sought::Mentions { needles: vec![self.needles.len() - 1] })
-            }
+        let core = pattern.core().filter(|core| core.len() >= MENTION_BYTES_MIN);
+        match core.and_then(|core| self.needle_in_any_case(core)) {
+            Some(needle) => Form::Sought(Sought::Mentions { needles: vec![needle] }),
             None => Form::Opaque,
         }
     }
@@ -362,15 +360,21 @@ impl<'n> Analysis<'n> {
         let Some(Expr::Constant(Value::Text(text))) = text else { return Form::Opaque };
         let Some(like) = Like::containing(&text.text()) else { return Form::Opaque };
         let mentions = self.mentions_core(&like);
-        match (like.folded(), &mentions) {
-            (Some(folded), Form::Sought(_)) => {
-                self.needles.push(folded.clone());
-                let said = Form::Sought(Sought::Said { needle: self.needles.len() - 1 });
+        let is_sought = matches!(mentions, Form::Sought(_));
+        match like.folded().filter(|_| is_sought).and_then(|folded| self.needle_in_any_case(folded)) {
+            Some(needle) => {
+                let said = Form::Sought(Sought::Said { needle });
                 // Some letters are the upper case of others beyond ASCII as well.
                 Form::Or(vec![said.into(), mentions.into()])
             }
-            _ => mentions,
+            None => mentions,
         }
+    }
+
+    /// The number of a text to be searched for in any case of its letters, if it can be.
+    fn needle_in_any_case(&mut self, text: &str) -> Option<usize> {
+        self.needles.push(Needle::folded(text.as_bytes())?);
+        Some(self.needles.len() - 1)
     }
 
     /// The number of a text to be searched for, if it can be.

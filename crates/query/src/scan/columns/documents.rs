@@ -47,7 +47,7 @@ impl Said {
     /// The entries of a dictionary that have a string with it.
     fn entries(&self, dictionary: &Dictionary) -> Vec<bool> {
         let mut marks = vec![false; dictionary.len()];
-        let folded = self.like.as_ref().and_then(|like| Some(Sought::Folded(like.folded()?, like.core())));
+        let folded = self.like.as_ref().and_then(Sought::in_any_case);
         let sought = match self.ci {
             false => Some(Sought::contains(&self.spelled)),
             true => folded,

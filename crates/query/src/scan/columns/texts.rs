@@ -5,7 +5,7 @@ use crate::ast::Comparison;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::{Dictionary, is_plain};
 use crate::error::ExecError;
-use crate::expr::{Expr, LikeForm};
+use crate::expr::{Expr, Like, LikeForm};
 use crate::value::{Value, json};
 use memchr::memmem;
 use tamias_json::Isa;
@@ -15,7 +15,7 @@ use tamias_json::search::Needle;
 pub(super) enum Sought<'e> {
     Contains(Box<memmem::Finder<'e>>),
     /// A text of ASCII in any case; and what is found wherever that is, also where other characters stand for its letters.
-    Folded(&'e Needle, Option<&'e Needle>),
+    Folded(Box<Needle>, Option<Box<Needle>>),
     /// With the quote before them.
     Prefix(Vec<u8>),
     /// With the quote behind them.
@@ -38,22 +38,27 @@ impl Sought<'_> {
         Sought::Contains(Box::new(memmem::Finder::new(bytes)))
     }
 
+    /// Strings with a text in them whatever the case of letters, if a pattern asks for that and it can be searched for.
+    pub(super) fn in_any_case<'e>(pattern: &Like) -> Option<Sought<'e>> {
+        let needle = |text: &str| Needle::folded(text.as_bytes()).map(Box::new);
+        Some(Sought::Folded(needle(pattern.folded()?)?, pattern.core().and_then(needle)))
+    }
+
     /// The expression whose strings a condition is about, what it asks for, and whether it asks for all others.
     fn of(expr: &Expr) -> Option<(&Expr, Sought<'_>, bool)> {
         match expr {
             Expr::Match { left, pattern } => Some((left, Sought::contains(pattern.literal_bytes()?), false)),
             Expr::Like { left, pattern, negated } => {
-                let sought = match (pattern.form(), pattern.folded()) {
-                    (LikeForm::Contains(text), _) => Sought::contains(text),
-                    (LikeForm::Prefix(text), _) => {
+                let sought = match pattern.form() {
+                    LikeForm::Contains(text) => Sought::contains(text),
+                    LikeForm::Prefix(text) => {
                         let mut prefix = spelled(text)?;
                         prefix.pop();
                         Sought::Prefix(prefix)
                     }
-                    (LikeForm::Suffix(text), _) => Sought::Suffix(spelled(text)?.split_off(1)),
-                    (LikeForm::Exact(text), _) => Sought::AnyOf(vec![spelled(text)?]),
-                    (LikeForm::Other, Some(folded)) => Sought::Folded(folded, pattern.core()),
-                    (LikeForm::Other, None) => return None,
+                    LikeForm::Suffix(text) => Sought::Suffix(spelled(text)?.split_off(1)),
+                    LikeForm::Exact(text) => Sought::AnyOf(vec![spelled(text)?]),
+                    LikeForm::Other => Sought::in_any_case(pattern)?,
                 };
                 Some((left, sought, *negated))
             }

@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::ops::Range;
 use std::time::Duration;
 
+use tamias::{Batch, EventFormat, Layout, Options, Store};
 use tamias_json::{Map, Offsets};
 use tamias_testdata::{DATA_SETS, Generator, data_set};
 
@@ -46,6 +47,34 @@ impl Set {
     pub fn mean(&self) -> usize {
         self.bytes.len() / self.spans.len().max(1)
     }
+}
+
+/// A store in a folder that is removed with it.
+#[derive(Debug)]
+pub struct Stored {
+    /// The store, all of it sealed.
+    pub store: Store,
+    _folder: tempfile::TempDir,
+}
+
+/// So many generated events, stored in segments of a layout.
+#[must_use]
+pub fn stored(events: u64, segments: Layout) -> Stored {
+    const BATCH: usize = 10_000;
+    let folder = tempfile::tempdir().expect("a folder for the store");
+    let store =
+        Store::open_with(folder.path(), Options { segments, ..Options::default() }).expect("a new store");
+    let (mut generator, mut event, mut batch) = (Generator::new(7, events), Vec::new(), Batch::new());
+    while generator.write_next(&mut event) {
+        batch.push(event.trim_ascii_end(), &EventFormat::clef()).expect("a generated event is valid");
+        event.clear();
+        if batch.len() == BATCH {
+            store.append_batch(&mut batch).expect("events are stored");
+        }
+    }
+    store.append_batch(&mut batch).expect("events are stored");
+    store.seal().expect("events are sealed");
+    Stored { store, _folder: folder }
 }
 
 /// The real sets that are at hand, then the generated ones.

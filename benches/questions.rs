@@ -6,15 +6,13 @@
 
 use std::hint::black_box;
 use std::process::ExitCode;
-use tamias::{Batch, EventFormat, Layout, Options, Query, RunOptions, Store};
-use tamias_benches::{Contender, geometric_mean, take_turns};
-use tamias_testdata::Generator;
+use tamias::{Layout, Query, RunOptions, Store};
+use tamias_benches::{Contender, geometric_mean, stored, take_turns};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const EVENTS: u64 = 200_000;
-const BATCH: usize = 10_000;
 const ROUNDS: usize = 15;
 
 /// The questions that other engines are asked as well: a line each, its name, then ours, then theirs.
@@ -47,7 +45,8 @@ const GUARDS: [(&str, f64); 22] = [
 ];
 
 fn main() -> ExitCode {
-    let [columns, text] = [Layout::Columns, Layout::Text].map(stored);
+    let [columns, text] = [Layout::Columns, Layout::Text].map(|segments| stored(EVENTS, segments));
+    let (columns, text) = (&columns.store, &text.store);
     println!("{EVENTS} generated events; times are processor time, least of {ROUNDS}\n");
     println!(
         "| question | columns, ms | plain path over text, ms | times as fast | guard |\n|---|---|---|---|---|"
@@ -58,10 +57,10 @@ fn main() -> ExitCode {
         let mut fields = line.split('\t');
         assert_eq!(fields.next(), Some(name), "guards are in the order of the questions");
         let query = Query::prepare(fields.next().expect("a question")).expect("a query");
-        assert_eq!(columns.answer(&query, false), text.answer(&query, true), "{name}");
+        assert_eq!(answer(columns, &query, false), answer(text, &query, true), "{name}");
         let mut contenders = [
-            Contender::new("columns", || columns.run(&query, false)),
-            Contender::new("plain", || text.run(&query, true)),
+            Contender::new("columns", || run(columns, &query, false)),
+            Contender::new("plain", || run(text, &query, true)),
         ];
         let times = take_turns(&mut contenders, ROUNDS);
         let [fast, plain] = [times[0], times[1]].map(|times| times.least.as_secs_f64());
@@ -81,45 +80,20 @@ fn main() -> ExitCode {
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// A store in a folder that is removed with it.
-struct Stored {
-    store: Store,
-    _folder: tempfile::TempDir,
+fn rows(store: &Store, query: &Query, plain: bool) -> tamias::Rows {
+    store.run_with(query, RunOptions { plain, ..RunOptions::default() }).expect("a snapshot")
 }
 
-fn stored(segments: Layout) -> Stored {
-    let folder = tempfile::tempdir().expect("a folder for the store");
-    let store =
-        Store::open_with(folder.path(), Options { segments, ..Options::default() }).expect("a new store");
-    let (mut generator, mut event, mut batch) = (Generator::new(7, EVENTS), Vec::new(), Batch::new());
-    while generator.write_next(&mut event) {
-        batch.push(event.trim_ascii_end(), &EventFormat::clef()).expect("a generated event is valid");
-        event.clear();
-        if batch.len() == BATCH {
-            store.append_batch(&mut batch).expect("events are stored");
-        }
-    }
-    store.append_batch(&mut batch).expect("events are stored");
-    store.seal().expect("events are sealed");
-    Stored { store, _folder: folder }
+/// All rows, as text that can be compared.
+fn answer(store: &Store, query: &Query, plain: bool) -> Vec<String> {
+    rows(store, query, plain).map(|row| format!("{:?}", row.expect("a row"))).collect()
 }
 
-impl Stored {
-    fn rows(&self, query: &Query, plain: bool) -> tamias::Rows {
-        self.store.run_with(query, RunOptions { plain, ..RunOptions::default() }).expect("a snapshot")
+/// All rows, each cell looked at.
+fn run(store: &Store, query: &Query, plain: bool) -> usize {
+    let (mut rows, mut bytes) = (rows(store, query, plain), 0);
+    while let Some(row) = rows.next_row().expect("a row") {
+        bytes += row.cells().map(|cell| cell.json().map_or(0, <[u8]>::len)).sum::<usize>();
     }
-
-    /// All rows, as text that can be compared.
-    fn answer(&self, query: &Query, plain: bool) -> Vec<String> {
-        self.rows(query, plain).map(|row| format!("{:?}", row.expect("a row"))).collect()
-    }
-
-    /// All rows, each cell looked at.
-    fn run(&self, query: &Query, plain: bool) -> usize {
-        let (mut rows, mut bytes) = (self.rows(query, plain), 0);
-        while let Some(row) = rows.next_row().expect("a row") {
-            bytes += row.cells().map(|cell| cell.json().map_or(0, <[u8]>::len)).sum::<usize>();
-        }
-        black_box(bytes)
-    }
+    black_box(bytes)
 }

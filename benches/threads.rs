@@ -9,14 +9,13 @@ use std::hint::black_box;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use tamias::{Batch, EventFormat, Layout, Options, Query, Rows, RunOptions, Store};
-use tamias_testdata::Generator;
+use tamias::{Layout, Query, Rows, RunOptions, Store};
+use tamias_benches::stored;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const EVENTS: u64 = 1_369_670;
-const BATCH: usize = 10_000;
 const ROUNDS: usize = 25;
 /// The most processor time of two threads together, that of one being 1.
 const GUARD: f64 = 1.15;
@@ -31,20 +30,8 @@ const QUERIES: [&str; 6] = [
 ];
 
 fn main() -> ExitCode {
-    let folder = tempfile::tempdir().expect("a folder for the store");
-    let store = Store::open_with(folder.path(), Options { segments: Layout::Text, ..Options::default() })
-        .expect("a new store");
-    let (mut generator, mut event, mut batch) = (Generator::new(7, EVENTS), Vec::new(), Batch::new());
-    while generator.write_next(&mut event) {
-        batch.push(event.trim_ascii_end(), &EventFormat::clef()).expect("a generated event is valid");
-        event.clear();
-        if batch.len() == BATCH {
-            store.append_batch(&mut batch).expect("events are stored");
-        }
-    }
-    store.append_batch(&mut batch).expect("events are stored");
-    store.seal().expect("events are sealed");
-
+    let stored = stored(EVENTS, Layout::Text);
+    let store = &stored.store;
     println!("{EVENTS} generated events; the least of {ROUNDS} runs\n");
     println!(
         "| query | one thread | two | times as fast | processor time | guard |\n|---|---|---|---|---|---|"
@@ -52,12 +39,12 @@ fn main() -> ExitCode {
     let mut failed = false;
     for text in QUERIES {
         let query = Query::prepare(text).expect("a query");
-        assert_same(&store, &query);
+        assert_same(store, &query);
         let mut least = [(Duration::MAX, Duration::MAX); 2];
         for _ in 0..ROUNDS {
             for (threads, least) in (1..).zip(&mut least) {
                 let (clock, processor) = (Instant::now(), processor_time());
-                black_box(consume(rows(&store, &query, threads)));
+                black_box(consume(rows(store, &query, threads)));
                 let (clock, processor) = (clock.elapsed(), processor_time().saturating_sub(processor));
                 *least = (least.0.min(clock), least.1.min(processor));
             }

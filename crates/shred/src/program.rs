@@ -130,55 +130,14 @@ impl Program {
         places: &Places,
         most: usize,
     ) -> Result<Program, DecodeError> {
-        let (mut layout, mut seen) = (Layout::default(), Seen::default());
-        let mut slots = Vec::new();
-        for (number, token) in tokens.iter().enumerate() {
-            let Token::Leaf(path, kind) = *token else { continue };
-            if !kind.has_slot() {
-                continue;
-            }
-            if kind == Leaf::Array {
-                let list = places.arrays.get(&path).ok_or(malformed("an array without a list"))?;
-                layout.push_list(*list, &mut seen);
-            } else {
-                let column =
-                    places.columns.get(&(path, kind)).ok_or(malformed("a value without a column"))?;
-                layout.push_column(*column, &mut seen);
-            }
-            if wanted.contains(&number) {
-                slots.push(layout.slots.last().copied());
-            }
-        }
-        let Literals { bytes, ends } = Literals::of(tokens, wanted, paths, most)?;
-        let starts = std::iter::once(0).chain(ends.iter().copied());
-        let slots = slots.into_iter().chain([None]);
-        let pieces =
-            starts.zip(&ends).zip(slots).map(|((start, end), slot)| Piece { literal: start..*end, slot });
-        Ok(Program { pieces: pieces.collect(), literals: bytes, layout })
-    }
-}
-
-/// What stands before each value of a shape that is found elsewhere, and after the last of them.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Literals {
-    pub(crate) bytes: Vec<u8>,
-    /// Where each ends.
-    pub(crate) ends: Vec<usize>,
-}
-
-impl Literals {
-    /// Those of the value of some tokens, a whole one.
-    pub(crate) fn of<K: AsRef<[u8]>>(
-        tokens: &[Token],
-        wanted: Range<usize>,
-        paths: &Paths<K>,
-        most: usize,
-    ) -> Result<Literals, DecodeError> {
-        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        let mut program = Program { literals: Vec::new(), pieces: Vec::new(), layout: Layout::default() };
+        let mut seen = Seen::default();
+        let mut start = 0;
         // The objects that are open, and whether they have members already.
         let mut open: Vec<(u32, bool)> = Vec::new();
         for (number, token) in tokens.iter().enumerate() {
             let is_wanted = wanted.contains(&number);
+            let literals = &mut program.literals;
             if let (Some((object, some)), Some(path)) = (open.last_mut(), token.path()) {
                 let Some((parent, Step::Key(key))) = paths.step(path) else {
                     return Err(malformed("a member without a key"));
@@ -189,31 +148,43 @@ impl Literals {
                 let comes_after = std::mem::replace(some, true);
                 if is_wanted && number > wanted.start {
                     if comes_after {
-                        bytes.push(b',');
+                        literals.push(b',');
                     }
-                    bytes.push(b'"');
-                    bytes.extend_from_slice(key.as_ref());
-                    bytes.extend_from_slice(b"\":");
+                    literals.push(b'"');
+                    literals.extend_from_slice(key);
+                    literals.extend_from_slice(b"\":");
                 }
             }
             let text = if is_wanted { literal_of(*token) } else { "" };
-            bytes.extend_from_slice(text.as_bytes());
-            if bytes.len() > most {
+            literals.extend_from_slice(text.as_bytes());
+            if literals.len() > most {
                 return Err(malformed("shapes longer than the documents"));
             }
             match *token {
                 Token::Open(path) => open.push((path, false)),
                 Token::Close => drop(open.pop()),
-                Token::Leaf(_, kind) if is_wanted && kind.has_slot() => {
-                    ends.push(bytes.len());
-                    // The quote behind a string is the one before it.
-                    bytes.extend_from_slice(text.as_bytes());
+                Token::Leaf(_, Leaf::True | Leaf::False | Leaf::Null) => {}
+                Token::Leaf(path, kind) => {
+                    if kind == Leaf::Array {
+                        let list = places.arrays.get(&path).ok_or(malformed("an array without a list"))?;
+                        program.layout.push_list(*list, &mut seen);
+                    } else {
+                        let column =
+                            places.columns.get(&(path, kind)).ok_or(malformed("a value without a column"))?;
+                        program.layout.push_column(*column, &mut seen);
+                    }
+                    if is_wanted {
+                        let literal = start..literals.len();
+                        start = literals.len();
+                        // The quote behind a string is the one before it.
+                        literals.extend_from_slice(text.as_bytes());
+                        program.pieces.push(Piece { literal, slot: program.layout.slots.last().copied() });
+                    }
                 }
-                Token::Leaf(..) => {}
             }
         }
-        ends.push(bytes.len());
-        Ok(Literals { bytes, ends })
+        program.pieces.push(Piece { literal: start..program.literals.len(), slot: None });
+        Ok(program)
     }
 }
 

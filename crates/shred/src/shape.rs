@@ -44,12 +44,7 @@ impl Leaf {
 
     /// Whether values of this kind stand in a column.
     pub(crate) fn has_column(self) -> bool {
-        self.has_slot() && self != Leaf::Array
-    }
-
-    /// Whether a value of this kind is more than its kind.
-    pub(crate) fn has_slot(self) -> bool {
-        !matches!(self, Leaf::True | Leaf::False | Leaf::Null)
+        !matches!(self, Leaf::Array | Leaf::True | Leaf::False | Leaf::Null)
     }
 }
 

@@ -15,8 +15,8 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    fn array(entry: usize, from: usize, to: usize) -> Found {
-        Found { from: from as u32, to: to as u32, value: FoundValue::Array { entry } }
+    fn array(entry: usize) -> Found {
+        Found { from: 0, to: 0, value: FoundValue::Array { entry } }
     }
 
     /// What stands between two places, as text.
@@ -89,8 +89,7 @@ impl<'d> Scanned<'d, '_> {
             return visitor.leaf(None, kind, found);
         }
         if self.bytes.get(first.end()) == Some(&b'[') {
-            let (from, to) = self.span(index);
-            return visitor.leaf(None, Leaf::Array, Some(Found::array(index, from, to)));
+            return visitor.leaf(None, Leaf::Array, Some(Found::array(index)));
         }
         visitor.open(None);
         let close = index + first.step() - 2;
@@ -107,11 +106,9 @@ impl<'d> Scanned<'d, '_> {
                 if byte == b'{' {
                     visitor.open(key);
                 } else {
-                    let opening = at - 1;
+                    visitor.leaf(key, Leaf::Array, Some(Found::array(at - 1)));
                     // On to what follows the closing bracket.
                     at += entry.step() - 2;
-                    let to = self.entries.get(at - 1).map_or(0, |close| close.end() + 1);
-                    visitor.leaf(key, Leaf::Array, Some(Found::array(opening, end, to)));
                 }
             } else {
                 if start < end {
@@ -143,19 +140,13 @@ impl<'d> Scanned<'d, '_> {
         }
     }
 
-    /// Where the text of a value begins and ends.
-    pub(crate) fn span(&self, index: usize) -> (usize, usize) {
-        let Some(entry) = self.entries.get(index) else { return (0, 0) };
-        if !entry.opens() {
-            return (entry.value(), entry.end());
-        }
-        let close = self.entries.get(index + entry.step() - 2).map_or(0, Entry::end);
-        (entry.end(), close + 1)
-    }
-
     /// The text of a value.
     pub(crate) fn whole(&self, index: usize) -> &'d [u8] {
-        let (from, to) = self.span(index);
-        self.slice(from, to)
+        let Some(entry) = self.entries.get(index) else { return &[] };
+        if !entry.opens() {
+            return self.slice(entry.value(), entry.end());
+        }
+        let close = self.entries.get(index + entry.step() - 2).map_or(0, Entry::end);
+        self.slice(entry.end(), close + 1)
     }
 }

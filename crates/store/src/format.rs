@@ -4,6 +4,7 @@
 //! All numbers are little-endian. A checksum is CRC-32 (IEEE, reflected, as in gzip). Those inside a file start from the checksum of
 //! that file's own header, so that bytes of one file are never taken for another's.
 
+mod envelope;
 #[cfg(test)]
 mod example;
 mod fields;
@@ -13,6 +14,7 @@ mod index;
 mod names;
 mod trailer;
 
+pub(crate) use envelope::{envelope, open_envelope};
 pub use fields::{
     ALIGNMENT, DOCUMENT_BYTES_MAX, FRAME_BYTES, HEADER_BYTES, Key, MANIFEST_BYTES_MAX, NUMBER_MAX,
     SOURCE_NAME_BYTES_MAX, VERSION, aligned, checksum, part,

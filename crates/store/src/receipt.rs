@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::error::{DeleteError, Failure, OpenError, Operation, ReadError};
-use crate::format::{Fields, Key, QUARANTINE_NAME, RECEIPTS_NAME, checksum};
+use crate::format::{Fields, Key, QUARANTINE_NAME, RECEIPTS_NAME, envelope, open_envelope};
 use crate::inventory;
 use crate::io::{Directory, Disk, NameKind, read_full_at, write_all_at};
 use crate::manifest::{decode_arrivals, encode_arrivals};
@@ -64,7 +64,7 @@ pub enum ReceiptCheck {
 }
 
 const MAGIC: [u8; 8] = *b"\x89TMrecpt";
-const VERSION: u64 = 1;
+const VERSION: u32 = 1;
 
 /// At most so many bytes of a receipt are read.
 const BYTES_MAX: u64 = 1 << 30;
@@ -217,9 +217,7 @@ impl Receipt {
     pub(crate) fn encode(&self, store: u128) -> Vec<u8> {
         let Receipt { began, ended, events, document_bytes, files, file_bytes, stays, quarantined, arrivals } =
             self;
-        let mut out = MAGIC.to_vec();
-        out.extend_from_slice(&VERSION.to_le_bytes());
-        out.extend_from_slice(&store.to_le_bytes());
+        let mut out = Vec::new();
         for field in [began, ended, events, document_bytes, files, file_bytes, quarantined] {
             out.extend_from_slice(&field.to_le_bytes());
         }
@@ -227,9 +225,7 @@ impl Receipt {
         out.extend_from_slice(&stays.below.to_le_bytes());
         out.extend_from_slice(&stays.hash);
         encode_arrivals(arrivals, &mut out);
-        let sum = checksum(0, &[&out]);
-        out.extend_from_slice(&sum.to_le_bytes());
-        out
+        envelope(MAGIC, VERSION, store, &out)
     }
 
     /// Any receipt, for tests.
@@ -252,15 +248,11 @@ impl Receipt {
     }
 
     pub(crate) fn decode(bytes: &[u8], store: u128) -> Option<Receipt> {
-        let (all, sum) = bytes.split_last_chunk::<4>()?;
-        let mut at = Fields(all);
-        let sound = checksum(0, &[all]) == u32::from_le_bytes(*sum)
-            && at.take() == Some(MAGIC)
-            && at.u64() == Some(VERSION)
-            && at.take().map(u128::from_le_bytes) == Some(store);
-        if !sound {
+        let (version, of, body) = open_envelope(MAGIC, bytes)?;
+        if (version, of) != (VERSION, store) {
             return None;
         }
+        let mut at = Fields(body);
         let (began, ended, events, document_bytes) = (at.u64()?, at.u64()?, at.u64()?, at.u64()?);
         let (files, file_bytes, quarantined) = (at.u64()?, at.u64()?, at.u64()?);
         let stays = Stays { events: at.u64()?, below: at.u64()?, hash: at.take()? };

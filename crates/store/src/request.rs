@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::deletion::{Deleted, Erased};
 use crate::error::{Failure, OpenError, Operation};
-use crate::format::{Fields, Key, REQUESTS_NAME, checksum, encode_key};
+use crate::format::{Fields, Key, REQUESTS_NAME, encode_key, envelope, open_envelope};
 use crate::hold;
 use crate::inventory;
 use crate::io::{Directory, Disk, Lock, LockKind, NameKind, read_full_at, write_all_at};
@@ -147,7 +147,7 @@ impl Asked {
             }
             Some(Request::Settings(settings)) => encode_settings(settings, &mut body),
         }
-        envelope(REQUEST_MAGIC, self.store, &body)
+        envelope(REQUEST_MAGIC, VERSION, self.store, &body)
     }
 
     /// Nothing where these bytes are no request.
@@ -219,7 +219,7 @@ pub(crate) fn encode_reply(store: u128, reply: &Result<Reply, String>) -> Vec<u8
         }
         Err(found) => body.extend_from_slice(found.as_bytes()),
     }
-    envelope(REPLY_MAGIC, store, &body)
+    envelope(REPLY_MAGIC, VERSION, store, &body)
 }
 
 /// Decodes a reply about files of this folder.
@@ -256,30 +256,6 @@ fn decode_reply(directory: &dyn Directory, bytes: &[u8]) -> Option<Result<Reply,
         }
         _ => None,
     }
-}
-
-/// Magic, version, the store's identity, the body, and the plain checksum of all that.
-fn envelope(magic: [u8; 8], store: u128, body: &[u8]) -> Vec<u8> {
-    let mut bytes = magic.to_vec();
-    bytes.extend_from_slice(&u64::from(VERSION).to_le_bytes());
-    bytes.extend_from_slice(&store.to_le_bytes());
-    bytes.extend_from_slice(body);
-    let sum = checksum(0, &[&bytes]);
-    bytes.extend_from_slice(&sum.to_le_bytes());
-    bytes
-}
-
-/// The version, the store and the body; nothing where the bytes are none of these files.
-fn open_envelope(magic: [u8; 8], bytes: &[u8]) -> Option<(u32, u128, &[u8])> {
-    let (all, sum) = bytes.split_last_chunk::<4>()?;
-    if checksum(0, &[all]) != u32::from_le_bytes(*sum) {
-        return None;
-    }
-    let mut at = Fields(all);
-    let found: [u8; 8] = at.take()?;
-    let version = u32::try_from(at.u64()?).ok()?;
-    let store = u128::from_le_bytes(at.take()?);
-    (found == magic).then_some((version, store, at.0))
 }
 
 /// The bytes of a file in the folder of requests.

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use crate::error::{Damage, OpenError};
-use crate::format::{Fields, SCRUB_NAME, checksum};
+use crate::format::{Fields, SCRUB_NAME, envelope, open_envelope};
 use crate::io::{Directory, read_full_at, write_all_at};
 use crate::settings;
 use crate::snapshot::Snapshot;
@@ -29,7 +29,7 @@ pub struct Scrub {
 }
 
 const MAGIC: [u8; 8] = *b"\x89TMscrub";
-const VERSION: u64 = 1;
+const VERSION: u32 = 1;
 
 /// Bytes of the file.
 const FILE_BYTES: usize = 84;
@@ -42,29 +42,25 @@ const PAUSE_MAX: Duration = Duration::from_millis(100);
 
 impl Scrub {
     fn encode(&self, store: u128) -> Vec<u8> {
-        let mut out = MAGIC.to_vec();
-        out.extend_from_slice(&VERSION.to_le_bytes());
-        out.extend_from_slice(&store.to_le_bytes());
         let ended = self.ended.unwrap_or(u64::MAX);
-        for field in [self.began, ended, self.bytes, self.damaged, self.next, self.until] {
-            out.extend_from_slice(&field.to_le_bytes());
-        }
-        let sum = checksum(0, &[&out]);
-        out.extend_from_slice(&sum.to_le_bytes());
-        out
+        let fields = [self.began, ended, self.bytes, self.damaged, self.next, self.until];
+        envelope(MAGIC, VERSION, store, fields.map(u64::to_le_bytes).as_flattened())
     }
 
     fn decode(bytes: &[u8], store: u128) -> Option<Scrub> {
-        let (all, sum) = bytes.split_last_chunk::<4>()?;
-        let mut at = Fields(all);
-        let sound = checksum(0, &[all]) == u32::from_le_bytes(*sum)
-            && at.take() == Some(MAGIC)
-            && at.u64() == Some(VERSION)
-            && at.take().map(u128::from_le_bytes) == Some(store);
+        let (version, of, body) = open_envelope(MAGIC, bytes)?;
+        let mut at = Fields(body);
         let (began, ended) = (at.u64()?, at.u64()?);
         let (bytes, damaged, next, until) = (at.u64()?, at.u64()?, at.u64()?, at.u64()?);
         let ended = (ended != u64::MAX).then_some(ended);
-        (sound && at.0.is_empty()).then_some(Scrub { began, ended, bytes, damaged, next, until })
+        ((version, of) == (VERSION, store) && at.0.is_empty()).then_some(Scrub {
+            began,
+            ended,
+            bytes,
+            damaged,
+            next,
+            until,
+        })
     }
 
     /// What the store remembers; nothing where it was never scrubbed, or that is lost.

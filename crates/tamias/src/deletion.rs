@@ -34,6 +34,55 @@ pub enum DeleteError {
     Store(#[from] tamias_store::DeleteError),
 }
 
+/// Deletes what `matching` finds, at most `round` events at a time, until it finds no more: for programs that let another process delete and erase, as
+/// [`Store::delete`] does by itself. Once a million events are deleted and not erased, they are erased before more are deleted. What is found and not deleted, twice
+/// in a row, is told as missed.
+///
+/// ```
+/// use tamias::{Deleted, delete_in_rounds};
+///
+/// let events = std::cell::RefCell::new(vec![1, 2, 3, 4, 5]);
+/// let matching = |most| Ok(events.borrow().iter().copied().take(most).collect());
+/// let delete = |found: &[i32]| {
+///     events.borrow_mut().retain(|event| !found.contains(event));
+///     Ok(Deleted { events: found.len() as u64, missed: 0 })
+/// };
+/// assert_eq!(delete_in_rounds::<_, std::io::Error>(2, matching, delete, || Ok(()))?.events, 5);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// The first one that any of these gives. What was deleted before stays so.
+pub fn delete_in_rounds<Id: PartialEq, E>(
+    round: usize,
+    mut matching: impl FnMut(usize) -> Result<Vec<Id>, E>,
+    mut delete: impl FnMut(&[Id]) -> Result<Deleted, E>,
+    mut erase: impl FnMut() -> Result<(), E>,
+) -> Result<Deleted, E> {
+    let (mut all, mut unerased, mut left) = (Deleted::default(), 0, Vec::new());
+    loop {
+        let ids = matching(round)?;
+        let is_last = ids.len() < round;
+        let Deleted { events, missed } = delete(&ids)?;
+        all.events += events;
+        unerased += events;
+        if is_last && missed == 0 {
+            return Ok(all);
+        }
+        if events == 0 {
+            // Somebody else has deleted them, or they lie where nothing can be deleted, and are met again.
+            if left == ids {
+                return Ok(Deleted { missed, ..all });
+            }
+            left = ids;
+        }
+        if unerased >= UNERASED_MAX {
+            erase()?;
+            unerased = 0;
+        }
+    }
+}
+
 impl Store {
     /// Deletes the events that meet a condition, as behind `where` in a query. When this returns they are gone from all answers; [`erase`](Store::erase) takes
     /// them out of the files. Of more than a million the first ones are erased on the way. Snapshots that were taken before still have them; what is stored
@@ -55,28 +104,8 @@ impl Store {
     /// Where the condition is malformed, the store is open for reading only or damaged where it matters, or cannot be read or written. What was deleted before
     /// stays so.
     pub fn delete(&self, condition: &str) -> Result<Deleted, DeleteError> {
-        let (mut all, mut unerased, mut left) = (Deleted::default(), 0, Vec::new());
-        loop {
-            let ids = self.matching(condition, &Parameters::new(), ROUND)?;
-            let is_last = ids.len() < ROUND;
-            let Deleted { events, missed } = self.delete_events(&ids)?;
-            all.events += events;
-            unerased += events;
-            if is_last && missed == 0 {
-                return Ok(all);
-            }
-            if events == 0 {
-                // Somebody else has deleted them, or they lie where nothing can be deleted, and are met again.
-                if left == ids {
-                    return Ok(Deleted { missed, ..all });
-                }
-                left = ids;
-            }
-            if unerased >= UNERASED_MAX {
-                self.erase()?;
-                unerased = 0;
-            }
-        }
+        let matching = |events_max| self.matching(condition, &Parameters::new(), events_max);
+        delete_in_rounds(ROUND, matching, |ids| self.delete_events(ids), || self.erase().map(drop))
     }
 
     /// The events that meet a condition, as behind `where` in a query: so many at most.

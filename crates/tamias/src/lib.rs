@@ -57,7 +57,7 @@ mod upkeep;
 
 pub use damage::{Damage, LeftOut, ReadError, RegainedFile, Repair, RepairedFile};
 pub use deep::Contradiction;
-pub use deletion::DeleteError;
+pub use deletion::{DeleteError, delete_in_rounds};
 pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
 pub use housekeeping::{HistoryEntry, Housekeeping};
 pub use ingest::{Batch, EventFormat, Rejection};

@@ -1,6 +1,9 @@
 //! `benchtool delete`
 
-use tamias::{DELETED_MAX, Deleted, Erased, Options, Parameters, Reply, Request, Statement, Store};
+use tamias::{
+    DELETED_MAX, Deleted, Erased, EventId, Options, Parameters, Reply, Request, Statement, Store,
+    delete_in_rounds,
+};
 
 use crate::cli::DeleteArgs;
 use crate::commands::receipts::text;
@@ -8,9 +11,6 @@ use crate::commands::{asked, existing, query};
 use crate::failure::Failure;
 use crate::output;
 use crate::units::printable;
-
-/// So many deleted events lead to erasing before more are deleted.
-const UNERASED_MAX: u64 = 1_000_000;
 
 pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     let mut parameters = Parameters::new();
@@ -62,34 +62,18 @@ fn count(args: &DeleteArgs, condition: &str, parameters: &Parameters) -> Result<
 
 /// Deletes what meets the condition, some at a time, or lets the process do it that writes.
 fn delete(args: &DeleteArgs, condition: &str, parameters: &Parameters) -> Result<Deleted, Failure> {
-    let (mut all, mut unerased, mut left) = (Deleted::default(), 0, Vec::new());
-    loop {
-        let ids = Store::open_read_only(&args.store)?.matching(condition, parameters, DELETED_MAX)?;
-        let is_last = ids.len() < DELETED_MAX;
+    let matching =
+        |events_max| Ok(Store::open_read_only(&args.store)?.matching(condition, parameters, events_max)?);
+    let delete = |ids: &[EventId]| {
         if ids.is_empty() {
-            return Ok(all);
+            return Ok(Deleted::default());
         }
-        let Deleted { events, missed } = match asked(&args.store, Request::Delete(ids.clone()))? {
-            Some(Reply::Deleted(deleted)) => deleted,
-            _ => existing(&args.store, quiet(args))?.delete_events(&ids)?,
-        };
-        all.events += events;
-        unerased += events;
-        if is_last && missed == 0 {
-            return Ok(all);
+        match asked(&args.store, Request::Delete(ids.to_vec()))? {
+            Some(Reply::Deleted(deleted)) => Ok(deleted),
+            _ => Ok(existing(&args.store, quiet(args))?.delete_events(ids)?),
         }
-        if events == 0 {
-            // Somebody else has deleted them, or they lie where nothing can be deleted, and are met again.
-            if left == ids {
-                return Ok(Deleted { missed, ..all });
-            }
-            left = ids;
-        }
-        if unerased >= UNERASED_MAX {
-            erase(args)?;
-            unerased = 0;
-        }
-    }
+    };
+    delete_in_rounds(DELETED_MAX, matching, delete, || erase(args).map(drop))
 }
 
 fn erase(args: &DeleteArgs) -> Result<Erased, Failure> {

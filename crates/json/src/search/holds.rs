@@ -33,11 +33,7 @@ impl Documents<'_> {
         matches.clear();
         matches.resize(self.len(), Match::No);
         isa.run(Holds { key, documents: *self, held, found, values, matches });
-        for index in &found.crowded {
-            if let Some(answer @ Match::No) = matches.get_mut(*index as usize) {
-                *answer = Match::Maybe;
-            }
-        }
+        found.doubt_crowded(matches);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where a needle was found, document by document.
 
+use super::answers::Match;
 use super::documents::Documents;
 use std::ops::Range;
 use tamias_simd::Vector;
@@ -17,6 +18,15 @@ impl Occurrences {
     pub(super) fn clear(&mut self) {
         self.offsets.clear();
         self.crowded.clear();
+    }
+
+    /// Of crowded documents no is no sure answer: not all of their occurrences were looked at.
+    pub(super) fn doubt_crowded(&self, matches: &mut [Match]) {
+        for index in &self.crowded {
+            if let Some(answer @ Match::No) = matches.get_mut(*index as usize) {
+                *answer = Match::Maybe;
+            }
+        }
     }
 
     /// Which of them lie in each of the documents that have any: the document's index, and the range of their numbers.

@@ -16,11 +16,7 @@ impl Documents<'_> {
         matches.clear();
         matches.resize(self.len(), Match::No);
         isa.run(HaveText { documents: *self, needle: needle.bytes(), found, matches });
-        for index in &found.crowded {
-            if let Some(answer @ Match::No) = matches.get_mut(*index as usize) {
-                *answer = Match::Maybe;
-            }
-        }
+        found.doubt_crowded(matches);
     }
 }
 

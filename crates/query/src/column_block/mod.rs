@@ -111,7 +111,7 @@ const GROUP_SHARE: usize = 3;
 const PATH_BYTES: usize = 128;
 
 /// So many documents are put together one by one. HEURISTIC: one takes a fiftieth of what all of a block take.
-const FEW_DOCUMENTS: usize = 32;
+pub(crate) const FEW_DOCUMENTS: usize = 32;
 
 impl ColumnBlock {
     /// A block by its directory, which is read at once, and its frames, which are read when they are needed. Takes time and memory linear in the

@@ -342,13 +342,8 @@ impl<'n> Analysis<'n> {
     fn said(&mut self, text: Option<&Expr>) -> Form {
         let Some(Expr::Constant(Value::Text(text))) = text else { return Form::Opaque };
         let text = text.text();
-        // What reads as U+FFFD may be stored as the escape of a lone surrogate.
-        if text.len() < MENTION_BYTES_MIN || text.contains('\u{FFFD}') {
-            return Form::Opaque;
-        }
-        let mut stored = Vec::new();
-        write_json_string(&text, &mut stored);
-        let inner = stored.strip_prefix(b"\"").and_then(|stored| stored.strip_suffix(b"\""));
+        let stored = quoted(&text).filter(|_| text.len() >= MENTION_BYTES_MIN);
+        let inner = stored.as_deref().and_then(|stored| stored.strip_prefix(b"\"")?.strip_suffix(b"\""));
         match inner.and_then(|inner| self.needle(inner)) {
             Some(needle) => Form::Sought(Sought::Said { needle }),
             None => Form::Opaque,

@@ -2,20 +2,17 @@
 //! columns at once, which spares them.
 
 use super::evaluate::{Evaluator, Mask};
-use super::texts::Sought;
+use super::texts::{Sought, spelled};
 use crate::chunk::value_of;
-use crate::column_block::{Coded, ColumnError, PathColumn};
+use crate::column_block::{Coded, ColumnError, FEW_DOCUMENTS, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
 use crate::expr::{Expr, Like};
 use crate::functions::any_string_has;
-use crate::value::{Value, json};
+use crate::value::Value;
 
 /// Of a block with more keys, documents are put together: each key takes memory for every row.
 const KEYS_MAX: usize = 256;
-
-/// Documents of so few rows are sooner put together than all columns are read.
-const FEW_ROWS: usize = 32;
 
 /// A text that any string of an event may have in it.
 struct Said {
@@ -29,17 +26,12 @@ struct Said {
 impl Said {
     fn of(expr: &Expr) -> Option<Said> {
         let Expr::Call { function, arguments, ci } = expr else { return None };
-        let ("HasText", [_, Expr::Constant(value @ Value::Text(text))]) =
-            (function.name, arguments.as_slice())
+        let ("HasText", [_, Expr::Constant(Value::Text(text))]) = (function.name, arguments.as_slice())
         else {
             return None;
         };
         let text = text.text().into_owned();
-        // That may be stored as what is no text and reads so.
-        if text.contains(char::REPLACEMENT_CHARACTER) {
-            return None;
-        }
-        let spelled = json(value)?.strip_prefix(b"\"")?.strip_suffix(b"\"")?.to_vec();
+        let spelled = spelled(&text)?.strip_prefix(b"\"")?.strip_suffix(b"\"")?.to_vec();
         let like = ci.then(|| Like::containing(&text)).flatten();
         Some(Said { text, spelled, ci: *ci, like })
     }
@@ -86,7 +78,8 @@ impl Evaluator<'_> {
     /// Of each row whether any string of its event has a text in it; none for another expression, or where documents tell it sooner.
     pub(super) fn test_said(&self, expr: &Expr, within: Option<&Mask>) -> Result<Option<Mask>, ExecError> {
         let Some(said) = Said::of(expr) else { return Ok(None) };
-        let are_few = |mask: &Mask| mask.iter().filter(|row| **row).take(FEW_ROWS + 1).count() <= FEW_ROWS;
+        // Their documents are sooner put together than all columns are read.
+        let are_few = |mask: &Mask| mask.iter().filter(|row| **row).nth(FEW_DOCUMENTS).is_none();
         let Some(keys) =
             self.block.keys().filter(|keys| keys.len() <= KEYS_MAX && !within.is_some_and(are_few))
         else {

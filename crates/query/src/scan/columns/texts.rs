@@ -25,7 +25,7 @@ pub(super) enum Sought<'e> {
 }
 
 /// A string as it is stored; none where it may be stored as what is no text and reads as this.
-fn spelled(text: &str) -> Option<Vec<u8>> {
+pub(super) fn spelled(text: &str) -> Option<Vec<u8>> {
     json(&Value::from(text)).filter(|_| !text.contains(char::REPLACEMENT_CHARACTER))
 }
 

@@ -221,14 +221,7 @@ impl Regained {
         })?;
         regained.damage = log_damage(directory, stray.number, &log);
         if let Some(rest) = log.rest(directory)? {
-            regained.damage.push(Damage {
-                file: directory.path(&stray.name()),
-                bytes: rest.bytes,
-                part: None,
-                keys: None,
-                events: None,
-                found: "no whole batch begins there: one that was never acknowledged, or one that is damaged",
-            });
+            regained.damage.push(Damage::of_rest(directory.path(&stray.name()), rest.bytes));
         }
         regained.rest.sort_unstable_by_key(|(key, _)| *key);
         Ok(regained)

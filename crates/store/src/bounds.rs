@@ -104,7 +104,7 @@ impl Inner {
         if retire::sweep(directory, &writer.manifest) {
             return true;
         }
-        if !oldest.frees_its_room(directory) {
+        if !oldest.frees_its_room(directory, &writer.manifest) {
             return false;
         }
         let mut manifest = writer.manifest.clone();

@@ -144,6 +144,12 @@ pub struct DamagedPart {
 const NAMES_SHOWN_MAX: usize = 12;
 
 impl Damage {
+    /// Of what follows the last batch of a log that counts.
+    pub(crate) fn of_rest(file: PathBuf, bytes: Range<u64>) -> Damage {
+        let found = "no whole batch begins there: one that was never acknowledged, or one that is damaged";
+        Damage { file, bytes, part: None, keys: None, events: None, found }
+    }
+
     /// Writes which part is damaged and what it holds, in parentheses after a space; nothing where that is not known.
     pub fn fmt_part(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(DamagedPart { name, holds }) = self.part.as_deref() else { return Ok(()) };

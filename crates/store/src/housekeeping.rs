@@ -40,7 +40,7 @@ pub struct Housekeeping {
 
 impl Housekeeping {
     pub(crate) fn of(directory: &dyn Directory, manifest: &Manifest) -> Result<Housekeeping, Failure> {
-        let usage = Usage::of(directory, manifest)?;
+        let usage = Usage::of_all(directory, manifest)?;
         let Manifest { settings, history, traffic, erasing, .. } = manifest;
         let scrub = Scrub::read(directory, manifest.store);
         let unerased = erasing.as_ref().map_or(0, |erasing| erasing.arrivals.len());

@@ -1,11 +1,12 @@
 //! What lies in the folder: which manifest counts, and what no manifest names.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::PathBuf;
 
 use crate::error::{Failure, OpenError, Operation};
 use crate::format::{
-    FileKind, Header, LOCK_NAME, QUARANTINE_NAME, RECEIPTS_NAME, REQUESTS_NAME, SCRUB_NAME, SPARE_NAME,
+    FileKind, Header, LOCK_NAME, NUMBER_MAX, QUARANTINE_NAME, RECEIPTS_NAME, REQUESTS_NAME, SCRUB_NAME, SPARE_NAME,
     VERSION, WRITER_NAME, parse_unfinished,
 };
 use crate::io::{Directory, NameKind};
@@ -45,13 +46,21 @@ pub(crate) fn next_manifest(names: &[String], current: u64) -> u64 {
 }
 
 /// The number for the next log or segment. Those of files that a crash left unnamed are not used again, so that a reader cannot take
-/// one file for another.
+/// one file for another. Fails where a name, of a manifest too, leaves no numbers for more files: no store comes to that by itself.
 pub(crate) fn next_file(directory: &dyn Directory, manifest: &Manifest) -> Result<u64, Failure> {
     let names = list(directory)?;
-    let numbers = names.iter().filter_map(|name| FileKind::parse(name).or_else(|| parse_unfinished(name)));
-    let used =
-        numbers.filter(|(kind, _)| *kind != FileKind::Manifest).map(|(_, number)| number).max().unwrap_or(0);
-    Ok(manifest.next_file.max(used.saturating_add(1)))
+    let mut next = manifest.next_file;
+    for name in &names {
+        let Some((kind, number)) = FileKind::parse(name).or_else(|| parse_unfinished(name)) else { continue };
+        if number >= NUMBER_MAX / 2 {
+            let used_up = io::Error::other("its number leaves none for later files; move it out of the store");
+            return Err(Failure::during(directory, name, Operation::Open)(used_up));
+        }
+        if kind != FileKind::Manifest {
+            next = next.max(number + 1);
+        }
+    }
+    Ok(next)
 }
 
 /// Which manifest counts, as seen from one that counted before.
@@ -192,13 +201,13 @@ impl Found {
         names: &[String],
         manifest: &Manifest,
     ) -> Option<u64> {
-        let newer = self.damaged.iter().filter(|(number, store)| {
-            *number > manifest.number && store.is_none_or(|store| store == manifest.store)
+        let mut newer = self.damaged.iter().filter(|(number, _)| *number > manifest.number);
+        let newer = newer.find(|(_, store)| match store {
+            Some(store) => *store == manifest.store,
+            // It may be anything: where the rest fits together it does not count.
+            None => !is_complete(directory, names, manifest),
         });
-        let (number, store) = newer.copied().next()?;
-        // One that does not even say whose it is may be anything: where the rest fits together it does not count.
-        let stray = store.is_none() && is_complete(directory, names, manifest);
-        (!stray).then_some(number)
+        newer.map(|(number, _)| *number)
     }
 }
 
@@ -212,17 +221,20 @@ fn is_at_home(directory: &dyn Directory, manifest: &Manifest) -> bool {
     })
 }
 
-/// Whether all files are here that the manifest names, and none of them is shorter than it says.
-pub(crate) fn has_all_files(directory: &dyn Directory, manifest: &Manifest) -> bool {
+/// The highest number of a file that the manifest names and that is not here, or shorter than it says. Files are made from such of lower
+/// numbers only. Looks at each file.
+pub(crate) fn newest_missing(directory: &dyn Directory, manifest: &Manifest) -> Option<u64> {
     let length = |name: &str| match directory.kind(name) {
         Ok(Some(NameKind::File(length))) => Some(length),
         _ => None,
     };
-    let logs = manifest.logs.iter().map(|log| (FileKind::Log.name(log.number), log.length));
-    let segments = manifest.segments.iter().map(|entry| (entry.name(), entry.file_bytes));
-    logs.chain(segments).all(|(name, least)| {
-        length(&name).or_else(|| length(&format!("{name}.tmp"))).is_some_and(|length| length >= least)
-    })
+    let logs = manifest.logs.iter().map(|log| (log.number, FileKind::Log.name(log.number), log.length));
+    let segments = manifest.segments.iter().map(|entry| (entry.number, entry.name(), entry.file_bytes));
+    let missing = logs.chain(segments).filter(|(_, name, least)| {
+        let length = length(name).or_else(|| length(&format!("{name}.tmp")));
+        length.is_none_or(|length| length < *least)
+    });
+    missing.map(|(number, _, _)| number).max()
 }
 
 /// Whether all files are here that the manifest names, and none that only a later one can have named.
@@ -307,7 +319,7 @@ impl Usage {
         [segments, logs, manifests, unfinished].into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Looks at each file of a folder in which this manifest counts.
+    /// Looks at each file of a folder in which this manifest counts, but not at the quarantine.
     pub(crate) fn of(directory: &dyn Directory, manifest: &Manifest) -> Result<Usage, Failure> {
         let segments = manifest.segments.iter().map(|entry| entry.file_bytes).fold(0, u64::saturating_add);
         let mut usage = Usage { segments, ..Usage::default() };
@@ -316,12 +328,21 @@ impl Usage {
             // What is gone by now takes no room.
             let bytes = bytes_of(directory, &name);
             let sum = match (FileKind::parse(&name), parse_unfinished(&name)) {
-                (Some((FileKind::Manifest, _)), _) => &mut usage.manifests,
+                (Some((FileKind::Manifest, _)), _)
+                    if name == manifest.name() || manifest.retired.contains(&name) =>
+                {
+                    &mut usage.manifests
+                }
                 (Some((FileKind::Segment, _)), _) if live.contains(&name) => continue,
                 (Some(_), _) if live.contains(&name) => &mut usage.logs,
                 (Some(_), _) if manifest.retired.contains(&name) => &mut usage.retired,
                 (Some(_), _) => &mut usage.unnamed,
-                (None, Some((kind, number))) if !live.contains(&kind.name(number)) => &mut usage.unfinished,
+                (None, Some((kind, number))) if !live.contains(&kind.name(number)) => {
+                    match retire::belongs(directory, &name, kind) {
+                        Some(store) if store == manifest.store => &mut usage.unfinished,
+                        _ => &mut usage.unnamed,
+                    }
+                }
                 (None, Some((FileKind::Log, _))) => &mut usage.logs,
                 (None, Some(_)) => continue,
                 (None, None) if name == SPARE_NAME => &mut usage.manifests,
@@ -329,6 +350,12 @@ impl Usage {
             };
             *sum = sum.saturating_add(bytes);
         }
+        Ok(usage)
+    }
+
+    /// The same with the quarantine.
+    pub(crate) fn of_all(directory: &dyn Directory, manifest: &Manifest) -> Result<Usage, Failure> {
+        let mut usage = Usage::of(directory, manifest)?;
         if let Ok(Some(NameKind::Folder)) = directory.kind(QUARANTINE_NAME) {
             let fail = |operation| Failure::during(directory, QUARANTINE_NAME, operation);
             let quarantine = directory.folder(QUARANTINE_NAME).map_err(fail(Operation::Open))?;

@@ -98,6 +98,10 @@ impl Manifest {
             // Nobody could read it: as many deleted events as that are erased first.
             return Err(fail(Operation::Write)(io::ErrorKind::FileTooLarge.into()));
         }
+        if FileKind::parse(&name).is_none() || Manifest::decode(self.number, &bytes).is_err() {
+            let unreadable = io::Error::other("nobody could read it; repair the store");
+            return Err(fail(Operation::Write)(unreadable));
+        }
         let written = write_new(directory, &unfinished, &bytes).or_else(|failure| {
             if failure.operation != Operation::Create {
                 let _ = directory.remove(&unfinished);

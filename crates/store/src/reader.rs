@@ -389,11 +389,8 @@ impl Held {
 
     /// Takes in the batches that have come since the last time, as far as they were seen.
     fn read_on(&mut self, directory: &dyn Directory, block_bytes: usize) -> Result<(), OpenError> {
-        let mut least_arrival = 0;
         for (_, log) in &mut self.logs {
-            log.least_arrival = log.least_arrival.max(least_arrival);
             log.read(directory, |batch| self.replayed.take(batch, block_bytes))?;
-            least_arrival = log.least_arrival;
         }
         Ok(())
     }

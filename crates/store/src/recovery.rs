@@ -14,9 +14,9 @@ use crate::adopt;
 use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::format::FileKind;
-use crate::inventory::{self, find_manifest, list, next_file, next_manifest};
+use crate::inventory::{find_manifest, list, next_file, next_manifest};
 use crate::io::{Directory, Lock};
-use crate::log::{LogCopy, LogReader, LogWriter, StoredBatch};
+use crate::log::{LogCopies, LogReader, LogWriter, StoredBatch};
 use crate::manifest::{LogEntry, Manifest};
 use crate::options::Options;
 use crate::quarantine;
@@ -84,15 +84,16 @@ pub(crate) fn recover(
     retire::finish_names(&**directory, &names, &old)?;
     let mut replay = Replay::of(&**directory, &old, options.block_bytes)?;
     replay.read_logs()?;
-    let mut log = replay.copy_logs()?;
+    let mut copies = replay.copy_logs()?;
     // After the copy, which takes more room: what fails first leaves nothing behind.
-    replay.keep_rests().inspect_err(|_| {
-        if let Some(log) = &log {
-            log.remove_unfinished(&**directory);
-        }
-    })?;
-    let Replay { mut replayed, next_file, kept, ended, salvaged, salvaged_bytes, damage, leftovers, .. } =
+    replay
+        .keep_rests()
+        .inspect_err(|_| copies.iter().for_each(|log| log.remove_unfinished(&**directory)))?;
+    let Replay { mut replayed, next_file, kept, mut ended, salvaged, salvaged_bytes, damage, leftovers, .. } =
         replay;
+    // The last one goes on.
+    let older = copies.split_last().map_or(&[][..], |(_, older)| older);
+    ended.extend(older.iter().map(|log| LogEntry { ended: true, ..log.entry() }));
     // Numbers of events that only a later manifest named stay theirs.
     let stale = adopt::beyond_unnamed(directory, &old, options, codec, &mut replayed)?;
     let mut manifest = Manifest {
@@ -102,39 +103,38 @@ pub(crate) fn recover(
         logs: kept
             .into_iter()
             .chain(ended.iter().copied())
-            .chain(log.as_ref().map(LogWriter::entry))
+            .chain(copies.last().map(LogWriter::entry))
             .collect(),
         ..old.clone()
     };
-    if let Some(log) = &mut log {
+    for log in &mut copies {
         manifest.traffic.logs = manifest.traffic.logs.saturating_add(log.take_uncounted());
     }
     manifest.replaces(&old, &**directory)?;
-    let generation = publish(&**directory, &manifest, log.as_mut()).inspect_err(|failure| {
-        // Unless nobody knows whether the manifest names it.
-        if let Some(log) = log.as_ref().filter(|_| !failure.is_final()) {
-            log.remove_unfinished(&**directory);
+    let generation = publish(&**directory, &manifest, &mut copies).inspect_err(|failure| {
+        // Unless nobody knows whether the manifest names them.
+        if !failure.is_final() {
+            copies.iter().for_each(|log| log.remove_unfinished(&**directory));
         }
     })?;
     // Only now: a writer that has lost its lock cannot publish any more, and name one of them.
     retire::sweep_unfinished(&**directory, &names, &manifest);
-    // What is to go may hold what a file that is missing held.
-    if inventory::has_all_files(&**directory, &manifest) {
-        retire::sweep(&**directory, &manifest);
-    }
+    retire::sweep(&**directory, &manifest);
+    let log = copies.pop();
     Ok(Recovered { manifest, generation, log, ended, replayed, salvaged, salvaged_bytes, damage, leftovers })
 }
 
-/// Publishes the manifest, and gives the log that it names its final name.
+/// Publishes the manifest, and gives the new logs that it names their final names.
 fn publish(
     directory: &dyn Directory,
     manifest: &Manifest,
-    log: Option<&mut LogWriter>,
+    logs: &mut [LogWriter],
 ) -> Result<Arc<dyn Lock>, Failure> {
     let generation = manifest.publish(directory)?;
-    if let Some(log) = log
-        && log.rename(directory)?
-    {
+    for log in &mut *logs {
+        log.rename(directory)?;
+    }
+    if !logs.is_empty() {
         directory.flush().map_err(Failure::during(directory, "", Operation::FlushFolder))?;
     }
     Ok(generation)
@@ -154,10 +154,8 @@ struct Replay<'a> {
     kept: Vec<LogEntry>,
     /// Those that were closed, and are whole.
     ended: Vec<LogEntry>,
-    /// Those that are whole, to be copied.
-    whole: Vec<(LogEntry, u64)>,
-    /// The same, read up to their last batch.
-    rests: Vec<(u64, LogReader)>,
+    /// Those that are whole, to be copied, and read up to their last batch.
+    whole: Vec<(LogEntry, LogReader)>,
     salvaged: Vec<Arc<Run>>,
     salvaged_bytes: u64,
     damage: Vec<Damage>,
@@ -179,7 +177,6 @@ impl<'a> Replay<'a> {
             kept: Vec::new(),
             ended: Vec::new(),
             whole: Vec::new(),
-            rests: Vec::new(),
             salvaged: Vec::new(),
             salvaged_bytes: 0,
             damage: Vec::new(),
@@ -189,7 +186,6 @@ impl<'a> Replay<'a> {
 
     /// Reads the logs.
     fn read_logs(&mut self) -> Result<(), OpenError> {
-        let mut least_arrival = 0;
         let many = self.old.logs.len() > ENDED_LOGS_MAX;
         for entry in &self.old.logs {
             let mut reader = match open_log(self.directory, self.old.store, entry)? {
@@ -201,12 +197,10 @@ impl<'a> Replay<'a> {
                     continue;
                 }
             };
-            reader.least_arrival = least_arrival;
             let before = std::mem::take(&mut self.replayed.memtable);
             let (replayed, block_bytes) = (&mut self.replayed, self.block_bytes);
             reader.read(self.directory, |batch| replayed.take(batch, block_bytes))?;
             let memtable = std::mem::replace(&mut self.replayed.memtable, before);
-            let from = std::mem::replace(&mut least_arrival, reader.least_arrival);
             if !reader.damage.is_empty() {
                 self.salvaged.extend(memtable.runs);
                 self.salvaged_bytes += reader.offset;
@@ -223,16 +217,15 @@ impl<'a> Replay<'a> {
                 self.ended.push(*entry);
                 continue;
             }
-            self.whole.push((*entry, from));
-            self.rests.push((entry.number, reader));
+            self.whole.push((*entry, reader));
         }
         Ok(())
     }
 
     /// Keeps what follows the last batch. Perhaps it never was acknowledged; perhaps it was, and is damaged: nobody can tell.
     fn keep_rests(&mut self) -> Result<(), Failure> {
-        for (number, reader) in std::mem::take(&mut self.rests) {
-            self.keep_rest(reader, number)?;
+        for (entry, reader) in std::mem::take(&mut self.whole) {
+            self.keep_rest(reader, entry.number)?;
         }
         Ok(())
     }
@@ -240,56 +233,35 @@ impl<'a> Replay<'a> {
     fn keep_rest(&mut self, mut reader: LogReader, number: u64) -> Result<(), Failure> {
         let Some(rest) = reader.rest(self.directory)? else { return Ok(()) };
         let name = FileKind::Log.name(number);
-        let kept_name = format!("{name}.{}-{}", rest.bytes.start, rest.bytes.end);
-        let kept = quarantine::keep_bytes(self.directory, &name, rest.bytes.clone(), &kept_name)?;
+        let kept = rest.kept_name(&name);
+        let kept = quarantine::keep_bytes(self.directory, &name, rest.bytes.clone(), &kept)?;
         let file = self.directory.path(&name);
         self.leftovers.push(Leftover { file, bytes: rest.bytes, events: rest.events, kept: kept.path });
         Ok(())
     }
 
-    /// Copies the batches of all whole logs into a new one, durable under its unfinished name.
-    fn copy_logs(&mut self) -> Result<Option<LogWriter>, Failure> {
-        let mut copy: Option<LogCopy> = None;
-        for (entry, least_arrival) in &self.whole {
-            let mut reader = LogReader::open(self.directory, self.old.store, entry)?;
-            reader.least_arrival = *least_arrival;
+    /// Copies the batches of all whole logs into new ones, durable under their unfinished names.
+    fn copy_logs(&mut self) -> Result<Vec<LogWriter>, Failure> {
+        let mut copies = LogCopies::default();
+        for (entry, reader) in &self.whole {
             let mut copied = Ok(());
-            let read = reader.read(self.directory, |batch| {
-                if copied.is_ok() {
-                    copied =
-                        copy_batch(self.directory, self.old.store, &mut self.next_file, &mut copy, batch);
+            let read = reader.read_again(self.directory, entry, |batch| {
+                if copied.is_ok() && !is_witness(batch) {
+                    copied = copies.push(self.directory, self.old.store, batch, || {
+                        self.next_file += 1;
+                        self.next_file - 1
+                    });
                 }
             });
-            if let Err(failure) = read.and(copied) {
-                if let Some(copy) = &copy {
-                    copy.remove(self.directory);
-                }
-                return Err(failure);
-            }
+            read.and(copied).inspect_err(|_| copies.remove(self.directory))?;
         }
-        copy.map(|copy| copy.finish(self.directory)).transpose()
+        copies.finish(self.directory)
     }
 }
 
-fn copy_batch(
-    directory: &dyn Directory,
-    store: u128,
-    next_file: &mut u64,
-    copy: &mut Option<LogCopy>,
-    batch: &StoredBatch<'_>,
-) -> Result<(), Failure> {
-    if batch.frame.events == 0 && batch.source().is_none() {
-        // It bore witness to the old log.
-        return Ok(());
-    }
-    let log = match copy {
-        Some(log) => log,
-        None => {
-            *next_file += 1;
-            copy.insert(LogCopy::begin(directory, store, *next_file - 1)?)
-        }
-    };
-    log.push(directory, batch)
+/// It bore witness to the old log.
+fn is_witness(batch: &StoredBatch<'_>) -> bool {
+    batch.frame.events == 0 && batch.source().is_none()
 }
 
 /// A number that no other store has.

@@ -141,10 +141,10 @@ pub(crate) fn make_room(directory: &dyn Directory) -> Result<bool, OpenError> {
     let Some(manifest) = inventory::find_manifest(directory, true)? else { return Ok(false) };
     let Some(oldest) = manifest.oldest_to_go() else { return Ok(false) };
     // First what was retired before.
-    if inventory::has_all_files(directory, &manifest) && retire::sweep(directory, &manifest) {
+    if retire::sweep(directory, &manifest) {
         return Ok(true);
     }
-    if !oldest.frees_its_room(directory) {
+    if !oldest.frees_its_room(directory, &manifest) {
         return Ok(false);
     }
     take_out(directory, &manifest, &[oldest], Cause::FullMedium)?;
@@ -152,9 +152,11 @@ pub(crate) fn make_room(directory: &dyn Directory) -> Result<bool, OpenError> {
 }
 
 impl SegmentEntry {
-    /// Whether its bytes go with its file: not where that has another name, as of a backup.
-    pub(crate) fn frees_its_room(&self, directory: &dyn Directory) -> bool {
-        !(cfg!(unix) && directory.has_other_names(&self.name()))
+    /// Whether its bytes go with its file: not where that has another name, as of a backup, or stays for a missing one that may have been made
+    /// from it.
+    pub(crate) fn frees_its_room(&self, directory: &dyn Directory, manifest: &Manifest) -> bool {
+        let stays = inventory::newest_missing(directory, manifest).is_some_and(|missing| self.number < missing);
+        !(stays || cfg!(unix) && directory.has_other_names(&self.name()))
     }
 }
 

@@ -12,12 +12,12 @@ use roaring::RoaringTreemap;
 
 use crate::adopt::{self, Regained, Stray};
 use crate::codec::Codec;
-use crate::error::{Failure, OpenError, Operation};
+use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::format::{FileKind, Key, NUMBER_MAX};
 use crate::hold;
 use crate::inventory::{self, UnnamedKind, list, next_manifest};
 use crate::io::{Directory, Disk};
-use crate::log::{LogCopy, LogReader, LogWriter};
+use crate::log::{LogCopies, LogReader, LogWriter};
 use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::marks::Arrivals;
 use crate::options::{FlushStats, Options};
@@ -131,7 +131,7 @@ struct Work<'a> {
 /// The logs after the repair.
 struct Logs {
     live: Vec<LogEntry>,
-    copy: Option<LogWriter>,
+    copies: Vec<LogWriter>,
     next_arrival: u64,
 }
 
@@ -187,7 +187,7 @@ impl Work<'_> {
 
     fn publish(&mut self, logs: Logs, sources_lost_before: u64) -> Result<(), OpenError> {
         let names = list(self.directory)?;
-        let Logs { live, mut copy, next_arrival } = logs;
+        let Logs { live, copies, next_arrival } = logs;
         let mut manifest = Manifest {
             number: next_manifest(&names, self.old.number).max(if self.old.number == 0 {
                 REBUILT
@@ -206,7 +206,7 @@ impl Work<'_> {
         manifest.retired.extend(std::mem::take(&mut self.quarantined));
         drop(manifest.publish(self.directory)?);
         self.written.finish(self.directory)?;
-        if let Some(copy) = &mut copy {
+        for mut copy in copies {
             copy.rename(self.directory)?;
         }
         let fail = Failure::during(self.directory, "", Operation::FlushFolder);
@@ -282,12 +282,11 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// If a log is damaged, copies what is whole in all of them into a new one.
+    /// If a log is damaged, copies what is whole in all of them into a new one, and keeps what is not.
     fn logs(&mut self) -> Result<Logs, OpenError> {
         let next_arrival = self.old.next_arrival;
-        let mut logs = Logs { live: self.old.logs.clone(), copy: None, next_arrival };
+        let mut logs = Logs { live: self.old.logs.clone(), copies: Vec::new(), next_arrival };
         let mut readable = Vec::new();
-        let mut least_arrival = 0;
         let before = self.files.len();
         for entry in &self.old.logs {
             let name = FileKind::Log.name(entry.number);
@@ -295,7 +294,6 @@ impl Work<'_> {
                 Err(missing) => (vec![missing], 0),
                 Ok(mut log) => {
                     let mut kept = 0;
-                    log.least_arrival = least_arrival;
                     let (known, told) = (&mut self.known, &mut self.told);
                     log.read(self.directory, |batch| {
                         if let Some((name, position)) = batch.source_mark() {
@@ -306,10 +304,10 @@ impl Work<'_> {
                             known.extend(batch.events().map(|(key, _)| key.arrival));
                         }
                     })?;
-                    least_arrival = log.least_arrival;
-                    logs.next_arrival = logs.next_arrival.max(least_arrival);
-                    readable.push(*entry);
-                    (replay::log_damage(self.directory, entry.number, &log), kept)
+                    logs.next_arrival = logs.next_arrival.max(log.least_arrival);
+                    let damage = replay::log_damage(self.directory, entry.number, &log);
+                    readable.push((*entry, log, kept));
+                    (damage, kept)
                 }
             };
             self.events += kept;
@@ -323,34 +321,50 @@ impl Work<'_> {
             let file = self.directory.path(&name);
             self.files.push(RepairedFile { file, quarantined, kept, damage });
         }
-        if self.files.len() > before && !self.dry_run {
-            let copy = self.copy_logs(&readable)?;
-            logs.live = vec![copy.entry()];
-            logs.copy = Some(copy);
+        if self.files.len() > before {
+            self.keep_rests(&mut readable)?;
+            if !self.dry_run {
+                logs.copies = self.copy_logs(&readable)?;
+                logs.live = logs.copies.iter().map(LogWriter::entry).collect();
+            }
         }
         Ok(logs)
     }
 
-    fn copy_logs(&self, readable: &[LogEntry]) -> Result<LogWriter, Failure> {
-        let mut copy = LogCopy::begin(
-            self.directory,
-            self.old.store,
-            self.numbers.take_free(self.directory, FileKind::Log),
-        )?;
-        let mut least_arrival = 0;
-        for entry in readable {
-            let mut log = LogReader::open(self.directory, self.old.store, entry)?;
-            log.least_arrival = least_arrival;
+    /// Keeps what follows the last batch of logs that are not damaged: they leave the store with the damaged ones, which are kept whole.
+    fn keep_rests(&mut self, logs: &mut [(LogEntry, LogReader, u64)]) -> Result<(), Failure> {
+        for (entry, log, kept) in logs.iter_mut().filter(|(_, log, _)| log.damage.is_empty()) {
+            let Some(rest) = log.rest(self.directory)? else { continue };
+            let name = FileKind::Log.name(entry.number);
+            let rest_name = rest.kept_name(&name);
+            let quarantined = if self.dry_run {
+                quarantine::path(self.directory, &rest_name)
+            } else {
+                let kept = quarantine::keep_bytes(self.directory, &name, rest.bytes.clone(), &rest_name)?;
+                let path = kept.path.clone();
+                self.kept.push(kept);
+                path
+            };
+            let file = self.directory.path(&name);
+            let damage = vec![Damage::of_rest(file.clone(), rest.bytes)];
+            self.files.push(RepairedFile { file, quarantined: Some(quarantined), kept: *kept, damage });
+        }
+        Ok(())
+    }
+
+    fn copy_logs(&self, readable: &[(LogEntry, LogReader, u64)]) -> Result<Vec<LogWriter>, Failure> {
+        let mut copies = LogCopies::default();
+        for (entry, log, _) in readable {
             let mut copied = Ok(());
-            let read = log.read(self.directory, |batch| {
+            let read = log.read_again(self.directory, entry, |batch| {
                 if copied.is_ok() {
-                    copied = copy.push(self.directory, batch);
+                    let number = || self.numbers.take_free(self.directory, FileKind::Log);
+                    copied = copies.push(self.directory, self.old.store, batch, number);
                 }
             });
-            read.and(copied).inspect_err(|_| copy.remove(self.directory))?;
-            least_arrival = log.least_arrival;
+            read.and(copied).inspect_err(|_| copies.remove(self.directory))?;
         }
-        copy.finish(self.directory)
+        copies.finish(self.directory)
     }
 
     /// Takes in what strays hold that the store has lost, and keeps the rest in quarantine. True if anything came back.

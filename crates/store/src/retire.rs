@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::error::{Failure, Operation};
 use crate::format::{FileKind, HEADER_BYTES, Header, SPARE_NAME, parse_unfinished};
+use crate::inventory;
 use crate::io::{Directory, File, LockKind, NameKind, read_full_at};
 use crate::manifest::{Manifest, ManifestFault, keep_spare};
 
@@ -77,8 +78,8 @@ impl Manifest {
     }
 }
 
-/// Removes what the manifest has retired, but for files that a living reader's manifest names. What cannot be removed now is removed
-/// another time. Whether a file went.
+/// Removes what the manifest has retired, but for files that a living reader's manifest names, or that a missing file may have been made
+/// from. What cannot be removed now is removed another time. Whether a file went.
 pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) -> bool {
     let Ok(names) = directory.list() else { return false };
     let mut went = false;
@@ -100,15 +101,23 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) -> bool {
             },
         }
     }
+    let mut missing = None;
     for name in &manifest.retired {
-        let Some((kind @ (FileKind::Log | FileKind::Segment), _)) = FileKind::parse(name) else { continue };
+        let Some((kind @ (FileKind::Log | FileKind::Segment), number)) = FileKind::parse(name) else {
+            continue;
+        };
         for name in [name.clone(), unfinished(name)] {
-            // Another store's file may have come to that name meanwhile. One whose header is damaged is in quarantine as well.
-            let own = match belongs(directory, &name, kind) {
-                Some(store) => store == manifest.store,
+            // Another file may have come to that name meanwhile. One whose header is damaged is in quarantine as well.
+            let own = match header(directory, &name, kind) {
+                Some(header) => header.store == manifest.store && header.number == number,
                 None => directory.has_other_names(&name),
             };
-            if own && !held.contains(&name) {
+            if !own || held.contains(&name) {
+                continue;
+            }
+            // It may hold what a file that is missing held, if that was made later.
+            let missing = *missing.get_or_insert_with(|| inventory::newest_missing(directory, manifest));
+            if missing.is_none_or(|missing| missing < number) {
                 went |= directory.remove(&name).is_ok();
             }
         }

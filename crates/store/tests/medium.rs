@@ -301,3 +301,25 @@ fn whole_batches_behind_a_hole_that_nobody_witnessed_are_kept_aside() {
     assert_eq!((left, damage, aside), (100, vec![], 890), "a power loss leaves such holes rightly");
     assert_eq!(names(&killed, "quarantine/").len(), 0);
 }
+
+#[test]
+fn a_log_that_fails_while_it_is_copied_is_not_lost() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    (0..4).for_each(|first| append(&store, first * 10..first * 10 + 10));
+    let (killed, expected) = (folder.medium(), rows(&store.snapshot()));
+    drop(store);
+    let (mut opened, mut refused) = (0, 0);
+    for at in 0..60 {
+        let folder = Simulated::with(killed.clone());
+        folder.fail(Some(Fault { at: folder.calls() + at, forever: true, kind: FaultKind::Unreadable }));
+        match open(&folder, &tiny()) {
+            Ok(_) => opened += 1,
+            Err(_) => refused += 1,
+        }
+        folder.fail(None);
+        let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), support::codec()).unwrap();
+        assert_eq!(past_damage(&reader), (expected.clone(), vec![]), "call {at}");
+    }
+    assert!(opened > 0 && refused > 0);
+}

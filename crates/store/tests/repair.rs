@@ -388,3 +388,99 @@ fn the_end_of_a_log_that_cannot_be_read_is_kept_when_opening() {
     assert_eq!(open(&folder, &tiny()).unwrap().leftovers(), []);
     assert_eq!(names(&folder.medium(), "").iter().filter(|name| name.starts_with("quarantine/")).count(), 2);
 }
+
+/// Appends one event by a process of its own, which closes the store or is killed.
+fn process(folder: &Simulated, n: u64, closed: bool) -> Simulated {
+    let store = open(folder, &tiny()).unwrap();
+    let document = format!("{{\"n\":{n:03}}}");
+    store.append(&[Event { instant: 100 + n, bytes: document.as_bytes() }]).unwrap();
+    if closed {
+        drop(store);
+        return folder.clone();
+    }
+    Simulated::with(folder.medium())
+}
+
+/// Which of these events the store shows.
+fn numbers(folder: &Simulated) -> Vec<u64> {
+    let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), support::codec()).unwrap();
+    let rows = skipping(&reader.snapshot().unwrap());
+    rows.iter().map(|(_, instant, _)| instant - 100).collect()
+}
+
+#[test]
+fn a_damaged_log_takes_no_other_log_with_it() {
+    for closed in [true, false] {
+        for first in [1, 2, 12] {
+            let mut folder = (0..first).fold(Simulated::new(), |folder, n| process(&folder, n, true));
+            let damaged = names(&folder.medium(), ".log").pop().unwrap();
+            let mut medium = folder.medium();
+            flip(&mut medium, &damaged, format!("\"n\":{:03}", first - 1).as_bytes());
+            folder = Simulated::with(medium);
+            for n in first..first + 12 {
+                folder = process(&folder, n, closed);
+                let expected: Vec<u64> = (0..=n).filter(|n| *n != first - 1).collect();
+                assert_eq!(numbers(&folder), expected, "{closed} {first}");
+            }
+            let expected: Vec<u64> = (0..first + 12).filter(|n| *n != first - 1).collect();
+            let repaired = repair(&folder, false).unwrap();
+            let lost: Vec<(bool, u64)> =
+                repaired.files.iter().map(|file| (file.file.ends_with(&damaged), file.kept)).collect();
+            assert_eq!(lost, [(true, 0)]);
+            assert_eq!(repaired.events, expected.len() as u64);
+            drop(open(&folder, &tiny()).unwrap());
+            assert_eq!(numbers(&folder), expected);
+            assert_eq!(repair(&folder, false).unwrap().files, []);
+        }
+    }
+}
+
+#[test]
+fn a_log_that_was_missing_for_a_while_is_copied_with_the_others() {
+    let mut folder = (0..10).fold(Simulated::new(), |folder, n| process(&folder, n, true));
+    let name = names(&folder.medium(), ".log")[4].clone();
+    let bytes = folder.medium().contents(folder.medium().find(&name).unwrap()).to_vec();
+    let missing = folder.medium().contents(folder.medium().find(&name).unwrap()).windows(8);
+    let missing = missing.filter_map(|window| window.strip_prefix(b"\"n\":")?.get(..3)).next().unwrap();
+    let missing: u64 = std::str::from_utf8(missing).unwrap().parse().unwrap();
+    folder.remove(&name).unwrap();
+    // More logs than stay as they are: the others are copied around it.
+    folder = process(&folder, 10, false);
+    assert_eq!(numbers(&folder), (0..11).filter(|n| *n != missing).collect::<Vec<_>>());
+    let file = folder.create(&name).unwrap();
+    tamias_store::io::File::write_at(&*file, 0, &bytes).unwrap();
+    file.flush().unwrap();
+    for n in 11..30 {
+        folder = process(&folder, n, n % 3 > 0);
+        assert_eq!(numbers(&folder), (0..=n).collect::<Vec<_>>());
+    }
+    assert_eq!(repair(&folder, false).unwrap().files, []);
+}
+
+#[test]
+fn repair_keeps_the_unprovable_end_of_an_undamaged_log() {
+    let folder = process(&Simulated::new(), 0, true);
+    let closed = names(&folder.medium(), ".log").pop().unwrap();
+    let store = open(&folder, &tiny()).unwrap();
+    for n in 1..4 {
+        let document = format!("{{\"n\":{n:03}}}");
+        store.append(&[Event { instant: 100 + n, bytes: document.as_bytes() }]).unwrap();
+    }
+    let mut medium = folder.medium();
+    drop(store);
+    let live = names(&medium, ".log").pop().unwrap();
+    assert_ne!(closed, live);
+    flip(&mut medium, &closed, b"\"n\":000");
+    flip(&mut medium, &live, b"\"n\":003");
+    let bytes = medium.contents(medium.find(&live).unwrap()).to_vec();
+    let folder = Simulated::with(medium);
+    let planned = repair(&folder, true).unwrap();
+    let done = repair(&folder, false).unwrap();
+    assert_eq!(planned, done, "a dry run tells what would be done");
+    assert_eq!(done.files.iter().map(|file| file.kept).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(numbers(&folder), [1, 2]);
+    let kept = done.files[1].quarantined.as_ref().unwrap().file_name().unwrap().to_str().unwrap();
+    let medium = folder.medium();
+    let kept = medium.contents(medium.find(&format!("quarantine/{kept}")).unwrap());
+    assert!(bytes.ends_with(kept) && kept.windows(7).any(|window| window == b"\"n\":002"));
+}

@@ -467,3 +467,94 @@ fn another_stores_file_under_a_retired_name_is_left_alone() {
         assert_eq!(contents(&folder.medium(), &name), contents(&foreign, &name));
     }
 }
+
+/// A store whose newest segment was made from a log that is still there, as a reader held it.
+fn retired_log() -> (Simulated, String, String, Vec<Row>) {
+    let folder = Simulated::new();
+    let store = open(&folder, &options()).unwrap();
+    append(&store, 0..20);
+    let log = names(&folder.medium(), ".log").pop().unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), options(), support::codec()).unwrap();
+    store.seal().unwrap();
+    let expected = rows(&store.snapshot());
+    drop(store);
+    drop(reader);
+    let segment = names(&folder.medium(), ".segment").pop().unwrap();
+    assert!(names(&folder.medium(), ".log").contains(&log));
+    (folder, log, segment, expected)
+}
+
+#[test]
+fn a_running_store_keeps_what_a_missing_file_was_made_from() {
+    let (folder, log, segment, expected) = retired_log();
+    folder.remove(&segment).unwrap();
+    let store = open(&folder, &options()).unwrap();
+    store.append(&[Event { instant: 1, bytes: b"more" }]).unwrap();
+    store.seal().unwrap();
+    drop(store);
+    assert!(names(&folder.medium(), ".log").contains(&log), "it has the only copy");
+    repair(&folder);
+    check_repaired(&folder, &expected, 1);
+}
+
+#[test]
+fn a_live_file_under_a_retired_name_is_not_swept() {
+    let folder = Simulated::new();
+    let store = open(&folder, &options()).unwrap();
+    append(&store, 0..300);
+    let reader = Reader::open_on(Arc::new(folder.clone()), options(), support::codec()).unwrap();
+    let before = names(&folder.medium(), ".segment");
+    store.compact().unwrap();
+    drop(store);
+    drop(reader);
+    let after = names(&folder.medium(), ".segment");
+    let live = after.iter().find(|name| !before.contains(name)).unwrap();
+    let bytes = contents(&folder.medium(), live);
+    folder.rename(live, &before[0]).unwrap();
+    Repair::run_on(Arc::new(folder.clone()), &options(), support::codec(), false, &mut |_, _| ()).unwrap();
+    drop(open(&folder, &options()).unwrap());
+    assert_eq!(contents(&folder.medium(), &before[0]), bytes);
+}
+
+#[test]
+fn a_name_that_uses_up_all_numbers_is_refused_before_anything_changes() {
+    let (_, after, expected) = before_and_after();
+    for ending in ["segment", "log", "segment.tmp", "manifest"] {
+        let mut medium = after.clone();
+        let name = format!("3fffffffffffffff.{ending}");
+        put(&mut medium, &name, b"");
+        let folder = Simulated::with(medium);
+        for _ in 0..2 {
+            let refused = open(&folder, &options()).unwrap_err().to_string();
+            assert!(refused.contains(&name) && refused.contains("move it out of the store"), "{refused}");
+        }
+        folder.remove(&name).unwrap();
+        assert_eq!(rows(&open(&folder, &options()).unwrap().snapshot()), expected);
+    }
+}
+
+#[test]
+fn a_stray_manifest_does_not_hide_a_damaged_one() {
+    let (before, after, _) = before_and_after();
+    let mut medium = after.clone();
+    let (older, newest) = (names(&before, ".manifest"), names(&after, ".manifest"));
+    // All that the older one names is here, and nothing newer.
+    for name in names(&after, ".segment").into_iter().chain(names(&after, ".log")) {
+        medium.apply(&Change::Remove(name));
+    }
+    for name in names(&before, ".segment").into_iter().chain(names(&before, ".log")).chain(older) {
+        put(&mut medium, &name, &contents(&before, &name));
+    }
+    let mut bytes = contents(&after, &newest[0]);
+    *bytes.last_mut().unwrap() ^= 1;
+    medium.apply(&Change::Remove(newest[0].clone()));
+    put(&mut medium, &newest[0], &bytes);
+    for stray in [false, true] {
+        if stray {
+            put(&mut medium, "00000000000fffff.manifest", b"");
+        }
+        let opened = open(&Simulated::with(medium.clone()), &options());
+        let Err(OpenError::ManifestDamaged { file }) = opened else { panic!("{opened:?}") };
+        assert!(file.ends_with(&newest[0]));
+    }
+}

@@ -1,5 +1,6 @@
 //! Reading a log, past what is damaged in it.
 
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -29,6 +30,13 @@ pub(crate) struct Rest {
     pub(crate) events: u64,
 }
 
+impl Rest {
+    /// What it is called in quarantine.
+    pub(crate) fn kept_name(&self, log: &str) -> String {
+        format!("{log}.{}-{}", self.bytes.start, self.bytes.end)
+    }
+}
+
 /// A log being read, batch by batch, from where it was left the last time.
 #[derive(Debug)]
 pub(crate) struct LogReader {
@@ -45,7 +53,7 @@ pub(crate) struct LogReader {
     seen: u64,
     /// The arrival number that follows, once a batch was taken.
     next_arrival: Option<u64>,
-    /// Arrival numbers below this one have been: no batch begins there.
+    /// Arrival numbers below this one have been in this log: no batch begins there.
     pub(crate) least_arrival: u64,
     pub(crate) damage: Vec<LogDamage>,
     /// What the medium did not give.
@@ -131,6 +139,22 @@ impl LogReader {
         mut take: impl FnMut(&StoredBatch<'_>),
     ) -> Result<(), Failure> {
         self.read_inner(&mut take).map_err(Failure::during(directory, &self.name, Operation::Read))
+    }
+
+    /// Reads a log that was read to its end before, for a copy of it. Fails unless all is as it was then: the copy may be all that stays.
+    pub(crate) fn read_again(
+        &self,
+        directory: &dyn Directory,
+        entry: &LogEntry,
+        take: impl FnMut(&StoredBatch<'_>),
+    ) -> Result<(), Failure> {
+        let mut again = LogReader::open(directory, self.header.store, entry)?;
+        again.read(directory, take)?;
+        if again.offset == self.offset && again.damage == self.damage {
+            return Ok(());
+        }
+        let changed = io::Error::other("it does not read as it did a moment ago; try again");
+        Err(Failure::during(directory, &self.name, Operation::Read)(changed))
     }
 
     /// What follows the last batch that was taken, if it is more than zeros.

@@ -74,23 +74,66 @@ pub(crate) struct LogWriter {
     witnessed: u64,
 }
 
-/// A log that is being made from others. It is durable, and can be appended to, once it is finished.
+/// Logs that are being made from others: one, unless the batches do not come in the order of their arrival numbers, which rise within a
+/// log. They are durable, and can be appended to, once they are finished.
+#[derive(Debug, Default)]
+pub(crate) struct LogCopies(Vec<LogCopy>);
+
+impl LogCopies {
+    /// Adds a batch as it is, with its arrival numbers. A log that begins with it gets the number.
+    pub(crate) fn push(
+        &mut self,
+        directory: &dyn Directory,
+        store: u128,
+        batch: &StoredBatch<'_>,
+        number: impl FnOnce() -> u64,
+    ) -> Result<(), Failure> {
+        match self.0.last_mut().filter(|copy| copy.next_arrival <= batch.frame.first_arrival) {
+            Some(copy) => copy.push(directory, batch),
+            None => {
+                let mut copy = LogCopy::begin(directory, store, number())?;
+                let pushed = copy.push(directory, batch);
+                self.0.push(copy);
+                pushed
+            }
+        }
+    }
+
+    /// Makes them durable.
+    pub(crate) fn finish(mut self, directory: &dyn Directory) -> Result<Vec<LogWriter>, Failure> {
+        match self.0.iter_mut().try_for_each(|copy| copy.finish(directory)) {
+            Ok(()) => Ok(self.0.into_iter().map(|copy| copy.log).collect()),
+            Err(failure) => {
+                self.remove(directory);
+                Err(failure)
+            }
+        }
+    }
+
+    /// Takes the files away again.
+    pub(crate) fn remove(&self, directory: &dyn Directory) {
+        self.0.iter().for_each(|copy| copy.log.remove_unfinished(directory));
+    }
+}
+
 #[derive(Debug)]
-pub(crate) struct LogCopy {
+struct LogCopy {
     log: LogWriter,
+    /// What follows the arrival numbers in it.
+    next_arrival: u64,
     /// Not written yet.
     bytes: Vec<u8>,
 }
 
 impl LogCopy {
-    pub(crate) fn begin(directory: &dyn Directory, store: u128, number: u64) -> Result<LogCopy, Failure> {
-        Ok(LogCopy { log: LogWriter::begin(directory, store, number)?, bytes: Vec::new() })
+    fn begin(directory: &dyn Directory, store: u128, number: u64) -> Result<LogCopy, Failure> {
+        Ok(LogCopy { log: LogWriter::begin(directory, store, number)?, next_arrival: 0, bytes: Vec::new() })
     }
 
-    /// Adds a batch as it is, with its arrival numbers.
-    pub(crate) fn push(&mut self, directory: &dyn Directory, batch: &StoredBatch<'_>) -> Result<(), Failure> {
+    fn push(&mut self, directory: &dyn Directory, batch: &StoredBatch<'_>) -> Result<(), Failure> {
         // By the time a manifest names the log all of it is flushed, so each batch may say so of those before it.
         let frame = Frame { flushed: self.log.written + self.bytes.len() as u64, ..batch.frame };
+        self.next_arrival = frame.first_arrival + u64::from(frame.events);
         self.bytes.extend_from_slice(&frame.encode(self.log.seed));
         self.bytes.extend_from_slice(batch.body);
         self.bytes.resize(self.bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
@@ -106,18 +149,9 @@ impl LogCopy {
         Ok(())
     }
 
-    /// Makes it durable.
-    pub(crate) fn finish(mut self, directory: &dyn Directory) -> Result<LogWriter, Failure> {
-        let finished = self.write(directory).and_then(|()| self.log.finish(directory));
-        if finished.is_err() {
-            self.remove(directory);
-        }
-        finished.map(|()| self.log)
-    }
-
-    /// Takes the file away again.
-    pub(crate) fn remove(&self, directory: &dyn Directory) {
-        self.log.remove_unfinished(directory);
+    fn finish(&mut self, directory: &dyn Directory) -> Result<(), Failure> {
+        self.write(directory)?;
+        self.log.finish(directory)
     }
 }
 

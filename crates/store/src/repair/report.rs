@@ -24,7 +24,8 @@ pub struct Repair {
 pub struct RepairedFile {
     /// Where it was.
     pub file: PathBuf,
-    /// Where its bytes are kept, all of them as they were found; `None` if the file was missing.
+    /// Where its bytes are kept as they were found: all of them, or the damaged ones of a log that only ends with such; `None` if the file was
+    /// missing.
     pub quarantined: Option<PathBuf>,
     /// How many of its events stay in the store.
     pub kept: u64,

@@ -2,7 +2,7 @@
 //!
 //! To delete is to mark: a manifest tells which events of which segments are gone, and from then on nobody sees them. To erase is to write each
 //! segment with marks anew without these events, one after another, through the codec as compaction does; the old file is removed, and its marks
-//! with it. Once no file is left that ever held one of the events, the store is read whole, and a [receipt](Receipt) is written.
+//! with it. Once no file is left that ever held one of the events, the store is read whole, each text of each block included, and a [receipt](Receipt) is written.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use crate::inventory;
 use crate::io::Directory;
 use crate::manifest::{Erasing, Manifest};
 use crate::marks::{self, Arrivals, Marks, Stretch};
-use crate::receipt::{self, Receipt, Stays};
+use crate::receipt::{self, Proof, Receipt};
 use crate::retire;
 use crate::segment::{Segment, Written};
 use crate::settings;
@@ -273,6 +273,13 @@ impl Inner {
         if !is_done {
             return Ok(Erased { receipt: None, held, damaged });
         }
+        let proof = self.prove(&erasing.arrivals)?;
+        if let Some((segment, _)) = &proof.stray {
+            self.compact(|segments, _, _| {
+                segments.iter().find(|entry| entry.number == *segment).map(|entry| vec![entry.number])
+            })?;
+        }
+        let Proof { stays, blocks, texts, .. } = proof.holds()?;
         let receipt = Receipt {
             began: erasing.began,
             ended: settings::now(),
@@ -280,7 +287,9 @@ impl Inner {
             document_bytes: erasing.document_bytes,
             files: erasing.files,
             file_bytes: erasing.file_bytes,
-            stays: self.stays(&erasing.arrivals)?,
+            stays,
+            blocks,
+            texts,
             quarantined: receipt::quarantined(&*self.directory),
             arrivals: erasing.arrivals.clone(),
         };
@@ -295,7 +304,7 @@ impl Inner {
     }
 
     /// Reads the whole store, which must not hold any of these events.
-    fn stays(&self, gone: &Arrivals) -> Result<Stays, DeleteError> {
+    fn prove(&self, gone: &Arrivals) -> Result<Proof, DeleteError> {
         // Each event with a number below the next one is in the state, or will never be there.
         let sealing = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
         let writer = self.flush_log(self.lock())?;
@@ -303,6 +312,6 @@ impl Inner {
         let below = writer.replayed.next_arrival;
         let snapshot = Snapshot { state: self.state() };
         drop((writer, sealing));
-        snapshot.stays(below, gone)
+        Ok(snapshot.prove(below, gone)?)
     }
 }

@@ -74,11 +74,13 @@ mod writer;
 
 pub use backup::{Backup, BackupError};
 pub use codec::{
-    BlockId, Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, Times,
+    BlockId, BlockTexts, Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, Stray,
+    Times,
 };
 pub use deletion::{Deleted, Erased};
 pub use error::{
     AppendError, Damage, DamagedPart, DeleteError, Failure, OpenError, Operation, ReadError, SealError,
+    StrayText,
 };
 pub use event::Event;
 pub use format::Key;

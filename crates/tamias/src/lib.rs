@@ -79,7 +79,7 @@ pub use tamias_store::DeleteError as StoreDeleteError;
 pub use tamias_store::{
     Backup, BackupError, Cause, DELETED_MAX, Deleted, Durability, Erased, Failure, Layout, Leftover,
     OpenError, Operation, Options, ReadMode, Rebuilt, Receipt, ReceiptCheck, RequestError, RequestProgress,
-    Scrub, Settings, SourcePosition, Stays, Traffic, Unnamed, UnnamedKind, Usage, WhenFull,
+    Scrub, Settings, SourcePosition, Stays, StrayText, Traffic, Unnamed, UnnamedKind, Usage, WhenFull,
 };
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
 pub use time_key::TimeKeys;

@@ -45,6 +45,7 @@ fn check(store: &Store, receipt: &Receipt) -> Result<Result<String, String>, Fai
         ReceiptCheck::Differs => {
             Err("nothing that was erased is there, but what stayed is not what it was".to_owned())
         }
+        ReceiptCheck::Stray(stray) => Err(format!("no erased event is there, but {stray}")),
         ReceiptCheck::Back(back) => {
             Err(format!("{back} of the erased events are there: files of before were put back"))
         }
@@ -53,15 +54,21 @@ fn check(store: &Store, receipt: &Receipt) -> Result<Result<String, String>, Fai
 
 /// What a receipt says.
 pub(crate) fn text(receipt: &Receipt) -> String {
-    let Receipt { events, document_bytes, files, stays, quarantined, .. } = receipt;
+    let Receipt { events, document_bytes, files, stays, blocks, texts, quarantined, .. } = receipt;
     let time = |ticks| Instant::from_ticks(ticks).map_or(String::new(), |instant| instant.to_string());
     let hash: String = stays.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let proof = match blocks {
+        0 => String::new(),
+        blocks => {
+            format!("; {texts} texts in {blocks} blocks looked at, each is one of an event of its block")
+        }
+    };
     let quarantined = match quarantined {
         0 => String::new(),
         files => format!("; not reached: {files} files in quarantine"),
     };
     format!(
-        "{events} events of {document_bytes} bytes, deleted from {} on, out of {files} files by {}; {} events stay, of hash {hash}{quarantined}",
+        "{events} events of {document_bytes} bytes, deleted from {} on, out of {files} files by {}; {} events stay, of hash {hash}{proof}{quarantined}",
         time(receipt.began),
         time(receipt.ended),
         stays.events,

@@ -130,12 +130,14 @@ pub(crate) struct RestoreArgs {
 
 /// Write the documents of a store's events to the standard output, one a line, in the order of their times
 ///
-/// They are as they were stored, byte for byte. `ingest` makes an equal store of them, with ids of its own, where it finds the time in the same key.
+/// They are as they were stored, byte for byte. `ingest` makes a store of them with ids of its own, where it finds the time in the same key; with --ids here and
+/// --keep-ids there it makes an equal store.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   benchtool export logs > logs.ndjson
-  benchtool export logs --where \"@Level = 'Error'\" | zstd > errors.ndjson.zst")]
+  benchtool export logs --where \"@Level = 'Error'\" | zstd > errors.ndjson.zst
+  benchtool export logs --ids | benchtool ingest copy - --keep-ids")]
 pub(crate) struct ExportArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
@@ -144,6 +146,12 @@ pub(crate) struct ExportArgs {
     /// Only events that meet this condition, as behind `where` in a query
     #[arg(long = "where", value_name = "CONDITION")]
     pub(crate) condition: Option<String>,
+
+    /// Put the event's id into each document, as its first member `@Id`
+    ///
+    /// For `ingest --keep-ids`, which takes it out again.
+    #[arg(long)]
+    pub(crate) ids: bool,
 
     /// The time zone of times in the condition that name none
     #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]

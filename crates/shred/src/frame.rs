@@ -12,9 +12,13 @@ use crate::bytes::{Reader, put};
 use crate::error::{DecodeError, EncodeError, malformed};
 use crate::limits::CHUNK_BYTES;
 
-/// Parts below this size share a frame. HEURISTIC: a frame for itself costs some 20 bytes in directory and headers, and gives up
-/// what it has in common with others; on sets of few events and many columns (800 events of 755) shared frames took half the space.
-const SHARED_PART_BYTES: usize = 64 << 10;
+/// Texts below this size share a frame. HEURISTIC: a part by itself gives up what it has in common with others; on sets of few events and
+/// many columns (800 events of 755) shared frames took half the space.
+const SHARED_TEXTS_BYTES: usize = 64 << 10;
+
+/// Other parts below this size share a frame. They have little in common, and a frame is read and verified whole: what fills a page of a
+/// disk stands by itself, for some 30 bytes in the directory and the segment's index.
+const SHARED_NUMBERS_BYTES: usize = 4 << 10;
 
 /// A shared frame is closed when it has this size.
 const SHARED_FRAME_BYTES: usize = 1 << 20;
@@ -72,11 +76,39 @@ pub(crate) enum Packing {
     Prefixed,
 }
 
+/// What a part holds: it shares a frame with others of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// What is not to be compressed: packed numbers, random bytes.
+    Dense,
+    /// Numbers that compress.
+    Numbers,
+    /// Texts that compress.
+    Texts,
+}
+
+impl Content {
+    fn packing(self) -> Packing {
+        match self {
+            Content::Dense => Packing::Plain,
+            Content::Numbers | Content::Texts => Packing::Compressed,
+        }
+    }
+
+    fn shares(self, bytes: &[u8]) -> bool {
+        bytes.len()
+            < match self {
+                Content::Dense | Content::Numbers => SHARED_NUMBERS_BYTES,
+                Content::Texts => SHARED_TEXTS_BYTES,
+            }
+    }
+}
+
 /// Collects parts into frames.
 pub(crate) struct FrameWriter {
     drafts: Vec<(Packing, Vec<u8>)>,
-    /// The shared frames that are still open, by packing.
-    open: [Option<usize>; 2],
+    /// The shared frames that are still open, by content.
+    open: [Option<usize>; 3],
     compressor: CCtx<'static>,
     scratch: Vec<u8>,
     /// Memory of frames that were compressed, for those to come.
@@ -91,7 +123,7 @@ impl FrameWriter {
         let compressor = CCtx::try_create().ok_or(EncodeError::Compressor)?;
         Ok(FrameWriter {
             drafts: Vec::new(),
-            open: [None; 2],
+            open: [None; 3],
             compressor,
             scratch: Vec::new(),
             spare: Vec::new(),
@@ -110,15 +142,15 @@ impl FrameWriter {
     }
 
     /// Adds a part.
-    pub(crate) fn add(&mut self, bytes: &[u8], packing: Packing) -> Part {
-        let open = &mut self.open[usize::from(packing == Packing::Compressed)];
+    pub(crate) fn add(&mut self, bytes: &[u8], content: Content) -> Part {
+        let open = &mut self.open[content as usize];
         let frame = match *open {
-            Some(frame) if bytes.len() < SHARED_PART_BYTES => frame,
+            Some(frame) if content.shares(bytes) => frame,
             _ => {
-                let spare = if packing == Packing::Plain { None } else { self.spare.pop() };
-                self.drafts.push((packing, spare.unwrap_or_default()));
+                let spare = if content == Content::Dense { None } else { self.spare.pop() };
+                self.drafts.push((content.packing(), spare.unwrap_or_default()));
                 let frame = self.drafts.len() - 1;
-                if bytes.len() < SHARED_PART_BYTES {
+                if content.shares(bytes) {
                     *open = Some(frame);
                 }
                 frame
@@ -137,7 +169,7 @@ impl FrameWriter {
     pub(crate) fn finish(&mut self) -> Result<(Vec<FrameInfo>, Vec<Vec<u8>>), EncodeError> {
         let mut infos = Vec::with_capacity(self.drafts.len());
         let mut frames = Vec::with_capacity(self.drafts.len());
-        self.open = [None; 2];
+        self.open = [None; 3];
         for (packing, draft) in std::mem::take(&mut self.drafts) {
             let length = draft.len() as u32;
             let (packing, stored) = match packing {
@@ -457,7 +489,7 @@ mod tests {
 
     fn round_trip(bytes: &[u8]) -> FrameInfo {
         let mut writer = FrameWriter::new().unwrap();
-        let part = writer.add(bytes, Packing::Compressed);
+        let part = writer.add(bytes, Content::Texts);
         let (infos, frames) = writer.finish().unwrap();
         let whole = FrameReader::new(&infos, &frames).part(part).unwrap().into_owned();
         assert_eq!(whole, bytes);
@@ -486,7 +518,7 @@ mod tests {
     #[test]
     fn an_empty_frame_has_no_chunk() {
         let mut writer = FrameWriter::new().unwrap();
-        let part = writer.add(&[], Packing::Compressed);
+        let part = writer.add(&[], Content::Texts);
         let (infos, frames) = writer.finish().unwrap();
         assert_eq!(infos[0].stored, 0);
         assert_eq!(*FrameReader::new(&infos, &frames).part(part).unwrap(), []);

@@ -42,6 +42,9 @@ pub struct Erased {
     pub held: Vec<PathBuf>,
     /// Files that hold some of it still, because they are damaged: repair the store, and erase again.
     pub damaged: Vec<PathBuf>,
+    /// Files that have names of the store's, and no beginning that can be read, so that nobody knows whose they are, and whether they hold some of it: move them
+    /// elsewhere, and erase again.
+    pub unreadable: Vec<PathBuf>,
 }
 
 /// What is deleted of a segment by one call.
@@ -195,19 +198,29 @@ impl Manifest {
         self.erasing = Some(erasing);
     }
 
-    /// The files that are no longer live, and may hold what is being erased.
-    fn holding(&self, erasing: &Erasing, directory: &dyn Directory) -> Result<Vec<PathBuf>, Failure> {
+    /// The files that are no longer live, and may hold what is being erased: those of the store, and those of which it cannot be told whose they are.
+    fn holding(
+        &self,
+        erasing: &Erasing,
+        directory: &dyn Directory,
+    ) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
         let live: BTreeSet<String> = self.names().collect();
-        let may_hold = |name: &String| {
-            let (kind, number) = match FileKind::parse(name).or_else(|| parse_unfinished(name)) {
-                Some((kind @ (FileKind::Log | FileKind::Segment), number)) => (kind, number),
-                _ => return false,
-            };
-            let foreign = retire::belongs(directory, name, kind).is_some_and(|store| store != self.store);
-            number < erasing.below && !foreign && !live.contains(&kind.name(number))
-        };
-        let names = inventory::list(directory)?;
-        Ok(names.iter().filter(|name| may_hold(name)).map(|name| directory.path(name)).collect())
+        let (mut held, mut unreadable) = (Vec::new(), Vec::new());
+        for name in inventory::list(directory)? {
+            let parsed = FileKind::parse(&name).or_else(|| parse_unfinished(&name));
+            let Some((kind @ (FileKind::Log | FileKind::Segment), number)) = parsed else { continue };
+            if number >= erasing.below || live.contains(&kind.name(number)) {
+                continue;
+            }
+            match retire::belongs(directory, &name, kind) {
+                Some(store) if store == self.store => held.push(directory.path(&name)),
+                Some(_) => {}
+                // It may be gone by now.
+                None if matches!(directory.kind(&name), Ok(None)) => {}
+                None => unreadable.push(directory.path(&name)),
+            }
+        }
+        Ok((held, unreadable))
     }
 }
 
@@ -255,23 +268,26 @@ impl Inner {
         };
         while may_go_on() && rewrite()? {}
         let seen = seen.into_inner();
+        // What is being sealed has a file by now that no list names, and holds none of it.
+        let sealing = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut writer = self.lock_manifest();
         let Some(erasing) = writer.manifest.erasing.clone() else { return Ok(Erased::default()) };
         writer.sweep();
-        let held = writer.manifest.holding(&erasing, &*self.directory)?;
+        let (held, unreadable) = writer.manifest.holding(&erasing, &*self.directory)?;
         let marked = writer.manifest.segments.iter().filter(|entry| {
             // Those that were not come to are neither, nor those of which events were deleted just now.
             may_go_on() && seen.contains(&entry.number) && writer.manifest.deleted.contains_key(&entry.number)
         });
         let damaged: Vec<PathBuf> = marked.map(|entry| self.directory.path(&entry.name())).collect();
-        let is_done = held.is_empty() && writer.manifest.deleted.is_empty();
-        drop(writer);
-        if !is_done && held.is_empty() && damaged.is_empty() && may_go_on() {
+        let is_free = held.is_empty() && unreadable.is_empty();
+        let is_done = is_free && writer.manifest.deleted.is_empty();
+        drop((writer, sealing));
+        if !is_done && is_free && damaged.is_empty() && may_go_on() {
             // More was deleted meanwhile.
             return self.erase(may_go_on);
         }
         if !is_done {
-            return Ok(Erased { receipt: None, held, damaged });
+            return Ok(Erased { receipt: None, held, damaged, unreadable });
         }
         let proof = self.prove(&erasing.arrivals)?;
         if let Some((segment, _)) = &proof.stray {

@@ -155,13 +155,15 @@ impl Segment {
         })
     }
 
-    /// The block at a place in the index; one of text with its keys verified. Of one with deleted events a copy without them, in memory and without
-    /// statistics, so that nothing can be answered from what is gone; nothing where all are deleted.
+    /// The block at a place in the index; one of text with its keys verified. One with deleted events is one of text without them, read when it is asked for, and
+    /// without statistics, so that nothing can be answered from what is gone; nothing where all are deleted.
     pub(crate) fn block(self: &Arc<Segment>, number: usize) -> Result<Option<Block>, ReadError> {
         let block = self.whole_block(number)?;
         match self.deleted_of(number) {
             [] => Ok(Some(block)),
-            deleted => block.without(deleted),
+            deleted => {
+                Ok(Block::remaining(Arc::clone(self) as Arc<dyn Reopen>, number, block.len(), deleted))
+            }
         }
     }
 

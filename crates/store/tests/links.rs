@@ -203,7 +203,7 @@ fn what_was_private_stays_private() {
         let receipt = files(&inside.join("receipts"), ".receipt").pop().unwrap();
         let segment = files(&inside, ".segment").pop().unwrap();
         let mut bytes = fs::read(&segment).unwrap();
-        bytes[60] ^= 1;
+        bytes[50] ^= 1;
         fs::write(&segment, &bytes).unwrap();
         repair(&inside).unwrap();
         let kept = inside.join("quarantine").join(segment.file_name().unwrap());

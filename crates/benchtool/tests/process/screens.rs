@@ -6,7 +6,7 @@ use std::process::Command;
 
 use rexpect::session::spawn_command;
 
-use crate::cookbook::masked;
+use crate::cookbook::without_times;
 use crate::tool::{folder, tool_with_input};
 
 /// Events as they come, unkind ones among them.
@@ -121,7 +121,7 @@ fn deleting_exporting_and_scrubbing_fit_the_screen() {
         seen += &screen(folder.path(), 80, 60, "cat", arguments);
     }
     // Times, and what files take.
-    let seen: String = seen.lines().map(masked).collect();
+    let seen = without_times(&seen);
     let kept = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/process/screens/keeping-80.txt");
     if std::env::var_os("TAMIAS_SCREENS").is_some_and(|what| what == "write") {
         fs::write(&kept, &seen).unwrap();

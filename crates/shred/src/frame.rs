@@ -6,9 +6,10 @@
 
 use std::borrow::Cow;
 
-use zstd::zstd_safe::{CCtx, CDict, DCtx, MAGIC_DICTIONARY, compress_bound};
+use zstd::zstd_safe::{CCtx, CDict, MAGIC_DICTIONARY, compress_bound};
 
 use crate::bytes::{Reader, put};
+use crate::decompressor;
 use crate::error::{DecodeError, EncodeError, malformed};
 use crate::limits::CHUNK_BYTES;
 
@@ -20,8 +21,11 @@ const SHARED_TEXTS_BYTES: usize = 64 << 10;
 /// disk stands by itself, for some 30 bytes in the directory and the segment's index.
 const SHARED_NUMBERS_BYTES: usize = 4 << 10;
 
-/// A shared frame is closed when it has this size.
+/// A shared frame of texts is closed when it has this size.
 const SHARED_FRAME_BYTES: usize = 1 << 20;
+
+/// The same for what is no texts.
+const SHARED_NUMBERS_FRAME_BYTES: usize = 16 << 10;
 
 /// HEURISTIC: over columns the level matters little: generated events took 4.98% of the JSON at levels 1, 2 and 3, wiki 10.1, 9.8 and 9.7%.
 const LEVEL: i32 = 2;
@@ -95,6 +99,14 @@ impl Content {
         }
     }
 
+    /// A shared frame is closed when it has this size.
+    fn shared_bytes(self) -> usize {
+        match self {
+            Content::Dense | Content::Numbers => SHARED_NUMBERS_FRAME_BYTES,
+            Content::Texts => SHARED_FRAME_BYTES,
+        }
+    }
+
     fn shares(self, bytes: &[u8]) -> bool {
         bytes.len()
             < match self {
@@ -159,7 +171,7 @@ impl FrameWriter {
         let draft = &mut self.drafts[frame].1;
         let part = Part { frame: frame as u32, offset: draft.len() as u32, length: bytes.len() as u32 };
         draft.extend_from_slice(bytes);
-        if draft.len() >= SHARED_FRAME_BYTES && *open == Some(frame) {
+        if draft.len() >= content.shared_bytes() && *open == Some(frame) {
             *open = None;
         }
         part
@@ -300,7 +312,6 @@ pub(crate) struct FrameReader<'f> {
     infos: &'f [FrameInfo],
     source: &'f dyn Frames,
     opened: Vec<Option<Opened<'f>>>,
-    decompressor: Option<DCtx<'static>>,
     /// Bytes decompressed so far.
     decompressed: u64,
 }
@@ -319,7 +330,7 @@ struct Opened<'f> {
 impl<'f> FrameReader<'f> {
     pub(crate) fn new(infos: &'f [FrameInfo], source: &'f dyn Frames) -> FrameReader<'f> {
         let opened = infos.iter().map(|_| None).collect();
-        FrameReader { infos, source, opened, decompressor: None, decompressed: 0 }
+        FrameReader { infos, source, opened, decompressed: 0 }
     }
 
     /// How many bytes were decompressed so far.
@@ -353,13 +364,7 @@ impl<'f> FrameReader<'f> {
             let place = match opened.held.iter().rposition(|(held, _)| *held == chunk) {
                 Some(place) => place,
                 None => {
-                    let decompressor = match &mut self.decompressor {
-                        Some(decompressor) => decompressor,
-                        none => {
-                            none.insert(DCtx::try_create().ok_or(malformed("no memory to decompress with"))?)
-                        }
-                    };
-                    self.decompressed += opened.hold(&info, chunk, decompressor)?;
+                    self.decompressed += opened.hold(&info, chunk)?;
                     opened.held.len() - 1
                 }
             };
@@ -413,12 +418,7 @@ fn chunks(stored: &[u8], length: usize) -> Result<Vec<(usize, usize)>, DecodeErr
 
 impl Opened<'_> {
     /// Decompresses a chunk, and the first one before it if that is its dictionary; how many bytes that made.
-    fn hold(
-        &mut self,
-        info: &FrameInfo,
-        chunk: usize,
-        decompressor: &mut DCtx<'static>,
-    ) -> Result<u64, DecodeError> {
+    fn hold(&mut self, info: &FrameInfo, chunk: usize) -> Result<u64, DecodeError> {
         let length =
             |chunk: usize| (info.length as usize).saturating_sub(chunk * CHUNK_BYTES).min(CHUNK_BYTES);
         let mut made = length(chunk) as u64;
@@ -432,7 +432,7 @@ impl Opened<'_> {
                 Some(first) => first,
                 none => {
                     let mut first = Vec::new();
-                    decompress(self.stored, &self.chunks, 0, length(0), &[], decompressor, &mut first)?;
+                    decompress(self.stored, &self.chunks, 0, length(0), &[], &mut first)?;
                     made += if chunk == 0 { 0 } else { first.len() as u64 };
                     none.insert(first)
                 }
@@ -445,7 +445,7 @@ impl Opened<'_> {
             }
             dictionary = first;
         }
-        decompress(self.stored, &self.chunks, chunk, length(chunk), dictionary, decompressor, &mut buffer)?;
+        decompress(self.stored, &self.chunks, chunk, length(chunk), dictionary, &mut buffer)?;
         self.held.push((chunk, buffer));
         Ok(made)
     }
@@ -458,22 +458,16 @@ fn decompress(
     chunk: usize,
     length: usize,
     dictionary: &[u8],
-    decompressor: &mut DCtx<'static>,
     buffer: &mut Vec<u8>,
 ) -> Result<(), DecodeError> {
     let (from, to) = *chunks.get(chunk).ok_or(malformed("a chunk that is not there"))?;
     let stored = stored.get(from..to).ok_or(malformed("a chunk that is not there"))?;
-    buffer.clear();
     if stored.len() == length {
+        buffer.clear();
         buffer.extend_from_slice(stored);
         return Ok(());
     }
-    buffer.reserve_exact(length);
-    let done = decompressor.decompress_using_dict(buffer, stored, dictionary);
-    if done.ok() != Some(length) {
-        return Err(malformed("a chunk that does not decompress"));
-    }
-    Ok(())
+    decompressor::decompress(stored, dictionary, length, buffer)
 }
 
 #[cfg(test)]

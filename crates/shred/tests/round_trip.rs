@@ -36,6 +36,7 @@ fn round_trip(documents: &[&[u8]]) -> Vec<Encoded> {
         }
         assert!(reader.instants().expect("decodes").iter().eq(events.iter().map(|event| &event.instant)));
         assert!(reader.arrivals().expect("decodes").iter().eq(events.iter().map(|event| &event.arrival)));
+        assert_eq!(reader.leftovers(decoded.bytes()).expect("decodes").first, None);
         groups.push(encoded);
     }
     groups

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use crate::error::{Failure, OpenError, Operation};
 use crate::format::{
-    FileKind, Header, LOCK_NAME, NUMBER_MAX, QUARANTINE_NAME, RECEIPTS_NAME, REQUESTS_NAME, SCRUB_NAME, SPARE_NAME,
-    VERSION, WRITER_NAME, parse_unfinished,
+    FileKind, Header, LOCK_NAME, NUMBER_MAX, QUARANTINE_NAME, RECEIPTS_NAME, REQUESTS_NAME, SCRUB_NAME,
+    SPARE_NAME, VERSION, WRITER_NAME, parse_unfinished,
 };
 use crate::io::{Directory, NameKind};
 use crate::manifest::{Manifest, ManifestFault};
@@ -53,7 +53,8 @@ pub(crate) fn next_file(directory: &dyn Directory, manifest: &Manifest) -> Resul
     for name in &names {
         let Some((kind, number)) = FileKind::parse(name).or_else(|| parse_unfinished(name)) else { continue };
         if number >= NUMBER_MAX / 2 {
-            let used_up = io::Error::other("its number leaves none for later files; move it out of the store");
+            let used_up =
+                io::Error::other("its number leaves none for later files; move it out of the store");
             return Err(Failure::during(directory, name, Operation::Open)(used_up));
         }
         if kind != FileKind::Manifest {

@@ -86,11 +86,10 @@ pub(crate) fn recover(
     replay.read_logs()?;
     let mut copies = replay.copy_logs()?;
     // After the copy, which takes more room: what fails first leaves nothing behind.
-    replay
-        .keep_rests()
-        .inspect_err(|_| copies.iter().for_each(|log| log.remove_unfinished(&**directory)))?;
-    let Replay { mut replayed, next_file, kept, mut ended, salvaged, salvaged_bytes, damage, leftovers, .. } =
-        replay;
+    replay.keep_rests().inspect_err(|_| copies.iter().for_each(|log| log.remove_unfinished(&**directory)))?;
+    let Replay {
+        mut replayed, next_file, kept, mut ended, salvaged, salvaged_bytes, damage, leftovers, ..
+    } = replay;
     // The last one goes on.
     let older = copies.split_last().map_or(&[][..], |(_, older)| older);
     ended.extend(older.iter().map(|log| LogEntry { ended: true, ..log.entry() }));

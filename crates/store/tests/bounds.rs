@@ -454,3 +454,22 @@ fn each_byte_that_is_written_is_counted() {
     assert_eq!((logs, sealed + rewritten), (written["log"], written["segment"]));
     assert_eq!(manifests, written["manifest"]);
 }
+
+#[test]
+fn files_of_nobody_drive_no_segment_out() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    for first in (0..50).step_by(10) {
+        append(&store, first, &[100; 10]);
+        store.seal().unwrap();
+    }
+    for name in ["00000000000fffff.manifest", "00000000000fffff.segment.tmp"] {
+        folder.create(name).unwrap().write_at(0, &vec![b'x'; 1 << 20]).unwrap();
+    }
+    settled(&store, sized(1 << 19));
+    let housekeeping = store.housekeeping().unwrap();
+    assert_eq!((went(&housekeeping), housekeeping.usage.unnamed), (0, 2 << 20));
+    // The bound holds for its own files.
+    settled(&store, sized(1));
+    assert_eq!(went(&store.housekeeping().unwrap()), 40);
+}

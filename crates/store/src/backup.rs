@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Failure, OpenError, Operation};
-use crate::format::FileKind;
+use crate::format::{FileKind, NUMBER_MAX};
 use crate::hold::{self, Hold};
 use crate::inventory::{self, bytes_of, list, next_manifest};
 use crate::io::{Directory, Disk, begins_alike, copy_range};
@@ -185,6 +185,7 @@ impl Backup {
         let moment = reader.moment()?;
         let manifest = Manifest {
             next_arrival: beyond_lost(moment.next_arrival),
+            next_file: beyond_line(moment.manifest.next_file),
             line: recovery::random_identity() as u64 | 1,
             ..moment.manifest.clone()
         };
@@ -192,6 +193,12 @@ impl Backup {
         Copying { from: &*from, to, hold, copy, old, moment, done: Backup::default() }
             .run(manifest, None, progress)
     }
+}
+
+/// A number that no file has of the line that was lost, so that none of them can pass for one of the restored store.
+fn beyond_line(number: u64) -> u64 {
+    // More files than a store ever makes, and few enough for millions of such losses.
+    number.max(number.saturating_add(1 << 32).min(NUMBER_MAX / 4))
 }
 
 fn existing(folder: &Path) -> Result<Arc<dyn Directory>, OpenError> {
@@ -253,7 +260,9 @@ impl Copying<'_> {
             new.extend(self.log(entry, &mut tell)?);
         }
         to.flush().map_err(Failure::during(to, "", Operation::FlushFolder))?;
-        let mut manifest = Manifest { number: next_manifest(&names, self.old.number), ..manifest };
+        let least = if backup.is_some() { 0 } else { beyond_line(manifest.number) };
+        let number = next_manifest(&names, self.old.number).max(least);
+        let mut manifest = Manifest { number, ..manifest };
         manifest.replaces(&self.old, to)?;
         manifest.backup = backup;
         self.hold.check(to)?;

@@ -91,7 +91,8 @@ impl Failure {
 
     /// Whether the medium did not give the bytes back: then they are damaged.
     pub(crate) fn is_unreadable(&self) -> bool {
-        matches!(self.operation, Operation::Read | Operation::Map) && is_unreadable(&self.source)
+        matches!(self.operation, Operation::Open | Operation::Read | Operation::Map)
+            && is_unreadable(&self.source)
     }
 
     /// Whether a file is not there; a folder that is not is another matter.

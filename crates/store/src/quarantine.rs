@@ -29,14 +29,26 @@ fn folder(directory: &dyn Directory) -> Result<Arc<dyn Directory>, Failure> {
 /// name is durable. It is the same file under a second name, which takes no room and keeps what cannot be read; a copy where the file system has
 /// no such thing.
 pub(crate) fn keep_file(directory: &dyn Directory, name: &str) -> Result<Kept, Failure> {
-    let fail = |operation| Failure::during(directory, name, operation);
-    let file = directory.open(name).map_err(fail(Operation::Open))?;
-    let length = file.length().map_err(fail(Operation::Read))?;
+    // Only where its bytes are asked for: what cannot be opened can have a second name.
+    let open = || {
+        let fail = |operation| Failure::during(directory, name, operation);
+        let file = directory.open(name).map_err(fail(Operation::Open))?;
+        let length = file.length().map_err(fail(Operation::Read))?;
+        Ok::<_, Failure>((file, 0..length))
+    };
     let quarantine = folder(directory)?;
-    keep(directory, &*quarantine, &*file, 0..length, name, |target| {
+    let is_same = |there: &dyn File| match open() {
+        Ok((file, bytes)) => {
+            is_same(&*file, bytes, there).map_err(Failure::during(directory, name, Operation::Read))
+        }
+        Err(failure) if failure.is_unreadable() => Ok(false),
+        Err(failure) => Err(failure),
+    };
+    keep(directory, &*quarantine, is_same, name, |target| {
         match directory.link(name, &format!("{QUARANTINE_NAME}/{target}")) {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                copy(&*file, 0..length, &*quarantine, target)
+                let (file, bytes) = open()?;
+                copy(&*file, bytes, &*quarantine, target)
             }
             linked => linked.map_err(Failure::during(&*quarantine, target, Operation::Create)),
         }
@@ -54,17 +66,17 @@ pub(crate) fn keep_bytes(
     let opened = crate::retire::open_named(directory, name);
     let file = opened.map_err(Failure::during(directory, name, Operation::Open))?;
     let quarantine = folder(directory)?;
-    keep(directory, &*quarantine, &*file, bytes.clone(), kept, |target| {
-        copy(&*file, bytes, &*quarantine, target)
-    })
+    let is_same = |there: &dyn File| {
+        is_same(&*file, bytes.clone(), there).map_err(Failure::during(directory, name, Operation::Read))
+    };
+    keep(directory, &*quarantine, is_same, kept, |target| copy(&*file, bytes.clone(), &*quarantine, target))
 }
 
 /// Finds a name that is free, or has these bytes already, and makes what `put` puts there durable.
 fn keep(
     directory: &dyn Directory,
     quarantine: &dyn Directory,
-    file: &dyn File,
-    bytes: Range<u64>,
+    is_same: impl Fn(&dyn File) -> Result<bool, Failure>,
     kept: &str,
     put: impl FnOnce(&str) -> Result<(), Failure>,
 ) -> Result<Kept, Failure> {
@@ -77,8 +89,13 @@ fn keep(
             is_new = true;
             break;
         }
-        let same = quarantine.open(&target).and_then(|there| is_same(file, bytes.clone(), &*there));
-        if same.map_err(fail(Operation::Read))? {
+        // One that cannot be opened any more is another.
+        let there = match quarantine.open(&target).map_err(fail(Operation::Open)) {
+            Err(failure) if failure.is_unreadable() => None,
+            there => Some(there?),
+        };
+        let same = there.map_or(Ok(false), |there| is_same(&*there));
+        if same? {
             // It was flushed before it got this name, the name perhaps not.
             break;
         }

@@ -73,6 +73,7 @@ pub(crate) fn open_log(
             return Err(OpenError::Version { file, found, known: VERSION });
         }
         Ok(log) => return Ok(Ok(log)),
+        Err(failure) if failure.is_unreadable() => "the medium does not give it back",
         Err(failure) => match failure.source.kind() {
             io::ErrorKind::NotFound => "the file is missing",
             io::ErrorKind::InvalidInput => "it is not a regular file",

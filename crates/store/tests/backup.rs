@@ -137,6 +137,13 @@ fn a_restored_store_goes_on_and_gives_no_number_twice() {
     assert!(arrivals.start >= lost && arrivals.start >= 1 << 40);
     restored.seal().unwrap();
     drop(restored);
+    let numbers = |ending: &str| {
+        let mut names = to.list().unwrap();
+        names.retain(|name| name.ends_with(ending));
+        names.iter().map(|name| u64::from_str_radix(&name[..16], 16).unwrap()).collect::<Vec<_>>()
+    };
+    assert!(numbers(".manifest").iter().all(|number| *number >= 1 << 32));
+    assert!(numbers(".segment").iter().any(|number| *number >= 1 << 32));
     // It is another line: the backups of before stay as they are.
     let taken = Backup::take_on(Arc::clone(&to), &*destination(&folder), false, &mut |_, _| ());
     assert!(matches!(taken, Err(BackupError::Diverged { .. })), "{taken:?}");

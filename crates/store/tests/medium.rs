@@ -323,3 +323,27 @@ fn a_log_that_fails_while_it_is_copied_is_not_lost() {
     }
     assert!(opened > 0 && refused > 0);
 }
+
+#[test]
+fn a_file_that_cannot_be_opened_is_damage_and_repair_keeps_it() {
+    for read_mode in [ReadMode::Map, ReadMode::Plain] {
+        let (folder, expected) = store();
+        let options = Options { read_mode, ..tiny() };
+        let bad = [names(&folder, ".segment").remove(0), names(&folder, ".log").pop().unwrap()];
+        bad.iter().for_each(|name| folder.spoil(name, 0..u64::MAX));
+        let reader = Reader::open_on(Arc::new(folder.clone()), options.clone(), support::codec()).unwrap();
+        let (left, left_out) = past_damage(&reader);
+        assert_eq!(left, expected[100..900]);
+        assert!(bad.iter().all(|bad| left_out.iter().any(|damage| damage.file.ends_with(bad))));
+        drop(reader);
+        drop(open(&folder, &options).unwrap());
+        let done =
+            Repair::run_on(Arc::new(folder.clone()), &options, support::codec(), false, &mut |_, _| ())
+                .unwrap();
+        assert_eq!((done.files.len(), done.events), (2, 800));
+        let kept = folder.folder("quarantine").unwrap().list().unwrap();
+        assert!(bad.iter().all(|name| kept.contains(name)));
+        let reader = Reader::open_on(Arc::new(folder.clone()), options.clone(), support::codec()).unwrap();
+        assert_eq!(past_damage(&reader), (left, vec![]));
+    }
+}

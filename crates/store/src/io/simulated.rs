@@ -126,7 +126,7 @@ impl Simulated {
         self.shared().fault = fault;
     }
 
-    /// Makes a range of a file unreadable, under whatever name it is.
+    /// Makes a range of a file unreadable, under whatever name it is. One without an end takes the whole file with it: it cannot be opened.
     pub fn spoil(&self, name: &str, range: Range<u64>) {
         let mut shared = self.shared();
         if let Some(file) = shared.medium.find(&self.full(name)) {
@@ -186,6 +186,9 @@ impl Directory for Simulated {
         let mut shared = self.shared();
         shared.pass(Call::Look)?;
         let number = shared.find(&name)?;
+        if shared.bad.iter().any(|(file, range)| *file == number && range.end == u64::MAX) {
+            return Err(unreadable());
+        }
         drop(shared);
         Ok(self.file(number))
     }

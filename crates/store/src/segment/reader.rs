@@ -16,7 +16,7 @@ use crate::error::{Damage, Failure, Operation, ReadError};
 use crate::format::{
     FileKind, HEADER_BYTES, Header, Index, Key, NUMBER_MAX, Trailer, VERSION, aligned, checksum, part,
 };
-use crate::io::{Directory, File, read_full_at};
+use crate::io::{Directory, File, is_unreadable, read_full_at};
 use crate::manifest::{Manifest, SegmentEntry, Sources, decode_sources};
 use crate::marks::{Marks, Stretch};
 use crate::options::{Options, ReadMode};
@@ -240,6 +240,9 @@ impl Segment {
             }
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
                 return Err(self.damage("it is not a regular file"));
+            }
+            Err(error) if is_unreadable(&error) => {
+                return Err(self.damage("the medium does not give it back"));
             }
             opened => opened.map_err(fail(Operation::Open))?,
         };

@@ -10,7 +10,7 @@ use crate::event::Event;
 use crate::format::Key;
 use crate::history::Traffic;
 use crate::log::SourcePosition;
-use crate::manifest::{Manifest, SourceMark, Sources, mark};
+use crate::manifest::{Manifest, Sources, mark};
 use crate::memtable::Memtable;
 use crate::options::FlushStats;
 use crate::publishing::Publishing;
@@ -88,7 +88,7 @@ impl Inner {
             manifest.logs.retain(|log| !frozen.logs.contains(&log.number));
             manifest.next_arrival = manifest.next_arrival.max(frozen.next_arrival);
             for (name, position) in &frozen.sources {
-                mark(&mut manifest.sources, name, *position);
+                mark(&mut manifest.sources, name, position.clone());
             }
         }
         self.replace_segments(&mut writer, manifest, &[], written, |writer| {
@@ -137,10 +137,9 @@ impl Inner {
         if !sorted.is_sorted_by_key(|(key, _)| *key) {
             sorted.sort_unstable_by_key(|(key, _)| *key);
         }
-        let place = |position| SourceMark { position, next_arrival: next };
-        let source = source.map(|source| (source.name, place(source.position)));
-        if let Some((name, place)) = source {
-            mark(&mut sources, name, place);
+        let source = source.map(|source| (source.name, source.mark(next)));
+        if let Some((name, place)) = &source {
+            mark(&mut sources, name, place.clone());
         }
         let mut stats = FlushStats::default();
         let written = self.write_segments(&sorted, &sources, &mut stats);
@@ -150,8 +149,8 @@ impl Inner {
         let mut manifest = writer.manifest.clone();
         manifest.traffic.append(events.iter().map(|event| event.bytes));
         manifest.next_arrival = manifest.next_arrival.max(next);
-        if let Some((name, place)) = source {
-            mark(&mut manifest.sources, name, place);
+        if let Some((name, place)) = &source {
+            mark(&mut manifest.sources, name, place.clone());
         }
         self.replace_segments(&mut writer, manifest, &[], written, |writer| {
             if let Some((name, place)) = source {

@@ -5,6 +5,7 @@ use tamias::{Options, ReadMode, Store};
 use crate::cli::ScrubArgs;
 use crate::commands::verify::lost;
 use crate::failure::Failure;
+use crate::units::counted;
 use crate::{output, signals};
 
 pub(crate) fn run(args: &ScrubArgs) -> Result<(), Failure> {
@@ -16,11 +17,11 @@ pub(crate) fn run(args: &ScrubArgs) -> Result<(), Failure> {
     let mut out = output::stdout();
     damage.iter().try_for_each(|damage| output::write_line(&mut out, &damage.to_string()))?;
     if scrub.ended.is_none() {
-        return Err(Failure::Interrupted("scrub: interrupted; the next run goes on there".to_owned()));
+        return Err(Failure::Interrupted("scrub: interrupted; the next run continues there".to_owned()));
     }
     output::write_line(
         &mut out,
-        &format!("scrubbed: {} bytes of files in this round, {} damaged parts", scrub.bytes, scrub.damaged),
+        &format!("scrubbed: {} bytes in this round, {}", scrub.bytes, counted(scrub.damaged, "damaged part")),
     )?;
     match damage.is_empty() {
         true => Ok(()),

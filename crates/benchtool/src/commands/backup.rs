@@ -38,6 +38,6 @@ fn figures(backup: &Backup) -> String {
     let Backup { kept, linked, copied, copied_bytes, sealed_events: _ } = *backup;
     format!(
         "{} copied, {linked} linked, {kept} already there; {copied_bytes} bytes copied",
-        counted(copied as u64, "file")
+        counted(copied, "file")
     )
 }

@@ -56,7 +56,7 @@ impl Batch {
 
     /// The position of its source, as the store takes it.
     pub(crate) fn position(&self) -> Option<SourcePosition<'_>> {
-        self.source.as_ref().map(|(name, position)| SourcePosition { name, position: *position })
+        self.source.as_ref().map(|(name, position)| SourcePosition { name, position: *position, note: &[] })
     }
 
     /// Number and place in the batch that a document tells; `None` for bytes that no batch has.

@@ -370,7 +370,7 @@ impl Work<'_> {
             let regained = Regained::from(stray, &self.environment, &gone, &mut known)?;
             match &regained.sources {
                 Some(sources) => {
-                    sources.iter().for_each(|(name, mark_)| mark(&mut self.sources, name, *mark_))
+                    sources.iter().for_each(|(name, mark_)| mark(&mut self.sources, name, mark_.clone()))
                 }
                 None if regained.free > 0 => self.untold = self.untold.max(known.max()),
                 None => {}
@@ -411,7 +411,7 @@ impl Work<'_> {
     /// The sources of which it was lost where they stood, and an empty name for all that are not known.
     fn doubtful(&self, lost_before: u64) -> Vec<String> {
         let mut sources = self.sources.clone();
-        self.told.iter().for_each(|(name, position)| mark(&mut sources, name, *position));
+        self.told.iter().for_each(|(name, position)| mark(&mut sources, name, position.clone()));
         let doubtful = sources.iter().filter(|(_, mark)| mark.next_arrival <= lost_before);
         [String::new()].into_iter().chain(doubtful.map(|(name, _)| name.clone())).collect()
     }

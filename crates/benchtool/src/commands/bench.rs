@@ -65,7 +65,7 @@ fn parse_cases(file: &Path, bytes: &[u8]) -> Result<Vec<Case>, Failure> {
         }
     }
     if cases.is_empty() {
-        return Err(Failure::Input(format!("{} holds no query; write one a line", file.display())));
+        return Err(Failure::Input(format!("{} contains no query; write one per line", file.display())));
     }
     Ok(cases)
 }

@@ -200,7 +200,7 @@ mod tests {
     fn errors_name_file_and_line() {
         let error = check("select A from stream\n\nselect from stream\n").unwrap_err();
         assert!(error.starts_with("cases, line 3, column 8: "), "{error}");
-        assert!(check("-- nothing\n").unwrap_err().starts_with("cases holds no query"));
+        assert!(check("-- nothing\n").unwrap_err().starts_with("cases contains no query"));
         let failure = parse_cases(Path::new("cases"), b"\n\xff\n").err().unwrap();
         assert_eq!(failure.to_string(), "cases, line 2: not UTF-8");
     }

@@ -1,7 +1,6 @@
 //! Values that were computed: as text, or as numbers where they are nothing else.
 
 use super::found::Passing;
-use super::join::Joining;
 use crate::chunk::{FewDigits, Mantissas, few_digits_of, value_of};
 use crate::column_block::Coded;
 use crate::dictionary::Dictionary;
@@ -29,15 +28,15 @@ impl Texts {
         self.is_full = self.bytes.len() > BYTES_MAX;
     }
 
-    /// Adds what texts of a row are joined to; undefined where one is no string.
-    pub(super) fn add_joined(&mut self, joining: &[Joining<'_>], row: usize) {
+    /// Adds what parts are joined to, each spelled as strings have it; undefined where one is no string.
+    pub(super) fn add_joined<'t>(&mut self, parts: impl Iterator<Item = Option<&'t [u8]>>) {
         if self.is_full {
             return;
         }
         let begin = self.bytes.len();
         self.bytes.push(b'"');
-        for part in joining {
-            match part.text(row) {
+        for part in parts {
+            match part {
                 Some(text) => self.bytes.extend_from_slice(text),
                 None => {
                     self.bytes.truncate(begin);

@@ -130,7 +130,7 @@ impl<'b> Evaluator<'b> {
         let (codes, firsts) = combinations(&columns, self.rows())?;
         let mut made = Texts::default();
         match self.joining(expr) {
-            Some(joining) => firsts.iter().for_each(|row| made.add_joined(&joining, *row as usize)),
+            Some(joining) => firsts.iter().for_each(|row| made.add_joined(joining.texts(*row as usize))),
             None => self.each(expr, firsts, |_, value| made.add(&value)).ok()?,
         }
         Some(Arc::new(PathColumn::Coded(Coded::new(Some(codes), made.into_dictionary()?))))

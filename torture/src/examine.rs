@@ -178,9 +178,9 @@ fn examine(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
     match arguments.task {
         Task::Read => {
             let reader = if arguments.is_direct() {
-                Reader::open(&arguments.folder, options, columns::codec())
+                Reader::open(&arguments.folder, options, columns::codec(arguments.plant))
             } else {
-                Reader::open_on(arguments.directory(), options, columns::codec())
+                Reader::open_on(arguments.directory(), options, columns::codec(arguments.plant))
             };
             let reader = reader.map_err(|error| error.to_string())?;
             let snapshot = reader.snapshot().map_err(|error| error.to_string())?;
@@ -191,12 +191,12 @@ fn examine(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
         }
         Task::Open => {
             let store = if arguments.is_direct() {
-                tamias_store::Store::open(&arguments.folder, options, columns::codec())
+                tamias_store::Store::open(&arguments.folder, options, columns::codec(arguments.plant))
             } else {
                 if let Some(plant) = arguments.plant {
                     plant.before_opening(&arguments.folder);
                 }
-                tamias_store::Store::open_on(arguments.directory(), options, columns::codec())
+                tamias_store::Store::open_on(arguments.directory(), options, columns::codec(arguments.plant))
             };
             let store = store.map_err(|error| error.to_string())?;
             look(&store.snapshot(), arguments.pause, report)?;
@@ -205,9 +205,21 @@ fn examine(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
         }
         Task::Repair => {
             let repaired = if arguments.is_direct() {
-                Repair::run(&arguments.folder, &options, columns::codec(), false, &mut |_, _| ())
+                Repair::run(
+                    &arguments.folder,
+                    &options,
+                    columns::codec(arguments.plant),
+                    false,
+                    &mut |_, _| (),
+                )
             } else {
-                Repair::run_on(arguments.directory(), &options, columns::codec(), false, &mut |_, _| ())
+                Repair::run_on(
+                    arguments.directory(),
+                    &options,
+                    columns::codec(arguments.plant),
+                    false,
+                    &mut |_, _| (),
+                )
             };
             let repaired = repaired.map_err(|error| error.to_string())?;
             for file in &repaired.files {

@@ -85,8 +85,8 @@ impl Batch {
         id < deletion
             && match kind {
                 0 => id.is_multiple_of(7),
-                1 => id + 25 < deletion && (id ^ n as u64 ^ deletion) % 8 != 0,
-                _ => (id.wrapping_mul(31) + n as u64 + deletion) % 13 == 0,
+                1 => id + 25 < deletion && !(id ^ n as u64 ^ deletion).is_multiple_of(8),
+                _ => (id.wrapping_mul(31) + n as u64 + deletion).is_multiple_of(13),
             }
     }
 

@@ -108,7 +108,7 @@ impl<'s> Soaking<'s> {
                 continue;
             }
             let lines = self.hear(usize::MAX);
-            self.judge(step, &lines)?;
+            self.judge(&lines)?;
             if self.chance.below(6) == 0
                 && let Some(store) = &store
             {
@@ -207,7 +207,7 @@ impl<'s> Soaking<'s> {
     }
 
     /// That nothing fails for no reason.
-    fn judge(&mut self, step: Step, lines: &[Line]) -> Result<(), Finding> {
+    fn judge(&self, lines: &[Line]) -> Result<(), Finding> {
         if self.faulty {
             return Ok(());
         }
@@ -215,9 +215,6 @@ impl<'s> Soaking<'s> {
             |line: &&Line| matches!(line, Line::Trouble(..) | Line::Refused(..) | Line::Failed(_));
         if let Some(line) = lines.iter().find(is_trouble) {
             return violation(format!("the store met with trouble for no reason: {line}"));
-        }
-        if step == Step::Erase && self.held.is_none() && !lines.contains(&Line::Erased) {
-            return violation("nobody reads the store, and what is deleted cannot be erased");
         }
         Ok(())
     }

@@ -257,7 +257,7 @@ impl Work<'_> {
     /// Tells what became of a batch; false if the store is of no use any more.
     fn told(&mut self, id: u64, stored: Result<Range<u64>, AppendError>) -> bool {
         match stored {
-            Ok(numbers) if self.plant == Some(Plant::NumberReused) && id % 5 == 0 => {
+            Ok(numbers) if self.plant == Some(Plant::NumberReused) && id.is_multiple_of(5) => {
                 (self.tell)(Line::Stored(id, numbers.start.saturating_sub(1)));
             }
             Ok(numbers) => (self.tell)(Line::Stored(id, numbers.start)),
@@ -345,7 +345,12 @@ impl Work<'_> {
         // What the settings say otherwise goes on.
         match bounded.and_then(|went| Ok(went + set(None)?)) {
             Ok(went) => (self.tell)(Line::Removed(went)),
-            Err(error) => (self.tell)(Line::Trouble("bound".into(), error.to_string())),
+            Err(error) => {
+                (self.tell)(Line::Trouble("bound".into(), error.to_string()));
+                // The bound may be set still: opening takes it back.
+                drop(store);
+                return self.open();
+            }
         }
         Some(store)
     }

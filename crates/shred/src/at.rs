@@ -3,6 +3,7 @@
 
 use crate::column::{ColumnValues, Encoding};
 use crate::encoding::dictionary::Coded;
+use crate::encoding::fraction::{Decimals, Scales};
 use crate::encoding::simple::{Simple, Values};
 use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
@@ -12,6 +13,7 @@ use crate::path::{ROOT, Step};
 use crate::shape::{Leaf, Token};
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::slice;
 
 /// What the events of a group have at a path. Of a key that comes twice in an object the last counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,6 +172,29 @@ fn last_member(shape: &[Token], object: Range<usize>, path: u32) -> Option<Range
     last
 }
 
+/// A path has fewer columns than this, one for each kind. A power of two, so that a vector holds their cursors.
+const PLACES: usize = 8;
+
+/// The place of what is in no column, and never moves.
+const STILL: usize = PLACES - 1;
+
+/// What an event of a shape has at a path, and by how much each column of that path moves on behind it.
+struct Stride {
+    has: bool,
+    /// Below [`PLACES`].
+    place: usize,
+    begin: u32,
+    moves: [u32; PLACES],
+}
+
+/// The rows that have something at a path, and for each where its value stands.
+struct Placed {
+    rows: Vec<u32>,
+    values: Vec<u32>,
+    /// How many values each column has gone through.
+    ends: [u32; PLACES],
+}
+
 /// A dictionary may have so many entries for each of its values; what has more is given as text.
 const ENTRIES_SHARE: usize = 2;
 
@@ -229,42 +254,47 @@ impl<'g> GroupReader<'g> {
         columns
     }
 
-    /// Calls for each event that has something with its row, its site, which of all columns that is in, and the place of its value there.
-    #[inline(always)]
-    fn each_site(
+    /// The rows of the events that have something, and for each which value it has of all values of the path's columns, one column after
+    /// another: `locate` gives for a site the place of its column in `columns_of`, if its value moves on from event to event, and a number
+    /// to begin from.
+    fn placed(
         &mut self,
         sites: &[Option<Site>],
-        mut act: impl FnMut(usize, &Site, usize, usize) -> Result<(), DecodeError>,
-    ) -> Result<(), DecodeError> {
-        let columns = Self::columns_of(sites);
-        // By how much each of these columns moves on behind an event of each shape.
-        let mut steps: Vec<Vec<(usize, usize)>> = vec![Vec::new(); sites.len()];
-        for (place, column) in columns.iter().enumerate() {
-            for (code, count) in self.census().columns.get(*column as usize).into_iter().flatten() {
-                if let Some(steps) = steps.get_mut(*code as usize) {
-                    steps.push((place, *count as usize));
-                }
-            }
-        }
-        let place_of = |column: u32| columns.binary_search(&column).unwrap_or_default();
-        let places: Vec<usize> = sites
+        locate: impl Fn(&Site) -> (Option<usize>, u32),
+    ) -> Result<Placed, DecodeError> {
+        let mut strides: Vec<Stride> = sites
             .iter()
-            .map(|site| site.as_ref().and_then(|site| site.column).map_or(0, |(column, _)| place_of(column)))
+            .map(|site| {
+                let (place, begin) = site.as_ref().map_or((None, 0), &locate);
+                let place = place.unwrap_or(STILL) % PLACES;
+                Stride { has: site.is_some(), place, begin, moves: [0; PLACES] }
+            })
             .collect();
-        let mut cursors = vec![0usize; columns.len()];
-        for (row, code) in self.codes(0)?.iter().enumerate() {
-            let code = *code as usize;
-            if let (Some(Some(site)), Some(place)) = (sites.get(code), places.get(code)) {
-                let nth = site.column.map_or(0, |(_, nth)| nth as usize);
-                act(row, site, *place, cursors.get(*place).copied().unwrap_or_default() + nth)?;
-            }
-            for (place, count) in steps.get(code).into_iter().flatten() {
-                if let Some(cursor) = cursors.get_mut(*place) {
-                    *cursor += count;
+        for (place, column) in Self::columns_of(sites).into_iter().enumerate().take(STILL) {
+            for (code, count) in self.census().columns.get(column as usize).into_iter().flatten() {
+                if let Some(stride) = strides.get_mut(*code as usize) {
+                    stride.moves[place] = *count;
                 }
             }
         }
-        Ok(())
+        let codes = self.codes(0)?;
+        let (mut rows, mut values, mut length) = (vec![0u32; codes.len()], vec![0u32; codes.len()], 0);
+        let mut cursors = [0u32; PLACES];
+        for (row, code) in codes.iter().enumerate() {
+            let Some(stride) = strides.get(*code as usize) else { continue };
+            // Written always, and kept where the event has something: a branch could not be foretold.
+            if let (Some(row_at), Some(value_at)) = (rows.get_mut(length), values.get_mut(length)) {
+                *row_at = row as u32;
+                *value_at = cursors[stride.place].wrapping_add(stride.begin);
+            }
+            length += usize::from(stride.has);
+            for (cursor, count) in cursors.iter_mut().zip(stride.moves) {
+                *cursor = cursor.wrapping_add(count);
+            }
+        }
+        rows.truncate(length);
+        values.truncate(length);
+        Ok(Placed { rows, values, ends: cursors })
     }
 
     /// The numbers, if there is nothing else, and their mantissas can be brought to one scale.
@@ -291,34 +321,40 @@ impl<'g> GroupReader<'g> {
             _ => 0,
         });
         let scale = scale.max().unwrap_or_default();
-        let room = events.min(columns.iter().map(|(_, values)| values.len()).sum());
-        let (mut rows, mut values) = (Vec::with_capacity(room), Vec::with_capacity(room));
-        let mut scales = Vec::with_capacity(room);
-        let mut is_one_scale = true;
-        self.each_site(sites, |row, _, column, at| {
-            let number = match columns.get(column).map(|(_, values)| values) {
-                Some(ColumnValues::Simple(Values::Whole(values))) => {
-                    values.get(at).map(|value| (*value, 0, 0))
-                }
-                Some(ColumnValues::Simple(Values::Decimals(decimals))) => decimals.counted(at),
-                Some(_) | None => None,
+        // All values of the path, column after column, and where each column begins.
+        let room = columns.iter().map(|(_, values)| values.len()).sum();
+        let mut all: Vec<(i64, u8)> = Vec::with_capacity(room);
+        let mut begins = Vec::with_capacity(columns.len());
+        for (_, values) in &columns {
+            begins.push(all.len() as u32);
+            let is_one_scale = match values {
+                ColumnValues::Simple(Values::Whole(values)) => align(values, scale, 0, &mut all),
+                ColumnValues::Simple(Values::Decimals(decimals)) => decimals.align(scale, &mut all),
+                _ => return Err(malformed("numbers that are none")),
             };
-            let (mantissa, counted, spelled) =
-                number.ok_or(malformed("fewer values than its shapes need"))?;
-            let power = POWERS.get(usize::from(scale - counted));
-            let aligned = power.and_then(|power| mantissa.checked_mul(*power));
-            is_one_scale &= aligned.is_some();
-            rows.push(row as u32);
-            values.push(aligned.unwrap_or_default());
-            scales.push(spelled);
-            Ok(())
+            if !is_one_scale {
+                return Ok(None);
+            }
+        }
+        let placed = self.placed(sites, |site| {
+            let Some((column, nth)) = site.column else { return (None, u32::MAX) };
+            let place = columns.iter().position(|(own, _)| *own == column).unwrap_or_default();
+            (Some(place), begins.get(place).copied().unwrap_or_default().wrapping_add(nth))
         })?;
-        if !is_one_scale {
-            return Ok(None);
+        let suffice = |((_, values), end): (&(u32, ColumnValues<'_>), u32)| values.len() >= end as usize;
+        if !columns.iter().zip(placed.ends).all(suffice) {
+            return Err(TOO_FEW);
+        }
+        let (mut values, mut scales) =
+            (Vec::with_capacity(placed.rows.len()), Vec::with_capacity(placed.rows.len()));
+        for at in &placed.values {
+            let (value, spelled) = all.get(*at as usize).ok_or(TOO_FEW)?;
+            values.push(*value);
+            scales.push(*spelled);
         }
         let is_uniform = scales.iter().all(|own| *own == scale);
         Ok(Some(Numbers {
-            rows: (rows.len() != events).then_some(rows),
+            rows: (placed.rows.len() != events).then_some(placed.rows),
             values,
             scale,
             spelled: (!is_uniform).then_some(scales),
@@ -342,7 +378,8 @@ impl<'g> GroupReader<'g> {
         let mut entries: Vec<Vec<u8>> =
             ["", "true", "false", "null"].map(|text| text.as_bytes().to_vec()).into();
         const CONSTANTS: u32 = 4;
-        let mut codes = Vec::new();
+        // Every code: the constants', then those of the texts.
+        let mut codes: Vec<u32> = (0..CONSTANTS).collect();
         if let Some(column) = column {
             let info = group.directory().columns.get(column as usize);
             let Some(Encoding::Simple(Simple::Dictionary(dictionary))) = info.map(|info| &info.encoding)
@@ -356,22 +393,60 @@ impl<'g> GroupReader<'g> {
                 return Ok(None);
             };
             entries.extend(coded.entries.iter().map(|text| [b"\"", text, b"\""].concat()));
-            codes = coded.codes;
+            codes.extend(coded.codes.iter().map(|code| code + CONSTANTS));
         }
-        let mut by_row = vec![0u32; group.events()];
-        self.each_site(sites, |row, site, _, at| {
-            let code = match site.leaf {
-                Some(Leaf::True) => 1,
-                Some(Leaf::False) => 2,
-                Some(Leaf::Null) => 3,
-                _ => *codes.get(at).ok_or(malformed("fewer values than its shapes need"))? + CONSTANTS,
-            };
-            if let Some(place) = by_row.get_mut(row) {
-                *place = code;
-            }
-            Ok(())
+        let placed = self.placed(sites, |site| match (site.leaf, site.column) {
+            (Some(Leaf::True), _) => (None, 1),
+            (Some(Leaf::False), _) => (None, 2),
+            (Some(Leaf::Null), _) => (None, 3),
+            (_, Some((_, nth))) => (Some(0), CONSTANTS.wrapping_add(nth)),
+            (_, None) => (None, u32::MAX),
         })?;
+        let mut by_row = vec![0u32; group.events()];
+        for (row, at) in placed.rows.iter().zip(&placed.values) {
+            let code = codes.get(*at as usize).ok_or(TOO_FEW)?;
+            if let Some(place) = by_row.get_mut(*row as usize) {
+                *place = *code;
+            }
+        }
         Ok(Some(Coded { entries: Texts::of(&entries), codes: by_row }))
+    }
+}
+
+/// Appends values of a scale with another one, and the scale that they are spelled with; `false` where one is too large for that.
+fn align(values: &[i64], scale: u8, own: u8, out: &mut Vec<(i64, u8)>) -> bool {
+    let Some(power) = scale.checked_sub(own).and_then(|more| POWERS.get(usize::from(more))) else {
+        return false;
+    };
+    let mut fits = true;
+    out.extend(values.iter().map(|value| {
+        let (aligned, is_over) = value.overflowing_mul(*power);
+        fits &= !is_over;
+        (aligned, own)
+    }));
+    fits
+}
+
+impl Decimals {
+    /// Appends the numbers with a scale, and the scale that each is spelled with; `false` where one is too large for that.
+    fn align(&self, scale: u8, out: &mut Vec<(i64, u8)>) -> bool {
+        match &self.scales {
+            Scales::Fixed(own) => align(&self.mantissas, scale, *own, out),
+            Scales::Trimmed(own) => {
+                let begin = out.len();
+                let fits = align(&self.mantissas, scale, *own, out);
+                let aligned = out.get_mut(begin..).unwrap_or_default();
+                for (index, (_, spelled)) in aligned.iter_mut().enumerate() {
+                    *spelled = self.plain(index).map_or(*own, |plain| plain.scale);
+                }
+                fits
+            }
+            Scales::Each(scales) => {
+                let mut values = self.mantissas.iter().zip(scales);
+                values.all(|(value, own)| align(slice::from_ref(value), scale, *own, out))
+                    && self.mantissas.len() == scales.len()
+            }
+        }
     }
 }
 
@@ -402,6 +477,8 @@ impl Numbers {
         Some((mantissa, scale))
     }
 }
+
+const TOO_FEW: DecodeError = malformed("fewer values than its shapes need");
 
 /// The powers of ten.
 const POWERS: [i64; 19] = {

@@ -71,7 +71,12 @@ impl Encoding {
         Ok(Encoding::Simple(Simple::read(reader, count, frames)?))
     }
 
-    /// The values of a window; `events` are the instants of the group's events, `places` where each value stands if they stand by shape.
+    /// Whether its values stand beside the instants of the group's events.
+    pub(crate) fn needs_instants(&self) -> bool {
+        matches!(self, Encoding::Simple(Simple::Instants(instants)) if instants.is_relative())
+    }
+
+    /// The values of a window; `events` are the instants of the group's events if they are needed, `places` where each value stands if they stand by shape.
     pub(crate) fn decode<'f>(
         &self,
         window: Window,

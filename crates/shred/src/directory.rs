@@ -4,6 +4,7 @@ use zstd::bulk;
 
 use crate::bytes::{Reader, put, put_signed};
 use crate::column::{Column, Encoding};
+use crate::decompressor;
 use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::error::{DecodeError, EncodeError, malformed};
@@ -120,11 +121,8 @@ pub(crate) fn unpack(directory: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let body = body.strip_prefix(&MAGIC).ok_or(malformed("not a group of this format"))?;
     let mut reader = Reader(body);
     let length = reader.at_most(DIRECTORY_BYTES_MAX, "a directory that is too long")?;
-    let unpacked =
-        bulk::decompress(reader.0, length).map_err(|_| malformed("a directory that does not decompress"))?;
-    if unpacked.len() != length {
-        return Err(malformed("a directory of another length"));
-    }
+    let mut unpacked = Vec::new();
+    decompressor::decompress(reader.0, &[], length, &mut unpacked)?;
     Ok(unpacked)
 }
 

@@ -6,18 +6,26 @@
 
 use std::borrow::Cow;
 
-use zstd::zstd_safe::{CCtx, CDict, DCtx, MAGIC_DICTIONARY, compress_bound};
+use zstd::zstd_safe::{CCtx, CDict, MAGIC_DICTIONARY, compress_bound};
 
 use crate::bytes::{Reader, put};
+use crate::decompressor;
 use crate::error::{DecodeError, EncodeError, malformed};
 use crate::limits::CHUNK_BYTES;
 
-/// Parts below this size share a frame. HEURISTIC: a frame for itself costs some 20 bytes in directory and headers, and gives up
-/// what it has in common with others; on sets of few events and many columns (800 events of 755) shared frames took half the space.
-const SHARED_PART_BYTES: usize = 64 << 10;
+/// Texts below this size share a frame. HEURISTIC: a part by itself gives up what it has in common with others; on sets of few events and
+/// many columns (800 events of 755) shared frames took half the space.
+const SHARED_TEXTS_BYTES: usize = 64 << 10;
 
-/// A shared frame is closed when it has this size.
+/// Other parts below this size share a frame. They have little in common, and a frame is read and verified whole: what fills a page of a
+/// disk stands by itself, for some 30 bytes in the directory and the segment's index.
+const SHARED_NUMBERS_BYTES: usize = 4 << 10;
+
+/// A shared frame of texts is closed when it has this size.
 const SHARED_FRAME_BYTES: usize = 1 << 20;
+
+/// The same for what is no texts.
+const SHARED_NUMBERS_FRAME_BYTES: usize = 16 << 10;
 
 /// HEURISTIC: over columns the level matters little: generated events took 4.98% of the JSON at levels 1, 2 and 3, wiki 10.1, 9.8 and 9.7%.
 const LEVEL: i32 = 2;
@@ -72,11 +80,47 @@ pub(crate) enum Packing {
     Prefixed,
 }
 
+/// What a part holds: it shares a frame with others of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// What is not to be compressed: packed numbers, random bytes.
+    Dense,
+    /// Numbers that compress.
+    Numbers,
+    /// Texts that compress.
+    Texts,
+}
+
+impl Content {
+    fn packing(self) -> Packing {
+        match self {
+            Content::Dense => Packing::Plain,
+            Content::Numbers | Content::Texts => Packing::Compressed,
+        }
+    }
+
+    /// A shared frame is closed when it has this size.
+    fn shared_bytes(self) -> usize {
+        match self {
+            Content::Dense | Content::Numbers => SHARED_NUMBERS_FRAME_BYTES,
+            Content::Texts => SHARED_FRAME_BYTES,
+        }
+    }
+
+    fn shares(self, bytes: &[u8]) -> bool {
+        bytes.len()
+            < match self {
+                Content::Dense | Content::Numbers => SHARED_NUMBERS_BYTES,
+                Content::Texts => SHARED_TEXTS_BYTES,
+            }
+    }
+}
+
 /// Collects parts into frames.
 pub(crate) struct FrameWriter {
     drafts: Vec<(Packing, Vec<u8>)>,
-    /// The shared frames that are still open, by packing.
-    open: [Option<usize>; 2],
+    /// The shared frames that are still open, by content.
+    open: [Option<usize>; 3],
     compressor: CCtx<'static>,
     scratch: Vec<u8>,
     /// Memory of frames that were compressed, for those to come.
@@ -91,7 +135,7 @@ impl FrameWriter {
         let compressor = CCtx::try_create().ok_or(EncodeError::Compressor)?;
         Ok(FrameWriter {
             drafts: Vec::new(),
-            open: [None; 2],
+            open: [None; 3],
             compressor,
             scratch: Vec::new(),
             spare: Vec::new(),
@@ -110,15 +154,15 @@ impl FrameWriter {
     }
 
     /// Adds a part.
-    pub(crate) fn add(&mut self, bytes: &[u8], packing: Packing) -> Part {
-        let open = &mut self.open[usize::from(packing == Packing::Compressed)];
+    pub(crate) fn add(&mut self, bytes: &[u8], content: Content) -> Part {
+        let open = &mut self.open[content as usize];
         let frame = match *open {
-            Some(frame) if bytes.len() < SHARED_PART_BYTES => frame,
+            Some(frame) if content.shares(bytes) => frame,
             _ => {
-                let spare = if packing == Packing::Plain { None } else { self.spare.pop() };
-                self.drafts.push((packing, spare.unwrap_or_default()));
+                let spare = if content == Content::Dense { None } else { self.spare.pop() };
+                self.drafts.push((content.packing(), spare.unwrap_or_default()));
                 let frame = self.drafts.len() - 1;
-                if bytes.len() < SHARED_PART_BYTES {
+                if content.shares(bytes) {
                     *open = Some(frame);
                 }
                 frame
@@ -127,7 +171,7 @@ impl FrameWriter {
         let draft = &mut self.drafts[frame].1;
         let part = Part { frame: frame as u32, offset: draft.len() as u32, length: bytes.len() as u32 };
         draft.extend_from_slice(bytes);
-        if draft.len() >= SHARED_FRAME_BYTES && *open == Some(frame) {
+        if draft.len() >= content.shared_bytes() && *open == Some(frame) {
             *open = None;
         }
         part
@@ -137,7 +181,7 @@ impl FrameWriter {
     pub(crate) fn finish(&mut self) -> Result<(Vec<FrameInfo>, Vec<Vec<u8>>), EncodeError> {
         let mut infos = Vec::with_capacity(self.drafts.len());
         let mut frames = Vec::with_capacity(self.drafts.len());
-        self.open = [None; 2];
+        self.open = [None; 3];
         for (packing, draft) in std::mem::take(&mut self.drafts) {
             let length = draft.len() as u32;
             let (packing, stored) = match packing {
@@ -268,7 +312,6 @@ pub(crate) struct FrameReader<'f> {
     infos: &'f [FrameInfo],
     source: &'f dyn Frames,
     opened: Vec<Option<Opened<'f>>>,
-    decompressor: Option<DCtx<'static>>,
     /// Bytes decompressed so far.
     decompressed: u64,
 }
@@ -287,7 +330,7 @@ struct Opened<'f> {
 impl<'f> FrameReader<'f> {
     pub(crate) fn new(infos: &'f [FrameInfo], source: &'f dyn Frames) -> FrameReader<'f> {
         let opened = infos.iter().map(|_| None).collect();
-        FrameReader { infos, source, opened, decompressor: None, decompressed: 0 }
+        FrameReader { infos, source, opened, decompressed: 0 }
     }
 
     /// How many bytes were decompressed so far.
@@ -321,13 +364,7 @@ impl<'f> FrameReader<'f> {
             let place = match opened.held.iter().rposition(|(held, _)| *held == chunk) {
                 Some(place) => place,
                 None => {
-                    let decompressor = match &mut self.decompressor {
-                        Some(decompressor) => decompressor,
-                        none => {
-                            none.insert(DCtx::try_create().ok_or(malformed("no memory to decompress with"))?)
-                        }
-                    };
-                    self.decompressed += opened.hold(&info, chunk, decompressor)?;
+                    self.decompressed += opened.hold(&info, chunk)?;
                     opened.held.len() - 1
                 }
             };
@@ -381,12 +418,7 @@ fn chunks(stored: &[u8], length: usize) -> Result<Vec<(usize, usize)>, DecodeErr
 
 impl Opened<'_> {
     /// Decompresses a chunk, and the first one before it if that is its dictionary; how many bytes that made.
-    fn hold(
-        &mut self,
-        info: &FrameInfo,
-        chunk: usize,
-        decompressor: &mut DCtx<'static>,
-    ) -> Result<u64, DecodeError> {
+    fn hold(&mut self, info: &FrameInfo, chunk: usize) -> Result<u64, DecodeError> {
         let length =
             |chunk: usize| (info.length as usize).saturating_sub(chunk * CHUNK_BYTES).min(CHUNK_BYTES);
         let mut made = length(chunk) as u64;
@@ -400,7 +432,7 @@ impl Opened<'_> {
                 Some(first) => first,
                 none => {
                     let mut first = Vec::new();
-                    decompress(self.stored, &self.chunks, 0, length(0), &[], decompressor, &mut first)?;
+                    decompress(self.stored, &self.chunks, 0, length(0), &[], &mut first)?;
                     made += if chunk == 0 { 0 } else { first.len() as u64 };
                     none.insert(first)
                 }
@@ -413,7 +445,7 @@ impl Opened<'_> {
             }
             dictionary = first;
         }
-        decompress(self.stored, &self.chunks, chunk, length(chunk), dictionary, decompressor, &mut buffer)?;
+        decompress(self.stored, &self.chunks, chunk, length(chunk), dictionary, &mut buffer)?;
         self.held.push((chunk, buffer));
         Ok(made)
     }
@@ -426,22 +458,16 @@ fn decompress(
     chunk: usize,
     length: usize,
     dictionary: &[u8],
-    decompressor: &mut DCtx<'static>,
     buffer: &mut Vec<u8>,
 ) -> Result<(), DecodeError> {
     let (from, to) = *chunks.get(chunk).ok_or(malformed("a chunk that is not there"))?;
     let stored = stored.get(from..to).ok_or(malformed("a chunk that is not there"))?;
-    buffer.clear();
     if stored.len() == length {
+        buffer.clear();
         buffer.extend_from_slice(stored);
         return Ok(());
     }
-    buffer.reserve_exact(length);
-    let done = decompressor.decompress_using_dict(buffer, stored, dictionary);
-    if done.ok() != Some(length) {
-        return Err(malformed("a chunk that does not decompress"));
-    }
-    Ok(())
+    decompressor::decompress(stored, dictionary, length, buffer)
 }
 
 #[cfg(test)]
@@ -457,7 +483,7 @@ mod tests {
 
     fn round_trip(bytes: &[u8]) -> FrameInfo {
         let mut writer = FrameWriter::new().unwrap();
-        let part = writer.add(bytes, Packing::Compressed);
+        let part = writer.add(bytes, Content::Texts);
         let (infos, frames) = writer.finish().unwrap();
         let whole = FrameReader::new(&infos, &frames).part(part).unwrap().into_owned();
         assert_eq!(whole, bytes);
@@ -486,7 +512,7 @@ mod tests {
     #[test]
     fn an_empty_frame_has_no_chunk() {
         let mut writer = FrameWriter::new().unwrap();
-        let part = writer.add(&[], Packing::Compressed);
+        let part = writer.add(&[], Content::Texts);
         let (infos, frames) = writer.finish().unwrap();
         assert_eq!(infos[0].stored, 0);
         assert_eq!(*FrameReader::new(&infos, &frames).part(part).unwrap(), []);

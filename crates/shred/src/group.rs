@@ -229,9 +229,11 @@ impl<'g> GroupReader<'g> {
 
     /// Some values of a column.
     pub(crate) fn window(&mut self, column: usize, window: Window) -> Result<ColumnValues<'g>, DecodeError> {
-        self.own_instants()?;
         let group = self.group;
         let info = group.directory.columns.get(column).ok_or(DecodeError::OutOfRange { what: "column" })?;
+        if info.encoding.needs_instants() {
+            self.own_instants()?;
+        }
         let places = if info.grouped { Some(self.value_places(column, info.path)?) } else { None };
         let instants = self.instants.as_deref().unwrap_or_default();
         info.encoding.decode(window, instants, places.as_deref(), &mut self.frames)

@@ -40,6 +40,7 @@ mod bytes;
 mod choose;
 mod column;
 mod cut;
+mod decompressor;
 mod directory;
 mod dissect;
 mod encode;

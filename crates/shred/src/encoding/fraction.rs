@@ -129,20 +129,6 @@ impl Decimals {
         }
     }
 
-    /// The mantissa, how many digits after the point it counts, and how many of them are spelled.
-    #[inline]
-    pub(crate) fn counted(&self, index: usize) -> Option<(i64, u8, u8)> {
-        let mantissa = *self.mantissas.get(index)?;
-        Some(match &self.scales {
-            Scales::Trimmed(scale) => (mantissa, *scale, self.plain(index)?.scale),
-            Scales::Fixed(scale) => (mantissa, *scale, *scale),
-            Scales::Each(scales) => {
-                let scale = *scales.get(index)?;
-                (mantissa, scale, scale)
-            }
-        })
-    }
-
     /// The number as it is spelled.
     #[inline]
     pub(crate) fn plain(&self, index: usize) -> Option<Plain> {

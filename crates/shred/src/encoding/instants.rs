@@ -245,6 +245,11 @@ impl Instants {
         Ok(Times { format: self.format.clone(), units })
     }
 
+    /// Whether the numbers are differences from the instants of the events.
+    pub(crate) fn is_relative(&self) -> bool {
+        self.relative
+    }
+
     pub(crate) fn ints(&self) -> Ints {
         self.units
     }

@@ -3,7 +3,7 @@
 use crate::bytes::{Reader, put, put_signed};
 use crate::encoding::{Window, packed};
 use crate::error::{DecodeError, malformed};
-use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
+use crate::frame::{Content, FrameInfo, FrameReader, FrameWriter, Part};
 use crate::grouping;
 
 /// Compression must save two fifths of packed numbers, else they are stored packed. HEURISTIC: where zstd saved a fifth, the time of a
@@ -46,22 +46,22 @@ impl Ints {
             // HEURISTIC: what packs better compresses better. To try both took twice the time, and saved less than a thousandth.
             if by_value <= by_difference {
                 if let Some(Planes { base, width, bytes }) = Planes::if_smaller(values, by_value, frames) {
-                    return Ints::Bytes { base, width, part: frames.add(&bytes, Packing::Compressed) };
+                    return Ints::Bytes { base, width, part: frames.add(&bytes, Content::Numbers) };
                 }
             } else if let Some(Planes { base, width, bytes }) =
                 Planes::if_smaller(&differences, by_difference, frames)
             {
-                let part = frames.add(&bytes, Packing::Compressed);
+                let part = frames.add(&bytes, Content::Numbers);
                 return Ints::DifferenceBytes { first, base, width, part };
             }
         }
         let mut out = Vec::with_capacity(least);
         if by_value <= by_difference + 4 {
             packed::pack(values, &mut out);
-            Ints::Packed(frames.add(&out, Packing::Plain))
+            Ints::Packed(frames.add(&out, Content::Dense))
         } else {
             packed::pack(&differences, &mut out);
-            Ints::Differences { first, part: frames.add(&out, Packing::Plain) }
+            Ints::Differences { first, part: frames.add(&out, Content::Dense) }
         }
     }
 

@@ -9,7 +9,7 @@ use crate::bytes::{Reader, put, put_bytes};
 use crate::encoding::Window;
 use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
-use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
+use crate::frame::{Content, FrameInfo, FrameReader, FrameWriter, Part};
 use crate::texts::TextList;
 
 /// The longest texts that are encoded so, in bytes.
@@ -133,7 +133,7 @@ impl Pattern {
                 }
             }
         }
-        Positions { pattern: self, part: frames.add(&bits.finish(), Packing::Plain) }
+        Positions { pattern: self, part: frames.add(&bits.finish(), Content::Dense) }
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {

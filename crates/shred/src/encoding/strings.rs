@@ -6,7 +6,7 @@ use crate::bytes::Reader;
 use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::error::{DecodeError, malformed};
-use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing, Part};
+use crate::frame::{Content, FrameInfo, FrameReader, FrameWriter, Part};
 use crate::texts::TextList;
 
 /// Compression must save a tenth of texts, else they are stored as they are. HEURISTIC: random identifiers in hex shrink by half,
@@ -31,8 +31,8 @@ impl Strings {
         let limit = sample.len() * COMPRESSED_SHARE.0 / COMPRESSED_SHARE.1;
         // Short texts have little in common with themselves, but may with those that share their frame.
         let pays = sample.len() < 2048 || frames.compressed_length(sample) < limit;
-        let packing = if pays { Packing::Compressed } else { Packing::Plain };
-        Strings { lengths: Ints::encode(&lengths, frames), bytes: frames.add(bytes, packing) }
+        let content = if pays { Content::Texts } else { Content::Dense };
+        Strings { lengths: Ints::encode(&lengths, frames), bytes: frames.add(bytes, content) }
     }
 
     /// The texts of a window: decodes all lengths, and of the bytes the chunks that the texts lie in.

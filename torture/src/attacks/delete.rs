@@ -57,17 +57,23 @@ fn erase(scene: &mut Scene, again: bool) -> Result<(), Finding> {
     }
     scene.finish(writing, false)?;
     if !scene.truth.is_all_erased() && again {
-        // The removal of a file may be lost with a flush of the folder that failed: then no list names it when it is back, and repair looks into it.
-        let report = scene.examine(Task::Repair, &[])?;
+        // The removal of a file may be lost with a flush of the folder that failed: then no list names it when it is back, and repair looks into it. What
+        // was removed may come back with it, so this is tried on a copy.
+        let mut copy = scene.fork(scene.folder.with_extension("repaired"));
+        files::write(&copy.folder, &files::read(&scene.folder)?)?;
+        let report = copy.examine(Task::Repair, &[])?;
         return match report.error {
             Some(error) => {
                 violation(format!("what is deleted cannot be erased, nor the store repaired: {error}"))
             }
-            None => erase(scene, false),
+            None => erase(&mut copy, false),
         };
     }
     if !scene.truth.is_all_erased() {
         return violation("nobody reads the store, and what is deleted cannot be erased");
+    }
+    if !again {
+        return Ok(());
     }
     remains::check(&scene.truth, &files::read(&scene.folder)?).map_err(Finding::Violation)?;
     scene.check(Task::Read, &Leave::default()).map(drop)

@@ -11,6 +11,7 @@ pub(crate) mod export;
 pub(crate) mod generate;
 pub(crate) mod get;
 pub(crate) mod help_files;
+pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod ingest;
 pub(crate) mod keys;

@@ -217,7 +217,10 @@ impl<'d, 'e> Dissector<'d, 'e> {
             let Slot::Array { list, .. } = self.out.shapes[shape as usize].layout.slots[nth] else {
                 continue;
             };
-            let FoundValue::Array { entry: open } = self.found[base + nth].value else { continue };
+            let Some(FoundValue::Array { entry: open }) = self.found.get(base + nth).map(|found| found.value)
+            else {
+                continue;
+            };
             let mut length = 0;
             document.elements(open, |index| {
                 length += 1;
@@ -249,6 +252,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
             return None;
         }
         let path = self.out.lists[list as usize].path;
+        let paths_before = self.paths.len();
         let mut naming = Naming { paths: &mut self.paths, open: vec![path], tokens: Vec::new(), full: false };
         document.visit(index, &mut naming);
         let Naming { tokens, mut full, .. } = naming;
@@ -258,6 +262,8 @@ impl<'d, 'e> Dissector<'d, 'e> {
             }
         }
         if full || self.tokens + tokens.len() > tokens_max {
+            // Its paths are nobody's: what comes after it finds room for its own.
+            self.paths.truncate(paths_before);
             return None;
         }
         self.tokens += tokens.len();

@@ -1,7 +1,10 @@
 //! Groups with right checksums and anything inside, for tests and fuzzing: only with the feature `checked`.
 
 use crate::bytes::{Reader, put};
-use crate::directory;
+use crate::column::Encoding;
+use crate::directory::{self, Directory};
+use crate::encoding::ints::Ints;
+use crate::encoding::simple::Simple;
 use crate::error::DecodeError;
 
 /// What a directory holds, unpacked.
@@ -42,4 +45,16 @@ pub fn directory(unpacked: &[u8], frames: &[Vec<u8>]) -> Option<Vec<u8>> {
     }
     out.extend(reader.0);
     directory::pack(&out).ok()
+}
+
+/// A directory in which each value of the first dictionary is its first entry, as if the events that had the others were forgotten, and their texts were not.
+/// Documents are as long as before where the entries are equally long. Nothing where there is no dictionary.
+pub fn forgotten(directory: &[u8]) -> Option<Vec<u8>> {
+    let mut directory = Directory::read(directory).ok()?;
+    let dictionary = directory.columns.iter_mut().find_map(|column| match &mut column.encoding {
+        Encoding::Simple(Simple::Dictionary(dictionary)) => Some(dictionary),
+        Encoding::Simple(_) | Encoding::Templates(_) => None,
+    })?;
+    dictionary.codes = Ints::Constant(0);
+    directory.write().ok()
 }

@@ -1,4 +1,10 @@
 //! The hash of a value's structure: of its keys in their order, and the kinds of its values.
+//!
+//! Values with equal hashes are taken for alike, and events may be written by anybody: each process has a seed of its own, so that nobody
+//! can choose two that collide. Nothing that is written depends on a hash.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
 
 use crate::shape::Leaf;
 use crate::walk::{Found, Visitor};
@@ -19,6 +25,9 @@ impl std::hash::Hasher for Same {
 
 /// An odd number without pattern: 2^64 divided by the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// What hashes begin with: random, and never zero.
+static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(MULTIPLIER) | 1);
 
 /// Folds a word into a hash: both halves of a product, as wyhash and foldhash do.
 #[inline(always)]
@@ -50,7 +59,7 @@ fn mix_member(hash: u64, key: &[u8], kind: u8) -> u64 {
 /// The hash of a text.
 #[inline(always)]
 pub(crate) fn of_bytes(text: &[u8]) -> u64 {
-    mix_member(MULTIPLIER, text, 0)
+    mix_member(*SEED, text, 0)
 }
 
 const CLOSE: u8 = 200;
@@ -66,7 +75,7 @@ pub(crate) struct Hashing<'f> {
 impl<'f> Hashing<'f> {
     /// The hash of an element of a list begins with the list's number.
     pub(crate) fn new(list: u32, found: &'f mut Vec<Found>) -> Hashing<'f> {
-        Hashing { hash: mix(u64::from(list) + 1, MULTIPLIER), found }
+        Hashing { hash: mix(*SEED, u64::from(list) << 1), found }
     }
 
     /// The hash of all that was visited.
@@ -75,9 +84,9 @@ impl<'f> Hashing<'f> {
     }
 }
 
-/// A hash for elements of a list that are kept as text: one that no structure has, since theirs begin with another number.
+/// A hash for elements of a list that are kept as text: theirs begins with another number than that of a structure.
 pub(crate) fn of_text(list: u32) -> u64 {
-    mix(!u64::from(list), MULTIPLIER)
+    mix(*SEED, u64::from(list) << 1 | 1)
 }
 
 impl<'d> Visitor<'d> for Hashing<'_> {

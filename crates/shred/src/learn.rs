@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use foldhash::fast::FixedState;
+use foldhash::fast::{FixedState, RandomState};
 
 use crate::limits::TEMPLATES_MAX;
 use crate::pattern::{Candidates, Head, Pattern};
@@ -13,9 +13,9 @@ use crate::texts::TextList;
 #[derive(Debug, Default)]
 pub(crate) struct Learner {
     pub(crate) patterns: Vec<Learned>,
-    known: HashMap<Pattern, u32, FixedState>,
+    known: HashMap<Pattern, u32, RandomState>,
     /// The patterns that texts of a shape fitted, those with the fewest gaps first.
-    by_shape: Vec<Vec<u32>>,
+    by_shape: HashMap<u32, Vec<u32>, FixedState>,
     /// The heads of the patterns, one after another.
     heads: Vec<Head>,
     /// The pattern of each value, counted from 1; 0 where none fits.
@@ -148,10 +148,7 @@ impl Learner {
         let begins =
             |number: u32| heads.get(number as usize).is_some_and(|other| head.may_begin_with(*other));
         let mut fits = |number: u32| patterns[number as usize].pattern.fits(text, value, scratch);
-        if by_shape.len() <= shape as usize {
-            by_shape.resize(shape as usize + 1, Vec::new());
-        }
-        let own = &mut by_shape[shape as usize];
+        let own = by_shape.entry(shape).or_default();
         let tried = own.iter().take(TRIED);
         if let Some(place) = tried.clone().position(|number| begins(*number) && fits(*number)) {
             let number = own[place];
@@ -171,7 +168,7 @@ impl Learner {
     fn remember(&mut self, shape: u32, number: u32) {
         let patterns = &self.patterns;
         let gaps = |number: u32| patterns[number as usize].gaps;
-        let own = &mut self.by_shape[shape as usize];
+        let own = self.by_shape.entry(shape).or_default();
         let place = own.partition_point(|other| gaps(*other) < gaps(number));
         own.insert(place, number);
     }
@@ -213,7 +210,7 @@ impl Learner {
                 number
             }
         };
-        if !self.by_shape[shape as usize].contains(&number) {
+        if !self.by_shape.get(&shape).is_some_and(|own| own.contains(&number)) {
             self.remember(shape, number);
         }
         Some(number)

@@ -7,11 +7,11 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use foldhash::fast::FixedState;
+use foldhash::fast::{FixedState, RandomState};
 
 use crate::bytes::{Reader, put};
 use crate::error::{DecodeError, malformed};
-use crate::limits::{SHAPES_MAX, TOKENS_MAX};
+use crate::limits::{PATH_DEPTH_MAX, SHAPES_MAX, TOKENS_MAX};
 use crate::shape::{Leaf, Token};
 
 /// Objects of more members are written in their own order, so that permutations stay cheap to follow.
@@ -27,7 +27,7 @@ pub(crate) fn write<'t>(shapes: impl ExactSizeIterator<Item = &'t [Token]> + Clo
     for tokens in shapes.clone() {
         *alike.entry(in_any_order(tokens)).or_default() += 1;
     }
-    let mut sets: HashMap<Vec<Token>, usize, FixedState> = HashMap::default();
+    let mut sets: HashMap<Vec<Token>, usize, RandomState> = HashMap::default();
     let mut count = 0;
     let mut written = Vec::new();
     let mut heads = Vec::new();
@@ -143,6 +143,8 @@ fn read_tokens(reader: &mut Reader<'_>, paths: usize, left: usize) -> Result<Vec
         before = path;
         let path = path as u32;
         tokens.push(match kind {
+            // What is inside what is read by calls within calls.
+            0 if open > PATH_DEPTH_MAX => return Err(malformed("a shape of objects that are too deep")),
             0 => {
                 open += 1;
                 Token::Open(path)
@@ -334,6 +336,17 @@ mod tests {
             let mut reader = Reader(&out);
             prop_assert_eq!(read(&mut reader, 30), Ok(values));
             prop_assert_eq!(reader.end(), Ok(()));
+        }
+
+        #[test]
+        fn objects_in_objects_end_at_the_depth_of_documents(deep in PATH_DEPTH_MAX + 2..60_000) {
+            let mut bytes = vec![1];
+            put(&mut bytes, 2 * deep as u64);
+            bytes.extend(std::iter::repeat_n(0, deep));
+            bytes.extend(std::iter::repeat_n(KINDS as u8 - 1, deep));
+            // One shape of that set, ordered anew, and no symbols.
+            bytes.extend([1, 1, 0]);
+            prop_assert!(read(&mut Reader(&bytes), 1).is_err());
         }
 
         #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use foldhash::fast::FixedState;
+use foldhash::fast::RandomState;
 
 use crate::bytes::{Reader, put};
 use crate::error::{DecodeError, malformed};
@@ -142,10 +142,22 @@ impl Paths<Box<[u8]>> {
 #[derive(Debug, Default)]
 pub(crate) struct PathIndex<'k> {
     pub(crate) paths: Paths<&'k [u8]>,
-    known: HashMap<(u32, Step<&'k [u8]>), u32, FixedState>,
+    known: HashMap<(u32, Step<&'k [u8]>), u32, RandomState>,
 }
 
 impl<'k> PathIndex<'k> {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.paths.steps.len()
+    }
+
+    /// Forgets the paths that were made last, but for so many.
+    pub(crate) fn truncate(&mut self, length: usize) {
+        for forgotten in self.paths.steps.drain(length.min(self.paths.steps.len())..) {
+            self.known.remove(&forgotten);
+        }
+    }
+
     /// The path of a step from another, made if there is none; nothing where there are too many already.
     pub(crate) fn child(&mut self, parent: u32, step: Step<&'k [u8]>) -> Option<u32> {
         if let Some(path) = self.known.get(&(parent, step)) {

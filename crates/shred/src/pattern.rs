@@ -132,13 +132,17 @@ impl Gap {
     #[inline]
     fn fits<'t>(self, text: &'t [u8], value: Option<&'t [u8]>) -> Option<&'t [u8]> {
         match self {
-            Gap::Reference(_) => value.filter(|value| begins_with(text, value)),
+            // What is empty fits everywhere, and would be put together for nothing.
+            Gap::Reference(_) => value.filter(|value| !value.is_empty() && begins_with(text, value)),
             Gap::Number => Some(run(text, |byte| byte.is_ascii_digit())).filter(|digits| is_number(digits)),
             Gap::Word => Some(run(text, is_word)).filter(|word| !word.is_empty()),
             Gap::Token => Some(run(text, is_token)).filter(|token| !token.is_empty()),
         }
     }
 }
+
+/// A text that is longer teaches no template: it is seldom one, and to look for all values of its event in it takes long.
+const LESSON_BYTES_MAX: usize = 256 << 10;
 
 impl Pattern {
     /// Whether a text fits; what its gaps hold that are no references is appended.
@@ -170,7 +174,15 @@ impl Pattern {
         let mut literal = Vec::new();
         let mut at = 0;
         let mut held = 0;
+        // Up to here no token is an identifier.
+        let mut plain = 0;
+        if text.len() > LESSON_BYTES_MAX {
+            return None;
+        }
         while at < text.len() {
+            if pattern.pieces.len() >= HOLES_MAX {
+                return None;
+            }
             let rest = &text[at..];
             if rest[0] == b'\\' {
                 // An escape: what follows it is no part of a word.
@@ -184,7 +196,7 @@ impl Pattern {
             let found =
                 if begins { reference(text, at, candidates.that_begin_with(rest[0]), column) } else { None };
             let found = found.map(|found| (Gap::Reference(found.column), found.text.len()));
-            let found = found.or_else(|| if begins { own(rest) } else { None });
+            let found = found.or_else(|| if begins { own(text, at, &mut plain) } else { None });
             let Some((gap, length)) = found else {
                 let end = if begins { run(rest, is_word).len().max(1) } else { 1 };
                 literal.extend_from_slice(&rest[..end]);
@@ -211,10 +223,12 @@ impl Pattern {
     }
 }
 
-/// The gap for a number, or a word with digits, at the beginning of a text.
-fn own(rest: &[u8]) -> Option<(Gap, usize)> {
+/// The gap for a number, or a word with digits, at a place in a text. Tokens that end by `plain` are known not to be identifiers: the end of
+/// such a token is none either.
+fn own(text: &[u8], at: usize, plain: &mut usize) -> Option<(Gap, usize)> {
+    let rest = text.get(at..)?;
     let word = run(rest, is_word);
-    let token = run(rest, is_token);
+    let token = if at < *plain { word } else { run(rest, is_token) };
     let mixed = |word: &&[u8]| {
         let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
         digits > 0 && !is_number(word)
@@ -223,6 +237,7 @@ fn own(rest: &[u8]) -> Option<(Gap, usize)> {
     if token.len() > word.len() && token.split(|byte| !is_word(*byte)).filter(mixed).count() > 2 {
         return Some((Gap::Token, token.len()));
     }
+    *plain = (*plain).max(at + token.len());
     if !word.iter().any(u8::is_ascii_digit) {
         return None;
     }
@@ -295,9 +310,12 @@ fn reference<'c, 'd>(
     labelled.or((longest >= 4).then_some(first))
 }
 
+/// A label stands so near to its value.
+const LABEL_BYTES_MAX: usize = 256;
+
 /// Whether the text before a value ends with its key, up to punctuation, blanks and case.
 fn is_label(before: &[u8], key: &[u8]) -> bool {
-    let mut before = before;
+    let mut before = before.get(before.len().saturating_sub(LABEL_BYTES_MAX)..).unwrap_or_default();
     loop {
         before = match before {
             [rest @ .., b'\\', b't' | b'r' | b'n' | b'"' | b'\\'] => rest,

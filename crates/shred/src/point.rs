@@ -3,7 +3,8 @@
 //! Where its values stand in their columns is told by the shapes of the documents before it: how many values of each column each shape
 //! has, times how many documents have that shape; and likewise for the elements of arrays.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use crate::column::ColumnValues;
 use crate::encoding::Window;
@@ -44,7 +45,7 @@ impl Located {
 struct Point<'p, 'g> {
     reader: &'p mut GroupReader<'g>,
     row: usize,
-    lists: HashMap<usize, Located>,
+    lists: HashMap<usize, Rc<Located>>,
     columns: HashMap<usize, ColumnValues<'g>>,
 }
 
@@ -72,7 +73,7 @@ impl<'g> GroupReader<'g> {
             return Err(DecodeError::OutOfRange { what: "row" });
         }
         let mut point = Point { reader: self, row, lists: HashMap::new(), columns: HashMap::new() };
-        point.need(0)?;
+        point.need()?;
         point.need_references()?;
         let mut out = Output::new(bytes);
         point.render(&mut out)?;
@@ -84,7 +85,7 @@ impl<'g> GroupReader<'g> {
 
 impl Point<'_, '_> {
     /// The elements of a list that belong to the document.
-    fn locate(&mut self, list: usize) -> Result<Located, DecodeError> {
+    fn locate(&mut self, list: usize) -> Result<Rc<Located>, DecodeError> {
         const NO_LIST: DecodeError = malformed("a list of no list");
         if let Some(located) = self.lists.get(&list) {
             return Ok(located.clone());
@@ -122,6 +123,7 @@ impl Point<'_, '_> {
         let own = codes[window.from..window.to].to_vec();
         let located =
             Located { lengths, before: uses(&codes[..window.from]), inside: uses(&own), codes: own };
+        let located = Rc::new(located);
         self.lists.insert(list, located.clone());
         Ok(located)
     }
@@ -144,19 +146,19 @@ impl Point<'_, '_> {
         Ok(())
     }
 
-    /// Reads all columns that the elements of a list have.
-    fn need(&mut self, list: usize) -> Result<(), DecodeError> {
-        let located = self.locate(list)?;
-        for (code, uses) in located.inside.iter().enumerate() {
-            if *uses == 0 {
-                continue;
-            }
-            let program = self.program(list, code)?;
-            for (column, _) in &program.layout.columns {
-                self.read(*column as usize)?;
-            }
-            for (list, _) in &program.layout.lists {
-                self.need(*list as usize)?;
+    /// Reads all columns that the elements of the document's lists have, each list once: many shapes may lead to the same.
+    fn need(&mut self) -> Result<(), DecodeError> {
+        let mut needed = BTreeSet::from([0]);
+        let mut unseen = vec![0];
+        while let Some(list) = unseen.pop() {
+            let located = self.locate(list)?;
+            for (code, _) in located.inside.iter().enumerate().filter(|(_, uses)| **uses > 0) {
+                let program = self.program(list, code)?;
+                for (column, _) in &program.layout.columns {
+                    self.read(*column as usize)?;
+                }
+                let lists = program.layout.lists.iter().map(|(list, _)| *list as usize);
+                unseen.extend(lists.filter(|list| needed.insert(*list)));
             }
         }
         Ok(())
@@ -200,7 +202,7 @@ impl Point<'_, '_> {
                 }
             }
             let shapes = located.codes.iter().map(|code| numbers[*code as usize]).collect();
-            lists[number] = Elements { lengths: located.lengths, shapes, is_lost: false };
+            lists[number] = Elements { lengths: located.lengths.clone(), shapes, is_lost: false };
         }
         let mut columns = Vec::with_capacity(directory.columns.len());
         // Of each column the value after those of the document is read too.

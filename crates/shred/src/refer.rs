@@ -127,7 +127,7 @@ impl Tour<'_, '_> {
         let dissection = self.dissection;
         let code = dissection.lists[list].codes[self.elements[list]];
         self.elements[list] += 1;
-        let shape = dissection.lists[list].shapes[code as usize];
+        let Some(&shape) = dissection.lists[list].shapes.get(code as usize) else { return };
         let layout = &dissection.shapes[shape as usize].layout;
         self.open.push(shape);
         self.scopes += 1;

@@ -57,6 +57,9 @@ fn ask_everything(directory: &[u8], frames: &Vec<Vec<u8>>) -> Result<(), DecodeE
             assert_eq!(documents.get(row), Some(document.as_slice()));
         }
     }
+    if let Ok(documents) = &documents {
+        let _ = reader.leftovers(documents.bytes());
+    }
     if let (Ok(documents), Ok(whole)) = (&documents, reader.whole_documents()) {
         assert!(
             documents.iter().zip(whole).all(|(document, whole)| whole.is_none_or(|whole| whole == document))

@@ -244,9 +244,10 @@ impl Copying<'_> {
             progress(at, total);
         };
         let mut new = Vec::new();
+        let sealed = manifest.shown().iter().map(|entry| entry.events).fold(0, u64::saturating_add);
+        self.done.sealed_events = sealed;
         for entry in &manifest.segments {
             new.extend(self.segment(entry, &mut tell)?);
-            self.done.sealed_events = self.done.sealed_events.saturating_add(entry.events);
         }
         for entry in &manifest.logs {
             new.extend(self.log(entry, &mut tell)?);

@@ -136,6 +136,24 @@ pub trait Parts {
     fn part(&self, name: &str) -> Result<Option<Vec<u8>>, ReadError>;
 }
 
+/// The texts that a block holds beside its documents.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BlockTexts {
+    /// How many were looked at.
+    pub texts: u64,
+    /// The first that no document has.
+    pub stray: Option<Stray>,
+}
+
+/// A text in a block that none of its documents has. What it says is not told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stray {
+    /// The part of the block.
+    pub part: String,
+    /// What it is there.
+    pub what: String,
+}
+
 /// What the program above knows of documents: what to note of a block, and how to take it apart into columns.
 ///
 /// `()` knows nothing: its blocks are text without statistics, and of a block in columns it reads no event.
@@ -197,6 +215,20 @@ pub trait Codec: Send + Sync {
     /// What a part holds, in names for whoever hears that it is damaged. Asked for no other reason; the part itself is not to be read.
     fn holds(&self, _block: &dyn Parts, _part: &str) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Looks for texts that a block holds beside its documents, and that none of these has, as a mistake of the program might have left them of events that are
+    /// erased: in its parts, where it is in columns, and in its statistics. A codec that keeps no texts beside documents has none to look at.
+    ///
+    /// # Errors
+    /// As [`times`](Codec::times) has them.
+    fn texts(
+        &self,
+        _columns: Option<&dyn Parts>,
+        _documents: Documents<'_>,
+        _statistics: &[u8],
+    ) -> Result<BlockTexts, DecodeError> {
+        Ok(BlockTexts::default())
     }
 
     /// One document, without its line feed; `None` beyond the last. For codecs that can do with less than all of them.

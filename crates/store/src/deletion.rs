@@ -2,7 +2,7 @@
 //!
 //! To delete is to mark: a manifest tells which events of which segments are gone, and from then on nobody sees them. To erase is to write each
 //! segment with marks anew without these events, one after another, through the codec as compaction does; the old file is removed, and its marks
-//! with it. Once no file is left that ever held one of the events, the store is read whole, and a [receipt](Receipt) is written.
+//! with it. Once no file is left that ever held one of the events, the store is read whole, each text of each block included, and a [receipt](Receipt) is written.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use crate::inventory;
 use crate::io::Directory;
 use crate::manifest::{Erasing, Manifest};
 use crate::marks::{self, Arrivals, Marks, Stretch};
-use crate::receipt::{self, Receipt, Stays};
+use crate::receipt::{self, Proof, Receipt};
 use crate::retire;
 use crate::segment::{Segment, Written};
 use crate::settings;
@@ -42,6 +42,9 @@ pub struct Erased {
     pub held: Vec<PathBuf>,
     /// Files that hold some of it still, because they are damaged: repair the store, and erase again.
     pub damaged: Vec<PathBuf>,
+    /// Files that have names of the store's, and no beginning that can be read, so that nobody knows whose they are, and whether they hold some of it: move them
+    /// elsewhere, and erase again.
+    pub unreadable: Vec<PathBuf>,
 }
 
 /// What is deleted of a segment by one call.
@@ -195,19 +198,29 @@ impl Manifest {
         self.erasing = Some(erasing);
     }
 
-    /// The files that are no longer live, and may hold what is being erased.
-    fn holding(&self, erasing: &Erasing, directory: &dyn Directory) -> Result<Vec<PathBuf>, Failure> {
+    /// The files that are no longer live, and may hold what is being erased: those of the store, and those of which it cannot be told whose they are.
+    fn holding(
+        &self,
+        erasing: &Erasing,
+        directory: &dyn Directory,
+    ) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Failure> {
         let live: BTreeSet<String> = self.names().collect();
-        let may_hold = |name: &String| {
-            let (kind, number) = match FileKind::parse(name).or_else(|| parse_unfinished(name)) {
-                Some((kind @ (FileKind::Log | FileKind::Segment), number)) => (kind, number),
-                _ => return false,
-            };
-            let foreign = retire::belongs(directory, name, kind).is_some_and(|store| store != self.store);
-            number < erasing.below && !foreign && !live.contains(&kind.name(number))
-        };
-        let names = inventory::list(directory)?;
-        Ok(names.iter().filter(|name| may_hold(name)).map(|name| directory.path(name)).collect())
+        let (mut held, mut unreadable) = (Vec::new(), Vec::new());
+        for name in inventory::list(directory)? {
+            let parsed = FileKind::parse(&name).or_else(|| parse_unfinished(&name));
+            let Some((kind @ (FileKind::Log | FileKind::Segment), number)) = parsed else { continue };
+            if number >= erasing.below || live.contains(&kind.name(number)) {
+                continue;
+            }
+            match retire::belongs(directory, &name, kind) {
+                Some(store) if store == self.store => held.push(directory.path(&name)),
+                Some(_) => {}
+                // It may be gone by now.
+                None if matches!(directory.kind(&name), Ok(None)) => {}
+                None => unreadable.push(directory.path(&name)),
+            }
+        }
+        Ok((held, unreadable))
     }
 }
 
@@ -255,24 +268,34 @@ impl Inner {
         };
         while may_go_on() && rewrite()? {}
         let seen = seen.into_inner();
+        // What is being sealed has a file by now that no list names, and holds none of it.
+        let sealing = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut writer = self.lock_manifest();
         let Some(erasing) = writer.manifest.erasing.clone() else { return Ok(Erased::default()) };
         writer.sweep();
-        let held = writer.manifest.holding(&erasing, &*self.directory)?;
+        let (held, unreadable) = writer.manifest.holding(&erasing, &*self.directory)?;
         let marked = writer.manifest.segments.iter().filter(|entry| {
             // Those that were not come to are neither, nor those of which events were deleted just now.
             may_go_on() && seen.contains(&entry.number) && writer.manifest.deleted.contains_key(&entry.number)
         });
         let damaged: Vec<PathBuf> = marked.map(|entry| self.directory.path(&entry.name())).collect();
-        let is_done = held.is_empty() && writer.manifest.deleted.is_empty();
-        drop(writer);
-        if !is_done && held.is_empty() && damaged.is_empty() && may_go_on() {
+        let is_free = held.is_empty() && unreadable.is_empty();
+        let is_done = is_free && writer.manifest.deleted.is_empty();
+        drop((writer, sealing));
+        if !is_done && is_free && damaged.is_empty() && may_go_on() {
             // More was deleted meanwhile.
             return self.erase(may_go_on);
         }
         if !is_done {
-            return Ok(Erased { receipt: None, held, damaged });
+            return Ok(Erased { receipt: None, held, damaged, unreadable });
         }
+        let proof = self.prove(&erasing.arrivals)?;
+        if let Some((segment, _)) = &proof.stray {
+            self.compact(|segments, _, _| {
+                segments.iter().find(|entry| entry.number == *segment).map(|entry| vec![entry.number])
+            })?;
+        }
+        let Proof { stays, blocks, texts, .. } = proof.holds()?;
         let receipt = Receipt {
             began: erasing.began,
             ended: settings::now(),
@@ -280,7 +303,9 @@ impl Inner {
             document_bytes: erasing.document_bytes,
             files: erasing.files,
             file_bytes: erasing.file_bytes,
-            stays: self.stays(&erasing.arrivals)?,
+            stays,
+            blocks,
+            texts,
             quarantined: receipt::quarantined(&*self.directory),
             arrivals: erasing.arrivals.clone(),
         };
@@ -295,7 +320,7 @@ impl Inner {
     }
 
     /// Reads the whole store, which must not hold any of these events.
-    fn stays(&self, gone: &Arrivals) -> Result<Stays, DeleteError> {
+    fn prove(&self, gone: &Arrivals) -> Result<Proof, DeleteError> {
         // Each event with a number below the next one is in the state, or will never be there.
         let sealing = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
         let writer = self.flush_log(self.lock())?;
@@ -303,6 +328,6 @@ impl Inner {
         let below = writer.replayed.next_arrival;
         let snapshot = Snapshot { state: self.state() };
         drop((writer, sealing));
-        snapshot.stays(below, gone)
+        Ok(snapshot.prove(below, gone)?)
     }
 }

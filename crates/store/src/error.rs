@@ -382,6 +382,23 @@ pub enum DeleteError {
         /// The file.
         file: PathBuf,
     },
+    /// A text was found that no event of its block has: a mistake of the program that wrote the file.
+    #[error("{0}; no receipt is given. The file is written anew from its events: erase again")]
+    Stray(StrayText),
+}
+
+/// Where a text stands that no event has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}, block {block}, part `{part}`: {what} that no event of the block has", .file.display())]
+pub struct StrayText {
+    /// The file.
+    pub file: PathBuf,
+    /// The block's place in the file, from 0.
+    pub block: usize,
+    /// The part of the block.
+    pub part: String,
+    /// What it is there. What it says is not told.
+    pub what: String,
 }
 
 /// Why the memtable was not flushed or sealed. What was acknowledged is as safe as before.

@@ -66,8 +66,9 @@ pub(crate) enum Current {
     Overtaken,
 }
 
-/// Looks for a manifest that has taken the place of a known one. Costs a listing, and reads only what is higher.
-pub(crate) fn current(directory: &dyn Directory, known: &Manifest) -> Result<Current, Failure> {
+/// Looks for a manifest that has taken the place of a known one. Costs a listing, and reads only what is higher. One that cannot be read, as a later version of the
+/// program writes it, is no reason to go on with the known one: what opening the store would say of it is said.
+pub(crate) fn current(directory: &dyn Directory, known: &Manifest) -> Result<Current, OpenError> {
     let mut names = list(directory)?;
     // A long listing is not of one moment: a manifest that came meanwhile may be missing in it, with the one before already gone.
     if names.len() > LISTED_AT_ONCE {
@@ -77,6 +78,7 @@ pub(crate) fn current(directory: &dyn Directory, known: &Manifest) -> Result<Cur
     let there = numbers.contains(&known.number);
     numbers.dedup();
     numbers.retain(|number| *number > known.number);
+    let mut is_doubtful = false;
     for number in numbers {
         match Manifest::read(directory, number) {
             Ok(newer) if newer.store == known.store => return Ok(Current::Newer(Box::new(newer))),
@@ -88,11 +90,14 @@ pub(crate) fn current(directory: &dyn Directory, known: &Manifest) -> Result<Cur
                     directory.kind(&name).map_err(Failure::during(directory, &name, Operation::Open))?;
                 match (kind, fault) {
                     (None, _) => return Ok(Current::Overtaken),
-                    (Some(NameKind::File(_)), ManifestFault::Failure(failure)) => return Err(failure),
-                    (Some(_), _) => {}
+                    (Some(NameKind::File(_)), ManifestFault::Failure(failure)) => return Err(failure.into()),
+                    (Some(_), _) => is_doubtful = true,
                 }
             }
         }
+    }
+    if is_doubtful {
+        find_manifest(directory, false)?;
     }
     Ok(if there { Current::Same } else { Current::Gone })
 }

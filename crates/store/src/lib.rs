@@ -43,6 +43,7 @@ pub mod format;
 mod history;
 mod hold;
 mod housekeeping;
+mod import;
 mod inventory;
 pub mod io;
 mod log;
@@ -74,16 +75,19 @@ mod writer;
 
 pub use backup::{Backup, BackupError};
 pub use codec::{
-    BlockId, Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, Times,
+    BlockId, BlockTexts, Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, Stray,
+    Times,
 };
 pub use deletion::{Deleted, Erased};
 pub use error::{
     AppendError, Damage, DamagedPart, DeleteError, Failure, OpenError, Operation, ReadError, SealError,
+    StrayText,
 };
 pub use event::Event;
 pub use format::Key;
 pub use history::{Cause, HistoryEntry, Traffic};
 pub use housekeeping::Housekeeping;
+pub use import::{Import, ImportError};
 pub use inventory::{Unnamed, UnnamedKind, Usage};
 pub use log::SourcePosition;
 pub use options::{Durability, FlushStats, Layout, Options, ReadMode};

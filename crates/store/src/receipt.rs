@@ -1,19 +1,23 @@
 //! Receipts: what was erased, and what was left.
 //!
-//! A receipt is written once the store was read whole, and no file of it holds an erased event. It tells their arrival numbers, and a hash of all
+//! A receipt is written once the store was read whole: no file of it holds an erased event, and no block a text, in a dictionary, a template or its statistics, that
+//! none of its own events has. So no text is left that only erased events had. The receipt tells their arrival numbers, and a hash of all
 //! events that stay, so that both can be looked at again later.
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{DeleteError, Failure, OpenError, Operation, ReadError};
+use crate::codec::Stray;
+use crate::error::{DeleteError, Failure, OpenError, Operation, ReadError, StrayText};
 use crate::format::{Fields, Key, QUARANTINE_NAME, RECEIPTS_NAME, envelope, open_envelope};
 use crate::inventory;
 use crate::io::{Directory, Disk, NameKind, read_full_at, write_all_at};
 use crate::manifest::{decode_arrivals, encode_arrivals};
 use crate::marks::Arrivals;
+use crate::segment::Segment;
 use crate::snapshot::Snapshot;
 
 /// What was erased, and what was left.
@@ -33,6 +37,10 @@ pub struct Receipt {
     pub file_bytes: u64,
     /// What was left of the store.
     pub stays: Stays,
+    /// So many blocks were read: each text that one holds beside its events' documents is one that such a document has. 0 in receipts of before this was looked at.
+    pub blocks: u64,
+    /// So many texts these were: keys, entries of dictionaries, literals of templates, texts of columns, and what statistics tell.
+    pub texts: u64,
     /// So many files lie in the store's quarantine, which nothing is erased from.
     pub quarantined: u64,
     /// Their arrival numbers.
@@ -51,7 +59,7 @@ pub struct Stays {
 }
 
 /// What has become of a receipt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReceiptCheck {
     /// None of the erased events is there, and what stayed is what it was.
     Holds,
@@ -61,10 +69,15 @@ pub enum ReceiptCheck {
     Differs,
     /// So many of the erased events are there: files of before were put back.
     Back(u64),
+    /// None of the erased events is there, but a text that no event has.
+    Stray(StrayText),
 }
 
 const MAGIC: [u8; 8] = *b"\x89TMrecpt";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// Receipts that tell of no texts.
+const WITHOUT_TEXTS: u32 = 1;
 
 /// At most so many bytes of a receipt are read.
 const BYTES_MAX: u64 = 1 << 30;
@@ -88,40 +101,70 @@ impl Stays {
     }
 }
 
-impl Snapshot {
-    /// Hands all events over, deleted ones that a segment still holds as well, each block verified.
-    fn for_each(&self, mut each: impl FnMut(Key, &[u8], &Path)) -> Result<(), ReadError> {
-        let plain = self.state.environment.plain();
-        for segment in &self.state.segments.list {
-            let segment = std::sync::Arc::new(segment.read_by(std::sync::Arc::clone(&plain)));
-            let path = segment.path();
-            for number in 0..segment.load()?.index().blocks.len() {
-                let block = segment.whole_block(number)?;
-                block.events()?.for_each(|(key, document)| each(key, document, &path));
-            }
+/// What is found as a store is read whole.
+#[derive(Debug, Default)]
+pub(crate) struct Proof {
+    /// What it holds of the events before an arrival number, without those that are gone.
+    pub(crate) stays: Stays,
+    /// How many are there of those that are gone, and where the first of them is.
+    back: (u64, Option<(Key, PathBuf)>),
+    pub(crate) blocks: u64,
+    pub(crate) texts: u64,
+    /// The first text that no event has, and the number of its segment.
+    pub(crate) stray: Option<(u64, StrayText)>,
+}
+
+impl Proof {
+    fn event(&mut self, gone: &Arrivals, key: Key, document: &[u8], path: &Path) {
+        if gone.contains(key.arrival) {
+            self.back.0 += 1;
+            self.back.1.get_or_insert_with(|| (key, path.to_owned()));
+        } else if key.arrival < self.stays.below {
+            self.stays.add(key, document);
         }
-        for run in &self.state.memtable {
-            let events = (0..run.len()).filter_map(|index| Some((run.key(index)?, run.document(index))));
-            events.for_each(|(key, document)| each(key, document, Path::new("log")));
+    }
+
+    fn block(&mut self, segment: &Arc<Segment>, number: usize, gone: &Arrivals) -> Result<(), ReadError> {
+        let path = segment.path();
+        let block = segment.whole_block(number)?;
+        block.events()?.for_each(|(key, document)| self.event(gone, key, document, &path));
+        segment.load()?.check_statistics(number)?;
+        let found = segment.texts_of(&block)?;
+        self.blocks += 1;
+        self.texts += found.texts;
+        if let (None, Some(Stray { part, what })) = (&self.stray, found.stray) {
+            self.stray = Some((segment.entry.number, StrayText { file: path, block: number, part, what }));
         }
         Ok(())
     }
 
-    /// What it holds of the events before an arrival number. None may be one of those that are gone.
-    pub(crate) fn stays(&self, below: u64, gone: &Arrivals) -> Result<Stays, DeleteError> {
-        let mut stays = Stays { below, ..Stays::default() };
-        let mut remains = None;
-        self.for_each(|key, document, path| {
-            if gone.contains(key.arrival) {
-                remains.get_or_insert_with(|| (key, path.to_owned()));
-            } else if key.arrival < below {
-                stays.add(key, document);
-            }
-        })?;
-        match remains {
-            None => Ok(stays),
-            Some((key, file)) => Err(DeleteError::Remains { arrival: key.arrival, file }),
+    /// Nothing is there that should not be.
+    pub(crate) fn holds(self) -> Result<Proof, DeleteError> {
+        match (self.back.1, self.stray) {
+            (Some((key, file)), _) => Err(DeleteError::Remains { arrival: key.arrival, file }),
+            (None, Some((_, stray))) => Err(DeleteError::Stray(stray)),
+            (None, None) => Ok(Proof { back: (0, None), stray: None, ..self }),
         }
+    }
+}
+
+impl Snapshot {
+    /// Reads all events, deleted ones that a segment still holds as well, and all that blocks hold beside them; each block is verified, and one is in memory at a
+    /// time.
+    pub(crate) fn prove(&self, below: u64, gone: &Arrivals) -> Result<Proof, ReadError> {
+        let mut proof = Proof { stays: Stays { below, ..Stays::default() }, ..Proof::default() };
+        let plain = self.state.environment.plain();
+        for segment in &self.state.segments.list {
+            let segment = Arc::new(segment.read_by(Arc::clone(&plain)));
+            for number in 0..segment.load()?.index().blocks.len() {
+                proof.block(&segment, number, gone)?;
+            }
+        }
+        for run in &self.state.memtable {
+            let events = (0..run.len()).filter_map(|index| Some((run.key(index)?, run.document(index))));
+            events.for_each(|(key, document)| proof.event(gone, key, document, Path::new("log")));
+        }
+        Ok(proof)
     }
 
     /// What has become of a receipt. Reads the whole store, deleted events that are not erased yet as well.
@@ -130,20 +173,13 @@ impl Snapshot {
     /// Where something is damaged, or cannot be read.
     pub fn check_receipt(&self, receipt: &Receipt) -> Result<ReceiptCheck, ReadError> {
         let before = receipt.stays;
-        let mut now = Stays { below: before.below, ..Stays::default() };
-        let mut back = 0;
-        self.for_each(|key, document, _| {
-            if receipt.arrivals.contains(key.arrival) {
-                back += 1;
-            } else if key.arrival < before.below {
-                now.add(key, document);
-            }
-        })?;
-        Ok(match before.events.checked_sub(now.events) {
+        let Proof { stays: now, back: (back, _), stray, .. } = self.prove(before.below, &receipt.arrivals)?;
+        Ok(match (before.events.checked_sub(now.events), stray) {
             _ if back > 0 => ReceiptCheck::Back(back),
-            Some(0) if now == before => ReceiptCheck::Holds,
-            Some(0) | None => ReceiptCheck::Differs,
-            Some(less) => ReceiptCheck::Less(less),
+            (_, Some((_, stray))) => ReceiptCheck::Stray(stray),
+            (Some(0), None) if now == before => ReceiptCheck::Holds,
+            (Some(0) | None, None) => ReceiptCheck::Differs,
+            (Some(less), None) => ReceiptCheck::Less(less),
         })
     }
 }
@@ -223,10 +259,10 @@ impl Receipt {
     }
 
     pub(crate) fn encode(&self, store: u128) -> Vec<u8> {
-        let Receipt { began, ended, events, document_bytes, files, file_bytes, stays, quarantined, arrivals } =
-            self;
+        let Receipt { began, ended, events, document_bytes, files, file_bytes, stays, .. } = self;
+        let Receipt { blocks, texts, quarantined, arrivals, .. } = self;
         let mut out = Vec::new();
-        for field in [began, ended, events, document_bytes, files, file_bytes, quarantined] {
+        for field in [began, ended, events, document_bytes, files, file_bytes, quarantined, blocks, texts] {
             out.extend_from_slice(&field.to_le_bytes());
         }
         out.extend_from_slice(&stays.events.to_le_bytes());
@@ -250,6 +286,8 @@ impl Receipt {
             files: 5,
             file_bytes: 6,
             stays,
+            blocks: 11,
+            texts: 12,
             quarantined: 7,
             arrivals,
         }
@@ -257,12 +295,13 @@ impl Receipt {
 
     pub(crate) fn decode(bytes: &[u8], store: u128) -> Option<Receipt> {
         let (version, of, body) = open_envelope(MAGIC, bytes)?;
-        if (version, of) != (VERSION, store) {
+        if of != store || !(WITHOUT_TEXTS..=VERSION).contains(&version) {
             return None;
         }
         let mut at = Fields(body);
         let (began, ended, events, document_bytes) = (at.u64()?, at.u64()?, at.u64()?, at.u64()?);
         let (files, file_bytes, quarantined) = (at.u64()?, at.u64()?, at.u64()?);
+        let (blocks, texts) = if version == WITHOUT_TEXTS { (0, 0) } else { (at.u64()?, at.u64()?) };
         let stays = Stays { events: at.u64()?, below: at.u64()?, hash: at.take()? };
         let arrivals = decode_arrivals(&mut at)?;
         Some(Receipt {
@@ -273,6 +312,8 @@ impl Receipt {
             files,
             file_bytes,
             stays,
+            blocks,
+            texts,
             quarantined,
             arrivals,
         })
@@ -286,4 +327,22 @@ pub(crate) fn quarantined(directory: &dyn Directory) -> u64 {
     }
     let files = directory.folder(QUARANTINE_NAME).and_then(|folder| folder.list());
     files.map_or(0, |names| names.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_receipts_of_before_too() {
+        let receipt = Receipt::example();
+        let bytes = receipt.encode(7);
+        assert_eq!(Receipt::decode(&bytes, 7), Some(receipt.clone()));
+        assert_eq!(Receipt::decode(&bytes, 8), None);
+        // Version 1 told of no texts.
+        let (_, _, body) = open_envelope(MAGIC, &bytes).unwrap();
+        let before = [&body[..7 * 8], &body[9 * 8..]].concat();
+        let before = Receipt::decode(&envelope(MAGIC, WITHOUT_TEXTS, 7, &before), 7);
+        assert_eq!(before, Some(Receipt { blocks: 0, texts: 0, ..receipt }));
+    }
 }

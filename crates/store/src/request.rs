@@ -206,13 +206,13 @@ pub(crate) fn encode_reply(store: u128, reply: &Result<Reply, String>) -> Vec<u8
         Ok(Reply::Deleted(Deleted { events, missed })) => {
             [events, missed].iter().for_each(|field| body.extend_from_slice(&field.to_le_bytes()));
         }
-        Ok(Reply::Erased(Erased { receipt, held, damaged })) => {
+        Ok(Reply::Erased(Erased { receipt, held, damaged, unreadable })) => {
             let names = |files: &[PathBuf]| -> Vec<u8> {
                 let names = files.iter().filter_map(|file| file.file_name()?.to_str());
                 names.flat_map(|name| format!("{name}\n").into_bytes()).collect()
             };
             let receipt = receipt.as_ref().map_or_else(Vec::new, |receipt| receipt.encode(store));
-            for part in [names(held), names(damaged), receipt] {
+            for part in [names(held), names(damaged), receipt, names(unreadable)] {
                 body.extend_from_slice(&(part.len() as u64).to_le_bytes());
                 body.extend_from_slice(&part);
             }
@@ -243,7 +243,7 @@ fn decode_reply(directory: &dyn Directory, bytes: &[u8]) -> Option<Result<Reply,
                 let length = usize::try_from(at.u64()?).ok()?;
                 at.bytes(length)
             };
-            let (held, damaged, receipt) = (part()?, part()?, part()?);
+            let (held, damaged, receipt, unreadable) = (part()?, part()?, part()?, part()?);
             let files = |names: &[u8]| {
                 let names = std::str::from_utf8(names).ok()?.lines();
                 Some(names.map(|name| directory.path(name)).collect())
@@ -252,7 +252,8 @@ fn decode_reply(directory: &dyn Directory, bytes: &[u8]) -> Option<Result<Reply,
                 [] => None,
                 bytes => Some(Receipt::decode(bytes, store)?),
             };
-            Some(Ok(Reply::Erased(Erased { receipt, held: files(held)?, damaged: files(damaged)? })))
+            let (held, damaged) = (files(held)?, files(damaged)?);
+            Some(Ok(Reply::Erased(Erased { receipt, held, damaged, unreadable: files(unreadable)? })))
         }
         _ => None,
     }
@@ -465,6 +466,7 @@ mod tests {
                 receipt: Some(Receipt::example()),
                 held: vec![folder.path("1.log")],
                 damaged: vec![],
+                unreadable: vec![folder.path("2.log")],
             })),
             Err("no room".to_owned()),
         ];

@@ -128,7 +128,6 @@ impl Inner {
         check_numbers(first, events)?;
         let next = first + events.len() as u64;
         writer.replayed.next_arrival = next;
-        let mut sources = writer.replayed.sources.clone();
         drop(writer);
         let mut sorted: Vec<(Key, &[u8])> = (first..next)
             .zip(events)
@@ -139,16 +138,47 @@ impl Inner {
         }
         let place = |position| SourceMark { position, next_arrival: next };
         let source = source.map(|source| (source.name, place(source.position)));
+        self.seal_sorted(&sorted, next, source)?;
+        Ok(first..next)
+    }
+
+    /// Writes events that have their numbers straight into segments; whatever comes later gets `next` and higher ones. False if the store would not have given
+    /// `expected`, as somebody has appended.
+    pub(crate) fn seal_numbered(
+        &self,
+        sorted: &[(Key, &[u8])],
+        expected: u64,
+        next: u64,
+    ) -> Result<bool, AppendError> {
+        let _one_at_a_time = self.sealing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.flush_log(self.lock())?;
+        if writer.replayed.next_arrival != expected {
+            return Ok(false);
+        }
+        writer.replayed.next_arrival = next;
+        drop(writer);
+        self.seal_sorted(sorted, next, None)?;
+        Ok(true)
+    }
+
+    /// Writes events, sorted by key, whose numbers are taken already, and publishes them.
+    fn seal_sorted(
+        &self,
+        sorted: &[(Key, &[u8])],
+        next: u64,
+        source: Option<(&str, SourceMark)>,
+    ) -> Result<(), AppendError> {
+        let mut sources = self.lock().replayed.sources.clone();
         if let Some((name, place)) = source {
             mark(&mut sources, name, place);
         }
         let mut stats = FlushStats::default();
-        let written = self.write_segments(&sorted, &sources, &mut stats);
+        let written = self.write_segments(sorted, &sources, &mut stats);
         let written = written.map_err(|failure| self.lock().fail(failure))?;
         let mut writer = self.lock_manifest();
         writer.stats.add(&stats);
         let mut manifest = writer.manifest.clone();
-        manifest.traffic.append(events.iter().map(|event| event.bytes));
+        manifest.traffic.append(sorted.iter().map(|(_, document)| *document));
         manifest.next_arrival = manifest.next_arrival.max(next);
         if let Some((name, place)) = source {
             mark(&mut manifest.sources, name, place);
@@ -161,7 +191,7 @@ impl Inner {
         self.check_hold(&mut writer)?;
         drop(writer);
         self.signal.wake();
-        Ok(first..next)
+        Ok(())
     }
 
     /// Writes events, sorted by key, into segments that are durable, and that no manifest names yet.

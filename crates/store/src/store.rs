@@ -32,7 +32,7 @@ const MEMTABLE_SEGMENTS_MAX: usize = 4;
 /// A store opened for writing. A clone is another handle on the same one; the last handle closes it.
 #[derive(Clone)]
 pub struct Store {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
     /// Dropped after `inner`, with the last handle.
     _threads: Arc<Threads>,
 }

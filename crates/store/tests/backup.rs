@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use support::{Row, codec, open, rows, tiny};
 use tamias_store::io::{Chance, Crash, Directory, Fault, FaultKind, Medium, Simulated};
-use tamias_store::{Backup, BackupError, Event, OpenError, Options, Reader, SourcePosition, Store};
+use tamias_store::{Backup, BackupError, Event, Key, OpenError, Options, Reader, SourcePosition, Store};
 
 fn append(store: &Store, count: u64) {
     let first = store.snapshot().events();
@@ -342,4 +342,13 @@ fn a_backup_of_a_backup_is_as_old_as_that() {
     take(&a, &b).unwrap();
     let shown = Reader::open_on(b, tiny(), codec()).unwrap().snapshot().unwrap();
     assert_eq!(rows(&shown), rows(&store.snapshot()));
+}
+
+#[test]
+fn deleted_events_are_not_counted() {
+    let (folder, store) = filled();
+    store.delete(&[Key { instant: 0, arrival: 0 }]).unwrap();
+    // The log was sealed by that.
+    assert_eq!(take(&folder, false).unwrap().sealed_events, 26);
+    assert_eq!(shown(&folder).unwrap().len(), 26);
 }

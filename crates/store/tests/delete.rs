@@ -5,14 +5,17 @@
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use support::{codec, open, rows, tiny, turned};
 use tamias_store::format::{FileKind, Header};
 use tamias_store::io::{Chance, Crash, Directory, Fault, FaultKind, LockKind, Medium, Simulated};
 use tamias_store::{
-    Cause, DeleteError, Deleted, Direction, Event, Key, Options, Reader, Receipt, ReceiptCheck, Repair,
-    Retention, Snapshot, Store,
+    Block, Cause, Codec, DecodeError, DeleteError, Deleted, Direction, Documents, Event, Key, Layout,
+    NamedPart, Options, OwnedDocuments, OwnedTimes, Parts, Reader, Receipt, ReceiptCheck, Repair, Retention,
+    Snapshot, Store, Times,
 };
 
 /// Events that must be there, by their keys.
@@ -426,4 +429,161 @@ fn an_erased_event_does_not_come_back_with_a_file_that_does() {
     assert_eq!(repair.unnamed.iter().map(|file| file.regained).collect::<Vec<_>>(), [0]);
     let store = open(&folder, &tiny()).unwrap();
     check(&store.snapshot(), &model);
+}
+
+/// Counts the blocks whose documents are decoded.
+#[derive(Default)]
+struct Counted(AtomicUsize);
+
+impl Codec for Counted {
+    fn makes_columns(&self) -> bool {
+        true
+    }
+
+    fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
+        support::Halves.collect(documents, ends, statistics);
+    }
+
+    fn events_max(&self) -> usize {
+        support::Halves.events_max()
+    }
+
+    fn encode(&self, times: Times<'_>, documents: Documents<'_>) -> Option<Vec<NamedPart>> {
+        support::Halves.encode(times, documents)
+    }
+
+    fn times(&self, block: &dyn Parts) -> Result<OwnedTimes, DecodeError> {
+        support::Halves.times(block)
+    }
+
+    fn documents(&self, block: &dyn Parts) -> Result<OwnedDocuments, DecodeError> {
+        self.0.fetch_add(1, SeqCst);
+        support::Halves.documents(block)
+    }
+}
+
+#[test]
+fn a_block_with_deleted_events_is_read_when_it_is_asked_for() {
+    let folder = Simulated::new();
+    let codec = Arc::new(Counted::default());
+    let options = Options { segments: Layout::Columns, ..tiny() };
+    let store = Store::open_on(Arc::new(folder), options, codec.clone()).unwrap();
+    let (mut model, mut next, mut chance) = (Model::new(), 0, Chance(9));
+    append(&store, &mut model, &mut next, 300, true, &mut chance);
+    let keys = some(&model, 3, &mut chance);
+    delete(&store, &mut model, &keys);
+    codec.0.store(0, SeqCst);
+    let groups = store.snapshot().groups(0..=u64::MAX, Direction::Ascending);
+    let blocks: Vec<Block> = groups.flat_map(Result::unwrap).collect();
+    assert!(blocks.len() >= 10 && blocks.iter().all(|block| block.statistics().is_none()));
+    assert_eq!(blocks.iter().map(Block::len).sum::<usize>(), model.len());
+    let keys: Vec<Key> = blocks.iter().map(|block| block.key(0).unwrap().unwrap()).collect();
+    assert!(keys.iter().all(|key| model.contains_key(key)), "times are told without documents");
+    assert_eq!(codec.0.load(SeqCst), 0);
+    for _ in 0..2 {
+        assert_eq!(blocks[3].document(0).unwrap().unwrap(), model[&keys[3]]);
+        assert_eq!(codec.0.load(SeqCst), 1, "one block is decoded, once");
+    }
+}
+
+#[test]
+fn a_file_of_which_nobody_knows_whose_it_is_is_named() {
+    for name in [
+        |number: u64| format!("{number:016x}.segment"),
+        |number: u64| format!("{number:016x}.log"),
+        |number: u64| format!("{number:016x}.segment.tmp"),
+    ] {
+        let folder = Simulated::new();
+        let (store, mut model, keys) = prepared(&folder, 8);
+        store.seal().unwrap();
+        store.compact().unwrap();
+        delete(&store, &mut model, &keys);
+        let taken = folder.list().unwrap();
+        let free = (1..).map(name).find(|name| !taken.contains(name)).unwrap();
+        let file = folder.create(&free).unwrap();
+        file.write_at(0, &[7; 100]).unwrap();
+        let erased = store.erase().unwrap();
+        assert_eq!(
+            (erased.receipt, erased.held, erased.unreadable),
+            (None, vec![], vec![folder.path(&free)])
+        );
+        folder.remove(&free).unwrap();
+        assert_eq!(store.erase().unwrap().receipt.unwrap().events, keys.len() as u64);
+    }
+}
+
+/// Lets something happen while a block is read, and holds blocks of `y` up until one of `x` is encoded.
+#[derive(Default)]
+struct Gate {
+    meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    /// So many blocks of `y` were encoded.
+    begun: AtomicUsize,
+    is_open: AtomicBool,
+}
+
+/// Enough for a segment.
+const BEGUN_MAX: usize = 40;
+
+fn wait_until(mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it does not come");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+impl Codec for Gate {
+    fn makes_columns(&self) -> bool {
+        true
+    }
+
+    fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
+        support::Halves.collect(documents, ends, statistics);
+    }
+
+    fn encode(&self, times: Times<'_>, documents: Documents<'_>) -> Option<Vec<NamedPart>> {
+        if documents.bytes.first() == Some(&b'y') {
+            if self.begun.fetch_add(1, SeqCst) >= BEGUN_MAX {
+                wait_until(|| self.is_open.load(SeqCst));
+            }
+        } else if self.begun.load(SeqCst) > 0 {
+            self.is_open.store(true, SeqCst);
+        }
+        support::Halves.encode(times, documents)
+    }
+
+    fn times(&self, block: &dyn Parts) -> Result<OwnedTimes, DecodeError> {
+        support::Halves.times(block)
+    }
+
+    fn documents(&self, block: &dyn Parts) -> Result<OwnedDocuments, DecodeError> {
+        let meanwhile = self.meanwhile.lock().unwrap().take();
+        meanwhile.into_iter().for_each(|meanwhile| meanwhile());
+        support::Halves.documents(block)
+    }
+}
+
+/// What is sealed beside a deletion has a file that no list names yet, and a number from before the deletion.
+#[test]
+fn what_is_being_sealed_is_not_held() {
+    let folder = Simulated::new();
+    let gate = Arc::new(Gate::default());
+    let options = Options { block_bytes: 30, segments: Layout::Columns, ..tiny() };
+    let store = Arc::new(Store::open_on(Arc::new(folder.clone()), options, gate.clone()).unwrap());
+    let append = |store: &Store, letter: u8, count: usize| {
+        let document = [letter; 50];
+        store.append_sealed(&vec![Event { instant: 7, bytes: &document }; count], None).unwrap();
+    };
+    append(&store, b'x', 40);
+    let (beside, seen) = (Arc::clone(&store), folder.clone());
+    let (send, sealing) = std::sync::mpsc::channel();
+    *gate.meanwhile.lock().unwrap() = Some(Box::new(move || {
+        send.send(std::thread::spawn(move || append(&beside, b'y', 400))).unwrap();
+        wait_until(|| seen.list().unwrap().iter().any(|name| name.ends_with(".segment.tmp")));
+    }));
+    assert_eq!(store.delete(&[Key { instant: 7, arrival: 3 }]).unwrap().events, 1);
+    let erased = store.erase().unwrap();
+    assert_eq!((&erased.held, &erased.unreadable), (&vec![], &vec![]));
+    assert_eq!(erased.receipt.unwrap().events, 1);
+    sealing.recv().unwrap().join().unwrap();
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use tamias_store::{AppendError, Event, OpenError, Options, Reader, Repair, Store, UnnamedKind};
+use tamias_store::{AppendError, Direction, Event, OpenError, Options, Reader, Repair, Store, UnnamedKind};
 
 fn open(folder: &Path) -> Result<Store, OpenError> {
     Store::open(folder, Options::default(), Arc::new(()))
@@ -194,14 +194,20 @@ fn what_was_private_stays_private() {
         store.seal().unwrap();
         append(&store, b"still more").unwrap();
         store.compact().unwrap();
+        let snapshot = store.snapshot();
+        let first = snapshot.groups(0..=u64::MAX, Direction::Ascending).next().unwrap().unwrap();
+        store.delete(&[first[0].key(0).unwrap().unwrap()]).unwrap();
+        drop((snapshot, first));
+        store.erase().unwrap().receipt.unwrap();
         drop(store);
+        let receipt = files(&inside.join("receipts"), ".receipt").pop().unwrap();
         let segment = files(&inside, ".segment").pop().unwrap();
         let mut bytes = fs::read(&segment).unwrap();
-        bytes[60] ^= 1;
+        bytes[50] ^= 1;
         fs::write(&segment, &bytes).unwrap();
         repair(&inside).unwrap();
         let kept = inside.join("quarantine").join(segment.file_name().unwrap());
-        for file in files(&inside, "").into_iter().chain([kept]) {
+        for file in files(&inside, "").into_iter().chain([kept, receipt]) {
             let mode_now = fs::metadata(&file).unwrap().permissions().mode() & 0o777;
             // The lock holds nothing, and may be as it was made.
             assert!(!file.is_file() || mode_now == mode, "{} is {mode_now:o}", file.display());

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tamias_store::io::{Directory, Simulated};
-use tamias_store::{Block, Direction, Event, Key, Options, ReadMode, Reader, Snapshot, Store};
+use tamias_store::{Block, Direction, Event, Key, OpenError, Options, ReadMode, Reader, Snapshot, Store};
 
 fn options() -> Options {
     Options { block_bytes: 1000, segment_bytes: 8000, segments: support::LAYOUT, ..Options::default() }
@@ -229,4 +229,32 @@ fn ten_thousand_segments_open_quickly() {
     let group = snapshot.groups(0..=u64::MAX, Direction::Descending).next().unwrap().unwrap();
     assert_eq!(group[0].documents().unwrap().bytes, b"00009999\n");
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_list_that_a_later_version_has_written_is_told_and_the_one_before_not_gone_on_with() {
+    let folder = Simulated::new();
+    let store = support::open(&folder, &options()).unwrap();
+    store.append(&events(&documents(0))).unwrap();
+    let reader = Reader::open_on(Arc::new(folder.clone()), options(), support::codec()).unwrap();
+    let before = reader.snapshot().unwrap().events();
+    drop(store);
+    let names = folder.list().unwrap();
+    let newest = names.iter().filter(|name| name.ends_with(".manifest")).max().unwrap();
+    let file = folder.open(newest).unwrap();
+    let mut bytes = vec![0; file.length().unwrap() as usize];
+    file.read_at(0, &mut bytes).unwrap();
+    // The version, and the checksum of the header.
+    bytes[8] = 9;
+    let checksum = crc32fast::hash(&bytes[..44]);
+    bytes[44..48].copy_from_slice(&checksum.to_le_bytes());
+    let number = u64::from_str_radix(newest.split('.').next().unwrap(), 16).unwrap();
+    let later = format!("{:016x}.manifest", number + 1);
+    folder.create(&later).unwrap().write_at(0, &bytes).unwrap();
+    match reader.snapshot() {
+        Err(OpenError::Version { file, found: 9, .. }) => assert_eq!(file, folder.path(&later)),
+        other => panic!("{other:?}"),
+    }
+    folder.remove(&later).unwrap();
+    assert_eq!(reader.snapshot().unwrap().events(), before);
 }

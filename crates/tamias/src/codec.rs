@@ -3,13 +3,17 @@
 use std::cell::{OnceCell, RefCell};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tamias_shred::{EVENTS_MAX, Encoder, Event, Frames, GROUP_BYTES_MAX, Group, GroupReader};
+use tamias_shred::{EVENTS_MAX, Encoder, Event, Frames, GROUP_BYTES_MAX, Group, GroupReader, Leftover};
 use tamias_store::{
-    Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, ReadError, Times,
+    BlockTexts, Codec, DecodeError, Documents, NamedPart, OwnedDocuments, OwnedTimes, Parts, ReadError,
+    Stray, Times,
 };
 
 /// The part that says what is in the frames.
 pub(crate) const DIRECTORY: &str = "directory";
+
+/// The statistics, as people are told of them.
+const STATISTICS: &str = "summary";
 
 /// What the names of frames begin with.
 const FRAME: &str = "frame.";
@@ -117,6 +121,32 @@ impl Codec for ShreddedBlocks {
         times.into_iter().chain(group.paths_in(frame)).collect()
     }
 
+    fn texts(
+        &self,
+        columns: Option<&dyn Parts>,
+        documents: Documents<'_>,
+        statistics: &[u8],
+    ) -> Result<BlockTexts, DecodeError> {
+        let mut texts = BlockTexts::default();
+        if let Some(parts) = columns {
+            let found = decode(parts, |reader| reader.leftovers(documents.bytes))?;
+            texts.texts += found.texts as u64;
+            texts.stray = found.first.map(|Leftover { frame, what }| Stray {
+                part: frame.map_or(DIRECTORY.to_owned(), frame_name),
+                what: what.to_owned(),
+            });
+        }
+        // What is wrong with statistics may say what was to be forgotten.
+        match tamias_query::statistics_texts(documents.bytes, documents.ends, statistics) {
+            Ok(found) => texts.texts += found,
+            Err(_) => {
+                let (part, what) = (STATISTICS.to_owned(), "its statistics tell something".to_owned());
+                texts.stray.get_or_insert(Stray { part, what });
+            }
+        }
+        Ok(texts)
+    }
+
     fn document(&self, parts: &dyn Parts, index: usize) -> Result<Option<Vec<u8>>, DecodeError> {
         decode(parts, |reader| reader.document(index).map(Some))
     }
@@ -188,5 +218,106 @@ impl Frames for PartFrames<'_> {
             }
         };
         self.frames.get(frame as usize)?.get_or_init(read).as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+    use super::*;
+    use tamias_store::{DeleteError, Event, Key, Layout, Options, ReceiptCheck, Store, StrayText};
+
+    /// A program that leaves in a block what its events do not have: nothing, an entry of a dictionary, or a text in the statistics.
+    struct Leaky {
+        codec: ShreddedBlocks,
+        leaves: AtomicU8,
+    }
+
+    const NOTHING: u8 = 0;
+    const IN_COLUMNS: u8 = 1;
+    const IN_STATISTICS: u8 = 2;
+
+    impl Codec for Leaky {
+        fn makes_columns(&self) -> bool {
+            true
+        }
+
+        fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>) {
+            if self.leaves.load(Relaxed) == IN_STATISTICS {
+                let documents = String::from_utf8_lossy(documents).replace("bob", "eve");
+                return self.codec.collect(documents.as_bytes(), ends, statistics);
+            }
+            self.codec.collect(documents, ends, statistics);
+        }
+
+        fn encode(&self, times: Times<'_>, documents: Documents<'_>) -> Option<Vec<NamedPart>> {
+            let mut parts = self.codec.encode(times, documents)?;
+            if self.leaves.load(Relaxed) == IN_COLUMNS {
+                parts[0].bytes = tamias_shred::forge::forgotten(&parts[0].bytes).unwrap();
+            }
+            Some(parts)
+        }
+
+        fn times(&self, block: &dyn Parts) -> Result<OwnedTimes, DecodeError> {
+            self.codec.times(block)
+        }
+
+        fn documents(&self, block: &dyn Parts) -> Result<OwnedDocuments, DecodeError> {
+            self.codec.documents(block)
+        }
+
+        fn texts(
+            &self,
+            columns: Option<&dyn Parts>,
+            documents: Documents<'_>,
+            statistics: &[u8],
+        ) -> Result<BlockTexts, DecodeError> {
+            self.codec.texts(columns, documents, statistics)
+        }
+    }
+
+    fn append(store: &Store, names: &[&str]) {
+        let documents: Vec<String> =
+            (0..200).map(|n| format!(r#"{{"User":"{}","Paid":true}}"#, names[n % names.len()])).collect();
+        let events: Vec<Event<'_>> =
+            documents.iter().map(|text| Event { instant: 7, bytes: text.as_bytes() }).collect();
+        store.append_sealed(&events, None).unwrap();
+    }
+
+    #[test]
+    fn no_receipt_is_given_while_a_file_holds_a_text_that_no_event_has() {
+        for (leaves, layout, expected) in [
+            (IN_COLUMNS, Layout::Columns, "frame."),
+            (IN_STATISTICS, Layout::Columns, "summary"),
+            (IN_STATISTICS, Layout::Text, "summary"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let codec = Arc::new(Leaky { codec: ShreddedBlocks::default(), leaves: AtomicU8::new(NOTHING) });
+            let options = Options { segments: layout, background: false, ..Options::default() };
+            let store = Store::open(folder.path(), options, codec.clone()).unwrap();
+            append(&store, &["dan", "may"]);
+            codec.leaves.store(leaves, Relaxed);
+            append(&store, if leaves == IN_COLUMNS { &["bob", "eve"] } else { &["bob"] });
+            codec.leaves.store(NOTHING, Relaxed);
+            store.delete(&[Key { instant: 7, arrival: 3 }]).unwrap();
+            let Err(DeleteError::Stray(StrayText { file, block, part, what })) = store.erase() else {
+                panic!("a receipt was given")
+            };
+            assert_eq!(file.file_name().unwrap(), "0000000000000002.segment");
+            assert!(block == 0 && part.starts_with(expected), "{part}");
+            assert!(!what.contains("eve"), "{what}");
+            assert!(tamias_store::Receipt::list(folder.path()).unwrap().is_empty());
+            // The file was written anew meanwhile.
+            let receipt = store.erase().unwrap().receipt.unwrap();
+            assert_eq!((receipt.events, receipt.stays.events, receipt.blocks), (1, 399, 2));
+            assert!(receipt.texts > 4);
+            assert_eq!(store.snapshot().check_receipt(&receipt).unwrap(), ReceiptCheck::Holds);
+            codec.leaves.store(leaves, Relaxed);
+            append(&store, if leaves == IN_COLUMNS { &["bob", "eve"] } else { &["bob"] });
+            let check = store.snapshot().check_receipt(&receipt).unwrap();
+            assert!(matches!(check, ReceiptCheck::Stray(_)), "{check:?}");
+        }
     }
 }

@@ -44,6 +44,7 @@ mod deep;
 mod deletion;
 mod event;
 mod housekeeping;
+mod import;
 mod ingest;
 mod keys;
 mod merge;
@@ -60,6 +61,7 @@ pub use deep::Contradiction;
 pub use deletion::{DeleteError, delete_in_rounds};
 pub use event::{Continuation, EventId, IdError, Page, Start, StoredEvent};
 pub use housekeeping::{HistoryEntry, Housekeeping};
+pub use import::{Import, ImportError, LINE_ID_BYTES, push_line};
 pub use ingest::{Batch, EventFormat, Rejection};
 pub use keys::{Key, Keys};
 pub use merge::MergeError;
@@ -79,7 +81,7 @@ pub use tamias_store::DeleteError as StoreDeleteError;
 pub use tamias_store::{
     Backup, BackupError, Cause, DELETED_MAX, Deleted, Durability, Erased, Failure, Layout, Leftover,
     OpenError, Operation, Options, ReadMode, Rebuilt, Receipt, ReceiptCheck, RequestError, RequestProgress,
-    Scrub, Settings, SourcePosition, Stays, Traffic, Unnamed, UnnamedKind, Usage, WhenFull,
+    Scrub, Settings, SourcePosition, Stays, StrayText, Traffic, Unnamed, UnnamedKind, Usage, WhenFull,
 };
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
 pub use time_key::TimeKeys;

@@ -130,12 +130,14 @@ pub(crate) struct RestoreArgs {
 
 /// Write the documents of a store's events to the standard output, one a line, in the order of their times
 ///
-/// They are as they were stored, byte for byte. `ingest` makes an equal store of them, with ids of its own, where it finds the time in the same key.
+/// They are as they were stored, byte for byte. `ingest` makes a store of them with ids of its own, where it finds the time in the same key; with --ids here and
+/// --keep-ids there it makes an equal store.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   benchtool export logs > logs.ndjson
-  benchtool export logs --where \"@Level = 'Error'\" | zstd > errors.ndjson.zst")]
+  benchtool export logs --where \"@Level = 'Error'\" | zstd > errors.ndjson.zst
+  benchtool export logs --ids | benchtool ingest copy - --keep-ids")]
 pub(crate) struct ExportArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
@@ -144,6 +146,12 @@ pub(crate) struct ExportArgs {
     /// Only events that meet this condition, as behind `where` in a query
     #[arg(long = "where", value_name = "CONDITION")]
     pub(crate) condition: Option<String>,
+
+    /// Put the event's id into each document, as its first member `@Id`
+    ///
+    /// For `ingest --keep-ids`, which takes it out again.
+    #[arg(long)]
+    pub(crate) ids: bool,
 
     /// The time zone of times in the condition that name none
     #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
@@ -320,7 +328,8 @@ pub(crate) struct CompactArgs {
 /// Delete the events that meet a condition, and erase them from the files
 ///
 /// First they are marked: from then on no answer has them. Then each file that holds one is written anew without them, one after another, so that it takes room
-/// for one file at a time. When no file holds any of them the whole store is read, and a receipt is written into it (`receipts`). Readers that hold a file
+/// for one file at a time. When no file holds any of them the whole store is read: no event and no text may be left
+/// that only they had. Then a receipt is written into it (`receipts`). Readers that hold a file
 /// keep it until they end: then nothing is told to be erased, and the command is to be run again, without --where. Backups and the quarantine are not reached.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -329,7 +338,8 @@ Examples:
   benchtool delete logs --where \"User.Email = 'eve@example.com'\"
   benchtool delete logs
 
-Where another process writes to the store it is asked to do this. The exit code is 5 where files are held, 6 where one is damaged.")]
+Where another process writes to the store it is asked to do this. The exit code is 5 where files are held, 6 where one is damaged, cannot be told to be the
+store's, or holds a text that no event has.")]
 pub(crate) struct DeleteArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
@@ -353,14 +363,14 @@ pub(crate) struct DeleteArgs {
 
 /// List the receipts for what was erased from a store, and check them
 ///
-/// A receipt tells how many events were erased, when, and a hash of all events that stayed.
+/// A receipt tells how many events were erased, when, how many texts of the files were looked at for what only they had, and a hash of all events that stayed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   benchtool receipts logs
   benchtool receipts logs --check
 
-The exit code is 6 where a receipt is damaged, or a check finds an erased event, or other events than those that stayed.")]
+The exit code is 6 where a receipt is damaged, or a check finds an erased event, a text that no event has, or other events than those that stayed.")]
 pub(crate) struct ReceiptsArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]

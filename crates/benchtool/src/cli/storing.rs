@@ -61,6 +61,7 @@ Examples:
   benchtool ingest web --time-key time --time-format '%d/%b/%Y:%H:%M:%S %z' --level-key severity access.json
   benchtool ingest logs --rejects bad.clef events.clef
   benchtool ingest logs '/var/log/shop/**/*.clef.gz'
+  benchtool ingest copy --keep-ids logs-with-ids.ndjson
 
 The exit code is 4 where a line was rejected; the other lines are stored.")]
 pub(crate) struct IngestArgs {
@@ -142,6 +143,13 @@ pub(crate) struct IngestArgs {
     /// stopped: then it is added to, and holds each rejected line once, as if there had been no stop.
     #[arg(long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
+
+    /// Make a store equal to the one that the lines were exported from with `export --ids`
+    ///
+    /// Each event keeps its time, whatever key that is in, its arrival number and so its id. The store must be new. All lines are stored, or the first one that
+    /// cannot be ends it: then delete the folder and begin again.
+    #[arg(long, conflicts_with_all = ["time_key", "time_format", "now", "level_key", "message_key", "batch_bytes", "on_invalid", "again", "resume", "rejects"])]
+    pub(crate) keep_ids: bool,
 
     #[command(flatten)]
     pub(crate) sealing: Sealing,

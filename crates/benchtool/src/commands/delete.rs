@@ -30,7 +30,7 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
             return Err(Failure::Damage(found));
         }
     }
-    let Erased { receipt, held, damaged } = erase(args)?;
+    let Erased { receipt, held, damaged, unreadable } = erase(args)?;
     if let Some(receipt) = &receipt {
         return line(&format!("erased: {}", text(receipt)));
     }
@@ -41,6 +41,13 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     if !damaged.is_empty() {
         let found =
             format!("not erased yet: {} is damaged; repair the store, then run this again", names(&damaged));
+        return Err(Failure::Damage(found));
+    }
+    if !unreadable.is_empty() {
+        let found = format!(
+            "not erased yet: nobody can tell whose {} is; move it out of the folder, then run this again without --where",
+            names(&unreadable)
+        );
         return Err(Failure::Damage(found));
     }
     if !held.is_empty() {

@@ -32,6 +32,9 @@ const FLOW: Duration = Duration::from_secs(1);
 const SEAL_BYTES_MIN: usize = 1 << 20;
 
 pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
+    if args.keep_ids {
+        return super::import::run(args);
+    }
     let sources = Source::all(&args.files)?;
     if let Some(path) = &args.rejects {
         Rejects::check(path, &sources, &args.store)?;

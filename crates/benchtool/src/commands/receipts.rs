@@ -45,25 +45,30 @@ fn check(store: &Store, receipt: &Receipt) -> Result<Result<String, String>, Fai
         ReceiptCheck::Differs => {
             Err("nothing that was erased is there, but what stayed is not what it was".to_owned())
         }
+        ReceiptCheck::Stray(stray) => Err(format!("no erased event is there, but {stray}")),
         ReceiptCheck::Back(back) => {
             Err(format!("{back} of the erased events are there: files of before were put back"))
         }
     })
 }
 
-/// What a receipt says.
+/// What a receipt says, some lines.
 pub(crate) fn text(receipt: &Receipt) -> String {
-    let Receipt { events, document_bytes, files, stays, quarantined, .. } = receipt;
-    let time = |ticks| Instant::from_ticks(ticks).map_or(String::new(), |instant| instant.to_string());
+    let Receipt { began, ended, events, document_bytes, files, stays, blocks, texts, quarantined, .. } =
+        receipt;
+    let time = |ticks: &u64| Instant::from_ticks(*ticks).map_or(String::new(), |instant| instant.to_string());
     let hash: String = stays.hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    let quarantined = match quarantined {
-        0 => String::new(),
-        files => format!("; not reached: {files} files in quarantine"),
-    };
-    format!(
-        "{events} events of {document_bytes} bytes, deleted from {} on, out of {files} files by {}; {} events stay, of hash {hash}{quarantined}",
-        time(receipt.began),
-        time(receipt.ended),
-        stays.events,
-    )
+    let mut text = format!(
+        "{events} events of {document_bytes} bytes, out of {files} files\n  deleted from {} on, out of all files by {}\n",
+        time(began),
+        time(ended),
+    );
+    if *blocks > 0 {
+        text += &format!("  none of the {texts} texts in {blocks} blocks is one that only they had\n");
+    }
+    text += &format!("  {} events stay, of hash {hash}", stays.events);
+    if *quarantined > 0 {
+        text += &format!("\n  not reached: {quarantined} files in quarantine");
+    }
+    text
 }

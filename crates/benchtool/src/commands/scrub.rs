@@ -16,14 +16,21 @@ pub(crate) fn run(args: &ScrubArgs) -> Result<(), Failure> {
     let mut out = output::stdout();
     damage.iter().try_for_each(|damage| output::write_line(&mut out, &damage.to_string()))?;
     if scrub.ended.is_none() {
-        return Err(Failure::Interrupted("scrub: interrupted; the next run goes on there".to_owned()));
+        let found = match scrub.damaged {
+            0 => String::new(),
+            parts => format!("; {parts} damaged parts so far"),
+        };
+        return Err(Failure::Interrupted(format!("scrub: interrupted{found}; the next run goes on there")));
     }
     output::write_line(
         &mut out,
         &format!("scrubbed: {} bytes of files in this round, {} damaged parts", scrub.bytes, scrub.damaged),
     )?;
-    match damage.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::Damage(lost(&damage))),
+    match (damage.is_empty(), scrub.damaged) {
+        (true, 0) => Ok(()),
+        (true, _) => Err(Failure::Damage(
+            "a run of this round that was interrupted found damage: `verify` names it".to_owned(),
+        )),
+        (false, _) => Err(Failure::Damage(lost(&damage))),
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::tool::{count, folder, objects, tool};
+use crate::tool::{count, events, folder, objects, tool, tool_with_input};
 
 /// The largest file of the store: the segment with the events.
 fn largest_file(store: &Path) -> PathBuf {
@@ -214,4 +214,34 @@ fn files_can_be_read_plainly() {
     assert_eq!((plain.out, plain.err), (mapped.out, mapped.err));
     ask(&["keys", "s", "--read-mode", "plain"]).with(6);
     ask(&["query", "s", "select n from stream", "--read-mode", "other"]).with(2);
+}
+
+#[test]
+fn a_round_of_scrubbing_that_goes_on_ends_with_what_was_found_before() {
+    let folder = folder();
+    for seed in 1..=2 {
+        let lines = events(seed, 5000);
+        tool_with_input(folder.path(), &["ingest", "s", "-"], &lines).well();
+    }
+    let mut files: Vec<_> =
+        fs::read_dir(folder.path().join("s")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "segment"));
+    files.sort();
+    assert_eq!(files.len(), 2);
+    let mut bytes = fs::read(&files[0]).unwrap();
+    bytes[1000] ^= 1;
+    fs::write(&files[0], bytes).unwrap();
+    // A run that is interrupted behind the first file.
+    let found = std::cell::Cell::new(0);
+    let store = tamias::Store::open_read_only(folder.path().join("s")).unwrap();
+    let scrub = store.scrub(u64::MAX, &|| found.get() == 0, &mut |_| found.set(1)).unwrap();
+    assert_eq!((scrub.ended, scrub.damaged), (None, 1));
+    drop(store);
+    let ended = tool(folder.path(), &["scrub", "s"]).with(6);
+    assert!(
+        ended.out.starts_with("scrubbed: ") && ended.out.ends_with(", 1 damaged parts\n"),
+        "{}",
+        ended.out
+    );
+    assert!(ended.err.contains("`verify` names it"), "{}", ended.err);
 }

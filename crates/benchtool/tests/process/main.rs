@@ -7,6 +7,7 @@ mod broken_output;
 mod cookbook;
 mod damage;
 mod eval;
+mod export;
 mod fixtures;
 mod generate;
 mod ingest;

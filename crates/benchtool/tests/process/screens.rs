@@ -6,6 +6,7 @@ use std::process::Command;
 
 use rexpect::session::spawn_command;
 
+use crate::cookbook::without_times;
 use crate::tool::{folder, tool_with_input};
 
 /// Events as they come, unkind ones among them.
@@ -99,6 +100,33 @@ fn what_a_store_holds_fits_the_screen() {
 #[test]
 fn the_tail_is_lines_of_a_log() {
     check("tail", &["tail", "s", "-n", "2", "@Level <> 'Debug'"]);
+}
+
+#[test]
+fn deleting_exporting_and_scrubbing_fit_the_screen() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], EVENTS.as_bytes()).well();
+    let mut seen = String::new();
+    for arguments in [
+        &["delete", "s", "--where", "Elapsed > 1000", "--dry-run"][..],
+        &["delete", "s", "--where", "Elapsed > 1000"],
+        &["delete", "s"],
+        &["receipts", "s", "--check"],
+        &["info", "s", "--history"],
+        &["scrub", "s"],
+        &["export", "s", "--ids", "--where", "N = 1"],
+        &["ingest", "s", "--keep-ids", "-"],
+    ] {
+        seen += &format!("$ benchtool {}\n", arguments.join(" "));
+        seen += &screen(folder.path(), 80, 60, "cat", arguments);
+    }
+    // Times, and what files take.
+    let seen = without_times(&seen);
+    let kept = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/process/screens/keeping-80.txt");
+    if std::env::var_os("TAMIAS_SCREENS").is_some_and(|what| what == "write") {
+        fs::write(&kept, &seen).unwrap();
+    }
+    assert_eq!(seen, fs::read_to_string(&kept).unwrap_or_default(), "{}", kept.display());
 }
 
 #[test]

@@ -44,6 +44,10 @@ fn partial<'s>(run: Run<'s>, block: &'s dyn Block) -> Result<Option<Documents<'s
     if run.events.reads_whole() || !run.events.reads_documents || run.control.options.plain {
         return Ok(None);
     }
+    // A document may spell that as a lone surrogate.
+    if run.events.names.iter().any(|name| name.contains('\u{FFFD}')) {
+        return Ok(None);
+    }
     let Some(columns) = block.columns().map_err(ExecError::Source)? else { return Ok(None) };
     let keys: Vec<Box<str>> = run.events.names.iter().map(|name| spelled(name)).collect();
     // What is damaged may be found whole, or is told, when all is read.

@@ -20,6 +20,16 @@ use tamias_json::{Document, Value};
 #[error("{0}")]
 pub struct FalseStatistics(String);
 
+impl FalseStatistics {
+    pub(super) fn unreadable() -> FalseStatistics {
+        FalseStatistics("the statistics are malformed, or of another version".to_owned())
+    }
+
+    pub(super) fn of_no_event(key: &[u8]) -> FalseStatistics {
+        FalseStatistics(format!("key \"{}\": in the statistics, and in no event", shown(key)))
+    }
+}
+
 /// Holds a block's statistics against its documents, each of which ends where `ends` (little-endian) tells.
 ///
 /// Takes time linear in the documents for each key that the statistics list, and some times their memory.

@@ -19,6 +19,7 @@ mod packed;
 mod read;
 mod strings;
 mod text;
+mod texts;
 mod write;
 
 #[cfg(test)]
@@ -27,4 +28,5 @@ mod tests;
 pub use check::{FalseStatistics, check_statistics};
 pub use packed::{pack_statistics, unpack_statistics};
 pub(crate) use read::{Extreme, Key, Listed, Statistics, Sum, Tally, Values, spelled};
+pub use texts::statistics_texts;
 pub use write::collect_statistics;

@@ -282,6 +282,11 @@ pub struct Times {
 }
 
 impl Times {
+    /// What follows each of them.
+    pub(crate) fn suffix(&self) -> &[u8] {
+        &self.format.suffix
+    }
+
     /// How many digits a second's fraction has: a unit is `10^-digits` seconds.
     pub fn digits(&self) -> u8 {
         self.format.digits

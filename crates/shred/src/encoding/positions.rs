@@ -294,9 +294,41 @@ impl Spelled<'_> {
         Ok(Texts::of_length(length, self.count, bytes))
     }
 
+    /// Whether each character that the pattern lets stand at a place is that of a text.
+    pub(crate) fn is_tight(&self) -> bool {
+        let mut unseen = 0;
+        let mut at = self.first;
+        for unit in &self.pattern.units {
+            if let Unit::OneOf { alphabet, width } = unit {
+                let mut seen = vec![false; alphabet.len()];
+                for index in 0..self.count {
+                    let code = code(&self.bytes, at + index * self.pattern.bits, *width);
+                    seen.get_mut(usize::from(code)).into_iter().for_each(|seen| *seen = true);
+                }
+                unseen += seen.iter().filter(|seen| !**seen).count();
+            }
+            at += unit.bits();
+        }
+        unseen == 0 && (self.count > 0 || self.pattern.units.is_empty())
+    }
+
     fn spell(&self, index: usize, text: &mut [u8; 2 * LENGTH_MAX]) -> Result<(), DecodeError> {
         spell(&self.pattern, &self.bytes, self.first + index * self.pattern.bits, text)
     }
+}
+
+/// The next 8 bits, or as many as there are.
+#[inline]
+fn next(bytes: &[u8], bit: usize) -> u8 {
+    let low = bytes.get(bit / 8).copied().unwrap_or_default();
+    let high = bytes.get(bit / 8 + 1).copied().unwrap_or_default();
+    ((u16::from(high) << 8 | u16::from(low)) >> (bit % 8)) as u8
+}
+
+/// The code of an alphabet that begins at a bit.
+#[inline]
+fn code(bytes: &[u8], bit: usize, width: usize) -> u8 {
+    next(bytes, bit) & (0xffu16 >> (8 - width)) as u8
 }
 
 /// Writes the text whose bits begin at a bit.
@@ -309,12 +341,6 @@ fn spell(
 ) -> Result<(), DecodeError> {
     let mut bit = bit;
     let mut length = 0;
-    // The next 8 bits, or as many as there are.
-    let next = |bit: usize| {
-        let low = bytes.get(bit / 8).copied().unwrap_or_default();
-        let high = bytes.get(bit / 8 + 1).copied().unwrap_or_default();
-        ((u16::from(high) << 8 | u16::from(low)) >> (bit % 8)) as u8
-    };
     for unit in &pattern.units {
         match unit {
             Unit::Same(byte) => {
@@ -323,12 +349,12 @@ fn spell(
             }
             Unit::Hex { upper } => {
                 let pairs = if *upper { &UPPER_PAIRS } else { &LOWER_PAIRS };
-                text[length..length + 2].copy_from_slice(&pairs[usize::from(next(bit))]);
+                text[length..length + 2].copy_from_slice(&pairs[usize::from(next(bytes, bit))]);
                 length += 2;
                 bit += 8;
             }
             Unit::OneOf { alphabet, width } => {
-                let code = next(bit) & (0xffu16 >> (8 - width)) as u8;
+                let code = code(bytes, bit, *width);
                 text[length] =
                     *alphabet.get(usize::from(code)).ok_or(malformed("a character outside its alphabet"))?;
                 length += 1;
@@ -337,4 +363,27 @@ fn spell(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_tight_where_each_character_comes() {
+        let texts: TextList = [b"a-1".as_slice(), b"b-2", b"c-2", b"a-2"].into_iter().collect();
+        let mut frames = FrameWriter::new().unwrap();
+        let positions = Pattern::of(&texts).unwrap().encode(&texts, &mut frames);
+        let (infos, frames) = frames.finish().unwrap();
+        let mut reader = FrameReader::new(&infos, &frames);
+        let mut is_tight = |from, to| {
+            let window = Window { count: 4, from, to };
+            positions.decode(window, &mut reader).unwrap().is_tight()
+        };
+        assert!(is_tight(0, 4));
+        assert!(is_tight(0, 3));
+        assert!(!is_tight(1, 4), "none has 1");
+        assert!(!is_tight(0, 2), "none has c");
+        assert!(!is_tight(2, 2));
+    }
 }

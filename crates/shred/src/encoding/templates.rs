@@ -215,6 +215,11 @@ impl<'f> Templated<'f> {
         )
     }
 
+    /// The templates, as they were read: of one that no value has nothing was.
+    pub(crate) fn read_templates(&self) -> &[ReadTemplate<Values<'f>>] {
+        &self.templates
+    }
+
     /// How many templates there are.
     pub fn templates(&self) -> usize {
         self.templates.len()

@@ -236,7 +236,9 @@ impl Directory for Disk {
         if !fs::symlink_metadata(&root)?.is_dir() {
             return Err(io::Error::new(io::ErrorKind::NotADirectory, "it is not a folder, or a link to one"));
         }
-        Ok(Arc::new(Disk { folder, root, permissions: Mutex::default() }))
+        // What is made in it is as open as what is made here.
+        let permissions = self.permissions.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok(Arc::new(Disk { folder, root, permissions: Mutex::new(permissions) }))
     }
 
     fn path(&self, name: &str) -> PathBuf {

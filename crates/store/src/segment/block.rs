@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use super::column_block::ColumnBlock;
 use super::keys::Keys;
 use super::loaded::{Found, Loaded, Places, Reopen};
-use crate::codec::{BlockId, Documents, Parts, Times};
+use crate::codec::{BlockId, Documents, OwnedDocuments, OwnedTimes, Parts, Times};
 use crate::error::ReadError;
 use crate::format::Key;
 use crate::marks::{self, Stretch};
@@ -21,7 +21,7 @@ use crate::run::Run;
 /// A block of text is mapped from a sealed file, or lies in memory: the memtable that is not sealed yet, and everything in plain mode. If it
 /// is sealed its keys and statistics were verified before it was handed out; its documents are read and verified when they are first
 /// asked for, so that a block that is only looked at costs no reading of documents. Of a [block in columns](ColumnBlock) nothing was
-/// read.
+/// read; nor of one with deleted events, which is text without them once it is.
 #[derive(Clone)]
 pub struct Block {
     bytes: Bytes,
@@ -40,6 +40,57 @@ enum Bytes {
     },
     Read(Arc<ReadBlock>),
     Columns(ColumnBlock),
+    Remaining(Arc<Remaining>),
+}
+
+/// A block some of whose events are deleted, as one of text without them. Nothing of it is read before it is asked for, and only what stays is kept then. It does
+/// not keep its file open.
+struct Remaining {
+    segment: Arc<dyn Reopen>,
+    number: usize,
+    deleted: Vec<Stretch>,
+    /// How many events stay.
+    events: usize,
+    times: OnceLock<OwnedTimes>,
+    documents: OnceLock<OwnedDocuments>,
+}
+
+impl Remaining {
+    /// The block with all of its events, which is forgotten once what stays was taken from it.
+    fn whole(&self) -> Result<Block, ReadError> {
+        Block::of(&self.segment.load()?, Arc::clone(&self.segment), self.number)
+    }
+
+    fn stays(&self, place: usize) -> bool {
+        !marks::are_at(&self.deleted, place)
+    }
+
+    fn times(&self) -> Result<Times<'_>, ReadError> {
+        if let Some(times) = self.times.get() {
+            return Ok(times.lent());
+        }
+        let whole = self.whole()?;
+        let Times { instants, arrivals } = whole.times()?;
+        let kept = |all: &[[u8; 8]]| {
+            let kept = all.iter().enumerate().filter(|(place, _)| self.stays(*place));
+            kept.map(|(_, bytes)| *bytes).collect()
+        };
+        let times = OwnedTimes { instants: kept(instants), arrivals: kept(arrivals) };
+        Ok(self.times.get_or_init(|| times).lent())
+    }
+
+    fn documents(&self) -> Result<Documents<'_>, ReadError> {
+        if let Some(documents) = self.documents.get() {
+            return Ok(documents.lent());
+        }
+        let whole = self.whole()?;
+        let all = whole.documents()?;
+        let mut documents = OwnedDocuments::default();
+        for place in (0..all.len()).filter(|place| self.stays(*place)) {
+            documents.push(all.get(place).unwrap_or_default());
+        }
+        Ok(self.documents.get_or_init(|| documents).lent())
+    }
 }
 
 /// A block of text read into memory, the documents once they are asked for. It does not keep its file open.
@@ -94,7 +145,21 @@ impl Block {
         Ok(Block { bytes })
     }
 
-    /// A copy in memory without deleted events; nothing if these are all.
+    /// The block at a place in the index of a segment, of so many events, without those that are deleted; nothing if these are all.
+    pub(super) fn remaining(
+        segment: Arc<dyn Reopen>,
+        number: usize,
+        events: usize,
+        deleted: &[Stretch],
+    ) -> Option<Block> {
+        let events = events.checked_sub(marks::events_of(deleted) as usize).filter(|events| *events > 0)?;
+        let (times, documents) = (OnceLock::new(), OnceLock::new());
+        let deleted = deleted.to_vec();
+        let remaining = Remaining { segment, number, deleted, events, times, documents };
+        Some(Block { bytes: Bytes::Remaining(Arc::new(remaining)) })
+    }
+
+    /// A copy in memory without deleted events; nothing if these are all. For repair, which has read the block already.
     pub(super) fn without(&self, deleted: &[Stretch]) -> Result<Option<Block>, ReadError> {
         if marks::events_of(deleted) >= self.len() as u64 {
             return Ok(None);
@@ -112,7 +177,7 @@ impl Block {
     pub fn columns(&self) -> Option<&ColumnBlock> {
         match &self.bytes {
             Bytes::Columns(block) => Some(block),
-            Bytes::Memtable(_) | Bytes::Mapped { .. } | Bytes::Read(_) => None,
+            Bytes::Memtable(_) | Bytes::Mapped { .. } | Bytes::Read(_) | Bytes::Remaining(_) => None,
         }
     }
 
@@ -128,6 +193,7 @@ impl Block {
             Bytes::Mapped { file, parts, .. } => Ok(keys(file.mapped(&parts.keys), parts).times),
             Bytes::Read(block) => Ok(keys(block.keys(), &block.parts).times),
             Bytes::Columns(block) => block.times(),
+            Bytes::Remaining(block) => block.times(),
         }
     }
 
@@ -152,14 +218,16 @@ impl Block {
                 Ok(Documents { bytes: block.documents()?, ends: keys(block.keys(), &block.parts).ends })
             }
             Bytes::Columns(block) => block.documents(),
+            Bytes::Remaining(block) => block.documents(),
         }
     }
 
-    /// What the [codec](crate::Codec) collected from the block; empty where that is damaged, and `None` for the memtable. Of a block in columns
+    /// What the [codec](crate::Codec) collected from the block; empty where that is damaged, and `None` for the memtable, and where events of the block are
+    /// deleted. Of a block in columns
     /// it is read at the first use.
     pub fn statistics(&self) -> Option<&[u8]> {
         match &self.bytes {
-            Bytes::Memtable(_) => None,
+            Bytes::Memtable(_) | Bytes::Remaining(_) => None,
             Bytes::Mapped { file, parts, .. } => Some(file.mapped(&parts.statistics)),
             Bytes::Read(block) => Some(block.bytes.get(block.parts.statistics.clone()).unwrap_or_default()),
             Bytes::Columns(block) => Some(block.statistics()),
@@ -173,6 +241,7 @@ impl Block {
             Bytes::Mapped { file, .. } => Some(file.path()),
             Bytes::Read(block) => Some(block.segment.path()),
             Bytes::Columns(block) => Some(block.file()),
+            Bytes::Remaining(block) => Some(block.segment.path()),
         }
     }
 
@@ -183,6 +252,7 @@ impl Block {
             Bytes::Mapped { parts, .. } => parts.events,
             Bytes::Read(block) => block.parts.events,
             Bytes::Columns(block) => block.events(),
+            Bytes::Remaining(block) => block.events,
         }
     }
 
@@ -207,7 +277,7 @@ impl Block {
     pub fn document(&self, index: usize) -> Result<Option<Cow<'_, [u8]>>, ReadError> {
         match &self.bytes {
             Bytes::Columns(block) => block.document(index),
-            Bytes::Memtable(_) | Bytes::Mapped { .. } | Bytes::Read(_) => {
+            Bytes::Memtable(_) | Bytes::Mapped { .. } | Bytes::Read(_) | Bytes::Remaining(_) => {
                 Ok(self.documents()?.get(index).map(Cow::Borrowed))
             }
         }

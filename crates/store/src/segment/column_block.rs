@@ -201,7 +201,7 @@ impl ColumnBlock {
         }
     }
 
-    fn failed(&self, error: DecodeError) -> ReadError {
+    pub(super) fn failed(&self, error: DecodeError) -> ReadError {
         match error {
             DecodeError::Read(error) => error,
             DecodeError::Malformed(found) => ReadError::Damaged(self.damage(found)),

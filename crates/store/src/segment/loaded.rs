@@ -222,7 +222,7 @@ impl Loaded {
     }
 
     /// Verifies the statistics of a block alone.
-    pub(super) fn check_statistics(&self, number: usize) -> Result<(), ReadError> {
+    pub(crate) fn check_statistics(&self, number: usize) -> Result<(), ReadError> {
         if self.index.blocks.get(number).is_some_and(|entry| self.index.is_columns(entry)) {
             return self.part(number, part::STATISTICS).map(drop);
         }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use super::block::Block;
 use super::column_block::ColumnBlock;
 use super::loaded::{Loaded, Reopen, SegmentBytes};
-use crate::codec::Codec;
+use crate::codec::{BlockTexts, Codec, DecodeError, Parts};
 use crate::error::{Damage, Failure, Operation, ReadError};
 use crate::format::{
     FileKind, HEADER_BYTES, Header, Index, Key, NUMBER_MAX, Trailer, VERSION, aligned, checksum, part,
@@ -155,19 +155,34 @@ impl Segment {
         })
     }
 
-    /// The block at a place in the index; one of text with its keys verified. Of one with deleted events a copy without them, in memory and without
-    /// statistics, so that nothing can be answered from what is gone; nothing where all are deleted.
+    /// The block at a place in the index; one of text with its keys verified. One with deleted events is one of text without them, read when it is asked for, and
+    /// without statistics, so that nothing can be answered from what is gone; nothing where all are deleted.
     pub(crate) fn block(self: &Arc<Segment>, number: usize) -> Result<Option<Block>, ReadError> {
         let block = self.whole_block(number)?;
         match self.deleted_of(number) {
             [] => Ok(Some(block)),
-            deleted => block.without(deleted),
+            deleted => {
+                Ok(Block::remaining(Arc::clone(self) as Arc<dyn Reopen>, number, block.len(), deleted))
+            }
         }
     }
 
     /// The block at a place in the index, deleted events and all.
     pub(crate) fn whole_block(self: &Arc<Segment>, number: usize) -> Result<Block, ReadError> {
         Block::of(&self.load()?, Arc::clone(self) as Arc<dyn Reopen>, number)
+    }
+
+    /// The texts that one of its blocks holds beside its documents. Decodes all of it.
+    pub(crate) fn texts_of(&self, block: &Block) -> Result<BlockTexts, ReadError> {
+        let (documents, statistics) = (block.documents()?, block.statistics().unwrap_or_default());
+        let columns = block.columns();
+        let parts = columns.map(|block| block as &dyn Parts);
+        self.environment.codec.texts(parts, documents, statistics).map_err(|error| match (columns, error) {
+            (Some(block), error) => block.failed(error),
+            (None, DecodeError::Read(error)) => error,
+            (None, DecodeError::Malformed(found)) => self.damage(found),
+            (None, DecodeError::Unknown) => self.damage("this program does not know its statistics"),
+        })
     }
 
     /// Reads everything again, plainly and whatever is known already, and says what is damaged. Goes on past each damage. `each` hears of each block

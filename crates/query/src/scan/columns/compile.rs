@@ -81,6 +81,10 @@ impl ColumnPlan {
         if unnests {
             exprs.iter_mut().for_each(|expr| bind_element(expr, paths.len()));
         }
+        // U+FFFD is what a lone surrogate in a document's key is read as, which is spelled otherwise.
+        if paths.iter().any(|path| path.iter().any(|key| key.contains('\u{FFFD}'))) {
+            return None;
+        }
         let exprs_need_event = exprs.iter().any(needs_event);
         let filter = plan.filter.as_ref().and_then(|_| exprs.pop());
         let outputs: Vec<Output> =

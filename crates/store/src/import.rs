@@ -1,0 +1,109 @@
+//! Taking events in under the keys that they had in another store.
+
+use std::fmt;
+
+use roaring::RoaringTreemap;
+
+use crate::error::AppendError;
+use crate::event::Event;
+use crate::format::{Key, NUMBER_MAX};
+use crate::replay::beyond_lost;
+use crate::store::Store;
+
+/// Takes events in under the keys that they had in another store. Other appends to the store end it.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use tamias_store::{Key, Options, Store};
+/// # let folder = tempfile::tempdir()?;
+/// let store = Store::open(folder.path(), Options::default(), Arc::new(()))?;
+/// let mut import = store.import()?;
+/// import.append(&[(Key { instant: 1, arrival: 7 }, b"a"), (Key { instant: 2, arrival: 3 }, b"b")])?;
+/// drop(import);
+/// assert!(store.snapshot().get(Key { instant: 2, arrival: 3 })?.is_some());
+/// assert!(store.import().is_err(), "it has events");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Import<'s> {
+    store: &'s Store,
+    /// The arrival numbers so far, to find one that comes twice.
+    numbers: RoaringTreemap,
+    /// What the store would give next, if nobody else has appended.
+    next: u64,
+}
+
+impl fmt::Debug for Import<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Import").field("events", &self.numbers.len()).finish_non_exhaustive()
+    }
+}
+
+/// Why events were not taken in under their keys.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The store has, or had, events of its own, or gets some now.
+    #[error("it has, or had, events already, which have ids; give a new folder")]
+    NotEmpty,
+    /// Two events have one arrival number.
+    #[error("two events have the arrival number {arrival}: they are not of one store, or one comes twice")]
+    Twice {
+        /// The number.
+        arrival: u64,
+    },
+    /// An arrival number is greater than any that a store gives.
+    #[error("there is no event with the arrival number {arrival}: the greatest is below 2^62")]
+    TooGreat {
+        /// The number.
+        arrival: u64,
+    },
+    /// The events could not be stored.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+}
+
+impl Store {
+    /// Begins to take events in under the keys that they had in another store. Later events get arrival numbers that are 2^40 higher than all of these,
+    /// so that none is given again that the other store has given meanwhile.
+    ///
+    /// # Errors
+    /// [`ImportError::NotEmpty`] where the store has ever given a number.
+    pub fn import(&self) -> Result<Import<'_>, ImportError> {
+        let next = self.inner.lock().replayed.next_arrival;
+        if next > 0 || self.snapshot().events() > 0 {
+            return Err(ImportError::NotEmpty);
+        }
+        Ok(Import { store: self, numbers: RoaringTreemap::new(), next })
+    }
+}
+
+impl Import<'_> {
+    /// Stores events straight into segments, in any order, as [`append_sealed`](Store::append_sealed) does. Those of an import need not come in order.
+    ///
+    /// # Errors
+    /// See [`ImportError`]. What was stored before stays, and the import cannot go on: it is to be begun again with another folder.
+    pub fn append(&mut self, events: &[(Key, &[u8])]) -> Result<(), ImportError> {
+        let mut next = self.next;
+        for (Key { arrival, .. }, _) in events {
+            let arrival = *arrival;
+            let behind = arrival.checked_add(1).map(beyond_lost).filter(|_| arrival < NUMBER_MAX - (1 << 41));
+            next = next.max(behind.ok_or(ImportError::TooGreat { arrival })?);
+            if !self.numbers.insert(arrival) {
+                return Err(ImportError::Twice { arrival });
+            }
+        }
+        let checked: Vec<Event<'_>> =
+            events.iter().map(|(key, bytes)| Event { instant: key.instant, bytes }).collect();
+        self.store.inner.check(&checked, None)?;
+        let mut sorted = events.to_vec();
+        sorted.sort_unstable_by_key(|(key, _)| *key);
+        if sorted.is_empty() {
+            return Ok(());
+        }
+        match self.store.inner.seal_numbered(&sorted, self.next, next)? {
+            true => self.next = next,
+            false => return Err(ImportError::NotEmpty),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,176 @@
+//! Events as lines that tell their ids, and a store made of such lines.
+
+use tamias_json::validate::{Limits, ValidateError, minify_object};
+use tamias_store::Key;
+
+use crate::{EventId, Store};
+
+/// So many bytes of documents are stored at a time.
+const BATCH_BYTES: usize = 32 << 20;
+
+/// How a line with an id begins.
+const ID: &[u8] = b"{\"@Id\":\"";
+
+/// How many digits an id has.
+const ID_DIGITS: usize = 32;
+
+/// So many bytes more than its document a line with an id has at most.
+pub const LINE_ID_BYTES: usize = ID.len() + ID_DIGITS + 2;
+
+/// Why events were not imported.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The store was opened with [`Store::open_read_only`].
+    #[error("the store is open for reading only")]
+    ReadOnly,
+    /// The line does not begin with an id.
+    #[error("it does not begin with an id, as the lines of `export --ids` do: {{\"@Id\":\"…")]
+    NoId,
+    /// Its document is none.
+    #[error(transparent)]
+    Document(#[from] ValidateError),
+    /// The store has, or had, events, or cannot store these.
+    #[error(transparent)]
+    Store(#[from] tamias_store::ImportError),
+}
+
+/// Appends an event as a line, without its line feed, that [`Import::push`] takes: its document, with its id as another first member, `@Id`.
+///
+/// ```
+/// let id = "08dc7fc93a25fc000000000000000007".parse()?;
+/// let mut line = Vec::new();
+/// tamias::push_line(id, br#"{"User":"eve"}"#, &mut line);
+/// assert_eq!(line, br#"{"@Id":"08dc7fc93a25fc000000000000000007","User":"eve"}"#);
+/// # Ok::<(), tamias::IdError>(())
+/// ```
+pub fn push_line(id: EventId, document: &[u8], line: &mut Vec<u8>) {
+    line.extend_from_slice(ID);
+    line.extend_from_slice(id.to_string().as_bytes());
+    line.push(b'"');
+    match document.strip_prefix(b"{") {
+        Some(b"}") | None => line.push(b'}'),
+        Some(members) => {
+            line.push(b',');
+            line.extend_from_slice(members);
+        }
+    }
+}
+
+/// The id of a line, and its document.
+fn parts(line: &[u8]) -> Option<(EventId, Vec<u8>)> {
+    let (digits, rest) = line.trim_ascii().strip_prefix(ID)?.split_at_checked(ID_DIGITS)?;
+    let id = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    let members = match rest.strip_prefix(b"\"")? {
+        b"}" => b"}",
+        rest => rest.strip_prefix(b",")?,
+    };
+    Some((id, [b"{", members].concat()))
+}
+
+/// Makes a store equal to the one that lines with ids come from: see [`Store::import`].
+#[derive(Debug)]
+pub struct Import<'s> {
+    inner: tamias_store::Import<'s>,
+    documents: Vec<u8>,
+    /// Of each document its key, and where it ends.
+    events: Vec<(Key, usize)>,
+    stored: u64,
+}
+
+impl Store {
+    /// Begins to store events under the ids that they had in another store: the same instants and arrival numbers. The store must never have had an event. What is
+    /// appended later gets arrival numbers that are 2^40 higher, so that the two stores never give one id to two events.
+    ///
+    /// ```
+    /// use tamias::{Store, push_line};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = |name: &str| folder.path().join(name);
+    /// let store = Store::open(path("logs"))?;
+    /// store.append([r#"{"@t":"2024-05-29T10:56:01Z"}"#])?;
+    /// let equal = Store::open(path("equal"))?;
+    /// let mut import = equal.import()?;
+    /// for event in store.page(tamias::Start::Earliest, 100)?.events {
+    ///     let mut line = Vec::new();
+    ///     push_line(event.id, event.json.as_bytes(), &mut line);
+    ///     import.push(&line)?;
+    /// }
+    /// assert_eq!(import.finish()?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Where the store has, or had, events, or is open for reading only.
+    pub fn import(&self) -> Result<Import<'_>, ImportError> {
+        let inner = self.writer().map_err(|_| ImportError::ReadOnly)?.import()?;
+        Ok(Import { inner, documents: Vec::new(), events: Vec::new(), stored: 0 })
+    }
+}
+
+impl Import<'_> {
+    /// Takes the next line, with or without its line feed; the lines may come in any order. They are stored some tens of megabytes at a time.
+    ///
+    /// # Errors
+    /// Where the line is none, or an id comes twice, or what came before cannot be stored. The import cannot go on then: it is to be begun again with another
+    /// folder.
+    pub fn push(&mut self, line: &[u8]) -> Result<(), ImportError> {
+        let (id, document) = parts(line).ok_or(ImportError::NoId)?;
+        minify_object(&document, &Limits::default(), &mut self.documents)?;
+        self.events.push((id.key(), self.documents.len()));
+        if self.documents.len() >= BATCH_BYTES { self.store() } else { Ok(()) }
+    }
+
+    /// Stores what is left, and tells how many events the store has.
+    ///
+    /// # Errors
+    /// As [`push`](Import::push).
+    pub fn finish(mut self) -> Result<u64, ImportError> {
+        self.store()?;
+        Ok(self.stored)
+    }
+
+    fn store(&mut self) -> Result<(), ImportError> {
+        let mut start = 0;
+        let document = |(key, end): &(Key, usize)| {
+            let document = self.documents.get(start..*end).unwrap_or_default();
+            start = *end;
+            (*key, document)
+        };
+        let events: Vec<(Key, &[u8])> = self.events.iter().map(document).collect();
+        self.inner.append(&events)?;
+        self.stored += self.events.len() as u64;
+        self.documents.clear();
+        self.events.clear();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_the_document_and_its_id() {
+        let id: EventId = "08dc7fc93a25fc000000000000000007".parse().unwrap();
+        for document in ["{}", r#"{"a":1}"#, r#"{"@Id":"another","@Id":2}"#, r#"{"":{}}"#] {
+            let mut line = Vec::new();
+            push_line(id, document.as_bytes(), &mut line);
+            assert!(line.len() <= document.len() + LINE_ID_BYTES);
+            let (found, parts) = parts(&line).unwrap();
+            assert_eq!((found, parts.as_slice()), (id, document.as_bytes()));
+        }
+        for wrong in [
+            "",
+            "{}",
+            r#"{"a":1}"#,
+            r#"{"@Id":"7"}"#,
+            r#"{"@Id":"08dc7fc93a25fc000000000000000007"#,
+            r#"{"@Id":"08dc7fc93a25fc000000000000000007""#,
+            r#"{"@Id":"08dc7fc93a25fc000000000000000007"  }"#,
+            r#"{"@Id":"08dc7fc93a25fc00000000000000000€"}"#,
+        ] {
+            assert!(parts(wrong.as_bytes()).is_none(), "{wrong}");
+        }
+    }
+}

@@ -22,6 +22,7 @@ use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::marks::Arrivals;
 use crate::options::{FlushStats, Options};
 use crate::quarantine::{self, Kept};
+use crate::receipt::Receipt;
 use crate::replay::{self, beyond_lost};
 use crate::retire;
 use crate::segment::{Environment, Numbers, Sealed, Segment, Written, write_sorted};
@@ -357,9 +358,14 @@ impl Work<'_> {
     fn take_in(&mut self, strays: &[Stray], logs: &mut Logs) -> Result<bool, OpenError> {
         let Some(mut known) = self.known.take() else { return Ok(false) };
         let mut came_back = false;
-        // What was deleted stays so.
-        let gone =
+        // What was deleted stays so; what was erased too, whichever file it comes back with.
+        let mut gone =
             self.old.erasing.as_ref().map_or_else(Arrivals::default, |erasing| erasing.arrivals.clone());
+        let receipts = Receipt::list_of(self.directory, self.old.store)?;
+        receipts
+            .iter()
+            .filter_map(|(_, receipt)| receipt.as_ref())
+            .for_each(|receipt| gone.add(&receipt.arrivals));
         let is_damaged = !self.files.is_empty();
         for stray in strays {
             // Only where something is lost can it be in what was taken out.

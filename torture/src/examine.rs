@@ -173,14 +173,50 @@ fn sources(report: &mut Report, position: impl Fn(&str) -> Option<u64>, is_lost:
     }
 }
 
+fn repair(arguments: &Arguments, options: &Options, report: &mut Report) -> Result<(), String> {
+    let repaired = if arguments.is_direct() {
+        Repair::run(&arguments.folder, options, columns::codec(arguments.plant), false, &mut |_, _| ())
+    } else {
+        Repair::run_on(arguments.directory(), options, columns::codec(arguments.plant), false, &mut |_, _| ())
+    };
+    let repaired = repaired.map_err(|error| error.to_string())?;
+    for file in &repaired.files {
+        let name = file.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        report.repaired.push((name, file.kept));
+    }
+    report.notes.push(format!("{} events after the repair", repaired.events));
+    report.notes.extend(repaired.unnamed.iter().map(|file| format!("unnamed: {file:?}")));
+    Ok(())
+}
+
+fn remove(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
+    // The oldest goes if the files have to have less than they have.
+    let bytes: u64 = std::fs::read_dir(&arguments.folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "segment"))
+        .filter_map(|path| Some(path.metadata().ok()?.len()))
+        .sum();
+    let retention = Retention { before: None, file_bytes_max: Some(bytes.saturating_sub(1)) };
+    let removed = if arguments.is_direct() {
+        Removed::from(&arguments.folder, retention, false)
+    } else {
+        Removed::from_on(arguments.directory(), retention, false)
+    };
+    let removed = removed.map_err(|error| error.to_string())?;
+    report.removed = removed.events;
+    Ok(())
+}
+
 fn examine(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
     let options = arguments.options();
     match arguments.task {
         Task::Read => {
             let reader = if arguments.is_direct() {
-                Reader::open(&arguments.folder, options, columns::codec())
+                Reader::open(&arguments.folder, options, columns::codec(arguments.plant))
             } else {
-                Reader::open_on(arguments.directory(), options, columns::codec())
+                Reader::open_on(arguments.directory(), options, columns::codec(arguments.plant))
             };
             let reader = reader.map_err(|error| error.to_string())?;
             let snapshot = reader.snapshot().map_err(|error| error.to_string())?;
@@ -191,50 +227,20 @@ fn examine(arguments: &Arguments, report: &mut Report) -> Result<(), String> {
         }
         Task::Open => {
             let store = if arguments.is_direct() {
-                tamias_store::Store::open(&arguments.folder, options, columns::codec())
+                tamias_store::Store::open(&arguments.folder, options, columns::codec(arguments.plant))
             } else {
                 if let Some(plant) = arguments.plant {
                     plant.before_opening(&arguments.folder);
                 }
-                tamias_store::Store::open_on(arguments.directory(), options, columns::codec())
+                tamias_store::Store::open_on(arguments.directory(), options, columns::codec(arguments.plant))
             };
             let store = store.map_err(|error| error.to_string())?;
             look(&store.snapshot(), arguments.pause, report)?;
             sources(report, |name| store.source_position(name), |name| store.is_source_lost(name));
             report.notes.extend(store.leftovers().iter().map(ToString::to_string));
         }
-        Task::Repair => {
-            let repaired = if arguments.is_direct() {
-                Repair::run(&arguments.folder, &options, columns::codec(), false, &mut |_, _| ())
-            } else {
-                Repair::run_on(arguments.directory(), &options, columns::codec(), false, &mut |_, _| ())
-            };
-            let repaired = repaired.map_err(|error| error.to_string())?;
-            for file in &repaired.files {
-                let name = file.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                report.repaired.push((name, file.kept));
-            }
-            report.notes.push(format!("{} events after the repair", repaired.events));
-            report.notes.extend(repaired.unnamed.iter().map(|file| format!("unnamed: {file:?}")));
-        }
-        Task::Remove => {
-            // The oldest goes if the files have to have less than they have.
-            let bytes: u64 = std::fs::read_dir(&arguments.folder)
-                .into_iter()
-                .flatten()
-                .filter_map(|entry| Some(entry.ok()?.path()))
-                .filter(|path| path.extension().is_some_and(|extension| extension == "segment"))
-                .filter_map(|path| Some(path.metadata().ok()?.len()))
-                .sum();
-            let retention = Retention { before: None, file_bytes_max: Some(bytes.saturating_sub(1)) };
-            let removed = if arguments.is_direct() {
-                Removed::from(&arguments.folder, retention, false)
-            } else {
-                Removed::from_on(arguments.directory(), retention, false)
-            };
-            let removed = removed.map_err(|error| error.to_string())?;
-            report.removed = removed.events;
-        }
+        Task::Repair => repair(arguments, &options, report)?,
+        Task::Remove => remove(arguments, report)?,
         Task::Backup | Task::Restore => {
             let (from, to) = (&arguments.folder, arguments.to.as_ref().ok_or("it lacks --to")?);
             let work = if arguments.task == Task::Backup { Backup::take } else { Backup::restore };

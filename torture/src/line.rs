@@ -25,6 +25,12 @@ pub(crate) enum Line {
     Removing(u64),
     /// So many events were removed.
     Removed(u64),
+    /// It begins to delete the events of this deletion.
+    Deleting(u64),
+    /// They are deleted.
+    Deleted(u64),
+    /// A receipt says that no file holds what was deleted.
+    Erased,
     /// It stops for this reason.
     Failed(String),
     /// The store is closed.
@@ -49,6 +55,9 @@ impl fmt::Display for Line {
             Line::Trouble(what, why) => write!(f, "trouble {what} {}", plain(why)),
             Line::Removing(before) => write!(f, "removing {before}"),
             Line::Removed(events) => write!(f, "removed {events}"),
+            Line::Deleting(id) => write!(f, "deleting {id}"),
+            Line::Deleted(id) => write!(f, "deleted {id}"),
+            Line::Erased => write!(f, "erased"),
             Line::Failed(why) => write!(f, "failed {}", plain(why)),
             Line::Closed => write!(f, "closed"),
         }
@@ -71,6 +80,9 @@ impl Line {
             "trouble" => Line::Trouble(second.to_owned(), third.to_owned()),
             "removing" => Line::Removing(rest.parse().ok()?),
             "removed" => Line::Removed(rest.parse().ok()?),
+            "deleting" => Line::Deleting(rest.parse().ok()?),
+            "deleted" => Line::Deleted(rest.parse().ok()?),
+            "erased" => Line::Erased,
             "failed" => Line::Failed(rest.to_owned()),
             "closed" => Line::Closed,
             _ => return None,
@@ -95,6 +107,9 @@ mod tests {
             Line::Trouble("compact".into(), "no room left".into()),
             Line::Removing(9),
             Line::Removed(0),
+            Line::Deleting(3),
+            Line::Deleted(3),
+            Line::Erased,
             Line::Failed("cannot open x".into()),
             Line::Closed,
         ] {

@@ -13,8 +13,10 @@ mod files;
 mod line;
 mod plant;
 mod plants;
+mod remains;
 mod report;
 mod scene;
+mod soaking;
 mod truth;
 mod writer;
 

@@ -18,6 +18,12 @@ pub(crate) struct Arguments {
     /// How long each attack looks for each fault at most
     #[arg(long, value_name = "N", default_value_t = 120)]
     seconds: u64,
+    /// How many rounds each attack looks for each fault at most, rather than how long
+    #[arg(long, value_name = "N", conflicts_with = "seconds")]
+    rounds: Option<u64>,
+    /// Only faults that this attack must find, and by no other
+    #[arg(long, value_name = "ATTACK")]
+    by: Option<String>,
     /// Only this fault; may be given several times
     #[arg(long, value_enum, value_name = "FAULT")]
     only: Vec<Plant>,
@@ -58,7 +64,11 @@ fn seek(attack: &dyn Attack, plant: Plant, arguments: &Arguments, folder: &Path)
     let begun = Instant::now();
     let mut rounds = 0;
     let mut blurred = None;
-    while begun.elapsed() < Duration::from_secs(arguments.seconds) {
+    let goes_on = |rounds: u64| match arguments.rounds {
+        Some(most) => rounds < most,
+        None => begun.elapsed() < Duration::from_secs(arguments.seconds),
+    };
+    while goes_on(rounds) {
         let seed = arguments.seed + rounds;
         rounds += 1;
         let (result, kept) = campaign::round(attack, seed, Some(plant), folder, &tally);
@@ -80,7 +90,8 @@ fn seek(attack: &dyn Attack, plant: Plant, arguments: &Arguments, folder: &Path)
 /// Looks for each fault. Each must be found by one of its attacks, if any of them can be made here.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     let folder = crate::scratch(arguments.folder.as_ref())?;
-    let attacks = attacks::all();
+    let mut attacks = attacks::all();
+    attacks.retain(|attack| arguments.by.as_ref().is_none_or(|by| attack.name() == by));
     let mut missed = 0;
     for &plant in all().iter().filter(|plant| arguments.only.is_empty() || arguments.only.contains(plant)) {
         let mut sought = 0;

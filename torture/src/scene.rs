@@ -16,7 +16,7 @@ use crate::line::Line;
 use crate::plant::Plant;
 use crate::report::Report;
 use crate::truth::{Leave, Truth};
-use crate::writer::Waits;
+use crate::writer::{Deletes, Waits};
 
 /// What ends a round before its end.
 #[derive(Debug)]
@@ -65,8 +65,8 @@ pub(crate) enum Moment {
     Start,
     /// After so many acknowledgements.
     Stored(usize),
-    /// After it has begun such a step.
-    Doing(&'static str),
+    /// After it has begun such a step so many times.
+    Doing(&'static str, usize),
 }
 
 /// What a writer is to do.
@@ -74,6 +74,7 @@ pub(crate) enum Moment {
 pub(crate) struct Plan {
     pub(crate) waits: Waits,
     pub(crate) keep: bool,
+    pub(crate) deletes: Deletes,
     /// One thread appends.
     pub(crate) alone: bool,
     /// Nothing happens of itself.
@@ -94,6 +95,7 @@ impl Plan {
         Plan {
             waits: Waits::Sync,
             keep: false,
+            deletes: Deletes::Never,
             alone: false,
             quiet: false,
             steps,
@@ -166,6 +168,14 @@ impl Scene {
                 Waits::None => "none",
             },
         ]);
+        command.args([
+            "--deletes",
+            match plan.deletes {
+                Deletes::Never => "never",
+                Deletes::Rarely => "rarely",
+                Deletes::Often => "often",
+            },
+        ]);
         command.args(plan.keep.then_some("--keep")).args(plan.alone.then_some("--alone"));
         command.args(plan.quiet.then_some("--quiet")).args(paced.then_some("--paced"));
         command.args(self.plant.map(|plant| format!("--plant={}", plant.name())));
@@ -230,7 +240,7 @@ impl Scene {
     /// Has a writer work, and kills it when the time has come. What it complained of.
     pub(crate) fn write(&mut self, plan: &Plan) -> Result<Vec<Line>, Finding> {
         let mut writing = self.start(plan, false)?;
-        let mut stored = 0;
+        let (mut stored, mut doing) = (0, 0);
         if matches!(plan.kill, Moment::Start) {
             std::thread::sleep(plan.delay);
             self.kill(&mut writing);
@@ -239,7 +249,10 @@ impl Scene {
             stored += usize::from(matches!(line, Line::Stored(..)));
             let now = match plan.kill {
                 Moment::Stored(count) => stored >= count,
-                Moment::Doing(what) => line == Line::Doing(what.into()),
+                Moment::Doing(what, times) => {
+                    doing += usize::from(line == Line::Doing(what.into()));
+                    doing >= times
+                }
                 Moment::Never | Moment::Start => false,
             };
             if now && !writing.killed {

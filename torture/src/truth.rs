@@ -1,6 +1,6 @@
 //! What was tried and what was acknowledged, and whether a store holds what it must.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::batch::{self, Batch};
 use crate::columns::turned;
@@ -35,6 +35,21 @@ pub(crate) struct Truth {
     removals_open: u32,
     /// A batch whose writer ended without closing the store: its log's last one.
     last: Option<u64>,
+    /// Deletions that were begun.
+    deletions: BTreeMap<u64, Deletion>,
+    /// Events that a store opened for writing did not show any more: batch and place.
+    gone: BTreeSet<(u64, usize)>,
+}
+
+/// How far a deletion has come, as far as anybody was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deletion {
+    /// All of its events are there, or none.
+    Begun,
+    /// None is there.
+    Done,
+    /// None is in any file.
+    Erased,
 }
 
 /// What a store may lack.
@@ -87,6 +102,19 @@ impl Truth {
                 self.removed += events;
                 self.removals_open -= 1;
             }
+            Line::Deleting(id) => drop(self.deletions.entry(*id).or_insert(Deletion::Begun)),
+            // All was sealed before.
+            Line::Deleted(id) => {
+                let deletion = self.deletions.entry(*id).or_insert(Deletion::Done);
+                if *deletion == Deletion::Begun {
+                    *deletion = Deletion::Done;
+                }
+                self.settle(true);
+            }
+            Line::Erased => {
+                let done = self.deletions.values_mut().filter(|deletion| **deletion == Deletion::Done);
+                done.for_each(|deletion| *deletion = Deletion::Erased);
+            }
             _ => {}
         }
     }
@@ -116,6 +144,40 @@ impl Truth {
             }
         }
         self.last = None;
+        let is_there = |id: u64, n: usize| places.get(&id).is_some_and(|place| place.present.contains(&n));
+        for (id, fate) in &self.batches {
+            if matches!(fate, Fate::Stored { .. }) {
+                let absent = (0..Batch::new(*id).rows.len()).filter(|n| !is_there(*id, *n));
+                self.gone.extend(absent.map(|n| (*id, n)));
+            }
+        }
+        let took_place = |deletion: u64| {
+            let mut there = places.iter().flat_map(|(id, place)| place.present.iter().map(|n| (*id, *n)));
+            !there.any(|(id, n)| Batch::is_deleted_by(deletion, id, n))
+        };
+        self.deletions.retain(|id, state| *state != Deletion::Begun || took_place(*id));
+        for state in self.deletions.values_mut().filter(|state| **state == Deletion::Begun) {
+            *state = Deletion::Done;
+        }
+        // Those that are gone explain themselves from now on.
+        (self.removed, self.removals_open) = (0, 0);
+    }
+
+    /// The deletions that take an event, and how far they are.
+    fn deletions_of(&self, id: u64, n: usize) -> impl Iterator<Item = (u64, Deletion)> {
+        let all = self.deletions.iter().map(|(deletion, state)| (*deletion, *state));
+        all.filter(move |(deletion, _)| Batch::is_deleted_by(*deletion, id, n))
+    }
+
+    /// Whether a receipt says that no file holds this event any more.
+    pub(crate) fn is_erased(&self, id: u64, n: usize) -> bool {
+        matches!(self.batches.get(&id), Some(Fate::Stored { .. }))
+            && self.deletions_of(id, n).any(|(_, state)| state == Deletion::Erased)
+    }
+
+    /// Whether a receipt was given for everything that is deleted.
+    pub(crate) fn is_all_erased(&self) -> bool {
+        self.deletions.values().all(|state| *state == Deletion::Erased)
     }
 
     /// What somebody must see who began to look when `before` was true, and saw what he saw at any time until now.
@@ -126,6 +188,12 @@ impl Truth {
                 *fate = Fate::Begun;
             }
         }
+        for (id, state) in &mut truth.deletions {
+            if before.deletions.get(id).is_none_or(|before| *before == Deletion::Begun) {
+                *state = Deletion::Begun;
+            }
+        }
+        truth.gone.clone_from(&before.gone);
         truth
     }
 
@@ -148,6 +216,7 @@ impl Truth {
     pub(crate) fn compare(&self, report: &Report, leave: &Leave) -> Result<(), String> {
         let places = self.check_rows(&report.rows)?;
         let mut lost = Vec::new();
+        let mut doubts = Doubts::default();
         for (id, fate) in &self.batches {
             let there = places.get(id);
             let batch = Batch::new(*id);
@@ -169,12 +238,24 @@ impl Truth {
                 }
             };
             for (n, (instant, _)) in batch.rows.iter().enumerate() {
-                if there.is_none_or(|place| !place.present.contains(&n)) {
+                let is_there = there.is_some_and(|place| place.present.contains(&n));
+                let deletions: Vec<(u64, Deletion)> = self.deletions_of(*id, n).collect();
+                let is_deleted = deletions.iter().any(|(_, state)| *state != Deletion::Begun);
+                let is_gone = is_deleted || self.gone.contains(&(*id, n));
+                if is_there && is_gone && !leave.anything {
+                    let was = if is_deleted { "deleted" } else { "gone" };
+                    return Err(format!("event {n} of batch {id} was {was}, and is in the store"));
+                }
+                let removing = self.removed > 0 || self.removals_open > 0;
+                let excused = is_gone || removing && self.may_be_removed(*instant);
+                doubts.see(&deletions, is_there, excused);
+                if !is_there && !is_gone && deletions.is_empty() {
                     let (arrival, firm) = (first.0 + n as u64, first.1);
                     lost.push(Lost { id: *id, n, instant: *instant, arrival, firm });
                 }
             }
         }
+        doubts.check(leave)?;
         if !leave.anything {
             self.explain(lost, leave)?;
         }
@@ -309,7 +390,7 @@ impl Truth {
         for number in 0..batch::SOURCES {
             let name = batch::source_name(number);
             let named = self.batches.iter().filter_map(|(id, fate)| {
-                let position = Batch::new(*id).source.filter(|(own, _)| *own == name)?.1;
+                let position = Batch::new(*id).source.as_ref().filter(|(own, _)| *own == name)?.1;
                 let first = match fate {
                     Fate::Stored { first, firm } => (*first, *firm || !leave.weak),
                     _ => (places.get(id)?.first, true),
@@ -322,7 +403,11 @@ impl Truth {
             // A batch of which nobody knows may be stored, and be removed since.
             let unknown = |position: u64| {
                 let id = position / 10;
-                self.batches.get(&id) == Some(&Fate::Begun) && self.may_be_removed(batch::instant(id))
+                let may_be_gone = |(n, (instant, _)): (usize, &(u64, Vec<u8>))| {
+                    self.may_be_removed(*instant) || self.deletions_of(id, n).next().is_some()
+                };
+                self.batches.get(&id) == Some(&Fate::Begun)
+                    && Batch::new(id).rows.iter().enumerate().all(may_be_gone)
             };
             let lost = report.lost_sources.contains(&name);
             if found != expected && !lost && !found.is_some_and(unknown) {
@@ -330,6 +415,32 @@ impl Truth {
             }
         }
         Ok(())
+    }
+}
+
+/// Of deletions of which nobody was told how they went: how many of their events are there, and how many are not.
+#[derive(Default)]
+struct Doubts(BTreeMap<u64, (u64, u64)>);
+
+impl Doubts {
+    fn see(&mut self, deletions: &[(u64, Deletion)], is_there: bool, excused: bool) {
+        match deletions {
+            // Nothing else explains it.
+            [(id, Deletion::Begun)] if !is_there && !excused => self.0.entry(*id).or_default().1 += 1,
+            _ if is_there => deletions.iter().for_each(|(id, _)| self.0.entry(*id).or_default().0 += 1),
+            _ => {}
+        }
+    }
+
+    /// Each took place whole, or not at all.
+    fn check(&self, leave: &Leave) -> Result<(), String> {
+        let half = self.0.iter().find(|(_, (there, absent))| *there > 0 && *absent > 0);
+        match half {
+            Some((id, (there, absent))) if !leave.anything && leave.damage.is_empty() => Err(format!(
+                "of deletion {id}, which nobody was told of, {absent} events are gone, and {there} are there"
+            )),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tamias_store::io::{Chance, Disk};
-use tamias_store::{AppendError, Durability, Failure, OpenError, Operation, Options, Retention, Store};
+use tamias_store::{
+    AppendError, Direction, Durability, Erased, Failure, Key, OpenError, Operation, Options, ReadError,
+    Retention, SealError, Settings, Store,
+};
 
 use crate::batch::{self, Batch};
 use crate::columns;
@@ -24,6 +27,17 @@ pub(crate) enum Waits {
     Interval,
     /// For the operating system.
     None,
+}
+
+/// How often events are deleted and erased.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Deletes {
+    /// Not at all.
+    Never,
+    /// Now and then.
+    Rarely,
+    /// Every third step or so.
+    Often,
 }
 
 /// What a writing process is started with.
@@ -49,6 +63,9 @@ pub(crate) struct Arguments {
     /// Removes nothing.
     #[arg(long)]
     pub(crate) keep: bool,
+    /// How often it deletes, and erases.
+    #[arg(long, value_enum, default_value_t = Deletes::Never)]
+    pub(crate) deletes: Deletes,
     /// Appends by one thread only.
     #[arg(long)]
     pub(crate) alone: bool,
@@ -74,9 +91,11 @@ pub(crate) fn options(waits: Waits) -> Options {
 fn open(arguments: &Arguments) -> Result<Store, OpenError> {
     let folder = &arguments.folder;
     let segments = columns::layout(arguments.seed);
-    let options = Options { background: !arguments.quiet, segments, ..options(arguments.waits) };
+    // Of a writer that was killed while it kept to bounds, none stay.
+    let settings = Some(Settings::default());
+    let options = Options { background: !arguments.quiet, segments, settings, ..options(arguments.waits) };
     match arguments.plant {
-        None => Store::open(folder, options, columns::codec()),
+        None => Store::open(folder, options, columns::codec(arguments.plant)),
         Some(plant) => {
             plant.before_opening(folder);
             let disk = Disk::create(folder).map_err(|error| Failure {
@@ -85,7 +104,7 @@ fn open(arguments: &Arguments) -> Result<Store, OpenError> {
                 source: Arc::new(error),
             })?;
             let folder = plant.over(Arc::new(disk));
-            Store::open_on(folder, options, columns::codec())
+            Store::open_on(folder, options, columns::codec(arguments.plant))
         }
     }
 }
@@ -112,6 +131,10 @@ pub(crate) enum Step {
     Seal,
     Compact,
     Remove,
+    /// Lets the settings take out what is beyond two thirds of the store, and takes them back.
+    Bound,
+    Delete,
+    Erase,
     Flush,
     Reopen,
     Close,
@@ -128,6 +151,9 @@ impl FromStr for Step {
             "seal" => Step::Seal,
             "compact" => Step::Compact,
             "remove" => Step::Remove,
+            "bound" => Step::Bound,
+            "delete" => Step::Delete,
+            "erase" => Step::Erase,
             "flush" => Step::Flush,
             "reopen" => Step::Reopen,
             "close" => Step::Close,
@@ -140,10 +166,18 @@ impl FromStr for Step {
 
 impl Step {
     /// A step by chance.
-    pub(crate) fn random(chance: &mut Chance, keep: bool, alone: bool) -> Step {
-        match chance.below(48) {
+    pub(crate) fn random(chance: &mut Chance, keep: bool, alone: bool, deletes: Deletes) -> Step {
+        let deleting = match deletes {
+            Deletes::Never => 0,
+            Deletes::Rarely => 3,
+            Deletes::Often => 24,
+        };
+        match chance.below(48 + deleting) {
+            48.. if chance.below(2) == 0 => Step::Erase,
+            48.. => Step::Delete,
             0..2 => Step::Seal,
             2..4 => Step::Compact,
+            4 if !keep && deletes != Deletes::Never && chance.below(3) == 0 => Step::Bound,
             4 if !keep => Step::Remove,
             5..7 => Step::Flush,
             7 => Step::Reopen,
@@ -164,6 +198,8 @@ pub(crate) struct Work<'a> {
     pub(crate) next: u64,
     /// So many batches stay when old ones are removed.
     pub(crate) stay: u64,
+    /// A mistake that it makes.
+    pub(crate) plant: Option<Plant>,
 }
 
 impl Work<'_> {
@@ -171,6 +207,9 @@ impl Work<'_> {
     pub(crate) fn open(&mut self) -> Option<Store> {
         match (self.open)() {
             Ok(store) => {
+                if let (Some(Plant::BatchTwice), Some(last)) = (self.plant, self.next.checked_sub(1)) {
+                    let _ = store.append(&Batch::new(last).events());
+                }
                 (self.tell)(Line::Opened);
                 Some(store)
             }
@@ -195,6 +234,9 @@ impl Work<'_> {
                 self.other(store, "flush", |store| store.flush().map_err(|error| error.to_string()))
             }
             Step::Remove => self.remove(store),
+            Step::Bound => self.bound(store),
+            Step::Delete => self.delete(store),
+            Step::Erase => self.erase(store),
             Step::Reopen | Step::Close => {
                 (self.tell)(Line::Doing("close".into()));
                 drop(store);
@@ -205,7 +247,7 @@ impl Work<'_> {
     }
 
     /// The next batch, of which it is told that it is begun.
-    fn begin(&mut self) -> Batch {
+    fn begin(&mut self) -> Arc<Batch> {
         let batch = Batch::new(self.next);
         self.next += 1;
         (self.tell)(Line::Begin(batch.id));
@@ -215,6 +257,9 @@ impl Work<'_> {
     /// Tells what became of a batch; false if the store is of no use any more.
     fn told(&mut self, id: u64, stored: Result<Range<u64>, AppendError>) -> bool {
         match stored {
+            Ok(numbers) if self.plant == Some(Plant::NumberReused) && id.is_multiple_of(5) => {
+                (self.tell)(Line::Stored(id, numbers.start.saturating_sub(1)));
+            }
             Ok(numbers) => (self.tell)(Line::Stored(id, numbers.start)),
             Err(error) if is_final(&error) => {
                 (self.tell)(Line::Failed(error.to_string()));
@@ -285,6 +330,82 @@ impl Work<'_> {
         }
         Some(store)
     }
+
+    fn bound(&mut self, store: Store) -> Option<Store> {
+        let events = |store: &Store| store.snapshot().events();
+        let set = |max_bytes| {
+            let before = events(&store);
+            store.set_settings(Settings { max_bytes, ..Settings::default() })?;
+            Ok::<_, SealError>(before.saturating_sub(events(&store)))
+        };
+        (self.tell)(Line::Doing("bound".into()));
+        (self.tell)(Line::Removing(u64::MAX));
+        let bytes = store.housekeeping().map(|housekeeping| housekeeping.usage.bounded());
+        let bounded = bytes.map_err(SealError::from).and_then(|bytes| set(Some(bytes / 3 * 2)));
+        // What the settings say otherwise goes on.
+        match bounded.and_then(|went| Ok(went + set(None)?)) {
+            Ok(went) => (self.tell)(Line::Removed(went)),
+            Err(error) => {
+                (self.tell)(Line::Trouble("bound".into(), error.to_string()));
+                // The bound may be set still: opening takes it back.
+                drop(store);
+                return self.open();
+            }
+        }
+        Some(store)
+    }
+
+    fn delete(&mut self, store: Store) -> Option<Store> {
+        let deletion = self.next;
+        let keys = match keys_of(&store, deletion) {
+            Ok(keys) => keys,
+            Err(error) => {
+                (self.tell)(Line::Trouble("delete".into(), error.to_string()));
+                return Some(store);
+            }
+        };
+        (self.tell)(Line::Deleting(deletion));
+        (self.tell)(Line::Doing("delete".into()));
+        match store.delete(&keys) {
+            Ok(_) => (self.tell)(Line::Deleted(deletion)),
+            Err(error) => (self.tell)(Line::Trouble("delete".into(), error.to_string())),
+        }
+        Some(store)
+    }
+
+    fn erase(&mut self, store: Store) -> Option<Store> {
+        (self.tell)(Line::Doing("erase".into()));
+        if self.plant == Some(Plant::EarlyReceipt) {
+            (self.tell)(Line::Erased);
+            return Some(store);
+        }
+        match store.erase() {
+            Ok(Erased { held, damaged, .. }) if held.is_empty() && damaged.is_empty() => {
+                (self.tell)(Line::Erased);
+            }
+            // Somebody reads it.
+            Ok(Erased { held, .. }) if !held.is_empty() => (self.tell)(Line::Done("erase".into())),
+            Ok(erased) => (self.tell)(Line::Trouble("erase".into(), format!("{erased:?}"))),
+            Err(error) => (self.tell)(Line::Trouble("erase".into(), error.to_string())),
+        }
+        Some(store)
+    }
+}
+
+/// The keys of the events that a deletion takes.
+fn keys_of(store: &Store, deletion: u64) -> Result<Vec<Key>, ReadError> {
+    let mut keys = Vec::new();
+    for group in store.snapshot().groups(0..=u64::MAX, Direction::Ascending) {
+        for block in group? {
+            for index in 0..block.len() {
+                let origin = block.document(index)?.as_deref().and_then(Batch::origin);
+                if origin.is_some_and(|(id, n)| Batch::is_deleted_by(deletion, id, n)) {
+                    keys.extend(block.key(index)?);
+                }
+            }
+        }
+    }
+    Ok(keys)
 }
 
 /// The writing process.
@@ -298,7 +419,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
         }
     };
     let open = || open(arguments);
-    let mut work = Work { open: &open, tell: &mut tell, next: arguments.first, stay: 60 };
+    let mut work =
+        Work { open: &open, tell: &mut tell, next: arguments.first, stay: 60, plant: arguments.plant };
     let mut chance = Chance(arguments.seed);
     let Some(mut store) = work.open() else { return Ok(()) };
     for _ in 0..arguments.steps {
@@ -310,7 +432,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), String> {
                 _ => Step::Close,
             }
         } else {
-            Step::random(&mut chance, arguments.keep, arguments.alone)
+            Step::random(&mut chance, arguments.keep, arguments.alone, arguments.deletes)
         };
         match work.step(store, step) {
             Some(open) => store = open,

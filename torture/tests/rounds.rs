@@ -5,6 +5,9 @@
 
 use std::process::{Command, Output};
 
+/// Faults that the soak must find.
+const FAULTS_OF_THE_SOAK: usize = 11;
+
 /// Runs the program in a folder of its own.
 fn torture(arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
@@ -24,6 +27,28 @@ fn a_few_rounds_find_nothing() {
     assert!(table.lines().any(|line| line.starts_with("kill ")), "{table}");
     // What was not run is named.
     assert!(table.contains("shutdown-ext4   not run: it takes root"), "{table}");
+}
+
+#[test]
+fn one_store_goes_through_everything() {
+    let output = torture(&["--only", "soak", "--rounds", "3", "--seed", "1"]);
+    assert!(output.status.success(), "{}", text(&output));
+}
+
+/// Some tens of kills; a thousand are a hundred rounds.
+#[test]
+fn kills_in_deletions_leave_all_of_them_or_nothing() {
+    let output = torture(&["--only", "delete", "--rounds", "4", "--seed", "1"]);
+    assert!(output.status.success(), "{}", text(&output));
+}
+
+/// A round is bounded by its steps, so this is too; each fault counts as found only if the same round without it finds nothing.
+#[test]
+fn the_soak_finds_each_fault_that_is_planted_for_it() {
+    let output = torture(&["plants", "--by", "soak", "--rounds", "8"]);
+    let text = text(&output);
+    assert!(output.status.success(), "{text}");
+    assert_eq!(text.matches("found in round").count(), FAULTS_OF_THE_SOAK, "{text}");
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 pub(crate) fn batch(text: &str) -> Result<u32, String> {
     let bytes = size(text)?;
     let fitting = u32::try_from(bytes).ok().filter(|bytes| (1..=BATCH_BYTES_MAX).contains(bytes));
-    fitting.ok_or_else(|| format!("{bytes} bytes is not in 1B..=128MiB"))
+    fitting.ok_or_else(|| format!("{bytes} bytes is not between 1B and 128MiB"))
 }
 
 /// A positive number with one of the units, in the smallest of them.

@@ -23,36 +23,36 @@ pub(crate) use shared::{Format, OnDamage, Parameter, Period, ReadMode, Reading, 
 pub(crate) use storing::{BATCH_BYTES, GenerateArgs, IngestArgs, OnInvalid};
 
 const AFTER: &str = "\
-First steps, with a made-up log:
+First steps, with a generated log:
   benchtool generate --events 100000 | benchtool ingest logs -
   benchtool keys logs --depth 1
   benchtool tail logs
   benchtool query logs \"select Message, Elapsed from stream where Elapsed > 900 limit 5\"
   benchtool shell logs
 
-`benchtool COMMAND --help` has examples of each command.
+See `benchtool COMMAND --help` for examples of each command.
 
 Exit codes:
-    0  all went well
-    1  there were no rows (query --exit-status only)
-    2  the command line is wrong
-    3  a query is malformed, or needs more time or memory than it may take
-    4  some input was rejected, or is not what it should be
-    5  a file or a folder could not be found, read or written
+    0  success
+    1  no rows (query --exit-status only)
+    2  wrong command line
+    3  malformed query, or it exceeded its time or memory limit
+    4  some input was rejected or is invalid
+    5  a file or folder could not be found, read or written
     6  stored data is damaged
   130  interrupted with Ctrl-C";
 
-/// Store structured log events in a folder, and ask for them.
+/// Store structured log events in a folder, and query them.
 ///
-/// An event is a JSON object with a time. A store is a folder, which `ingest` makes.
-/// Data goes to the standard output, everything else to the standard error.
+/// An event is a JSON object with a time. A store is a folder; `ingest` creates it.
+/// Data goes to standard output, everything else to standard error.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, after_help = AFTER, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// When to use colour; `auto` is on terminals, unless the environment variable NO_COLOR is set
+    /// When to use colour; `auto` means on terminals, unless the environment variable NO_COLOR is set
     #[arg(long, value_enum, default_value_t = Color::Auto, global = true, value_name = "WHEN")]
     pub(crate) color: Color,
 }
@@ -121,7 +121,7 @@ pub(crate) enum Command {
     GenerateMan(ManArgs),
 }
 
-/// Write a completion script for a shell to the standard output
+/// Write a completion script for a shell to standard output
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -131,14 +131,14 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Write the manual page to the standard output, or a page for each command into a folder
+/// Write the manual page to standard output, or a page for each command into a folder
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   benchtool generate-man | man -l -
   benchtool generate-man ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// Made where there is none
+    /// Created if it does not exist
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
 }

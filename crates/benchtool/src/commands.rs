@@ -58,8 +58,8 @@ fn asked(folder: &Path, request: Request) -> Result<Option<Reply>, Failure> {
     let bar = progress::spinner("");
     let reply = Store::ask(folder, request, PATIENCE, |progress| {
         bar.set_message(match progress {
-            RequestProgress::Waiting => "waiting for the process that writes",
-            RequestProgress::Running => "the process that writes is at it",
+            RequestProgress::Waiting => "waiting for the writing process",
+            RequestProgress::Running => "the writing process is working on it",
         });
         bar.tick();
     });
@@ -98,8 +98,8 @@ fn warn_of_unnamed(store: &Store) -> Result<(), Failure> {
             more => format!(" (and {more} more)"),
         };
         tell!(
-            "warning: {}{more} holds events of this store, and the list of its files does not name it: a newer list was \
-             lost; `repair` takes in what is missing",
+            "warning: {}{more} holds events of this store but is not in its list of files, because a newer list was \
+             lost; `repair` adds what is missing",
             printable(&file.file.display().to_string())
         );
     }

@@ -75,7 +75,7 @@ impl fmt::Display for Failure {
             | Failure::Damage(text)
             | Failure::Interrupted(text) => f.write_str(text),
             Failure::NoRows => f.write_str("there are no rows"),
-            Failure::ClosedPipe => f.write_str("the reader of the output has gone"),
+            Failure::ClosedPipe => f.write_str("the output was closed"),
         }
     }
 }
@@ -87,7 +87,9 @@ impl From<OpenError> for Failure {
         match error {
             OpenError::Missing { folder } => {
                 let (folder, name) = (folder.display(), program::name());
-                Failure::Io(format!("{folder} holds no store; `{name} ingest {folder} FILE` makes one"))
+                Failure::Io(format!(
+                    "there is no store in {folder}; `{name} ingest {folder} FILE` creates one"
+                ))
             }
             OpenError::ManifestDamaged { .. } | OpenError::ManifestMissing { .. } => {
                 Failure::Damage(error.to_string())
@@ -113,7 +115,7 @@ impl From<MergeError> for Failure {
         match error {
             MergeError::Open(error) => error.into(),
             MergeError::Exec(error) => error.into(),
-            MergeError::NotEmpty { .. } => Failure::Usage(format!("the store to be: {error}")),
+            MergeError::NotEmpty { .. } => Failure::Usage(format!("the new store: {error}")),
             _ => Failure::Io(error.to_string()),
         }
     }

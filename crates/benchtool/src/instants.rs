@@ -27,7 +27,7 @@ impl Zone {
             _ => TimeZone::get(text).ok().or_else(fixed),
         };
         zone.map(Zone).ok_or_else(|| {
-            format!("'{text}' is no time zone: write local, UTC, +02:00 or a name such as Europe/Berlin")
+            format!("'{text}' is not a time zone: write local, UTC, +02:00 or a name such as Europe/Berlin")
         })
     }
 
@@ -134,7 +134,7 @@ fn is_time_of_day(text: &str) -> bool {
 }
 
 fn outside(text: &str) -> String {
-    format!("'{text}' lies outside the years 1 to 9999")
+    format!("'{text}' is outside the years 1 to 9999")
 }
 
 fn instant(timestamp: Timestamp) -> Option<Instant> {
@@ -149,7 +149,7 @@ pub(crate) fn duration(text: &str) -> Result<u64, String> {
         && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase());
     let ticks = tamias::eval(text, "{}").ok().flatten().and_then(|ticks| ticks.parse().ok());
     ticks.filter(|_| is_literal && !text.starts_with("0x")).ok_or_else(|| {
-        format!("'{text}' is no duration: write 15m, 1d12h, 30s; the units are d, h, m, s, ms")
+        format!("'{text}' is not a duration: write 15m, 1d12h, 30s; the units are d, h, m, s, ms")
     })
 }
 
@@ -257,7 +257,7 @@ mod tests {
         for wrong in ["", "25:00", "-", "-2", "last week", "2024-13-01"] {
             assert!(zone("UTC").moment(wrong, now).is_err(), "{wrong}");
         }
-        assert!(since("15").unwrap_err().contains("is no duration: write 15m"));
+        assert!(since("15").unwrap_err().contains("is not a duration: write 15m"));
     }
 
     #[test]

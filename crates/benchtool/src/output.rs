@@ -40,7 +40,7 @@ impl<'a> Look<'a> {
             Format::Raw => text::Form::Raw,
             Format::Markdown => text::Form::Markdown,
             Format::Parquet | Format::Arrow => {
-                let text = "parquet and arrow go into a file; name it with --output";
+                let text = "parquet and arrow are written to a file; name it with --output";
                 return Err(Failure::Usage(text.to_owned()));
             }
         };

@@ -9,6 +9,7 @@ use same_file::Handle;
 
 use crate::entries::{COMMENT, Content, Entry, Unit};
 use crate::failure::Failure;
+use crate::rejected::Rejected;
 use crate::source::Source;
 use crate::tell::tell;
 use crate::units::printable_line;
@@ -33,11 +34,15 @@ struct Kept {
 
 /// Where the reading of a source begins.
 #[derive(Debug)]
-pub(crate) struct Start<'a> {
-    pub(crate) source: &'a Source,
+pub(crate) struct Start {
     /// `None` where nothing of it was stored before.
     pub(crate) position: Option<u64>,
+    /// What earlier runs have rejected before it.
+    pub(crate) rejected: Rejected,
 }
+
+/// A source's name as messages have it, and where its reading begins.
+type Named<'a> = (String, &'a Start);
 
 impl Rejects {
     /// Whether rejected lines can be kept there: in none of the sources, and not in the store, where they would take the place
@@ -53,7 +58,7 @@ impl Rejects {
             if sources.iter().any(same) {
                 let path = path.display();
                 return Err(Failure::Usage(format!(
-                    "{path} cannot be read from and keep the rejected lines at once"
+                    "{path} cannot be both an input and the file for rejected lines"
                 )));
             }
         }
@@ -62,7 +67,7 @@ impl Rejects {
             && folder.starts_with(&store)
         {
             return Err(Failure::Usage(format!(
-                "{} lies in the store; name a file elsewhere",
+                "{} is inside the store; name a file elsewhere",
                 path.display()
             )));
         }
@@ -71,18 +76,31 @@ impl Rejects {
 
     /// Keeps rejected lines in the file, if there is one for them. It is made anew where every source is read from its start.
     /// Otherwise it is added to, and what it has of lines that are about to be read again is taken out first.
-    pub(crate) fn open(path: Option<&Path>, starts: &[Start<'_>]) -> Result<Rejects, Failure> {
+    pub(crate) fn open(
+        path: Option<&Path>,
+        sources: &[Source],
+        starts: &[Start],
+    ) -> Result<Rejects, Failure> {
         let Some(path) = path else { return Ok(Rejects { count: 0, file: None }) };
         let failed = |error| Failure::file(path, &error);
         let goes_on = starts.iter().any(|start| start.position.is_some());
         let file = if goes_on && fs::metadata(path).is_ok_and(|data| data.is_file()) {
-            take_out(path, starts)?;
+            // What cannot be read again is something new each time.
+            let again = sources.iter().zip(starts).filter(|(source, _)| source.origin().is_some());
+            let again: Vec<Named<'_>> =
+                again.map(|(source, start)| (printable_line(&source.name()).into_owned(), start)).collect();
+            take_out(path, &again)?;
             File::options().append(true).open(path).map_err(failed)?
         } else {
             File::create(path).map_err(failed)?
         };
         let kept = Kept { path: path.to_owned(), file: BufWriter::new(file), is_dirty: false };
         Ok(Rejects { count: 0, file: Some(kept) })
+    }
+
+    /// Whether they are kept in a file.
+    pub(crate) fn keeps(&self) -> bool {
+        self.file.is_some()
     }
 
     /// Makes sure that everything rejected so far is on disk, before a position behind it is.
@@ -137,7 +155,7 @@ impl Rejects {
             _ if more == 0 => {}
             Some(kept) => tell!("rejected: {more} more {lines}, in {}", kept.path.display()),
             None => {
-                tell!("rejected: {more} more {lines}; --rejects FILE keeps them all, with the reasons")
+                tell!("rejected: {more} more {lines}; use --rejects FILE to save them all with the reasons")
             }
         }
         self.sync()?;
@@ -145,19 +163,13 @@ impl Rejects {
     }
 }
 
-/// Takes out of a file of rejects what it holds of lines behind the starts: these are read again. A kill may also have cut its
+/// Takes out of a file of rejects what it holds of lines that are read again. A kill may also have cut its
 /// end. Until the new file stands in its place the old one stays as it is.
-fn take_out(path: &Path, starts: &[Start<'_>]) -> Result<(), Failure> {
+fn take_out(path: &Path, starts: &[Named<'_>]) -> Result<(), Failure> {
     let failed = |error| Failure::file(path, &error);
     // Not a link to it, which would be replaced.
     let path_itself = path.canonicalize().map_err(failed)?;
     let folder = path_itself.parent().unwrap_or(Path::new("."));
-    let starts: Vec<(String, u64)> = starts
-        .iter()
-        // What cannot be read again is something new each time.
-        .filter(|start| start.source.origin().is_some())
-        .map(|start| (printable_line(&start.source.name()).into_owned(), start.position.unwrap_or(0)))
-        .collect();
     let before = File::open(path).map_err(failed)?;
     let permissions = before.metadata().map_err(failed)?.permissions();
     let mut before = BufReader::new(before);
@@ -167,13 +179,13 @@ fn take_out(path: &Path, starts: &[Start<'_>]) -> Result<(), Failure> {
     while before.read_until(b'\n', &mut line).map_err(failed)? > 0 {
         let whole = line.ends_with(b"\n");
         if line.starts_with(COMMENT) {
-            is_out = !whole || is_behind(&line, &starts);
+            is_out = !whole || is_read_again(&line, starts);
         } else if !whole && COMMENT.starts_with(&line) {
             is_out = true;
         } else if is_first {
             let path = path.display();
             return Err(Failure::Usage(format!(
-                "{path} is no file of rejected lines, and would be added to; name another one, or remove it"
+                "{path} is not a file of rejected lines; name another file, or delete it"
             )));
         }
         is_first = false;
@@ -199,9 +211,9 @@ fn take_out(path: &Path, starts: &[Start<'_>]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a line before a rejected one, `# rejected: NAME, line 3, from byte 77: …`, tells of a place at or behind the start of
-/// its source.
-fn is_behind(comment: &[u8], starts: &[(String, u64)]) -> bool {
+/// Whether a line before a rejected one, `# rejected: NAME, line 3, from byte 77: …`, names a place that is read again: at or
+/// behind the start of its source, or rejected by an earlier run and tried again.
+fn is_read_again(comment: &[u8], starts: &[Named<'_>]) -> bool {
     let text = String::from_utf8_lossy(comment.get(COMMENT.len()..).unwrap_or_default());
     starts.iter().any(|(name, start)| {
         let place = text.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix(", "));
@@ -209,7 +221,7 @@ fn is_behind(comment: &[u8], starts: &[(String, u64)]) -> bool {
             let digits = offset.bytes().take_while(u8::is_ascii_digit).count();
             offset[..digits].parse::<u64>().ok()
         });
-        offset.is_some_and(|offset| offset >= *start)
+        offset.is_some_and(|offset| offset >= start.position.unwrap_or(0) || start.rejected.will_try(offset))
     })
 }
 
@@ -234,13 +246,10 @@ mod tests {
         let mended = "{\"a\":1}\n";
         let check = |text: &str, expected: &str| {
             fs::write(&path, text).unwrap();
-            let (a, b, stdin) = (file("a"), file("b"), Source::Stdin);
-            let starts = [
-                Start { source: &a, position: Some(100) },
-                Start { source: &b, position: None },
-                Start { source: &stdin, position: None },
-            ];
-            Rejects::open(Some(&path), &starts).unwrap();
+            let sources = [file("a"), file("b"), Source::Stdin];
+            let starts =
+                [Some(100), None, None].map(|position| Start { position, rejected: Rejected::default() });
+            Rejects::open(Some(&path), &sources, &starts).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), expected);
         };
         let kept: String =
@@ -262,8 +271,8 @@ mod tests {
         let path = folder.path().join("letter");
         fs::write(&path, "Dear Sirs\n").unwrap();
         let source = file("a");
-        let starts = [Start { source: &source, position: Some(1) }];
-        assert!(matches!(Rejects::open(Some(&path), &starts), Err(Failure::Usage(_))));
+        let starts = [Start { position: Some(1), rejected: Rejected::default() }];
+        assert!(matches!(Rejects::open(Some(&path), &[source], &starts), Err(Failure::Usage(_))));
         assert_eq!(fs::read_to_string(&path).unwrap(), "Dear Sirs\n");
     }
 }

@@ -69,7 +69,7 @@ impl Source {
 
     fn stdin() -> Source {
         if io::stdin().is_terminal() {
-            tell!("Reading events from the terminal, one a line; Ctrl-D ends.");
+            tell!("Reading events from the terminal, one per line; press Ctrl-D to end.");
         }
         Source::Stdin
     }
@@ -140,7 +140,7 @@ fn matching(pattern: &Path) -> Option<Result<Vec<Source>, Failure>> {
         }
     });
     match sources.collect::<Result<Vec<Source>, Failure>>() {
-        Ok(sources) if sources.is_empty() => Some(Err(Failure::Io(format!("no file fits {text}")))),
+        Ok(sources) if sources.is_empty() => Some(Err(Failure::Io(format!("no file matches {text}")))),
         sources => Some(sources),
     }
 }
@@ -235,7 +235,7 @@ fn damaged(packer: &str, error: &io::Error) -> io::Error {
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::new(
             io::ErrorKind::InvalidData,
-            format!("the {packer} data is damaged or cut: {error}"),
+            format!("the {packer} data is damaged or truncated: {error}"),
         ),
     }
 }

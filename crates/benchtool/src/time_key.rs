@@ -92,15 +92,15 @@ fn unknown(source: &str, keys: &TimeKeys) -> String {
     let candidates: Vec<String> =
         keys.candidates().iter().take(NAMED_MAX).map(|key| format!("`{key}`")).collect();
     let remedy = match candidates.as_slice() {
-        [] => "name it with --time-key, with --time-format if it is written in another way than ISO 8601 and Unix times, or \
-               store the events with the present time: --now"
+        [] => "name the key with --time-key (and its format with --time-format, unless it is ISO 8601 or a Unix time), or use \
+               --now to store the events with the current time"
             .to_owned(),
-        [one] => format!("{one} looks like one; name it with --time-key"),
+        [one] => format!("{one} looks like a time; name it with --time-key"),
         more => format!("these look like times: {}; name one with --time-key", more.join(", ")),
     };
     let events = match keys.events() {
         1 => "the first event".to_owned(),
         events => format!("the first {events} events"),
     };
-    format!("{source}: {events} have no time under a usual key, and nothing of it was stored; {remedy}")
+    format!("{source}: no usual time key in {events}, nothing of it was stored; {remedy}")
 }

@@ -39,6 +39,12 @@ pub(crate) fn bytes(bytes: u64) -> String {
     }
 }
 
+/// `1 file`, `2 files`.
+pub(crate) fn counted(number: impl Into<u64>, unit: &str) -> String {
+    let number = number.into();
+    format!("{number} {unit}{}", if number == 1 { "" } else { "s" })
+}
+
 /// `1023584/s`, whole ones only.
 pub(crate) fn count_per_second(count: u64, duration: Duration) -> String {
     format!("{}/s", u128::from(count) * 1_000_000_000 / duration.as_nanos().max(1))

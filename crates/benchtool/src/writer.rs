@@ -38,6 +38,8 @@ type Answer = (Batch, Result<Appended, AppendError>);
 pub(crate) struct Place {
     pub(crate) source: String,
     pub(crate) position: u64,
+    /// Which lines before it were rejected.
+    pub(crate) note: Vec<u8>,
 }
 
 impl Writer {
@@ -57,7 +59,7 @@ impl Writer {
     pub(crate) fn store(&mut self, batch: &mut Batch, place: Option<Place>) -> Result<(), Failure> {
         self.settle()?;
         if self.is_broken {
-            return Err(Failure::Io("a batch before could not be stored".to_owned()));
+            return Err(Failure::Io("an earlier batch could not be stored".to_owned()));
         }
         if batch.is_empty() && place.is_none() {
             return Ok(());
@@ -114,8 +116,8 @@ impl Helper {
 
 fn append(store: &Store, mut batch: Batch, place: Option<Place>) -> Answer {
     let appended = match &place {
-        Some(Place { source: name, position }) => {
-            store.append_batch_from(&mut batch, SourcePosition { name, position: *position })
+        Some(Place { source: name, position, note }) => {
+            store.append_batch_from(&mut batch, SourcePosition { name, position: *position, note })
         }
         None => store.append_batch(&mut batch),
     };

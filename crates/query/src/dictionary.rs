@@ -23,6 +23,16 @@ impl Dictionary {
         Dictionary { bytes, ends, is_plain: OnceLock::new() }
     }
 
+    /// These texts and then those of another; none where that takes more bytes than so many.
+    pub(crate) fn followed_by(&self, other: &Dictionary, bytes_max: usize) -> Option<Dictionary> {
+        if self.bytes.len() + other.bytes.len() > bytes_max {
+            return None;
+        }
+        let behind = self.bytes.len() as u32;
+        let ends = self.ends.iter().copied().chain(other.ends.iter().map(|end| behind + end));
+        Some(Dictionary::new([&*self.bytes, &*other.bytes].concat(), ends.collect()))
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
@@ -65,6 +75,16 @@ impl Dictionary {
     /// Whether all texts are ASCII without escapes.
     pub(crate) fn is_plain(&self) -> bool {
         *self.is_plain.get_or_init(|| is_plain(&self.bytes))
+    }
+
+    /// Whether no text has an escape.
+    pub(crate) fn is_unescaped(&self) -> bool {
+        memchr::memchr(b'\\', &self.bytes).is_none()
+    }
+
+    /// How many bytes all texts have.
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.bytes.len()
     }
 
     /// Marks the texts that have an escape, or characters beyond ASCII.

@@ -11,7 +11,7 @@ use std::fmt;
 /// ```
 /// let error = tamias_query::Query::prepare("select Elapsed from stream where Elapsed == 200").unwrap_err();
 /// assert_eq!(error.to_string(), "\
-/// line 1, column 42: `==` is no operator of this language; to compare two values, write `=`
+/// line 1, column 42: `==` is not an operator of this language; to compare two values, write `=`
 ///   select Elapsed from stream where Elapsed == 200
 ///                                            ^^");
 /// ```
@@ -247,7 +247,7 @@ pub enum ExecError {
     #[error("the events cannot be read: {0}")]
     Source(#[source] SourceError),
     /// A stored event is no document. Events are checked when they are stored, so this is damage, or another writer's.
-    #[error("the event with arrival number {arrival} is no JSON object that can be read: {reason}")]
+    #[error("the event with arrival number {arrival} is not a JSON object that can be read: {reason}")]
     Document {
         /// The event's arrival number.
         arrival: u64,

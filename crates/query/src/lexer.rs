@@ -43,7 +43,7 @@ const FOREIGN: [(&str, &str); 8] = [
     ("||", "write `or`, or `Concat(a, b)` to join strings"),
     ("!", "write `not`"),
     (";", "leave it out, a text holds one query"),
-    ("`", "no quotes stand around a name, and odd ones are written @Properties['odd name']"),
+    ("`", "names are not quoted, and odd ones are written @Properties['odd name']"),
     ("?", "`?` stands in brackets only, as in `Tags[?] = 'a'`"),
 ];
 
@@ -204,7 +204,7 @@ fn double_quoted(text: &str, start: usize) -> Flaw {
 fn symbol(text: &str, start: usize) -> Result<(TokenKind, usize), Flaw> {
     // `||` is a lambda without parameters where an operand may begin, so it is left to the parser.
     if let Some((sign, advice)) = FOREIGN.iter().find(|(sign, _)| *sign != "||" && text.starts_with(sign)) {
-        let message = format!("`{sign}` is no operator of this language");
+        let message = format!("`{sign}` is not an operator of this language");
         return Err(Flaw::new(Span::new(start, start + sign.len()), message).hint(*advice));
     }
     match SYMBOLS.iter().find(|symbol| text.starts_with(**symbol)) {
@@ -235,7 +235,7 @@ fn number(text: &str, start: usize) -> Result<(TokenKind, usize), Flaw> {
         return if valid {
             Ok((TokenKind::Hex, word))
         } else {
-            Err(Flaw::new(Span::new(start, start + word), "this is no hexadecimal number")
+            Err(Flaw::new(Span::new(start, start + word), "this is not a hexadecimal number")
                 .expected("digits 0 to 9 and a to f"))
         };
     }
@@ -262,8 +262,11 @@ fn number(text: &str, start: usize) -> Result<(TokenKind, usize), Flaw> {
         let tail = name_length(&text[length..]);
         if tail > 0 {
             let whole = &text[..length + tail];
-            return Err(Flaw::new(Span::new(start, start + whole.len()), format!("`{whole}` is no number"))
-                .hint("a duration is written in whole numbers, as in 1s500ms; a number has no exponent"));
+            return Err(Flaw::new(
+                Span::new(start, start + whole.len()),
+                format!("`{whole}` is not a number"),
+            )
+            .hint("a duration is written in whole numbers, as in 1s500ms; a number has no exponent"));
         }
     }
     Ok((TokenKind::Number, length))

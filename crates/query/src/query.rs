@@ -339,7 +339,7 @@ impl Expression {
     /// `event` is a JSON object, of which `@t` is the instant if it has one.
     ///
     /// # Errors
-    /// If the event is no JSON object, or a limit of the evaluation is exceeded.
+    /// If the event is not a JSON object, or a limit of the evaluation is exceeded.
     pub fn eval(&self, event: &str) -> Result<Option<String>, EvalError> {
         let mut minified = Vec::new();
         minify_object(event.as_bytes(), &Limits::default(), &mut minified)?;
@@ -388,8 +388,8 @@ pub enum EvalError {
     /// The expression cannot be prepared.
     #[error(transparent)]
     Query(#[from] QueryError),
-    /// The event is no JSON object.
-    #[error("the event is no JSON object: {0}")]
+    /// The event is not a JSON object.
+    #[error("the event is not a JSON object: {0}")]
     Event(#[from] ValidateError),
     /// The evaluation exceeds a limit.
     #[error(transparent)]

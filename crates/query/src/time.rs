@@ -35,7 +35,7 @@ impl Civil {
 
     /// A part of the reading by its name, in any case.
     pub(crate) fn part(&self, name: &str) -> Option<u64> {
-        PARTS.iter().find(|(known, _)| name.eq_ignore_ascii_case(known)).map(|(_, part)| part(self))
+        part_of(name).map(|(part, _)| part(self))
     }
 
     /// The days that have passed since the first of January.
@@ -51,23 +51,32 @@ impl Civil {
     }
 }
 
-type DatePart = fn(&Civil) -> u64;
+pub(crate) type DatePart = fn(&Civil) -> u64;
 
-const PARTS: [(&str, DatePart); 13] = [
-    ("date", |civil| u64::from(civil.days) * DAY),
-    ("time", |civil| civil.time),
-    ("year", |civil| civil.date.year.into()),
-    ("quarter", |civil| (civil.date.month.div_ceil(3)).into()),
-    ("month", |civil| civil.date.month.into()),
-    ("week", |civil| civil.week().into()),
-    ("day", |civil| civil.date.day.into()),
-    ("yearday", |civil| (civil.day_of_year() + 1).into()),
-    ("weekday", |civil| ((civil.days + 1) % 7).into()),
-    ("hour", |civil| civil.time / HOUR),
-    ("minute", |civil| civil.time / MINUTE % 60),
-    ("second", |civil| civil.time / SECOND % 60),
-    ("millisecond", |civil| civil.time / (SECOND / 1000) % 1000),
+/// Each part with the span of time, in ticks from midnight on, within which it stays the same.
+const PARTS: [(&str, DatePart, u64); 13] = [
+    ("date", |civil| u64::from(civil.days) * DAY, DAY),
+    ("time", |civil| civil.time, 1),
+    ("year", |civil| civil.date.year.into(), DAY),
+    ("quarter", |civil| (civil.date.month.div_ceil(3)).into(), DAY),
+    ("month", |civil| civil.date.month.into(), DAY),
+    ("week", |civil| civil.week().into(), DAY),
+    ("day", |civil| civil.date.day.into(), DAY),
+    ("yearday", |civil| (civil.day_of_year() + 1).into(), DAY),
+    ("weekday", |civil| ((civil.days + 1) % 7).into(), DAY),
+    ("hour", |civil| civil.time / HOUR, HOUR),
+    ("minute", |civil| civil.time / MINUTE % 60, MINUTE),
+    ("second", |civil| civil.time / SECOND % 60, SECOND),
+    ("millisecond", |civil| civil.time / MILLISECOND % 1000, MILLISECOND),
 ];
+
+const MILLISECOND: u64 = SECOND / 1000;
+
+/// A part by its name, in any case, and the span of time within which it stays the same.
+pub(crate) fn part_of(name: &str) -> Option<(DatePart, i64)> {
+    let (_, part, span) = PARTS.iter().find(|(known, ..)| name.eq_ignore_ascii_case(known))?;
+    Some((*part, *span as i64))
+}
 
 /// A reader of digits and signs.
 struct Reader<'t>(&'t [u8]);

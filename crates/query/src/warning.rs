@@ -72,10 +72,10 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Warning::UnknownKey { key, near: Some(near) } => {
-                write!(f, "no event that was looked at has a key `{key}`; did you mean `{near}`?")
+                write!(f, "no event that was read has a key `{key}`; did you mean `{near}`?")
             }
             Warning::UnknownKey { key, near: None } => {
-                write!(f, "no event that was looked at has a key `{key}`; names of keys are case-sensitive")
+                write!(f, "no event that was read has a key `{key}`; names of keys are case-sensitive")
             }
             Warning::NeverCompared { key, operator, with: Compared::Number } => write!(
                 f,
@@ -89,7 +89,7 @@ impl fmt::Display for Warning {
             ),
             Warning::LevelCase { given, stored } => write!(
                 f,
-                "no event has the level '{given}', but some have '{stored}'; write that, or `ci` behind the comparison"
+                "no event has the level '{given}', but some have '{stored}'; write that, or `ci` after the comparison"
             ),
             Warning::SmallPercentile { aggregate, meant } => {
                 write!(
@@ -107,7 +107,7 @@ impl fmt::Display for Warning {
             ),
             Warning::NoInstant { text } => write!(
                 f,
-                "an instant is compared with '{text}', which is no ISO 8601 date or time, and that is undefined; \
+                "an instant is compared with '{text}', which is not an ISO 8601 date or time, so the comparison is undefined; \
                  write it as in '2024-05-29T10:56:01Z'"
             ),
         }

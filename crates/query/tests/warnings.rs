@@ -36,17 +36,11 @@ fn warnings(text: &str) -> Vec<String> {
 #[test]
 fn what_misleads_is_warned_of() {
     for (query, warning) in [
-        (
-            "select Elapsd from stream",
-            "no event that was looked at has a key `Elapsd`; did you mean `Elapsed`?",
-        ),
-        (
-            "select elapsed from stream",
-            "no event that was looked at has a key `elapsed`; did you mean `Elapsed`?",
-        ),
+        ("select Elapsd from stream", "no event that was read has a key `Elapsd`; did you mean `Elapsed`?"),
+        ("select elapsed from stream", "no event that was read has a key `elapsed`; did you mean `Elapsed`?"),
         (
             "select count(*) from stream where Nothing.alike = 1",
-            "no event that was looked at has a key `Nothing.alike`; names of keys are case-sensitive",
+            "no event that was read has a key `Nothing.alike`; names of keys are case-sensitive",
         ),
         (
             "select count(*) from stream where Code > 60",
@@ -64,11 +58,11 @@ fn what_misleads_is_warned_of() {
         ),
         (
             "select count(*) from stream where @Level = 'error'",
-            "no event has the level 'error', but some have 'Error'; write that, or `ci` behind the comparison",
+            "no event has the level 'error', but some have 'Error'; write that, or `ci` after the comparison",
         ),
         (
             "select count(*) from stream where @Level in ['Fatal', 'information']",
-            "no event has the level 'information', but some have 'Information'; write that, or `ci` behind the comparison",
+            "no event has the level 'information', but some have 'Information'; write that, or `ci` after the comparison",
         ),
         (
             "select percentile(Elapsed, 0.95) from stream",
@@ -76,7 +70,7 @@ fn what_misleads_is_warned_of() {
         ),
         (
             "select count(*) from stream where @Timestamp > 'yesterday'",
-            "an instant is compared with 'yesterday', which is no ISO 8601 date or time, and that is undefined; write it as in \
+            "an instant is compared with 'yesterday', which is not an ISO 8601 date or time, so the comparison is undefined; write it as in \
              '2024-05-29T10:56:01Z'",
         ),
     ] {

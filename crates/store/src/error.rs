@@ -342,6 +342,14 @@ pub enum AppendError {
         /// The limit.
         most: usize,
     },
+    /// The source's note is too long.
+    #[error("the source's note has {bytes} bytes; at most {most} are kept")]
+    SourceNoteTooLong {
+        /// Its length.
+        bytes: usize,
+        /// The limit.
+        most: usize,
+    },
 }
 
 impl AppendError {

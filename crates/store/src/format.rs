@@ -17,7 +17,7 @@ mod trailer;
 pub(crate) use envelope::{envelope, open_envelope};
 pub use fields::{
     ALIGNMENT, DOCUMENT_BYTES_MAX, FRAME_BYTES, HEADER_BYTES, Key, MANIFEST_BYTES_MAX, NUMBER_MAX,
-    SOURCE_NAME_BYTES_MAX, VERSION, aligned, checksum, part,
+    SOURCE_NAME_BYTES_MAX, SOURCE_NOTE_BYTES_MAX, VERSION, aligned, checksum, part,
 };
 pub(crate) use fields::{Fields, encode_key};
 pub use frame::Frame;

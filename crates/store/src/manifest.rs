@@ -23,7 +23,7 @@ pub(crate) use content::{
     BackupMark, Erasing, LogEntry, Manifest, ManifestFault, SegmentEntry, SourceMark, Sources, mark,
 };
 pub(crate) use deletion::{decode_arrivals, encode_arrivals};
-pub(crate) use sections::{decode_sources, encode_sources};
+pub(crate) use sections::{decode_sources, encode_positions, encode_sources};
 pub(crate) use upkeep::{decode_settings, encode_settings};
 
 impl Manifest {

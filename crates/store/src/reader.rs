@@ -174,6 +174,12 @@ impl Reader {
         held.replayed.sources.get(name).map(|mark| mark.position)
     }
 
+    /// The note that was left with a source by the last batch that named it, as of the last snapshot; empty where there is none.
+    pub fn source_note(&self, name: &str) -> Arc<[u8]> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.replayed.sources.get(name).map(|mark| Arc::clone(&mark.note)).unwrap_or_default()
+    }
+
     /// What a copy of the store consists of, as of now.
     pub(crate) fn moment(&self) -> Result<Moment, OpenError> {
         self.snapshot()?;
@@ -376,7 +382,7 @@ impl Held {
         }
         self.replayed.memtable = std::mem::take(&mut before.replayed.memtable);
         for (name, position) in &before.replayed.sources {
-            mark(&mut self.replayed.sources, name, *position);
+            mark(&mut self.replayed.sources, name, position.clone());
         }
         self.replayed.next_arrival = self.replayed.next_arrival.max(before.replayed.next_arrival);
     }

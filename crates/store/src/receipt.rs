@@ -204,6 +204,14 @@ impl Receipt {
         let Some(manifest) = inventory::find_manifest(directory, false)? else {
             return Err(inventory::missing(directory));
         };
+        Ok(Receipt::list_of(directory, manifest.store)?)
+    }
+
+    /// The receipts of this store in any kind of folder.
+    pub(crate) fn list_of(
+        directory: &dyn Directory,
+        store: u128,
+    ) -> Result<Vec<(PathBuf, Option<Receipt>)>, Failure> {
         if !matches!(directory.kind(RECEIPTS_NAME), Ok(Some(NameKind::Folder))) {
             return Ok(Vec::new());
         }
@@ -221,7 +229,7 @@ impl Receipt {
         };
         let mut listed = Vec::new();
         for name in names {
-            let receipt = read(&name).ok().and_then(|bytes| Receipt::decode(&bytes, manifest.store));
+            let receipt = read(&name).ok().and_then(|bytes| Receipt::decode(&bytes, store));
             listed.push((receipts.path(&name), receipt));
         }
         Ok(listed)

@@ -22,6 +22,7 @@ use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::marks::Arrivals;
 use crate::options::{FlushStats, Options};
 use crate::quarantine::{self, Kept};
+use crate::receipt::Receipt;
 use crate::replay::{self, beyond_lost};
 use crate::retire;
 use crate::segment::{Environment, Numbers, Sealed, Segment, Written, write_sorted};
@@ -371,9 +372,14 @@ impl Work<'_> {
     fn take_in(&mut self, strays: &[Stray], logs: &mut Logs) -> Result<bool, OpenError> {
         let Some(mut known) = self.known.take() else { return Ok(false) };
         let mut came_back = false;
-        // What was deleted stays so.
-        let gone =
+        // What was deleted stays so; what was erased too, whichever file it comes back with.
+        let mut gone =
             self.old.erasing.as_ref().map_or_else(Arrivals::default, |erasing| erasing.arrivals.clone());
+        let receipts = Receipt::list_of(self.directory, self.old.store)?;
+        receipts
+            .iter()
+            .filter_map(|(_, receipt)| receipt.as_ref())
+            .for_each(|receipt| gone.add(&receipt.arrivals));
         let is_damaged = !self.files.is_empty();
         for stray in strays {
             // Only where something is lost can it be in what was taken out.
@@ -384,7 +390,7 @@ impl Work<'_> {
             let regained = Regained::from(stray, &self.environment, &gone, &mut known)?;
             match &regained.sources {
                 Some(sources) => {
-                    sources.iter().for_each(|(name, mark_)| mark(&mut self.sources, name, *mark_))
+                    sources.iter().for_each(|(name, mark_)| mark(&mut self.sources, name, mark_.clone()))
                 }
                 None if regained.free > 0 => self.untold = self.untold.max(known.max()),
                 None => {}
@@ -425,7 +431,7 @@ impl Work<'_> {
     /// The sources of which it was lost where they stood, and an empty name for all that are not known.
     fn doubtful(&self, lost_before: u64) -> Vec<String> {
         let mut sources = self.sources.clone();
-        self.told.iter().for_each(|(name, position)| mark(&mut sources, name, *position));
+        self.told.iter().for_each(|(name, position)| mark(&mut sources, name, position.clone()));
         let doubtful = sources.iter().filter(|(_, mark)| mark.next_arrival <= lost_before);
         [String::new()].into_iter().chain(doubtful.map(|(name, _)| name.clone())).collect()
     }

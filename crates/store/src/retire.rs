@@ -10,7 +10,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::error::{Failure, Operation};
-use crate::format::{FileKind, HEADER_BYTES, Header, SPARE_NAME, parse_unfinished};
+use crate::format::{FileKind, HEADER_BYTES, Header, SPARE_NAME, VERSION, parse_unfinished};
 use crate::inventory;
 use crate::io::{Directory, File, LockKind, NameKind, read_full_at};
 use crate::manifest::{Manifest, ManifestFault, keep_spare};
@@ -155,7 +155,7 @@ fn dismiss(directory: &dyn Directory, name: &str) -> bool {
 }
 
 /// Removes the unfinished files of this store that the manifest does not name, while nobody is making any. Each says by its header that it is
-/// one, or has none yet: the header is written first, and holds before a manifest can name the file.
+/// one, or has none yet, or as much of it as a loss of power has left: the header is written first, and holds before a manifest can name the file.
 pub(crate) fn sweep_unfinished(directory: &dyn Directory, names: &[String], manifest: &Manifest) {
     let live: BTreeSet<String> = manifest.names().collect();
     for name in names {
@@ -164,7 +164,7 @@ pub(crate) fn sweep_unfinished(directory: &dyn Directory, names: &[String], mani
             continue;
         }
         let own = match head(directory, name) {
-            Some(bytes) if bytes.iter().all(|byte| *byte == 0) => true,
+            Some(bytes) if is_left_of_header(&bytes, kind, manifest.store, number) => true,
             Some(bytes) => Header::decode(kind, &bytes).is_ok_and(|header| header.store == manifest.store),
             None => false,
         };
@@ -172,6 +172,12 @@ pub(crate) fn sweep_unfinished(directory: &dyn Directory, names: &[String], mani
             let _ = directory.remove(name);
         }
     }
+}
+
+/// Whether these bytes are the header of such a file, but for some that were never written.
+fn is_left_of_header(bytes: &[u8; HEADER_BYTES], kind: FileKind, store: u128, number: u64) -> bool {
+    let whole = Header { kind, version: VERSION, store, number }.encode();
+    bytes.iter().zip(whole).all(|(byte, own)| *byte == own || *byte == 0)
 }
 
 /// The identity of the store that a file says it belongs to; `None` if it cannot be told.

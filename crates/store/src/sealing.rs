@@ -88,7 +88,7 @@ impl Inner {
             manifest.logs.retain(|log| !frozen.logs.contains(&log.number));
             manifest.next_arrival = manifest.next_arrival.max(frozen.next_arrival);
             for (name, position) in &frozen.sources {
-                mark(&mut manifest.sources, name, *position);
+                mark(&mut manifest.sources, name, position.clone());
             }
         }
         self.replace_segments(&mut writer, manifest, &[], written, |writer| {
@@ -136,8 +136,7 @@ impl Inner {
         if !sorted.is_sorted_by_key(|(key, _)| *key) {
             sorted.sort_unstable_by_key(|(key, _)| *key);
         }
-        let place = |position| SourceMark { position, next_arrival: next };
-        let source = source.map(|source| (source.name, place(source.position)));
+        let source = source.map(|source| (source.name, source.mark(next)));
         self.seal_sorted(&sorted, next, source)?;
         Ok(first..next)
     }
@@ -169,8 +168,8 @@ impl Inner {
         source: Option<(&str, SourceMark)>,
     ) -> Result<(), AppendError> {
         let mut sources = self.lock().replayed.sources.clone();
-        if let Some((name, place)) = source {
-            mark(&mut sources, name, place);
+        if let Some((name, place)) = &source {
+            mark(&mut sources, name, place.clone());
         }
         let mut stats = FlushStats::default();
         let written = self.write_segments(sorted, &sources, &mut stats);
@@ -180,8 +179,8 @@ impl Inner {
         let mut manifest = writer.manifest.clone();
         manifest.traffic.append(sorted.iter().map(|(_, document)| *document));
         manifest.next_arrival = manifest.next_arrival.max(next);
-        if let Some((name, place)) = source {
-            mark(&mut manifest.sources, name, place);
+        if let Some((name, place)) = &source {
+            mark(&mut manifest.sources, name, place.clone());
         }
         self.replace_segments(&mut writer, manifest, &[], written, |writer| {
             if let Some((name, place)) = source {

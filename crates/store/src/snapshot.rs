@@ -55,8 +55,8 @@ pub(crate) struct State {
     pub(crate) lock: Arc<dyn Lock>,
 }
 
-/// The store at one moment: whole batches in order of their arrival numbers, none missing before the last one. What happens to the store
-/// later does not show.
+/// The store at one moment: whole batches in order of their arrival numbers, none missing before the last one, but for a large batch that
+/// is being [sealed](crate::Store::append_sealed) and has its numbers already. What happens to the store later does not show.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     pub(crate) state: Arc<State>,

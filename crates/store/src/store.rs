@@ -15,7 +15,7 @@ use crate::housekeeping::Housekeeping;
 use crate::inventory::{Unnamed, UnnamedKind};
 use crate::io::{Directory, Disk};
 use crate::log::{EncodedBatch, SourcePosition};
-use crate::manifest::{Manifest, SourceMark};
+use crate::manifest::Manifest;
 use crate::options::{Durability, FlushStats, Options};
 use crate::recovery::Leftover;
 use crate::removal::{Removed, Retention};
@@ -148,8 +148,7 @@ impl Store {
         for run in &mut runs {
             run::number(run, first);
         }
-        let mark = |position| SourceMark { position, next_arrival: next };
-        let source = source.map(|source| (source.name.to_owned(), mark(source.position)));
+        let source = source.map(|source| (source.name.to_owned(), source.mark(next)));
         writer.pending.push_back(Pending { runs, source });
         writer.ticket += 1;
         let ticket = writer.ticket;
@@ -289,6 +288,12 @@ impl Store {
     /// Where a source stood with the last batch stored that named it.
     pub fn source_position(&self, name: &str) -> Option<u64> {
         self.inner.lock().replayed.sources.get(name).map(|mark| mark.position)
+    }
+
+    /// The note that the last batch stored that named a source has left with it; empty where there is none.
+    pub fn source_note(&self, name: &str) -> Arc<[u8]> {
+        let writer = self.inner.lock();
+        writer.replayed.sources.get(name).map(|mark| Arc::clone(&mark.note)).unwrap_or_default()
     }
 
     /// Whether it was lost where this source stood: a manifest was lost, or an older one was put in its place, and events of the source

@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::codec::Codec;
 use crate::error::{AppendError, Failure, SealError};
 use crate::event::Event;
-use crate::format::{NUMBER_MAX, SOURCE_NAME_BYTES_MAX};
+use crate::format::{NUMBER_MAX, SOURCE_NAME_BYTES_MAX, SOURCE_NOTE_BYTES_MAX};
 use crate::hold::Hold;
 use crate::io::{Directory, Lock};
 use crate::log::{LogWriter, SourcePosition};
@@ -310,12 +310,14 @@ impl Inner {
         if bytes > self.options.batch_bytes_max {
             return Err(AppendError::BatchTooLarge { bytes, most: self.options.batch_bytes_max });
         }
-        match source.map(|source| source.name.len()) {
-            Some(bytes) if bytes > SOURCE_NAME_BYTES_MAX => {
-                Err(AppendError::SourceNameTooLong { bytes, most: SOURCE_NAME_BYTES_MAX })
-            }
-            _ => Ok(()),
+        let (name, note) = source.map_or((0, 0), |source| (source.name.len(), source.note.len()));
+        if name > SOURCE_NAME_BYTES_MAX {
+            return Err(AppendError::SourceNameTooLong { bytes: name, most: SOURCE_NAME_BYTES_MAX });
         }
+        if note > SOURCE_NOTE_BYTES_MAX {
+            return Err(AppendError::SourceNoteTooLong { bytes: note, most: SOURCE_NOTE_BYTES_MAX });
+        }
+        Ok(())
     }
 
     /// That nobody else can have become the writer: asked before a batch is acknowledged.

@@ -23,7 +23,9 @@ fn append(store: &Store, count: u64) {
         .iter()
         .map(|(instant, document)| Event { instant: *instant, bytes: document.as_bytes() })
         .collect();
-    store.append_from(&events, Some(SourcePosition { name: "web", position: first + count })).unwrap();
+    store
+        .append_from(&events, Some(SourcePosition { name: "web", position: first + count, note: &[] }))
+        .unwrap();
 }
 
 /// The folder of the backup, within that of the store: it has other files, and a name that no store uses.

@@ -173,7 +173,7 @@ fn limits_are_named() {
         refused(&[event(&long[1..]), event(&long[1..]), event(b"abc")]),
         "the batch has 26 bytes, more than batch_bytes_max = 25; split it"
     );
-    let source = tamias_store::SourcePosition { name: &"n".repeat(4097), position: 0 };
+    let source = tamias_store::SourcePosition { name: &"n".repeat(4097), position: 0, note: &[] };
     let error = store.append_from(&[event(b"a")], Some(source)).unwrap_err();
     assert_eq!(error.to_string(), "the source's name has 4097 bytes, more than 4096");
     assert!(matches!(error, AppendError::SourceNameTooLong { .. }));

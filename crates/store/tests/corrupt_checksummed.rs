@@ -23,7 +23,9 @@ fn small_store(closed: bool) -> Medium {
         let documents: Vec<String> = (0..9).map(|n| format!("document {round} {n}")).collect();
         let events: Vec<Event<'_>> =
             documents.iter().zip(0..).map(|(d, n)| Event { instant: n, bytes: d.as_bytes() }).collect();
-        store.append_from(&events, Some(SourcePosition { name: "source", position: round })).unwrap();
+        store
+            .append_from(&events, Some(SourcePosition { name: "source", position: round, note: &[] }))
+            .unwrap();
         if round == 1 {
             store.seal().unwrap();
         }
@@ -200,6 +202,7 @@ fn a_log_too_long_to_search_for_a_witness_is_reported() {
             first_arrival: 0,
             source_position: 0,
             source_name_bytes: 0,
+            source_note_bytes: 0,
         };
         bytes.extend_from_slice(&frame.encode(seed));
     }

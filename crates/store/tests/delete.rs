@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use support::{codec, open, rows, tiny, turned};
+use tamias_store::format::{FileKind, Header};
 use tamias_store::io::{Chance, Crash, Directory, Fault, FaultKind, LockKind, Medium, Simulated};
 use tamias_store::{
     Block, Cause, Codec, DecodeError, DeleteError, Deleted, Direction, Documents, Event, Key, Layout,
@@ -378,6 +379,56 @@ fn events_that_come_and_are_compacted_meanwhile_are_not_touched() {
     check(&store.snapshot(), &model);
     store.erase().unwrap();
     assert!(!first.keys().any(|key| holds(&folder.medium(), document(key.arrival).as_bytes())));
+}
+
+/// A write of which half was done, and then a loss of power, can leave as much.
+#[test]
+fn an_unfinished_file_with_a_part_of_its_header_stands_in_no_receipt_s_way() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    let (mut model, mut next) = (Model::new(), 0);
+    append(&store, &mut model, &mut next, 30, true, &mut Chance(1));
+    let all = some(&model, 3, &mut Chance(2));
+    delete(&store, &mut model, &all);
+    drop(store);
+    let medium = folder.medium();
+    let segment = medium.names().find(|name| name.ends_with(".segment")).unwrap();
+    let bytes = medium.contents(medium.find(segment).unwrap());
+    let header = Header::decode(FileKind::Segment, bytes).unwrap();
+    let number = (0..).find(|n| !medium.names().any(|name| name.contains(&format!("{n:016x}.")))).unwrap();
+    let name = format!("{number:016x}.segment.tmp");
+    let file = folder.create(&name).unwrap();
+    let own = Header { number, ..header }.encode();
+    file.write_at(0, &own[..own.len() / 2]).unwrap();
+    file.write_at(own.len() as u64, b"documents").unwrap();
+    // Somebody else's, so far as anybody can tell.
+    let other = format!("{:016x}.log.tmp", number + 1000);
+    folder.create(&other).unwrap().write_at(0, b"notes").unwrap();
+    let store = open(&folder, &tiny()).unwrap();
+    let erased = store.erase().unwrap();
+    assert_eq!((erased.held.len(), erased.receipt.unwrap().events), (0, all.len() as u64));
+    assert_eq!([&name, &other].map(|name| folder.kind(name).unwrap().is_some()), [false, true]);
+}
+
+/// As after a loss of power, where the folder could not be flushed when the file went.
+#[test]
+fn an_erased_event_does_not_come_back_with_a_file_that_does() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    let (mut model, mut next) = (Model::new(), 0);
+    append(&store, &mut model, &mut next, 30, false, &mut Chance(1));
+    let before = folder.medium();
+    let log = before.names().find(|name| name.ends_with(".log")).unwrap();
+    let keys = some(&model, 3, &mut Chance(2));
+    delete(&store, &mut model, &keys);
+    assert!(store.erase().unwrap().receipt.is_some());
+    drop(store);
+    let bytes = before.contents(before.find(log).unwrap());
+    folder.create(log).unwrap().write_at(0, bytes).unwrap();
+    let repair = Repair::run_on(Arc::new(folder.clone()), &tiny(), codec(), false, &mut |_, _| ()).unwrap();
+    assert_eq!(repair.unnamed.iter().map(|file| file.regained).collect::<Vec<_>>(), [0]);
+    let store = open(&folder, &tiny()).unwrap();
+    check(&store.snapshot(), &model);
 }
 
 /// Counts the blocks whose documents are decoded.

@@ -185,7 +185,7 @@ fn one_late_event_does_not_join_all_blocks() {
 #[test]
 fn the_position_of_a_source_is_stored_with_its_batch() {
     let folder = tempfile::tempdir().unwrap();
-    let source = |position| Some(tamias_store::SourcePosition { name: "web.log", position });
+    let source = |position| Some(tamias_store::SourcePosition { name: "web.log", position, note: &[] });
     let event = [Event { instant: 1, bytes: b"x" }];
     let store = open(folder.path());
     assert_eq!(store.source_position("web.log"), None);

@@ -29,7 +29,7 @@ fn on_disk(folder: &Path) -> Store {
 }
 
 fn source(name: &str, position: u64) -> Option<SourcePosition<'_>> {
-    Some(SourcePosition { name, position })
+    Some(SourcePosition { name, position, note: &[] })
 }
 
 fn names(medium: &Medium, ending: &str) -> Vec<String> {

@@ -28,7 +28,7 @@ fn append(store: &Store, range: std::ops::Range<u64>) {
             .iter()
             .map(|(instant, bytes)| Event { instant: *instant, bytes: bytes.as_bytes() })
             .collect();
-        let source = SourcePosition { name: "web", position: first + 10 };
+        let source = SourcePosition { name: "web", position: first + 10, note: &[] };
         store.append_from(&events, Some(source)).unwrap();
         if first % 70 == 60 {
             store.seal().unwrap();

@@ -127,7 +127,7 @@ fn appends_go_on_while_a_batch_is_written_into_segments() {
     let gate = Arc::new(Gate::default());
     let options = Options { segments: LAYOUT, background: false, ..Options::default() };
     let store = Store::open_on(Arc::new(folder.clone()), options, gate.clone()).unwrap();
-    let source = |position| Some(SourcePosition { name: "app.log", position });
+    let source = |position| Some(SourcePosition { name: "app.log", position, note: &[] });
     append(&store, &[document(0)]);
     let bulk = std::thread::spawn({
         let store = store.clone();
@@ -269,7 +269,7 @@ fn small_segments() -> (Simulated, Vec<Row>) {
         append(&store, &documents);
         store.seal().unwrap();
     }
-    let source = SourcePosition { name: "web", position: 60 };
+    let source = SourcePosition { name: "web", position: 60, note: &[] };
     store.append_from(&[Event { instant: 7, bytes: b"tail" }], Some(source)).unwrap();
     let expected = rows(&store.snapshot());
     (folder, expected)
@@ -428,12 +428,12 @@ fn a_position_that_is_not_durable_is_not_sealed_before_its_events() {
     let options = Options { durability: Durability::None, segments: LAYOUT, ..Options::default() };
     let store = Store::open_on(Arc::new(folder.clone()), options, gate.clone()).unwrap();
     let event = [Event { instant: 1, bytes: b"event" }];
-    store.append_from(&event, Some(SourcePosition { name: "web", position: 1 })).unwrap();
+    store.append_from(&event, Some(SourcePosition { name: "web", position: 1, note: &[] })).unwrap();
     std::thread::scope(|scope| {
         let sealing = scope.spawn(|| store.seal());
         wait_until("sealing begins", || gate.reached.load(SeqCst));
         // Shown, and not flushed: a loss of power may take both, but never the event alone.
-        store.append_from(&event, Some(SourcePosition { name: "web", position: 2 })).unwrap();
+        store.append_from(&event, Some(SourcePosition { name: "web", position: 2, note: &[] })).unwrap();
         *gate.open.lock().unwrap() = true;
         gate.changed.notify_all();
         sealing.join().unwrap().unwrap();

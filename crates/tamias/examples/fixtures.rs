@@ -49,7 +49,7 @@ fn write(
         for line in lines.get(range.clone()).ok_or("there are 60 events")? {
             batch.push(line.as_bytes(), &EventFormat::clef())?;
         }
-        let source = SourcePosition { name: "shop", position: range.end as u64 };
+        let source = SourcePosition { name: "shop", position: range.end as u64, note: &[] };
         store.append_batch_from(&mut batch, source)?;
         Ok(())
     };

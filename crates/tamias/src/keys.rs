@@ -69,7 +69,7 @@ impl Keys {
         Keys { depth_max, nodes: vec![root], offsets: Offsets::new(), documents: 0, left_out: 0 }
     }
 
-    /// Counts the keys of a stored document. What is no JSON object counts as one without keys.
+    /// Counts the keys of a stored document. What is not a JSON object counts as one without keys.
     pub fn add(&mut self, document: &[u8]) {
         self.documents += 1;
         let mut offsets = std::mem::take(&mut self.offsets);

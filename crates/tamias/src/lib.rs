@@ -1,8 +1,8 @@
 //! Tamias is an embedded event store with its own query engine.
 //!
-//! A program hands its structured log events, JSON objects with a time, to a [`Store`], a folder of plain files. What
-//! [`append`](Store::append) has returned for stays, whatever happens to the process or the power. Queries run straight
-//! over the stored documents, in time order:
+//! A program writes its structured log events, JSON objects with a time, to a [`Store`], which is a folder of plain files. Once
+//! [`append`](Store::append) has returned, its events survive crashes and power loss. Queries run directly on the stored
+//! documents, in time order:
 //!
 //! ```
 //! use tamias::Store;
@@ -25,17 +25,17 @@
 //! }
 //! ```
 //!
-//! - Events that come as lines of other people's files go through a [`Batch`], which tells of each bad line what is
-//!   wrong with it; [`EventFormat`] says where their time stands.
-//! - What comes from a file or a queue can go on after a crash where it stopped: see
+//! - Use a [`Batch`] for lines of other people's files: it reports what is wrong with each bad line. [`EventFormat`] says
+//!   where their time is.
+//! - Reading from a file or a queue can continue after a crash where it stopped: see
 //!   [`append_batch_from`](Store::append_batch_from).
-//! - Each event has an [`EventId`], by which it and its neighbours are found; [`page`](Store::page) goes through all of them.
-//! - Queries that are to see the same events, whatever is stored meanwhile, run on one [`Snapshot`].
+//! - Each event has an [`EventId`], by which you find it and its neighbours; [`page`](Store::page) returns all events page by page.
+//! - Queries that must see the same events, whatever is stored meanwhile, run on one [`Snapshot`].
 //! - [`Store`] and [`Query`] are `Send`, `Sync` and cheap to clone; [`Rows`] are `Send`. Any number of threads may
 //!   append and query at once, and other processes may [read](Store::open_read_only) while one writes.
-//! - Under a limit of file sizes (`ulimit -f`) the system kills a process that reaches it with `SIGXFSZ`. A program that may run
-//!   under one should ignore that signal, for instance with the crate `signal-hook`; an append then fails as on a full disk.
-//! - The language is described in `docs/query-language.md` of the project.
+//! - Under a file size limit (`ulimit -f`) the system kills a process that reaches it with `SIGXFSZ`. A program that may run
+//!   under such a limit should ignore that signal, for instance with the crate `signal-hook`; an append then fails as on a full disk.
+//! - `docs/query-language.md` in the repository describes the language.
 
 mod codec;
 mod column_cache;

@@ -152,13 +152,13 @@ impl Store {
     ///     batch.push(line.as_bytes(), &EventFormat::clef())?;
     ///     position += line.len() as u64 + 1;
     /// }
-    /// store.append_batch_from(&mut batch, SourcePosition { name: "app.log", position })?;
+    /// store.append_batch_from(&mut batch, SourcePosition { name: "app.log", position, note: &[] })?;
     /// assert_eq!(store.source_position("app.log")?, Some(lines.len() as u64));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// As for [`append_batch`](Store::append_batch), and where the source's name is empty or longer than 4096 bytes.
+    /// As for [`append_batch`](Store::append_batch), and where the source's name is empty or longer than 4096 bytes, or its note longer than 32 KiB.
     ///
     /// [`source_position`]: Store::source_position
     pub fn append_batch_from(
@@ -198,6 +198,20 @@ impl Store {
             Access::Reader(reader) => {
                 reader.snapshot()?;
                 Ok(reader.source_position(name))
+            }
+        }
+    }
+
+    /// The [note](SourcePosition::note) that the last batch stored from a source has left; empty where there is none.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn source_note(&self, name: &str) -> Result<Arc<[u8]>, OpenError> {
+        match &self.access {
+            Access::Writer(store) => Ok(store.source_note(name)),
+            Access::Reader(reader) => {
+                reader.snapshot()?;
+                Ok(reader.source_note(name))
             }
         }
     }

@@ -13,7 +13,7 @@ fn batch(events: usize, bytes_each: usize) -> Batch {
 }
 
 fn at(name: &str, position: u64) -> SourcePosition<'_> {
-    SourcePosition { name, position }
+    SourcePosition { name, position, note: &[] }
 }
 
 #[test]
@@ -41,6 +41,34 @@ fn positions_are_found_again_whichever_way_a_batch_was_stored() {
     store.seal().unwrap();
     drop(store);
     assert_eq!(Store::open(folder.path()).unwrap().source_position("b").unwrap(), Some(7));
+}
+
+#[test]
+fn a_note_is_stored_with_the_position_and_replaced_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let from = |name, position, note| SourcePosition { name, position, note };
+    assert_eq!(*store.source_note("a").unwrap(), []);
+    store.append_batch_from(&mut batch(3, 10), from("a", 1, b"in the log")).unwrap();
+    // Large enough to go past the log; the longest note.
+    let longest = vec![7; 32 << 10];
+    store.append_batch_from(&mut batch(35, 1 << 20), from("b", 1, &longest)).unwrap();
+    store.append_batch_from(&mut batch(1, 10), from("c", 1, b"before")).unwrap();
+    store.append_batch_from(&mut Batch::new(), from("c", 1, b"")).unwrap();
+    let error = store.append_batch_from(&mut batch(1, 1), from("c", 2, &[7; (32 << 10) + 1])).unwrap_err();
+    assert!(error.to_string().contains("32768"), "{error}");
+    let check = |store: &Store| {
+        assert_eq!(*store.source_note("a").unwrap(), *b"in the log");
+        assert_eq!(*store.source_note("b").unwrap(), *longest);
+        assert_eq!(*store.source_note("c").unwrap(), []);
+        assert_eq!(store.source_position("c").unwrap(), Some(1));
+    };
+    check(&store);
+    check(&Store::open_read_only(folder.path()).unwrap());
+    store.seal().unwrap();
+    store.compact().unwrap();
+    drop(store);
+    check(&Store::open(folder.path()).unwrap());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::line::Line;
 use crate::report::Report;
 use crate::scene::{Finding, Moment, Plan, Scene, violation};
 use crate::truth::Leave;
-use crate::writer::Waits;
+use crate::writer::{Deletes, Waits};
 
 /// `SIGKILL`, again and again.
 #[derive(Debug)]
@@ -47,10 +47,12 @@ pub(crate) fn plan(scene: &mut Scene) -> Plan {
     let chance = &mut scene.chance;
     let kill = match chance.below(10) {
         0 => Moment::Start,
-        1 => Moment::Doing("seal"),
-        2 => Moment::Doing("compact"),
-        3 => Moment::Doing("remove"),
-        4 => Moment::Doing("close"),
+        5 => Moment::Doing("delete", 1),
+        6 => Moment::Doing("erase", 1),
+        1 => Moment::Doing("seal", 1),
+        2 => Moment::Doing("compact", 1),
+        3 => Moment::Doing("remove", 1),
+        4 => Moment::Doing("close", 1),
         _ => Moment::Stored(1 + chance.below(60)),
     };
     let most = if matches!(kill, Moment::Start) { 15_000 } else { 4000 };
@@ -58,13 +60,14 @@ pub(crate) fn plan(scene: &mut Scene) -> Plan {
         waits: *files::pick(&[Waits::Sync, Waits::Sync, Waits::Interval, Waits::None], chance)
             .unwrap_or(&Waits::Sync),
         kill,
+        deletes: Deletes::Rarely,
         delay: Duration::from_micros(chance.below(most) as u64),
         ..Plan::steps(150)
     }
 }
 
 /// Somebody reads while a writer works, until it is killed: what was acknowledged before is there, and whole batches only.
-fn beside(scene: &mut Scene) -> Result<(), Finding> {
+pub(crate) fn beside(scene: &mut Scene) -> Result<(), Finding> {
     let plan = plan(scene);
     let mut writing = scene.start(&plan, false)?;
     let (begin, end) = (scene.chance.below(20), 20 + scene.chance.below(80));
@@ -97,7 +100,7 @@ fn beside(scene: &mut Scene) -> Result<(), Finding> {
 }
 
 /// A store that was never opened to the end may be none yet.
-fn check(scene: &mut Scene, task: Task) -> Result<(), Finding> {
+pub(crate) fn check(scene: &mut Scene, task: Task) -> Result<(), Finding> {
     if task == Task::Read && scene.truth.batches.is_empty() {
         let report = scene.examine(task, &[])?;
         if report.error.is_some_and(|error| error.contains("no store")) {

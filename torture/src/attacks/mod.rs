@@ -2,6 +2,7 @@
 
 mod backup;
 mod damage;
+mod delete;
 mod foreign;
 mod full;
 mod kill;
@@ -11,6 +12,7 @@ mod missing;
 mod power;
 mod sectors;
 mod shutdown;
+mod soak;
 mod stale;
 mod writers;
 
@@ -76,7 +78,9 @@ impl Round {
 /// All of them, in the order of the table.
 pub(crate) fn all() -> Vec<Box<dyn Attack>> {
     let mut all: Vec<Box<dyn Attack>> =
-        vec![Box::new(kill::Kill), Box::new(backup::Backup), Box::new(power::Power)];
+        vec![Box::new(soak::Soak), Box::new(kill::Kill), Box::new(delete::Delete)];
+    all.push(Box::new(backup::Backup));
+    all.push(Box::new(power::Power));
     all.extend(shutdown::all());
     all.push(Box::new(sectors::Simulated));
     all.push(Box::new(sectors::Btrfs));

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use tamias_store::io::{Chance, Crash, Directory, Medium, Simulated};
+use tamias_store::io::{Chance, Crash, Medium, Simulated};
 use tamias_store::{Options, Store};
 
 use super::{Attack, Round};
@@ -15,8 +15,9 @@ use crate::examine;
 use crate::line::Line;
 use crate::report::Report;
 use crate::scene::{Finding, violation};
+use crate::soaking::planted;
 use crate::truth::{Leave, Truth};
-use crate::writer::{Step, Waits, Work, options};
+use crate::writer::{Deletes, Step, Waits, Work, options};
 
 /// How many losses of power are tried on what one writer has done.
 const IMAGES: usize = 12;
@@ -37,15 +38,6 @@ impl Attack for Power {
     fn round(&self, round: &mut Round) -> Result<(), Finding> {
         let done = catch_unwind(AssertUnwindSafe(|| simulate(round)));
         done.unwrap_or_else(|_| violation("the store panicked on the simulated medium"))
-    }
-}
-
-/// The folder as the store gets it.
-fn folder(round: &Round, simulated: &Simulated) -> Arc<dyn Directory> {
-    let inner: Arc<dyn Directory> = Arc::new(simulated.clone());
-    match round.plant {
-        Some(plant) => plant.over(inner),
-        None => inner,
     }
 }
 
@@ -91,12 +83,12 @@ fn run(round: &mut Round, simulated: &Simulated, waits: Waits) -> Vec<(usize, Li
     let mut chance = Chance(round.chance.below(1 << 40) as u64);
     let segments = columns::layout(chance.below(2) as u64);
     let options = || Options { segments, ..options(waits) };
-    let open = || Store::open_on(folder(round, simulated), options(), columns::codec());
-    let mut work = Work { open: &open, tell: &mut tell, next: 0, stay: 60 };
+    let open = || Store::open_on(planted(round.plant, simulated), options(), columns::codec(round.plant));
+    let mut work = Work { open: &open, tell: &mut tell, next: 0, stay: 60, plant: round.plant };
     let mut store = work.open();
     for _ in 0..120 {
         let Some(open) = store else { break };
-        store = work.step(open, Step::random(&mut chance, false, false));
+        store = work.step(open, Step::random(&mut chance, false, false, Deletes::Rarely));
     }
     drop(store);
     lines.into_inner()
@@ -106,7 +98,7 @@ fn check(round: &Round, truth: &Truth, left: Medium, waits: Waits) -> Result<(),
     round.tally.checks.fetch_add(1, Ordering::Relaxed);
     round.tally.blows.fetch_add(1, Ordering::Relaxed);
     let simulated = Simulated::with(left);
-    let store = Store::open_on(Arc::new(simulated), options(Waits::Sync), columns::codec());
+    let store = Store::open_on(Arc::new(simulated), options(Waits::Sync), columns::codec(None));
     let store = store.map_err(|error| error.to_string())?;
     let mut report = Report::default();
     examine::look(&store.snapshot(), false, &mut report)?;

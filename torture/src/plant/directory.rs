@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tamias_store::io::{Directory, File, Lock, LockKind, Mapping, NameKind, read_full_at, write_all_at};
 
-use super::Plant;
+use super::{Plant, forge};
 
 /// How long the moments are made in which a process can be killed.
 const WINDOW: Duration = Duration::from_millis(3);
@@ -248,6 +248,19 @@ impl File for PlantedFile {
                 let middle = bytes.len() / 2;
                 bytes[middle] ^= 4;
                 self.inner.write_at(offset, &bytes)
+            }
+            Plant::EntryLost | Plant::MarksLost if self.is_manifest() => {
+                let forged = match self.plant {
+                    Plant::EntryLost => forge::without_last_segment(bytes),
+                    _ => forge::without_marks(bytes),
+                };
+                match forged.filter(|_| now_and_then(&self.calls, 3)) {
+                    Some(forged) => {
+                        write_all_at(&*self.inner, offset, &forged)?;
+                        Ok(bytes.len())
+                    }
+                    None => self.inner.write_at(offset, bytes),
+                }
             }
             Plant::FullUnreported => Ok(self.inner.write_at(offset, bytes).unwrap_or(0).max(bytes.len())),
             _ => self.inner.write_at(offset, bytes),

@@ -1,6 +1,7 @@
 //! Faults planted on the way from the store to the medium, each of which some attack must find.
 
 mod directory;
+mod forge;
 mod unreadable;
 
 use std::path::{Path, PathBuf};
@@ -55,6 +56,18 @@ pub(crate) enum Plant {
     LinksFollowed,
     /// Files are created for everybody to read.
     WideModes,
+    /// A manifest lacks a segment, now and then.
+    EntryLost,
+    /// A manifest lacks the marks of what is deleted, now and then.
+    MarksLost,
+    /// The first document of a block is the one of the block that was read before it.
+    StaleBlock,
+    /// A program that has started appends once more what was appended last.
+    BatchTwice,
+    /// An arrival number is told that another event has, now and then.
+    NumberReused,
+    /// It is said that all is erased, before anything is.
+    EarlyReceipt,
 }
 
 impl Plant {
@@ -72,14 +85,14 @@ impl Plant {
     /// The attacks that should find it, the best first.
     pub(crate) fn found_by(self) -> &'static [&'static str] {
         match self {
-            Plant::NoFolderFlush | Plant::NoFileFlush | Plant::LateFlush => &["power", "shutdown"],
-            Plant::TornRename
-            | Plant::ManifestInPlace
-            | Plant::EarlyRemoval
-            | Plant::UnfinishedDeleted
-            | Plant::ShortWrite
-            | Plant::FlippedBit
-            | Plant::ListingBehind => &["kill"],
+            Plant::NoFolderFlush | Plant::NoFileFlush => &["power", "shutdown", "soak"],
+            Plant::LateFlush => &["power", "shutdown"],
+            Plant::TornRename | Plant::ManifestInPlace | Plant::EarlyRemoval | Plant::UnfinishedDeleted => {
+                &["kill"]
+            }
+            Plant::ShortWrite | Plant::FlippedBit | Plant::ListingBehind => &["kill", "soak"],
+            Plant::EntryLost | Plant::MarksLost | Plant::EarlyReceipt => &["soak", "delete"],
+            Plant::StaleBlock | Plant::BatchTwice | Plant::NumberReused => &["soak"],
             Plant::UnnamedDeleted => &["stale"],
             Plant::FreeLock | Plant::LockUnwatched => &["writers"],
             Plant::NoCut | Plant::FullUnreported | Plant::NoRemoval => &["limit", "full"],
@@ -100,8 +113,8 @@ impl Plant {
             Plant::UnfinishedDeleted => "tmp",
             _ => return,
         };
-        let Ok(snapshot) =
-            Reader::open(folder, Options::default(), columns::codec()).and_then(|reader| reader.snapshot())
+        let Ok(snapshot) = Reader::open(folder, Options::default(), columns::codec(None))
+            .and_then(|reader| reader.snapshot())
         else {
             return;
         };

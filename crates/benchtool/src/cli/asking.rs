@@ -10,19 +10,19 @@ use tamias::EventId;
 
 use super::shared::{OnDamage, Parameter, Period, Reading, Showing, event_id, store_folder};
 
-/// Ask a store for events, or for numbers about them
+/// Run a query
 ///
-/// `select COLUMNS from stream where CONDITION group by KEYS order by COLUMN limit N`, where all behind the columns may be left
-/// out, and `stream` are the events of the store. Keys of events go by their names, `benchtool keys` lists them; of one that an
-/// event does not have, the value is undefined, which is no error. `@Timestamp`, `@Level` and `@Message` are known of each
-/// event, `@Data` is the whole of it, `*` its time, id and data. docs/query-language.md describes the language.
+/// `select COLUMNS from stream where CONDITION group by KEYS order by COLUMN limit N`. Only `select COLUMNS` is required, and
+/// `stream` means the events of the store. Refer to the keys of events by name; `benchtool keys` lists them. If an event does
+/// not have a key, its value is undefined, which is not an error. Every event has `@Timestamp`, `@Level` and `@Message`;
+/// `@Data` is the whole document, and `*` stands for time, id and document. docs/query-language.md describes the language.
 ///
-/// The standard output gets NDJSON or, on a terminal, a table or lines of a log, unless --format says otherwise. In the
-/// formats other than JSON a string is shown without its quotes, every other value as JSON, and an undefined one as nothing.
-/// Times are ISO 8601 text, unless --ticks asks for numbers. On a terminal control characters in events are spelt out.
+/// Output is NDJSON, or on a terminal a table or log lines, unless --format says otherwise. Formats other than JSON show strings
+/// without quotes, other values as JSON, and undefined values as nothing. Times are ISO 8601 text unless --ticks is given.
+/// On a terminal, control characters in events are escaped.
 ///
-/// On a terminal, a query without `where`, `group by` and `limit` shows the latest 1000 rows and says so; everything else,
-/// and every query whose output is no terminal, gives all rows.
+/// On a terminal, a query without `where`, `group by` and `limit` shows the latest 1000 rows and says so. All other queries,
+/// and all queries whose output is not a terminal, give every row.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -43,14 +43,14 @@ pub(crate) struct QueryArgs {
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// The query's text, or `-` to read it from the standard input
+    /// The query, or `-` to read it from standard input
     ///
-    /// `explain` before it shows its plan, `explain analyze` also what running it counts and takes, step by step.
+    /// Put `explain` before it to see the plan, or `explain analyze` to run it and see counts and times of each step.
     pub(crate) query: String,
 
-    /// The value of `$NAME` in the query, as often as needed
+    /// The value of `$NAME` in the query; may be repeated
     ///
-    /// What reads as JSON (12.5, true, null, "text", {"a":1}) is that, everything else is a string.
+    /// A value that is valid JSON (12.5, true, null, "text", {"a":1}) is used as JSON, everything else as a string.
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<Parameter>,
 
@@ -60,76 +60,78 @@ pub(crate) struct QueryArgs {
     #[command(flatten)]
     pub(crate) showing: Showing,
 
-    /// At most so many rows, and tell on the standard error how to get the next ones
+    /// Print at most N rows, and print on standard error how to get the next page
     ///
-    /// For queries without a `limit`, whose rows are those of events in the order of time.
+    /// For queries without a `limit` that give one row per event, in order of time.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
 
-    /// Go on where an earlier page of rows ended, with the ID that it told
+    /// Continue after an earlier page, with the ID that it printed
     #[arg(long, value_name = "ID", value_parser = event_id, requires = "limit")]
     pub(crate) after: Option<EventId>,
 
     /// Write rows into this file, which is replaced atomically on success
     ///
-    /// In parquet and arrow a column has one type: instants are timestamps in nanoseconds where all of the column lie in
-    /// the years 1678 to 2261, numbers 64-bit integers or binary64 (to which a fraction is rounded), Booleans are Booleans,
-    /// and everything else, also a column of several types or of longer numbers, is text as in csv. To find the types, the
-    /// query is run twice, over the same events.
+    /// The extension of the file selects the format (csv, json, ndjson, md, parquet, arrow and so on) unless --format is given.
+    ///
+    /// In parquet and arrow each column has one type: times are timestamps in nanoseconds (if all of them are between 1678 and
+    /// 2261), numbers are 64-bit integers or 64-bit floating point (fractions are rounded to it), Booleans are Booleans, and
+    /// everything else is text as in csv, including columns of mixed types or longer numbers. The query runs twice over the same
+    /// events, first to find the types.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// What to do where stored data is damaged
+    /// What to do if stored data is damaged
     #[arg(long, value_enum, default_value_t = OnDamage::Fail)]
     pub(crate) on_damage: OnDamage,
 
-    /// End with exit code 1 where there are no rows
+    /// Exit with code 1 if there are no rows
     #[arg(long)]
     pub(crate) exit_status: bool,
 
     /// Report value types per key: how many were numbers, strings, missing and so on
     ///
-    /// After the rows the standard error gets a table: for each name how many values were numbers, strings and so on,
-    /// and how many were missing; and how many values each aggregate passed over. The query is slower so.
+    /// Prints a table on standard error after the rows: for each key how many values were numbers, strings and so on, and how
+    /// many were missing; and how many values each aggregate ignored. The query takes longer.
     #[arg(long)]
     pub(crate) stats: bool,
 
-    /// Look at each event by itself: no searching in blocks, nothing concluded from their statistics
+    /// Evaluate each event by itself, without optimisations
     ///
-    /// The rows are the same, and come more slowly: to find out whether a short cut is at fault.
+    /// Gives the same rows more slowly. Use it to check whether an optimisation is at fault.
     #[arg(long)]
     pub(crate) plain: bool,
 
     #[command(flatten)]
     pub(crate) reading: Reading,
 
-    /// End the query with an error if it takes longer, as in 5s, 200ms or 2m
+    /// Stop the query with an error if it takes longer, as in 5s, 200ms or 2m
     #[arg(long, value_name = "TIME", value_parser = crate::budget::time)]
     pub(crate) deadline: Option<Duration>,
 
-    /// Memory limit for grouping, distinct values and sorting, as in 256MB or 1GiB; 256MiB unless given
+    /// Memory limit for grouping, distinct values and sorting, as in 256MB or 1GiB; 256MiB by default
     ///
-    /// A query that needs more ends with an error. Nothing is put on disk, and rows that are not sorted take none of it.
+    /// A query that needs more stops with an error. Nothing is written to disk. Rows that are not sorted need none of it.
     #[arg(long, value_name = "SIZE", value_parser = crate::budget::bytes)]
     pub(crate) memory: Option<usize>,
 
-    /// On how many threads the query runs, 256 at most; as many as there are processors unless given
+    /// Number of threads, 256 at most; the number of processors by default
     ///
-    /// The rows are the same, in the same order. Each thread has groups of its own until the end, which takes memory.
+    /// The rows are the same, in the same order. Each thread keeps its own groups until the end, which takes memory.
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
 }
 
-/// Ask one query after another, at a prompt
+/// Run queries interactively
 ///
-/// Enter runs a query that is complete; one that is not goes on in the next line, at the prompt `…>`, which Ctrl-C leaves. A
-/// semicolon or an empty line ends a query in any case. Tab completes words of the language and the keys of the store's first
-/// and last events; the arrow keys bring back earlier queries for this store, also those of other days. Ctrl-C cancels a
-/// running query, Ctrl-D leaves, `.help` lists the commands. What was typed is kept, a file for each store, in the folder
-/// `tamias` under $XDG_STATE_HOME, or ~/.local/state without it.
+/// Enter runs a complete query. An incomplete one continues on the next line, at the prompt `…>`; Ctrl-C abandons it. A
+/// semicolon or an empty line always ends a query. Tab completes keywords and the keys of the store's first and last events.
+/// The arrow keys recall earlier queries on this store, also from earlier sessions. Ctrl-C cancels a running query, Ctrl-D
+/// quits, and `.help` lists the commands. The history is kept in a file per store, in the folder `tamias` under
+/// $XDG_STATE_HOME, or under ~/.local/state if that is not set.
 ///
-/// If the standard input is not a terminal, queries are read from it, each ended by a semicolon or an empty line. The first
-/// error ends the shell with the exit code that `query` would have.
+/// If standard input is not a terminal, queries are read from it, each ended by a semicolon or an empty line. The shell stops
+/// at the first error, with the exit code that `query` would have.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -148,11 +150,11 @@ pub(crate) struct ShellArgs {
     pub(crate) showing: Showing,
 }
 
-/// List the keys that events have: how many values, of what kinds, with examples
+/// List the keys of events, with counts, types and examples
 ///
-/// Each key stands there as a query names it: `Elapsed`, `Actor.Name`, `Tags[?]` for the elements of an array,
-/// `@Properties['odd name']`. A table on a terminal, a JSON object a line elsewhere. At most 20,000 keys are told apart. How
-/// many events were looked at, and which, goes to the standard error.
+/// Keys are written as in a query: `Elapsed`, `Actor.Name`, `Tags[?]` for the elements of an array,
+/// `@Properties['odd name']`. Output is a table on a terminal and one JSON object per line elsewhere. At most 20,000 keys are
+/// distinguished. Standard error says how many events were read, and which.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -168,22 +170,22 @@ pub(crate) struct KeysArgs {
     #[command(flatten)]
     pub(crate) reading: Reading,
 
-    /// How many levels deep; 1 is the top level only, and the elements of an array are a level
+    /// Maximum depth; 1 is the top level only. The elements of an array are a level of their own
     #[arg(long, value_name = "N", default_value = "3")]
     pub(crate) depth: NonZeroU32,
 
-    /// Look at so many events at most, the earliest
+    /// Read only the first N events
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
 
-    /// Look at every Nth event only
+    /// Read only every Nth event
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) every: NonZeroU64,
 
     #[command(flatten)]
     pub(crate) period: Period,
 
-    /// How keys are written
+    /// Output format
     #[arg(long, value_enum)]
     pub(crate) format: Option<KeysFormat>,
 }
@@ -193,27 +195,27 @@ pub(crate) struct KeysArgs {
 pub(crate) enum KeysFormat {
     /// A table
     Table,
-    /// A JSON object a line
+    /// One JSON object per line
     Ndjson,
 }
 
 /// Evaluate expressions of the query language
 ///
-/// Reads an expression a line from the standard input, and writes its value as JSON, a line each: `undefined` where there
-/// is no value, `error: …` where the expression is malformed.
+/// Reads one expression per line from standard input and writes its value as JSON, one per line: `undefined` if there is no
+/// value, `error: …` if the expression is malformed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   echo '1 + 2' | benchtool eval
   echo 'Elapsed * $factor' | benchtool eval --event '{\"Elapsed\": 1.5}' --param factor=2")]
 pub(crate) struct EvalArgs {
-    /// The event whose properties the expressions name, a JSON object
+    /// The event that the expressions refer to, a JSON object
     #[arg(long, value_name = "JSON", default_value = "{}", hide_default_value = true)]
     pub(crate) event: String,
 
-    /// The value of `$NAME` in the expressions, as often as needed
+    /// The value of `$NAME` in the expressions; may be repeated
     ///
-    /// What reads as JSON (12.5, true, null, "text", {"a":1}) is that, everything else is a string.
+    /// A value that is valid JSON (12.5, true, null, "text", {"a":1}) is used as JSON, everything else as a string.
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<Parameter>,
 }

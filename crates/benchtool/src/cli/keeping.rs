@@ -8,10 +8,10 @@ use clap::{Args, ValueEnum};
 use super::shared::{Reading, Sealing, store_folder};
 use crate::instants::Zone;
 
-/// Tell what a store holds: its events, their times, its files
+/// Show what a store holds: events, period, files
 ///
-/// Beside them: what the store keeps to by itself (`settings`), what its files take, and how many bytes were written to the medium per byte
-/// appended.
+/// Also shows its retention settings (`settings`), the size of its files, and how many bytes were written to disk per
+/// byte appended.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -23,11 +23,11 @@ pub(crate) struct InfoArgs {
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// Tell instead which events have left the store, when and why
+    /// Show instead which events have been removed, when and why
     #[arg(long)]
     pub(crate) history: bool,
 
-    /// How it is written
+    /// Output format
     #[arg(long, value_enum, default_value_t = InfoFormat::Table, conflicts_with = "history")]
     pub(crate) format: InfoFormat,
 
@@ -36,20 +36,20 @@ pub(crate) struct InfoArgs {
     pub(crate) time_zone: Zone,
 }
 
-/// How it is written what a store holds.
+/// In which form `info` is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InfoFormat {
-    /// A few lines, and a table of the files
+    /// A summary, and a table of the files
     Table,
-    /// One JSON object with everything, for monitoring
+    /// One JSON object, for monitoring
     Json,
 }
 
-/// Show or set what a store keeps to by itself: bounds of age and size
+/// Show or set a store's retention: maximum age and size
 ///
-/// The settings live in the store: every program that writes to it obeys them. What is outside of the bounds is removed, whole files of
-/// events first, as `remove` does it; `info --history` tells what went. What is not named stays as it is set; without any option the settings are
-/// shown.
+/// The settings are kept in the store, and every program that writes to it obeys them. Events beyond the limits are removed in
+/// whole files, as by `remove`, and at once: run `remove --dry-run` with the same limits to see what would go. `info --history` shows what was removed. Options that are not given keep their values; without
+/// any option the settings are shown.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -57,35 +57,37 @@ Examples:
   benchtool settings logs --max-age 90d --max-bytes 20GB
   benchtool settings logs --max-age none --when-full remove-oldest
 
-A process that writes to the store is asked to set them, and obeys them from then on.")]
+If another process is writing to the store, it applies the settings and obeys them from then on.")]
 pub(crate) struct SettingsArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// Remove events that are older than this: 90d, 12h; or `none`
+    /// Remove events older than this: 90d, 12h; or `none`
     ///
-    /// By the machine's clock. A file goes when all of its events are too old; one at the border is written anew without them when it reaches a sixteenth of
-    /// the age beyond it.
+    /// By the machine's clock. A file is removed when all of its events are too old. A file with some older events is rewritten
+    /// without them once they exceed the age by a sixteenth.
     #[arg(long, value_name = "DURATION", value_parser = max_age)]
     pub(crate) max_age: Option<Bound<Duration>>,
 
-    /// Remove the oldest files while the store has more bytes than this: 20GB, 512MiB; or `none`
+    /// Remove the oldest files while the store is larger than this: 20GB, 512MiB; or `none`
     ///
-    /// Files of events, logs and files in the making count; what readers still hold and the quarantine do not. The latest file stays in any case.
+    /// Event files, logs and unfinished files count; files that readers still hold and the quarantine do not. The latest file is
+    /// always kept.
     #[arg(long, value_name = "SIZE", value_parser = max_bytes)]
     pub(crate) max_bytes: Option<Bound<u64>>,
 
-    /// What a full disk leads to
+    /// What to do when the disk is full
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) when_full: Option<WhenFull>,
 }
 
-/// Take a backup of a store, also while it is written to
+/// Back up a store, even while it is being written to
 ///
-/// DEST is a new folder, or one with an earlier backup of the same store, of which only what is new is copied then. Files of events get second names
-/// in DEST where both are on one file system, and are copied elsewhere. Interrupted at any point DEST holds the backup that was there before, or
-/// the new one. It is a store that can be read as any other; once it is written to it is no backup any more. The quarantine is not backed up.
+/// DEST is a new folder, or one with an earlier backup of the same store; then only what is new is copied. On the same file
+/// system, files of events are hard-linked instead of copied. If interrupted, DEST holds either the earlier backup or
+/// the new one. A backup is a store and can be read like any other; once something writes to it, it is no longer a backup. The
+/// quarantine is not backed up.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -101,15 +103,15 @@ pub(crate) struct BackupArgs {
     #[arg(value_name = "DEST", value_parser = store_folder)]
     pub(crate) destination: PathBuf,
 
-    /// Copy every file: a second name is no protection from a bad sector
+    /// Copy every file: a hard link does not protect from a bad sector
     #[arg(long)]
     pub(crate) copy: bool,
 }
 
 /// Restore a backup into a new folder
 ///
-/// The store goes on there, with all its events and their ids. Ids that were given after the backup was taken are not given again. The next backup of it
-/// needs a folder of its own.
+/// The restored store has all events with their ids, and can be written to. Ids that were given after the backup was taken are
+/// not used again. Its next backup needs a new folder.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -119,11 +121,11 @@ pub(crate) struct RestoreArgs {
     #[arg(value_parser = store_folder)]
     pub(crate) backup: PathBuf,
 
-    /// The store to be, a folder that is new or empty
+    /// The new store, a folder that does not exist or is empty
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// Copy every file, where others would get second names
+    /// Copy every file instead of hard-linking
     #[arg(long)]
     pub(crate) copy: bool,
 }
@@ -161,10 +163,10 @@ pub(crate) struct ExportArgs {
     pub(crate) reading: Reading,
 }
 
-/// Make one store of several
+/// Merge several stores into a new one
 ///
-/// DEST is a new folder. It gets all events of the others, in the order of their times, with ids of its own; the others stay as they are. Where this is interrupted,
-/// delete DEST and begin again.
+/// DEST is a new folder. It gets all events of the other stores, in order of time, with new ids; the other stores do not change.
+/// If this is interrupted, delete DEST and start again.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
@@ -174,7 +176,7 @@ pub(crate) struct MergeStoresArgs {
     #[arg(value_name = "STORE", required = true, value_parser = store_folder)]
     pub(crate) stores: Vec<PathBuf>,
 
-    /// The store to be, a folder that is new or empty
+    /// The new store, a folder that does not exist or is empty
     #[arg(long, value_name = "DEST", value_parser = store_folder)]
     pub(crate) into: PathBuf,
 
@@ -193,7 +195,7 @@ fn max_age(text: &str) -> Result<Bound<Duration>, String> {
     let ticks = crate::instants::duration(text)?;
     let age = Duration::from_secs(ticks / 10_000_000) + Duration::from_nanos(ticks % 10_000_000 * 100);
     if age.is_zero() {
-        return Err("an age of nothing would remove everything; write `none` for no bound".to_owned());
+        return Err("an age of zero would remove everything; write `none` for no limit".to_owned());
     }
     Ok(Bound(Some(age)))
 }
@@ -205,18 +207,18 @@ fn max_bytes(text: &str) -> Result<Bound<u64>, String> {
     }
 }
 
-/// What a full disk leads to.
+/// What to do when the disk is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WhenFull {
-    /// What comes is refused
+    /// Refuse new events
     Fail,
-    /// The oldest files of events are removed until there is room
+    /// Remove the oldest files of events until there is room
     RemoveOldest,
 }
 
-/// Read a whole store and check it: every checksum, and the order of the events
+/// Check a whole store: every checksum, and the order of events
 ///
-/// What is damaged is listed with its file, place, times and number of events; the exit code is then 6.
+/// Damage is listed with file, position, period and number of events; the exit code is then 6.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -227,19 +229,20 @@ pub(crate) struct VerifyArgs {
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// Check as well what the bytes mean: each document, and each block's statistics
+    /// Also check the content: each document, and the statistics of each block
     ///
-    /// Statistics are what a block says of its own documents, so that a query need not read them. --deep compares them with the
-    /// documents, and checks that these are minified JSON. Each block that fails is listed with its file, its times and what is
-    /// wrong; the exit code is then 6. Such a block was written by a faulty program. Takes many times as long.
+    /// Statistics summarise the documents of a block, so that a query can skip it. --deep compares them with the
+    /// documents, and checks that these are minified JSON. Blocks that fail are listed with file, period and the
+    /// reason; the exit code is then 6. Such a block was written by a faulty program. Takes many times as long.
     #[arg(long)]
     pub(crate) deep: bool,
 }
 
-/// Read a whole store slowly and check it, going on where it stopped
+/// Check a store slowly in the background, and resume where it stopped
 ///
-/// A round reads every sealed file once, as `verify` does, at a bounded rate. How far it has come stands in the store: run again after a stop of any kind, it goes on
-/// there, or begins the next round. `info` shows it. The store may be written to meanwhile. What is damaged is listed; the exit code is then 6.
+/// A round reads every sealed file once, as `verify` does, at a limited rate. Progress is kept in the store: the next run
+/// resumes there, or starts the next round. `info` shows it. The store may be written to meanwhile. Damage is listed; the exit
+/// code is then 6.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -250,7 +253,7 @@ pub(crate) struct ScrubArgs {
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// Read at most so much a second, on the average
+    /// Average rate of reading, at most
     #[arg(long, value_name = "SIZE", default_value = "20MB/s", value_parser = rate)]
     pub(crate) rate: u64,
 }
@@ -259,63 +262,64 @@ pub(crate) struct ScrubArgs {
 fn rate(text: &str) -> Result<u64, String> {
     let bytes = crate::budget::size(text.strip_suffix("/s").unwrap_or(text))?;
     if bytes == 0 {
-        return Err("at no bytes a second nothing would be read".to_owned());
+        return Err("at zero bytes per second nothing would be read".to_owned());
     }
     Ok(bytes)
 }
 
-/// Take what is damaged out of a store
+/// Repair a damaged store
 ///
-/// Reads the whole store. Each damaged file is copied whole into the folder `quarantine` in the store, and what is whole in it
-/// is written into a new file; then the damaged one leaves the store. Nothing is deleted that was not copied, and a repair
-/// that is interrupted may be run again. No other process may write to the store meanwhile; others may read it.
+/// Reads the whole store. Each damaged file is copied into the folder `quarantine` in the store, what is intact in it is
+/// written to a new file, and then the damaged file is removed. Nothing is deleted before it is copied, and an interrupted repair
+/// can be run again. No other process may write to the store meanwhile; others may read it.
 ///
-/// Each damaged part is listed with its file, place, times and number of events, each file with what is kept of it and where its
-/// bytes are.
+/// Each damaged part is listed with file, position, period and number of events, and each file with what was kept and where
+/// its bytes are.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   benchtool repair logs --dry-run
   benchtool repair logs
 
-The exit code is 0 where the store is sound in the end, and 6 where a dry run found damage.")]
+The exit code is 0 if the store is intact in the end, and 6 if a dry run found damage.")]
 pub(crate) struct RepairArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// Change nothing, and tell what would be done
+    /// Change nothing, only show what would be done
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// Seal what is in the log only: move it into a file of events
+/// Move events from the write-ahead log into a sealed file
 ///
-/// The store does this itself, of what is five minutes old or has become large. Sealed events are read faster, and take no memory.
+/// The store does this by itself after five minutes, or when the log gets large. Sealed events are faster to read and take no
+/// memory.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:
   benchtool seal logs
 
-Where another process writes to the store it is asked to do this.")]
+If another process is writing to the store, it does this instead.")]
 pub(crate) struct SealArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 }
 
-/// Compact a store: make few files of its many small ones
+/// Compact a store: merge small files into larger ones
 ///
-/// What is in the log only is sealed before. A store that is written to is compacted in the background too, but leaves some small
-/// files; after this all but one here and there are more than half full (64 MiB). With `--segments columns` files of text become files of
-/// columns, full ones too. Others may read the store meanwhile.
+/// Seals the log first. A store that is written to is also compacted in the background, but keeps some small files; after this
+/// almost all files are more than half full (64 MiB). With `--segments columns`, text files become files of columns, full ones
+/// too. Other processes may read the store meanwhile.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   benchtool compact logs
   benchtool compact logs --segments columns
 
-Where another process writes to the store it is asked to do this, and makes files of the kind that it makes.")]
+If another process is writing to the store, it does this instead, with its own file layout.")]
 pub(crate) struct CompactArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
@@ -338,8 +342,8 @@ Examples:
   benchtool delete logs --where \"User.Email = 'eve@example.com'\"
   benchtool delete logs
 
-Where another process writes to the store it is asked to do this. The exit code is 5 where files are held, 6 where one is damaged, cannot be told to be the
-store's, or holds a text that no event has.")]
+If another process is writing to the store, it does this instead. The exit code is 5 where files are held, 6 where one is damaged, does not
+look like the store's, or holds a text that no event has.")]
 pub(crate) struct DeleteArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
@@ -381,11 +385,11 @@ pub(crate) struct ReceiptsArgs {
     pub(crate) check: bool,
 }
 
-/// Remove the oldest events of a store, whole files of them
+/// Remove the oldest events of a store, in whole files
 ///
-/// A file goes if all of its events are older than asked for, or, with --max-bytes, until the others are small enough, the
-/// oldest first. What is in the log only is sealed before. Other processes that read the store at this moment go on with
-/// what they began with; the files are deleted when nobody reads them any more. Removed events are gone for good.
+/// Removes a file if all of its events are older than the given time, or, with --max-bytes, the oldest files until the rest is
+/// small enough. Seals the log first. Processes that are reading the store can finish; files are deleted when nobody
+/// reads them any more. Removed events cannot be recovered.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true).multiple(true), after_long_help = "\
 Examples:
@@ -393,25 +397,25 @@ Examples:
   benchtool remove logs --older-than 30d --max-bytes 100GB
   benchtool remove logs --before 2024-05-01
 
-Where another process writes to the store it is asked to do this.")]
+If another process is writing to the store, it does this instead.")]
 pub(crate) struct RemoveArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// Files with events before this time only: ISO 8601 text, UTC unless it names an offset
+    /// Files with events only before this time: ISO 8601, in UTC unless it has an offset
     #[arg(long, value_name = "TIME", group = "which", conflicts_with = "older_than")]
     pub(crate) before: Option<String>,
 
-    /// Files with events only that are older than this: 30d, 12h
+    /// Files with only events older than this: 30d, 12h
     #[arg(long, value_name = "DURATION", group = "which")]
     pub(crate) older_than: Option<String>,
 
-    /// The oldest files, until the others take at most this size, as in 20GB
+    /// The oldest files, until the rest takes at most this size, as in 20GB
     #[arg(long, value_name = "SIZE", group = "which", value_parser = crate::budget::size)]
     pub(crate) max_bytes: Option<u64>,
 
-    /// Change nothing, and tell what would be removed
+    /// Change nothing, only show what would be removed
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

@@ -8,10 +8,10 @@ use tamias::EventId;
 use super::shared::{Period, Showing, event_id, store_folder};
 use crate::instants::Zone;
 
-/// Show the latest events, and those that follow
+/// Show the latest events, and follow new ones
 ///
-/// They come in the order of time, the latest last. With --follow the store is asked once a second for events that another
-/// process has stored since, until Ctrl-C; each comes once, and those of one second in the order of time.
+/// Events are shown in order of time, the latest last. With --follow, events that other processes store are shown once a second
+/// until Ctrl-C: each event exactly once, whatever its time, and those of one second in order of time.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -23,14 +23,14 @@ pub(crate) struct TailArgs {
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// Only events that meet this condition, as behind `where` in a query
+    /// Only events that meet this condition, as after `where` in a query
     pub(crate) condition: Option<String>,
 
-    /// How many events
+    /// Number of events
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub(crate) events: u64,
 
-    /// Go on with the events that are stored from now on
+    /// Keep showing events as they are stored
     #[arg(short, long)]
     pub(crate) follow: bool,
 
@@ -44,8 +44,8 @@ pub(crate) struct TailArgs {
 
 /// Find events that mention a text anywhere
 ///
-/// An event is found if one of its strings contains the text, at whatever depth: the condition `HasText('…')` of the query
-/// language. The latest come last.
+/// Finds events in which any string, at any depth, contains the text. This is the condition `HasText('…')` of the query
+/// language. The latest events come last.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -64,11 +64,11 @@ pub(crate) struct SearchArgs {
     #[arg(short, long)]
     pub(crate) ignore_case: bool,
 
-    /// Only events that meet this condition as well, as behind `where` in a query
+    /// Only events that meet this condition as well, as after `where` in a query
     #[arg(long, value_name = "CONDITION")]
     pub(crate) condition: Option<String>,
 
-    /// At most so many events, the latest; all of them unless given
+    /// Show only the latest N events
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) events: Option<u64>,
 
@@ -79,7 +79,7 @@ pub(crate) struct SearchArgs {
     pub(crate) showing: Showing,
 }
 
-/// Show an event
+/// Show one event
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -102,7 +102,7 @@ pub(crate) struct GetArgs {
     pub(crate) showing: Showing,
 }
 
-/// Show an event among those before and after it
+/// Show the events before and after an event
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -113,15 +113,15 @@ pub(crate) struct AroundArgs {
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// The event's `@Id`; there need not be an event with it
+    /// The event's `@Id`; such an event need not exist
     #[arg(value_name = "ID", value_parser = event_id)]
     pub(crate) id: EventId,
 
-    /// How many events before it
+    /// Number of events before it
     #[arg(short = 'B', long, value_name = "N", default_value_t = 10)]
     pub(crate) before: usize,
 
-    /// How many events after it
+    /// Number of events after it
     #[arg(short = 'A', long, value_name = "N", default_value_t = 10)]
     pub(crate) after: usize,
 

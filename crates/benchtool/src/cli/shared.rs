@@ -11,7 +11,7 @@ use crate::instants::Zone;
 /// The folder of a store. `-` is none: it was meant for an input.
 pub(crate) fn store_folder(text: &str) -> Result<PathBuf, String> {
     match text {
-        "-" => Err("the store comes first, a folder; write ./- for one of that name".to_owned()),
+        "-" => Err("the store, a folder, comes first; write ./- for a folder named -".to_owned()),
         text => Ok(PathBuf::from(text)),
     }
 }
@@ -26,25 +26,25 @@ pub(crate) fn event_id(text: &str) -> Result<EventId, String> {
 pub(crate) struct Period {
     /// Only events from this time on
     ///
-    /// As if `@Timestamp >= TIME` were added to the query's `where`: 2024-05-29, 2024-05-29T10:56:01, or with an offset
-    /// 2024-05-29T10:56:01.5+02:00; `yesterday` or `today` (its midnight), `09:30` (of today), `-2h` (two hours ago). A time
-    /// without an offset is one of --time-zone.
+    /// Adds `@Timestamp >= TIME` to the query's `where`. TIME is 2024-05-29, 2024-05-29T10:56:01, or with an offset
+    /// 2024-05-29T10:56:01.5+02:00; `yesterday` or `today` (at midnight), `09:30` (today), or `-2h` (two hours ago). A time
+    /// without an offset is in --time-zone.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
 
     /// Only events before this time
     ///
-    /// As if `@Timestamp < TIME` were added to the query's `where`.
+    /// Adds `@Timestamp < TIME` to the query's `where`.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) to: Option<String>,
 
-    /// Only events that are no older than this: 15m, 1d12h, or a time as --from takes it
+    /// Only events of the last 15m, 1d12h and so on, or since a time as for --from
     #[arg(long, value_name = "DURATION", conflicts_with = "from", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
 
     /// The time zone of --from and --to, of the query, and of times in the output: UTC, local, +02:00, Europe/Berlin
     ///
-    /// In a query, the days of `group by time(1d)` begin there, and `@Timestamp > '2024-05-29'` means its midnight there.
+    /// In a query, the days of `group by time(1d)` begin at midnight there, and so does the day in `@Timestamp > '2024-05-29'`.
     #[arg(long, value_name = "ZONE", default_value = "UTC", value_parser = Zone::parse)]
     pub(crate) time_zone: Zone,
 }
@@ -52,14 +52,13 @@ pub(crate) struct Period {
 /// How rows are shown.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Showing {
-    /// How rows are written: on a terminal events as `log` and everything else as `table`, elsewhere `ndjson`
+    /// Output format; by default `log` for events and `table` for all else on a terminal, otherwise `ndjson`
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
 
     /// Write times as numbers: ticks of 100 ns since the year 1
     ///
-    /// Otherwise columns of instants (@Timestamp, the intervals of `group by time(…)`, their least and greatest) are ISO 8601
-    /// text in all formats.
+    /// By default, times (@Timestamp, the intervals of `group by time(…)`, their min and max) are ISO 8601 text in all formats.
     #[arg(long)]
     pub(crate) ticks: bool,
 
@@ -81,18 +80,18 @@ pub(crate) struct Reading {
 /// How sealed files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReadMode {
-    /// Mapped into memory, without copying; a file that another program cuts short meanwhile ends this one
+    /// Mapped into memory, without copying; if another program truncates a file meanwhile, this program crashes
     Map,
-    /// Block by block; whatever is done to the files shows as damage, nothing worse
+    /// Block by block; if another program changes a file, that is reported as damage
     Plain,
 }
 
 /// What sealed files consist of.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Sealing {
-    /// What the sealed files that are written now consist of
+    /// Layout of the files that are written from now on
     ///
-    /// Those that are there are read whatever they consist of.
+    /// Existing files can be read whatever their layout.
     #[arg(long, value_enum, default_value_t = Segments::default())]
     pub(crate) segments: Segments,
 }
@@ -107,9 +106,9 @@ impl Sealing {
 /// What sealed files consist of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Segments {
-    /// Documents, one after another: less work to write, about as large as the JSON
+    /// Documents, one after another: faster to write, about as large as the JSON
     Text,
-    /// Their values by path: a twentieth of the bytes or so, for more work
+    /// Values by path: about a twentieth of the size, slower to write
     #[default]
     Columns,
 }
@@ -136,9 +135,9 @@ impl Segments {
 /// What to do where stored data is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnDamage {
-    /// End the query with exit code 6
+    /// Stop the query with exit code 6
     Fail,
-    /// Leave it out, and tell on the standard error what is missing
+    /// Leave it out, and report on standard error what is missing
     Skip,
 }
 
@@ -168,24 +167,24 @@ impl FromStr for Parameter {
 pub(crate) enum Format {
     /// A table, in pieces of 1000 rows; on a terminal its widest columns are shortened to fit
     Table,
-    /// An event a line: time, level, source, message, then the keys that the message does not tell
+    /// One event per line: time, level, source, message, then the keys that are not in the message
     Log,
-    /// A key a line
+    /// One key per line
     Vertical,
-    /// A bar for each row: its first column is the label, its columns of numbers the bars
+    /// A bar for each row: the first column is the label, columns of numbers are the bars
     Chart,
-    /// A JSON object a line, keyed by the names of the columns; undefined values are left out
+    /// One JSON object per line, with column names as keys; undefined values are left out
     Ndjson,
     /// The same objects as one JSON array
     Json,
-    /// Comma-separated values, with the names of the columns in the first line
+    /// Comma-separated values, with column names in the first line
     Csv,
-    /// The text of the first column only, a line a row
+    /// Only the text of the first column, one line per row
     Raw,
-    /// A table in Markdown; control characters are spelt out
+    /// A Markdown table; control characters are escaped
     Markdown,
-    /// A Parquet file (with --output, where the program was built with the feature `columnar`)
+    /// A Parquet file (needs --output, and a build with the feature `columnar`)
     Parquet,
-    /// An Arrow IPC file (the same)
+    /// An Arrow IPC file (likewise)
     Arrow,
 }

@@ -11,45 +11,47 @@ use super::shared::{Sealing, store_folder};
 /// sealed file; smaller ones are written twice, first into the log. Ingesting 493 MB took half as long as with 4 MiB.
 pub(crate) const BATCH_BYTES: u32 = 48 << 20;
 
-/// Write the made-up log of a web shop to the standard output
+/// Generate the log of an imaginary web shop
 ///
-/// One event in the compact log event format (CLEF) a line, about 360 bytes each, over some five days. The same number
-/// of events and seed give the same bytes everywhere.
+/// Writes one event per line to standard output, in the compact log event format (CLEF): about 360 bytes each, over some five
+/// days. The same number of events and the same seed always give the same bytes.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   benchtool generate --events 1000 > events.clef
   benchtool generate --events 1000000 --seed 7 | benchtool ingest logs -")]
 pub(crate) struct GenerateArgs {
-    /// How many events
+    /// Number of events
     #[arg(long, value_name = "N")]
     pub(crate) events: u64,
 
-    /// Another seed gives other events
+    /// Seed of the random numbers; another seed gives other events
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
 }
 
-/// Store events from files or the standard input
+/// Store events from files or standard input
 ///
-/// Each line is a JSON object in UTF-8, of at most 16 MiB and 1000 levels, with its time in one of its keys: see --time-key.
-/// Where the input begins with `[`, it is a JSON array of such objects instead, each of which counts as a
-/// line. What is packed with gzip or zstd is unpacked, whatever its name. Blank lines, and lines that begin with
-/// `# rejected: ` (those of a file of --rejects), are skipped and not counted. A line that is no event is rejected:
-/// where it stands and why goes to the standard error (the first 20, then their number), and nothing of it is stored.
-/// Line numbers and byte offsets are those of the unpacked text.
+/// Each line is one event: a JSON object in UTF-8, at most 16 MiB long and 1000 levels deep, with its time in one of its keys
+/// (see --time-key). If the input starts with `[`, it is a JSON array of such objects; each of them counts as a line. gzip and
+/// zstd are recognised by content and decompressed. Blank lines and lines that start with `# rejected: ` (comments of a
+/// --rejects file) are skipped and not counted. An invalid line is rejected and not stored; its position and the reason are
+/// printed on standard error (the first 20 lines, then a count). Line numbers and byte offsets refer to the decompressed text.
 ///
-/// At the end one line goes to the standard output:
-/// `stored: 10, rejected: 2, lines: 12, bytes: 4310, seconds: 0.012`;
-/// stored and rejected together are the lines, always but where storing failed. Events are stored in batches; what the
-/// line counts as stored is safe on disk. Ctrl-C stops at once, in good order.
+/// The last line of output is a summary: `stored: 10, rejected: 2, lines: 12, bytes: 4310, seconds: 0.012`. Stored plus rejected
+/// is the number of lines, unless storing failed. Events are stored in batches; what the summary counts as stored is safe on
+/// disk. Ctrl-C stops cleanly at any time.
 ///
-/// The same command goes on where it stopped, after Ctrl-C, an error, a crash or loss of power: no event is missing and
-/// none is stored twice. For that, the store keeps how far each file was read, under its full path and a checksum of its
-/// first event. So a file that has grown gives its new lines, one that has not gives nothing, and one that was replaced by
-/// another is read from the beginning; one that was moved counts as new. It is read over from the beginning to get there,
-/// unpacked where it is packed. Nothing is kept of a file of which no line was stored, nor of the standard input and other
-/// pipes. The last line then also tells `earlier lines: 7`, those that earlier runs had stored or rejected.
+/// Run the same command again to continue after Ctrl-C, an error, a crash or a power loss: no event is lost or stored twice. For
+/// this the store remembers how far it has read each file, by full path and a checksum of the first event. A file that has
+/// grown gives its new lines, an unchanged file gives nothing, and a file that was replaced is read from the start; a file that
+/// was moved counts as new. The part that was read before is read again, but skipped. Nothing is remembered about a file of
+/// which no line was stored, nor about standard input and pipes. The summary then also shows `earlier lines: 7`, the lines
+/// that earlier runs stored or rejected.
+///
+/// Rejected lines of a file are remembered too, in up to 1000 places; beyond that --rejects is required. Run the command again
+/// with another --time-key, --time-format or --now to retry the rejected lines and then read what is new. With
+/// --rejects, rejected lines go to that file instead and are not remembered.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -63,84 +65,84 @@ Examples:
   benchtool ingest logs '/var/log/shop/**/*.clef.gz'
   benchtool ingest copy --keep-ids logs-with-ids.ndjson
 
-The exit code is 4 where a line was rejected; the other lines are stored.")]
+The exit code is 4 if a line was rejected; all other lines are stored.")]
 pub(crate) struct IngestArgs {
-    /// The store, a folder; made where there is none
+    /// The store, a folder; created if it does not exist
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// Files with an event a line; `-` or none is the standard input
+    /// Files with one event per line; `-` or nothing means standard input
     ///
-    /// Where there is no such file, `*`, `?`, `[a-z]` and `**` (any folders) fit names, as in a shell; they are read in the
-    /// order of their names.
+    /// If there is no file of that name, it is a pattern as in a shell: `*`, `?`, `[a-z]`, and `**` for any folders. Matching
+    /// files are read in order of their names.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// The key that holds an event's time; found out from the first events unless given
+    /// The key that holds an event's time; detected from the first events by default
     ///
-    /// Of several keys, as in `timestamp,time`, the first that an event has counts; `event.created` is the member `created` of
-    /// `event`. Unless given, it is the first of the usual keys (`@t`, `@timestamp`, `timestamp`, `time`, `ts` and so on) under
-    /// which most of the first events have a time, and is told. The document keeps it as it is. A time is kept in ticks of 100
-    /// nanoseconds beside the document; finer digits are dropped there.
+    /// With several keys, as in `timestamp,time`, the first one that an event has is used; `event.created` is the member
+    /// `created` of `event`. By default it is the first of the usual keys (`@t`, `@timestamp`, `timestamp`, `time`, `ts` and so
+    /// on) under which most of the first events have a time; the key found is printed. The document itself is not changed. The
+    /// store keeps the time beside it with a precision of 100 nanoseconds.
     #[arg(long, value_name = "KEY")]
     pub(crate) time_key: Option<String>,
 
     /// How the time is written: auto, iso, unix, unix-ms, unix-us, unix-ns, or a pattern such as '%d/%b/%Y:%H:%M:%S %z'
     ///
-    /// `auto` takes ISO 8601 text with T or a space between date and time, with or without a zone (then it is UTC), or a
-    /// Unix time, a number or its text of 10, 13, 16 or 19 digits: seconds below 10^11, milliseconds below 10^14, microseconds below 10^17, nanoseconds from there. `iso`
-    /// takes the text only, the others the number, or its text, in seconds, milliseconds, microseconds or nanoseconds. A
-    /// pattern has strptime's % letters and fits the whole text; without %z or %Q the time is UTC.
+    /// `auto` accepts ISO 8601 text (with T or a space between date and time; UTC if it names no zone) and Unix times, as a
+    /// number or as text of 10, 13, 16 or 19 digits: below 10^11 they are seconds, below 10^14 milliseconds, below 10^17
+    /// microseconds, otherwise nanoseconds. `iso` accepts only the text; the others only a number, or its text, in that unit. A
+    /// pattern uses the % letters of strptime and must match the whole text; without %z or %Q the time is UTC.
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub(crate) time_format: TimeFormat,
 
-    /// Give events that have no time the time at which they are read
+    /// Give events without a time the current time
     ///
-    /// One whose time cannot be read is rejected all the same.
+    /// An event whose time cannot be parsed is still rejected.
     #[arg(long)]
     pub(crate) now: bool,
 
     /// The top-level key that holds an event's level
     ///
-    /// It is stored under the name `@l`, as CLEF has it, so that @Level is it; its value stays as it is. An event that has an
-    /// `@l` already stays as it is.
+    /// The key is renamed to `@l`, as in CLEF, so that queries find it as @Level; the value does not change. An event that
+    /// already has `@l` is stored as it is.
     #[arg(long, value_name = "KEY")]
     pub(crate) level_key: Option<String>,
 
     /// The top-level key that holds an event's message
     ///
-    /// It is stored under the name `@m`, so that @Message is it, in the same manner.
+    /// The key is renamed to `@m` in the same way, so that queries find it as @Message.
     #[arg(long, value_name = "KEY")]
     pub(crate) message_key: Option<String>,
 
-    /// Store events whenever so many bytes of them have come together, as in 4MiB; 48 MiB unless given, 128 MiB at most
+    /// Size of a batch, as in 4MiB; 48 MiB by default, 128 MiB at most
     ///
-    /// Fewer leave less to be repeated after a crash, more are quicker. Whatever the number, events from the standard
-    /// input are stored when no others follow for a moment.
+    /// Smaller batches leave less to repeat after a crash; larger ones are faster. Events from standard input are also
+    /// stored whenever no more arrive for a moment.
     #[arg(long, value_name = "SIZE", default_value_t = BATCH_BYTES, hide_default_value = true, value_parser = crate::budget::batch)]
     pub(crate) batch_bytes: u32,
 
-    /// What to do about a line that is no event
+    /// What to do with an invalid line
     #[arg(long, value_enum, default_value_t = OnInvalid::Skip)]
     pub(crate) on_invalid: OnInvalid,
 
-    /// Read files from their beginning, whatever of them is stored already
+    /// Read files from the start, even if they are stored already
     #[arg(long)]
     pub(crate) again: bool,
 
-    /// Go on in each file at the last place that is known, although more of it may be stored
+    /// Continue each file at its last known position, although more of it may be stored
     ///
-    /// After a list of the store's files was lost, or an older one put in its place, it may not be known how much of a file is stored.
-    /// Then nothing is stored without this option or --again: either may store some events twice. Given once it holds for all files, also those to
-    /// come.
+    /// If a list of the store's files was lost or replaced by an older one, the store may not know how much of a file it holds.
+    /// Then ingest stores nothing without this option or --again; either may store some events twice. It is needed only once
+    /// and applies to all files, including later ones.
     #[arg(long, conflicts_with = "again")]
     pub(crate) resume: bool,
 
-    /// Keep rejected lines in this file
+    /// Save rejected lines in this file
     ///
-    /// Each stands there whole, after a line with its place and the reason that begins with `# rejected: `; a line over
-    /// 16 MiB is only named. The file can be mended and ingested as it is. It is made anew, unless ingest goes on where it
-    /// stopped: then it is added to, and holds each rejected line once, as if there had been no stop.
+    /// Each line is saved as it is, after a comment (`# rejected: `) with its position and the reason; of a line over 16 MiB
+    /// only the comment is saved. Fix the file and ingest it as it is. The file is replaced, unless ingest continues an earlier
+    /// run: then it is appended to, and holds each rejected line once.
     #[arg(long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
 
@@ -155,11 +157,11 @@ pub(crate) struct IngestArgs {
     pub(crate) sealing: Sealing,
 }
 
-/// What to do about a line that is no event.
+/// What to do with an invalid line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnInvalid {
-    /// Tell it, leave it out, and store all others
+    /// Report it, leave it out, and store all others
     Skip,
-    /// Tell it and end; the lines before it are stored
+    /// Report it and stop; the lines before it are stored
     Fail,
 }

@@ -4,6 +4,7 @@ use tamias::{Backup, BackupError, Store};
 
 use crate::cli::{BackupArgs, RestoreArgs};
 use crate::failure::Failure;
+use crate::units::counted;
 use crate::{output, progress};
 
 pub(crate) fn run(args: &BackupArgs) -> Result<(), Failure> {
@@ -16,7 +17,7 @@ pub(crate) fn run(args: &BackupArgs) -> Result<(), Failure> {
 pub(crate) fn restore(args: &RestoreArgs) -> Result<(), Failure> {
     let done = with_bar("copying", |tell| Store::restore(&args.backup, &args.store, args.copy, tell))?;
     let events = Store::open_read_only(&args.store)?.info()?.events;
-    let line = format!("restored: {events} events; {}", figures(&done));
+    let line = format!("restored: {}; {}", counted(events, "event"), figures(&done));
     output::write_line(&mut output::stdout(), &line)
 }
 
@@ -36,6 +37,7 @@ fn with_bar(
 fn figures(backup: &Backup) -> String {
     let Backup { kept, linked, copied, copied_bytes, sealed_events: _ } = *backup;
     format!(
-        "{copied} files of events copied, {linked} linked, {kept} there before; {copied_bytes} bytes copied"
+        "{} copied, {linked} linked, {kept} already there; {copied_bytes} bytes copied",
+        counted(copied, "file")
     )
 }

@@ -65,7 +65,7 @@ fn parse_cases(file: &Path, bytes: &[u8]) -> Result<Vec<Case>, Failure> {
         }
     }
     if cases.is_empty() {
-        return Err(Failure::Input(format!("{} holds no query; write one a line", file.display())));
+        return Err(Failure::Input(format!("{} contains no query; write one per line", file.display())));
     }
     Ok(cases)
 }
@@ -200,7 +200,7 @@ mod tests {
     fn errors_name_file_and_line() {
         let error = check("select A from stream\n\nselect from stream\n").unwrap_err();
         assert!(error.starts_with("cases, line 3, column 8: "), "{error}");
-        assert!(check("-- nothing\n").unwrap_err().starts_with("cases holds no query"));
+        assert!(check("-- nothing\n").unwrap_err().starts_with("cases contains no query"));
         let failure = parse_cases(Path::new("cases"), b"\n\xff\n").err().unwrap();
         assert_eq!(failure.to_string(), "cases, line 2: not UTF-8");
     }

@@ -7,6 +7,7 @@ use crate::commands::{asked, existing};
 use crate::failure::Failure;
 use crate::output;
 use crate::tell::tell;
+use crate::units::counted;
 
 pub(crate) fn run(args: &CompactArgs) -> Result<(), Failure> {
     let options = args.sealing.options();
@@ -16,9 +17,14 @@ pub(crate) fn run(args: &CompactArgs) -> Result<(), Failure> {
         store.seal()?;
         store.compact()?;
     } else if options.segments == Layout::Columns {
-        tell!("note: another process writes to the store, and decides what its files consist of");
+        tell!("note: another process is writing to the store and decides the layout of its files");
     }
     let info = Store::open_read_only(&args.store)?.info()?;
-    let line = format!("compacted: {before} files became {}, {} events", info.segments.len(), info.events);
+    let line = format!(
+        "compacted: {} became {}, {}",
+        counted(before as u64, "file"),
+        info.segments.len(),
+        counted(info.events, "event")
+    );
     output::write_line(&mut output::stdout(), &line)
 }

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     };
     match known {
         Some((store, folder)) => {
-            tell!("The store has these events already: measuring those.");
+            tell!("The store already has these events: measuring them.");
             measure(&store, folder, &mut out)?;
         }
         None => {
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
                     None => {
                         let temporary =
                             tempfile::Builder::new().prefix("tamias-demo-").tempdir().map_err(|error| {
-                                Failure::Io(format!("cannot make a temporary folder: {error}"))
+                                Failure::Io(format!("cannot create a temporary folder: {error}"))
                             })?;
                         demo(segments, temporary.path(), args.events, &mut out)?;
                     }
@@ -58,12 +58,12 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     }
     let next = match kept {
         Some(folder) => {
-            format!("The store stays in {}. Try next:\n{}", folder.display(), suggestions(&tool, folder))
+            format!("The store is kept in {}. Try next:\n{}", folder.display(), suggestions(&tool, folder))
         }
         None => {
             let kept = Path::new("shop-logs");
             let keep = format!("  {tool} demo --keep {}\n", kept.display());
-            format!("What was stored is removed. Try next:\n{keep}{}", suggestions(&tool, kept))
+            format!("The stores have been removed. Try next:\n{keep}{}", suggestions(&tool, kept))
         }
     };
     output::write_line(&mut out, &format!("\n{next}"))
@@ -90,7 +90,7 @@ fn present(folder: &Path, events: u64) -> Result<Option<Store>, Failure> {
     match Store::open_read_only(folder).and_then(|store| Ok((store.info()?.events, store))) {
         Ok((present, store)) if present == events => Ok(Some(store)),
         Ok((present, _)) if present > 0 => Err(Failure::Usage(format!(
-            "{} holds {present} events, not {events}: give another folder, or --events {present} to measure those",
+            "{} holds {present} events, not {events}: name another folder, or use --events {present} to measure these",
             folder.display()
         ))),
         _ => Ok(None),

@@ -13,7 +13,7 @@ pub(crate) fn run(args: &GetArgs) -> Result<(), Failure> {
     let store = Store::open_read_only(&args.store)?;
     match store.get(args.id)? {
         Some(event) => show(&[event], Format::Vertical, &args.time_zone, &args.showing),
-        None => Err(Failure::Input(format!("there is no event {}, or no longer", args.id))),
+        None => Err(Failure::Input(format!("there is no event {}; it may have been removed", args.id))),
     }
 }
 

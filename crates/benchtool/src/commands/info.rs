@@ -59,7 +59,7 @@ fn table(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping) -> String {
         size(file_bytes),
         size(column_bytes),
         size(housekeeping.usage.bounded()),
-        written.map_or("unknown".to_owned(), |times| format!("{times:.2} bytes for each that was appended")),
+        written.map_or("unknown".to_owned(), |times| format!("{times:.2} bytes per byte appended")),
         settings::text(&housekeeping.settings),
     );
     if info.segments.is_empty() {
@@ -90,8 +90,13 @@ fn table(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping) -> String {
 fn scrubbing(args: &InfoArgs, scrub: &Scrub) -> String {
     let time = |ticks| Instant::from_ticks(ticks).map_or(String::new(), |instant| time(args, &instant));
     let Scrub { began, ended, bytes, damaged, .. } = *scrub;
-    let ended = ended.map_or("not to the end yet".to_owned(), |ended| format!("to {}", time(ended)));
-    format!("\nscrubbed: from {} {ended}, {}, {damaged} damaged parts", time(began), size(bytes))
+    let ended = ended.map_or("not finished".to_owned(), |ended| format!("to {}", time(ended)));
+    format!(
+        "\nscrubbed: from {} {ended}, {}, {}",
+        time(began),
+        size(bytes),
+        units::counted(damaged, "damaged part")
+    )
 }
 
 /// `1234567 bytes (1.23 MB)`

@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
-use tamias::{Batch, EventFormat};
+use tamias::{Batch, EventFormat, Store};
 
 use crate::chunks::{Chunks, Waited};
 use crate::cli::{IngestArgs, OnInvalid};
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
 use crate::failure::Failure;
+use crate::rejected::{RANGES_MAX, Rejected};
 use crate::rejects::{Rejects, Start};
 use crate::source::Source;
 use crate::splitter::Splitter;
@@ -46,21 +47,9 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     if args.resume {
         store.accept_source_positions()?;
     }
-    let starts = sources.iter().map(|source| {
-        let position = match source.origin() {
-            Some(name) if !args.again => {
-                if store.is_source_lost(name)? {
-                    return Err(lost(source, store.source_position(name)?));
-                }
-                store.source_position(name)?
-            }
-            _ => None,
-        };
-        Ok(Start { source, position })
-    });
-    let starts = starts.collect::<Result<Vec<Start<'_>>, Failure>>()?;
-    let mut rejects = Rejects::open(args.rejects.as_deref(), &starts)?;
-    let positions: Vec<Option<u64>> = starts.into_iter().map(|start| start.position).collect();
+    let starts = sources.iter().map(|source| start(args, &store, source));
+    let starts = starts.collect::<Result<Vec<Start>, Failure>>()?;
+    let mut rejects = Rejects::open(args.rejects.as_deref(), &sources, &starts)?;
     signals::catch()?;
 
     // Half as much again: the event that fills a batch may be long, and what is not used is never touched.
@@ -81,8 +70,8 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
         rejects: &mut rejects,
     };
     // Whatever ends it: what has come is stored, and what was stored is told.
-    let mut sources = sources.into_iter().zip(positions);
-    let done = sources.try_for_each(|(source, position)| ingest.source(source, position));
+    let mut sources = sources.into_iter().zip(starts);
+    let done = sources.try_for_each(|(source, start)| ingest.source(source, start));
     let done = done.and(ingest.writer.settle());
     // Sealed events are read faster, and each block of them has its checksum. A few may wait for more.
     let done = match ingest.stored_bytes {
@@ -92,10 +81,22 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     ingest.progress.finish_and_clear();
     match ingest.tally.unchanged {
         0 => {}
-        1 => tell!("nothing new in 1 file; with --again it is stored once more"),
-        files => tell!("nothing new in {files} files; with --again they are stored once more"),
+        1 => tell!("nothing new in 1 file; use --again to store it once more"),
+        files => tell!("nothing new in {files} files; use --again to store them once more"),
     }
-    let line = ingest.tally.line(ingest.writer.stored(), ingest.started);
+    match ingest.tally.remembered {
+        0 => {}
+        1 => tell!("1 file has rejected lines; {RETRY}"),
+        files => tell!("{files} files have rejected lines; {RETRY}"),
+    }
+    let stored = ingest.writer.stored();
+    let line = ingest.tally.line(stored, ingest.started);
+    let others = match stored {
+        0 if ingest.tally.earlier == 0 => {
+            "nothing was stored. A line must be a JSON object with a time, see `ingest --help`"
+        }
+        _ => "all others are stored",
+    };
     let told = output::write_line(&mut io::stdout(), &line);
     let rejected = rejects.finish()?;
     if done.is_err() {
@@ -107,20 +108,38 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     output::unless_closed(told)?;
     match rejected {
         0 => Ok(()),
-        1 => Err(Failure::Input("1 line was rejected; all others are stored".to_owned())),
-        more => Err(Failure::Input(format!("{more} lines were rejected; all others are stored"))),
+        1 => Err(Failure::Input(format!("1 line was rejected; {others}"))),
+        more => Err(Failure::Input(format!("{more} lines were rejected; {others}"))),
     }
+}
+
+/// How to retry rejected lines.
+const RETRY: &str = "ingest again with other options, such as --time-key, to retry those lines, or with --rejects FILE to save them";
+
+/// Where the reading of a source begins.
+fn start(args: &IngestArgs, store: &Store, source: &Source) -> Result<Start, Failure> {
+    let options = format!("{:?}", (&args.time_key, &args.time_format, args.now));
+    let options = crc32fast::hash(options.as_bytes());
+    let mut start = Start { position: None, rejected: Rejected::new(&[], options, false) };
+    if let Some(name) = source.origin().filter(|_| !args.again) {
+        start.position = store.source_position(name)?;
+        if store.is_source_lost(name)? {
+            return Err(lost(source, start.position));
+        }
+        start.rejected = Rejected::new(&store.source_note(name)?, options, args.rejects.is_some());
+    }
+    Ok(start)
 }
 
 /// That nobody knows how much of a source is stored.
 fn lost(source: &Source, position: Option<u64>) -> Failure {
     let known = match position {
-        Some(position) => format!("what comes behind byte {position}"),
+        Some(position) => format!("what comes after byte {position}"),
         None => "all of it".to_owned(),
     };
     Failure::Input(format!(
-        "it was lost how much of {} is stored, with a list of the store's files; `repair` finds out if it can. With --resume \
-         {known} is stored, with --again all of it, though some may be stored already",
+        "{}: unknown how much of it is stored, because a list of the store's files was lost; `repair` may find out. Use --resume to \
+         store {known}, or --again to store all of it; some events may then be stored twice",
         source.name()
     ))
 }
@@ -151,6 +170,8 @@ struct Tally {
     earlier: u64,
     /// Files that held no others.
     unchanged: u64,
+    /// Files of which rejected lines are remembered.
+    remembered: u64,
 }
 
 impl Tally {
@@ -196,26 +217,40 @@ struct Reading {
     earlier_end: u64,
     /// The end of the last entry that was stored or rejected.
     position: u64,
-    /// The position that the store has been told. It knows of none where nothing of the source is stored, so that another
+    /// Those before the position that were rejected, and are to be tried again by another run, or by this one.
+    rejected: Rejected,
+    /// What the store has been told. It knows of no position where nothing of the source is stored, so that another
     /// attempt, with another --time-key perhaps, begins at the beginning.
-    recorded: Option<u64>,
+    recorded: Option<Place>,
     has_new: bool,
-    /// Those behind the start.
+    /// Whether lines were tried that an earlier run has rejected.
+    has_retried: bool,
+    /// Those behind the start, and of lines that were tried again.
     bytes: u64,
 }
 
 impl Reading {
-    fn new(source: &Source, position: Option<u64>) -> Reading {
-        Reading {
+    fn new(source: &Source, start: Start) -> Reading {
+        let mut reading = Reading {
             name: source.name(),
             origin: source.origin().map(str::to_owned),
-            start: position.unwrap_or(0),
+            start: start.position.unwrap_or(0),
             earlier_end: 0,
-            position: position.unwrap_or(0),
-            recorded: position,
+            position: start.position.unwrap_or(0),
+            rejected: start.rejected,
+            recorded: None,
             has_new: false,
+            has_retried: false,
             bytes: 0,
-        }
+        };
+        reading.recorded = reading.place().filter(|_| start.position.is_some());
+        reading
+    }
+
+    /// Where it stands; `None` if it cannot be read again.
+    fn place(&self) -> Option<Place> {
+        let source = self.origin.clone()?;
+        Some(Place { source, position: self.position, note: self.rejected.note() })
     }
 
     /// The source must have an entry's end where an earlier run has stopped.
@@ -225,24 +260,26 @@ impl Reading {
         }
         let Reading { name, start, .. } = self;
         Err(Failure::Input(format!(
-            "{name} is not what was stored of it: no line ends at byte {start}, where reading stopped; \
-             with --again all of it is stored, beside what is stored already"
+            "{name} has changed: no line ends at byte {start}, where reading stopped; \
+             use --again to store all of it in addition to what is stored already"
         )))
     }
 }
 
 impl Ingest<'_> {
     /// Reads a source, and hands all that came of it over to be stored, whatever ends it.
-    fn source(&mut self, source: Source, position: Option<u64>) -> Result<(), Failure> {
-        let mut reading = Reading::new(&source, position);
+    fn source(&mut self, source: Source, start: Start) -> Result<(), Failure> {
+        let mut reading = Reading::new(&source, start);
         let read = self.read(source, &mut reading);
-        if reading.recorded.is_some() && !reading.has_new && read.is_ok() {
+        let has_any = reading.has_new || reading.has_retried;
+        if reading.recorded.is_some() && !has_any && read.is_ok() {
             self.tally.unchanged += 1;
         } else {
             self.tally.bytes += reading.bytes;
         }
         // What stopped it comes first, but what could not be stored was not stored because of that.
         let stored = self.store_batch(&mut reading);
+        self.tally.remembered += u64::from(reading.recorded.is_some() && !reading.rejected.is_empty());
         read.and(stored)
     }
 
@@ -265,7 +302,7 @@ impl Ingest<'_> {
                 let (unit, number) = splitter.next();
                 let (name, goes_on) = (&reading.name, if reading.origin.is_some() { GOES_ON } else { "" });
                 return Err(Failure::Interrupted(format!(
-                    "interrupted in {name} before {unit} {number}; what came before is stored{goes_on}"
+                    "interrupted in {name} before {unit} {number}; everything before it is stored{goes_on}"
                 )));
             }
             match waited {
@@ -284,7 +321,7 @@ impl Ingest<'_> {
                     return match is_whole {
                         true => Ok(()),
                         false => Err(Failure::Input(format!(
-                            "{}: the JSON array has no end; the input may be cut",
+                            "{}: the JSON array has no end; the input may be truncated",
                             reading.name
                         ))),
                     };
@@ -313,7 +350,8 @@ impl Ingest<'_> {
             Told::Key(key, bytes) => {
                 self.format = event_format(self.args, key);
                 if key != time_key::CLEF {
-                    self.progress.suspend(|| tell!("{}: the time of the events is in `{key}`", reading.name));
+                    self.progress
+                        .suspend(|| tell!("{}: reading the time of events from `{key}`", reading.name));
                 }
                 bytes
             }
@@ -340,23 +378,31 @@ impl Ingest<'_> {
     fn entry(&mut self, reading: &mut Reading, entry: &Entry<'_>, has_end: bool) -> Result<(), Failure> {
         let Some(content) = entry.event() else { return Ok(()) };
         if entry.offset < reading.start {
-            self.tally.earlier += 1;
             reading.earlier_end = entry.end();
-            return Ok(());
-        }
-        if !reading.has_new {
+            if !reading.rejected.is_due(entry.offset) {
+                self.tally.earlier += 1;
+                return Ok(());
+            }
+            reading.bytes += entry.end() - entry.offset;
+            if !reading.has_retried {
+                reading.has_retried = true;
+                let (name, Entry { unit, number, .. }) = (&reading.name, entry);
+                self.progress.suspend(|| tell!("{name}: retrying rejected lines, from {unit} {number}"));
+            }
+        } else if !reading.has_new {
             reading.has_new = true;
             reading.check_start()?;
             if reading.recorded.is_some() {
                 let (name, Entry { unit, number, offset, .. }) = (&reading.name, entry);
-                self.progress.suspend(|| tell!("{name}: goes on at {unit} {number}, byte {offset}"));
+                self.progress.suspend(|| tell!("{name}: continuing at {unit} {number}, byte {offset}"));
             }
         }
         self.tally.lines += 1;
         let reason = match content {
             Content::Bytes(bytes) => match self.batch.push(bytes, &self.format) {
                 Ok(()) => {
-                    reading.position = entry.end();
+                    reading.position = reading.position.max(entry.end());
+                    reading.rejected.settle(entry);
                     return match self.batch.bytes() {
                         bytes if bytes >= self.batch_bytes => self.store_batch(reading),
                         _ => Ok(()),
@@ -366,14 +412,25 @@ impl Ingest<'_> {
             },
             Content::TooLong { bytes } => {
                 let unit = entry.unit;
-                format!("the {unit} has {bytes} bytes, more than the {LINE_BYTES_MAX} it may have")
+                format!("the {unit} has {bytes} bytes; at most {LINE_BYTES_MAX} are allowed")
             }
         };
         self.reject(reading, entry, &reason)?;
         // What has no end yet may get one, and is read again then.
-        if has_end {
-            reading.position = entry.end();
+        if !has_end && entry.offset >= reading.start {
+            return Ok(());
         }
+        if reading.origin.is_none() || self.rejects.keeps() {
+            reading.rejected.settle(entry);
+        } else if !reading.rejected.remember(entry) {
+            let name = &reading.name;
+            return Err(Failure::Input(format!(
+                "stopped at {} {} of {name}: lines were rejected in more than {RANGES_MAX} places, which is the most that is remembered. \
+                 Run the same command with --rejects FILE to continue and save them all there; everything before it is stored",
+                entry.unit, entry.number
+            )));
+        }
+        reading.position = reading.position.max(entry.end());
         Ok(())
     }
 
@@ -387,7 +444,7 @@ impl Ingest<'_> {
             OnInvalid::Fail => {
                 let Entry { unit, number, .. } = entry;
                 Err(Failure::Input(format!(
-                    "stopped at {unit} {number} of {source}, which was rejected; what came before is stored"
+                    "stopped at {unit} {number} of {source}, which was rejected; everything before it is stored"
                 )))
             }
         }
@@ -396,19 +453,15 @@ impl Ingest<'_> {
     /// Hands the batch over to be stored, with the place that its source has come to. What was rejected before that place is
     /// on disk by then.
     fn store_batch(&mut self, reading: &mut Reading) -> Result<(), Failure> {
-        let position = reading.position;
-        let is_known =
-            !self.batch.is_empty() || reading.recorded.is_some_and(|recorded| recorded != position);
-        let place = reading.origin.as_ref().filter(|_| is_known).map(|origin| {
-            reading.recorded = Some(position);
-            Place { source: origin.clone(), position }
-        });
+        let has_moved = || reading.recorded.is_some() && reading.recorded != reading.place();
+        let place = if !self.batch.is_empty() || has_moved() { reading.place() } else { None };
         if place.is_some() {
             self.rejects.sync()?;
+            reading.recorded.clone_from(&place);
         }
         self.stored_bytes = self.stored_bytes.saturating_add(self.batch.bytes());
         self.writer.store(&mut self.batch, place)
     }
 }
 
-const GOES_ON: &str = ", and the same command goes on there";
+const GOES_ON: &str = "; run the same command to continue there";

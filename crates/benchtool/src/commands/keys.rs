@@ -101,14 +101,14 @@ fn tell(keys: &Keys, read: u64, of_all: u64, every: u64, end: End) {
     let documents = keys.documents();
     let events = if documents == 1 { "event" } else { "events" };
     let which = match (every, end) {
-        (1, End::All) if documents == of_all => "all there are".to_owned(),
-        (1, End::All) => format!("all of that time, of {of_all} in the store"),
-        (1, _) => format!("the first, of {of_all} in the store; keys that only others have are missing"),
-        _ => format!("one of {every} among {read}; keys that only others have are missing"),
+        (1, End::All) if documents == of_all => "all of them".to_owned(),
+        (1, End::All) => format!("all of that period; the store has {of_all}"),
+        (1, _) => format!("the first of {of_all} in the store; keys that only other events have are missing"),
+        _ => format!("one in {every} of {read}; keys that only other events have are missing"),
     };
-    tell!("looked at {documents} {events}: {which}");
+    tell!("read {documents} {events}: {which}");
     if keys.left_out() > 0 {
-        tell!("not shown: {} values under too many or too long keys", keys.left_out());
+        tell!("not shown: {} values, because there are too many keys or they are too long", keys.left_out());
     }
 }
 

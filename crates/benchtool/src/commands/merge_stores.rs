@@ -4,6 +4,7 @@ use tamias::{Options, Store};
 
 use crate::cli::MergeStoresArgs;
 use crate::failure::Failure;
+use crate::units::counted;
 use crate::{output, progress};
 
 pub(crate) fn run(args: &MergeStoresArgs) -> Result<(), Failure> {
@@ -21,6 +22,6 @@ pub(crate) fn run(args: &MergeStoresArgs) -> Result<(), Failure> {
         bar.tick();
     });
     bar.finish_and_clear();
-    let line = format!("merged: {} events of {} stores", merged?, stores.len());
+    let line = format!("merged: {} of {}", counted(merged?, "event"), counted(stores.len() as u64, "store"));
     output::write_line(&mut output::stdout(), &line)
 }

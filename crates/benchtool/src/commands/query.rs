@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Instant;
 
+use clap::ValueEnum;
 use comfy_table::{ContentArrangement, Table, presets};
 use jiff::Timestamp;
 use tamias::{
@@ -20,7 +21,7 @@ use crate::pager::Out;
 use crate::screen::Screen;
 use crate::signals::{self, Cancels};
 use crate::tell::{self, tell};
-use crate::units::printable_line;
+use crate::units::{counted, printable_line};
 
 pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     let text = match args.query.as_str() {
@@ -79,7 +80,7 @@ fn asked(text: &str, args: &QueryArgs, screen: &Screen) -> Result<(Statement, Wh
     match statement.page(after.as_deref(), limit) {
         Some(page) => Ok((page, Which::Page)),
         None => Err(Failure::Usage(
-            "--limit is for queries without a `limit`, whose rows are those of events in the order of time"
+            "--limit needs a query without a `limit` that gives one row per event in order of time"
                 .to_owned(),
         )),
     }
@@ -117,7 +118,8 @@ pub(crate) fn show(
     drop(cancels);
     if let (true, Which::Reversed(most)) = (written.has_more, which) {
         tell!(
-            "these are the latest {most} rows, there are more; a condition, a limit or --since asks for others"
+            "showing only the latest {}; add a condition, a limit or --since to see others",
+            counted(most, "row")
         );
     }
     Ok(written)
@@ -132,13 +134,13 @@ pub(crate) fn write_file(
     zone: &Zone,
     path: &Path,
 ) -> Result<Written, Failure> {
-    let format = showing.format.unwrap_or(Format::Ndjson);
+    let format = showing.format.or_else(|| format_of(path)).unwrap_or(Format::Ndjson);
     let shown = Shown::new(query, zone, showing.ticks);
     let mut file = OutputFile::create(path)?;
     let written = match file_format(format)? {
         None => Look { format, shown: &shown, screen: Screen::FILE }.write_rows(rows, which, &mut file)?,
         Some(_) if which == Which::Page => {
-            return Err(Failure::Usage("parquet and arrow files take no --limit".to_owned()));
+            return Err(Failure::Usage("--limit cannot be used with parquet and arrow files".to_owned()));
         }
         Some(write) => {
             let rows = write(rows, &query.instant_columns(), &mut file)?;
@@ -147,6 +149,15 @@ pub(crate) fn write_file(
     };
     file.finish()?;
     Ok(written)
+}
+
+/// The format that the extension of a file names.
+fn format_of(path: &Path) -> Option<Format> {
+    match path.extension()?.to_str()? {
+        "md" => Some(Format::Markdown),
+        "jsonl" => Some(Format::Ndjson),
+        extension => Format::from_str(extension, true).ok(),
+    }
 }
 
 /// Writes the rows of a query as columns that have types.

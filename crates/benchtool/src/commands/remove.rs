@@ -9,6 +9,7 @@ use crate::cli::RemoveArgs;
 use crate::commands::{asked, existing};
 use crate::failure::Failure;
 use crate::tell::tell;
+use crate::units::counted;
 use crate::{instants, output};
 
 pub(crate) fn run(args: &RemoveArgs) -> Result<(), Failure> {
@@ -32,10 +33,11 @@ pub(crate) fn run(args: &RemoveArgs) -> Result<(), Failure> {
     let what = if args.dry_run { "would be removed" } else { "removed" };
     let range = removed.time_range.map_or(String::new(), |(first, last)| format!(", from {first} to {last}"));
     let line = format!(
-        "{what}: {} files of {} bytes, {} events{range}; {left} events stay",
-        removed.files.len(),
+        "{what}: {} of {} bytes, {}{range}; {} left",
+        counted(removed.files.len() as u64, "file"),
         removed.file_bytes,
-        removed.events,
+        counted(removed.events, "event"),
+        counted(left, "event")
     );
     output::write_line(&mut output::stdout(), &line)
 }

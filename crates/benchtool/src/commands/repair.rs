@@ -71,13 +71,12 @@ fn tell_files(repair: &Repair, is_planned: bool, out: &mut impl Write) -> Result
             Rebuilt::Damaged => "was damaged",
             Rebuilt::Stale => "was not the newest one there was",
         };
-        let line = format!("the list of the store's files {why}: it is made anew from the files");
+        let line = format!("the list of the store's files {why}: a new one is made from the files");
         output::write_line(out, &line)?;
     }
     for name in &repair.lost_sources {
         let source = if name.is_empty() { "any other source" } else { name };
-        let line =
-            format!("it is lost how much of {source} is stored: `ingest` asks for --resume or --again");
+        let line = format!("unknown how much of {source} is stored: `ingest` needs --resume or --again");
         output::write_line(out, &line)?;
     }
     Ok(())

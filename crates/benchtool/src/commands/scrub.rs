@@ -5,6 +5,7 @@ use tamias::{Options, ReadMode, Store};
 use crate::cli::ScrubArgs;
 use crate::commands::verify::lost;
 use crate::failure::Failure;
+use crate::units::counted;
 use crate::{output, signals};
 
 pub(crate) fn run(args: &ScrubArgs) -> Result<(), Failure> {
@@ -20,11 +21,11 @@ pub(crate) fn run(args: &ScrubArgs) -> Result<(), Failure> {
             0 => String::new(),
             parts => format!("; {parts} damaged parts so far"),
         };
-        return Err(Failure::Interrupted(format!("scrub: interrupted{found}; the next run goes on there")));
+        return Err(Failure::Interrupted(format!("scrub: interrupted{found}; the next run continues there")));
     }
     output::write_line(
         &mut out,
-        &format!("scrubbed: {} bytes of files in this round, {} damaged parts", scrub.bytes, scrub.damaged),
+        &format!("scrubbed: {} bytes in this round, {}", scrub.bytes, counted(scrub.damaged, "damaged part")),
     )?;
     match (damage.is_empty(), scrub.damaged) {
         (true, 0) => Ok(()),

@@ -6,6 +6,7 @@ use crate::cli::SealArgs;
 use crate::commands::{asked, existing};
 use crate::failure::Failure;
 use crate::output;
+use crate::units::counted;
 
 pub(crate) fn run(args: &SealArgs) -> Result<(), Failure> {
     if asked(&args.store, Request::Seal)?.is_none() {
@@ -13,5 +14,8 @@ pub(crate) fn run(args: &SealArgs) -> Result<(), Failure> {
     }
     let info = Store::open_read_only(&args.store)?.info()?;
     let files = info.segments.iter().filter(|segment| segment.file.is_some()).count();
-    output::write_line(&mut output::stdout(), &format!("sealed: {} events, {files} files", info.events))
+    output::write_line(
+        &mut output::stdout(),
+        &format!("sealed: {}, {}", counted(info.events, "event"), counted(files as u64, "file")),
+    )
 }

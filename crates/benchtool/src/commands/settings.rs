@@ -29,7 +29,7 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
         let now = Store::open_read_only(&args.store)?.housekeeping()?.history;
         let removed = removed(&now).saturating_sub(removed(&history));
         if removed > 0 {
-            tell!("removed {removed} events that were outside of the bounds; `info --history` tells which");
+            tell!("removed {removed} events beyond these limits; see `info --history`");
         }
     }
     output::write_line(&mut output::stdout(), &text(&settings))
@@ -44,12 +44,26 @@ fn removed(history: &[HistoryEntry]) -> u64 {
 pub(crate) fn text(settings: &Settings) -> String {
     let Settings { max_age, max_bytes, when_full } = *settings;
     let max_age = max_age.map_or("none".to_owned(), age);
-    let max_bytes = max_bytes.map_or("none".to_owned(), |bytes| format!("{bytes}B"));
+    let max_bytes = max_bytes.map_or("none".to_owned(), size);
     let when_full = match when_full {
         WhenFull::Fail => "fail",
         WhenFull::RemoveOldest => "remove-oldest",
     };
     format!("max-age: {max_age}, max-bytes: {max_bytes}, when-full: {when_full}")
+}
+
+/// `20GB`, `512MiB`, `1234B`: the largest unit that needs no fraction.
+fn size(bytes: u64) -> String {
+    let units = [
+        ("TB", 1e12 as u64),
+        ("TiB", 1 << 40),
+        ("GB", 1e9 as u64),
+        ("GiB", 1 << 30),
+        ("MB", 1_000_000),
+        ("MiB", 1 << 20),
+    ];
+    let unit = units.iter().find(|(_, unit)| bytes > 0 && bytes.is_multiple_of(*unit));
+    unit.map_or(format!("{bytes}B"), |(name, unit)| format!("{}{name}", bytes / unit))
 }
 
 /// `90d`, `1d12h`, `30s250ms`.
@@ -69,6 +83,14 @@ fn age(age: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_shown_as_they_are_written() {
+        for text in ["20GB", "1500MB", "512MiB", "3GiB", "1TB", "2500B", "1B"] {
+            assert_eq!(size(crate::budget::bytes(text).unwrap() as u64), text);
+        }
+        assert_eq!(size(0), "0B");
+    }
 
     #[test]
     fn ages_are_shown_as_they_are_written() {

@@ -60,16 +60,16 @@ const PROMPT: &str = "tamias> ";
 const CONTINUATION: &str = "     …> ";
 
 const HELP: &str = "\
-Enter runs a query that is complete. Others go on at …>; a semicolon or an empty line ends them.
-Tab completes words and keys, Ctrl-C cancels a running query or leaves an unfinished one.
-  .schema          the keys that events have, with the kinds of their values (.keys as well)
-  .mode FORMAT     how rows are written: table, log, vertical, chart, ndjson, json, csv, raw, markdown,
-                   or auto (.format as well)
-  .once FILE       write the rows of the next query into a file
-  .timer on|off    tell how long a query took, and what it read
-  .zone ZONE       the time zone of queries and of times in the output
-  .help            this
-  .exit            leave; Ctrl-D as well";
+Enter runs a complete query. An incomplete one continues at …>; a semicolon or an empty line ends it.
+Tab completes keywords and keys. Ctrl-C cancels a running query, or abandons an incomplete one.
+  .schema          list the keys of events, with their types (also .keys)
+  .mode FORMAT     set the output format: table, log, vertical, chart, ndjson, json, csv, raw, markdown,
+                   or auto (also .format)
+  .once FILE       write the rows of the next query to a file
+  .timer on|off    show how long each query took, and how much it read
+  .zone ZONE       set the time zone of queries and of times in the output
+  .help            show this help
+  .exit            quit (also Ctrl-D)";
 
 impl Shell {
     /// Reads queries from a terminal.
@@ -87,14 +87,14 @@ impl Shell {
             // There may be none yet.
             let _ = editor.load_history(file);
         }
-        tell!("{} events. Enter runs a query; .help tells more.", self.store.info()?.events);
+        tell!("{} events. Enter runs a query; .help lists the commands.", self.store.info()?.events);
         let mut text = String::new();
         loop {
             let prompt = if text.is_empty() { PROMPT } else { CONTINUATION };
             let line = match editor.readline(prompt) {
                 Ok(line) => line,
                 Err(ReadlineError::Interrupted) if text.is_empty() => {
-                    tell!("(Ctrl-D leaves)");
+                    tell!("(press Ctrl-D to quit)");
                     continue;
                 }
                 Err(ReadlineError::Interrupted) => {
@@ -170,7 +170,7 @@ impl Shell {
             }
             ".zone" => self.period.time_zone = Zone::parse(argument).map_err(Failure::Usage)?,
             _ if command.starts_with('.') => {
-                return Err(Failure::Usage(format!("there is no {command}; .help tells what there is")));
+                return Err(Failure::Usage(format!("there is no {command}; .help lists the commands")));
             }
             _ => self.query(text)?,
         }

@@ -49,7 +49,7 @@ struct Totals {
 pub(crate) fn run(args: &ShredArgs) -> Result<(), Failure> {
     let documents = read(args)?;
     if documents.ends.is_empty() {
-        return Err(Failure::Input(format!("{} holds no event", args.file.display())));
+        return Err(Failure::Input(format!("{} contains no event", args.file.display())));
     }
     let starts = std::iter::once(0).chain(documents.ends.iter().copied());
     let events: Vec<Event<'_>> = starts

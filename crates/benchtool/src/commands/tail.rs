@@ -7,6 +7,7 @@ use tamias::{Cell, Parameters, Query, RunOptions, Snapshot, Statement, Store};
 use crate::cli::{Format, TailArgs};
 use crate::commands::query;
 use crate::failure::Failure;
+use crate::following::Following;
 use crate::instants::Shown;
 use crate::output::{Look, RowWriter, Which};
 use crate::pager::Out;
@@ -49,7 +50,7 @@ fn format(args: &TailArgs) -> Result<Format, Failure> {
     match format {
         Format::Log | Format::Ndjson | Format::Raw | Format::Vertical => Ok(format),
         _ if !args.follow => Ok(format),
-        _ => Err(Failure::Usage("--follow takes the formats log, ndjson, raw and vertical".to_owned())),
+        _ => Err(Failure::Usage("--follow needs the format log, ndjson, raw or vertical".to_owned())),
     }
 }
 
@@ -72,7 +73,7 @@ fn follow(
     parameters: &Parameters,
     writer: &mut dyn RowWriter,
 ) -> Result<(), Failure> {
-    let mut seen = newest(first, None)?;
+    let mut following = Following::behind(first, &options())?;
     loop {
         for _ in 0..PERIOD.as_millis() / PATIENCE.as_millis() {
             if signals::requested() {
@@ -81,29 +82,16 @@ fn follow(
             std::thread::sleep(PATIENCE);
         }
         let snapshot = store.snapshot()?;
-        let Some(newest) = newest(&snapshot, seen)? else { continue };
-        let text = format!("select * from stream where {}{condition}", beyond(seen));
+        let new = following.condition();
+        if !following.advance(&snapshot, &options())? {
+            continue;
+        }
+        let text = format!("select * from stream where {new} and {condition}");
         let query = Statement::parse(&text)?.bind(parameters)?;
         let mut rows = snapshot.run(&query, options());
         while let Some(row) = rows.next_row()? {
             writer.row(&row.cells().collect::<Vec<Cell<'_>>>())?;
         }
         writer.end()?;
-        seen = Some(newest);
     }
-}
-
-/// The greatest arrival number beyond another; none if there is none.
-fn newest(snapshot: &Snapshot, seen: Option<u64>) -> Result<Option<u64>, Failure> {
-    let text = format!("select max(@Arrived) from stream where {}true", beyond(seen));
-    let query = Statement::parse(&text)?.bind(&Parameters::new())?;
-    let mut rows = snapshot.run(&query, options());
-    let row = rows.next_row()?;
-    let number = row.and_then(|row| row.get(0)?.json());
-    Ok(number.and_then(|number| std::str::from_utf8(number).ok()?.parse().ok()))
-}
-
-/// The condition that an event has arrived later.
-fn beyond(seen: Option<u64>) -> String {
-    seen.map_or(String::new(), |seen| format!("@Arrived > {seen} and "))
 }

@@ -5,6 +5,7 @@ use tamias::{Contradiction, Damage, Options, ReadMode, Store, Unnamed, UnnamedKi
 use crate::cli::VerifyArgs;
 use crate::failure::Failure;
 use crate::output;
+use crate::units::counted;
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     // Where a file is damaged, a map of it may end the process.
@@ -20,7 +21,11 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     if damage.is_empty() && contradictions.is_empty() && missed == 0 {
         let sealed = info.segments.iter().filter(|segment| segment.file.is_some()).count();
         let deep = if args.deep { ", documents and statistics checked" } else { "" };
-        let line = format!("sound: {} events in {sealed} segments{deep}", info.events);
+        let line = format!(
+            "sound: {} in {}{deep}",
+            counted(info.events, "event"),
+            counted(sealed as u64, "segment")
+        );
         return output::write_line(&mut out, &line);
     }
     let lines = damage.iter().map(Damage::to_string);
@@ -29,8 +34,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let mut failures = Vec::new();
     match missed {
         0 => {}
-        1 => failures.push(format!("1 file {MISSED}")),
-        files => failures.push(format!("{files} files {MISSED}")),
+        1 => failures.push(format!("1 file holds {MISSED}")),
+        files => failures.push(format!("{files} files hold {MISSED}")),
     }
     if !damage.is_empty() {
         failures.push(lost(&damage));
@@ -43,7 +48,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     Err(Failure::Damage(failures.join("; ")))
 }
 
-const MISSED: &str = "with events of the store not named by the list of its files, of which a newer one was lost; `repair` takes in what is missing";
+const MISSED: &str = "events that the store's list of files does not name, because a newer list was lost; `repair` adds what is missing";
 
 /// A file in the folder that is none of the store's now.
 fn unnamed_line(file: &Unnamed) -> String {
@@ -53,14 +58,14 @@ fn unnamed_line(file: &Unnamed) -> String {
         UnnamedKind::Unfinished => "was being written when its process ended, or is being written now",
         UnnamedKind::Foreign => "belongs to another store",
         UnnamedKind::Unreadable => "does not begin like a file of a store",
-        UnnamedKind::Irregular => "is no regular file, and is never opened",
-        _ => "is none of the store's files",
+        UnnamedKind::Irregular => "is not a regular file and is never opened",
+        _ => "is not one of the store's files",
     };
     format!("not named: {} ({} bytes) {what}", file.file.display(), file.bytes)
 }
 
 const CONTRADICTORY: &str =
-    "written wrongly: queries may answer wrongly there; `query --plain` asks the documents alone";
+    "written wrongly: queries may answer wrongly there; `query --plain` reads only the documents";
 
 /// How much is lost, in a sentence.
 pub(super) fn lost(damage: &[Damage]) -> String {
@@ -69,7 +74,7 @@ pub(super) fn lost(damage: &[Damage]) -> String {
         parts => format!("{parts} parts of the store are damaged"),
     };
     format!(
-        "{parts}: {} lost; `query --on-damage skip` answers from the rest, `repair` takes out what is damaged",
+        "{parts}: {} lost; `query --on-damage skip` answers from the rest, `repair` removes what is damaged",
         events_lost(damage)
     )
 }

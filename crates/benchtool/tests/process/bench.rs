@@ -94,7 +94,7 @@ fn a_malformed_case_file_is_told_before_anything_runs() {
     };
     check(b"select a from stream\n\n-- x\nselect from\n", 3, "error: cases, line 4, column ");
     check(b"select a from stream\nselect \xff from stream\n", 4, "error: cases, line 2: not UTF-8");
-    check(b"-- nothing to do\n", 4, "error: cases holds no query");
+    check(b"-- nothing to do\n", 4, "error: cases contains no query");
     fs::remove_file(folder.path().join("cases")).unwrap();
     let run = tool(folder.path(), &["bench", "--cases", "cases", "--percentile", "90", "s"]).with(5);
     assert!(run.err.contains("cases"), "{}", run.err);

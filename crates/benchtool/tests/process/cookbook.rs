@@ -9,9 +9,9 @@ use crate::tool::{folder, tool};
 
 /// A command with the output that the page shows.
 #[derive(Debug)]
-struct Step {
-    command: String,
-    output: String,
+pub(crate) struct Step {
+    pub(crate) command: String,
+    pub(crate) output: String,
 }
 
 fn page() -> PathBuf {
@@ -19,7 +19,7 @@ fn page() -> PathBuf {
 }
 
 /// The text of the page, cut into what is no command, and the commands.
-fn parts(text: &str) -> Vec<Result<Step, String>> {
+pub(crate) fn parts(text: &str) -> Vec<Result<Step, String>> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once("```console\n$ ") {

@@ -74,7 +74,7 @@ fn a_query_can_go_past_damage_and_says_what_is_missing() {
 fn verify_lists_what_is_damaged_and_nothing_else() {
     let folder = folder();
     tool(folder.path(), &["demo", "--events", "2000", "--keep", "sound"]).well();
-    assert_eq!(tool(folder.path(), &["verify", "sound"]).well().out, "sound: 2000 events in 1 segments\n");
+    assert_eq!(tool(folder.path(), &["verify", "sound"]).well().out, "sound: 2000 events in 1 segment\n");
     let file = damaged_store(folder.path());
     let run = tool(folder.path(), &["verify", "s"]).with(6);
     assert_eq!(run.out.lines().count(), 1);
@@ -127,7 +127,7 @@ fn repair_takes_out_what_is_damaged_and_keeps_its_bytes() {
     assert_eq!((lost + stay, figure(lines[1], " events kept")), (5000, stay));
 
     let sound = tool(folder.path(), &["verify", "s"]).well().out;
-    assert_eq!(sound, format!("sound: {stay} events in 1 segments\n"));
+    assert_eq!(sound, format!("sound: {stay} events in 1 segment\n"));
     assert_eq!(count(folder.path(), "s"), stay);
     let again = tool(folder.path(), &["repair", "s"]).well().out;
     assert_eq!(again, format!("sound: {stay} events, nothing to repair\n"));
@@ -178,7 +178,7 @@ fn verify_deep_finds_what_was_written_wrongly() {
     lying.append(&[tamias_store::Event { instant: 0, bytes: b"{\"a\":1}" }]).unwrap();
     lying.seal().unwrap();
     drop(lying);
-    assert_eq!(tool(folder.path(), &["verify", "s"]).well().out, "sound: 1 events in 1 segments\n");
+    assert_eq!(tool(folder.path(), &["verify", "s"]).well().out, "sound: 1 event in 1 segment\n");
     let run = tool(folder.path(), &["verify", "s", "--deep"]).with(6);
     let said = "block of 1 event from 0001-01-01T00:00:00Z to 0001-01-01T00:00:00Z: its statistics are false: \
         events: 0 in the statistics, 1 in the documents\n";
@@ -190,7 +190,7 @@ fn verify_deep_finds_what_was_written_wrongly() {
 fn verify_deep_finds_nothing_where_nothing_is_wrong() {
     let folder = folder();
     tool(folder.path(), &["demo", "--events", "5000", "--keep", "s", "--segments", "text"]).well();
-    let sound = "sound: 5000 events in 1 segments, documents and statistics checked\n";
+    let sound = "sound: 5000 events in 1 segment, documents and statistics checked\n";
     assert_eq!(tool(folder.path(), &["verify", "s", "--deep"]).well().out, sound);
     // What is damaged is told as damage, and nothing else of it.
     let file = largest_file(&folder.path().join("s"));

@@ -24,5 +24,5 @@ fn an_event_that_is_none_is_told_once() {
     let folder = folder();
     let run = tool_with_input(folder.path(), &["eval", "--event", "[1]"], b"1\n2\n").with(4);
     assert_eq!(run.out, "");
-    assert!(run.err.starts_with("error: the event is no JSON object: "), "{}", run.err);
+    assert!(run.err.starts_with("error: the event is not a JSON object: "), "{}", run.err);
 }

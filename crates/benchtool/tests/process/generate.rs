@@ -85,7 +85,7 @@ fn the_program_has_two_names_and_its_help_speaks_of_its_own() {
         let help = tamias(arguments).well().out;
         assert!(help.contains("tamias ") && !help.contains("benchtool"), "{help}");
     }
-    assert!(tamias(&["tail", "nowhere"]).with(5).err.contains("`tamias ingest nowhere FILE` makes one"));
+    assert!(tamias(&["tail", "nowhere"]).with(5).err.contains("`tamias ingest nowhere FILE` creates one"));
     assert!(tool(folder.path(), &["--version"]).well().out.starts_with("benchtool "));
     let shown = tool(folder.path(), &["query", "--help"]).well().out;
     assert!(shown.contains("benchtool query logs"), "{shown}");

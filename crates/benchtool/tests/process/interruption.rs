@@ -45,7 +45,7 @@ fn ctrl_c_stores_what_was_read_and_says_so() {
     assert_eq!(run.0, Some(130));
     assert_eq!(figures(&run.1).0, 2000);
     assert!(
-        run.2.contains("interrupted in standard input before line 2001; what came before is stored\n"),
+        run.2.contains("interrupted in standard input before line 2001; everything before it is stored\n"),
         "{}",
         run.2
     );

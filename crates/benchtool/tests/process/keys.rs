@@ -27,13 +27,13 @@ fn keys_are_told_with_kinds_and_examples() {
         "\"@Properties['odd key']\"",
     ];
     assert_eq!(keys, expected);
-    assert_eq!(run.err, "looked at 3 events: all there are\n");
+    assert_eq!(run.err, "read 3 events: all of them\n");
 
     let run = tool(folder.path(), &["keys", "s", "--depth", "1", "--limit", "1"]).well();
     assert_eq!(run.out.lines().count(), 3);
-    assert!(run.err.starts_with("looked at 1 event: the first, of 3 in the store;"), "{}", run.err);
+    assert!(run.err.starts_with("read 1 event: the first of 3 in the store;"), "{}", run.err);
     let run = tool(folder.path(), &["keys", "s", "--every", "2", "--from", "2024-05-29T10:56:02Z"]).well();
-    assert!(run.err.starts_with("looked at 1 event: one of 2 among 2;"), "{}", run.err);
+    assert!(run.err.starts_with("read 1 event: one in 2 of 2;"), "{}", run.err);
     let table = tool(folder.path(), &["keys", "s", "--format", "table"]).well().out;
     assert!(table.contains("string 1, number 2") && table.contains("33%"), "{table}");
     assert!(!table.contains('\u{1b}'), "{table}");

@@ -2,8 +2,11 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use serde_json::Value;
+use tamias::{Batch, EventFormat, Store};
 
 use crate::tool::{command, events, folder, objects, tool, tool_with_input};
 
@@ -90,6 +93,70 @@ fn what_another_process_stores_follows() {
     child.wait().unwrap();
 }
 
+/// Large batches take their arrival numbers before those that are shown earlier.
+#[test]
+fn single_events_and_large_batches_of_one_writer_follow_exactly_once() {
+    let folder = folder();
+    let store = Store::open(folder.path().join("s")).unwrap();
+    let push = |batch: &mut Batch, event: &str| batch.push(event.as_bytes(), &EventFormat::clef()).unwrap();
+    let event = |kind: &str, n: u32| format!("{{\"@t\":\"2024-05-29T10:56:01Z\",\"{kind}\":{n}}}");
+    let mut first = Batch::new();
+    push(&mut first, &event("Single", 0));
+    store.append_batch(&mut first).unwrap();
+    let mut child = command(folder.path(), &["tail", "s", "-f", "Has(Single) or Has(Large)"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(data(&lines.next().unwrap())[0]["Single"], 0);
+
+    const LARGE: u32 = 8;
+    const EACH: u32 = 100;
+    let is_done = AtomicBool::new(false);
+    let singles = std::thread::scope(|scope| {
+        let (store, is_done) = (&store, &is_done);
+        let singles = scope.spawn(move || {
+            let (mut n, mut batch) = (0, Batch::new());
+            while !is_done.load(Relaxed) {
+                n += 1;
+                push(&mut batch, &event("Single", n));
+                store.append_batch(&mut batch).unwrap();
+            }
+            n
+        });
+        let padding = format!("{{\"@t\":\"2024-05-29T10:56:00Z\",\"Padding\":\"{}\"}}", "x".repeat(1 << 20));
+        for large in 0..LARGE {
+            let mut batch = Batch::new();
+            (0..33).for_each(|_| push(&mut batch, &padding));
+            (0..EACH).for_each(|n| push(&mut batch, &event("Large", large * EACH + n)));
+            store.append_batch(&mut batch).unwrap();
+            if large % 3 == 2 {
+                store.seal().unwrap();
+                store.compact().unwrap();
+            }
+        }
+        is_done.store(true, Relaxed);
+        singles.join().unwrap()
+    });
+    push(&mut first, &event("Single", singles + 1));
+    store.append_batch(&mut first).unwrap();
+
+    let mut found: Vec<(bool, u64)> = Vec::new();
+    let last = (false, u64::from(singles) + 1);
+    while found.last() != Some(&last) {
+        let event = data(&lines.next().unwrap()).remove(0);
+        let is_large = event["Single"].is_null();
+        found.push((is_large, event[if is_large { "Large" } else { "Single" }].as_u64().unwrap()));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // In the order of time a large batch may come behind the last single event of its snapshot.
+    found.sort_unstable();
+    let singles = (1..=last.1).map(|n| (false, n));
+    let all: Vec<(bool, u64)> = singles.chain((0..u64::from(LARGE * EACH)).map(|n| (true, n))).collect();
+    assert!(found == all, "{} events, of {}", found.len(), all.len());
+}
+
 #[test]
 fn an_event_is_shown_alone_and_among_others() {
     let folder = folder();
@@ -136,7 +203,7 @@ fn page_after_page_gives_all_rows() {
         ["select count(*) from stream", "select a from stream limit 3", "select a from stream order by a"]
     {
         let run = tool(folder.path(), &["query", "s", other, "--limit", "5"]).with(2);
-        assert!(run.err.contains("--limit is for queries without a `limit`"), "{}", run.err);
+        assert!(run.err.contains("--limit needs a query without a `limit`"), "{}", run.err);
     }
     tool(folder.path(), &["query", "s", "select a from stream", "--after", "12", "--limit", "5"]).with(2);
 }

@@ -21,10 +21,15 @@ mod output_file;
 mod period;
 mod query;
 mod real;
+mod rejected;
 mod resume;
 #[cfg(unix)]
 mod screens;
 mod shell;
 mod shred;
+#[cfg(unix)]
+mod terminal;
 mod tool;
+#[cfg(unix)]
+mod tour;
 mod upkeep;

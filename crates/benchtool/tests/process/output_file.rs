@@ -22,6 +22,17 @@ fn a_file_takes_its_place_when_it_is_whole() {
     assert_eq!(fs::read_to_string(path.join("rows")).unwrap(), "{\"N\":1}\n{\"N\":-9}\n{}\n");
     query("select N from stream", &["--format", "csv"]).well();
     assert_eq!(fs::read_to_string(path.join("rows")).unwrap(), "N\n1\n-9\n\n");
+    // The extension names the format, unless it is given.
+    for (name, more, text) in [
+        ("N.csv", &[][..], "N\n1\n-9\n\n"),
+        ("N.jsonl", &[], "{\"N\":1}\n{\"N\":-9}\n{}\n"),
+        ("N.csv", &["--format", "raw"], "1\n-9\n\n"),
+    ] {
+        let arguments = [&["query", "s", "select N from stream", "--output", name], more].concat();
+        tool(path, &arguments).well();
+        assert_eq!(fs::read_to_string(path.join(name)).unwrap(), text, "{name}");
+        fs::remove_file(path.join(name)).unwrap();
+    }
     // What fails leaves the file before as it was, and nothing beside it.
     query("select count(distinct(S)) from stream", &["--memory", "1B"]).with(3);
     query("select N from", &[]).with(3);

@@ -77,8 +77,8 @@ fn what_is_no_time_is_a_mistake_of_usage() {
         tool(folder.path(), &[&["query", "s", "select @Id from stream"][..], options].concat()).with(2).err
     };
     assert!(query(&["--from", "eternity"]).contains("'eternity' is not a time: write 2024-05-29"));
-    assert!(query(&["--since", "15"]).contains("'15' is no duration: write 15m"));
-    assert!(query(&["--time-zone", "Atlantis"]).contains("'Atlantis' is no time zone"));
+    assert!(query(&["--since", "15"]).contains("'15' is not a duration: write 15m"));
+    assert!(query(&["--time-zone", "Atlantis"]).contains("'Atlantis' is not a time zone"));
     query(&["--since", "15m", "--from", "2024-05-29"]);
 }
 

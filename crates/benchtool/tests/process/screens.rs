@@ -140,7 +140,7 @@ fn a_query_that_says_no_limit_shows_the_latest_rows_and_says_so() {
     };
     let all = query("select N from stream");
     assert!(all.starts_with("N\n500\n501\n"), "{all}");
-    assert!(all.contains("\n1499\nthese are the latest 1000 rows, there are more;"), "{all}");
+    assert!(all.contains("\n1499\nshowing only the latest 1000 rows;"), "{all}");
     assert_eq!(query("select N from stream where true").lines().count(), 1501);
     assert_eq!(query("select N from stream limit 1400").lines().count(), 1401);
     assert_eq!(query("select count(*) as n from stream"), "n\n1500\n");

@@ -81,7 +81,7 @@ mod terminal {
         session.exp_string("0 rows in ").unwrap();
         session.exp_string("tamias> ").unwrap();
         session.send_control(CTRL_C).unwrap();
-        session.exp_string("(Ctrl-D leaves)").unwrap();
+        session.exp_string("(press Ctrl-D to quit)").unwrap();
         session.send_line(".exit").unwrap();
         session.exp_eof().unwrap();
         let kept = folder.path().join(".local/state/tamias");
@@ -142,7 +142,7 @@ mod terminal {
         session.exp_string("  54000 ").unwrap();
         session.send_line(".schema").unwrap();
         session.exp_string("RequestPath").unwrap();
-        session.exp_string("looked at 50 events").unwrap();
+        session.exp_string("read 50 events").unwrap();
         session.send_line(".timer maybe").unwrap();
         session.exp_string("write .timer on, or .timer off").unwrap();
         session.send_line(".exit").unwrap();

@@ -1,7 +1,7 @@
 //! `any(x)` and `all(x)`: whether some value is true, and whether every one is. Missing values count for neither.
 
-use super::state::{Accumulators, Aggregate, Known, grow};
-use crate::chunk::Order;
+use super::state::{Accumulators, Aggregate, Groups, Known, grow};
+use crate::chunk::{Chunk, Column, Order};
 use crate::expr::Certain;
 use crate::value::{Kind, Value};
 
@@ -47,6 +47,22 @@ pub(crate) struct Flags<const WANTED: bool> {
 impl<const WANTED: bool> Accumulators for Flags<WANTED> {
     fn grow(&mut self, groups: usize) -> usize {
         grow(&mut self.met, groups)
+    }
+
+    fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
+        let Column::Entries(entries) = column else {
+            super::state::each(groups, column, chunk, |group, value, order| {
+                self.add(group, value, order, 1);
+            });
+            return 0;
+        };
+        let meets = entries.by_row(|json| !json.is_empty() && (json == b"true") == WANTED);
+        for (row, _) in meets.enumerate().filter(|(_, meets)| *meets) {
+            if let Some(met) = self.met.get_mut(groups.of(row) as usize) {
+                *met = true;
+            }
+        }
+        0
     }
 
     fn add(&mut self, group: u32, value: Value<'_>, _: Order, _: u64) -> usize {

@@ -1,8 +1,8 @@
 //! `min(x)` and `max(x)`: the least and the greatest number, in the spelling of the first event that has it; where there is no number,
 //! the least and the greatest of the strings and Booleans, in the order of rows.
 
-use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow};
-use crate::chunk::{Chunk, Column, FewDigits, Order};
+use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow, rows_of};
+use crate::chunk::{Chunk, Column, Entries, FewDigits, Mantissas, Order, is_few, value_of};
 use crate::expr::Certain;
 use crate::value::{self, Kind, Number, Value, compare_few};
 use std::cmp::Ordering;
@@ -43,14 +43,19 @@ impl<const LEAST: bool> Aggregate for Extreme<LEAST> {
     }
 
     fn state(self) -> Extremes<LEAST> {
-        Extremes { best: Vec::new(), scratch: Vec::new() }
+        Extremes { best: Vec::new(), scratch: Vec::new(), places: Vec::new() }
     }
 }
 
 pub(crate) struct Extremes<const LEAST: bool> {
     best: Vec<Option<Best>>,
     scratch: Vec<FewDigits>,
+    /// For each group the best mantissa of a column, and one more than its place there: zeros between columns.
+    places: Vec<(i64, u32)>,
 }
+
+/// Of so many groups each has a place of its own while a column is looked at.
+const PLACES_MAX: usize = 4096;
 
 /// The best value so far, and the first event that has it.
 struct Best {
@@ -125,6 +130,50 @@ impl<const LEAST: bool> Extremes<LEAST> {
         grown
     }
 
+    /// Takes in numbers of one scale, of rows in the order of time: of each group the first of the best.
+    fn take_column(&mut self, groups: Groups<'_>, numbers: &Mantissas, chunk: &Chunk<'_>) -> usize {
+        let mut places = std::mem::take(&mut self.places);
+        places.resize(self.best.len(), (0, 0));
+        for (place, (row, value)) in (1..).zip(rows_of(numbers).zip(&numbers.values)) {
+            if let Some((best, known)) = places.get_mut(groups.of(row) as usize)
+                && (*known == 0 || value.cmp(best) == Self::WANTED)
+            {
+                (*best, *known) = (*value, place);
+            }
+        }
+        let mut grown = 0;
+        for (group, place) in (0..).zip(&mut places) {
+            let (_, known) = std::mem::take(place);
+            let Some(place) = known.checked_sub(1) else { continue };
+            let row = numbers.rows.as_ref().map_or(Some(place), |rows| rows.get(place as usize).copied());
+            let (Some(row), Some((significand, scale))) = (row, numbers.get(place as usize)) else {
+                continue;
+            };
+            let few = FewDigits { significand, scale: scale.into(), at: row };
+            let value = match is_few(&few) {
+                true => Held::Few(few.significand, few.scale),
+                false => Held::Value(Value::Number(Number::few(few.significand, few.scale))),
+            };
+            grown += self.take(group, value, chunk.order(row as usize));
+        }
+        self.places = places;
+        grown
+    }
+
+    /// Takes in texts without escapes, of rows of one group in the order of time: the first of the best.
+    fn take_texts(&mut self, group: u32, entries: &Entries, chunk: &Chunk<'_>) -> usize {
+        let text = |code: u32| entries.dictionary.get(code).strip_prefix(b"\"")?.strip_suffix(b"\"");
+        let mut best: Option<(&[u8], usize)> = None;
+        for (row, code) in entries.codes.iter().enumerate() {
+            let Some(text) = text(*code) else { continue };
+            if best.is_none_or(|(best, _)| text.cmp(best) == Self::WANTED) {
+                best = Some((text, row));
+            }
+        }
+        let Some((_, row)) = best else { return 0 };
+        self.add(group, value_of(entries.json(row)), chunk.order(row), 1)
+    }
+
     /// Takes in numbers of few digits.
     fn take_few(&mut self, groups: Groups<'_>, numbers: &[FewDigits], chunk: &Chunk<'_>) -> usize {
         let mut grown = 0;
@@ -162,6 +211,18 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
     }
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
+        if let Column::Mantissas(numbers) = column
+            && self.best.len() <= PLACES_MAX
+            && chunk.orders().is_sorted()
+        {
+            return self.take_column(groups, numbers, chunk);
+        }
+        if let (Column::Entries(entries), Groups::One(group)) = (column, groups)
+            && chunk.orders().is_sorted()
+            && entries.has_texts_only()
+        {
+            return self.take_texts(group, entries, chunk);
+        }
         let mut grown = 0;
         let mut scratch = std::mem::take(&mut self.scratch);
         let few = few_of(groups, column, chunk, &mut scratch, |group, value, order| {

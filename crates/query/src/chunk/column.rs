@@ -110,6 +110,12 @@ impl Entries {
         self.codes.get(row).map_or(&[], |code| self.dictionary.get(*code))
     }
 
+    /// Whether all values are strings without escapes, null or undefined.
+    pub(crate) fn has_texts_only(&self) -> bool {
+        let mut entries = (0..self.dictionary.len() as u32).map(|entry| self.dictionary.get(entry));
+        self.dictionary.is_plain() && entries.all(|json| matches!(json.first(), None | Some(b'"' | b'n')))
+    }
+
     /// What is told of each entry, for each row.
     pub(crate) fn by_row<T: Copy + Default>(
         &self,

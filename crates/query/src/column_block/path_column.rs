@@ -36,6 +36,9 @@ pub(crate) struct NumberColumn {
     coded: OnceLock<Coded>,
 }
 
+/// Numbers within a range of so many are close.
+const CLOSE_MAX: usize = 1 << 14;
+
 /// So many numbers are looked at to tell whether they repeat.
 const PROBE: usize = 1024;
 
@@ -59,8 +62,8 @@ impl PathColumn {
     }
 
     /// Numbers of a block of so many rows.
-    pub(crate) fn of_numbers(numbers: Numbers, rows: usize) -> PathColumn {
-        PathColumn::Numbers(NumberColumn { numbers: Arc::new(numbers), rows, coded: OnceLock::new() })
+    pub(crate) fn of_numbers(numbers: impl Into<Arc<Numbers>>, rows: usize) -> PathColumn {
+        PathColumn::Numbers(NumberColumn { numbers: numbers.into(), rows, coded: OnceLock::new() })
     }
 
     /// What it takes in memory, in bytes; numbers with their texts.
@@ -101,13 +104,14 @@ impl NumberColumn {
 }
 
 impl Coded {
-    fn new(codes: Option<Vec<u32>>, dictionary: Arc<Dictionary>) -> Coded {
+    /// Entries of a dictionary, one a row; without codes each row has its own.
+    pub(crate) fn new(codes: Option<Vec<u32>>, dictionary: Arc<Dictionary>) -> Coded {
         Coded { codes: codes.map(Arc::from), dictionary, lengths: OnceLock::new() }
     }
 
     /// The same rows with other values: for each entry another.
-    pub(crate) fn mapped(of: &Coded, dictionary: Dictionary) -> Coded {
-        Coded { codes: of.codes.clone(), dictionary: Arc::new(dictionary), lengths: OnceLock::new() }
+    pub(crate) fn mapped(of: &Coded, dictionary: impl Into<Arc<Dictionary>>) -> Coded {
+        Coded { codes: of.codes.clone(), dictionary: dictionary.into(), lengths: OnceLock::new() }
     }
 
     /// The values of some rows.
@@ -180,6 +184,9 @@ impl Coded {
     fn of_numbers(numbers: &Numbers, rows: usize) -> Coded {
         let (mut bytes, mut ends) = (Vec::new(), vec![0u32]);
         let mut codes = vec![0u32; rows];
+        if let Some(coded) = Coded::of_close_numbers(numbers, rows) {
+            return coded;
+        }
         let mut known: Option<HashMap<(i64, u8), u32, foldhash::fast::RandomState>> =
             Some(HashMap::default());
         for place in 0..numbers.values.len() {
@@ -202,6 +209,40 @@ impl Coded {
             }
         }
         Coded::new(Some(codes), Arc::new(Dictionary::new(bytes, ends)))
+    }
+
+    /// The same of numbers that lie close together and are spelled alike: each has a place of its own.
+    fn of_close_numbers(numbers: &Numbers, rows: usize) -> Option<Coded> {
+        let (least, greatest) = (numbers.values.iter().min()?, numbers.values.iter().max()?);
+        let span = usize::try_from(greatest.checked_sub(*least)?).ok()?;
+        if numbers.spelled.is_some() || span > CLOSE_MAX.min(numbers.values.len()) {
+            return None;
+        }
+        let mut known = vec![0u32; span + 1];
+        let (mut bytes, mut ends) = (Vec::new(), vec![0u32]);
+        let mut code = |place: usize, value: i64| {
+            let Some(known) = known.get_mut((value - least) as usize) else { return 0 };
+            if *known == 0 {
+                numbers.write(place, &mut bytes);
+                *known = ends.len() as u32;
+                ends.push(bytes.len() as u32);
+            }
+            *known
+        };
+        let values = numbers.values.iter().copied().enumerate();
+        let codes = match &numbers.rows {
+            None => values.map(|(place, value)| code(place, value)).collect(),
+            Some(with_one) => {
+                let mut codes = vec![0u32; rows];
+                for ((place, value), row) in values.zip(with_one) {
+                    if let Some(of_row) = codes.get_mut(*row as usize) {
+                        *of_row = code(place, value);
+                    }
+                }
+                codes
+            }
+        };
+        Some(Coded::new(Some(codes), Arc::new(Dictionary::new(bytes, ends))))
     }
 
     fn held_bytes(&self) -> usize {

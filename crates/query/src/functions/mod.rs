@@ -12,6 +12,7 @@ use call::Body;
 pub(crate) use call::{Call, ScalarFunction};
 pub(crate) use foreign::advice;
 pub(crate) use text::any_string_has;
+pub(crate) use time::offset_of;
 
 const fn function(
     name: &'static str,

@@ -18,10 +18,16 @@ pub(super) fn date_time<'a>(call: &Call<'_, 'a>) -> Value<'a> {
 /// An offset from UTC in ticks, 0 where it is left out. A number from -24 to 24 is one of hours: no offset has so few
 /// ticks, and users of this language write `-7` for seven hours west.
 fn offset(call: &Call<'_, '_>, index: usize) -> Option<i64> {
-    if call.argument(index).is_undefined() {
-        return Some(0);
-    }
-    let given = call.decimal(index)?;
+    offset_of(call.argument(index))
+}
+
+/// The same of a value.
+pub(crate) fn offset_of(value: &Value<'_>) -> Option<i64> {
+    let given = match value {
+        Value::Undefined => return Some(0),
+        Value::Number(number) => number.decimal()?,
+        _ => return None,
+    };
     let ticks = if given.abs() <= Decimal::from(24) { given * Decimal::from(TICKS_PER_HOUR) } else { given };
     if ticks.is_integer() { i64::try_from(ticks).ok() } else { None }
 }

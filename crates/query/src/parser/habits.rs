@@ -15,7 +15,7 @@ const WORDS: [(&str, &str); 17] = [
     ("matches", "write `IsMatch(x, /…/)`, or `x = /…/` for the whole text"),
     ("contains", "write `Contains(x, 'a')`"),
     ("escape", "`like` needs none: `%%` and `__` stand for the signs themselves"),
-    ("offset", "there is no `offset`; to go on, ask with `where @Id > …` from the last row's @Id"),
+    ("offset", "there is no `offset`; to continue, use `where @Id > …` with the last row's @Id"),
     ("union", "run two queries, or join their conditions with `or`"),
     (
         "join",
@@ -35,7 +35,7 @@ impl Parser<'_> {
     pub(super) fn unexpected(&self, expected: impl Into<String>) -> Flaw {
         let message = match self.token.kind {
             TokenKind::End => "the text ends here".to_owned(),
-            _ => format!("`{}` cannot stand here", shorten(self.text())),
+            _ => format!("`{}` is not allowed here", shorten(self.text())),
         };
         let flaw = Flaw::new(self.token.span, message).expected(expected);
         if self.token.kind == TokenKind::Name
@@ -61,13 +61,13 @@ impl Parser<'_> {
             .any(|word| text.eq_ignore_ascii_case(word))
         {
             return flaw.hint(
-                "the clauses stand in the order from, where, group by, having, order by, limit, each once",
+                "the clauses must be in the order from, where, group by, having, order by, limit, each once",
             );
         }
         if text.eq_ignore_ascii_case("explain") || text.eq_ignore_ascii_case("select") {
             return flaw.hint("a text holds one query");
         }
-        let flaw = flaw.hint("columns are separated by `,`, and the name of a column stands after `as`");
+        let flaw = flaw.hint("columns are separated by `,`, and a column is named with `as`");
         flaw.suggest(
             text,
             [
@@ -112,7 +112,7 @@ impl Parser<'_> {
     pub(super) fn unexpected_in_parentheses(&self, open: Span) -> Flaw {
         let flaw = self.unexpected("an operator or `)`");
         if self.at_symbol(",") {
-            return flaw.hint("a list stands in brackets: [1, 2]");
+            return flaw.hint("a list is written in brackets: [1, 2]");
         }
         if self.token.kind == TokenKind::End {
             return Flaw::new(open, "this `(` is never closed").expected("`)`");
@@ -164,8 +164,8 @@ impl Parser<'_> {
 
 /// `/* … */` where it can be nothing else: no operand begins with `*`, and no regular expression.
 pub(super) fn foreign_comment(span: Span) -> Flaw {
-    Flaw::new(span, "`/*` begins no comment in this language")
-        .hint("a comment begins with `--` and ends with its line")
+    Flaw::new(span, "`/*` does not start a comment in this language")
+        .hint("a comment starts with `--` and ends with the line")
 }
 
 fn shorten(text: &str) -> String {

@@ -77,7 +77,7 @@ pub(super) fn plan(resolver: &mut Resolver<'_>, call: &ParsedExpr) -> Result<Opt
     };
     let aggregated = inner.unwrap_or(argument);
     if let Some(nested) = find(aggregated) {
-        return Err(Flaw::new(nested.span, "an aggregate cannot stand inside another")
+        return Err(Flaw::new(nested.span, "an aggregate cannot be used inside another")
             .hint("only `count(distinct(x))` combines two"));
     }
     let function = match inner {

@@ -31,11 +31,8 @@ impl Resolver<'_> {
             });
         }
         if let Node::Regex(_) = right.node {
-            return Err(Flaw::new(
-                right.span,
-                format!("a regular expression cannot stand behind `{}`", op.sign()),
-            )
-            .hint("write `x = /…/` for the whole text, `IsMatch(x, /…/)` for a part of it"));
+            return Err(Flaw::new(right.span, format!("a regular expression cannot follow `{}`", op.sign()))
+                .hint("write `x = /…/` for the whole text, `IsMatch(x, /…/)` for a part of it"));
         }
         Ok(match op {
             In | NotIn => Expr::In {
@@ -212,5 +209,5 @@ fn argument_list<'e>(
 
 fn pattern(source: &str, ci: bool, whole: bool, span: Span) -> Result<Pattern, Flaw> {
     Pattern::new(source, ci, whole)
-        .map_err(|reason| Flaw::new(span, format!("this is no regular expression: {reason}")))
+        .map_err(|reason| Flaw::new(span, format!("this is not a valid regular expression: {reason}")))
 }

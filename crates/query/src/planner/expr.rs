@@ -21,7 +21,7 @@ impl Resolver<'_> {
             if aggregate::find(expr).is_none() && grouped.key(shown).is_some() {
                 return Err(Flaw::new(
                     expr.span,
-                    format!("`{shown}` is a group key, and those come first in the row anyway"),
+                    format!("`{shown}` is a group key, and group keys are always the first columns"),
                 )
                 .hint(format!("leave `{shown}` out of the select list")));
             }
@@ -74,8 +74,8 @@ impl Resolver<'_> {
             Node::Hex(number) => Expr::constant(Decimal::from(*number)),
             Node::Text(text) => Expr::constant(text.clone()),
             Node::Regex(_) => {
-                return Err(Flaw::new(expr.span, "a regular expression cannot stand here")
-                    .hint("it stands behind `=` or `<>`, or in IsMatch, IndexOfMatch and Replace"));
+                return Err(Flaw::new(expr.span, "a regular expression is not allowed here")
+                    .hint("use it after `=` or `<>`, or in IsMatch, IndexOfMatch and Replace"));
             }
             Node::Parameter(name) => self.parameter(name, expr.span)?,
             Node::Name(name) => self.name(name, expr.span)?,
@@ -97,7 +97,7 @@ impl Resolver<'_> {
             Node::Wildcard(..) => {
                 return Err(Flaw::new(
                     expr.span,
-                    "a wildcard stands in a comparison, which then holds for some or all elements",
+                    "a wildcard is used in a comparison, which then holds for some or all elements",
                 )
                 .hint("as in `Tags[?] = 'a'`; `Some` and `Every` take any condition"));
             }

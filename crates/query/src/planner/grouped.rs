@@ -62,7 +62,9 @@ impl Resolver<'_> {
                 let shown = expr.span.text(self.text);
                 Err(Flaw::new(
                     expr.span,
-                    format!("`{shown}` has many values in a group: it is neither aggregate nor constant"),
+                    format!(
+                        "`{shown}` has many values in a group: it is neither an aggregate nor a constant"
+                    ),
                 )
                 .hint(format!("add it to `group by`, or choose a value, as in `first({shown})`")))
             }

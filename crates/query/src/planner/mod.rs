@@ -144,11 +144,7 @@ impl<'q> Planner<'q> {
                     call.span.text(self.text)
                 );
                 let flaw = Flaw::new(call.span, message);
-                Err(if clause == "where" {
-                    flaw.hint("conditions on groups stand in `having`")
-                } else {
-                    flaw
-                })
+                Err(if clause == "where" { flaw.hint("use `having` for conditions on groups") } else { flaw })
             }
             None => Ok(()),
         }
@@ -191,9 +187,9 @@ impl<'q> Planner<'q> {
                 OrderBy::Time => {
                     return Err(Flaw::new(
                         order.span,
-                        "`time` cannot stand beside other columns in `order by`",
+                        "`time` cannot be combined with other columns in `order by`",
                     )
-                    .hint("select @Timestamp, and order by that"));
+                    .hint("select @Timestamp and order by that"));
                 }
                 OrderBy::Expr(expr) => self.ordered_column(expr, &named)?,
             };
@@ -212,7 +208,7 @@ impl<'q> Planner<'q> {
                 GroupItem::Time { interval, zone, span } => {
                     self.needs_stream(query, "group by", *span)?;
                     if time.replace((keys.len(), *interval)).is_some() {
-                        return Err(Flaw::new(*span, "`time` stands in `group by` once"));
+                        return Err(Flaw::new(*span, "`time` can be used only once in `group by`"));
                     }
                     let zone = zone.as_ref().map(|zone| self.zone(zone)).transpose()?;
                     let zone = zone.unwrap_or_else(|| self.resolver.parameters.zone().cloned());
@@ -233,7 +229,7 @@ impl<'q> Planner<'q> {
         for column in &query.columns {
             let (expr, alias) = match column {
                 SelectItem::All(span) => {
-                    return Err(Flaw::new(*span, "`*` cannot stand beside aggregates or groups")
+                    return Err(Flaw::new(*span, "`*` cannot be combined with aggregates or groups")
                         .hint("`last(@Data)` gives one event of each group"));
                 }
                 SelectItem::Expr { expr, alias } => (expr, alias.as_ref()),
@@ -298,7 +294,7 @@ impl<'q> Planner<'q> {
                 let shown = call.span.text(self.text);
                 return Err(Flaw::new(
                     call.span,
-                    format!("`{shown}` gives several rows, so it stands alone in the select list"),
+                    format!("`{shown}` gives several rows, so it must be the only column"),
                 )
                 .hint("`count(distinct(x))` counts without giving rows"));
             }
@@ -324,9 +320,9 @@ impl<'q> Planner<'q> {
         by_alias.or_else(by_text).ok_or_else(|| {
             Flaw::new(
                 expr.span,
-                format!("`{shown}` is no column of this query, and rows are ordered by columns"),
+                format!("`{shown}` is not a column of this query, and rows can only be ordered by columns"),
             )
-            .hint(format!("select it too, as in `{shown} as x`, and order by that"))
+            .hint(format!("select it as well, as in `{shown} as x`, and order by that"))
             .suggest(shown, named.iter().map(|column| column.name.as_str()))
         })
     }

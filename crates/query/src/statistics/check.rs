@@ -92,7 +92,7 @@ fn scan<'d>(documents: &'d [u8], ends: &[[u8; 4]]) -> Result<Vec<Document<'d>>, 
         let end = u32::from_le_bytes(*end) as usize;
         let document = documents.get(start..end).and_then(|bytes| Document::scan_trusted(bytes).ok());
         start = end.saturating_add(1);
-        document.ok_or_else(|| format!("event {event} is no JSON object"))
+        document.ok_or_else(|| format!("event {event} is not a JSON object"))
     });
     scanned.collect()
 }

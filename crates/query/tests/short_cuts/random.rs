@@ -186,6 +186,10 @@ fn term() -> impl Strategy<Value = String> {
         1 => (select(vec!["rro", "d-0", "ine", "RROR", "true", "800"]), select(vec!["", " ci"]))
             .prop_map(|(text, ci)| format!("HasText('{text}'){ci}")),
         1 => path().prop_map(|k| k),
+        1 => (select(vec!["StartsWith", "EndsWith", "Contains"]), path(), quoted(), ci.clone())
+            .prop_map(|(function, k, text, ci)| format!("{function}({k}, {text}){ci}")),
+        1 => (path(), comparison(), path(), literal()).prop_map(|(k, op, l, v)| format!("Coalesce({k}, {l}) {op} {v}")),
+        1 => (comparison(), 0u64..25).prop_map(|(op, n)| format!("DatePart(@Timestamp * 1000000000, 'hour') {op} {n}")),
         1 => path().prop_map(|k| format!("Length({k}) > 1")),
         1 => (path(), path()).prop_map(|(k, l)| format!("{k} = {l}")),
         1 => (comparison(), 0u64..3, 0u64..30).prop_map(|(op, group, at)| format!("@Timestamp {op} {}", group * 1000 + at)),
@@ -196,6 +200,47 @@ fn term() -> impl Strategy<Value = String> {
         1 => (path(), numbers()).prop_filter("the language has no exponents", |(_, n)| !n.contains('e'))
             .prop_map(|(k, n)| format!("{k} + 1 > {n}")),
     ]
+}
+
+/// An expression that is computed: of numbers, instants, texts, conditions and choices.
+fn computed() -> impl Strategy<Value = String> {
+    let part =
+        select(vec!["hour", "minute", "second", "weekday", "date", "time", "millisecond", "Year", "no part"]);
+    let leaf = prop_oneof![
+        4 => path(),
+        1 => literal(),
+        1 => Just("@Timestamp".to_owned()),
+        1 => (path(), select(vec!["=", "<>", "<", ">="]), literal()).prop_map(|(k, op, v)| format!("({k} {op} {v})")),
+        1 => (path(), select(vec!["a%", "%0%", "id-1__"])).prop_map(|(k, p)| format!("({k} like '{p}')")),
+    ];
+    leaf.prop_recursive(3, 10, 3, move |inner| {
+        let two = || (inner.clone(), inner.clone());
+        let constant = || select(vec!["1", "2", "4", "0.5", "3", "1000", "-8", "0", "1.0"]);
+        prop_oneof![
+            3 => (condition(), two()).prop_map(|(c, (a, b))| format!("(if {c} then {a} else {b})")),
+            2 => two().prop_map(|(a, b)| format!("Coalesce({a}, {b})")),
+            2 => (inner.clone(), select(vec!["+", "-", "*", "/", "%"]), constant())
+                .prop_map(|(a, op, n)| format!("({a} {op} {n})")),
+            1 => (two(), select(vec!["+", "-", "*", "/", "%"])).prop_map(|((a, b), op)| format!("({a} {op} {b})")),
+            1 => inner.clone().prop_map(|a| format!("(-{a})")),
+            2 => (inner.clone(), select(vec!["", ", 0", ", 1", ", 3", ", 40", ", -1"]))
+                .prop_map(|(a, places)| format!("Round({a}{places})")),
+            2 => (inner.clone(), part.clone(), select(vec!["", ", 2", ", -7", ", 37", ", undefined()"]))
+                .prop_map(|(a, part, offset)| format!("DatePart({a}, '{part}'{offset})")),
+            1 => (inner.clone(), select(vec!["", ", -1"])).prop_map(|(a, offset)| format!("TimeOfDay({a}{offset})")),
+            1 => two().prop_map(|(a, b)| format!("Concat({a}, '/', {b})")),
+            1 => two().prop_map(|(a, b)| format!("Concat(ToString({a}), {b})")),
+            1 => inner.clone().prop_map(|a| format!("Length({a})")),
+            1 => inner.clone().prop_map(|a| format!("Substring({a}, 0, 2)")),
+            1 => inner.clone().prop_map(|a| format!("ToLower({a})")),
+            1 => two().prop_map(|(a, b)| format!("({a} = {b})")),
+            1 => two().prop_map(|(a, b)| format!("({a} < {b})")),
+            1 => inner.clone().prop_map(|a| format!("(not {a})")),
+            1 => two().prop_map(|(a, b)| format!("({a} and {b})")),
+            1 => inner.clone().prop_map(|a| format!("({a} is null)")),
+            1 => inner.clone().prop_map(|a| format!("StartsWith({a}, 'id-')")),
+        ]
+    })
 }
 
 fn condition() -> impl Strategy<Value = String> {
@@ -252,7 +297,8 @@ fn query() -> impl Strategy<Value = String> {
     ];
     let condition = prop::option::weighted(0.7, condition());
     let end = select(vec!["", "", "", " limit 3", " order by time desc limit 5"]);
-    (selected, path(), condition, end).prop_map(|((columns, by), key, condition, end)| {
+    let key = prop_oneof![2 => path(), 1 => computed()];
+    (selected, key, condition, end).prop_map(|((columns, by), key, condition, end)| {
         let condition = condition.map(|condition| format!(" where {condition}")).unwrap_or_default();
         let is_row = by.is_empty() && ROWS.contains(&&*columns);
         let end = if is_row || end == " limit 3" { end } else { "" };

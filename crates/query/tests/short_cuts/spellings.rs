@@ -158,3 +158,18 @@ fn lone_surrogates_are_shown_as_they_are_stored_by_every_query() {
     let both = r#"{"i":"x\udfffy","a":"x\udfffy","same":true}"#;
     assert_eq!(memory.query(text), format!("{both}\n"));
 }
+
+/// A lone surrogate in a key is read as U+FFFD, and spelled otherwise.
+#[test]
+fn a_key_with_a_lone_surrogate_is_the_one_with_the_replacement_character() {
+    let documents = [r#"{"\ud800":3}"#, "{\"\u{FFFD}\":3,\"\\ud800\":4}", "{\"\u{FFFD}\":5}", r#"{"a":1}"#];
+    let event = |(n, document): (u64, &&str)| Event { instant: n, arrival: n, document: (*document).into() };
+    let events: Vec<Event> = (0..).zip(&documents).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    for query in [
+        "select count(*) from stream where @Properties['\u{FFFD}'] = 3",
+        "select count(*) from stream group by @Properties['\u{FFFD}']",
+    ] {
+        agree(&memory, query);
+    }
+}

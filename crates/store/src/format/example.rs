@@ -22,7 +22,7 @@ fn example() -> Simulated {
     let store = Store::open_on(Arc::new(folder.clone()), Options::default(), Arc::new(Count)).unwrap();
     let later = Event { instant: 0x8a0, bytes: b"{\"n\":0}" };
     let earlier = Event { instant: 0x89f, bytes: b"{\"n\":10}" };
-    let source = |position| Some(SourcePosition { name: "web", position });
+    let source = |position| Some(SourcePosition { name: "web", position, note: &[] });
     store.append_sealed(&[later, earlier], source(17)).unwrap();
     store.append_from(&[Event { instant: 0x8a1, bytes: b"{\"n\":2}" }], source(24)).unwrap();
     folder

@@ -25,6 +25,9 @@ pub const ALIGNMENT: u64 = 8;
 
 /// Longest name of a source, in bytes.
 pub const SOURCE_NAME_BYTES_MAX: usize = 4096;
+
+/// The longest note that is kept with a source.
+pub const SOURCE_NOTE_BYTES_MAX: usize = 32 << 10;
 /// Longest manifest that is read: more than ten million segments.
 pub const MANIFEST_BYTES_MAX: u64 = 1 << 30;
 /// Most document bytes in one batch or one block, line feeds included: their ends are 32-bit numbers.
@@ -86,6 +89,10 @@ impl<'a> Fields<'a> {
         let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*head)
+    }
+
+    pub(crate) fn u16(&mut self) -> Option<u16> {
+        self.take().map(u16::from_le_bytes)
     }
 
     pub(crate) fn u32(&mut self) -> Option<u32> {

@@ -5,7 +5,7 @@ use super::fields::{FRAME_BYTES, Fields, NUMBER_MAX, Writer, aligned, checksum};
 const FRAME_MAGIC: [u8; 8] = *b"\x89TMbatch";
 
 /// The fixed part of a batch in a log. After it come the instants (8 bytes an event), the ends (4 bytes an event, counted
-/// from the first document), the documents, each ended by a line feed, and the source's name; then zeros up to a multiple of [`ALIGNMENT`](super::ALIGNMENT).
+/// from the first document), the documents, each ended by a line feed, the source's name and its note; then zeros up to a multiple of [`ALIGNMENT`](super::ALIGNMENT).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame {
     /// Checksum of everything after the frame, without the zeros.
@@ -21,7 +21,9 @@ pub struct Frame {
     /// Where the source stood after this batch.
     pub source_position: u64,
     /// Bytes of the source's name; 0 if the batch names none.
-    pub source_name_bytes: u32,
+    pub source_name_bytes: u16,
+    /// Bytes of its note.
+    pub source_note_bytes: u16,
 }
 
 impl Frame {
@@ -38,6 +40,7 @@ impl Frame {
         at.put(&self.first_arrival.to_le_bytes());
         at.put(&self.source_position.to_le_bytes());
         at.put(&self.source_name_bytes.to_le_bytes());
+        at.put(&self.source_note_bytes.to_le_bytes());
         at.put(&0u32.to_le_bytes());
         let [_, _, _, _, _, _, _, _, _, _, _, _, rest @ ..] = &out;
         let sum = checksum(seed, &[rest]);
@@ -65,7 +68,8 @@ impl Frame {
             flushed: at.u64()?,
             first_arrival: at.u64()?,
             source_position: at.u64()?,
-            source_name_bytes: at.u32()?,
+            source_name_bytes: at.u16()?,
+            source_note_bytes: at.u16()?,
         };
         let sane = frame.first_arrival < NUMBER_MAX && at.u32()? == 0;
         sane.then_some(frame)
@@ -73,7 +77,8 @@ impl Frame {
 
     /// Length of what follows the frame, without the zeros.
     pub fn body_bytes(&self) -> u64 {
-        u64::from(self.events) * 12 + u64::from(self.document_bytes) + u64::from(self.source_name_bytes)
+        let source = u64::from(self.source_name_bytes) + u64::from(self.source_note_bytes);
+        u64::from(self.events) * 12 + u64::from(self.document_bytes) + source
     }
 
     /// Length of the batch: frame, body and zeros.

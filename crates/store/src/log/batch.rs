@@ -15,6 +15,15 @@ pub struct SourcePosition<'a> {
     pub name: &'a str,
     /// Where it stood, in the caller's own measure.
     pub position: u64,
+    /// What else the caller wants to find with it, in a form of its own; at most 32 KiB. It replaces the note before.
+    pub note: &'a [u8],
+}
+
+impl SourcePosition<'_> {
+    /// What is kept of it, with the first arrival number after its batch.
+    pub(crate) fn mark(&self, next_arrival: u64) -> SourceMark {
+        SourceMark { position: self.position, next_arrival, note: self.note.into() }
+    }
 }
 
 /// A batch as it stands in a log; its parts fit together.
@@ -24,6 +33,7 @@ pub(crate) struct StoredBatch<'a> {
     pub(super) body: &'a [u8],
     events: Vec<Event<'a>>,
     source_name: &'a str,
+    source_note: &'a [u8],
 }
 
 impl<'a> StoredBatch<'a> {
@@ -32,7 +42,8 @@ impl<'a> StoredBatch<'a> {
         let count = frame.events as usize;
         let (instants, rest) = body.split_at_checked(count.checked_mul(8)?)?;
         let (ends, rest) = rest.split_at_checked(count.checked_mul(4)?)?;
-        let (documents, name) = rest.split_at_checked(frame.document_bytes as usize)?;
+        let (documents, rest) = rest.split_at_checked(frame.document_bytes as usize)?;
+        let (name, source_note) = rest.split_at_checked(frame.source_name_bytes.into())?;
         let source_name = std::str::from_utf8(name).ok()?;
         let mut events = Vec::with_capacity(count);
         let mut start = 0;
@@ -45,7 +56,7 @@ impl<'a> StoredBatch<'a> {
             events.push(Event { instant: u64::from_le_bytes(*instant), bytes });
             start = end + 1;
         }
-        (start == documents.len()).then_some(StoredBatch { frame, body, events, source_name })
+        (start == documents.len()).then_some(StoredBatch { frame, body, events, source_name, source_note })
     }
 
     /// Its events as runs, numbered.
@@ -69,12 +80,12 @@ impl<'a> StoredBatch<'a> {
     pub(crate) fn source_mark(&self) -> Option<(&'a str, SourceMark)> {
         let next_arrival = self.frame.first_arrival + u64::from(self.frame.events);
         let source = self.source()?;
-        Some((source.name, SourceMark { position: source.position, next_arrival }))
+        Some((source.name, source.mark(next_arrival)))
     }
 
     /// The source that it names.
     pub(crate) fn source(&self) -> Option<SourcePosition<'a>> {
-        let position = self.frame.source_position;
-        (!self.source_name.is_empty()).then_some(SourcePosition { name: self.source_name, position })
+        let (name, note) = (self.source_name, self.source_note);
+        (!name.is_empty()).then_some(SourcePosition { name, position: self.frame.source_position, note })
     }
 }

@@ -8,7 +8,7 @@ use super::batch::{StoredBatch, WINDOW_BYTES};
 use crate::error::{Failure, Operation};
 use crate::format::{
     ALIGNMENT, DOCUMENT_BYTES_MAX, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, HeaderFault,
-    NUMBER_MAX, SOURCE_NAME_BYTES_MAX, aligned, checksum,
+    NUMBER_MAX, SOURCE_NAME_BYTES_MAX, SOURCE_NOTE_BYTES_MAX, aligned, checksum,
 };
 use crate::io::{Directory, File, read_past};
 use crate::manifest::LogEntry;
@@ -288,7 +288,8 @@ impl LogReader {
         window: &'w mut Window,
     ) -> std::io::Result<Option<StoredBatch<'w>>> {
         let sane = frame.document_bytes as usize <= DOCUMENT_BYTES_MAX
-            && frame.source_name_bytes as usize <= SOURCE_NAME_BYTES_MAX;
+            && usize::from(frame.source_name_bytes) <= SOURCE_NAME_BYTES_MAX
+            && usize::from(frame.source_note_bytes) <= SOURCE_NOTE_BYTES_MAX;
         if !sane {
             return Ok(None);
         }

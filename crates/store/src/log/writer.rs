@@ -19,11 +19,12 @@ pub(crate) struct EncodedBatch {
 }
 
 impl EncodedBatch {
-    /// Lays out a batch. The caller has checked that the documents fit in [`DOCUMENT_BYTES_MAX`](crate::format::DOCUMENT_BYTES_MAX) and the name in its limit.
+    /// Lays out a batch. The caller has checked that the documents fit in [`DOCUMENT_BYTES_MAX`](crate::format::DOCUMENT_BYTES_MAX) and name and note in their limits.
     pub(crate) fn new(events: &[Event<'_>], source: Option<SourcePosition<'_>>) -> EncodedBatch {
         let document_bytes: usize = events.iter().map(|event| event.bytes.len() + 1).sum();
         let name = source.map_or("", |source| source.name).as_bytes();
-        let length = FRAME_BYTES + events.len() * 12 + document_bytes + name.len();
+        let note = source.map_or(&[][..], |source| source.note);
+        let length = FRAME_BYTES + events.len() * 12 + document_bytes + name.len() + note.len();
         let mut bytes = Vec::with_capacity(length + ALIGNMENT as usize);
         bytes.resize(FRAME_BYTES, 0);
         for event in events {
@@ -40,6 +41,7 @@ impl EncodedBatch {
             bytes.push(b'\n');
         }
         bytes.extend_from_slice(name);
+        bytes.extend_from_slice(note);
         let body = bytes.get(FRAME_BYTES..).unwrap_or_default();
         let frame = Frame {
             body_checksum: checksum(0, &[body]),
@@ -48,7 +50,8 @@ impl EncodedBatch {
             flushed: 0,
             first_arrival: 0,
             source_position: source.map_or(0, |source| source.position),
-            source_name_bytes: name.len() as u32,
+            source_name_bytes: name.len() as u16,
+            source_note_bytes: note.len() as u16,
         };
         bytes.resize(bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
         EncodedBatch { bytes, frame }

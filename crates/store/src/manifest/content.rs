@@ -101,10 +101,11 @@ impl SegmentEntry {
 
 /// Where a source stood after the latest batch that named it, and the first arrival number after that batch: of two marks the one with
 /// the higher number counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SourceMark {
     pub(crate) position: u64,
     pub(crate) next_arrival: u64,
+    pub(crate) note: Arc<[u8]>,
 }
 
 /// Where sources stood, by their names.

@@ -10,7 +10,7 @@ use super::upkeep::{
     HISTORY_BYTES, decode_history, decode_settings, decode_traffic, encode_history, encode_settings,
     encode_traffic,
 };
-use crate::format::{ALIGNMENT, Fields, SOURCE_NAME_BYTES_MAX, Trailer, encode_key};
+use crate::format::{ALIGNMENT, Fields, SOURCE_NAME_BYTES_MAX, SOURCE_NOTE_BYTES_MAX, Trailer, encode_key};
 use crate::settings::Settings;
 
 /// Who does not know a section with this flag must not use the store. One without it is kept as it is.
@@ -284,12 +284,21 @@ fn count_columns(segments: &mut [SegmentEntry], columns: &[(u64, u32)]) -> bool 
 
 /// Appends where sources stood: in a manifest, and in a segment.
 pub(crate) fn encode_sources(sources: &Sources, out: &mut Vec<u8>) {
-    for (name, mark) in sources {
-        out.extend_from_slice(&mark.position.to_le_bytes());
-        out.extend_from_slice(&mark.next_arrival.to_le_bytes());
-        out.extend_from_slice(&(name.len() as u32).to_le_bytes());
-        out.extend_from_slice(name.as_bytes());
-    }
+    sources.iter().for_each(|(name, mark)| encode_source(name, mark, &mark.note, out));
+}
+
+/// The same without their notes.
+pub(crate) fn encode_positions(sources: &Sources, out: &mut Vec<u8>) {
+    sources.iter().for_each(|(name, mark)| encode_source(name, mark, &[], out));
+}
+
+fn encode_source(name: &str, mark: &SourceMark, note: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&mark.position.to_le_bytes());
+    out.extend_from_slice(&mark.next_arrival.to_le_bytes());
+    out.extend_from_slice(&(name.len() as u16).to_le_bytes());
+    out.extend_from_slice(&(note.len() as u16).to_le_bytes());
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(note);
 }
 
 /// Reads where sources stood.
@@ -305,8 +314,13 @@ pub(crate) fn decode_sources(bytes: &[u8]) -> Option<Sources> {
 
 /// Reads where one source stood.
 pub(super) fn take_source(at: &mut Fields<'_>) -> Option<(String, SourceMark)> {
-    let mark = SourceMark { position: at.u64()?, next_arrival: at.u64()? };
-    Some((take_name(at)?, mark))
+    let (position, next_arrival) = (at.u64()?, at.u64()?);
+    let (name_bytes, note_bytes) = (at.u16()?.into(), at.u16()?.into());
+    if note_bytes > SOURCE_NOTE_BYTES_MAX {
+        return None;
+    }
+    let name = take_text(at, name_bytes)?;
+    Some((name, SourceMark { position, next_arrival, note: at.bytes(note_bytes)?.into() }))
 }
 
 fn encode_names(names: &BTreeSet<String>, out: &mut Vec<u8>) {
@@ -326,6 +340,10 @@ fn take_names(at: &mut Fields<'_>) -> Option<BTreeSet<String>> {
 
 fn take_name(at: &mut Fields<'_>) -> Option<String> {
     let length = at.u32()? as usize;
+    take_text(at, length)
+}
+
+fn take_text(at: &mut Fields<'_>, length: usize) -> Option<String> {
     if length > SOURCE_NAME_BYTES_MAX {
         return None;
     }

@@ -11,7 +11,7 @@ use crate::format::{
     FileKind, HEADER_BYTES, Header, Index, Key, Part, Trailer, VERSION, aligned, checksum, part,
 };
 use crate::io::{Directory, File, write_all_at};
-use crate::manifest::{SegmentEntry, Sources, encode_sources};
+use crate::manifest::{SegmentEntry, Sources, encode_positions, encode_sources};
 use crate::options::{FlushStats, Layout, Options};
 use crate::retire;
 use crate::run::Run;
@@ -309,6 +309,10 @@ impl<'a> SegmentWriter<'a> {
     fn put_sources(&mut self) -> Result<(), Failure> {
         let mut bytes = Vec::new();
         encode_sources(self.to.sources, &mut bytes);
+        if bytes.len() > SOURCE_BYTES_MAX {
+            bytes.clear();
+            encode_positions(self.to.sources, &mut bytes);
+        }
         if bytes.len() > SOURCE_BYTES_MAX {
             return Ok(());
         }

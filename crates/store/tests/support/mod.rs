@@ -43,9 +43,19 @@ impl Attempt {
         let events: Vec<Event<'_>> =
             self.rows.iter().map(|(instant, bytes)| Event { instant: *instant, bytes }).collect();
         let name = format!("source {id}");
-        let source = (id.is_multiple_of(3)).then_some(SourcePosition { name: &name, position: id as u64 });
+        let note = note(id);
+        let source = (id.is_multiple_of(3)).then_some(SourcePosition {
+            name: &name,
+            position: id as u64,
+            note: &note,
+        });
         if self.sealed { store.append_sealed(&events, source) } else { store.append_from(&events, source) }
     }
+}
+
+/// What batch `id` leaves with its source; some leave nothing.
+fn note(id: usize) -> Vec<u8> {
+    (0..id as u8 % 5 * 3).collect()
 }
 
 /// What a workload tried on a folder.
@@ -266,7 +276,9 @@ impl History {
         self.check_rows(&shown, at);
         for (id, attempt) in self.attempts.iter().enumerate() {
             if id.is_multiple_of(3) && attempt.acknowledged.is_some_and(|acknowledged| acknowledged <= at) {
-                assert_eq!(store.source_position(&format!("source {id}")), Some(id as u64));
+                let name = format!("source {id}");
+                assert_eq!(store.source_position(&name), Some(id as u64));
+                assert_eq!(*store.source_note(&name), *note(id));
             }
         }
         shown

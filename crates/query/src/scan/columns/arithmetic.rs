@@ -3,63 +3,118 @@
 use super::evaluate::Evaluator;
 use crate::ast::Arithmetic;
 use crate::chunk::{Mantissas, few_digits_of};
-use crate::expr::Expr;
+use crate::column_block::PathColumn;
+use crate::expr::{Computed, Expr};
+use crate::functions::ScalarFunction;
 use crate::value::Value;
-use std::borrow::Cow;
+use rust_decimal::Decimal;
+use std::sync::Arc;
 
-/// Numbers of one scale.
-enum Operand<'n> {
-    Constant {
-        value: i64,
-        scale: u8,
-    },
-    /// Those of the rows that have one; their spellings do not matter.
-    Column(Cow<'n, Mantissas>),
+/// The numbers that an expression comes to.
+pub(super) enum Reckoned {
+    /// Of all rows.
+    Constant { value: i64, scale: u8 },
+    /// Those of the rows that have one, spelled as they are to be shown.
+    Told(Arc<Mantissas>),
+    /// The same, but how they are spelled is not noted yet: without zeros at the end.
+    Computed(Mantissas),
 }
 
 /// No mantissa has more digits behind the point.
 const SCALE_MAX: u8 = 15;
 
-impl Evaluator<'_> {
-    /// What an expression that reckons with columns of numbers and constants comes to, for all rows of the block; none where it does something
-    /// else, or a result has more digits than a mantissa.
-    pub(super) fn calculated(&self, expr: &Expr) -> Option<Mantissas> {
-        match self.operand(expr)? {
-            Operand::Constant { .. } | Operand::Column(Cow::Borrowed(_)) => None,
-            Operand::Column(Cow::Owned(mut numbers)) => {
+/// `Round` takes no more places.
+const PLACES_MAX: u8 = Decimal::MAX_SCALE as u8;
+
+impl Reckoned {
+    fn scale(&self) -> u8 {
+        match self {
+            Reckoned::Constant { scale, .. } => *scale,
+            Reckoned::Told(numbers) => numbers.scale,
+            Reckoned::Computed(numbers) => numbers.scale,
+        }
+    }
+
+    /// The numbers of rows; none for a constant.
+    pub(super) fn numbers(&self) -> Option<&Mantissas> {
+        match self {
+            Reckoned::Constant { .. } => None,
+            Reckoned::Told(numbers) => Some(numbers),
+            Reckoned::Computed(numbers) => Some(numbers),
+        }
+    }
+
+    /// The same, to be shown.
+    pub(super) fn told(self) -> Option<Arc<Mantissas>> {
+        match self {
+            Reckoned::Constant { .. } => None,
+            Reckoned::Told(numbers) => Some(numbers),
+            Reckoned::Computed(mut numbers) => {
                 spell(&mut numbers);
-                Some(numbers)
+                Some(Arc::new(numbers))
             }
-        }
-    }
-
-    /// The difference of two expressions, one of which is a column of numbers: how they compare.
-    pub(super) fn difference(&self, left: &Expr, right: &Expr) -> Option<Mantissas> {
-        match calculate(Arithmetic::Subtract, self.operand(left)?, self.operand(right)?)? {
-            Operand::Constant { .. } => None,
-            Operand::Column(numbers) => Some(numbers.into_owned()),
-        }
-    }
-
-    fn operand(&self, expr: &Expr) -> Option<Operand<'_>> {
-        match expr {
-            Expr::Constant(Value::Number(number)) => {
-                let (value, scale) = few_digits_of(number)?;
-                Some(Operand::Constant { value, scale: u8::try_from(scale).ok()? })
-            }
-            Expr::Negate(of) => {
-                let zero = Operand::Constant { value: 0, scale: 0 };
-                calculate(Arithmetic::Subtract, zero, self.operand(of)?)
-            }
-            Expr::Arithmetic(op, left, right) => calculate(*op, self.operand(left)?, self.operand(right)?),
-            other => Some(Operand::Column(Cow::Borrowed(self.numbers(other)?))),
         }
     }
 }
 
+impl Evaluator<'_> {
+    /// What an expression comes to that reckons with columns of numbers, instants and constants, for all rows of the block; none where it does
+    /// something else, or a result has more digits than a mantissa.
+    pub(super) fn reckoned(&self, expr: &Expr) -> Option<Reckoned> {
+        match expr {
+            Expr::Constant(Value::Number(number)) => {
+                let (value, scale) = few_digits_of(number)?;
+                Some(Reckoned::Constant { value, scale: u8::try_from(scale).ok()? })
+            }
+            Expr::Negate(of) => {
+                let zero = Reckoned::Constant { value: 0, scale: 0 };
+                calculate(Arithmetic::Subtract, &zero, &self.reckoned(of)?)
+            }
+            Expr::Arithmetic(op, left, right) => {
+                calculate(*op, &self.reckoned(left)?, &self.reckoned(right)?)
+            }
+            Expr::BuiltIn(Computed::Timestamp) => Some(Reckoned::Computed(self.instants())),
+            Expr::If(_) | Expr::Coalesce(_) => match &*self.chosen_number(expr)? {
+                PathColumn::Numbers(column) => Some(Reckoned::Told(column.numbers.clone())),
+                PathColumn::Nothing | PathColumn::Coded(_) | PathColumn::Unknown => None,
+            },
+            Expr::Call { function, arguments, .. } => match self.numbers(expr) {
+                Some(numbers) => Some(Reckoned::Told(numbers.clone())),
+                None => self.reckoned_call(function, arguments),
+            },
+            other => Some(Reckoned::Told(self.numbers(other)?.clone())),
+        }
+    }
+
+    fn reckoned_call(&self, function: &ScalarFunction, arguments: &[Expr]) -> Option<Reckoned> {
+        match (function.name, arguments) {
+            ("Round", [of]) => rounded(&self.reckoned(of)?, 0),
+            ("Round", [of, places]) => match self.reckoned(places)? {
+                Reckoned::Constant { value, scale: 0 } => {
+                    let places = u8::try_from(value).ok().filter(|places| *places <= PLACES_MAX)?;
+                    rounded(&self.reckoned(of)?, places)
+                }
+                _ => None,
+            },
+            ("DatePart" | "TimeOfDay", _) => self.read_clock(function.name, arguments),
+            _ => None,
+        }
+    }
+
+    /// The difference of two expressions, one of which is a column of numbers: how they compare.
+    pub(super) fn difference(&self, left: &Expr, right: &Expr) -> Option<Reckoned> {
+        let difference = calculate(Arithmetic::Subtract, &self.reckoned(left)?, &self.reckoned(right)?)?;
+        difference.numbers().is_some().then_some(difference)
+    }
+}
+
 /// What an operation comes to; none where it is of another kind, or a result is too long.
-fn calculate<'n>(op: Arithmetic, left: Operand<'n>, right: Operand<'n>) -> Option<Operand<'n>> {
-    let (scale, [raise_left, raise_right]) = scales(op, scale_of(&left), scale_of(&right))?;
+fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckoned> {
+    if let (Arithmetic::Divide, Reckoned::Constant { value, scale }) = (op, right) {
+        let (value, scale) = reciprocal(*value, *scale)?;
+        return calculate(Arithmetic::Multiply, left, &Reckoned::Constant { value, scale });
+    }
+    let (scale, [raise_left, raise_right]) = scales(op, left.scale(), right.scale())?;
     let of = |left: i64, right: i64| {
         let (left, right) = (left.checked_mul(raise_left)?, right.checked_mul(raise_right)?);
         match op {
@@ -71,9 +126,8 @@ fn calculate<'n>(op: Arithmetic, left: Operand<'n>, right: Operand<'n>) -> Optio
         }
     };
     let mut values = Vec::new();
-    let rows = match (&left, &right) {
-        (Operand::Constant { .. }, Operand::Constant { .. }) => return None,
-        (Operand::Column(column), Operand::Constant { value, .. }) => {
+    let rows = match (left.numbers().ok_or(left), right.numbers().ok_or(right)) {
+        (Ok(column), Err(Reckoned::Constant { value, .. })) => {
             let right = value.checked_mul(raise_right)?;
             values = match line(op, raise_left, right) {
                 Some(line) if line.fits(&column.values) => line.of(&column.values),
@@ -81,11 +135,11 @@ fn calculate<'n>(op: Arithmetic, left: Operand<'n>, right: Operand<'n>) -> Optio
             };
             column.rows.clone()
         }
-        (Operand::Constant { value, .. }, Operand::Column(column)) => {
+        (Err(Reckoned::Constant { value, .. }), Ok(column)) => {
             values = column.values.iter().map(|right| of(*value, *right)).collect::<Option<_>>()?;
             column.rows.clone()
         }
-        (Operand::Column(left), Operand::Column(right)) => {
+        (Ok(left), Ok(right)) => {
             let mut rows = Vec::new();
             for (row, left, right) in both(left, right) {
                 values.push(of(left, right)?);
@@ -93,8 +147,37 @@ fn calculate<'n>(op: Arithmetic, left: Operand<'n>, right: Operand<'n>) -> Optio
             }
             if left.rows.is_none() && right.rows.is_none() { None } else { Some(rows) }
         }
+        _ => return None,
     };
-    Some(Operand::Column(Cow::Owned(Mantissas { rows, values, scale, spelled: None })))
+    Some(Reckoned::Computed(Mantissas { rows, values, scale, spelled: None }))
+}
+
+/// One divided by a number, where that has an end.
+fn reciprocal(value: i64, scale: u8) -> Option<(i64, u8)> {
+    let (places, power) = (0..=SCALE_MAX)
+        .map(|places| (places, 10i64.saturating_pow(places.into())))
+        .find(|(_, power)| power.checked_rem(value) == Some(0))?;
+    let digits = power.checked_div(value)?;
+    match places.checked_sub(scale) {
+        Some(places) => Some((digits, places)),
+        None => Some((digits.checked_mul(10i64.checked_pow((scale - places).into())?)?, 0)),
+    }
+}
+
+/// Numbers with so many digits behind the point at most, midpoints away from zero.
+fn rounded(of: &Reckoned, places: u8) -> Option<Reckoned> {
+    let numbers = of.numbers()?;
+    let Some(digits) = numbers.scale.checked_sub(places).filter(|digits| *digits > 0) else {
+        return Some(Reckoned::Computed(Mantissas { spelled: None, ..numbers.clone() }));
+    };
+    let unit = 10i64.checked_pow(digits.into())?;
+    let round = |value: &i64| {
+        let (whole, rest) = (value / unit, value % unit);
+        // Twice the rest would be too long where a unit has nineteen digits; none has.
+        whole + i64::from(2 * rest >= unit) - i64::from(2 * rest <= -unit)
+    };
+    let values = numbers.values.iter().map(round).collect();
+    Some(Reckoned::Computed(Mantissas { rows: numbers.rows.clone(), values, scale: places, spelled: None }))
 }
 
 /// `factor * x + summand`.
@@ -126,13 +209,6 @@ impl Line {
     fn of(self, values: &[i64]) -> Vec<i64> {
         let Line { factor, summand } = self;
         values.iter().map(|value| value.wrapping_mul(factor).wrapping_add(summand)).collect()
-    }
-}
-
-fn scale_of(operand: &Operand<'_>) -> u8 {
-    match operand {
-        Operand::Constant { scale, .. } => *scale,
-        Operand::Column(numbers) => numbers.scale,
     }
 }
 
@@ -175,16 +251,20 @@ fn both(left: &Mantissas, right: &Mantissas) -> impl Iterator<Item = (u32, i64, 
 
 /// Notes how computed numbers are spelled: without zeros at the end.
 fn spell(numbers: &mut Mantissas) {
+    numbers.spelled = None;
     if numbers.scale == 0 {
         return;
     }
     let unit = 10i64.saturating_pow(numbers.scale.into());
     let digits = |value: &i64| {
-        // Most are whole, or have all digits.
+        // Most have all digits, or are whole.
+        if value % 10 != 0 {
+            return numbers.scale;
+        }
         if value % unit == 0 {
             return 0;
         }
-        let (mut value, mut scale) = (*value, numbers.scale);
+        let (mut value, mut scale) = (value / 10, numbers.scale - 1);
         while scale > 0 && value % 10 == 0 {
             value /= 10;
             scale -= 1;

@@ -163,7 +163,7 @@ fn bind_element(expr: &mut Expr, slot: usize) {
 /// Whether an expression looks at more of an event than its slots.
 pub(super) fn needs_event(expr: &Expr) -> bool {
     match expr {
-        Expr::BuiltIn(Computed::Level { .. } | Computed::Start { .. }) => false,
+        Expr::BuiltIn(Computed::Level { .. } | Computed::Start { .. } | Computed::EventType { .. }) => false,
         Expr::BuiltIn(_) => true,
         other => other.children().into_iter().any(needs_event),
     }

@@ -1,6 +1,8 @@
 //! Values that were computed: as text, or as numbers where they are nothing else.
 
-use crate::chunk::{FewDigits, Mantissas, few_digits_of};
+use super::found::Passing;
+use crate::chunk::{FewDigits, Mantissas, few_digits_of, value_of};
+use crate::column_block::Coded;
 use crate::dictionary::Dictionary;
 use crate::value::{Value, write_json};
 use std::sync::Arc;
@@ -22,6 +24,29 @@ impl Texts {
             return;
         }
         write_json(value, &mut self.bytes);
+        self.ends.push(self.bytes.len() as u32);
+        self.is_full = self.bytes.len() > BYTES_MAX;
+    }
+
+    /// Adds what parts are joined to, each spelled as strings have it; undefined where one is no string.
+    pub(super) fn add_joined<'t>(&mut self, parts: impl Iterator<Item = Option<&'t [u8]>>) {
+        if self.is_full {
+            return;
+        }
+        let begin = self.bytes.len();
+        self.bytes.push(b'"');
+        for part in parts {
+            match part {
+                Some(text) => self.bytes.extend_from_slice(text),
+                None => {
+                    self.bytes.truncate(begin);
+                    break;
+                }
+            }
+        }
+        if self.bytes.len() > begin {
+            self.bytes.push(b'"');
+        }
         self.ends.push(self.bytes.len() as u32);
         self.is_full = self.bytes.len() > BYTES_MAX;
     }
@@ -56,13 +81,24 @@ impl FewNumbers {
         }
     }
 
-    /// Whether there is nothing else to be told than numbers of few digits.
-    pub(super) fn is_complete(&self) -> bool {
-        !self.has_others
+    /// The numbers of some rows of a column, if it has nothing else that counts and entries are fewer than rows.
+    pub(super) fn of_entries(coded: &Coded, rows: &Passing) -> Option<Arc<Mantissas>> {
+        let dictionary = &coded.dictionary;
+        if dictionary.len() > rows.len() {
+            return None;
+        }
+        let mut made = FewNumbers::default();
+        for entry in 0..dictionary.len() as u32 {
+            made.add(&value_of(dictionary.get(entry)));
+            if made.has_others {
+                return None;
+            }
+        }
+        made.of_rows(rows.places().map(|row| coded.code(row as usize))).into_mantissas()
     }
 
     /// The numbers of rows by their entries, each of which was added.
-    pub(super) fn of_rows(&self, codes: impl Iterator<Item = u32>) -> FewNumbers {
+    fn of_rows(&self, codes: impl Iterator<Item = u32>) -> FewNumbers {
         let mut places = vec![0usize; self.len as usize];
         for (nth, few) in (1..).zip(&self.few) {
             if let Some(place) = places.get_mut(few.at as usize) {
@@ -80,9 +116,12 @@ impl FewNumbers {
         rows
     }
 
-    /// The numbers in one scale; none where one would have too many digits.
+    /// The numbers in one scale; none where one would have too many digits, or there is something else to be told.
     pub(super) fn into_mantissas(self) -> Option<Arc<Mantissas>> {
-        let FewNumbers { few, len, .. } = self;
+        let FewNumbers { few, len, has_others } = self;
+        if has_others {
+            return None;
+        }
         let scale = few.iter().map(|few| few.scale).max().unwrap_or(0);
         let mut values = Vec::with_capacity(few.len());
         for number in &few {

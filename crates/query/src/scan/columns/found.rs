@@ -60,11 +60,6 @@ pub(super) enum Values {
     Nothing,
     /// By the places of rows in the block.
     Path(Arc<PathColumn>),
-    /// By the entries of a path, for each of which the value is known.
-    Entries {
-        of: Arc<PathColumn>,
-        values: Arc<Dictionary>,
-    },
     /// By the rows that pass.
     Rows(Arc<Dictionary>),
     /// Numbers, and nothing else that counts, by the rows that pass.

@@ -2,11 +2,15 @@
 
 mod arithmetic;
 mod beginning;
+mod choice;
+mod clock;
 mod compile;
 mod computed;
 mod documents;
 mod evaluate;
 mod found;
+mod join;
+mod made;
 mod mapped;
 mod range;
 mod texts;
@@ -18,10 +22,9 @@ pub(super) use compile::spelled;
 pub(crate) use found::Found;
 
 use super::block_scan::{BlockScan, Part, Position, Run};
-use crate::chunk::{Columns, Form, Mantissas};
+use crate::chunk::{Columns, Form};
 use crate::column_block::{Coded, ColumnBlock, ColumnError, PathColumn};
 use crate::control::Control;
-use crate::dictionary::Dictionary;
 use crate::error::ExecError;
 use crate::expr::{Computed, Expr};
 use crate::outputs::Output;
@@ -170,50 +173,29 @@ fn values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -> Result<
         let places: Vec<u32> = rows.places().collect();
         return Ok(Some(Values::Rows(Arc::new(evaluator.documents(&places).unwrap_or_default()))));
     }
-    match output.form {
-        Form::Nothing => return Ok(Some(Values::Nothing)),
-        Form::Numbers => {
-            if let Some(numbers) = evaluator.numbers(&output.expr) {
-                return Ok(Some(Values::Numbers(gather(numbers, rows, evaluator.rows()))));
-            }
-        }
-        Form::Values => {}
+    if output.form == Form::Nothing {
+        return Ok(Some(Values::Nothing));
     }
     match evaluator.as_column(&output.expr) {
-        Some(Some(column)) => return Ok(Some(Values::Path(column.clone()))),
+        Some(Some(column)) => {
+            return Ok(Some(of_column(column.clone(), output.form, rows, evaluator.rows())));
+        }
         Some(None) => return Ok(Some(Values::Undefined)),
         None => {}
     }
     // Few rows are evaluated one by one.
-    let are_many = rows.len() >= evaluator.rows() / CALCULATED_SHARE;
-    if are_many && let Some(column) = evaluator.mapped(&output.expr) {
-        return Ok(Some(Values::Path(column)));
+    let is_worthwhile = match evaluator.entries(&output.expr) {
+        Some((_, coded)) if !evaluator.is_mapped(&output.expr) => coded.dictionary.len() <= rows.len(),
+        Some(_) | None => evaluator.are_many(rows.len()),
+    };
+    if is_worthwhile && let Some(column) = evaluator.computed(&output.expr) {
+        return Ok(Some(of_column(column, output.form, rows, evaluator.rows())));
     }
-    if are_many && let Some(numbers) = evaluator.calculated(&output.expr) {
-        return Ok(Some(match output.form {
-            Form::Numbers => Values::Numbers(gather(&Arc::new(numbers), rows, evaluator.rows())),
-            Form::Nothing | Form::Values => {
-                Values::Path(Arc::new(PathColumn::of_numbers(numbers, evaluator.rows())))
-            }
-        }));
-    }
-    if output.form == Form::Numbers
-        && let Some(numbers) = computed_numbers(&output.expr, evaluator, rows)?
-    {
-        return Ok(Some(Values::Numbers(numbers)));
-    }
-    if let Some((slot, coded)) = evaluator.entries(&output.expr)
-        && coded.dictionary.len() <= rows.len()
-        && let Some(of) = evaluator.column(slot)
-    {
-        let mut made = Texts::default();
-        let entries = 0..coded.dictionary.len() as u32;
-        let evaluated = evaluator.each_entry(&output.expr, slot, coded, entries, |_, value| made.add(&value));
-        // Where one fails, it may be that of a row that does not pass.
-        if evaluated.is_ok()
-            && let Some(values) = made.into_dictionary()
-        {
-            return Ok(Some(Values::Entries { of: of.clone(), values }));
+    if output.form == Form::Numbers {
+        let mut made = FewNumbers::default();
+        evaluator.each(&output.expr, rows.places(), |_, value| made.add(&value))?;
+        if let Some(numbers) = made.into_mantissas() {
+            return Ok(Some(Values::Numbers(numbers)));
         }
     }
     let mut made = Texts::default();
@@ -221,32 +203,18 @@ fn values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -> Result<
     Ok(made.into_dictionary().map(Values::Rows))
 }
 
-/// The values of an expression for some rows, if nothing else is to be told of them than numbers of few digits.
-fn computed_numbers(
-    expr: &Expr,
-    evaluator: &Evaluator<'_>,
-    rows: &Passing,
-) -> Result<Option<Arc<Mantissas>>, ExecError> {
-    if let Some((slot, coded)) = evaluator.entries(expr)
-        && coded.dictionary.len() <= rows.len()
-    {
-        let mut made = FewNumbers::default();
-        let entries = 0..coded.dictionary.len() as u32;
-        let evaluated = evaluator.each_entry(expr, slot, coded, entries, |_, value| made.add(&value));
-        let codes = rows.places().map(|row| coded.code(row as usize));
-        return Ok(match evaluated.is_ok() && made.is_complete() {
-            true => made.of_rows(codes).into_mantissas(),
-            false => None,
-        });
+/// The values of a column of so many rows; where numbers are wanted, of some rows as such if it has nothing else.
+fn of_column(column: Arc<PathColumn>, form: Form, rows: &Passing, of: usize) -> Values {
+    if form != Form::Numbers {
+        return Values::Path(column);
     }
-    let mut made = FewNumbers::default();
-    evaluator.each(expr, rows.places(), |_, value| made.add(&value))?;
-    Ok(if made.is_complete() { made.into_mantissas() } else { None })
+    let numbers = match &*column {
+        PathColumn::Nothing | PathColumn::Unknown => return Values::Undefined,
+        PathColumn::Numbers(column) => Some(gather(&column.numbers, rows, of)),
+        PathColumn::Coded(coded) => FewNumbers::of_entries(coded, rows),
+    };
+    numbers.map_or_else(|| Values::Path(column), Values::Numbers)
 }
-
-/// Where one row in so many passes, whole columns are reckoned with. HEURISTIC: a number of a column takes a few nanoseconds, an expression of a
-/// row a hundred.
-const CALCULATED_SHARE: usize = 16;
 
 /// So many rows are given at once.
 const ROWS_MAX: usize = 4096;
@@ -329,11 +297,7 @@ fn push_values(values: &Values, rows: &[u32], first: usize, column: usize, colum
         Values::Undefined => columns.push_undefined(column, rows.len()),
         Values::Path(path) => match path.coded() {
             None => columns.push_undefined(column, rows.len()),
-            Some(coded) => push_coded(coded, &coded.dictionary, rows, column, columns),
-        },
-        Values::Entries { of, values } => match of.coded() {
-            None => columns.push_undefined(column, rows.len()),
-            Some(coded) => push_coded(coded, values, rows, column, columns),
+            Some(coded) => push_coded(coded, rows, column, columns),
         },
         Values::Rows(values) => {
             let dictionary = columns.share(values.clone());
@@ -342,13 +306,7 @@ fn push_values(values: &Values, rows: &[u32], first: usize, column: usize, colum
     }
 }
 
-fn push_coded(
-    coded: &Coded,
-    dictionary: &Arc<Dictionary>,
-    rows: &[u32],
-    column: usize,
-    columns: &mut Columns,
-) {
-    let dictionary = columns.share(dictionary.clone());
+fn push_coded(coded: &Coded, rows: &[u32], column: usize, columns: &mut Columns) {
+    let dictionary = columns.share(coded.dictionary.clone());
     columns.push_entries(column, dictionary, rows.iter().map(|row| coded.code(*row as usize)));
 }

@@ -5,7 +5,7 @@ use crate::ast::Comparison;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::{Dictionary, is_plain};
 use crate::error::ExecError;
-use crate::expr::{Expr, Like, LikeForm};
+use crate::expr::{Expr, Like, LikeForm, holds};
 use crate::value::{Value, json};
 use memchr::memmem;
 use tamias_json::Isa;
@@ -22,6 +22,8 @@ pub(super) enum Sought<'e> {
     Suffix(Vec<u8>),
     /// One of these, with their quotes.
     AnyOf(Vec<Vec<u8>>),
+    /// Those that compare so with a text.
+    Ordered(Comparison, Vec<u8>),
 }
 
 /// A string as it is stored; none where it may be stored as what is no text and reads as this.
@@ -45,7 +47,7 @@ impl Sought<'_> {
     }
 
     /// The expression whose strings a condition is about, what it asks for, and whether it asks for all others.
-    fn of(expr: &Expr) -> Option<(&Expr, Sought<'_>, bool)> {
+    pub(super) fn of(expr: &Expr) -> Option<(&Expr, Sought<'_>, bool)> {
         match expr {
             Expr::Match { left, pattern } => Some((left, Sought::contains(pattern.literal_bytes()?), false)),
             Expr::Like { left, pattern, negated } => {
@@ -68,6 +70,33 @@ impl Sought<'_> {
                     _ => return None,
                 };
                 Some((of, Sought::any_of(std::slice::from_ref(constant))?, *op == Comparison::NotEqual))
+            }
+            Expr::Compare { op, left, right, ci: false } => {
+                let (of, constant, op) = match (&**left, &**right) {
+                    (of, Expr::Constant(constant)) => (of, constant, *op),
+                    (Expr::Constant(constant), of) => (of, constant, op.flipped()),
+                    _ => return None,
+                };
+                let Value::Text(text) = constant else { return None };
+                Some((of, Sought::Ordered(op, text.text().into_owned().into_bytes()), false))
+            }
+            Expr::Call { function, arguments, ci: false } => {
+                let [of, Expr::Constant(Value::Text(part))] = arguments.as_slice() else { return None };
+                let part = part.text();
+                let mut text = spelled(&part).filter(|_| !part.is_empty())?;
+                let sought = match function.name {
+                    "StartsWith" => {
+                        text.pop();
+                        Sought::Prefix(text)
+                    }
+                    "EndsWith" => Sought::Suffix(text.split_off(1)),
+                    "Contains" => {
+                        let text = text.get(1..text.len() - 1)?;
+                        Sought::Contains(Box::new(memmem::Finder::new(text).into_owned()))
+                    }
+                    _ => return None,
+                };
+                Some((of, sought, false))
             }
             Expr::InSet { left, set, negated } if !set.ci() => {
                 Some((left, Sought::any_of(set.values())?, *negated))
@@ -109,6 +138,10 @@ impl Sought<'_> {
             Sought::AnyOf(texts) => {
                 texts.iter().for_each(|text| dictionary.mark_each(marks, |other| other == text));
             }
+            Sought::Ordered(op, text) => {
+                dictionary.mark_each(marks, |other| compares(*op, other, text));
+                dictionary.mark_unplain(marks);
+            }
         }
     }
 }
@@ -123,6 +156,19 @@ impl Sought<'_> {
                 None => text.is_ascii().then_some(false),
             },
             Sought::Prefix(_) | Sought::Suffix(_) | Sought::AnyOf(_) => is_plain(text).then_some(true),
+            Sought::Ordered(op, than) => is_plain(text).then(|| compares(*op, text, than)),
+        }
+    }
+
+    /// Whether the condition is undefined for what is no string.
+    pub(super) fn asks_for_texts(&self, expr: &Expr) -> bool {
+        match self {
+            Sought::AnyOf(_) => !matches!(expr, Expr::Compare { .. } | Expr::InSet { .. }),
+            Sought::Contains(_)
+            | Sought::Folded(..)
+            | Sought::Prefix(_)
+            | Sought::Suffix(_)
+            | Sought::Ordered(..) => true,
         }
     }
 
@@ -130,6 +176,12 @@ impl Sought<'_> {
     fn is_told_by_marks(&self) -> bool {
         !matches!(self, Sought::Folded(_, Some(_)))
     }
+}
+
+/// How a string without escapes compares with a text.
+fn compares(op: Comparison, string: &[u8], text: &[u8]) -> bool {
+    let string = string.strip_prefix(b"\"").and_then(|string| string.strip_suffix(b"\""));
+    string.is_some_and(|string| holds(op, string.cmp(text)))
 }
 
 /// Whether what stands at a place of a stored string surely is no part of an escape.

@@ -14,8 +14,12 @@ pub(super) fn set_column(form: Form, values: &Values, rows: &Passing, column: us
         Form::Numbers => match values {
             Values::Nothing | Values::Undefined => return,
             Values::Numbers(numbers) => Column::Mantissas(numbers.clone()),
-            Values::Path(_) | Values::Entries { .. } | Values::Rows(_) => {
+            Values::Path(_) | Values::Rows(_) => {
                 let Entries { dictionary, codes } = entries(values, rows, columns);
+                // What is asked of each value is then asked of each entry.
+                if dictionary.len() <= codes.len() && !has_number(&dictionary) {
+                    return columns.set(column, Column::Entries(Entries { dictionary, codes }));
+                }
                 let number = columns.share(dictionary.clone());
                 let mut numbers = Numbers::default();
                 for (row, code) in (0..).zip(codes) {
@@ -28,16 +32,17 @@ pub(super) fn set_column(form: Form, values: &Values, rows: &Passing, column: us
     columns.set(column, values);
 }
 
+fn has_number(dictionary: &Dictionary) -> bool {
+    let mut entries = (0..dictionary.len() as u32).map(|entry| dictionary.get(entry).first());
+    entries.any(|first| matches!(first, Some(b'-' | b'0'..=b'9')))
+}
+
 fn entries(values: &Values, rows: &Passing, columns: &mut Columns) -> Entries {
     let mut codes = columns.codes();
     let dictionary = match values {
         Values::Path(path) => path.coded().map(|coded| {
             extend_codes(&mut codes, coded, rows);
             coded.dictionary.clone()
-        }),
-        Values::Entries { of, values } => of.coded().map(|coded| {
-            extend_codes(&mut codes, coded, rows);
-            values.clone()
         }),
         Values::Rows(values) => {
             codes.extend(0..rows.len() as u32);

@@ -1,0 +1,148 @@
+//! Rejected lines are remembered: with better options they go in, once, and nothing else does again.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::resume::{bytes_below, documents, earlier, mixed};
+use crate::tool::{Ended, command, count, figures, folder, tool, tool_with_input};
+
+const GOOD: &str = "{\"@t\":\"2024-05-29T10:56:01Z\",\"N\":1}\n";
+const OTHER: &str = "{\"when\":\"2024-05-29T10:56:02Z\",\"N\":2}\n";
+const BROKEN: &str = "{\"N\":\n";
+
+/// Stored, rejected, and lines of earlier runs.
+#[track_caller]
+fn told(run: &Ended) -> (u64, u64, u64) {
+    let (stored, rejected, ..) = figures(&run.out);
+    (stored, rejected, earlier(&run.out))
+}
+
+fn ingest(folder: &Path, text: &str, options: &[&str]) -> Ended {
+    fs::write(folder.join("log"), text).unwrap();
+    tool(folder, &[&["ingest", "s", "log"], options].concat())
+}
+
+#[test]
+fn better_options_take_the_rejected_lines_and_then_what_is_new() {
+    let folder = folder();
+    let path = folder.path();
+    let both = ["--time-key", "@t,when"];
+    let text = [GOOD, OTHER, BROKEN, GOOD, OTHER].concat();
+    let run = ingest(path, &text, &[]).with(4);
+    assert_eq!(told(&run), (2, 3, 0));
+
+    let run = ingest(path, &text, &[]).well();
+    assert_eq!(told(&run), (0, 0, 5), "the same options would reject the same lines");
+    assert!(run.err.contains("1 file has rejected lines") && run.err.contains("--time-key"), "{}", run.err);
+
+    let grown = text + GOOD + BROKEN + OTHER;
+    let run = ingest(path, &grown, &both).with(4);
+    assert_eq!(told(&run), (4, 2, 2));
+    assert!(run.err.contains("log: retrying rejected lines, from line 2"), "{}", run.err);
+    assert!(run.err.contains("log: continuing at line 6"), "{}", run.err);
+    assert_eq!(count(path, "s"), 6);
+
+    assert_eq!(told(&ingest(path, &grown, &both).well()), (0, 0, 8));
+    assert_eq!(
+        told(&ingest(path, &grown, &[]).with(4)),
+        (0, 2, 6),
+        "two lines are broken whatever the options"
+    );
+    assert_eq!(told(&ingest(path, &grown, &["--again"]).with(4)), (3, 5, 0));
+    assert_eq!(
+        told(&ingest(path, &grown, &both).with(4)),
+        (3, 2, 3),
+        "they are remembered of the last reading"
+    );
+    assert_eq!(count(path, "s"), 12);
+}
+
+#[test]
+fn elements_of_an_array_are_remembered_as_lines_are() {
+    let folder = folder();
+    let path = folder.path();
+    let array = [GOOD, OTHER, OTHER, GOOD, "3\n"].map(str::trim_end).join(",\n ");
+    let array = format!("[{array}]");
+    assert_eq!(told(&ingest(path, &array, &[]).with(4)), (2, 3, 0));
+    assert_eq!(told(&ingest(path, &array, &["--time-key", "@t,when"]).with(4)), (2, 1, 2));
+    assert_eq!(count(path, "s"), 4);
+}
+
+#[test]
+fn rejected_lines_are_remembered_or_kept_in_a_file_and_never_both() {
+    let folder = folder();
+    let path = folder.path();
+    let text = [GOOD, OTHER, GOOD, BROKEN].concat();
+    assert_eq!(told(&ingest(path, &text, &[]).with(4)), (2, 2, 0));
+    // The same options, but now somebody wants to see them.
+    assert_eq!(told(&ingest(path, &text, &["--rejects", "bad"]).with(4)), (0, 2, 2));
+    let bad = fs::read_to_string(path.join("bad")).unwrap();
+    let kept: String =
+        bad.lines().filter(|line| !line.starts_with('#')).fold(String::new(), |mut text, line| {
+            writeln!(text, "{line}").unwrap();
+            text
+        });
+    assert_eq!(kept, [OTHER, BROKEN].concat());
+    // From there they can be ingested: the file that they came from does not give them a second time.
+    let run = tool(path, &["ingest", "s", "bad", "--time-key", "when"]).with(4);
+    assert_eq!(told(&run), (1, 1, 0));
+    assert_eq!(told(&ingest(path, &text, &["--time-key", "@t,when"]).well()), (0, 0, 4));
+    assert_eq!(count(path, "s"), 3);
+}
+
+#[test]
+fn more_places_than_are_remembered_need_a_file_of_rejects() {
+    let folder = folder();
+    let path = folder.path();
+    let text = [GOOD, BROKEN].concat().repeat(1100);
+    let run = ingest(path, &text, &[]).with(4);
+    assert_eq!(told(&run), (1001, 1001, 0));
+    assert!(
+        run.err.contains("stopped at line 2002 of log: lines were rejected in more than 1000 places")
+            && run.err.contains("--rejects FILE to continue"),
+        "{}",
+        run.err
+    );
+    let run = ingest(path, &text, &["--rejects", "bad"]).with(4);
+    assert_eq!(told(&run), (99, 1100, 1001));
+    assert_eq!(count(path, "s"), 1100);
+    assert_eq!(fs::read_to_string(path.join("bad")).unwrap().matches(BROKEN).count(), 1100);
+}
+
+#[test]
+fn after_kill_9_each_rejected_line_goes_in_once() {
+    let folder = folder();
+    let path = folder.path();
+    let (mut good, lines) = mixed(35, 6900);
+    let timeless = good.len() / 7;
+    fs::write(path.join("log"), lines).unwrap();
+    let first = tool(path, &["ingest", "s", "log"]).with(4);
+    assert_eq!(told(&first), (good.len() as u64, timeless as u64, 0));
+    let again = ["ingest", "s", "log", "--time-key", "@t,no time", "--batch-bytes", "1000"];
+    let mut stops = 0;
+    for turn in 0..12 {
+        let mut child = command(path, &again).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // By what it has written rather than by the clock, which runs differently under load.
+        let enough = bytes_below(&path.join("s")) + turn % 4 * 40_000 + 20_000;
+        while child.try_wait().unwrap().is_none() && bytes_below(&path.join("s")) < enough {
+            sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        tool_with_input(path, &["ingest", "s", "-"], b"").well();
+        let more = count(path, "s") as usize - good.len();
+        stops += u32::from(more > 0 && more < timeless);
+    }
+    assert!(stops > 0, "no kill came in the middle");
+    let run = tool(path, &again).well();
+    assert_eq!(told(&run).0 + earlier(&run.out), (good.len() + timeless) as u64);
+    let found = documents(path, "s");
+    good.extend((6..good.len()).step_by(7).map(|index| format!("{{\"no time\":{index}}}")));
+    assert_eq!(found.len(), good.len());
+    assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), good.into_iter().collect::<BTreeSet<_>>());
+}

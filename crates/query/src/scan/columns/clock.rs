@@ -1,0 +1,95 @@
+//! Instants as numbers, and what the calendar and the clock say of them: the same for all of an hour, or of a day.
+
+use super::arithmetic::Reckoned;
+use super::evaluate::Evaluator;
+use crate::chunk::Mantissas;
+use crate::expr::Expr;
+use crate::functions::offset_of;
+use crate::time::{Civil, INSTANT_MAX, part_of};
+use crate::value::Value;
+use std::ops::Range;
+
+impl Evaluator<'_> {
+    /// The instants of all rows, in ticks.
+    pub(super) fn instants(&self) -> Mantissas {
+        let ticks = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes) as i64;
+        let values = match &self.origins {
+            None => self.times.instants.iter().map(ticks).collect(),
+            Some(origins) => {
+                let instant = |event: &u32| self.times.instants.get(*event as usize).map_or(0, ticks);
+                origins.iter().map(instant).collect()
+            }
+        };
+        Mantissas { values, ..Mantissas::default() }
+    }
+
+    /// What `DatePart` or `TimeOfDay` come to for a column of instants; none where what else they are given is not constant.
+    pub(super) fn read_clock(&self, function: &str, arguments: &[Expr]) -> Option<Reckoned> {
+        let (of, part, offset) = match (function, arguments) {
+            ("DatePart", [of, Expr::Constant(Value::Text(part))]) => (of, part.text(), None),
+            ("DatePart", [of, Expr::Constant(Value::Text(part)), offset]) => (of, part.text(), Some(offset)),
+            ("TimeOfDay", [of]) => (of, "time".into(), None),
+            ("TimeOfDay", [of, offset]) => (of, "time".into(), Some(offset)),
+            _ => return None,
+        };
+        let (part, span) = part_of(&part)?;
+        let offset = match offset {
+            None => 0,
+            Some(Expr::Constant(offset)) => offset_of(offset)?,
+            Some(_) => return None,
+        };
+        let instants = self.reckoned(of)?;
+        let instants = instants.numbers().filter(|numbers| numbers.scale == 0)?;
+        let tell = |instant: u64| Some(part(&Civil::at(instant.checked_add_signed(offset)?)?) as i64);
+        let mut known = Known { span, offset, instants: 0..0, value: None };
+        let mut told =
+            Mantissas { values: Vec::with_capacity(instants.values.len()), ..Mantissas::default() };
+        let mut missing = Vec::new();
+        for (place, instant) in (0..).zip(&instants.values) {
+            match known.at(*instant, tell) {
+                Some(value) => told.values.push(value),
+                None => missing.push(place),
+            }
+        }
+        told.rows = match missing.as_slice() {
+            [] => instants.rows.clone(),
+            missing => {
+                let is_told = |place: &u32| missing.binary_search(place).is_err();
+                let places = (0..instants.values.len() as u32).filter(is_told);
+                let row = |place: u32| match &instants.rows {
+                    None => Some(place),
+                    Some(rows) => rows.get(place as usize).copied(),
+                };
+                Some(places.filter_map(row).collect())
+            }
+        };
+        Some(Reckoned::Computed(told))
+    }
+}
+
+/// What was told last, and of which instants that holds.
+struct Known {
+    span: i64,
+    offset: i64,
+    instants: Range<i64>,
+    value: Option<i64>,
+}
+
+impl Known {
+    #[inline]
+    fn at(&mut self, instant: i64, tell: impl Fn(u64) -> Option<i64>) -> Option<i64> {
+        if !self.instants.contains(&instant) {
+            let valid = u64::try_from(instant).ok().filter(|instant| *instant <= INSTANT_MAX);
+            self.value = valid.and_then(tell);
+            self.instants = match (self.value, instant.checked_add(self.offset)) {
+                (Some(_), Some(local)) => {
+                    let begin = instant - local.rem_euclid(self.span);
+                    // Before the first instant there is none, nor behind the last.
+                    begin.max(0)..begin.saturating_add(self.span).min(INSTANT_MAX as i64 + 1)
+                }
+                _ => instant..instant,
+            };
+        }
+        self.value
+    }
+}

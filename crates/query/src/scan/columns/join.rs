@@ -1,0 +1,57 @@
+//! Texts of several columns joined: where they read as they are stored, their bytes are.
+
+use super::computed::Texts;
+use super::evaluate::Evaluator;
+use super::mapped::unquoted;
+use super::texts::spelled;
+use crate::column_block::{Coded, PathColumn};
+use crate::expr::Expr;
+use crate::value::{VALUE_BYTES_MAX, Value};
+use std::sync::Arc;
+
+/// What `Concat` joins.
+pub(super) struct Joining<'e>(Vec<Part<'e>>);
+
+enum Part<'e> {
+    /// As strings spell it.
+    Constant(Vec<u8>),
+    Column(&'e Coded),
+}
+
+impl Joining<'_> {
+    /// What each part gives a row, as strings spell it; none where that is no string.
+    pub(super) fn texts(&self, row: usize) -> impl Iterator<Item = Option<&[u8]>> {
+        self.0.iter().map(move |part| match part {
+            Part::Constant(text) => Some(text.as_slice()),
+            Part::Column(coded) => unquoted(coded.dictionary.get(coded.code(row))),
+        })
+    }
+}
+
+impl Evaluator<'_> {
+    /// What an expression joins; none where it does something else, a text has an escape, or a result may be too long.
+    pub(super) fn joining(&self, expr: &Expr) -> Option<Joining<'_>> {
+        let Expr::Concat(parts) = expr else { return None };
+        let mut bytes = 0usize;
+        let part = |part: &Expr| {
+            if let Expr::Constant(Value::Text(text)) = part {
+                let text = unquoted(&spelled(&text.text())?)?.to_vec();
+                bytes = bytes.saturating_add(text.len());
+                return Some(Part::Constant(text));
+            }
+            let PathColumn::Coded(coded) = &**self.as_column(part)?? else { return None };
+            bytes = bytes.saturating_add(coded.dictionary.text_bytes());
+            coded.dictionary.is_unescaped().then_some(Part::Column(coded))
+        };
+        let parts = parts.iter().map(part).collect::<Option<Vec<_>>>()?;
+        (bytes <= VALUE_BYTES_MAX).then_some(Joining(parts))
+    }
+
+    /// The joined texts, one for each row.
+    pub(super) fn joined(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
+        let joining = self.joining(expr)?;
+        let mut made = Texts::default();
+        (0..self.rows()).for_each(|row| made.add_joined(joining.texts(row)));
+        Some(Arc::new(PathColumn::Coded(Coded::new(None, made.into_dictionary()?))))
+    }
+}

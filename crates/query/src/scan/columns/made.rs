@@ -1,0 +1,199 @@
+//! The columns that expressions make of columns: of numbers and conditions in whole, of texts once for each entry of a dictionary, of several
+//! columns once for each combination of what they have.
+
+use super::compile::{needs_event, reads_document, slots_of};
+use super::evaluate::{Evaluator, Mask, is_true_or_false};
+use super::texts::Sought;
+use crate::column_block::{Coded, PathColumn};
+use crate::expr::Expr;
+use crate::value::Value;
+use foldhash::fast::RandomState;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::computed::Texts;
+
+/// Combinations up to so many have a place each.
+const PLACES_MAX: usize = 1 << 16;
+
+/// So many rows are looked at to tell whether combinations repeat.
+const PROBE: usize = 1024;
+
+impl<'b> Evaluator<'b> {
+    /// The values of an expression for all rows; none where they had better be made row by row, or one of them fails, which may be that of a row
+    /// that does not pass.
+    pub(super) fn computed(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
+        if let Some(column) = self.as_column(expr) {
+            return Some(column.cloned().unwrap_or_else(|| Arc::new(PathColumn::Nothing)));
+        }
+        if reads_document(expr) || has_local(expr) {
+            return None;
+        }
+        if let Expr::Constant(value) = expr {
+            return self.constant(value);
+        }
+        if let Expr::If(_) | Expr::Coalesce(_) = expr
+            && let Some(column) = self.chosen(expr)
+        {
+            return Some(column);
+        }
+        if let Some(numbers) = self.reckoned(expr).and_then(|reckoned| reckoned.told()) {
+            return Some(Arc::new(PathColumn::of_numbers(numbers, self.rows())));
+        }
+        self.condition(expr)
+            .or_else(|| self.mapped(expr))
+            .or_else(|| self.by_entries(expr))
+            .or_else(|| self.by_combinations(expr))
+            .or_else(|| self.joined(expr))
+            .or_else(|| {
+                let (expr, inner) = self.flattened(expr)?;
+                inner.computed(&expr)
+            })
+    }
+
+    /// A value that all rows have.
+    pub(super) fn constant(&self, value: &Value<'_>) -> Option<Arc<PathColumn>> {
+        let mut text = Texts::default();
+        text.add(value);
+        let codes = vec![0; self.rows()];
+        Some(Arc::new(PathColumn::Coded(Coded::new(Some(codes), text.into_dictionary()?))))
+    }
+
+    /// The values of a condition that is tested over whole columns.
+    fn condition(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
+        let test = || -> Option<Mask> { self.test(expr, None).ok() };
+        match expr {
+            Expr::And(_) | Expr::Or(_) | Expr::IsNull(..) => Some(self.truths(&test()?, |_| true)),
+            Expr::Not(of) if is_true_or_false(of) => Some(self.truths(&test()?, |_| true)),
+            Expr::CompareNumber { left, .. } => {
+                self.truths_of_numbers(expr, self.reckoned(left)?.numbers()?.rows.as_deref())
+            }
+            Expr::Compare { left, right, ci: false, .. } if self.difference(left, right).is_some() => {
+                let difference = self.difference(left, right)?;
+                self.truths_of_numbers(expr, difference.numbers()?.rows.as_deref())
+            }
+            _ => {
+                let (left, sought, _) = Sought::of(expr)?;
+                let column = self.as_column(left)??;
+                let PathColumn::Coded(coded) = &**column else { return None };
+                let wants_text = sought.asks_for_texts(expr);
+                let is_told: Vec<bool> = (0..coded.dictionary.len() as u32)
+                    .map(|entry| match coded.dictionary.get(entry).first() {
+                        Some(b'"') => true,
+                        other => other.is_some() && !wants_text,
+                    })
+                    .collect();
+                let told = |row: usize| is_told.get(coded.code(row) as usize).copied().unwrap_or_default();
+                Some(self.truths(&test()?, told))
+            }
+        }
+    }
+
+    /// The values of a comparison of numbers, by the rows that have them.
+    fn truths_of_numbers(&self, expr: &Expr, rows: Option<&[u32]>) -> Option<Arc<PathColumn>> {
+        let mask = self.test(expr, None).ok()?;
+        let Some(rows) = rows else { return Some(self.truths(&mask, |_| true)) };
+        let mut has_one = vec![false; self.rows()];
+        for row in rows {
+            if let Some(has_one) = has_one.get_mut(*row as usize) {
+                *has_one = true;
+            }
+        }
+        Some(self.truths(&mask, |row| has_one.get(row).copied().unwrap_or_default()))
+    }
+
+    /// What an expression that depends on one path comes to, once for each entry.
+    fn by_entries(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
+        if self.only(expr)?.is_none() {
+            let mut text = Texts::default();
+            self.each(expr, [0], |_, value| text.add(&value)).ok()?;
+            return Some(Arc::new(PathColumn::Coded(Coded::new(
+                Some(vec![0; self.rows()]),
+                text.into_dictionary()?,
+            ))));
+        }
+        let (slot, coded) = self.entries(expr)?;
+        let mut made = Texts::default();
+        let entries = 0..coded.dictionary.len() as u32;
+        self.each_entry(expr, slot, coded, entries, |_, value| made.add(&value)).ok()?;
+        Some(Arc::new(PathColumn::Coded(Coded::mapped(coded, made.into_dictionary()?))))
+    }
+
+    /// What an expression that depends on several paths comes to, once for each combination of their entries.
+    pub(super) fn by_combinations(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
+        if needs_event(expr) {
+            return None;
+        }
+        let columns = slots_of(expr).into_iter().filter_map(|slot| self.column(slot));
+        let columns = columns.map(|column| column.coded().filter(|coded| coded.repeats()));
+        let columns = columns.collect::<Option<Vec<&Coded>>>().filter(|columns| columns.len() > 1)?;
+        let (codes, firsts) = combinations(&columns, self.rows())?;
+        let mut made = Texts::default();
+        match self.joining(expr) {
+            Some(joining) => firsts.iter().for_each(|row| made.add_joined(joining.texts(*row as usize))),
+            None => self.each(expr, firsts, |_, value| made.add(&value)).ok()?,
+        }
+        Some(Arc::new(PathColumn::Coded(Coded::new(Some(codes), made.into_dictionary()?))))
+    }
+
+    /// The same expression with columns in place of what in it is computed of numbers, instants or several paths; none where there is nothing
+    /// of the kind.
+    pub(super) fn flattened(&self, expr: &Expr) -> Option<(Expr, Evaluator<'b>)> {
+        if let Expr::Let(..) | Expr::Quantified { .. } = expr {
+            return None;
+        }
+        let mut columns = self.columns.clone();
+        let mut flat = expr.clone();
+        for child in flat.children_mut() {
+            let stays = matches!(child, Expr::Constant(_) | Expr::Slot(_)) || self.entries(child).is_some();
+            if stays || has_local(child) {
+                continue;
+            }
+            if let Some(column) = self.computed(child) {
+                *child = Expr::Slot(columns.len());
+                columns.push(Some(column));
+            }
+        }
+        (columns.len() > self.columns.len()).then(|| (flat, self.with_columns(columns)))
+    }
+}
+
+/// Whether an expression depends on what stands around it.
+fn has_local(expr: &Expr) -> bool {
+    match expr {
+        Expr::Local(_) => true,
+        other => other.children().into_iter().any(has_local),
+    }
+}
+
+/// For each row the number of its combination of entries, and for each combination the first row that has it; none where most rows have one of their
+/// own.
+fn combinations(columns: &[&Coded], rows: usize) -> Option<(Vec<u32>, Vec<u32>)> {
+    let mut numbers = vec![0u64; rows];
+    let mut size = 1usize;
+    for coded in columns {
+        let codes = coded.codes()?;
+        for (number, code) in numbers.iter_mut().zip(codes) {
+            *number += size as u64 * u64::from(*code);
+        }
+        size = size.checked_mul(coded.dictionary.len())?;
+    }
+    let (mut codes, mut firsts) = (Vec::with_capacity(rows), Vec::new());
+    let mut few = if size <= PLACES_MAX { vec![0u32; size] } else { Vec::new() };
+    let mut many: HashMap<u64, u32, RandomState> = HashMap::default();
+    for (row, number) in (0..).zip(numbers) {
+        let place = match few.get_mut(number as usize) {
+            Some(place) => place,
+            None => many.entry(number).or_default(),
+        };
+        if *place == 0 {
+            firsts.push(row);
+            *place = firsts.len() as u32;
+        }
+        codes.push(*place - 1);
+        if codes.len() == PROBE && firsts.len() > PROBE / 2 {
+            return None;
+        }
+    }
+    (firsts.len() * 2 <= rows + 8).then_some((codes, firsts))
+}

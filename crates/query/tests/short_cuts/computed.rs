@@ -1,0 +1,77 @@
+//! Conditions, choices, times and numbers that are computed of whole columns.
+
+use crate::agree::agree;
+use crate::memory::{Event, Memory};
+
+/// Some thousand events over some days, with keys of few values and of many, some absent or of several kinds.
+fn days() -> Memory {
+    const CITIES: [&str; 6] = ["Bern", "Zürich", "", "a\\\"b", "Wil", "\\ud800"];
+    let event = |n: u64| {
+        let few = if n.is_multiple_of(3) {
+            format!(r#""city":"{}","#, CITIES[(n / 3 % 6) as usize])
+        } else {
+            String::new()
+        };
+        let kinds = ["1", "1.0", "\"x\"", "null", "true", "[1]", "2.50", "1e2"][(n * 7 % 8) as usize];
+        let number =
+            if n.is_multiple_of(4) { String::new() } else { format!(r#""e":{}.{},"#, n * 37 % 900, n % 10) };
+        let document = format!(
+            r#"{{{few}{number}"user":"u{}","kind":{kinds},"path":"/p/{}/{n}","n":{},"at":{}}}"#,
+            n * 13 % 17,
+            CITIES[(n % 5) as usize],
+            n as i64 % 7 - 3,
+            if n.is_multiple_of(50) { "-5".to_owned() } else { (n * 777_777_777_777).to_string() },
+        );
+        Event { instant: 638_000_000_000_000_000 + n * 1_234_567_891, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..4500).map(event).collect();
+    Memory::blocks(&[&[&events[..2500]], &[&events[2500..]]])
+}
+
+#[test]
+fn what_is_computed_of_columns_is_what_events_come_to() {
+    let memory = days();
+    for text in [
+        "select count(*) from stream group by DatePart(@Timestamp, 'weekday')",
+        "select count(*), max(e) from stream where e > 100 group by DatePart(@Timestamp, 'Hour', -7)",
+        "select sum(DatePart(at, 'minute')), count(DatePart(at, 'year')), min(DatePart(at, 'date', 2)) from stream",
+        "select count(*) from stream where DatePart(@Timestamp, 'hour') < 6 and n > 0",
+        "select mean(TimeOfDay(@Timestamp)), max(TimeOfDay(at, 1)), max(DatePart(e, 'day')) from stream",
+        "select count(*) from stream group by DatePart(@Timestamp, city)",
+        "select count(*) from stream group by @Timestamp - @Timestamp % 36000000000, user",
+        "select count(*) from stream group by Substring(ToIsoString(@Timestamp), 0, 10), city",
+        "select sum(if e > 100 then 1 else 0), sum(if city = 'Bern' then e else undefined()) from stream group by user",
+        "select count(*) from stream group by if e < 10 then 'fast' else if e < 100 then 'medium' else 'slow'",
+        "select count(*) from stream group by if n > 0 then kind else city",
+        "select count(*) from stream group by if city like 'Z%' then 1.0 else 1",
+        "select first(if n > 1 then path else user), last(Coalesce(city, path)) from stream group by n",
+        "select count(*), first(path) from stream group by Coalesce(city, kind, 'none')",
+        "select sum(Coalesce(e, 0)), sum(Coalesce(e, n, 7) * 2) from stream group by user",
+        "select count(*) from stream group by e > 500",
+        "select count(*) from stream group by kind > 1",
+        "select count(*) from stream group by e > n",
+        "select count(*) from stream group by n in [1, 2], city in ['Bern', 'Wil'], city < 'C'",
+        "select count(*) from stream group by city like 'B%' or not (n = 1)",
+        "select any(e > 800), all(e > 0), count(e > 3), any(city = 'Wil'), all(kind) from stream group by user",
+        "select count(*) from stream group by Round(e)",
+        "select count(*), sum(Round(e / 100) * 100), sum(Round(-e, 1)), max(Round(e / 3, 2)) from stream group by Round(e / 100)",
+        "select sum(e / 1000), sum(e / 8), min(e / -0.5), sum(n / 3), count(e / 0) from stream group by n",
+        "select count(*) from stream where city is not null group by Concat(city, '/', user)",
+        "select count(*) from stream group by Concat('\"', user, path)",
+        "select count(distinct(Concat(user, '-', ToString(n)))) from stream",
+        "select count(*) from stream where city <> user",
+        "select count(*) from stream where Concat(city, user) = 'Bernu1' or city = kind",
+        "select count(*) from stream where StartsWith(path, '/p/B') or EndsWith(path, '99') or Contains(city, '\"')",
+        "select count(*) from stream where path > '/p/W' and path <= '/p/Z' and 'C' < city",
+        "select count(*) from stream group by IndexOf(path, '/1'), IndexOf(city, 'r')",
+        "select count(*) from stream group by Length(path)",
+        "select count(*) from stream group by Substring(path, 0, 4), Substring(path, 3)",
+        "select min(path), max(path), min(city), max(city), max(kind), min(user) from stream",
+        "select max(path), min(city) from stream group by n",
+        "select min(e), max(e), max(n), max(if n > 0 then 1.0 else 1) from stream group by user, n",
+        "select count(*) from stream group by @EventType",
+        "select Round(e / 10) as r, if n > 2 then city else user as c from stream where n > 1 order by r desc limit 30",
+    ] {
+        agree(&memory, text);
+    }
+}

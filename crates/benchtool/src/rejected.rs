@@ -58,10 +58,12 @@ impl Rejected {
         self.remembered.is_empty() && self.untried.is_empty()
     }
 
-    /// Whether the entry at this offset, of those that earlier runs have read, is to be tried again. To be asked in order.
-    pub(crate) fn is_due(&mut self, offset: u64) -> bool {
-        while self.untried.pop_front_if(|range| range.end <= offset).is_some() {}
-        let is_due = self.untried.front().is_some_and(|range| range.contains(&offset));
+    /// Whether this entry, of those that earlier runs have read, is to be tried again. To be asked in order. One that ends behind its range is
+    /// not the one that was rejected.
+    pub(crate) fn is_due(&mut self, entry: &Entry<'_>) -> bool {
+        while self.untried.pop_front_if(|range| range.end <= entry.offset).is_some() {}
+        let holds = |range: &Range<u64>| range.contains(&entry.offset) && entry.end() <= range.end;
+        let is_due = self.untried.front().is_some_and(holds);
         self.is_joinable &= is_due;
         is_due
     }
@@ -80,13 +82,19 @@ impl Rejected {
     /// Remembers a rejected entry; false if there are too many, and it cannot be remembered.
     #[must_use]
     pub(crate) fn remember(&mut self, entry: &Entry<'_>) -> bool {
+        let untried = self.untried.front().filter(|first| first.contains(&entry.offset)).cloned();
+        // One that is tried again makes room for itself.
+        self.tried(entry);
         let is_full = self.remembered.len() + self.untried.len() >= RANGES_MAX;
         match self.remembered.last_mut().filter(|_| self.is_joinable) {
             Some(last) => last.end = entry.end(),
-            None if is_full => return false,
+            None if is_full => {
+                self.untried.pop_front_if(|first| untried.as_ref().is_some_and(|all| all.end == first.end));
+                untried.into_iter().for_each(|all| self.untried.push_front(all));
+                return false;
+            }
             None => self.remembered.push(entry.offset..entry.end()),
         }
-        self.tried(entry);
         self.is_joinable = true;
         true
     }
@@ -131,7 +139,7 @@ mod tests {
         let mut taken = Vec::new();
         for number in entries {
             let entry = entry(number);
-            if number < earlier && !rejected.is_due(entry.offset) {
+            if number < earlier && !rejected.is_due(&entry) {
                 continue;
             }
             taken.push(number);

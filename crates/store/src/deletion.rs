@@ -294,6 +294,13 @@ impl Inner {
             self.compact(|segments, _, _| {
                 segments.iter().find(|entry| entry.number == *segment).map(|entry| vec![entry.number])
             })?;
+            // What it was written anew from may be held by a reader: it has to be gone as well before there is a receipt.
+            let mut writer = self.lock_manifest();
+            if let Some(erasing) = &writer.manifest.erasing {
+                let erasing = Some(Erasing { below: self.numbers.next(), ..erasing.clone() });
+                let manifest = Manifest { erasing, ..writer.manifest.clone() };
+                self.replace_segments(&mut writer, manifest, &[], Written::default(), |_| ())?;
+            }
         }
         let Proof { stays, blocks, texts, .. } = proof.holds()?;
         let receipt = Receipt {

@@ -243,7 +243,9 @@ fn decode_reply(directory: &dyn Directory, bytes: &[u8]) -> Option<Result<Reply,
                 let length = usize::try_from(at.u64()?).ok()?;
                 at.bytes(length)
             };
-            let (held, damaged, receipt, unreadable) = (part()?, part()?, part()?, part()?);
+            let (held, damaged, receipt) = (part()?, part()?, part()?);
+            // A writer of before does not tell.
+            let unreadable = part().unwrap_or_default();
             let files = |names: &[u8]| {
                 let names = std::str::from_utf8(names).ok()?.lines();
                 Some(names.map(|name| directory.path(name)).collect())

@@ -1,5 +1,6 @@
 //! `benchtool ingest --keep-ids`
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -63,6 +64,9 @@ fn read(source: Source, import: &mut Import<'_>, again: &str) -> Result<(), Fail
                     true => Ok(()),
                     false => Err(Failure::Input(format!("{name}: the JSON array has no end{again}"))),
                 };
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                return Err(Failure::Input(format!("{name}: {error}{again}")));
             }
             Err(error) => return Err(Failure::file(Path::new(&name), &error)),
         }

@@ -225,6 +225,8 @@ struct Reading {
     has_new: bool,
     /// Whether lines were tried that an earlier run has rejected.
     has_retried: bool,
+    /// Whether it is not what the earlier run has read: then nothing of it is what it seems.
+    has_changed: bool,
     /// Those behind the start, and of lines that were tried again.
     bytes: u64,
 }
@@ -241,6 +243,7 @@ impl Reading {
             recorded: None,
             has_new: false,
             has_retried: false,
+            has_changed: false,
             bytes: 0,
         };
         reading.recorded = reading.place().filter(|_| start.position.is_some());
@@ -254,10 +257,11 @@ impl Reading {
     }
 
     /// The source must have an entry's end where an earlier run has stopped.
-    fn check_start(&self) -> Result<(), Failure> {
+    fn check_start(&mut self) -> Result<(), Failure> {
         if self.start == self.earlier_end {
             return Ok(());
         }
+        self.has_changed = true;
         let Reading { name, start, .. } = self;
         Err(Failure::Input(format!(
             "{name} has changed: no line ends at byte {start}, where reading stopped; \
@@ -276,6 +280,9 @@ impl Ingest<'_> {
             self.tally.unchanged += 1;
         } else {
             self.tally.bytes += reading.bytes;
+        }
+        if reading.has_changed {
+            self.batch.clear();
         }
         // What stopped it comes first, but what could not be stored was not stored because of that.
         let stored = self.store_batch(&mut reading);
@@ -379,7 +386,7 @@ impl Ingest<'_> {
         let Some(content) = entry.event() else { return Ok(()) };
         if entry.offset < reading.start {
             reading.earlier_end = entry.end();
-            if !reading.rejected.is_due(entry.offset) {
+            if !reading.rejected.is_due(entry) {
                 self.tally.earlier += 1;
                 return Ok(());
             }

@@ -306,11 +306,11 @@ fn whole_batches_behind_a_hole_that_nobody_witnessed_are_kept_aside() {
 fn a_log_that_fails_while_it_is_copied_is_not_lost() {
     let folder = Simulated::new();
     let store = open(&folder, &tiny()).unwrap();
-    (0..4).for_each(|first| append(&store, first * 10..first * 10 + 10));
+    (0..4).for_each(|n| append(&store, n..n + 1));
     let (killed, expected) = (folder.medium(), rows(&store.snapshot()));
     drop(store);
     let (mut opened, mut refused) = (0, 0);
-    for at in 0..60 {
+    for at in 0..100 {
         let folder = Simulated::with(killed.clone());
         folder.fail(Some(Fault { at: folder.calls() + at, forever: true, kind: FaultKind::Unreadable }));
         match open(&folder, &tiny()) {

@@ -66,7 +66,7 @@ impl DistinctCounts {
     }
 
     /// Takes in the entries of a dictionary that rows of one group have.
-    fn take_entries(&mut self, group: u32, Entries { dictionary, codes }: &Entries) {
+    fn take_entries(&mut self, group: u32, Entries { dictionary, codes, .. }: &Entries) {
         self.seen.clear();
         self.seen.resize(dictionary.len(), false);
         let (mut identifiers, mut others) = (Vec::new(), Vec::new());

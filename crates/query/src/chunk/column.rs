@@ -37,6 +37,8 @@ pub(crate) enum Column {
 /// Entries of a dictionary, one a row.
 #[derive(Debug)]
 pub(crate) struct Entries {
+    /// That of the column, for the values of blocks to come.
+    pub(crate) form: Form,
     pub(crate) dictionary: Arc<Dictionary>,
     pub(crate) codes: Vec<u32>,
 }
@@ -64,10 +66,10 @@ impl Column {
         match self {
             Column::Nothing => {}
             Column::Values(cells) => cells.clear(),
-            Column::Entries(Entries { codes, .. }) => {
+            Column::Entries(Entries { form, codes, .. }) => {
                 let mut codes = std::mem::take(codes);
                 codes.clear();
-                *self = Column::new(Form::Values);
+                *self = Column::new(*form);
                 return Some(codes);
             }
             Column::Numbers(numbers) => {
@@ -84,7 +86,7 @@ impl Column {
         match self {
             Column::Nothing => Column::Nothing,
             Column::Values(cells) => Column::Values(Vec::with_capacity(cells.len())),
-            Column::Entries(_) => Column::new(Form::Values),
+            Column::Entries(entries) => Column::new(entries.form),
             Column::Numbers(_) | Column::Mantissas(_) => Column::new(Form::Numbers),
         }
     }

@@ -52,7 +52,7 @@ impl Groups<'_> {
                     numbers.push(number);
                 }
             }
-            Column::Entries(Entries { dictionary, codes }) => {
+            Column::Entries(Entries { dictionary, codes, .. }) => {
                 let mut known = std::mem::take(&mut self.known);
                 known.clear();
                 // Where no row is a known group's first, those that are known need not be met.

@@ -2,6 +2,7 @@
 
 use super::arithmetic::Reckoned;
 use super::evaluate::{Evaluator, Mask};
+use super::made::PARTS_MAX;
 use crate::chunk::Mantissas;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::Dictionary;
@@ -93,7 +94,7 @@ impl Evaluator<'_> {
                 let mask = self.test(condition, None).ok()?;
                 self.choose(&mask, &parts.0, &parts.1)
             }
-            Expr::Coalesce(parts) => {
+            Expr::Coalesce(parts) if parts.len() <= PARTS_MAX => {
                 let mut parts = parts.iter().map(part).collect::<Option<Vec<Part>>>()?;
                 let mut chosen = parts.pop()?;
                 while let Some(first) = parts.pop() {

@@ -24,6 +24,8 @@ pub(super) struct Evaluator<'b> {
     pub(super) columns: Vec<Option<Arc<PathColumn>>>,
     pub(super) times: Times<'b>,
     control: &'b Control,
+    /// Whether what in an expression can be made a column is one: there is no more to be had.
+    pub(super) is_flat: bool,
     /// For each row its event in the block; none where rows are the events.
     pub(super) origins: Option<Arc<[u32]>>,
     /// Why documents, or columns that no name stands for, could not be read.
@@ -44,10 +46,11 @@ impl<'b> Evaluator<'b> {
         control: &'b Control,
     ) -> Evaluator<'b> {
         let columns = vec![None; paths.len()];
-        Evaluator { block, paths, columns, times, control, origins: None, broken: RefCell::default() }
+        let broken = RefCell::default();
+        Evaluator { block, paths, columns, times, control, is_flat: false, origins: None, broken }
     }
 
-    /// The same with other columns.
+    /// The same with columns of parts of an expression behind its own.
     pub(super) fn with_columns(&self, columns: Vec<Option<Arc<PathColumn>>>) -> Evaluator<'b> {
         let Evaluator { block, paths, times, control, ref origins, .. } = *self;
         Evaluator {
@@ -56,6 +59,7 @@ impl<'b> Evaluator<'b> {
             columns,
             times,
             control,
+            is_flat: true,
             origins: origins.clone(),
             broken: RefCell::default(),
         }

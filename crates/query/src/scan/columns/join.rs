@@ -2,6 +2,7 @@
 
 use super::computed::Texts;
 use super::evaluate::Evaluator;
+use super::made::PARTS_MAX;
 use super::mapped::unquoted;
 use super::texts::spelled;
 use crate::column_block::{Coded, PathColumn};
@@ -32,6 +33,9 @@ impl Evaluator<'_> {
     /// What an expression joins; none where it does something else, a text has an escape, or a result may be too long.
     pub(super) fn joining(&self, expr: &Expr) -> Option<Joining<'_>> {
         let Expr::Concat(parts) = expr else { return None };
+        if parts.len() > PARTS_MAX {
+            return None;
+        }
         let mut bytes = 0usize;
         let part = |part: &Expr| {
             if let Expr::Constant(Value::Text(text)) = part {

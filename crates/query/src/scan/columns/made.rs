@@ -16,6 +16,9 @@ use super::computed::Texts;
 /// Combinations up to so many have a place each.
 const PLACES_MAX: usize = 1 << 16;
 
+/// A column is made of so many at most: each takes memory for all rows.
+pub(super) const PARTS_MAX: usize = 64;
+
 /// So many rows are looked at to tell whether combinations repeat.
 const PROBE: usize = 1024;
 
@@ -26,7 +29,7 @@ impl<'b> Evaluator<'b> {
         if let Some(column) = self.as_column(expr) {
             return Some(column.cloned().unwrap_or_else(|| Arc::new(PathColumn::Nothing)));
         }
-        if reads_document(expr) || has_local(expr) {
+        if reads_document(expr) || has_local(expr) || self.check().is_err() {
             return None;
         }
         if let Expr::Constant(value) = expr {
@@ -139,7 +142,11 @@ impl<'b> Evaluator<'b> {
     /// The same expression with columns in place of what in it is computed of numbers, instants or several paths; none where there is nothing
     /// of the kind.
     pub(super) fn flattened(&self, expr: &Expr) -> Option<(Expr, Evaluator<'b>)> {
-        if let Expr::Let(..) | Expr::Quantified { .. } = expr {
+        // The parts of a choice are columns by then, or none of them can be: to try again at each level would double the work with each.
+        if let Expr::Let(..) | Expr::Quantified { .. } | Expr::If(_) | Expr::Coalesce(_) = expr {
+            return None;
+        }
+        if self.is_flat || expr.children().len() > PARTS_MAX {
             return None;
         }
         let mut columns = self.columns.clone();
@@ -173,10 +180,11 @@ fn combinations(columns: &[&Coded], rows: usize) -> Option<(Vec<u32>, Vec<u32>)>
     let mut size = 1usize;
     for coded in columns {
         let codes = coded.codes()?;
+        let next = size.checked_mul(coded.dictionary.len())?;
         for (number, code) in numbers.iter_mut().zip(codes) {
-            *number += size as u64 * u64::from(*code);
+            *number = number.wrapping_add((size as u64).wrapping_mul(u64::from(*code)));
         }
-        size = size.checked_mul(coded.dictionary.len())?;
+        size = next;
     }
     let (mut codes, mut firsts) = (Vec::with_capacity(rows), Vec::new());
     let mut few = if size <= PLACES_MAX { vec![0u32; size] } else { Vec::new() };

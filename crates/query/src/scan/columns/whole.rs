@@ -10,16 +10,17 @@ use std::sync::Arc;
 pub(super) fn set_column(form: Form, values: &Values, rows: &Passing, column: usize, columns: &mut Columns) {
     let values = match form {
         Form::Nothing => return,
-        Form::Values => Column::Entries(entries(values, rows, columns)),
+        Form::Values => Column::Entries(entries(form, values, rows, columns)),
         Form::Numbers => match values {
             Values::Nothing | Values::Undefined => return,
             Values::Numbers(numbers) => Column::Mantissas(numbers.clone()),
             Values::Path(_) | Values::Rows(_) => {
-                let Entries { dictionary, codes } = entries(values, rows, columns);
+                let entries = entries(form, values, rows, columns);
                 // What is asked of each value is then asked of each entry.
-                if dictionary.len() <= codes.len() && !has_number(&dictionary) {
-                    return columns.set(column, Column::Entries(Entries { dictionary, codes }));
+                if entries.dictionary.len() <= entries.codes.len() && !has_number(&entries.dictionary) {
+                    return columns.set(column, Column::Entries(entries));
                 }
+                let Entries { dictionary, codes, .. } = entries;
                 let number = columns.share(dictionary.clone());
                 let mut numbers = Numbers::default();
                 for (row, code) in (0..).zip(codes) {
@@ -37,7 +38,7 @@ fn has_number(dictionary: &Dictionary) -> bool {
     entries.any(|first| matches!(first, Some(b'-' | b'0'..=b'9')))
 }
 
-fn entries(values: &Values, rows: &Passing, columns: &mut Columns) -> Entries {
+fn entries(form: Form, values: &Values, rows: &Passing, columns: &mut Columns) -> Entries {
     let mut codes = columns.codes();
     let dictionary = match values {
         Values::Path(path) => path.coded().map(|coded| {
@@ -55,7 +56,7 @@ fn entries(values: &Values, rows: &Passing, columns: &mut Columns) -> Entries {
         codes.resize(rows.len(), 0);
         Arc::new(Dictionary::new(Vec::new(), vec![0]))
     });
-    Entries { dictionary, codes }
+    Entries { form, dictionary, codes }
 }
 
 fn extend_codes(codes: &mut Vec<u32>, coded: &Coded, rows: &Passing) {

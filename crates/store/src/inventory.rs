@@ -227,22 +227,6 @@ fn is_at_home(directory: &dyn Directory, manifest: &Manifest) -> bool {
     })
 }
 
-/// The highest number of a file that the manifest names and that is not here, or shorter than it says. Files are made from such of lower
-/// numbers only. Looks at each file.
-pub(crate) fn newest_missing(directory: &dyn Directory, manifest: &Manifest) -> Option<u64> {
-    let length = |name: &str| match directory.kind(name) {
-        Ok(Some(NameKind::File(length))) => Some(length),
-        _ => None,
-    };
-    let logs = manifest.logs.iter().map(|log| (log.number, FileKind::Log.name(log.number), log.length));
-    let segments = manifest.segments.iter().map(|entry| (entry.number, entry.name(), entry.file_bytes));
-    let missing = logs.chain(segments).filter(|(_, name, least)| {
-        let length = length(name).or_else(|| length(&format!("{name}.tmp")));
-        length.is_none_or(|length| length < *least)
-    });
-    missing.map(|(number, _, _)| number).max()
-}
-
 /// Whether all files are here that the manifest names, and none that only a later one can have named.
 fn is_complete(directory: &dyn Directory, names: &[String], manifest: &Manifest) -> bool {
     let there: BTreeSet<&str> = names.iter().map(String::as_str).collect();

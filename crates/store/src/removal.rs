@@ -155,8 +155,7 @@ impl SegmentEntry {
     /// Whether its bytes go with its file: not where that has another name, as of a backup, or stays for a missing one that may have been made
     /// from it.
     pub(crate) fn frees_its_room(&self, directory: &dyn Directory, manifest: &Manifest) -> bool {
-        let stays =
-            inventory::newest_missing(directory, manifest).is_some_and(|missing| self.number < missing);
+        let stays = retire::newest_missing(directory, manifest).is_some_and(|missing| self.number < missing);
         !(stays || cfg!(unix) && directory.has_other_names(&self.name()))
     }
 }

@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use crate::error::{Failure, Operation};
 use crate::format::{FileKind, HEADER_BYTES, Header, SPARE_NAME, VERSION, parse_unfinished};
-use crate::inventory;
 use crate::io::{Directory, File, LockKind, NameKind, read_full_at};
 use crate::manifest::{Manifest, ManifestFault, keep_spare};
 
@@ -116,7 +115,7 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) -> bool {
                 continue;
             }
             // It may hold what a file that is missing held, if that was made later.
-            let missing = *missing.get_or_insert_with(|| inventory::newest_missing(directory, manifest));
+            let missing = *missing.get_or_insert_with(|| newest_missing(directory, manifest));
             if missing.is_none_or(|missing| missing < number) {
                 went |= directory.remove(&name).is_ok();
             }
@@ -124,6 +123,22 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) -> bool {
     }
     keep_spare(directory, manifest);
     went
+}
+
+/// The highest number of a file that the manifest names and that is not here, or shorter than it says. Files are made from such of lower
+/// numbers only. Looks at each file.
+pub(crate) fn newest_missing(directory: &dyn Directory, manifest: &Manifest) -> Option<u64> {
+    let length = |name: &str| match directory.kind(name) {
+        Ok(Some(NameKind::File(length))) => Some(length),
+        _ => None,
+    };
+    let logs = manifest.logs.iter().map(|log| (log.number, FileKind::Log.name(log.number), log.length));
+    let segments = manifest.segments.iter().map(|entry| (entry.number, entry.name(), entry.file_bytes));
+    let missing = logs.chain(segments).filter(|(_, name, least)| {
+        let length = length(name).or_else(|| length(&format!("{name}.tmp")));
+        length.is_none_or(|length| length < *least)
+    });
+    missing.map(|(number, _, _)| number).max()
 }
 
 /// Whether files that the manifest retires are gone: then it has to forget them, or whoever puts one back would lose it.

@@ -137,6 +137,19 @@ impl Memory {
         Memory { groups: self.groups.iter().map(group).collect() }
     }
 
+    /// The same events, every other block of which is in columns: as in a store whose newest events are not sealed yet.
+    pub(crate) fn half_in_columns(&self) -> Memory {
+        let block = |(number, block): (usize, &Arc<MemoryBlock>)| match number % 2 {
+            0 => Arc::new(block.in_columns()),
+            _ => block.clone(),
+        };
+        let mut numbers = 0..;
+        let mut group = |group: &Vec<Arc<MemoryBlock>>| {
+            group.iter().map(|of| block((numbers.next().unwrap_or(0), of))).collect()
+        };
+        Memory { groups: self.groups.iter().map(&mut group).collect() }
+    }
+
     /// A source in the direction that the query wants.
     pub(crate) fn source(&self, direction: Direction) -> Box<dyn Source> {
         let mut groups = self.groups.clone();

@@ -12,5 +12,7 @@ pub(crate) fn agree(memory: &Memory, text: &str) -> Stats {
     assert_eq!(short, plain, "{text}");
     let (columns, _) = memory.in_columns().run(&query, RunOptions::default());
     assert_eq!(columns, plain, "{text}, in columns");
+    let (half, _) = memory.half_in_columns().run(&query, RunOptions::default());
+    assert_eq!(half, plain, "{text}, half in columns");
     stats
 }

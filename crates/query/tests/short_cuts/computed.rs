@@ -75,3 +75,50 @@ fn what_is_computed_of_columns_is_what_events_come_to() {
         agree(&memory, text);
     }
 }
+
+/// A column of texts was given to an aggregate of numbers, which then took nothing of the blocks behind it.
+#[test]
+fn blocks_of_documents_behind_blocks_of_columns_are_taken_in() {
+    let event = |n: u64, document: String| Event { instant: n, arrival: n, document };
+    let first: Vec<Event> =
+        (0..200).map(|n| event(n, r#"{"M":"GET","Path":"/a","X":"x","B":true}"#.into())).collect();
+    let second: Vec<Event> =
+        (200..400).map(|n| event(n, format!(r#"{{"M":"GET","Path":"/z{n}","X":{n},"B":false}}"#))).collect();
+    let memory = Memory::blocks(&[&[&first], &[&second]]);
+    for text in [
+        "select max(Path) as m, min(B), sum(X), mean(X), percentile(X, 50) from stream group by M",
+        "select max(Path), max(X), min(X), min(B) from stream",
+    ] {
+        agree(&memory, text);
+    }
+}
+
+/// Each level asked twice for the one inside; and numbers of combinations went beyond 64 bits.
+#[test]
+fn expressions_of_many_parts_come_to_an_end() {
+    let events: Vec<Event> = (0..300)
+        .map(|n| {
+            let members: Vec<String> = (0..22).map(|p| format!(r#""P{p}":"v{}""#, (n + p) % 8)).collect();
+            let document = format!(r#"{{"A":{},"E":{n}.5,{}}}"#, n % 3, members.join(","));
+            Event { instant: n, arrival: n, document }
+        })
+        .collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    let arms = |last: &str| {
+        let arms: Vec<String> = (0..60).map(|n| format!("if A = {n} then 'a{n}' else ")).collect();
+        format!("{}{last}", arms.concat())
+    };
+    let joined = |last: &str| format!("{}{last}{}", "Concat(ToUpper(P1), ".repeat(40), ")".repeat(40));
+    let names: Vec<String> = (0..22).map(|p| format!("P{p}")).collect();
+    let many = vec!["A + 1"; 500].join(", ");
+    for text in [
+        format!("select {} as v from stream", arms("@Id")),
+        format!("select {} as v from stream", arms("ToString(E)")),
+        format!("select count(*) from stream group by {}", arms("Replace(P1, 'v', 'w')")),
+        format!("select {} as v from stream where {} = 'a1'", joined("@Id"), arms("@Id")),
+        format!("select Concat({0}) as v from stream where Concat({0}) <> 'x'", names.join(", ")),
+        format!("select [{many}] as v, Coalesce({many}) as c from stream"),
+    ] {
+        agree(&memory, &text);
+    }
+}

@@ -106,9 +106,11 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) -> bool {
             continue;
         };
         for name in [name.clone(), unfinished(name)] {
-            // Another file may have come to that name meanwhile. One whose header is damaged is in quarantine as well.
+            // Another file may have come to that name meanwhile. One whose header is damaged, or of another number, is in quarantine as well if
+            // it is to go.
             let own = match header(directory, &name, kind) {
-                Some(header) => header.store == manifest.store && header.number == number,
+                Some(header) if header.number == number => header.store == manifest.store,
+                Some(header) => header.store == manifest.store && directory.has_other_names(&name),
                 None => directory.has_other_names(&name),
             };
             if !own || held.contains(&name) {

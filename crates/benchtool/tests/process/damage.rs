@@ -239,7 +239,7 @@ fn a_round_of_scrubbing_that_goes_on_ends_with_what_was_found_before() {
     drop(store);
     let ended = tool(folder.path(), &["scrub", "s"]).with(6);
     assert!(
-        ended.out.starts_with("scrubbed: ") && ended.out.ends_with(", 1 damaged parts\n"),
+        ended.out.starts_with("scrubbed: ") && ended.out.ends_with(", 1 damaged part\n"),
         "{}",
         ended.out
     );

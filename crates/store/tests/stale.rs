@@ -516,7 +516,7 @@ fn a_live_file_under_a_retired_name_is_not_swept() {
     // Repair has given it a name in quarantine.
     let medium = folder.medium();
     let kept = medium.names().find(|name| contents(&medium, name) == bytes);
-    assert!(kept.is_some_and(|name| name == before[0] || name.starts_with("quarantine/")));
+    assert!(kept.is_some_and(|name| *name == before[0] || name.starts_with("quarantine/")));
 }
 
 #[test]

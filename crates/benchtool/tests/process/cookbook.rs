@@ -1,5 +1,6 @@
 //! `docs/cookbook.md`: its queries are well-formed, and where the data sets are at hand its commands give its output.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -68,6 +69,32 @@ fn the_queries_of_the_cookbook_are_well_formed() {
     assert!(queries >= 3 * DATA_SETS.len(), "three useful queries for each kind of data");
 }
 
+/// Holds the commands of a page against what they give, one after another; or writes that into the page.
+pub(crate) fn check_page(page: &Path, is_writing: bool, mut run: impl FnMut(&str) -> String) {
+    let text = fs::read_to_string(page).unwrap();
+    let mut found = String::new();
+    for part in parts(&text) {
+        let step = match part {
+            Ok(step) => step,
+            Err(text) => {
+                found.push_str(&text);
+                continue;
+            }
+        };
+        let mut output = run(&step.command);
+        if without_times(&output) == without_times(&step.output) {
+            output = step.output;
+        }
+        write!(found, "```console\n$ {}\n{output}```\n", step.command).unwrap();
+    }
+    if is_writing {
+        fs::write(page, &found).unwrap();
+    } else {
+        let wrong = text.lines().zip(found.lines()).find(|(shown, given)| shown != given);
+        assert!(text == found, "the page shows, and the commands give: {wrong:#?}");
+    }
+}
+
 /// Times differ from run to run, and what files take from version to version.
 pub(crate) fn without_times(output: &str) -> String {
     let varying = ["erased: ", "  deleted from ", "  none of the ", "scrubbed: ", "from  ", "to  "];
@@ -99,32 +126,14 @@ fn the_cookbook_shows_what_its_commands_give() {
         fs::write(folder.path().join(format!("{name}.ndjson.zst")), zstd::encode_all(&bytes[..], 1).unwrap())
             .unwrap();
     }
-    let text = fs::read_to_string(page()).unwrap();
-    let mut found = String::new();
-    for part in parts(&text) {
-        let step = match part {
-            Ok(step) => step,
-            Err(text) => {
-                found.push_str(&text);
-                continue;
-            }
-        };
-        let words = words(&step.command);
+    // To write what it gives now: TAMIAS_COOKBOOK=write cargo test -p benchtool cookbook
+    let is_writing = std::env::var_os("TAMIAS_COOKBOOK").is_some_and(|what| what == "write");
+    check_page(&page(), is_writing, |command| {
+        let words = words(command);
         let mut arguments: Vec<&str> = words[1..].iter().map(String::as_str).collect();
         if matches!(arguments[0], "query" | "keys") {
             arguments.extend(["--format", "table"]);
         }
-        let mut output = tool(folder.path(), &arguments).well().out;
-        if without_times(&output) == without_times(&step.output) {
-            output = step.output;
-        }
-        found.push_str(&format!("```console\n$ {}\n{output}```\n", step.command));
-    }
-    // To write what it gives now: TAMIAS_COOKBOOK=write cargo test -p benchtool cookbook
-    if std::env::var_os("TAMIAS_COOKBOOK").is_some_and(|what| what == "write") {
-        fs::write(page(), &found).unwrap();
-    } else {
-        let wrong = text.lines().zip(found.lines()).find(|(shown, given)| shown != given);
-        assert!(text == found, "the page shows, and the commands give: {wrong:#?}");
-    }
+        tool(folder.path(), &arguments).well().out
+    });
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use vt100::{Cell, Color, Parser};
 
-use crate::cookbook::{parts, without_times};
+use crate::cookbook::check_page;
 use crate::terminal::{Terminal, lines};
 use crate::tool::{events, folder, tool};
 
@@ -25,30 +25,10 @@ fn docs(name: &str) -> PathBuf {
 #[test]
 fn the_tour_shows_what_its_commands_give() {
     let folder = folder();
-    let page = docs("tour.md");
-    let text = fs::read_to_string(&page).unwrap();
-    let mut found = String::new();
-    for part in parts(&text) {
-        let step = match part {
-            Ok(step) => step,
-            Err(text) => {
-                found.push_str(&text);
-                continue;
-            }
-        };
-        let terminal = Terminal::run(folder.path(), COLUMNS, &step.command);
-        let mut output: String = lines(&terminal.end()).iter().map(|line| format!("{line}\n")).collect();
-        if without_times(&output) == without_times(&step.output) {
-            output = step.output;
-        }
-        write!(found, "```console\n$ {}\n{output}```\n", step.command).unwrap();
-    }
-    if is_writing() {
-        fs::write(&page, &found).unwrap();
-    }
-    let text = fs::read_to_string(&page).unwrap();
-    let wrong = text.lines().zip(found.lines()).find(|(shown, given)| shown != given);
-    assert!(text == found, "the page shows, and the commands give: {wrong:#?}");
+    check_page(&docs("tour.md"), is_writing(), |command| {
+        let terminal = Terminal::run(folder.path(), COLUMNS, command);
+        lines(&terminal.end()).iter().map(|line| format!("{line}\n")).collect()
+    });
 }
 
 #[test]

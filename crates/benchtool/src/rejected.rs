@@ -82,19 +82,16 @@ impl Rejected {
     /// Remembers a rejected entry; false if there are too many, and it cannot be remembered.
     #[must_use]
     pub(crate) fn remember(&mut self, entry: &Entry<'_>) -> bool {
-        let untried = self.untried.front().filter(|first| first.contains(&entry.offset)).cloned();
-        // One that is tried again makes room for itself.
-        self.tried(entry);
-        let is_full = self.remembered.len() + self.untried.len() >= RANGES_MAX;
+        // The last of a range that is tried again makes room for itself.
+        let frees = |first: &Range<u64>| first.contains(&entry.offset) && first.end <= entry.end();
+        let freed = usize::from(self.untried.front().is_some_and(frees));
+        let is_full = self.remembered.len() + self.untried.len() - freed >= RANGES_MAX;
         match self.remembered.last_mut().filter(|_| self.is_joinable) {
             Some(last) => last.end = entry.end(),
-            None if is_full => {
-                self.untried.pop_front_if(|first| untried.as_ref().is_some_and(|all| all.end == first.end));
-                untried.into_iter().for_each(|all| self.untried.push_front(all));
-                return false;
-            }
+            None if is_full => return false,
             None => self.remembered.push(entry.offset..entry.end()),
         }
+        self.tried(entry);
         self.is_joinable = true;
         true
     }
@@ -169,6 +166,16 @@ mod tests {
         let mut moved = Rejected::new(&other.note(), 2, true);
         assert_eq!(read(&mut moved, 0..13, 13, |_| false), [3]);
         assert!(moved.is_empty() && moved.note().is_empty());
+    }
+
+    #[test]
+    fn a_full_list_is_tried_again_though_nothing_was_mended() {
+        let (is_bad, entries) = (|number: u64| number.is_multiple_of(2), 2 * RANGES_MAX as u64);
+        let mut first = Rejected::new(&[], 1, false);
+        read(&mut first, 0..entries, 0, is_bad);
+        let mut other = Rejected::new(&first.note(), 2, false);
+        assert_eq!(read(&mut other, 0..entries, entries, is_bad).len(), RANGES_MAX);
+        assert_eq!(other.note()[OPTIONS_BYTES..], first.note()[OPTIONS_BYTES..]);
     }
 
     #[test]

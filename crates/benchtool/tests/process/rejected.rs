@@ -62,6 +62,19 @@ fn better_options_take_the_rejected_lines_and_then_what_is_new() {
     assert_eq!(count(path, "s"), 12);
 }
 
+/// Lines that were tried again used to be stored before it was seen that they are others.
+#[test]
+fn of_a_file_that_has_changed_no_rejected_line_is_stored() {
+    let folder = folder();
+    let path = folder.path();
+    ingest(path, &[GOOD, OTHER, GOOD].concat(), &[]).with(4);
+    // Mended in place, and shorter: the line after it stands elsewhere.
+    let mended = "{\"@t\":\"2024-05-29T10:56:02Z\"}\n";
+    let run = ingest(path, &[GOOD, mended, GOOD].concat(), &["--time-key", "@t,when"]);
+    assert!(run.err.contains("has changed"), "{}", run.err);
+    assert_eq!(count(path, "s"), 2);
+}
+
 #[test]
 fn elements_of_an_array_are_remembered_as_lines_are() {
     let folder = folder();

@@ -10,6 +10,7 @@ use super::row::{Look, RowWriter, flush, json_text, write};
 use super::text::{json_string, write_object};
 use crate::failure::Failure;
 use crate::units::{fit, printable_line};
+use crate::wrap::wrap;
 
 /// The keys under which logs of all sorts have what a line begins with; the first that is there counts. HEURISTIC: CLEF first,
 /// then what the logging libraries in wide use write.
@@ -37,6 +38,9 @@ const HIDDEN: [&str; 4] = ["@t", "@mt", "@i", "@r"];
 
 /// On a terminal a value takes no more columns than this; other formats show it whole.
 const VALUE_COLUMNS_MAX: usize = 100;
+
+/// How far the rest of a line is indented that is longer than the terminal is wide.
+const CONTINUED: usize = 4;
 
 const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
@@ -180,6 +184,10 @@ impl RowWriter for LogRows<'_> {
             Ok(document) => self.line(cells, &document.root()),
             // What is no object is shown as it is.
             Err(_) => printable_line(&String::from_utf8_lossy(&event)).into_owned(),
+        };
+        let line = match self.look.screen.columns() {
+            Some(columns) => wrap(&line, columns, CONTINUED),
+            None => line,
         };
         write(self.out, format!("{line}\n").as_bytes())
     }

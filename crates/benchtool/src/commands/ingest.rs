@@ -333,7 +333,7 @@ impl Ingest<'_> {
                     return Err(match error.kind() {
                         io::ErrorKind::InvalidData => {
                             let goes_on = if reading.origin.is_some() { GOES_ON_WHOLE } else { "" };
-                            Failure::Input(format!("{name}: {error}; all lines before are stored{goes_on}"))
+                            Failure::Input(format!("{name}: {error}. All lines before are stored{goes_on}"))
                         }
                         _ => Failure::file(Path::new(name), &error),
                     });
@@ -473,4 +473,4 @@ const GOES_ON: &str = "; run the same command to continue there";
 
 /// A packed file is recognised by its first event, so a better copy in its place is the same file.
 const GOES_ON_WHOLE: &str =
-    ". Put a complete copy of the file in its place and run the same command to store the rest";
+    "; put a complete copy of the file in its place and run the same command to store the rest";

@@ -114,7 +114,7 @@ fn a_file_that_was_cut_is_continued_when_it_is_complete() {
     fs::write(folder.path().join("log.gz"), &packed[..packed.len() / 2]).unwrap();
     let run = tool(folder.path(), &["ingest", "s", "log.gz"]).with(4);
     assert!(run.err.contains("the gzip data is damaged or truncated"), "{}", run.err);
-    assert!(run.err.contains("Put a complete copy of the file in its place"), "{}", run.err);
+    assert!(run.err.contains("put a complete copy of the file in its place"), "{}", run.err);
     let stored = figures(&run.out).0;
     assert!(stored > 1000 && count(folder.path(), "s") == stored, "{stored}");
     fs::write(folder.path().join("log.gz"), &packed).unwrap();

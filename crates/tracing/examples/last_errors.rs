@@ -16,33 +16,33 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (layer, writer) = tamias_tracing::layer(store.clone())?;
     tracing_subscriber::registry().with(layer).try_init()?;
 
-    for order in 1..=3 {
-        if let Err(error) = deliver(order) {
-            tracing::error!(error = &*error, order, "delivery failed");
+    for order_id in 1..=3 {
+        if let Err(error) = deliver(order_id) {
+            tracing::error!(error = &*error, order_id, "delivery failed");
         }
     }
 
     // Everything logged so far is on disk after this, or here is the reason why not.
     writer.flush()?;
+    // In the library an instant is a number; `ToIsoString` makes it readable.
     let mut rows = store.query(
-        "select @Timestamp, @Message, error from stream where @Level = 'Error' order by time desc limit 10",
+        "select ToIsoString(@Timestamp) as at, @Message, order_id, error from stream where @Level = 'Error' \
+         order by time desc limit 10",
     )?;
     while let Some(row) = rows.next_row()? {
-        println!(
-            "{}",
-            row.cells()
-                .map(|cell| cell.text().unwrap_or_default().into_owned())
-                .collect::<Vec<_>>()
-                .join("  ")
-        );
+        let cells = row.cells().map(|cell| match cell.text() {
+            Some(text) => text.into_owned(),
+            None => cell.json().map(String::from_utf8_lossy).unwrap_or_default().into_owned(),
+        });
+        println!("{}", cells.collect::<Vec<_>>().join("  "));
     }
     Ok(())
 }
 
-fn deliver(order: u32) -> Result<(), Box<dyn Error>> {
-    let _span = tracing::info_span!("deliver", order).entered();
+fn deliver(order_id: u32) -> Result<(), Box<dyn Error>> {
+    let _span = tracing::info_span!("deliver", order_id).entered();
     tracing::info!("packing");
-    let weight: f64 = ["2.5", "heavy", "1.25"].get(order as usize - 1).ok_or("no such order")?.parse()?;
+    let weight: f64 = ["2.5", "heavy", "1.25"].get(order_id as usize - 1).ok_or("no such order")?.parse()?;
     tracing::info!(weight, "delivered");
     Ok(())
 }

@@ -61,7 +61,7 @@ impl Words {
 }
 
 /// The name of a flat key whose parts are names, `http.status`, of its path, `@Properties['http.status']`.
-fn dotted(path: &str) -> Option<String> {
+pub(crate) fn dotted(path: &str) -> Option<String> {
     let name = path.strip_prefix("@Properties['")?.strip_suffix("']")?;
     let is_name = |part: &str| {
         part.starts_with(|first: char| first.is_alphabetic() || first == '_')

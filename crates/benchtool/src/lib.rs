@@ -17,6 +17,7 @@ mod elements;
 mod entries;
 mod failure;
 mod following;
+mod foreign;
 mod instants;
 mod lines;
 mod measure;
@@ -35,6 +36,7 @@ mod splitter;
 mod tell;
 mod time_key;
 mod units;
+mod wrap;
 mod writer;
 
 use std::io::{self, Write};

@@ -18,6 +18,7 @@ use crate::removal::{Removed, Retention};
 use crate::replay::{self, Replayed};
 use crate::scrub::{self, Scrub};
 use crate::segment::{Environment, Segment};
+use crate::settings::Settings;
 use crate::snapshot::{Segments, Snapshot, State};
 
 /// How long a reader lets the writer overtake it. HEURISTIC: beside a writer that seals every other batch, on tmpfs, in a folder of 1,400
@@ -221,6 +222,16 @@ impl Reader {
         self.snapshot()?;
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Removed::of(&retention.outside(&held.manifest.shown()), &*self.directory))
+    }
+
+    /// What would be removed now if the store kept to these settings.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn plan_settings(&self, settings: Settings) -> Result<Removed, OpenError> {
+        self.snapshot()?;
+        let manifest = self.held.lock().unwrap_or_else(PoisonError::into_inner).manifest.clone();
+        Ok(manifest.plan_bounds(&*self.directory, settings)?)
     }
 
     /// What the store has done and keeps to, as of now.

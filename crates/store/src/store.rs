@@ -254,6 +254,14 @@ impl Store {
         self.inner.settings()
     }
 
+    /// What [`set_settings`](Store::set_settings) would remove at once.
+    ///
+    /// # Errors
+    /// Where the folder cannot be listed.
+    pub fn plan_settings(&self, settings: Settings) -> Result<Removed, Failure> {
+        self.inner.plan_settings(settings)
+    }
+
     /// Lets the store keep to other settings from now on, whoever opens it for writing. What is outside of their bounds by now is removed in the same step, as
     /// [`remove`](Store::remove) does it.
     ///

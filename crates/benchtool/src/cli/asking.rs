@@ -201,14 +201,18 @@ pub(crate) enum KeysFormat {
 
 /// Evaluate expressions of the query language
 ///
-/// Reads one expression per line from standard input and writes its value as JSON, one per line: `undefined` if there is no
-/// value, `error: …` if the expression is malformed.
+/// Writes the value of an expression as JSON, `undefined` if it has none. Without an expression on the command line, reads one
+/// per line from standard input and writes one line for each: `error: …` if it is malformed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  echo '1 + 2' | benchtool eval
+  benchtool eval '1 + 2'
+  benchtool eval \"ToIsoString(Now())\"
   echo 'Elapsed * $factor' | benchtool eval --event '{\"Elapsed\": 1.5}' --param factor=2")]
 pub(crate) struct EvalArgs {
+    /// The expression
+    pub(crate) expression: Option<String>,
+
     /// The event that the expressions refer to, a JSON object
     #[arg(long, value_name = "JSON", default_value = "{}", hide_default_value = true)]
     pub(crate) event: String,

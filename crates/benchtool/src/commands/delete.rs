@@ -10,7 +10,7 @@ use crate::commands::receipts::text;
 use crate::commands::{asked, existing, query};
 use crate::failure::Failure;
 use crate::output;
-use crate::units::printable;
+use crate::units::{counted, printable};
 
 pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     let mut parameters = Parameters::new();
@@ -19,10 +19,13 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     if let Some(condition) = &args.condition {
         query::condition(Some(condition), &parameters)?;
         if args.dry_run {
-            return line(&format!("would be deleted: {} events", count(args, condition, &parameters)?));
+            return line(&format!(
+                "would be deleted: {}",
+                counted(count(args, condition, &parameters)?, "event")
+            ));
         }
         let Deleted { events, missed } = delete(args, condition, &parameters)?;
-        line(&format!("deleted: {events} events"))?;
+        line(&format!("deleted: {}", counted(events, "event")))?;
         if missed > 0 {
             let found = format!(
                 "{missed} events lie in a damaged log, and stay: repair the store, then delete again"

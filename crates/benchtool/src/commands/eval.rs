@@ -17,6 +17,11 @@ pub(crate) fn run(args: &EvalArgs) -> Result<(), Failure> {
     if let Err(error) = tamias::eval("null", &args.event) {
         return Err(Failure::Input(error.to_string()));
     }
+    if let Some(text) = &args.expression {
+        let value = Expression::prepare(text, &parameters)?.eval(&args.event);
+        let value = value.map_err(|error| Failure::Query(error.to_string()))?;
+        return output::write_line(&mut output::stdout(), value.as_deref().unwrap_or("undefined"));
+    }
     let mut input = io::stdin().lock();
     let mut out = output::stdout();
     let mut line = Vec::new();

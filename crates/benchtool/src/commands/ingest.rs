@@ -295,13 +295,8 @@ impl Ingest<'_> {
         let mut chunks = Chunks::read(source.into_reader(Arc::clone(&self.bytes_read)));
         let mut splitter = Splitter::new(LINE_BYTES_MAX);
         let mut skipped = 0;
-        let mut beginning = match self.args.time_key {
-            Some(_) => Beginning::known(),
-            None => {
-                self.format = event_format(self.args, time_key::CLEF);
-                Beginning::default()
-            }
-        };
+        let mut beginning = Beginning::new(self.args);
+        self.format = event_format(self.args, self.args.time_key.as_deref().unwrap_or(time_key::CLEF));
         let (mut stored_at, mut patience) = (Instant::now(), FLOW);
         loop {
             let waited = chunks.next(PATIENCE);
@@ -320,7 +315,7 @@ impl Ingest<'_> {
                 }
                 Ok(Waited::Nothing) => patience = Duration::ZERO,
                 Ok(Waited::End) => {
-                    let told = beginning.tell(&reading.name, self.args)?;
+                    let told = beginning.end(&reading.name, self.args)?;
                     let chunk = self.told(reading, told);
                     self.chunk(reading, &mut splitter, &mut skipped, &chunk)?;
                     let is_whole = splitter.finish(|entry| self.entry(reading, &entry, false))?;
@@ -336,7 +331,10 @@ impl Ingest<'_> {
                 Err(error) => {
                     let name = &reading.name;
                     return Err(match error.kind() {
-                        io::ErrorKind::InvalidData => Failure::Input(format!("{name}: {error}")),
+                        io::ErrorKind::InvalidData => {
+                            let goes_on = if reading.origin.is_some() { GOES_ON_WHOLE } else { "" };
+                            Failure::Input(format!("{name}: {error}. All lines before are stored{goes_on}"))
+                        }
                         _ => Failure::file(Path::new(name), &error),
                     });
                 }
@@ -472,3 +470,7 @@ impl Ingest<'_> {
 }
 
 const GOES_ON: &str = "; run the same command to continue there";
+
+/// A packed file is recognised by its first event, so a better copy in its place is the same file.
+const GOES_ON_WHOLE: &str =
+    "; put a complete copy of the file in its place and run the same command to store the rest";

@@ -66,6 +66,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         tell::left_out(damage);
     }
     tell_warnings(&rows);
+    tell_none(&written, &screen);
     if let Some(id) = written.last_id.filter(|_| Some(written.rows) == args.limit) {
         tell!("next page: --after {id}");
     }
@@ -281,6 +282,13 @@ const QUERY_BYTES_READ: u64 = 1 << 20;
 /// Queries mean the same time zone as `--from` and `--to`.
 pub(crate) fn set_zone(parameters: &mut Parameters, zone: &Zone) -> Result<(), Failure> {
     parameters.set_zone(&zone.name()).map(drop).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// Somebody who looks at nothing should know that there is nothing.
+pub(crate) fn tell_none(written: &Written, screen: &Screen) {
+    if written.rows == 0 && screen.is_terminal() {
+        tell!("no rows");
+    }
 }
 
 /// Beside the rows, never among them.

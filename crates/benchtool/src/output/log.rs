@@ -5,11 +5,13 @@ use std::io::Write;
 
 use tamias::{Cell, Expression, Instant, Kind, Parameters};
 use tamias_json::{Document, Map};
+use unicode_width::UnicodeWidthStr;
 
 use super::row::{Look, RowWriter, flush, json_text, write};
 use super::text::{json_string, write_object};
 use crate::failure::Failure;
 use crate::units::{fit, printable_line};
+use crate::wrap::wrap;
 
 /// The keys under which logs of all sorts have what a line begins with; the first that is there counts. HEURISTIC: CLEF first,
 /// then what the logging libraries in wide use write.
@@ -37,6 +39,11 @@ const HIDDEN: [&str; 4] = ["@t", "@mt", "@i", "@r"];
 
 /// On a terminal a value takes no more columns than this; other formats show it whole.
 const VALUE_COLUMNS_MAX: usize = 100;
+/// Even on a narrow one, and behind a long name, it may take as many.
+const VALUE_COLUMNS_MIN: usize = 20;
+
+/// How far the rest of a line is indented that is longer than the terminal is wide.
+const CONTINUED: usize = 4;
 
 const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
@@ -134,21 +141,24 @@ impl<'a> LogRows<'a> {
                 || message.as_ref().is_some_and(|(_, message)| *message == text)
                 || (instant.is_some() && is_time(&text, instant));
             if !is_told {
-                parts.push(format!(
-                    "{}{}",
-                    self.dim(&format!("{}=", printable_line(&key))),
-                    self.value(&text)
-                ));
+                let name = format!("{}=", printable_line(&key));
+                let value = self.value(&text, name.width());
+                parts.push(format!("{}{value}", self.dim(&name)));
             }
         }
         parts.join(" ")
     }
 
-    fn value(&self, text: &str) -> String {
+    /// A value behind a name of so many columns.
+    fn value(&self, text: &str, name_columns: usize) -> String {
         let text = printable_line(text);
-        let text = match self.look.screen.is_terminal() {
-            true => fit(&text, VALUE_COLUMNS_MAX),
-            false => text,
+        let text = match self.look.screen.columns() {
+            Some(columns) => {
+                // With its name and two quotes it fits a line.
+                let room = columns.saturating_sub(CONTINUED + name_columns + 2);
+                fit(&text, room.clamp(VALUE_COLUMNS_MIN, VALUE_COLUMNS_MAX))
+            }
+            None => text,
         };
         match text.is_empty() || (text.contains([' ', '"', '=']) && !text.starts_with(['{', '['])) {
             true => format!("\"{}\"", text.replace('"', "\\\"")),
@@ -180,6 +190,10 @@ impl RowWriter for LogRows<'_> {
             Ok(document) => self.line(cells, &document.root()),
             // What is no object is shown as it is.
             Err(_) => printable_line(&String::from_utf8_lossy(&event)).into_owned(),
+        };
+        let line = match self.look.screen.columns() {
+            Some(columns) => wrap(&line, columns, CONTINUED),
+            None => line,
         };
         write(self.out, format!("{line}\n").as_bytes())
     }

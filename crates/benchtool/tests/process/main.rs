@@ -9,6 +9,7 @@ mod damage;
 mod eval;
 mod export;
 mod fixtures;
+mod foreign;
 mod generate;
 mod ingest;
 mod interruption;

@@ -67,6 +67,20 @@ fn a_store_keeps_to_its_settings_and_tells_what_went() {
     assert_eq!(set, "max-age: none, max-bytes: 2500000B, when-full: remove-oldest\n");
     assert_eq!(shown(&["settings", "s"]), set);
     assert_eq!(count(folder.path(), "s"), 20);
+    // What would go can be seen before: nothing, the older file, all.
+    let planned = |bound: [&str; 2]| {
+        let planned = shown(&["settings", "s", bound[0], bound[1], "--dry-run"]);
+        planned.lines().next().unwrap().to_owned()
+    };
+    assert!(planned(["--max-age", "90000d"]).ends_with(" 0 events; 20 events left"));
+    let planned_age = planned(["--max-age", "1d"]);
+    assert!(planned_age.starts_with("would be removed: 2 files of "), "{planned_age}");
+    assert!(planned_age.contains(" bytes, 20 events, from ") && planned_age.ends_with("; 0 events left"));
+    // The latest file always stays.
+    let planned_size = planned(["--max-bytes", "64kB"]);
+    assert!(planned_size.starts_with("would be removed: 1 file of "), "{planned_size}");
+    assert!(planned_size.ends_with("; 10 events left"), "{planned_size}");
+    assert_eq!((shown(&["settings", "s"]), count(folder.path(), "s")), (set, 20));
     // Whoever writes obeys.
     ingest(folder.path(), 3);
     tool(folder.path(), &["compact", "s"]).well();

@@ -1,7 +1,7 @@
 //! What stands at a path of keys, in every event: as numbers, by dictionary, or as JSON text. Only the columns are decoded that it
 //! stands in, and those that their templates refer to.
 
-use crate::column::{ColumnValues, Encoding};
+use crate::column::{ColumnValues, Written};
 use crate::encoding::dictionary::Coded;
 use crate::encoding::fraction::{Decimals, Scales};
 use crate::encoding::simple::{Simple, Values};
@@ -13,7 +13,6 @@ use crate::path::{ROOT, Step};
 use crate::shape::{Leaf, Token};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::slice;
 
 /// What the events of a group have at a path. Of a key that comes twice in an object the last counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,27 +171,27 @@ fn last_member(shape: &[Token], object: Range<usize>, path: u32) -> Option<Range
     last
 }
 
-/// A path has fewer columns than this, one for each kind. A power of two, so that a vector holds their cursors.
-const PLACES: usize = 8;
-
-/// The place of what is in no column, and never moves.
-const STILL: usize = PLACES - 1;
-
-/// What an event of a shape has at a path, and by how much each column of that path moves on behind it.
+/// What an event of a shape has at a path that has two columns at most, and by how much they move on behind it.
+#[derive(Clone, Copy)]
 struct Stride {
     has: bool,
-    /// Below [`PLACES`].
-    place: usize,
+    /// The first value of the event, counted from where its column stands.
     begin: u32,
-    moves: [u32; PLACES],
+    /// Where its column's cursor begins among the bits of both.
+    shift: u8,
+    moves: u64,
 }
+
+/// The bits of a cursor. Cursors of two columns are one number, which is added to without waiting for memory.
+const CURSOR: u8 = 32;
+
+/// What stands in no column follows the second cursor, which moves only where all that is there has a column.
+const NO_CURSOR: u8 = CURSOR;
 
 /// The rows that have something at a path, and for each where its value stands.
 struct Placed {
     rows: Vec<u32>,
     values: Vec<u32>,
-    /// How many values each column has gone through.
-    ends: [u32; PLACES],
 }
 
 /// A dictionary may have so many entries for each of its values; what has more is given as text.
@@ -225,7 +224,7 @@ impl<'g> GroupReader<'g> {
         let mut sites = Vec::new();
         let mut has_some = false;
         for shape in group.shapes_of(0) {
-            let tokens = group.directory().shapes.get(*shape as usize).map_or(&[][..], Vec::as_slice);
+            let tokens = group.directory().shapes.get(*shape as usize).unwrap_or_default();
             sites.push(match group.find_in(tokens, &way, keys.len()) {
                 Found::Nothing => None,
                 Found::Unknown => return Ok(AtPath::Unknown),
@@ -254,47 +253,64 @@ impl<'g> GroupReader<'g> {
         columns
     }
 
-    /// The rows of the events that have something, and for each which value it has of all values of the path's columns, one column after
-    /// another: `locate` gives for a site the place of its column in `columns_of`, if its value moves on from event to event, and a number
-    /// to begin from.
-    fn placed(
-        &mut self,
+    /// For each shape of the documents what it has of at most two columns: `begin` gives for a site where the values of its column begin, if it has
+    /// one, else its only value.
+    fn strides(
+        &self,
         sites: &[Option<Site>],
-        locate: impl Fn(&Site) -> (Option<usize>, u32),
-    ) -> Result<Placed, DecodeError> {
-        let mut strides: Vec<Stride> = sites
+        columns: &[u32],
+        begin: impl Fn(&Site) -> Option<u32>,
+    ) -> Result<Vec<Stride>, DecodeError> {
+        let directory = self.group.directory();
+        let tokens: Vec<Token> = columns
             .iter()
-            .map(|site| {
-                let (place, begin) = site.as_ref().map_or((None, 0), &locate);
-                let place = place.unwrap_or(STILL) % PLACES;
-                Stride { has: site.is_some(), place, begin, moves: [0; PLACES] }
-            })
+            .filter_map(|column| directory.columns.get(*column as usize))
+            .map(|column| Token::Leaf(column.path, column.kind))
             .collect();
-        for (place, column) in Self::columns_of(sites).into_iter().enumerate().take(STILL) {
-            for (code, count) in self.census().columns.get(column as usize).into_iter().flatten() {
-                if let Some(stride) = strides.get_mut(*code as usize) {
-                    stride.moves[place] = *count;
-                }
+        let shapes = self.group.shapes_of(0);
+        let stride = |(site, shape): (&Option<Site>, &u32)| {
+            let shape = directory.shapes.get(*shape as usize).unwrap_or_default();
+            let mut moves = 0;
+            for (token, shift) in tokens.iter().zip([0, CURSOR]) {
+                moves += (shape.iter().filter(|own| *own == token).count() as u64) << shift;
             }
-        }
+            let Some(site) = site else {
+                return Some(Stride { has: false, begin: 0, shift: NO_CURSOR, moves });
+            };
+            let lane = site.column.and_then(|(own, _)| columns.iter().position(|column| *column == own));
+            let shift = lane.map_or(NO_CURSOR, |lane| lane as u8 * CURSOR);
+            Some(Stride { has: true, begin: begin(site)?, shift, moves })
+        };
+        sites
+            .iter()
+            .zip(shapes)
+            .map(stride)
+            .collect::<Option<_>>()
+            .ok_or(malformed("a value without a column"))
+    }
+
+    /// The rows of the events that have something, and for each where its value stands among `room` values of which each belongs to one event at most.
+    fn placed(&mut self, strides: &[Stride], room: usize) -> Result<Placed, DecodeError> {
         let codes = self.codes(0)?;
-        let (mut rows, mut values, mut length) = (vec![0u32; codes.len()], vec![0u32; codes.len()], 0);
-        let mut cursors = [0u32; PLACES];
-        for (row, code) in codes.iter().enumerate() {
+        let room = room.min(codes.len());
+        let (mut rows, mut values, mut length) = (vec![0u32; room], vec![0u32; room], 0);
+        let mut cursors = 0u64;
+        for (row, code) in (0..).zip(codes) {
             let Some(stride) = strides.get(*code as usize) else { continue };
             // Written always, and kept where the event has something: a branch could not be foretold.
             if let (Some(row_at), Some(value_at)) = (rows.get_mut(length), values.get_mut(length)) {
-                *row_at = row as u32;
-                *value_at = cursors[stride.place].wrapping_add(stride.begin);
+                *row_at = row;
+                *value_at = ((cursors >> stride.shift) as u32).wrapping_add(stride.begin);
             }
             length += usize::from(stride.has);
-            for (cursor, count) in cursors.iter_mut().zip(stride.moves) {
-                *cursor = cursor.wrapping_add(count);
-            }
+            cursors = cursors.wrapping_add(stride.moves);
+        }
+        if length > room {
+            return Err(TOO_FEW);
         }
         rows.truncate(length);
         values.truncate(length);
-        Ok(Placed { rows, values, ends: cursors })
+        Ok(Placed { rows, values })
     }
 
     /// The numbers, if there is nothing else, and their mantissas can be brought to one scale.
@@ -304,61 +320,93 @@ impl<'g> GroupReader<'g> {
             return Ok(None);
         }
         let events = self.group.events();
-        let mut columns = Vec::new();
-        for column in Self::columns_of(sites) {
-            columns.push((column, self.column(column as usize)?));
-        }
-        if let ([(column, ColumnValues::Simple(Values::Whole(values)))], true) =
-            (columns.as_mut_slice(), sites.iter().all(Option::is_some))
-            && values.len() == events
-            && sites.iter().flatten().all(|site| site.column == Some((*column, 0)))
-        {
-            let values = std::mem::take(values);
-            return Ok(Some(Numbers { rows: None, values, scale: 0, spelled: None }));
-        }
-        let scale = columns.iter().map(|(_, values)| match values {
-            ColumnValues::Simple(Values::Decimals(decimals)) => decimals.scale_max(),
-            _ => 0,
-        });
-        let scale = scale.max().unwrap_or_default();
-        // All values of the path, column after column, and where each column begins.
-        let room = columns.iter().map(|(_, values)| values.len()).sum();
-        let mut all: Vec<(i64, u8)> = Vec::with_capacity(room);
-        let mut begins = Vec::with_capacity(columns.len());
-        for (_, values) in &columns {
-            begins.push(all.len() as u32);
-            let is_one_scale = match values {
-                ColumnValues::Simple(Values::Whole(values)) => align(values, scale, 0, &mut all),
-                ColumnValues::Simple(Values::Decimals(decimals)) => decimals.align(scale, &mut all),
+        let numbers = Self::columns_of(sites);
+        let mut columns = Vec::with_capacity(numbers.len());
+        for column in &numbers {
+            columns.push(match self.column(*column as usize)? {
+                ColumnValues::Simple(Values::Whole(mantissas)) => {
+                    Decimals { mantissas, scales: Scales::Fixed(0) }
+                }
+                ColumnValues::Simple(Values::Decimals(decimals)) => decimals,
                 _ => return Err(malformed("numbers that are none")),
-            };
-            if !is_one_scale {
-                return Ok(None);
+            });
+        }
+        let scale = columns.iter().map(Decimals::scale_max).max().unwrap_or_default();
+        // Those of all columns, one after another.
+        let total = columns.iter().map(|column| column.mantissas.len()).sum::<usize>();
+        let one_scale = |column: &Decimals| column.scales == Scales::Fixed(scale);
+        let is_uniform = columns.iter().all(one_scale);
+        let mut scales = Vec::with_capacity(if is_uniform { 0 } else { total });
+        let mut begins = Vec::with_capacity(columns.len());
+        let mut all = Vec::new();
+        for column in columns {
+            begins.push(all.len() as u32);
+            if !is_uniform {
+                column.push_scales(&mut scales);
+            }
+            let Some(mut aligned) = column.aligned(scale) else { return Ok(None) };
+            if all.is_empty() {
+                all = aligned;
+            } else {
+                all.append(&mut aligned);
             }
         }
-        let placed = self.placed(sites, |site| {
-            let Some((column, nth)) = site.column else { return (None, u32::MAX) };
-            let place = columns.iter().position(|(own, _)| *own == column).unwrap_or_default();
-            (Some(place), begins.get(place).copied().unwrap_or_default().wrapping_add(nth))
+        let strides = self.strides(sites, &numbers, |site| {
+            let (column, nth) = site.column?;
+            let begin = begins.get(numbers.iter().position(|own| *own == column)?)?;
+            Some(begin.wrapping_add(nth))
         })?;
-        let suffice = |((_, values), end): (&(u32, ColumnValues<'_>), u32)| values.len() >= end as usize;
-        if !columns.iter().zip(placed.ends).all(suffice) {
-            return Err(TOO_FEW);
+        // Where each has one value of one column, they stand in order.
+        let is_plain =
+            |stride: &Stride| stride.moves == u64::from(stride.has) && (!stride.has || stride.begin == 0);
+        if numbers.len() == 1 && strides.iter().all(is_plain) {
+            let rows = match strides.iter().all(|stride| stride.has) {
+                true => None,
+                false => Some(self.rows_with(&strides, all.len())?),
+            };
+            let count = rows.as_ref().map_or(events, Vec::len);
+            if all.len() < count {
+                return Err(TOO_FEW);
+            }
+            all.truncate(count);
+            scales.truncate(count);
+            let rows = rows.filter(|rows| rows.len() != events);
+            return Ok(Some(Numbers { rows, values: all, scale, spelled: (!is_uniform).then_some(scales) }));
         }
-        let (mut values, mut scales) =
-            (Vec::with_capacity(placed.rows.len()), Vec::with_capacity(placed.rows.len()));
-        for at in &placed.values {
-            let (value, spelled) = all.get(*at as usize).ok_or(TOO_FEW)?;
-            values.push(*value);
-            scales.push(*spelled);
-        }
-        let is_uniform = scales.iter().all(|own| *own == scale);
+        let placed = self.placed(&strides, total)?;
+        let at = |at: &u32| all.get(*at as usize).copied().ok_or(TOO_FEW);
+        let values = placed.values.iter().map(at).collect::<Result<Vec<i64>, DecodeError>>()?;
+        let spelled = match is_uniform {
+            true => None,
+            false => {
+                let at = |at: &u32| scales.get(*at as usize).copied().unwrap_or_default();
+                Some(placed.values.iter().map(at).collect::<Vec<u8>>())
+            }
+        };
         Ok(Some(Numbers {
             rows: (placed.rows.len() != events).then_some(placed.rows),
             values,
             scale,
-            spelled: (!is_uniform).then_some(scales),
+            spelled: spelled.filter(|spelled| spelled.iter().any(|own| *own != scale)),
         }))
+    }
+
+    /// The rows of the events that have something, `room` at most.
+    fn rows_with(&mut self, strides: &[Stride], room: usize) -> Result<Vec<u32>, DecodeError> {
+        let has: Vec<bool> = strides.iter().map(|stride| stride.has).collect();
+        let codes = self.codes(0)?;
+        let (mut rows, mut length) = (vec![0u32; room.min(codes.len())], 0);
+        for (row, code) in (0..).zip(codes) {
+            if let Some(row_at) = rows.get_mut(length) {
+                *row_at = row;
+            }
+            length += usize::from(has.get(*code as usize).copied().unwrap_or_default());
+        }
+        if length > rows.len() {
+            return Err(TOO_FEW);
+        }
+        rows.truncate(length);
+        Ok(rows)
     }
 
     /// The values by dictionary, if they are constants, and texts that are few.
@@ -382,7 +430,7 @@ impl<'g> GroupReader<'g> {
         let mut codes: Vec<u32> = (0..CONSTANTS).collect();
         if let Some(column) = column {
             let info = group.directory().columns.get(column as usize);
-            let Some(Encoding::Simple(Simple::Dictionary(dictionary))) = info.map(|info| &info.encoding)
+            let Some(Written::Simple(Simple::Dictionary(dictionary))) = info.map(|info| &info.encoding)
             else {
                 return Ok(None);
             };
@@ -395,58 +443,61 @@ impl<'g> GroupReader<'g> {
             entries.extend(coded.entries.iter().map(|text| [b"\"", text, b"\""].concat()));
             codes.extend(coded.codes.iter().map(|code| code + CONSTANTS));
         }
-        let placed = self.placed(sites, |site| match (site.leaf, site.column) {
-            (Some(Leaf::True), _) => (None, 1),
-            (Some(Leaf::False), _) => (None, 2),
-            (Some(Leaf::Null), _) => (None, 3),
-            (_, Some((_, nth))) => (Some(0), CONSTANTS.wrapping_add(nth)),
-            (_, None) => (None, u32::MAX),
+        let columns: Vec<u32> = column.into_iter().collect();
+        let strides = self.strides(sites, &columns, |site| match (site.leaf, site.column) {
+            (Some(Leaf::True), _) => Some(1),
+            (Some(Leaf::False), _) => Some(2),
+            (Some(Leaf::Null), _) => Some(3),
+            (_, Some((_, nth))) => Some(CONSTANTS.wrapping_add(nth)),
+            (_, None) => None,
         })?;
-        let mut by_row = vec![0u32; group.events()];
-        for (row, at) in placed.rows.iter().zip(&placed.values) {
-            let code = codes.get(*at as usize).ok_or(TOO_FEW)?;
-            if let Some(place) = by_row.get_mut(*row as usize) {
-                *place = *code;
-            }
+        let mut cursor = 0u32;
+        let mut by_row = Vec::with_capacity(group.events());
+        for code in self.codes(0)? {
+            let stride = strides.get(*code as usize).ok_or(TOO_FEW)?;
+            let at = if stride.shift == 0 { cursor } else { 0 }.wrapping_add(stride.begin);
+            cursor = cursor.wrapping_add(stride.moves as u32);
+            by_row.push(*codes.get(at as usize).ok_or(TOO_FEW)?);
         }
         Ok(Some(Coded { entries: Texts::of(&entries), codes: by_row }))
     }
 }
 
-/// Appends values of a scale with another one, and the scale that they are spelled with; `false` where one is too large for that.
-fn align(values: &[i64], scale: u8, own: u8, out: &mut Vec<(i64, u8)>) -> bool {
-    let Some(power) = scale.checked_sub(own).and_then(|more| POWERS.get(usize::from(more))) else {
-        return false;
-    };
-    let mut fits = true;
-    out.extend(values.iter().map(|value| {
-        let (aligned, is_over) = value.overflowing_mul(*power);
-        fits &= !is_over;
-        (aligned, own)
-    }));
-    fits
-}
-
 impl Decimals {
-    /// Appends the numbers with a scale, and the scale that each is spelled with; `false` where one is too large for that.
-    fn align(&self, scale: u8, out: &mut Vec<(i64, u8)>) -> bool {
+    /// Appends how many digits after the point each number is spelled with.
+    fn push_scales(&self, out: &mut Vec<u8>) {
+        let count = self.mantissas.len();
         match &self.scales {
-            Scales::Fixed(own) => align(&self.mantissas, scale, *own, out),
-            Scales::Trimmed(own) => {
-                let begin = out.len();
-                let fits = align(&self.mantissas, scale, *own, out);
-                let aligned = out.get_mut(begin..).unwrap_or_default();
-                for (index, (_, spelled)) in aligned.iter_mut().enumerate() {
-                    *spelled = self.plain(index).map_or(*own, |plain| plain.scale);
-                }
-                fits
-            }
-            Scales::Each(scales) => {
-                let mut values = self.mantissas.iter().zip(scales);
-                values.all(|(value, own)| align(slice::from_ref(value), scale, *own, out))
-                    && self.mantissas.len() == scales.len()
+            Scales::Fixed(scale) => out.resize(out.len() + count, *scale),
+            Scales::Each(scales) => out.extend_from_slice(scales),
+            Scales::Trimmed(_) => {
+                out.extend((0..count).map(|index| self.plain(index).map_or(0, |plain| plain.scale)));
             }
         }
+    }
+
+    /// The mantissas of the numbers with so many digits after the point; none where one is too large for that.
+    fn aligned(self, scale: u8) -> Option<Vec<i64>> {
+        let power = |own: u8| POWERS.get(usize::from(scale.checked_sub(own)?)).copied();
+        let mut mantissas = self.mantissas;
+        let mut fits = true;
+        let mut raise = |mantissa: &mut i64, power: i64| {
+            let (raised, is_over) = mantissa.overflowing_mul(power);
+            fits &= !is_over;
+            *mantissa = raised;
+        };
+        match &self.scales {
+            Scales::Fixed(own) | Scales::Trimmed(own) => match power(*own)? {
+                1 => {}
+                power => mantissas.iter_mut().for_each(|mantissa| raise(mantissa, power)),
+            },
+            Scales::Each(scales) => {
+                for (mantissa, own) in mantissas.iter_mut().zip(scales) {
+                    raise(mantissa, power(*own)?);
+                }
+            }
+        }
+        fits.then_some(mantissas)
     }
 }
 

@@ -175,23 +175,35 @@ fn last_member(shape: &[Token], object: Range<usize>, path: u32) -> Option<Range
 #[derive(Clone, Copy)]
 struct Stride {
     has: bool,
-    /// The first value of the event, counted from where its column stands.
-    begin: u32,
-    /// Where its column's cursor begins among the bits of both.
-    shift: u8,
+    /// Which of its column's values of this event it is, or what is there where it has none.
+    nth: u32,
+    /// Its column.
+    lane: u8,
+    /// By how much each cursor moves on. The two are one number, which is added to without waiting for memory.
     moves: u64,
 }
 
-/// The bits of a cursor. Cursors of two columns are one number, which is added to without waiting for memory.
+/// The bits of a cursor.
 const CURSOR: u8 = 32;
 
-/// What stands in no column follows the second cursor, which moves only where all that is there has a column.
-const NO_CURSOR: u8 = CURSOR;
+/// What stands in no column goes with the second one, which does not move then.
+const NO_LANE: u8 = 1;
 
-/// The rows that have something at a path, and for each where its value stands.
-struct Placed {
-    rows: Vec<u32>,
-    values: Vec<u32>,
+impl Stride {
+    /// The place of its value, where the cursors stand.
+    #[inline(always)]
+    fn place(self, cursors: u64) -> usize {
+        ((cursors >> (self.lane * CURSOR)) as u32).wrapping_add(self.nth) as usize
+    }
+}
+
+/// The numbers of a column, all with the same number of digits after the point.
+#[derive(Default)]
+struct Aligned {
+    values: Vec<i64>,
+    /// How many digits each is spelled with; none where that is `scale` for all.
+    scales: Vec<u8>,
+    scale: u8,
 }
 
 /// A dictionary may have so many entries for each of its values; what has more is given as text.
@@ -253,13 +265,12 @@ impl<'g> GroupReader<'g> {
         columns
     }
 
-    /// For each shape of the documents what it has of at most two columns: `begin` gives for a site where the values of its column begin, if it has
-    /// one, else its only value.
+    /// For each shape of the documents what it has of at most two columns: `nth` gives for a site which value of its column it is.
     fn strides(
         &self,
         sites: &[Option<Site>],
         columns: &[u32],
-        begin: impl Fn(&Site) -> Option<u32>,
+        nth: impl Fn(&Site) -> Option<u32>,
     ) -> Result<Vec<Stride>, DecodeError> {
         let directory = self.group.directory();
         let tokens: Vec<Token> = columns
@@ -267,50 +278,19 @@ impl<'g> GroupReader<'g> {
             .filter_map(|column| directory.columns.get(*column as usize))
             .map(|column| Token::Leaf(column.path, column.kind))
             .collect();
-        let shapes = self.group.shapes_of(0);
         let stride = |(site, shape): (&Option<Site>, &u32)| {
             let shape = directory.shapes.get(*shape as usize).unwrap_or_default();
             let mut moves = 0;
-            for (token, shift) in tokens.iter().zip([0, CURSOR]) {
-                moves += (shape.iter().filter(|own| *own == token).count() as u64) << shift;
+            for (token, lane) in tokens.iter().zip(0..) {
+                moves += (shape.iter().filter(|own| *own == token).count() as u64) << (lane * CURSOR);
             }
-            let Some(site) = site else {
-                return Some(Stride { has: false, begin: 0, shift: NO_CURSOR, moves });
-            };
+            let Some(site) = site else { return Some(Stride { has: false, nth: 0, lane: NO_LANE, moves }) };
             let lane = site.column.and_then(|(own, _)| columns.iter().position(|column| *column == own));
-            let shift = lane.map_or(NO_CURSOR, |lane| lane as u8 * CURSOR);
-            Some(Stride { has: true, begin: begin(site)?, shift, moves })
+            Some(Stride { has: true, nth: nth(site)?, lane: lane.map_or(NO_LANE, |lane| lane as u8), moves })
         };
-        sites
-            .iter()
-            .zip(shapes)
-            .map(stride)
-            .collect::<Option<_>>()
-            .ok_or(malformed("a value without a column"))
-    }
-
-    /// The rows of the events that have something, and for each where its value stands among `room` values of which each belongs to one event at most.
-    fn placed(&mut self, strides: &[Stride], room: usize) -> Result<Placed, DecodeError> {
-        let codes = self.codes(0)?;
-        let room = room.min(codes.len());
-        let (mut rows, mut values, mut length) = (vec![0u32; room], vec![0u32; room], 0);
-        let mut cursors = 0u64;
-        for (row, code) in (0..).zip(codes) {
-            let Some(stride) = strides.get(*code as usize) else { continue };
-            // Written always, and kept where the event has something: a branch could not be foretold.
-            if let (Some(row_at), Some(value_at)) = (rows.get_mut(length), values.get_mut(length)) {
-                *row_at = row;
-                *value_at = ((cursors >> stride.shift) as u32).wrapping_add(stride.begin);
-            }
-            length += usize::from(stride.has);
-            cursors = cursors.wrapping_add(stride.moves);
-        }
-        if length > room {
-            return Err(TOO_FEW);
-        }
-        rows.truncate(length);
-        values.truncate(length);
-        Ok(Placed { rows, values })
+        let shapes = self.group.shapes_of(0);
+        let strides = sites.iter().zip(shapes).map(stride).collect::<Option<_>>();
+        strides.ok_or(malformed("a value without a column"))
     }
 
     /// The numbers, if there is nothing else, and their mantissas can be brought to one scale.
@@ -319,7 +299,6 @@ impl<'g> GroupReader<'g> {
         if !sites.iter().flatten().all(is_number) {
             return Ok(None);
         }
-        let events = self.group.events();
         let numbers = Self::columns_of(sites);
         let mut columns = Vec::with_capacity(numbers.len());
         for column in &numbers {
@@ -332,81 +311,101 @@ impl<'g> GroupReader<'g> {
             });
         }
         let scale = columns.iter().map(Decimals::scale_max).max().unwrap_or_default();
-        // Those of all columns, one after another.
-        let total = columns.iter().map(|column| column.mantissas.len()).sum::<usize>();
-        let one_scale = |column: &Decimals| column.scales == Scales::Fixed(scale);
-        let is_uniform = columns.iter().all(one_scale);
-        let mut scales = Vec::with_capacity(if is_uniform { 0 } else { total });
-        let mut begins = Vec::with_capacity(columns.len());
-        let mut all = Vec::new();
-        for column in columns {
-            begins.push(all.len() as u32);
-            if !is_uniform {
-                column.push_scales(&mut scales);
-            }
-            let Some(mut aligned) = column.aligned(scale) else { return Ok(None) };
-            if all.is_empty() {
-                all = aligned;
-            } else {
-                all.append(&mut aligned);
-            }
-        }
-        let strides = self.strides(sites, &numbers, |site| {
-            let (column, nth) = site.column?;
-            let begin = begins.get(numbers.iter().position(|own| *own == column)?)?;
-            Some(begin.wrapping_add(nth))
-        })?;
-        // Where each has one value of one column, they stand in order.
-        let is_plain =
-            |stride: &Stride| stride.moves == u64::from(stride.has) && (!stride.has || stride.begin == 0);
-        if numbers.len() == 1 && strides.iter().all(is_plain) {
-            let rows = match strides.iter().all(|stride| stride.has) {
-                true => None,
-                false => Some(self.rows_with(&strides, all.len())?),
-            };
-            let count = rows.as_ref().map_or(events, Vec::len);
-            if all.len() < count {
-                return Err(TOO_FEW);
-            }
-            all.truncate(count);
-            scales.truncate(count);
-            let rows = rows.filter(|rows| rows.len() != events);
-            return Ok(Some(Numbers { rows, values: all, scale, spelled: (!is_uniform).then_some(scales) }));
-        }
-        let placed = self.placed(&strides, total)?;
-        let at = |at: &u32| all.get(*at as usize).copied().ok_or(TOO_FEW);
-        let values = placed.values.iter().map(at).collect::<Result<Vec<i64>, DecodeError>>()?;
-        let spelled = match is_uniform {
-            true => None,
-            false => {
-                let at = |at: &u32| scales.get(*at as usize).copied().unwrap_or_default();
-                Some(placed.values.iter().map(at).collect::<Vec<u8>>())
-            }
+        let Some(columns) =
+            columns.into_iter().map(|column| column.aligned(scale)).collect::<Option<Vec<_>>>()
+        else {
+            return Ok(None);
         };
-        Ok(Some(Numbers {
-            rows: (placed.rows.len() != events).then_some(placed.rows),
-            values,
-            scale,
-            spelled: spelled.filter(|spelled| spelled.iter().any(|own| *own != scale)),
-        }))
+        let strides = self.strides(sites, &numbers, |site| Some(site.column?.1))?;
+        let numbers = match <[Aligned; 1]>::try_from(columns) {
+            Ok([column])
+                if strides.iter().all(|stride| stride.nth == 0 && stride.moves == stride.has.into()) =>
+            {
+                self.in_order(&strides, column, scale)?
+            }
+            Ok([column]) => self.gathered(&strides, &[column, Aligned::default()], scale)?,
+            Err(columns) => match <[Aligned; 2]>::try_from(columns) {
+                Ok(columns) => self.gathered(&strides, &columns, scale)?,
+                Err(_) => return Err(malformed("numbers that are none")),
+            },
+        };
+        Ok(Some(numbers))
     }
 
-    /// The rows of the events that have something, `room` at most.
-    fn rows_with(&mut self, strides: &[Stride], room: usize) -> Result<Vec<u32>, DecodeError> {
-        let has: Vec<bool> = strides.iter().map(|stride| stride.has).collect();
-        let codes = self.codes(0)?;
-        let (mut rows, mut length) = (vec![0u32; room.min(codes.len())], 0);
-        for (row, code) in (0..).zip(codes) {
-            if let Some(row_at) = rows.get_mut(length) {
-                *row_at = row;
+    /// The numbers of a column of which each event has one or none.
+    fn in_order(&mut self, strides: &[Stride], column: Aligned, scale: u8) -> Result<Numbers, DecodeError> {
+        let events = self.group.events();
+        let Aligned { mut values, mut scales, .. } = column;
+        let mut rows = Vec::new();
+        let mut count = events;
+        if !strides.iter().all(|stride| stride.has) {
+            rows = vec![0u32; values.len().min(events)];
+            count = 0;
+            for (row, code) in (0..).zip(self.codes(0)?) {
+                // Written always, and kept where the event has something: a branch could not be foretold.
+                if let Some(row_at) = rows.get_mut(count) {
+                    *row_at = row;
+                }
+                count += usize::from(strides.get(*code as usize).is_some_and(|stride| stride.has));
             }
-            length += usize::from(has.get(*code as usize).copied().unwrap_or_default());
+            rows.truncate(count);
         }
-        if length > rows.len() {
+        if values.len() < count {
             return Err(TOO_FEW);
         }
+        values.truncate(count);
+        scales.truncate(count);
+        let rows = (count != events).then_some(rows);
+        Ok(Numbers {
+            rows,
+            values,
+            scale,
+            spelled: Some(scales).filter(|scales| scales.iter().any(|own| *own != scale)),
+        })
+    }
+
+    /// The numbers of two columns, in the order of the events.
+    fn gathered(
+        &mut self,
+        strides: &[Stride],
+        columns: &[Aligned; 2],
+        scale: u8,
+    ) -> Result<Numbers, DecodeError> {
+        let codes = self.codes(0)?;
+        let room = columns.iter().map(|column| column.values.len()).sum::<usize>().min(codes.len());
+        let is_uniform =
+            |column: &Aligned| column.values.is_empty() || column.scales.is_empty() && column.scale == scale;
+        let is_uniform = columns.iter().all(is_uniform);
+        let (mut rows, mut values) = (vec![0u32; room], vec![0i64; room]);
+        let mut spelled = vec![0u8; if is_uniform { 0 } else { room }];
+        let (mut length, mut cursors, mut are_there) = (0, 0u64, true);
+        for (row, code) in (0..).zip(codes) {
+            let Some(stride) = strides.get(*code as usize) else { continue };
+            let [first, second] = columns;
+            let column = if stride.lane == 0 { first } else { second };
+            let place = stride.place(cursors);
+            let value = column.values.get(place);
+            are_there &= value.is_some() | !stride.has;
+            // As above.
+            if let (Some(row_at), Some(value_at)) = (rows.get_mut(length), values.get_mut(length)) {
+                *row_at = row;
+                *value_at = value.copied().unwrap_or_default();
+            }
+            if let Some(spelled_at) = spelled.get_mut(length) {
+                *spelled_at = column.scales.get(place).copied().unwrap_or(column.scale);
+            }
+            length += usize::from(stride.has);
+            cursors = cursors.wrapping_add(stride.moves);
+        }
+        if !are_there || length > room {
+            return Err(TOO_FEW);
+        }
+        let are_all = length == codes.len();
         rows.truncate(length);
-        Ok(rows)
+        values.truncate(length);
+        spelled.truncate(length);
+        let spelled = Some(spelled).filter(|spelled| spelled.iter().any(|own| *own != scale));
+        Ok(Numbers { rows: (!are_all).then_some(rows), values, scale, spelled })
     }
 
     /// The values by dictionary, if they are constants, and texts that are few.
@@ -451,54 +450,53 @@ impl<'g> GroupReader<'g> {
             (_, Some((_, nth))) => Some(CONSTANTS.wrapping_add(nth)),
             (_, None) => None,
         })?;
-        let mut cursor = 0u32;
+        let mut cursors = 0;
         let mut by_row = Vec::with_capacity(group.events());
         for code in self.codes(0)? {
             let stride = strides.get(*code as usize).ok_or(TOO_FEW)?;
-            let at = if stride.shift == 0 { cursor } else { 0 }.wrapping_add(stride.begin);
-            cursor = cursor.wrapping_add(stride.moves as u32);
-            by_row.push(*codes.get(at as usize).ok_or(TOO_FEW)?);
+            by_row.push(*codes.get(stride.place(cursors)).ok_or(TOO_FEW)?);
+            cursors = cursors.wrapping_add(stride.moves);
         }
         Ok(Some(Coded { entries: Texts::of(&entries), codes: by_row }))
     }
 }
 
 impl Decimals {
-    /// Appends how many digits after the point each number is spelled with.
-    fn push_scales(&self, out: &mut Vec<u8>) {
-        let count = self.mantissas.len();
-        match &self.scales {
-            Scales::Fixed(scale) => out.resize(out.len() + count, *scale),
-            Scales::Each(scales) => out.extend_from_slice(scales),
-            Scales::Trimmed(_) => {
-                out.extend((0..count).map(|index| self.plain(index).map_or(0, |plain| plain.scale)));
-            }
-        }
-    }
-
-    /// The mantissas of the numbers with so many digits after the point; none where one is too large for that.
-    fn aligned(self, scale: u8) -> Option<Vec<i64>> {
+    /// The same numbers with so many digits after the point; none where one is too large for that.
+    fn aligned(self, scale: u8) -> Option<Aligned> {
         let power = |own: u8| POWERS.get(usize::from(scale.checked_sub(own)?)).copied();
-        let mut mantissas = self.mantissas;
+        let mut values = self.mantissas;
         let mut fits = true;
         let mut raise = |mantissa: &mut i64, power: i64| {
             let (raised, is_over) = mantissa.overflowing_mul(power);
             fits &= !is_over;
             *mantissa = raised;
         };
-        match &self.scales {
-            Scales::Fixed(own) | Scales::Trimmed(own) => match power(*own)? {
-                1 => {}
-                power => mantissas.iter_mut().for_each(|mantissa| raise(mantissa, power)),
-            },
+        let (scales, own) = match self.scales {
+            Scales::Fixed(own) => (Vec::new(), own),
+            Scales::Trimmed(own) => (values.iter().map(|mantissa| trimmed(*mantissa, own)).collect(), own),
             Scales::Each(scales) => {
-                for (mantissa, own) in mantissas.iter_mut().zip(scales) {
+                for (mantissa, own) in values.iter_mut().zip(&scales) {
                     raise(mantissa, power(*own)?);
                 }
+                (scales, scale)
             }
+        };
+        let power = power(own)?;
+        if power != 1 {
+            values.iter_mut().for_each(|mantissa| raise(mantissa, power));
         }
-        fits.then_some(mantissas)
+        fits.then_some(Aligned { values, scales, scale: own })
     }
+}
+
+/// How many digits after the point a mantissa of so many is spelled with, where zeros at the end are left out, but for one digit.
+fn trimmed(mut mantissa: i64, mut scale: u8) -> u8 {
+    while scale > 1 && mantissa % 10 == 0 {
+        mantissa /= 10;
+        scale -= 1;
+    }
+    scale
 }
 
 impl Numbers {

@@ -6,7 +6,7 @@ use crate::bytes::{Reader, put};
 use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::encoding::strings::{Strings, Texts};
-use crate::error::{DecodeError, malformed};
+use crate::error::DecodeError;
 use crate::frame::{FrameInfo, FrameReader, FrameWriter};
 use crate::hash;
 use crate::texts::{TextList, same};
@@ -117,12 +117,7 @@ pub(crate) fn codes(
     size: usize,
     frames: &mut FrameReader<'_>,
 ) -> Result<Vec<u32>, DecodeError> {
-    let codes = ints.decode_in_order(window, places, frames)?;
-    let code = |code: &i64| {
-        let code = usize::try_from(*code).ok().filter(|code| *code < size);
-        code.map(|code| code as u32).ok_or(malformed("a code that stands for nothing"))
-    };
-    codes.iter().map(code).collect()
+    ints.codes(window, places, size, frames)
 }
 
 /// A dictionary that was read.

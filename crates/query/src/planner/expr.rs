@@ -207,11 +207,18 @@ impl Resolver<'_> {
     }
 
     fn member(&mut self, of: &ParsedExpr, name: &str) -> Result<Expr, Flaw> {
-        Ok(match self.expr(of)? {
-            Expr::BuiltIn(Computed::Properties) if !name.starts_with('@') => Expr::Slot(self.slot(name)),
-            Expr::BuiltIn(Computed::Data) => Expr::Slot(self.slot(name)),
-            of => Expr::Member(Box::new(of), name.into()),
-        })
+        let used_document = self.uses_document;
+        let of = self.expr(of)?;
+        let is_key = match &of {
+            Expr::BuiltIn(Computed::Properties) => !name.starts_with('@'),
+            other => matches!(other, Expr::BuiltIn(Computed::Data)),
+        };
+        if is_key {
+            // One key is read, and not all of them.
+            self.uses_document = used_document;
+            return Ok(Expr::Slot(self.slot(name)));
+        }
+        Ok(Expr::Member(Box::new(of), name.into()))
     }
 
     /// The names of a dotted path that begins with a property of the event.

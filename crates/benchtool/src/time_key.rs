@@ -19,72 +19,86 @@ const HELD_MAX: usize = 1 << 20;
 /// So many keys that may be meant are named.
 const NAMED_MAX: usize = 5;
 
-/// The beginning of a source, held until it tells.
-#[derive(Debug, Default)]
-pub(crate) struct Beginning {
+/// The beginning of a source, looked at until it tells.
+#[derive(Debug)]
+pub(crate) struct Beginning(Option<Looking>);
+
+/// Looks at the events of a source, from its first byte on.
+#[derive(Debug)]
+struct Looking {
+    splitter: Splitter,
+    keys: TimeKeys,
+    /// The bytes from the chunk on in which the first event ends. What ends before is none, whatever the key.
     held: Vec<u8>,
-    is_known: bool,
 }
 
-/// What the beginning of a source tells.
-pub(crate) enum Told {
-    /// Nothing yet: more has to come.
-    Nothing,
-    /// These bytes are to be taken as before.
-    Same(Vec<u8>),
-    /// The time is under this key, in these bytes and in those that follow.
-    Key(&'static str, Vec<u8>),
+/// What the beginning of a source tells: bytes to be taken now.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// Where the time of their events is, and of all that follow, if that was found just now.
+    pub(crate) key: Option<&'static str>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Beginning {
     /// Of a source whose events have their time where it is known.
     pub(crate) fn known() -> Beginning {
-        Beginning { held: Vec::new(), is_known: true }
+        Beginning(None)
+    }
+
+    /// Of a source whose events are to be looked at.
+    pub(crate) fn unknown(args: &IngestArgs) -> Beginning {
+        let (splitter, keys) = (Splitter::new(LINE_BYTES_MAX), TimeKeys::new(args.time_format.clone()));
+        Beginning(Some(Looking { splitter, keys, held: Vec::new() }))
     }
 
     /// Takes the next bytes of a source.
     pub(crate) fn take(&mut self, source: &str, chunk: Vec<u8>, args: &IngestArgs) -> Result<Told, Failure> {
-        if self.is_known {
-            return Ok(Told::Same(chunk));
+        let Some(looking) = &mut self.0 else { return Ok(Told { key: None, bytes: chunk }) };
+        // Once it has seen enough it stops where it is, and that is the last look.
+        let _ = looking.splitter.feed(&chunk, |entry| look(&mut looking.keys, &entry));
+        if looking.keys.events() == 0 {
+            return Ok(Told { key: None, bytes: chunk });
         }
-        self.held.extend_from_slice(&chunk);
-        let has_line = self.held.contains(&b'\n') || self.held.len() >= HELD_MAX;
-        if !has_line && look(&self.held, args).events() == 0 {
-            return Ok(Told::Nothing);
+        looking.held.extend_from_slice(&chunk);
+        let is_enough = looking.keys.best().is_some()
+            || looking.keys.events() >= EVENTS_MAX
+            || looking.held.len() >= HELD_MAX;
+        if is_enough { self.tell(source, args) } else { Ok(Told::default()) }
+    }
+
+    /// What is held when the source rests: with --now events do not wait for others, which may have a time.
+    pub(crate) fn rest(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
+        if args.now { self.tell(source, args) } else { Ok(Told::default()) }
+    }
+
+    /// What is held when the source has ended.
+    pub(crate) fn end(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
+        if let Some(looking) = &mut self.0 {
+            // The last line may have no line feed.
+            let _ = looking.splitter.finish(|entry| look(&mut looking.keys, &entry));
         }
         self.tell(source, args)
     }
 
-    /// What is held when the source has ended, or rests.
-    pub(crate) fn tell(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
-        let held = std::mem::take(&mut self.held);
-        let keys = look(&held, args);
-        // What is no event is told one by one; the first that is one counts.
-        if self.is_known || keys.events() == 0 {
-            return Ok(Told::Same(held));
-        }
-        self.is_known = true;
+    fn tell(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
+        let Some(Looking { keys, held, .. }) = self.0.take_if(|looking| looking.keys.events() > 0) else {
+            return Ok(Told::default());
+        };
         match keys.best() {
-            Some(key) => Ok(Told::Key(key, held)),
-            None if args.now => Ok(Told::Key(CLEF, held)),
+            Some(key) => Ok(Told { key: Some(key), bytes: held }),
+            None if args.now => Ok(Told { key: Some(CLEF), bytes: held }),
             None => Err(Failure::Input(unknown(source, &keys))),
         }
     }
 }
 
-/// Looks at the events that some bytes begin with.
-fn look(bytes: &[u8], args: &IngestArgs) -> TimeKeys {
-    let mut keys = TimeKeys::new(args.time_format.clone());
-    let mut each = |entry: Entry<'_>| {
-        if let Some(Content::Bytes(bytes)) = entry.event() {
-            keys.look(bytes);
-        }
-        // Enough is enough.
-        if keys.events() < EVENTS_MAX { Ok(()) } else { Err(()) }
-    };
-    let mut splitter = Splitter::new(LINE_BYTES_MAX);
-    let _ = splitter.feed(bytes, &mut each).and_then(|()| splitter.finish(&mut each).map(drop));
-    keys
+/// Looks at an entry, and tells that so many are enough.
+fn look(keys: &mut TimeKeys, entry: &Entry<'_>) -> Result<(), ()> {
+    if let Some(Content::Bytes(bytes)) = entry.event() {
+        keys.look(bytes);
+    }
+    if keys.events() < EVENTS_MAX { Ok(()) } else { Err(()) }
 }
 
 /// That no event has a time, and what to do.

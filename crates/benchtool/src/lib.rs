@@ -6,6 +6,7 @@
 // `tell!` and `output` write where these panic.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+mod anchor;
 mod budget;
 mod chunks;
 mod cli;

@@ -25,80 +25,111 @@ const NAMED_MAX: usize = 5;
 
 /// The beginning of a source, held until it tells.
 #[derive(Debug)]
-pub(crate) struct Beginning {
-    held: Vec<u8>,
+pub(crate) struct Beginning(Option<Looking>);
+
+/// Looks at a source, from its first byte on.
+#[derive(Debug)]
+struct Looking {
     splitter: Splitter,
     keys: TimeKeys,
     /// What came so far instead of events.
     others: u64,
-    is_known: bool,
+    held: Vec<u8>,
+    /// Whether bytes without an event were handed on: what is held is not the beginning any more.
+    is_later: bool,
 }
 
-/// What the beginning of a source tells.
-pub(crate) enum Told {
-    /// Nothing yet: more has to come.
-    Nothing,
-    /// These bytes are to be taken as before.
-    Same(Vec<u8>),
-    /// The time is under this key, in these bytes and in those that follow.
-    Key(&'static str, Vec<u8>),
+/// What the beginning of a source tells: bytes to be taken now.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// Where the time of their events is, and of all that follow, if that was found just now.
+    pub(crate) key: Option<&'static str>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Beginning {
     pub(crate) fn new(args: &IngestArgs) -> Beginning {
-        Beginning {
-            held: Vec::new(),
+        // Who wants each invalid line gets each.
+        let is_known = args.time_key.is_some() && wants_each(args);
+        Beginning((!is_known).then(|| Looking {
             splitter: Splitter::new(LINE_BYTES_MAX),
             keys: TimeKeys::new(args.time_format.clone()),
             others: 0,
-            // Who wants each invalid line gets each.
-            is_known: args.time_key.is_some() && wants_each(args),
-        }
+            held: Vec::new(),
+            is_later: false,
+        }))
     }
 
     /// Takes the next bytes of a source.
     pub(crate) fn take(&mut self, source: &str, chunk: Vec<u8>, args: &IngestArgs) -> Result<Told, Failure> {
-        if self.is_known {
-            return Ok(Told::Same(chunk));
-        }
-        let Beginning { held, splitter, keys, others, .. } = self;
+        let Some(looking) = &mut self.0 else { return Ok(Told { key: None, bytes: chunk }) };
+        let Looking { splitter, keys, others, held, .. } = looking;
         held.extend_from_slice(&chunk);
-        // Enough is enough.
+        // Once it has seen enough it stops where it is, and that is the last look.
         let _ = splitter.feed(&chunk, |entry| look(&entry, keys, others));
-        if keys.events() == 0 && *others < EVENTS_MAX && held.len() < HELD_MAX {
-            return Ok(Told::Nothing);
+        let has_events = keys.events() > 0;
+        let is_enough = match has_events {
+            true => args.time_key.is_some() || keys.best().is_some() || keys.events() >= EVENTS_MAX,
+            false => *others >= EVENTS_MAX,
+        };
+        match is_enough || held.len() >= HELD_MAX {
+            true if has_events => self.tell(source, args),
+            true => looking.hand_on(source, args, Foreign::likely),
+            false => Ok(Told::default()),
         }
-        self.tell(source, args, Foreign::likely)
+    }
+
+    /// What is held when the source rests: with --now events do not wait for others, which may have a time.
+    pub(crate) fn rest(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
+        match &self.0 {
+            Some(looking) if args.now && looking.keys.events() > 0 => self.tell(source, args),
+            _ => Ok(Told::default()),
+        }
     }
 
     /// What is held when the source has ended.
     pub(crate) fn end(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
-        let Beginning { splitter, keys, others, .. } = self;
+        let Some(looking) = &mut self.0 else { return Ok(Told::default()) };
+        let Looking { splitter, keys, others, .. } = looking;
+        // The last line may have no line feed.
         let _ = splitter.finish(|entry| look(&entry, keys, others));
-        // A few lines are told one by one.
-        self.tell(source, args, Foreign::known)
+        match looking.keys.events() {
+            // A few lines are told one by one.
+            0 => looking.hand_on(source, args, Foreign::known),
+            _ => self.tell(source, args),
+        }
     }
 
-    fn tell(
+    /// Ends the look at a source that has events.
+    fn tell(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
+        let Some(mut looking) = self.0.take() else { return Ok(Told::default()) };
+        let Told { bytes, .. } = looking.hand_on(source, args, Foreign::around_events)?;
+        let key = match looking.keys.best() {
+            _ if args.time_key.is_some() => None,
+            Some(key) => Some(key),
+            None if args.now => Some(CLEF),
+            None => return Err(Failure::Input(unknown(source, &looking.keys, &args.store))),
+        };
+        Ok(Told { key, bytes })
+    }
+}
+
+impl Looking {
+    /// What is held, unless the source begins as something else than JSON does.
+    fn hand_on(
         &mut self,
         source: &str,
         args: &IngestArgs,
         foreign: fn(&[u8]) -> Option<Foreign>,
     ) -> Result<Told, Failure> {
-        let held = std::mem::take(&mut self.held);
-        if self.is_known {
-            return Ok(Told::Same(held));
-        }
-        self.is_known = true;
-        let has_events = self.keys.events() > 0;
-        let foreign =
-            Foreign::around_events(&held).or_else(|| if has_events { None } else { foreign(&held) });
-        match (foreign.filter(|_| !wants_each(args)), self.keys.best()) {
-            (Some(foreign), _) => Err(Failure::Input(foreign.explain(source, &args.store))),
-            _ if !has_events || args.time_key.is_some() => Ok(Told::Same(held)),
-            (None, Some(key)) => Ok(Told::Key(key, held)),
-            (None, None) if args.now => Ok(Told::Key(CLEF, held)),
-            (None, None) => Err(Failure::Input(unknown(source, &self.keys, &args.store))),
+        let is_asked = !std::mem::replace(&mut self.is_later, true) && !wants_each(args);
+        let is_around = |bytes: &[u8]| Foreign::around_events(bytes).or_else(|| foreign(bytes));
+        match is_around(&self.held).filter(|_| is_asked) {
+            Some(foreign) => Err(Failure::Input(foreign.explain(source, &args.store))),
+            None => {
+                self.others = 0;
+                Ok(Told { key: None, bytes: std::mem::take(&mut self.held) })
+            }
         }
     }
 }

@@ -76,8 +76,9 @@ pub(crate) struct QueryArgs {
     ///
     /// In parquet and arrow each column has one type: times are timestamps in nanoseconds (if all of them are between 1678 and
     /// 2261), numbers are 64-bit integers or 64-bit floating point (fractions are rounded to it), Booleans are Booleans, and
-    /// everything else is text as in csv, including columns of mixed types or longer numbers. The query runs twice over the same
-    /// events, first to find the types.
+    /// everything else is text as in csv, including columns of mixed types or longer numbers. The
+    /// types are known only at the end: until then the rows are kept in a temporary file (in the folder that TMPDIR names, else /tmp), for
+    /// which there must be room, about as much as for the rows as text.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

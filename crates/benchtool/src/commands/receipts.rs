@@ -12,7 +12,8 @@ pub(crate) fn run(args: &ReceiptsArgs) -> Result<(), Failure> {
     let receipts = Store::receipts(&args.store)?;
     let store = Store::open_read_only(&args.store)?;
     let mut out = output::stdout();
-    let mut bad = 0;
+    // What was found is in the exit code, whether anybody hears of it or not.
+    let (mut bad, mut heard) = (0, Ok(()));
     for (file, receipt) in &receipts {
         let name = file.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
         let told = match receipt {
@@ -25,11 +26,12 @@ pub(crate) fn run(args: &ReceiptsArgs) -> Result<(), Failure> {
         };
         bad += u64::from(told.is_err());
         let (Ok(told) | Err(told)) = told;
-        output::write_line(&mut out, &format!("{}: {told}", printable(&name)))?;
+        heard = heard.and_then(|()| output::write_line(&mut out, &format!("{}: {told}", printable(&name))));
     }
     if receipts.is_empty() {
         tell!("there are no receipts: nothing has been deleted and erased in this store");
     }
+    output::unless_closed(heard)?;
     match bad {
         0 => Ok(()),
         1 => Err(Failure::Damage("a receipt does not hold".to_owned())),

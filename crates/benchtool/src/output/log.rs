@@ -1,6 +1,7 @@
 //! Events a line each: time, level, source, message, and the keys that the message does not tell.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io::Write;
 
 use tamias::{Cell, Expression, Instant, Kind, Parameters};
@@ -113,6 +114,7 @@ impl<'a> LogRows<'a> {
         let message = self.message(event);
         let template =
             event.get("@mt").and_then(|template| template.as_str()).map(|template| template.text());
+        let told_of = template.as_ref().map(|template| holes(template)).unwrap_or_default();
 
         let mut parts = Vec::new();
         if let Some(instant) = instant {
@@ -137,7 +139,7 @@ impl<'a> LogRows<'a> {
             let text = json_text(value.raw());
             let is_told = HIDDEN.contains(&&*key)
                 || used.contains(&Some(&*key))
-                || template.as_ref().is_some_and(|template| is_hole(template, &key))
+                || told_of.contains(&*key)
                 || message.as_ref().is_some_and(|(_, message)| *message == text)
                 || (instant.is_some() && is_time(&text, instant));
             if !is_told {
@@ -212,12 +214,14 @@ fn is_time(text: &str, instant: Option<Instant>) -> bool {
         && (text.parse().ok() == instant || Instant::from_unix_text(text).ok() == instant)
 }
 
-/// Whether a template of a message has a hole for the key: `{Key}`, `{@Key}`, `{Key:format}` or `{Key,width}`.
-fn is_hole(template: &str, key: &str) -> bool {
-    template.split('{').skip(1).any(|hole| {
+/// The keys that a template of a message has holes for: `{Key}`, `{@Key}`, `{Key:format}` or `{Key,width}`.
+fn holes(template: &str) -> HashSet<&str> {
+    let name = |hole| {
+        let hole: &str = hole;
         let hole = hole.strip_prefix(['@', '$']).unwrap_or(hole);
-        hole.strip_prefix(key).is_some_and(|rest| rest.starts_with(['}', ':', ',']))
-    })
+        hole.find(['}', ':', ',']).map(|end| &hole[..end])
+    };
+    template.split('{').skip(1).filter_map(name).collect()
 }
 
 /// How bad an event is, as all logs tell it.
@@ -304,6 +308,12 @@ mod tests {
         log.row(&[Cell::of_json(event.as_bytes())]).unwrap();
         drop(log);
         assert_eq!(String::from_utf8(out).unwrap(), format!("{expected}\n"));
+    }
+
+    #[test]
+    fn the_holes_of_a_template_name_keys() {
+        let found = holes("{A} {@B:0.0} {$C,7} {D {E} F} {{G}} {");
+        assert_eq!(found, HashSet::from(["A", "B", "C", "E", "G"]));
     }
 
     #[test]

@@ -311,3 +311,14 @@ fn stores_are_exported_taken_in_again_and_merged() {
     tool(folder.path(), &["merge-stores", "a", "--into", "b"]).with(2);
     tool(folder.path(), &["merge-stores", "missing", "--into", "d"]).with(5);
 }
+
+/// Each of its events used to be stored twice.
+#[test]
+fn a_store_is_merged_once() {
+    let folder = folder();
+    fs::write(folder.path().join("events"), crate::tool::events(1, 20)).unwrap();
+    tool(folder.path(), &["ingest", "a", "events"]).well();
+    let run = tool(folder.path(), &["merge-stores", "a", "./a", "--into", "m"]).with(2);
+    assert!(run.err.contains("./a is named twice"), "{}", run.err);
+    assert!(!folder.path().join("m").exists());
+}

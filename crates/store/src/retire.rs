@@ -13,6 +13,7 @@ use crate::error::{Failure, Operation};
 use crate::format::{FileKind, HEADER_BYTES, Header, SPARE_NAME, VERSION, parse_unfinished};
 use crate::io::{Directory, File, LockKind, NameKind, read_full_at};
 use crate::manifest::{Manifest, ManifestFault, keep_spare};
+use crate::quarantine;
 
 fn unfinished(name: &str) -> String {
     format!("{name}.tmp")
@@ -110,8 +111,8 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) -> bool {
             // it is to go.
             let own = match header(directory, &name, kind) {
                 Some(header) if header.number == number => header.store == manifest.store,
-                Some(header) => header.store == manifest.store && directory.has_other_names(&name),
-                None => directory.has_other_names(&name),
+                Some(header) => header.store == manifest.store && is_kept(directory, &name),
+                None => is_kept(directory, &name),
             };
             if !own || held.contains(&name) {
                 continue;
@@ -125,6 +126,11 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) -> bool {
     }
     keep_spare(directory, manifest);
     went
+}
+
+/// Whether a file would not be lost with this name: it has another one, or a copy of it is in quarantine.
+fn is_kept(directory: &dyn Directory, name: &str) -> bool {
+    directory.has_other_names(name) || quarantine::has_copy(directory, name)
 }
 
 /// The highest number of a file that the manifest names and that is not here, or shorter than it says. Files are made from such of lower

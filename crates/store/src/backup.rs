@@ -14,6 +14,7 @@ use crate::hold::{self, Hold};
 use crate::inventory::{self, bytes_of, list, next_manifest};
 use crate::io::{Directory, Disk, begins_alike, copy_range};
 use crate::manifest::{BackupMark, LogEntry, Manifest, SegmentEntry};
+use crate::named;
 use crate::options::Options;
 use crate::reader::{Moment, Reader};
 use crate::recovery;
@@ -317,7 +318,7 @@ impl Copying<'_> {
             return Ok(copied.then_some(name));
         };
         let fail = |operation| Failure::during(self.to, &name, operation);
-        let file = retire::open_named(self.from, &name).map_err(Failure::during(
+        let file = named::open_named(self.from, &name).map_err(Failure::during(
             self.from,
             &name,
             Operation::Open,
@@ -376,7 +377,7 @@ impl Copying<'_> {
         tell: &mut dyn FnMut(u64),
     ) -> Result<bool, Failure> {
         let fail = |operation| Failure::during(self.to, unfinished, operation);
-        let opened = retire::open_named(self.from, name);
+        let opened = named::open_named(self.from, name);
         let file = match opened.map_err(Failure::during(self.from, name, Operation::Open)) {
             // Then it is missing in the copy as well.
             Err(failure) if failure.is_unreadable() || failure.is_missing_file() => {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::error::{Failure, Operation};
 use crate::format::QUARANTINE_NAME;
 use crate::io::{Directory, File, NameKind, read_past, write_all_at};
+use crate::named::open_named;
 
 /// How much is copied at once.
 const PIECE_BYTES: usize = 256 * 1024;
@@ -82,7 +83,7 @@ pub(crate) fn keep_bytes(
     bytes: Range<u64>,
     kept: &str,
 ) -> Result<Kept, Failure> {
-    let opened = crate::retire::open_named(directory, name);
+    let opened = open_named(directory, name);
     let file = opened.map_err(Failure::during(directory, name, Operation::Open))?;
     let quarantine = folder(directory)?;
     let is_same = |there: &dyn File| {

@@ -6,31 +6,13 @@
 //! is ever removed.
 
 use std::collections::BTreeSet;
-use std::io;
-use std::sync::Arc;
 
 use crate::error::{Failure, Operation};
 use crate::format::{FileKind, HEADER_BYTES, Header, SPARE_NAME, VERSION, parse_unfinished};
-use crate::io::{Directory, File, LockKind, NameKind, read_full_at};
+use crate::io::{Directory, LockKind, NameKind, read_full_at};
 use crate::manifest::{Manifest, ManifestFault, keep_spare};
+use crate::named::unfinished;
 use crate::quarantine;
-
-fn unfinished(name: &str) -> String {
-    format!("{name}.tmp")
-}
-
-/// Opens a file that a manifest names: a crash, or the writer at this moment, may have left it under its unfinished name.
-pub(crate) fn open_named(directory: &dyn Directory, name: &str) -> io::Result<Arc<dyn File>> {
-    let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-    match directory.open(name) {
-        Err(error) if missing(&error) => match directory.open(&unfinished(name)) {
-            // It may have been renamed in between.
-            Err(error) if missing(&error) => directory.open(name),
-            opened => opened,
-        },
-        opened => opened,
-    }
-}
 
 /// Gives a file that a manifest names its final name.
 pub(crate) fn finish_name(directory: &dyn Directory, name: &str) -> Result<(), Failure> {

@@ -50,7 +50,6 @@ mod log;
 mod manifest;
 mod marks;
 mod memtable;
-mod named;
 mod options;
 mod publishing;
 mod quarantine;

@@ -15,6 +15,7 @@ use crate::rows::Rows;
 use crate::source::{Direction, NoEvents, Source};
 use crate::time;
 use crate::value::{Kind, json};
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -49,8 +50,9 @@ impl Statement {
     pub fn parse(text: &str) -> Result<Statement, QueryError> {
         let syntax = parse_query(text).map_err(|flaw| flaw.locate(text))?;
         let mut parameters = Vec::new();
+        let mut seen = HashSet::new();
         for expr in syntax.exprs() {
-            collect_parameters(expr, &mut parameters);
+            collect_parameters(expr, &mut parameters, &mut seen);
         }
         Ok(Statement { text: text.into(), syntax: Arc::new(syntax), parameters: parameters.into() })
     }
@@ -137,13 +139,13 @@ impl Statement {
     }
 }
 
-fn collect_parameters(expr: &ast::ParsedExpr, names: &mut Vec<String>) {
+fn collect_parameters<'e>(expr: &'e ast::ParsedExpr, names: &mut Vec<String>, seen: &mut HashSet<&'e str>) {
     if let ast::Node::Parameter(name) = &expr.node
-        && !names.contains(name)
+        && seen.insert(name)
     {
         names.push(name.clone());
     }
-    expr.children().into_iter().for_each(|child| collect_parameters(child, names));
+    expr.children().into_iter().for_each(|child| collect_parameters(child, names, seen));
 }
 
 impl fmt::Display for Statement {

@@ -4,8 +4,10 @@
 //! of at least one character and without `{`. Here a name may have any letters, and points between its parts. All else
 //! is text.
 
-use crate::value::{Array, Object, Text, Value, write_json};
+use crate::interrupt::STEP_UNITS;
+use crate::value::{Object, Text, Value, write_json};
 use memchr::{memchr, memchr2};
+use std::collections::HashMap;
 
 /// The 32-bit Jenkins one-at-a-time hash over the template's UTF-16 code units: the event type that CLEF writers make.
 pub(crate) fn event_type(template: &str) -> u32 {
@@ -20,22 +22,28 @@ pub(crate) fn event_type(template: &str) -> u32 {
     hash.wrapping_add(hash << 15)
 }
 
-/// Renders `template`. None if the text would be longer than `limit_bytes`.
+/// Renders `template`. None if the text would be longer than `limit_bytes`, or `charge`, which is given the work that is
+/// done, said to stop.
 ///
 /// A hole shows a string as it is, any other value as JSON; a hole without a value stays as it is written, as does
 /// what only looks like a hole. `{A.B}` is the property of that name, else the member `B` of `A`. Holes with a format take their
 /// text from `renderings`, in their order, as far as it goes.
 ///
 /// A template is read anew for each event: that is one search for braces, and takes no longer than finding it among those
-/// read before. Nothing is allocated but the text; time is linear in template and text.
+/// read before. Time is linear in template and text, and in what is gone over to find values, which is charged.
 pub(crate) fn render(
     template: &str,
     properties: &Object<'_>,
     renderings: &Value<'_>,
     limit_bytes: usize,
+    charge: &mut dyn FnMut(usize) -> bool,
 ) -> Option<String> {
     let mut out = Vec::with_capacity(template.len() + 64);
-    let mut formatted = 0;
+    let mut properties = Properties { object: properties, asked: 0, by_name: None, charge };
+    let mut renderings = match renderings {
+        Value::Array(array) => Some(array.iter()),
+        _ => None,
+    };
     for part in TemplateParts::of(template) {
         let hole = match part {
             TemplatePart::Text(text) => {
@@ -46,17 +54,15 @@ pub(crate) fn render(
         };
         let mut rendering = Value::Undefined;
         if hole.has_format {
-            if let Value::Array(array) = renderings {
-                rendering = Array::get(array, formatted);
-            }
-            formatted += 1;
+            let next = renderings.as_mut().and_then(Iterator::next);
+            rendering = next.unwrap_or(Value::Undefined);
         }
         match rendering {
             // A rendering has its alignment already.
             Value::Text(text) => show_text(&text, &mut out),
-            _ => hole.show(properties, &mut out),
+            _ => hole.show(&mut properties, &mut out),
         }
-        if out.len() > limit_bytes {
+        if out.len() > limit_bytes || !(properties.charge)(STEP_UNITS) {
             return None;
         }
     }
@@ -64,6 +70,35 @@ pub(crate) fn render(
     Some(
         String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
     )
+}
+
+/// The properties of an event, to be asked for by name.
+///
+/// A name is looked for in the document, one member after the other. For the few holes that a template usually has, that is
+/// quicker than anything that first goes over all members; of a template with many holes all members are gone over once.
+struct Properties<'s, 'a> {
+    object: &'s Object<'a>,
+    asked: usize,
+    by_name: Option<HashMap<String, Value<'a>>>,
+    /// Counts the bytes that are gone over: whether to go on.
+    charge: &'s mut dyn FnMut(usize) -> bool,
+}
+
+/// So many names are looked for in the document itself.
+const ASKED_MAX: usize = 64;
+
+impl<'a> Properties<'_, 'a> {
+    fn get(&mut self, name: &str) -> Value<'a> {
+        self.asked += 1;
+        if self.asked <= ASKED_MAX {
+            (self.charge)(self.object.weight());
+            return self.object.get(name);
+        }
+        let by_name = self.by_name.get_or_insert_with(|| {
+            self.object.iter().map(|(key, value)| (key.text().into_owned(), value)).collect()
+        });
+        by_name.get(name).cloned().unwrap_or(Value::Undefined)
+    }
 }
 
 /// The widest alignment that a hole may ask for.
@@ -116,7 +151,7 @@ impl<'t> Hole<'t> {
         Some(Hole { source: text.get(..=end)?, name, width, is_left, has_format })
     }
 
-    fn show(&self, properties: &Object<'_>, out: &mut Vec<u8>) {
+    fn show(&self, properties: &mut Properties<'_, '_>, out: &mut Vec<u8>) {
         let start = out.len();
         match self.value(properties) {
             Value::Undefined => out.extend_from_slice(self.source.as_bytes()),
@@ -136,11 +171,16 @@ impl<'t> Hole<'t> {
         }
     }
 
-    fn value<'a>(&self, properties: &Object<'a>) -> Value<'a> {
+    fn value<'a>(&self, properties: &mut Properties<'_, 'a>) -> Value<'a> {
         let value = properties.get(self.name);
         match self.name.split_once('.') {
             Some((first, rest)) if value.is_undefined() => {
-                rest.split('.').fold(properties.get(first), |value, name| value.member(name))
+                rest.split('.').fold(properties.get(first), |value, name| {
+                    match (properties.charge)(value.weight()) {
+                        true => value.member(name),
+                        false => Value::Undefined,
+                    }
+                })
             }
             _ => value,
         }
@@ -224,7 +264,7 @@ mod tests {
         ]);
         let Value::Object(properties) = properties else { panic!("an object is one") };
         let renderings = Value::array(vec!["0007".into(), Value::from(1usize), "  x".into()]);
-        render(template, &properties, &renderings, 100_000).unwrap()
+        render(template, &properties, &renderings, 100_000, &mut |_| true).unwrap()
     }
 
     #[track_caller]
@@ -283,8 +323,11 @@ mod tests {
     #[test]
     fn texts_beyond_the_limit_are_not_made() {
         let Value::Object(none) = Value::object(Vec::new()) else { panic!("an object is one") };
-        assert_eq!(render("{a,100}", &none, &Value::Undefined, 100).map(|text| text.len()), Some(100));
-        assert_eq!(render("{a,100}{b}", &none, &Value::Undefined, 100), None);
+        assert_eq!(
+            render("{a,100}", &none, &Value::Undefined, 100, &mut |_| true).map(|text| text.len()),
+            Some(100)
+        );
+        assert_eq!(render("{a,100}{b}", &none, &Value::Undefined, 100, &mut |_| true), None);
     }
 
     #[test]

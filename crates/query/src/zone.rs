@@ -4,7 +4,7 @@ use crate::calendar::{TICKS_PER_DAY, TICKS_PER_SECOND};
 use crate::time::{UNIX_EPOCH, ZONES, parse_instant, tells_offset};
 use jiff::civil::Date;
 use jiff::tz::{Offset, TimeZone};
-use jiff::{Timestamp, ToSpan};
+use jiff::{Span, Timestamp};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Zone {
         let days = u64::try_from(date.since((jiff::Unit::Day, FIRST)).ok()?.get_days()).ok()?;
         let first = i64::try_from(days - days % together).ok()?;
         let midnight = |days: i64| {
-            let date = FIRST.checked_add(days.days()).ok()?;
+            let date = FIRST.checked_add(Span::new().try_days(days).ok()?).ok()?;
             // A midnight that the clocks leave out is the next time that they show; of two it is the first.
             ticks(date.to_zoned(self.zone.clone()).ok()?.timestamp())
         };
@@ -190,6 +190,16 @@ mod tests {
         assert_eq!(interval("Europe/Berlin", 8, "2024-10-27T21:30"), (at("2024-10-27T14:00"), 8));
         assert_eq!(interval("Europe/Berlin", 5, "0001-01-01T06:30"), (at("0001-01-01T05:00"), 5));
         assert_eq!(interval("Europe/Berlin", 7 * 24, "2024-05-29T10:20"), (at("2024-05-26T22:00"), 7 * 24));
+    }
+
+    /// Beyond what the calendar has, intervals are counted without it.
+    #[test]
+    fn intervals_of_ten_thousand_years_and_more() {
+        for days in [3_652_059, 7_304_484, 7_304_485, INSTANT_MAX / TICKS_PER_DAY, u64::MAX / TICKS_PER_DAY] {
+            let interval =
+                Intervals::new(days * TICKS_PER_DAY, zone("Europe/Berlin")).around(at("2024-05-29"));
+            assert_eq!(interval.start, 0, "{days}");
+        }
     }
 
     #[test]

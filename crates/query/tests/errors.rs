@@ -223,6 +223,16 @@ fn limits_are_named() {
                 "select 1 from stream where x in [{}]",
                 (0..5000).map(|n| format!("k{n}")).collect::<Vec<_>>().join(",")
             ),
+            &format!("select 1 from stream where [{}a[?]] = 1", "a[?], ".repeat(16)),
+            &format!("select let |a: [1]{}| 1", ", a: [a]".repeat(200)),
+            &format!("select 1 from stream{}", " lateral unnest(a) as a".repeat(17)),
+            &format!(
+                "select Coalesce(count(*){}) as n from stream having {}",
+                ", 1".repeat(1000),
+                vec!["n"; 100].join(" or ")
+            ),
+            &format!("select 1 from stream where {}", vec!["IsMatch(a, /b/)"; 257].join(" or ")),
+            &format!("select a from stream order by {}", vec!["a"; 1001].join(", ")),
         ]),
     );
 }

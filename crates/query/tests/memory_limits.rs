@@ -5,8 +5,12 @@ mod memory;
 use memory::{Event, Memory};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::num::NonZeroUsize;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use tamias_query::{ExecError, Query, RunOptions};
+
+/// The tests count the same bytes, so they take turns.
+static TURN: Mutex<()> = Mutex::new(());
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
@@ -68,6 +72,7 @@ const BESIDE_BYTES: usize = 1 << 20;
 
 #[test]
 fn no_more_is_held_than_the_budget() {
+    let _turn = TURN.lock();
     let memory = numbered(100_000);
     let (mut ended, mut beyond) = (0, Vec::new());
     for text in [
@@ -116,4 +121,60 @@ fn no_more_is_held_than_the_budget() {
     }
     assert!(beyond.is_empty(), "{}", beyond.join("\n"));
     assert!(ended >= 40, "{ended} queries needed more than they may hold");
+}
+
+/// Long texts that a query computes are made as its rows are taken, not of all events that were found at once.
+#[test]
+fn computed_texts_are_not_made_ahead() {
+    let _turn = TURN.lock();
+    let text = numbered(4000);
+    let columns = text.in_columns();
+    let long = "x".repeat(100_000);
+    let many: Vec<String> = (0..500).map(|n| format!("Concat(text, '{n}')")).collect();
+    for query in [
+        format!("select Replace(text, 'orders', '{long}') as r from stream"),
+        format!("select {} from stream", many.join(", ")),
+        format!("select top(Replace(text, 'orders', '{long}'), 3) from stream"),
+        format!("select {} from stream", vec!["@Data"; 500].join(", ")),
+        "select count(*) from stream lateral unnest([1, 2, 3]) as i group by i".to_owned(),
+    ] {
+        let query = Query::prepare(&query).unwrap_or_else(|error| panic!("{error}"));
+        for memory in [&text, &columns] {
+            let source = memory.source(query.direction());
+            let before = HELD.load(Relaxed);
+            PEAK.store(before, Relaxed);
+            let mut rows =
+                query.run_with(source, RunOptions { threads: NonZeroUsize::MIN, ..RunOptions::default() });
+            while rows.next_row().unwrap_or_else(|error| panic!("{error}")).is_some() {}
+            drop(rows);
+            let held = PEAK.load(Relaxed) - before;
+            assert!(held < 150 << 20, "{query:.60?} held {held} bytes");
+        }
+    }
+}
+
+/// What an event has is not repeated in memory for each of the elements that are made rows.
+#[test]
+fn elements_do_not_multiply_the_texts_beside_them() {
+    let _turn = TURN.lock();
+    let elements: Vec<String> = (0..20_000).map(|n| n.to_string()).collect();
+    let document = format!(r#"{{"big":"{}","items":[{}]}}"#, "x".repeat(50_000), elements.join(","));
+    let text = Memory::new(&[&document]);
+    for memory in [&text, &text.in_columns()] {
+        for text in [
+            "select count(*) from stream lateral unnest(items) as i group by i, big",
+            "select top(big, 1000000) from stream lateral unnest(items) as i",
+        ] {
+            let query = Query::prepare(text).unwrap();
+            let source = memory.source(query.direction());
+            let before = HELD.load(Relaxed);
+            PEAK.store(before, Relaxed);
+            let options = RunOptions { memory_bytes: 50 << 20, ..RunOptions::default() };
+            let mut rows = query.run_with(source, options);
+            while let Ok(Some(_)) = rows.next_row() {}
+            drop(rows);
+            let held = PEAK.load(Relaxed) - before;
+            assert!(held < 200 << 20, "{text} held {held} bytes");
+        }
+    }
 }

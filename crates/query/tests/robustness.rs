@@ -272,3 +272,54 @@ fn bounded_work() {
     }
     assert!(started.elapsed() < Duration::from_secs(5));
 }
+
+/// Events of a few megabytes over which a deadline takes effect, although a single function reads them many times over.
+#[test]
+fn work_within_one_event_ends_at_the_deadline() {
+    let members: String = (0..100_000).map(|n| format!(r#","k{n}":{n}"#)).collect();
+    let template = format!(r#"{{"@mt":"{}","o":{{"x":1{members}}}{members}}}"#, "{o.y}{z}".repeat(300_000));
+    let list =
+        format!(r#"{{"x":"{}\t","list":["a"{}]}}"#, "a".repeat(4_000_000), r#","\ta""#.repeat(1_000_000));
+    for (document, query) in
+        [(&template, "select Length(@Message) from stream"), (&list, "select x in list from stream")]
+    {
+        let query = Query::prepare(query).unwrap();
+        let memory = Memory::new(&[document]);
+        let deadline = Some(Instant::now() + Duration::from_millis(50));
+        let mut rows = query
+            .run_with(memory.source(query.direction()), RunOptions { deadline, ..RunOptions::default() });
+        // Either would take hours, were each step as long as the event.
+        while let Ok(Some(_)) = rows.next_row() {}
+    }
+}
+
+/// Preparing takes time and memory by the length of the text, whatever it says.
+#[test]
+fn long_queries_are_prepared_or_refused() {
+    let many = |count: usize, each: &dyn Fn(usize) -> String, joint: &str| -> String {
+        (0..count).map(each).collect::<Vec<_>>().join(joint)
+    };
+    for (query, is_sound) in [
+        (
+            format!(
+                "select count(*) from stream having {}",
+                many(30_000, &|n| format!("sum(a) = {n}"), " or ")
+            ),
+            true,
+        ),
+        (
+            format!(
+                "select count(*) from stream having {}",
+                many(30_000, &|n| format!("sum({n}) = 1"), " or ")
+            ),
+            true,
+        ),
+        (format!("select 1 from stream where [{}] = 1", many(5_000, &|_| "a[?]".to_owned(), ",")), false),
+        (format!("select let |a: [1]{}| 1", ",a:[a]".repeat(100_000)), false),
+        (format!("select 1 from stream{}", " lateral unnest(a) as a".repeat(40_000)), false),
+    ] {
+        assert_eq!(Query::prepare(&query).is_ok(), is_sound, "{}", query.get(..60).unwrap_or(&query));
+    }
+    let parameters = format!("select {}", many(30_000, &|n| format!("$p{n}"), " or "));
+    assert_eq!(Statement::parse(&parameters).unwrap().parameters().len(), 30_000);
+}

@@ -111,6 +111,10 @@ impl Ranked {
         if let Some((significand, scale)) = number.few_digits() {
             return self.add_few(&[Packed::new(&FewDigits { significand, scale, at: 0 })], error);
         }
+        // Going over all counts for their size is for the one time when they are made.
+        if let Ranked::Counted(counted) = self {
+            return counted.add(Sample::Other(number));
+        }
         let before = self.heap_bytes();
         if let Some(counted) = self.counted(1, error) {
             counted.add(Sample::Other(number));
@@ -153,7 +157,7 @@ impl Ranked {
             let (few, others) = (std::mem::take(few), std::mem::take(others));
             let mut counted = Box::new(Counted::new(error));
             few.chunks(TOGETHER).for_each(|few| _ = counted.add_together(few));
-            others.into_iter().for_each(|number| counted.add(Sample::Other(number)));
+            others.into_iter().for_each(|number| _ = counted.add(Sample::Other(number)));
             *self = Ranked::Counted(counted);
         }
         match self {
@@ -228,10 +232,12 @@ impl Counted {
         }
     }
 
-    fn add(&mut self, sample: Sample<'_>) {
+    /// By how many bytes this grew, nearly.
+    fn add(&mut self, sample: Sample<'_>) -> usize {
         let nearest = sample.nearest();
-        self.sketch.add(&sample.number(), nearest);
+        let grown = self.sketch.add(&sample.number(), nearest);
         self.widen(nearest, || sample);
+        grown
     }
 
     /// Notes a number if it is the least or the greatest, and counts it.

@@ -214,7 +214,9 @@ impl ColumnBlock {
                 }
                 columns.push((key.as_bytes(), column));
             }
-            self.partial.get_or_init(|| (keys.to_vec(), documents_of(&columns, self.len())));
+            let Some(documents) = documents_of(&columns, self.len()) else { return Ok(None) };
+            // Where another thread was first, its documents count.
+            let _ = self.partial.set((keys.to_vec(), documents));
         }
         let made = self.partial.get().filter(|(own, _)| own == keys);
         Ok(made.map(|(_, own)| Documents { bytes: &own.bytes, ends: &own.ends }))
@@ -284,8 +286,8 @@ impl ColumnBlock {
     }
 }
 
-/// Documents of some keys and their values.
-fn documents_of(columns: &[(&[u8], Arc<PathColumn>)], rows: usize) -> OwnDocuments {
+/// Documents of some keys and their values; none where they are larger than the documents of a block ever are.
+fn documents_of(columns: &[(&[u8], Arc<PathColumn>)], rows: usize) -> Option<OwnDocuments> {
     let mut own = OwnDocuments { bytes: Vec::new(), ends: Vec::with_capacity(rows) };
     for row in 0..rows {
         let mut before = b"{".as_slice();
@@ -303,9 +305,15 @@ fn documents_of(columns: &[(&[u8], Arc<PathColumn>)], rows: usize) -> OwnDocumen
         own.bytes.extend_from_slice(if before == b"{" { b"{}" } else { b"}" });
         own.ends.push((own.bytes.len() as u32).to_le_bytes());
         own.bytes.push(b'\n');
+        if own.bytes.len() > PARTIAL_BYTES_MAX {
+            return None;
+        }
     }
-    own
+    Some(own)
 }
+
+/// The most that partial documents of a block may take, in bytes. Its documents take 8 MiB, or one document alone 16 MiB.
+const PARTIAL_BYTES_MAX: usize = 32 << 20;
 
 impl DecodedColumns {
     /// What it takes in memory, in bytes, about.

@@ -67,7 +67,7 @@ impl PathColumn {
     }
 
     /// What it takes in memory, in bytes; numbers with their texts.
-    pub(super) fn held_bytes(&self) -> usize {
+    pub(crate) fn held_bytes(&self) -> usize {
         match self {
             PathColumn::Nothing | PathColumn::Unknown => 0,
             PathColumn::Coded(coded) => coded.held_bytes(),

@@ -68,9 +68,15 @@ impl Computed {
             Computed::Message { message, template, renderings } => {
                 match (slot(message), slot(template), event.document) {
                     (Value::Undefined, Value::Text(text), Some(document)) => {
-                        let properties = Object::Properties(document);
-                        match template::render(&text.text(), &properties, &slot(renderings), VALUE_BYTES_MAX)
-                        {
+                        let (properties, renderings) = (Object::Properties(document), slot(renderings));
+                        let charge = &mut |units| scope.charge(units);
+                        match template::render(
+                            &text.text(),
+                            &properties,
+                            &renderings,
+                            VALUE_BYTES_MAX,
+                            charge,
+                        ) {
                             Some(rendered) => Value::from(rendered),
                             None => scope.too_large("@Message"),
                         }

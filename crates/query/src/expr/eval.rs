@@ -6,6 +6,7 @@ use super::scope::Scope;
 use super::tree::Expr;
 use crate::ast::{ArrayItem, Comparison, ObjectMember, Quantifier};
 use crate::functions::{Call, ScalarFunction};
+use crate::interrupt::STEP_UNITS;
 use crate::value::{Text, TooLarge, VALUE_BYTES_MAX, Value, compare, equal};
 use rust_decimal::Decimal;
 use std::cell::Cell;
@@ -53,8 +54,18 @@ impl Expr {
             Expr::In { left, right, negated, ci } => match (left.eval(scope), right.eval(scope)) {
                 (Value::Undefined, _) => None,
                 (left, Value::Array(array)) => {
-                    scope.charge(array.weight());
-                    Some(array.iter().any(|element| equal(&left, &element, *ci) == Some(true)) != *negated)
+                    let left = match left {
+                        Value::Text(text) => Value::Text(text.read()),
+                        other => other,
+                    };
+                    // A comparison goes over no more than the shorter of the two.
+                    let weight = left.weight();
+                    let mut elements = array.iter();
+                    let is_in = elements.any(|element| {
+                        !scope.charge(STEP_UNITS + weight.min(element.weight()))
+                            || equal(&left, &element, *ci) == Some(true)
+                    });
+                    Some(is_in != *negated)
                 }
                 _ => None,
             },

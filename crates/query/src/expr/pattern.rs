@@ -19,12 +19,13 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Compiles `source` to match anywhere, or the whole text only.
-    pub(crate) fn new(source: &str, ci: bool, whole: bool) -> Result<Pattern, String> {
+    /// Compiles `source` to match anywhere, or the whole text only. Refuses what takes more than `bytes_max` bytes when compiled.
+    pub(crate) fn new(source: &str, ci: bool, whole: bool, bytes_max: usize) -> Result<Pattern, String> {
         let text = if whole { format!(r"\A(?:{source})\z") } else { source.to_owned() };
         // The source has to be a regular expression of its own: `a)(b` must not become one.
         let hir = regex_syntax::parse(source).map_err(|error| reason(&error))?;
-        let regex = RegexBuilder::new(&text).case_insensitive(ci).build().map_err(|error| match error {
+        let regex = RegexBuilder::new(&text).case_insensitive(ci).size_limit(bytes_max).build();
+        let regex = regex.map_err(|error| match error {
             regex::Error::CompiledTooBig(limit) => format!("it takes more than {limit} bytes when compiled"),
             other => other.to_string(),
         })?;
@@ -193,7 +194,7 @@ mod tests {
     #[test]
     fn replacements() {
         let replaced = |text: &str, with: &str| {
-            let pattern = Pattern::new("(b)(?<c>c)?", false, false).unwrap();
+            let pattern = Pattern::new("(b)(?<c>c)?", false, false, 1 << 20).unwrap();
             pattern.replace(text, &Replacement::new(with), 1000).unwrap()
         };
         assert_eq!(replaced("abcd", "[$0]"), "a[bc]d");
@@ -207,9 +208,9 @@ mod tests {
 
     #[test]
     fn a_whole_match_keeps_its_alternatives_together() {
-        let pattern = Pattern::new("a|b", false, true).unwrap();
+        let pattern = Pattern::new("a|b", false, true, 1 << 20).unwrap();
         assert!(pattern.is_match(&Text::Borrowed("a")));
         assert!(!pattern.is_match(&Text::Borrowed("ab")));
-        assert!(Pattern::new("a)(b", false, true).is_err());
+        assert!(Pattern::new("a)(b", false, true, 1 << 20).is_err());
     }
 }

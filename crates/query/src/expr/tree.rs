@@ -162,6 +162,11 @@ impl Expr {
         }
     }
 
+    /// How many expressions it consists of.
+    pub(crate) fn count(&self) -> usize {
+        1 + self.children().into_iter().map(Expr::count).sum::<usize>()
+    }
+
     /// Whether it compares, so that its value is true, false or undefined.
     pub(crate) fn is_comparison(&self) -> bool {
         matches!(

@@ -22,12 +22,25 @@ pub(crate) struct Sorter<'p> {
     /// Those that may be wanted.
     ranked: Vec<Ranked>,
     /// The last of those that are wanted, once there are more than the limit: what comes behind it is not.
-    last: Option<Ranked>,
+    last: Option<Last>,
     /// How many rows were taken in.
     taken: u64,
     /// What the rows took when they were as many as are wanted, no more.
     bytes_kept: usize,
     holding: Holding,
+}
+
+/// The last of the rows that are wanted.
+struct Last {
+    row: Ranked,
+    /// The values that it is sorted by, which every other row is compared with.
+    values: Vec<Value<'static>>,
+}
+
+impl Last {
+    fn bytes(&self) -> usize {
+        self.values.iter().map(Value::weight).sum()
+    }
 }
 
 /// Rows that are not wanted any more may take so many bytes beside as many as those that are, and be so many.
@@ -60,6 +73,9 @@ impl<'p> Sorter<'p> {
         let beginning =
             first.map_or(Beginning::NONE, |by| Beginning::of_json(chunk.json_at(by.column, row), by));
         if self.is_wanted(beginning, |column| value_of(chunk.json_at(column, row))) {
+            // It is copied before the budget can be asked.
+            let bytes = (0..self.rows.width()).map(|column| chunk.json_at(column, row).len());
+            check_row(bytes.sum(), None)?;
             let id = self.rows.push(chunk, row);
             self.rank(Ranked::new(id, beginning), control)?;
         }
@@ -88,7 +104,7 @@ impl<'p> Sorter<'p> {
     pub(super) fn passes_over_first(&mut self, first: &Value<'_>) -> bool {
         let (Some(last), Some(by)) = (&self.last, self.sort.first()) else { return false };
         let Beginning { kind, bytes, .. } = Beginning::of(first, by);
-        let is_behind = (kind, bytes) > last.key();
+        let is_behind = (kind, bytes) > last.row.key();
         self.taken += u64::from(is_behind);
         is_behind
     }
@@ -115,12 +131,12 @@ impl<'p> Sorter<'p> {
     /// Whether a row that comes behind all others is among those that are wanted so far.
     fn is_wanted<'v>(&self, beginning: Beginning, value: impl Fn(usize) -> Value<'v>) -> bool {
         let Some(last) = &self.last else { return self.limit > 0 };
-        let unequal = (beginning.kind, beginning.bytes).cmp(&last.key());
+        let unequal = (beginning.kind, beginning.bytes).cmp(&last.row.key());
         if unequal.is_ne() {
             return unequal.is_lt();
         }
-        for by in self.sort {
-            let unequal = order(&value(by.column), &value_of(self.rows.json(last.id(), by.column)), by.ci);
+        for (by, last) in self.sort.iter().zip(&last.values) {
+            let unequal = order(&value(by.column), last, by.ci);
             if unequal.is_ne() {
                 return unequal.is_lt() != by.descending;
             }
@@ -151,13 +167,13 @@ impl<'p> Sorter<'p> {
 
     /// Tells the query what the rows hold, with room to copy those that are wanted when the others are left out.
     fn hold_first(&mut self, control: &Control) -> Result<(), ExecError> {
-        let bytes = self.bytes() + self.bytes_kept;
+        let bytes = self.bytes() + self.bytes_kept + self.last.as_ref().map_or(0, Last::bytes);
         control.budget.hold(&mut self.holding, bytes, Held::FirstRows)
     }
 
     /// Drops the ranks of rows that are beyond the limit.
     fn select(&mut self) {
-        let order = RowOrder { sort: self.sort, rows: &self.rows };
+        let order = RowOrder::new(self.sort, &self.rows);
         if self.ranked.len() > self.limit && self.limit > 0 {
             self.ranked.select_nth_unstable_by(self.limit - 1, |a, b| order.compare(a, b));
         }
@@ -177,14 +193,17 @@ impl<'p> Sorter<'p> {
         }
         self.rows = rows;
         self.bytes_kept = self.rows.bytes();
-        let order = RowOrder { sort: self.sort, rows: &self.rows };
-        self.last = self.ranked.iter().max_by(|a, b| order.compare(a, b)).copied();
+        let order = RowOrder::new(self.sort, &self.rows);
+        self.last = self.ranked.iter().max_by(|a, b| order.compare(a, b)).map(|row| {
+            let value = |by: &Sort| value_of(self.rows.json(row.id(), by.column)).into_static();
+            Last { row: *row, values: self.sort.iter().map(value).collect() }
+        });
     }
 
     /// The rows in their order.
     pub(crate) fn finish(mut self, control: &Control) -> Result<SortedRows, ExecError> {
         self.select();
-        let order = RowOrder { sort: self.sort, rows: &self.rows };
+        let order = RowOrder::new(self.sort, &self.rows);
         order.sort(&mut self.ranked, &mut Meter::new(&control.interrupt))?;
         Ok(SortedRows::new(self.rows, self.ranked))
     }

@@ -10,6 +10,8 @@ use crate::chunk::{Chunk, value_of};
 use crate::interrupt::{Failure, Meter, STEP_UNITS};
 use crate::plan::Sort;
 use crate::value::order;
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -50,19 +52,38 @@ impl Ranked {
 
 /// An order of rows, in which equal ones stay as they came.
 pub(super) struct RowOrder<'r> {
-    pub(super) sort: &'r [Sort],
-    pub(super) rows: &'r HeldRows,
+    sort: &'r [Sort],
+    rows: &'r HeldRows,
+    /// The bytes that comparisons went over since they were last charged.
+    work: Cell<usize>,
 }
 
 /// Rows that stand together and agree in all columns before this one.
+#[derive(Clone)]
 struct Tie {
     rows: Range<usize>,
     column: usize,
     /// In how many bytes of text they agree in this column; none where they are to be compared.
     agreed: Option<usize>,
+    /// How often few of the rows have differed since they were more.
+    levels: u8,
 }
 
-impl RowOrder<'_> {
+impl Tie {
+    /// So many rows of which nothing is known.
+    fn all(rows: usize) -> Tie {
+        Tie { rows: 0..rows, column: 0, agreed: None, levels: 0 }
+    }
+}
+
+/// So often most rows of a tie may agree again. Where each few bytes tell only few rows apart, comparing them is quicker.
+const LEVELS_MAX: u8 = 16;
+
+impl<'r> RowOrder<'r> {
+    pub(super) fn new(sort: &'r [Sort], rows: &'r HeldRows) -> RowOrder<'r> {
+        RowOrder { sort, rows, work: Cell::new(0) }
+    }
+
     pub(super) fn compare(&self, a: &Ranked, b: &Ranked) -> Ordering {
         let agreed = usize::from(a.is_whole && b.is_whole);
         a.key().cmp(&b.key()).then_with(|| self.compare_from(agreed, a.id(), b.id()))
@@ -76,7 +97,10 @@ impl RowOrder<'_> {
                 (a, b) if a == b => Ordering::Equal,
                 (a, b) => match ascii_of(a, by).zip(ascii_of(b, by)) {
                     Some((a, b)) => a.cmp(b),
-                    None => order(&value_of(a), &value_of(b), by.ci),
+                    None => {
+                        self.work.set(self.work.get().saturating_add(a.len() + b.len()));
+                        order(&value_of(a), &value_of(b), by.ci)
+                    }
                 },
             };
             if unequal.is_ne() {
@@ -89,37 +113,40 @@ impl RowOrder<'_> {
     /// Sorts rows.
     pub(super) fn sort(&self, rows: &mut [Ranked], meter: &mut Meter<'_>) -> Result<(), Failure> {
         let (mut ties, mut keys) = (Vec::new(), Vec::new());
-        sort_in_steps(rows, meter, compare_keys)?;
-        self.find_ties(rows, 0, 0, &mut ties, meter)?;
-        while let Some(Tie { rows: place, column, agreed }) = ties.pop() {
+        sort_in_steps(rows, STEP_ROWS, meter, &self.work, compare_keys)?;
+        self.find_ties(rows, 0, &Tie::all(rows.len()), &mut ties, meter)?;
+        while let Some(tie) = ties.pop() {
+            let Tie { rows: place, column, agreed, .. } = tie.clone();
             let (Some(by), Some(tied)) = (self.sort.get(column), rows.get_mut(place.clone())) else {
                 continue;
             };
             let Some(agreed) = agreed.filter(|_| tied.len() > COMPARED_ROWS) else {
-                sort_in_steps(tied, meter, |a, b| self.compare_from(column, a.id(), b.id()))?;
+                let compare = |a: &Ranked, b: &Ranked| self.compare_from(column, a.id(), b.id());
+                sort_in_steps(tied, COMPARED_ROWS, meter, &self.work, compare)?;
                 continue;
             };
             keys.clear();
             keys.extend(tied.iter().map(|row| Ranked::new(row.id(), self.beginning(row.id(), by, agreed))));
-            sort_in_steps(&mut keys, meter, compare_keys)?;
+            sort_in_steps(&mut keys, STEP_ROWS, meter, &self.work, compare_keys)?;
             // All of them have the same beginning in the first column.
             for (row, sorted) in tied.iter_mut().zip(&keys) {
                 row.set_id(sorted.id());
             }
-            self.find_ties(&keys, place.start, column, &mut ties, meter)?;
+            self.find_ties(&keys, place.start, &tie, &mut ties, meter)?;
         }
         Ok(())
     }
 
-    /// Finds the rows that agree in their beginnings in a column. `start` is the place of the first of them.
+    /// Finds the rows of a tie that agree further on. `start` is the place of the first of them.
     fn find_ties(
         &self,
         rows: &[Ranked],
         start: usize,
-        column: usize,
+        of: &Tie,
         ties: &mut Vec<Tie>,
         meter: &mut Meter<'_>,
     ) -> Result<(), Failure> {
+        let column = of.column;
         let Some(by) = self.sort.get(column) else { return Ok(()) };
         let mut start = start;
         for tied in rows.chunk_by(|a, b| a.key() == b.key()) {
@@ -131,30 +158,45 @@ impl RowOrder<'_> {
             }
             if tied.iter().all(|row| row.is_whole) {
                 if column + 1 < self.sort.len() {
-                    ties.push(Tie { rows, column: column + 1, agreed: Some(0) });
+                    ties.push(Tie { rows, column: column + 1, agreed: Some(0), levels: 0 });
                 }
             } else {
-                ties.push(Tie { rows, column, agreed: self.agreement(tied, by, meter)? });
+                let levels = if rows.len() > of.rows.len() / 2 { of.levels + 1 } else { 0 };
+                let agreed = match levels < LEVELS_MAX {
+                    true => self.agreement(tied, by, of.agreed.unwrap_or(0), meter)?,
+                    false => None,
+                };
+                ties.push(Tie { rows, column, agreed, levels });
             }
         }
         Ok(())
     }
 
-    /// In how many bytes the texts of some rows agree; none where one of them is no text, or they are few.
-    fn agreement(&self, rows: &[Ranked], by: &Sort, meter: &mut Meter<'_>) -> Result<Option<usize>, Failure> {
+    /// In how many bytes the texts of some rows agree that are known to agree in so many; none where one of them is no text, or they
+    /// are few.
+    fn agreement(
+        &self,
+        rows: &[Ranked],
+        by: &Sort,
+        known: usize,
+        meter: &mut Meter<'_>,
+    ) -> Result<Option<usize>, Failure> {
         if rows.len() <= COMPARED_ROWS {
             return Ok(None);
         }
         let mut texts = rows.iter().map(|row| text_of(self.rows.json(row.id(), by.column), by));
         let Some(first) = texts.next().flatten() else { return Ok(None) };
-        let mut common = first.as_ref();
+        let mut common = first.get(known..).unwrap_or_default();
         for text in texts {
             let Some(text) = text else { return Ok(None) };
-            let agreed = common.iter().zip(text.as_ref()).take_while(|(a, b)| a == b).count();
+            let rest = text.get(known..).unwrap_or_default();
+            let agreed = common.iter().zip(rest).take_while(|(a, b)| a == b).count();
             common = common.get(..agreed).unwrap_or_default();
-            meter.charge(STEP_UNITS + agreed)?;
+            // A text with escapes, or in upper case, was made for this.
+            let made = if let Cow::Owned(made) = &text { made.len() } else { 0 };
+            meter.charge(STEP_UNITS + agreed + made)?;
         }
-        Ok(Some(common.len()))
+        Ok(Some(known + common.len()))
     }
 
     /// The beginning of a row's value behind so many bytes of its text.
@@ -172,23 +214,26 @@ fn compare_keys(a: &Ranked, b: &Ranked) -> Ordering {
     (a.key(), a.id()).cmp(&(b.key(), b.id()))
 }
 
-/// Sorts rows by an order in which none are equal: in parts that are merged, so that it can be asked in between whether to go on.
+/// Sorts rows by an order in which none are equal: in parts of so many that are merged, so that it can be asked in between whether to
+/// go on. `work` is what comparisons add their own to.
 ///
 /// The rows are in no order, and some are missing, where it fails.
 fn sort_in_steps(
     rows: &mut [Ranked],
+    step: usize,
     meter: &mut Meter<'_>,
+    work: &Cell<usize>,
     compare: impl Fn(&Ranked, &Ranked) -> Ordering,
 ) -> Result<(), Failure> {
-    for part in rows.chunks_mut(STEP_ROWS) {
-        meter.charge(STEP_UNITS * part.len())?;
+    for part in rows.chunks_mut(step) {
+        meter.charge(STEP_UNITS * part.len() + work.take())?;
         part.sort_unstable_by(&compare);
     }
     let mut left = Vec::new();
-    let mut width = STEP_ROWS;
+    let mut width = step;
     while width < rows.len() {
         for pair in rows.chunks_mut(2 * width).filter(|pair| pair.len() > width) {
-            merge(pair, width, &mut left, meter, &compare)?;
+            merge(pair, width, &mut left, meter, work, &compare)?;
         }
         width *= 2;
     }
@@ -201,6 +246,7 @@ fn merge(
     width: usize,
     left: &mut Vec<Ranked>,
     meter: &mut Meter<'_>,
+    work: &Cell<usize>,
     compare: impl Fn(&Ranked, &Ranked) -> Ordering,
 ) -> Result<(), Failure> {
     let are_in_order =
@@ -212,7 +258,7 @@ fn merge(
     left.extend_from_slice(rows.get(..width).unwrap_or_default());
     let (mut from, mut right) = (left.iter().copied().peekable(), width);
     for at in 0..rows.len() {
-        meter.charge(MERGED_UNITS)?;
+        meter.charge(MERGED_UNITS + work.take())?;
         // What is left on the right when the left is done stands where it belongs.
         let Some(first) = from.peek() else { break };
         let row = match rows.get(right).filter(|row| compare(row, first).is_lt()) {

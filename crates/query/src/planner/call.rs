@@ -23,7 +23,7 @@ impl Resolver<'_> {
     ) -> Result<Expr, Flaw> {
         use Comparison::{Equal, In, Like as IsLike, NotEqual, NotIn, NotLike};
         if let (Equal | NotEqual, Node::Regex(source)) = (op, &right.node) {
-            let pattern = pattern(source, ci, true, right.span)?;
+            let pattern = self.pattern(source, ci, true, right.span)?;
             return Ok(Expr::MatchWhole {
                 left: Box::new(self.expr(left)?),
                 pattern,
@@ -174,15 +174,36 @@ impl Resolver<'_> {
     /// A regular expression, as a literal or a constant text.
     fn regex(&mut self, expr: &ParsedExpr, ci: bool) -> Result<Pattern, Flaw> {
         if let Node::Regex(source) = &expr.node {
-            return pattern(source, ci, false, expr.span);
+            return self.pattern(source, ci, false, expr.span);
         }
         match self.constant(expr)? {
-            Some(Value::Text(source)) => pattern(&source.text(), ci, false, expr.span),
+            Some(Value::Text(source)) => self.pattern(&source.text(), ci, false, expr.span),
             _ => Err(Flaw::new(expr.span, "a regular expression is a literal /…/ or a constant text")
                 .hint("Contains(text, part) searches for what a property holds")),
         }
     }
+
+    /// Compiles a regular expression. All those of a query together take no more than some hundred megabytes.
+    fn pattern(&mut self, source: &str, ci: bool, whole: bool, span: Span) -> Result<Pattern, Flaw> {
+        if self.patterns == PATTERNS_MAX {
+            return Err(Flaw::new(
+                span,
+                format!("the query has more than {PATTERNS_MAX} regular expressions, the limit"),
+            )
+            .hint("put several into one, as in /a|b|c/"));
+        }
+        let bytes_max = if self.patterns < LARGE_PATTERNS { 10 << 20 } else { 1 << 20 };
+        self.patterns += 1;
+        Pattern::new(source, ci, whole, bytes_max)
+            .map_err(|reason| Flaw::new(span, format!("this is not a valid regular expression: {reason}")))
+    }
 }
+
+/// How many regular expressions a query may have.
+const PATTERNS_MAX: usize = 256;
+
+/// So many of them may take 10 MiB compiled, the others one.
+const LARGE_PATTERNS: usize = 8;
 
 /// The arguments of a call, if they are as many as the function takes.
 fn argument_list<'e>(
@@ -205,9 +226,4 @@ fn argument_list<'e>(
         return Err(Flaw::new(span, format!("`{}` takes {wanted}, not {}", function.name, list.len())));
     }
     Ok(list)
-}
-
-fn pattern(source: &str, ci: bool, whole: bool, span: Span) -> Result<Pattern, Flaw> {
-    Pattern::new(source, ci, whole)
-        .map_err(|reason| Flaw::new(span, format!("this is not a valid regular expression: {reason}")))
 }

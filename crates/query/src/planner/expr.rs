@@ -1,6 +1,6 @@
 //! Expressions: names become slots and locals, what is written becomes what is evaluated.
 
-use super::resolve::Resolver;
+use super::resolve::{Local, Resolver};
 use super::{aggregate, wildcard};
 use crate::ast::{Name, Node, ParsedExpr, Quantifier};
 use crate::error::Flaw;
@@ -12,6 +12,13 @@ use std::sync::Arc;
 
 /// How many different keys a query may name, the readings of dotted paths included.
 const KEYS_MAX: usize = 4096;
+
+/// How many wildcards a comparison may have, those of the comparisons within it included: each is a loop within the one before.
+const WILDCARDS_MAX: usize = 16;
+
+/// How many levels of arrays and objects a value bound by `let` may have. What is built around it adds no more than an
+/// expression has, so that no computed value nests deeper than values are walked.
+const LEVELS_MAX: usize = 128;
 
 impl Resolver<'_> {
     /// A column of a grouped query: it says something of the group as a whole.
@@ -29,11 +36,16 @@ impl Resolver<'_> {
         self.expr(expr)
     }
 
-    /// What an aggregate takes in: an expression over the event again.
+    /// What an aggregate takes in: an expression over the event again, with the locals that the event has.
     pub(super) fn aggregated(&mut self, expr: &ParsedExpr) -> Result<Expr, Flaw> {
-        let grouped = self.grouped.take();
+        let Some(grouped) = self.grouped.take() else {
+            return self.expr(expr);
+        };
+        let around = std::mem::replace(&mut self.locals, grouped.unnested.clone());
+        let hidden = std::mem::replace(&mut self.hidden, around);
         let resolved = self.expr(expr);
-        self.grouped = grouped;
+        self.locals = std::mem::replace(&mut self.hidden, hidden);
+        self.grouped = Some(grouped);
         resolved
     }
 
@@ -62,7 +74,16 @@ impl Resolver<'_> {
         if wildcard::is_comparison(expr) {
             let placeholder = format!("[{}]", self.locals.len());
             if let Some((quantifier, collection, body)) = wildcard::take(expr, &placeholder) {
-                return self.quantified(quantifier, &collection, placeholder, &body);
+                if self.wildcards == WILDCARDS_MAX {
+                    return Err(Flaw::new(
+                        expr.span,
+                        format!("a comparison has more than {WILDCARDS_MAX} wildcards, the limit"),
+                    ));
+                }
+                self.wildcards += 1;
+                let quantified = self.quantified(quantifier, &collection, placeholder, &body);
+                self.wildcards -= 1;
+                return quantified;
             }
         }
         let boxed = |resolver: &mut Self, expr: &ParsedExpr| resolver.expr(expr).map(Box::new);
@@ -136,8 +157,13 @@ impl Resolver<'_> {
 
     /// A local, else a property of the event.
     fn name(&mut self, name: &str, span: Span) -> Result<Expr, Flaw> {
-        match self.locals.iter().rposition(|local| local == name) {
+        match self.local(name) {
             Some(local) => Ok(Expr::Local(local)),
+            None if self.is_hidden(name) => Err(Flaw::new(
+                span,
+                format!("`{name}` has no value inside an aggregate, which is computed from events"),
+            )
+            .hint("bind it inside the aggregate's brackets")),
             None => {
                 self.needs_event(span)?;
                 Ok(Expr::Slot(self.slot(name)))
@@ -150,12 +176,30 @@ impl Resolver<'_> {
         let depth = self.locals.len();
         let mut values = Vec::new();
         for (name, value) in bindings {
-            values.push(self.expr(value)?);
-            self.locals.push(name.text.clone());
+            let resolved = self.expr(value)?;
+            let levels = self.levels(&resolved);
+            if levels > LEVELS_MAX {
+                return Err(Flaw::new(
+                    value.span,
+                    format!("arrays and objects are built more than {LEVELS_MAX} levels deep, the limit"),
+                ));
+            }
+            values.push(resolved);
+            self.locals.push(Local { name: name.text.clone(), levels });
         }
         let body = Box::new(self.expr(body)?);
         self.locals.truncate(depth);
         Ok(Expr::Let(values, body))
+    }
+
+    /// How many levels of arrays and objects the expression can build at most.
+    fn levels(&self, expr: &Expr) -> usize {
+        let inside = expr.children().into_iter().map(|child| self.levels(child)).max().unwrap_or(0);
+        match expr {
+            Expr::Local(local) => self.locals.get(*local).map_or(0, |local| local.levels),
+            Expr::Array(_) | Expr::Object(_) => inside + 1,
+            _ => inside,
+        }
     }
 
     pub(super) fn list(&mut self, list: &[ParsedExpr]) -> Result<Vec<Expr>, Flaw> {
@@ -174,7 +218,11 @@ impl Resolver<'_> {
     fn dotted<'e>(&self, expr: &'e ParsedExpr) -> Option<Vec<&'e str>> {
         match &expr.node {
             // Behind a grouping, it begins with a key of that.
-            Node::Name(name) if self.grouped.is_none() && !self.locals.contains(name) => Some(vec![name]),
+            Node::Name(name)
+                if self.grouped.is_none() && self.local(name).is_none() && !self.is_hidden(name) =>
+            {
+                Some(vec![name])
+            }
             Node::Member(of, name) => {
                 let mut names = self.dotted(of)?;
                 names.push(name);
@@ -207,7 +255,8 @@ impl Resolver<'_> {
         body: &ParsedExpr,
     ) -> Result<Expr, Flaw> {
         let collection = Box::new(self.expr(collection)?);
-        self.locals.push(name);
+        let levels = self.levels(&collection);
+        self.locals.push(Local { name, levels });
         let body = self.expr(body);
         self.locals.pop();
         Ok(Expr::Quantified { quantifier, collection, body: Box::new(body?) })

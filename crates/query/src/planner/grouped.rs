@@ -1,31 +1,50 @@
 //! Expressions behind a grouping: aggregates, group keys and aliases have values, events have none any more.
 
 use super::aggregate;
-use super::resolve::Resolver;
+use super::resolve::{Local, Resolver};
 use crate::ast::{Node, ParsedExpr};
 use crate::error::Flaw;
 use crate::expr::Expr;
 
+/// How many expressions `having` may take over by naming columns.
+const FROM_ALIASES_MAX: usize = 1 << 16;
+
+/// Whether the expression names one of these locals.
+fn mentions(expr: &ParsedExpr, locals: &[Local]) -> bool {
+    let is_one = matches!(&expr.node, Node::Name(name) if locals.iter().any(|local| local.name == *name));
+    !locals.is_empty() && (is_one || expr.children().into_iter().any(|child| mentions(child, locals)))
+}
+
 impl Resolver<'_> {
     /// What the expression means behind a grouping; none where that is as everywhere, or there is no grouping.
     pub(super) fn behind_grouping(&mut self, expr: &ParsedExpr) -> Result<Option<Expr>, Flaw> {
-        let Some(grouped) = &self.grouped else {
+        let Some(grouped) = &mut self.grouped else {
             return Ok(None);
         };
         if let Node::Name(name) = &expr.node {
-            if self.locals.contains(name) {
+            if self.locals.iter().any(|local| local.name == *name) {
                 return Ok(None);
             }
-            if let Some((_, aliased)) = grouped.aliases.iter().find(|(alias, _)| alias == name) {
+            if let Some(aliased) = grouped.aliases.get(name) {
+                grouped.from_aliases += aliased.count();
+                if grouped.from_aliases > FROM_ALIASES_MAX {
+                    return Err(Flaw::new(
+                        expr.span,
+                        format!(
+                            "the columns that `having` names come to more than {FROM_ALIASES_MAX} expressions, the limit"
+                        ),
+                    ));
+                }
                 return Ok(Some(aliased.clone()));
             }
         }
         if let Some(key) = grouped.key(expr.span.text(self.text))
             && !matches!(expr.node, Node::Text(_) | Node::Number(_) | Node::Null | Node::Bool(_))
+            && !mentions(expr, &self.locals)
         {
             return Ok(Some(Expr::Group(key)));
         }
-        let keys = grouped.keys.len();
+        let keys = grouped.keys;
         let interval = grouped.interval;
         match &expr.node {
             Node::Call { name, .. } if name.text.eq_ignore_ascii_case("interval") => {
@@ -48,14 +67,11 @@ impl Resolver<'_> {
                 };
                 // What is asked for twice is aggregated once.
                 let shown = format!("{planned:?}");
-                let aggregate = match grouped.shown.iter().position(|known| *known == shown) {
-                    Some(known) => known,
-                    None => {
-                        grouped.shown.push(shown);
-                        grouped.aggregates.push(planned);
-                        grouped.aggregates.len() - 1
-                    }
-                };
+                let next = grouped.aggregates.len();
+                let aggregate = *grouped.shown.entry(shown).or_insert(next);
+                if aggregate == next {
+                    grouped.aggregates.push(planned);
+                }
                 Ok(Some(Expr::Group(keys + aggregate)))
             }
             Node::Name(_) | Node::BuiltIn(_) => {

@@ -18,10 +18,13 @@ use crate::source::Direction;
 use crate::span::Span;
 use crate::value::Value;
 use crate::zone::{Intervals, Zone};
-use resolve::{Grouped, Resolver, normal};
+use resolve::{Grouped, Local, Resolver, normal};
 
 /// The most columns a query may have.
 const COLUMNS_MAX: usize = 1000;
+
+/// How many `lateral unnest` a query may have: each is a loop within the one before.
+const UNNESTS_MAX: usize = 16;
 
 pub(crate) fn plan(query: &ast::Select, text: &str, parameters: &Parameters) -> Result<Plan, Flaw> {
     let mut planner = Planner { text, resolver: Resolver::new(text, parameters, query.from.is_some()) };
@@ -48,16 +51,20 @@ struct Planner<'q> {
 struct Named<'q> {
     name: String,
     alias: Option<&'q Name>,
-    expr: Option<&'q ast::ParsedExpr>,
+    /// The text of its expression, with blanks evened out.
+    evened: Option<String>,
 }
 
 impl<'q> Planner<'q> {
     fn query(&mut self, query: &'q ast::Select) -> Result<Plan, Flaw> {
-        if query.columns.len() + query.groups.len() > COLUMNS_MAX {
-            return Err(Flaw::new(
-                Span::default(),
-                format!("the query has more than {COLUMNS_MAX} columns, the limit"),
-            ));
+        for (count, what) in [
+            (query.columns.len() + query.groups.len(), "columns"),
+            (query.order.len(), "items in `order by`"),
+        ] {
+            if count > COLUMNS_MAX {
+                let message = format!("the query has more than {COLUMNS_MAX} {what}, the limit");
+                return Err(Flaw::new(Span::default(), message));
+            }
         }
         let unnest = self.unnest(query)?;
         let filter = match &query.filter {
@@ -121,9 +128,17 @@ impl<'q> Planner<'q> {
     fn unnest(&mut self, query: &'q ast::Select) -> Result<Vec<Expr>, Flaw> {
         let mut collections = Vec::new();
         for unnest in query.from.iter().flatten() {
+            if collections.len() == UNNESTS_MAX {
+                return Err(Flaw::new(
+                    unnest.name.span,
+                    format!("the query has more than {UNNESTS_MAX} `lateral unnest`, the limit"),
+                ));
+            }
             self.forbid_aggregates(&unnest.collection, "unnest")?;
-            collections.push(self.resolver.expr(&unnest.collection)?);
-            self.resolver.locals.push(unnest.name.text.clone());
+            let collection = self.resolver.expr(&unnest.collection)?;
+            // Elements are stored anew, and count as what an event has.
+            self.resolver.locals.push(Local { name: unnest.name.text.clone(), levels: 0 });
+            collections.push(collection);
         }
         Ok(collections)
     }
@@ -164,7 +179,7 @@ impl<'q> Planner<'q> {
                         ("@Id", Computed::Id),
                         ("@Data", Computed::Data),
                     ] {
-                        named.push(Named { name: name.to_owned(), alias: None, expr: None });
+                        named.push(Named { name: name.to_owned(), alias: None, evened: None });
                         cells.push(Expr::BuiltIn(computed));
                     }
                 }
@@ -213,7 +228,7 @@ impl<'q> Planner<'q> {
                     let zone = zone.as_ref().map(|zone| self.zone(zone)).transpose()?;
                     let zone = zone.unwrap_or_else(|| self.resolver.parameters.zone().cloned());
                     keys.push(Key::Time(Intervals::new(*interval, zone)));
-                    named.push(Named { name: "time".to_owned(), alias: None, expr: None });
+                    named.push(Named { name: "time".to_owned(), alias: None, evened: None });
                 }
                 GroupItem::Expr { expr, ci, alias } => {
                     self.needs_stream(query, "group by", expr.span)?;
@@ -223,8 +238,11 @@ impl<'q> Planner<'q> {
                 }
             }
         }
-        let group_names = named.iter().map(|key| key.names(self.text)).collect();
-        self.resolver.grouped = Some(Grouped::new(group_names, time.map(|(_, interval)| interval)));
+        let group_names = named.iter().map(|key| key.names()).collect();
+        // An event of a group has these names; the group has not.
+        let unnested = std::mem::take(&mut self.resolver.locals);
+        let interval = time.map(|(_, interval)| interval);
+        self.resolver.grouped = Some(Grouped::new(group_names, interval, unnested));
         let mut cells = Vec::new();
         for column in &query.columns {
             let (expr, alias) = match column {
@@ -241,7 +259,8 @@ impl<'q> Planner<'q> {
             named.push(self.named(expr, alias));
         }
         self.check_alone(query)?;
-        let aliases = named.iter().skip(keys.len()).zip(&cells);
+        // Of two columns with one alias it means the first.
+        let aliases = named.iter().skip(keys.len()).zip(&cells).rev();
         let aliases =
             aliases.filter_map(|(column, cell)| Some((column.alias?.text.clone(), cell.clone()))).collect();
         self.resolver.allow_keys(aliases);
@@ -304,17 +323,17 @@ impl<'q> Planner<'q> {
 
     fn named(&self, expr: &'q ast::ParsedExpr, alias: Option<&'q Name>) -> Named<'q> {
         let name = alias.map_or_else(|| expr.span.text(self.text), |alias| &alias.text);
-        Named { name: name.to_owned(), alias, expr: Some(expr) }
+        Named { name: name.to_owned(), alias, evened: Some(normal(expr.span.text(self.text))) }
     }
 
     /// The column that an item of `order by` names by alias, or whose expression it repeats.
     fn ordered_column(&self, expr: &ast::ParsedExpr, named: &[Named<'_>]) -> Result<usize, Flaw> {
         let shown = expr.span.text(self.text);
         let by_alias = named.iter().position(|column| column.alias.is_some_and(|alias| alias.text == shown));
+        let evened = normal(shown);
         let by_text = || {
             named.iter().position(|column| {
-                column.name == shown
-                    || column.expr.is_some_and(|of| normal(of.span.text(self.text)) == normal(shown))
+                column.name == shown || column.evened.as_ref().is_some_and(|text| *text == evened)
             })
         };
         by_alias.or_else(by_text).ok_or_else(|| {
@@ -333,12 +352,11 @@ fn column_named(named: &[Named<'_>], name: &str) -> Option<usize> {
 }
 
 impl Named<'_> {
-    fn names(&self, text: &str) -> Vec<String> {
-        let expr = self.expr.map(|expr| normal(expr.span.text(text)));
+    fn names(&self) -> Vec<String> {
         self.alias
             .map(|alias| alias.text.clone())
             .into_iter()
-            .chain(expr)
+            .chain(self.evened.clone())
             .chain([self.name.clone()])
             .collect()
     }

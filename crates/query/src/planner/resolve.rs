@@ -7,6 +7,7 @@ use crate::parameters::Parameters;
 use crate::plan::Aggregate;
 use crate::span::Span;
 use crate::warning::Warning;
+use std::collections::HashMap;
 
 /// Gives the names of expressions their meaning.
 pub(super) struct Resolver<'q> {
@@ -21,31 +22,67 @@ pub(super) struct Resolver<'q> {
     pub(super) warnings: Vec<Warning>,
     /// Whether the document is read otherwise than by its slots.
     pub(super) uses_document: bool,
-    /// The names of the locals, the innermost last.
-    pub(super) locals: Vec<String>,
+    /// The locals, the innermost last.
+    pub(super) locals: Vec<Local>,
+    /// The locals around the aggregate whose argument is being resolved: an event knows nothing of them.
+    pub(super) hidden: Vec<Local>,
+    /// How many wildcards the one being resolved stands within, itself included.
+    pub(super) wildcards: usize,
+    /// How many regular expressions the query has so far.
+    pub(super) patterns: usize,
     /// Set while expressions behind a grouping are resolved.
     pub(super) grouped: Option<Grouped>,
 }
 
+/// A name that an expression gives to a value.
+#[derive(Clone)]
+pub(super) struct Local {
+    pub(super) name: String,
+    /// How many levels of computed arrays and objects its value can have.
+    pub(super) levels: usize,
+}
+
 /// What can be named behind a grouping.
 pub(super) struct Grouped {
-    /// Each key with the texts that mean it.
-    pub(super) keys: Vec<Vec<String>>,
+    /// How many keys there are.
+    pub(super) keys: usize,
+    /// The texts that mean a key, each with the first key that it means.
+    named: HashMap<String, usize>,
     pub(super) interval: Option<u64>,
+    /// The names that `lateral unnest` gives each event: locals of what aggregates take in, and of nothing else here.
+    pub(super) unnested: Vec<Local>,
     pub(super) aggregates: Vec<Aggregate>,
-    /// Each of them in full, to tell whether two are the same.
-    pub(super) shown: Vec<String>,
+    /// Each of them in full with its number, to tell whether two are the same.
+    pub(super) shown: HashMap<String, usize>,
     /// The columns that have an alias, as `having` may name them.
-    pub(super) aliases: Vec<(String, Expr)>,
+    pub(super) aliases: HashMap<String, Expr>,
+    /// How many expressions the aliases that were named so far consist of.
+    pub(super) from_aliases: usize,
 }
 
 impl Grouped {
-    pub(super) fn new(keys: Vec<Vec<String>>, interval: Option<u64>) -> Grouped {
-        Grouped { keys, interval, aggregates: Vec::new(), shown: Vec::new(), aliases: Vec::new() }
+    pub(super) fn new(keys: Vec<Vec<String>>, interval: Option<u64>, unnested: Vec<Local>) -> Grouped {
+        let mut named = HashMap::new();
+        for (key, names) in keys.iter().enumerate() {
+            for name in names {
+                named.entry(name.clone()).or_insert(key);
+            }
+        }
+        Grouped {
+            keys: keys.len(),
+            named,
+            interval,
+            unnested,
+            aggregates: Vec::new(),
+            shown: HashMap::new(),
+            aliases: HashMap::new(),
+            from_aliases: 0,
+        }
     }
 
+    /// The key that a text means.
     pub(super) fn key(&self, text: &str) -> Option<usize> {
-        self.keys.iter().position(|names| names.iter().any(|name| *name == normal(text)))
+        self.named.get(&normal(text)).copied()
     }
 }
 
@@ -60,12 +97,15 @@ impl<'q> Resolver<'q> {
             warnings: Vec::new(),
             uses_document: false,
             locals: Vec::new(),
+            hidden: Vec::new(),
+            wildcards: 0,
+            patterns: 0,
             grouped: None,
         }
     }
 
     /// From here on the aliases of the columns can be named.
-    pub(super) fn allow_keys(&mut self, aliases: Vec<(String, Expr)>) {
+    pub(super) fn allow_keys(&mut self, aliases: HashMap<String, Expr>) {
         if let Some(grouped) = &mut self.grouped {
             grouped.aliases = aliases;
         }
@@ -87,6 +127,15 @@ impl<'q> Resolver<'q> {
                 self.names.len() - 1
             }
         }
+    }
+
+    /// The number of the innermost local of that name.
+    pub(super) fn local(&self, name: &str) -> Option<usize> {
+        self.locals.iter().rposition(|local| local.name == name)
+    }
+
+    pub(super) fn is_hidden(&self, name: &str) -> bool {
+        self.hidden.iter().any(|local| local.name == name)
     }
 
     fn stored(&mut self, built_in: BuiltIn) -> usize {

@@ -36,7 +36,12 @@ fn form_of(output: &Output, finder: &Finder, indices: &[u32]) -> Option<Direct> 
     }
 }
 
-/// Gives a column the values of the rows from the `first` on, if it takes nothing but stored values: whether it does.
+/// Whether an output takes nothing but stored values of these events, and so of some of them.
+pub(super) fn is_direct(output: &Output, finder: &Finder, indices: &[u32]) -> bool {
+    form_of(output, finder, indices).is_some()
+}
+
+/// Gives a column the values of the rows from the `first` on, if it takes nothing but stored values.
 pub(super) fn push_direct(
     finder: &Finder,
     documents: Documents<'_>,
@@ -45,11 +50,10 @@ pub(super) fn push_direct(
     column: usize,
     output: &Output,
     columns: &mut Columns,
-) -> bool {
+) {
     let Buffers { indices, few, others, .. } = buffers;
     match form_of(output, finder, indices) {
-        None => return false,
-        Some(Direct::Nothing) => {}
+        None | Some(Direct::Nothing) => {}
         Some(Direct::Values(slot)) => {
             let values = finder.values(slot);
             let place = |index: &u32| values.get(*index as usize).copied().unwrap_or(Span::Absent);
@@ -77,7 +81,6 @@ pub(super) fn push_direct(
             }
         }
     }
-    true
 }
 
 fn at_row(few: &FewDigits, first: usize) -> FewDigits {

@@ -2,7 +2,7 @@
 
 use super::block_scan::{BlockScan, Part, Position, Run};
 use super::buffers::{Buffers, Hit, collect};
-use super::direct::push_direct;
+use super::direct::{is_direct, push_direct};
 use super::event::Emitter;
 use super::parts::Parts;
 use super::worker::Worker;
@@ -171,10 +171,9 @@ impl<'b, 'w> TextScan<'b, 'w> {
                 buffers.indices.reverse();
             }
             buffers.indices.truncate(usize::try_from(room).unwrap_or(usize::MAX));
-            let last = buffers.indices.last().copied();
-            stats.hits += buffers.indices.len() as u64;
             self.known(finder, documents, &window, &mut buffers, columns)?;
-            last.filter(|_| has_enough(columns, wanted))
+            stats.hits += buffers.indices.len() as u64;
+            buffers.indices.last().copied().filter(|_| has_enough(columns, wanted))
         } else {
             self.hits(finder, documents, &window, &mut buffers, columns, wanted, (stats, &mut scanned))?
         };
@@ -217,13 +216,11 @@ impl<'b, 'w> TextScan<'b, 'w> {
             let known = left.iter().take(room).position(|hit| !is_known(hit)).unwrap_or(left.len().min(room));
             buffers.indices.clear();
             buffers.indices.extend(left.iter().take(known).map(|hit| hit.index));
+            self.known(finder, documents, window, buffers, columns)?;
+            at += buffers.indices.len();
+            stats.hits += buffers.indices.len() as u64;
             let last = match buffers.indices.last().copied() {
-                Some(last) => {
-                    at += known;
-                    stats.hits += known as u64;
-                    self.known(finder, documents, window, buffers, columns)?;
-                    last
-                }
+                Some(last) => last,
                 None => {
                     at += 1;
                     *scanned += documents.range(hit.index as usize).len() as u64;
@@ -309,50 +306,61 @@ impl<'b, 'w> TextScan<'b, 'w> {
         let hits = buffers.indices.len() as u64;
         profile.hits(hits, || {
             let first = columns.len();
-            columns.begin_rows(self.parts.orders(window.clone(), &buffers.indices));
+            let outputs = self.run.outputs.iter().enumerate();
             buffers.computed.clear();
+            let computed = outputs.filter(|(_, output)| !is_direct(output, finder, &buffers.indices));
+            buffers.computed.extend(computed.map(|(column, _)| column));
+            if buffers.computed.is_empty() {
+                columns.begin_rows(self.parts.orders(window.clone(), &buffers.indices));
+            } else {
+                let rows = self.computed(finder, documents, window, buffers, columns)?;
+                buffers.indices.truncate(rows);
+            }
             for (column, output) in self.run.outputs.iter().enumerate() {
-                if !push_direct(finder, documents, buffers, first, column, output, columns) {
-                    buffers.computed.push(column);
+                if !buffers.computed.contains(&column) {
+                    push_direct(finder, documents, buffers, first, column, output, columns);
                 }
             }
-            if buffers.computed.is_empty() {
-                return Ok(());
-            }
-            self.computed(finder, documents, window, buffers, first, columns)
+            Ok(())
         })
     }
 
-    /// Evaluates those outputs of some events that are more than stored values.
+    /// Begins the rows of some events, and evaluates those outputs that are more than stored values: how many rows, since it ends early where
+    /// there is much text.
     fn computed(
         &mut self,
         finder: &Finder,
         documents: search::Documents<'b>,
         window: &Range<usize>,
         buffers: &Buffers,
-        first: usize,
         columns: &mut Columns,
-    ) -> Result<(), ExecError> {
+    ) -> Result<usize, ExecError> {
         let Run { events, control, outputs, .. } = self.run;
         let event = self.parts.event(window.start);
         let worker = &mut *self.worker;
         let mut scope =
             Scope::of(event, &events.names, worker.now, Some(&*control.interrupt), &mut worker.spare);
-        for (row, index) in buffers.indices.iter().enumerate() {
+        let mut rows = 0;
+        for index in &buffers.indices {
             finder.read_output(*index, documents, &mut scope);
             let event = self.parts.event(window.start + *index as usize);
             scope.event = Some(event);
+            let row = columns.begin_row((event.instant, event.arrival));
             let before = columns.text_len();
             for column in buffers.computed.iter().copied() {
                 let Some(output) = outputs.get(column) else { continue };
                 let value = output.expr.eval(&mut scope);
-                columns.push(column, first + row, &value, self.parts.documents);
+                columns.push(column, row, &value, self.parts.documents);
                 check_row(columns.text_len() - before, Some(event.arrival))?;
             }
             scope.take_failure()?;
+            rows += 1;
+            if columns.has_much_text() {
+                break;
+            }
         }
         scope.end(&mut worker.spare);
-        Ok(())
+        Ok(rows)
     }
 }
 

@@ -30,6 +30,17 @@ impl Text<'_> {
         }
     }
 
+    /// The same text read once, to be compared with many.
+    pub(crate) fn read(self) -> Self {
+        match self {
+            Text::Stored(stored) => match stored.text() {
+                Cow::Borrowed(text) => Text::Borrowed(text),
+                Cow::Owned(text) => Text::Shared(text.into()),
+            },
+            other => other,
+        }
+    }
+
     /// The number of Unicode scalars.
     pub(crate) fn characters(&self) -> usize {
         match self {

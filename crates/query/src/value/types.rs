@@ -9,8 +9,9 @@ use tamias_json as stored;
 /// The most that one computed value may take, in bytes of JSON text.
 pub const VALUE_BYTES_MAX: usize = 64 << 20;
 
-/// How deep stored values are walked. Stored documents nest less deep; below this depth other bytes are compared as text.
-pub(crate) const DEPTH_MAX: usize = 1200;
+/// How deep values are walked. Stored documents nest at most 1024 levels; what an aggregate takes in, and what is built of
+/// its result, can each add 256. Below this depth other bytes are compared as text.
+pub(crate) const DEPTH_MAX: usize = 1600;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Value<'a> {

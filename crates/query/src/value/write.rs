@@ -31,7 +31,7 @@ fn write_below(value: &Value<'_>, out: &mut Vec<u8>, depth: usize) {
         Value::Text(text) => write_text(text, out),
         Value::Array(Array::Stored(array)) => out.extend_from_slice(array.raw()),
         Value::Object(Object::Stored(map)) => out.extend_from_slice(map.raw()),
-        // Computed values do not nest as deep: expressions do not, and what they hold is stored.
+        // Computed values do not nest as deep: the planner sees to that.
         _ if depth > DEPTH_MAX => out.extend_from_slice(b"null"),
         Value::Array(array @ Array::Shared(_)) => {
             out.push(b'[');

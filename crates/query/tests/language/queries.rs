@@ -201,3 +201,38 @@ fn queries_are_bound_again() {
     let error = query.bind(&parameters).unwrap_err();
     assert_eq!((error.line(), error.column()), (1, 44), "{error}");
 }
+
+/// The names of `lateral unnest` belong to events: behind a grouping they are keys or nothing, and other names count without them.
+#[test]
+fn behind_a_grouping_unnested_names_are_keys_or_refused() {
+    let from = "from stream lateral unnest(list) as e";
+    rows(
+        &format!("select count(*) as c {from} group by e having e = 'x' or e = 2"),
+        r#"{"e":2,"c":1} {"e":"x","c":1}"#,
+    );
+    refused(&format!("select e, count(*) {from}"), "`e` has many values in a group");
+    rows(&format!("select let |y: count(*)| y + y as d {from}"), r#"{"d":6}"#);
+    rows(&format!("select let |y: 1| sum(if e > 1 then e else 0) + y as d {from}"), r#"{"d":3}"#);
+    rows(
+        &format!("select count(*) as c {from} group by n having Some([1, 2], |k| k = n)"),
+        r#"{"n":1,"c":2} {"n":2,"c":1}"#,
+    );
+}
+
+/// What an aggregate takes in is computed from events, which have no part in the names around it.
+#[test]
+fn an_aggregate_knows_no_names_around_it() {
+    refused("select let |x: 2| sum(x) as s from stream", "`x` has no value inside an aggregate");
+    refused("select let |x: {y: 2}| sum(x.y) as s from stream", "`x` has no value inside an aggregate");
+    rows("select let |x: 2| sum(let |x: n| x) + x as s from stream", r#"{"s":23}"#);
+}
+
+/// The text of a group key means the key only where its names are not bound to something else.
+#[test]
+fn a_bound_name_is_no_group_key() {
+    rows("select count(*) as c from stream group by g.k having Some([{k: 1}], |g| g.k = 1)", r#"{"c":6}"#);
+    rows(
+        "select let |n: 10| n + 1 as m from stream group by n + 1 having n + 1 = 3",
+        r#"{"n + 1":3,"m":11}"#,
+    );
+}

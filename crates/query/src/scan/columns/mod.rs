@@ -129,8 +129,10 @@ fn find(
         }
     }
     let mut outputs = Vec::with_capacity(plan.outputs.len());
+    let mut made_bytes = 0;
     for output in &plan.outputs {
-        match values(output, evaluator, &rows) {
+        match values(output, evaluator, &rows, &mut made_bytes) {
+            Ok(Some(_)) if made_bytes > MADE_BYTES_MAX => return Ok(Ok(None)),
             Ok(Some(values)) => outputs.push(values),
             Ok(None) | Err(ExecError::ValueTooLarge { .. }) => return Ok(Ok(None)),
             Err(error) => return Err(error),
@@ -167,11 +169,21 @@ fn passing(wanted: Wanted, mask: Option<&Mask>, events: Range<usize>) -> Passing
     }
 }
 
-/// The values of an output for some rows; none where they take much memory.
-fn values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -> Result<Option<Values>, ExecError> {
+/// What the outputs of a block may take together, in bytes. Of more, documents are looked at one by one.
+const MADE_BYTES_MAX: usize = 64 << 20;
+
+/// The values of an output for some rows; none where they take much memory. Counts the bytes of what is made for them.
+fn values(
+    output: &Output,
+    evaluator: &Evaluator<'_>,
+    rows: &Passing,
+    made_bytes: &mut usize,
+) -> Result<Option<Values>, ExecError> {
     if let (Expr::BuiltIn(Computed::Data), Form::Values) = (&output.expr, output.form) {
         let places: Vec<u32> = rows.places().collect();
-        return Ok(Some(Values::Rows(Arc::new(evaluator.documents(&places).unwrap_or_default()))));
+        let documents = evaluator.documents(&places).unwrap_or_default();
+        *made_bytes += documents.held_bytes();
+        return Ok(Some(Values::Rows(Arc::new(documents))));
     }
     if output.form == Form::Nothing {
         return Ok(Some(Values::Nothing));
@@ -189,6 +201,7 @@ fn values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -> Result<
         Some(_) | None => evaluator.are_many(rows.len()),
     };
     if is_worthwhile && let Some(column) = evaluator.computed(&output.expr) {
+        *made_bytes += column.held_bytes();
         return Ok(Some(of_column(column, output.form, rows, evaluator.rows())));
     }
     if output.form == Form::Numbers {
@@ -200,7 +213,9 @@ fn values(output: &Output, evaluator: &Evaluator<'_>, rows: &Passing) -> Result<
     }
     let mut made = Texts::default();
     evaluator.each(&output.expr, rows.places(), |_, value| made.add(&value))?;
-    Ok(made.into_dictionary().map(Values::Rows))
+    let made = made.into_dictionary();
+    *made_bytes += made.as_ref().map_or(0, |made| made.held_bytes());
+    Ok(made.map(Values::Rows))
 }
 
 /// The values of a column of so many rows; where numbers are wanted, of some rows as such if it has nothing else.

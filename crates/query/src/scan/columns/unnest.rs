@@ -13,6 +13,8 @@ use tamias_json::Offsets;
 /// Of a block with more elements, or more bytes of them, documents are looked at one by one.
 const ELEMENTS_MAX: usize = 1 << 17;
 const BYTES_MAX: usize = 8 << 20;
+/// The same where the values of their events, repeated for each element, come to more bytes.
+const REPEATED_BYTES_MAX: usize = 64 << 20;
 
 /// Elements, one after another.
 #[derive(Default)]
@@ -47,6 +49,14 @@ impl Evaluator<'_> {
         else {
             return Ok(false);
         };
+        // What an event has is repeated for each of its elements, by whoever takes the rows in.
+        let repeated = |column: &Arc<PathColumn>| -> usize {
+            let PathColumn::Coded(coded) = &**column else { return 0 };
+            origins.iter().map(|row| coded.dictionary.get(coded.code(*row as usize)).len()).sum()
+        };
+        if self.columns.iter().flatten().map(repeated).sum::<usize>() > REPEATED_BYTES_MAX {
+            return Ok(false);
+        }
         for column in &mut self.columns {
             *column = column.take().map(|column| Arc::new(column.gathered(&origins)));
         }

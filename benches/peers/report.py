@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 TITLES = {
-    "shop": "22 questions of a web shop's log", "people": "32 more, as people ask them", "wiki": "Wikipedia edits",
+    "shop": "22 questions of a web shop's log", "people": "32 more, as people ask them",
+    "operators": "25 more, of operators within one another", "wiki": "Wikipedia edits",
     "win_dcom": "Windows events", "win_exchange": "Windows events, Exchange", "win_opth": "Windows events of 10 kB",
     "github": "GitHub events", "nginxplus": "server status", "cloudtrail": "AWS audit events",
 }
@@ -192,7 +193,7 @@ def picture(asked):
             if text:
                 parts.append(f'<circle cx="{x + (bar - 1) / 2}" cy="{zero - height(text):.1f}" r="1.6"/>')
             x += bar
-        label = html.escape(name if name != "people" else "shop, more")
+        label = html.escape({"people": "shop, more", "operators": "shop, operators"}.get(name, name))
         parts.append(f'<text x="{begin}" y="{bottom + 16}" transform="rotate(20 {begin} {bottom + 16})">{label}</text>')
         x += gap
     width = x + 24

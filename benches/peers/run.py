@@ -35,7 +35,7 @@ EVENTS, SEED = 1_369_670, 7
 GENERATED = "generated"
 REAL = ["wiki", "win_dcom", "win_exchange", "win_opth", "github", "nginxplus", "cloudtrail"]
 # Which questions are asked of which events.
-LISTS = {"shop": GENERATED, "people": GENERATED} | {name: name for name in REAL}
+LISTS = {"shop": GENERATED, "people": GENERATED, "operators": GENERATED} | {name: name for name in REAL}
 ENGINES = ["columns", "text", "duckdb", "clickhouse"]
 MEASURES = ["warm", "first", "cold"]
 # Each engine has so many turns at a question, and in each of them runs for about so long, at least so often.

@@ -51,7 +51,7 @@ impl Words {
             .rfind(|c: char| !is_part(c))
             .map_or(0, |last| last + before[last..].chars().next().map_or(1, char::len_utf8));
         let begun = &before[start..];
-        if begun.is_empty() || state(before) != State::Plain {
+        if begun.is_empty() || State::Plain.after(before) != State::Plain {
             return (at, Vec::new());
         }
         let lower = begun.to_lowercase();
@@ -61,7 +61,7 @@ impl Words {
 }
 
 /// The name of a flat key whose parts are names, `http.status`, of its path, `@Properties['http.status']`.
-fn dotted(path: &str) -> Option<String> {
+pub(crate) fn dotted(path: &str) -> Option<String> {
     let name = path.strip_prefix("@Properties['")?.strip_suffix("']")?;
     let is_name = |part: &str| {
         part.starts_with(|first: char| first.is_alphabetic() || first == '_')
@@ -78,19 +78,24 @@ fn is_part(character: char) -> bool {
 /// Whether the end of a text ends a query: a semicolon, or an empty line behind it. A line that begins with a point is a
 /// command by itself.
 pub(crate) fn is_ended(text: &str) -> bool {
+    is_ended_in(text, State::Plain.after(text))
+}
+
+/// The same for a text whose end is known to stand there.
+pub(crate) fn is_ended_in(text: &str, state: State) -> bool {
     let is_command = text.trim_start().starts_with('.') || matches!(text.trim(), "exit" | "quit");
     let has_empty_line =
         text.lines().last().is_some_and(|line| line.trim().is_empty()) || text.ends_with('\n');
     text.trim().is_empty()
         || is_command
         || has_empty_line
-        || (text.trim_end().ends_with(';') && state(text) == State::Plain)
+        || (text.trim_end().ends_with(';') && state == State::Plain)
 }
 
 /// Whether a text ends within a string, or within brackets that are not closed.
 pub(crate) fn is_open(text: &str) -> bool {
     let mut depth = 0i64;
-    let end = walk(text, |plain| {
+    let end = State::Plain.walk(text, |plain| {
         let brackets = |kinds: [char; 3]| plain.matches(kinds).count() as i64;
         depth += brackets(['(', '[', '{']) - brackets([')', ']', '}']);
     });
@@ -98,39 +103,49 @@ pub(crate) fn is_open(text: &str) -> bool {
 }
 
 /// Where the end of a text stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
     Plain,
     String,
     Comment,
 }
 
-fn state(text: &str) -> State {
-    walk(text, |_| {})
+impl State {
+    /// Where the end of more text stands, of whole lines.
+    pub(crate) fn after(self, text: &str) -> State {
+        self.walk(text, |_| {})
+    }
+
+    /// Goes through a text once, hands on what is neither in a string nor in a comment, and tells where its end stands.
+    fn walk<'t>(mut self, text: &'t str, mut plain: impl FnMut(&'t str)) -> State {
+        let mut rest = text;
+        loop {
+            let found = match self {
+                State::Plain => opening(rest.as_bytes()),
+                State::String => memchr::memchr(b'\'', rest.as_bytes()).map(|at| (at, 1, State::Plain)),
+                State::Comment => memchr::memchr(b'\n', rest.as_bytes()).map(|at| (at, 1, State::Plain)),
+            };
+            // All of it is ASCII where a state ends, so that no character is cut.
+            let (here, length, next) = found.unwrap_or((rest.len(), 0, self));
+            if self == State::Plain {
+                plain(&rest[..here]);
+            }
+            if found.is_none() {
+                return self;
+            }
+            rest = &rest[here + length..];
+            self = next;
+        }
+    }
 }
 
-/// Goes through a text, hands on what is neither in a string nor in a comment, and tells where its end stands.
-fn walk<'t>(text: &'t str, mut plain: impl FnMut(&'t str)) -> State {
-    let mut state = State::Plain;
-    let mut rest = text;
-    loop {
-        let end: &[&str] = match state {
-            State::Plain => &["'", "--"],
-            State::String => &["'"],
-            State::Comment => &["\n"],
-        };
-        let found = end.iter().filter_map(|end| rest.find(end).map(|at| (at, *end))).min();
-        if state == State::Plain {
-            plain(&rest[..found.map_or(rest.len(), |(at, _)| at)]);
-        }
-        let Some((at, end)) = found else { return state };
-        rest = &rest[at + end.len()..];
-        state = match (state, end) {
-            (State::Plain, "'") => State::String,
-            (State::Plain, _) => State::Comment,
-            (State::String | State::Comment, _) => State::Plain,
-        };
-    }
+/// Where the first string or comment begins, how long its beginning is, and which of the two.
+fn opening(text: &[u8]) -> Option<(usize, usize, State)> {
+    memchr::memchr2_iter(b'\'', b'-', text).find_map(|at| match (text[at], text.get(at + 1)) {
+        (b'\'', _) => Some((at, 1, State::String)),
+        (_, Some(b'-')) => Some((at, 2, State::Comment)),
+        _ => None,
+    })
 }
 
 #[cfg(test)]
@@ -190,6 +205,19 @@ mod tests {
         for closed in ["select 1", "select (1)", "select '('", "select 1 -- (", "select 1)", "'it''s'"] {
             assert!(!is_open(closed), "{closed:?}");
         }
+    }
+
+    /// Each search for the end of a comment used to look for a string in all that follows.
+    #[test]
+    fn where_a_text_ends_is_told_piece_by_piece_as_in_whole() {
+        let text = "a - b -- it's; \n'--' || 'c\nd'' ' -- e\n--;\n;-";
+        for (at, _) in text.char_indices().filter(|(at, _)| text[..*at].ends_with('\n')) {
+            let (first, rest) = text.split_at(at);
+            assert_eq!(State::Plain.after(first).after(rest), State::Plain.after(text), "{at}");
+        }
+        let mut seen = String::new();
+        State::Plain.walk(text, |plain| seen.push_str(plain));
+        assert_eq!(seen, "a - b  ||  ;-");
     }
 
     #[test]

@@ -17,13 +17,28 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Where it ends in the source.
+    /// Where it ends in the source, without white space: what follows it there may change when the source grows.
     pub(crate) fn end(&self) -> u64 {
-        let bytes = match self.content {
-            Content::Bytes(bytes) => bytes.len() as u64,
-            Content::TooLong { bytes } => bytes,
-        };
-        self.offset + bytes
+        match self.content {
+            Content::Bytes(bytes) => self.offset + bytes.trim_ascii_end().len() as u64,
+            Content::TooLong { bytes } => self.offset + bytes,
+        }
+    }
+
+    /// Where it ends with the white space behind it.
+    pub(crate) fn whole_end(&self) -> u64 {
+        match self.content {
+            Content::Bytes(bytes) => self.offset + bytes.len() as u64,
+            Content::TooLong { bytes } => self.offset + bytes,
+        }
+    }
+
+    /// A checksum of its text, or of the length of one that was not kept.
+    pub(crate) fn checksum(&self) -> u32 {
+        match self.content {
+            Content::Bytes(bytes) => crc32fast::hash(bytes.trim_ascii_end()),
+            Content::TooLong { bytes } => crc32fast::hash(&bytes.to_le_bytes()),
+        }
     }
 
     /// What should be an event; `None` for a line that only keeps others apart, or is a comment of a file of rejects.

@@ -10,7 +10,16 @@ const UNIX_TICKS: i128 = 621_355_968_000_000_000;
 
 /// The time zone in which instants are shown, and read where they name none.
 #[derive(Clone, Debug)]
-pub(crate) struct Zone(TimeZone);
+pub(crate) struct Zone {
+    zone: TimeZone,
+    name: String,
+}
+
+/// The zone of the system; UTC where it has none.
+fn system() -> TimeZone {
+    let zone = TimeZone::system();
+    if zone.is_unknown() { TimeZone::UTC } else { zone }
+}
 
 impl Zone {
     /// Reads `local`, `UTC`, an offset such as `+02:00`, or a name of the tz database such as `Europe/Berlin`.
@@ -23,27 +32,32 @@ impl Zone {
             offset.ok().map(TimeZone::fixed)
         };
         let zone = match text {
-            "local" => Some(TimeZone::system()),
+            "local" => Some(system()),
             _ => TimeZone::get(text).ok().or_else(fixed),
         };
-        zone.map(Zone).ok_or_else(|| {
+        let zone = zone.ok_or_else(|| {
             format!("'{text}' is not a time zone: write local, UTC, +02:00 or a name such as Europe/Berlin")
-        })
+        })?;
+        let name = match (zone.iana_name(), zone.to_fixed_offset()) {
+            (Some(name), _) => name.to_owned(),
+            (None, Ok(offset)) => offset.to_string(),
+            (None, Err(_)) => {
+                return Err("this system does not tell the name of its time zone, which queries need: write UTC, +02:00 or a \
+                            name such as Europe/Berlin"
+                    .to_owned());
+            }
+        };
+        Ok(Zone { zone, name })
     }
 
     /// The name under which a query has it.
-    pub(crate) fn name(&self) -> String {
-        match (self.0.iana_name(), self.0.to_fixed_offset()) {
-            (Some(name), _) => name.to_owned(),
-            (None, Ok(offset)) => offset.to_string(),
-            // The system's zone, if it has no name.
-            (None, Err(_)) => "UTC".to_owned(),
-        }
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// The instant of ISO 8601 text; without an offset it is a time of this zone, without a time the beginning of the day.
     pub(crate) fn read(&self, text: &str) -> Result<Instant, String> {
-        if let (true, Ok(instant)) = (self.0 == TimeZone::UTC, text.parse()) {
+        if let (true, Ok(instant)) = (self.zone == TimeZone::UTC, text.parse()) {
             return Ok(instant);
         }
         if let Ok(timestamp) = text.parse::<Timestamp>() {
@@ -54,14 +68,14 @@ impl Zone {
                 "'{text}' is not a time: write 2024-05-29, 2024-05-29T10:56:01+02:00, 09:30, yesterday or -2h"
             )
         })?;
-        let timestamp = self.0.to_timestamp(local).map_err(|_| outside(text))?;
+        let timestamp = self.zone.to_timestamp(local).map_err(|_| outside(text))?;
         instant(timestamp).ok_or_else(|| outside(text))
     }
 
     /// The instant that a text means, at this moment: as [`read`](Zone::read), or `now`, `today`, `yesterday`, `tomorrow` (their
     /// midnights), a time of today such as `09:30`, or how long ago it was, `-2h` or `-1d12h`.
     pub(crate) fn moment(&self, text: &str, now: Timestamp) -> Result<Instant, String> {
-        let today = now.to_zoned(self.0.clone());
+        let today = now.to_zoned(self.zone.clone());
         let day = |days: i64| today.checked_add(days.days()).and_then(|day| day.start_of_day());
         let zoned = match text {
             "now" => Ok(today.clone()),
@@ -73,7 +87,7 @@ impl Zone {
                     return ago.map(|ticks| before(now, ticks));
                 }
                 match is_time_of_day(text).then(|| text.parse::<Time>().ok()).flatten() {
-                    Some(time) => today.date().to_datetime(time).to_zoned(self.0.clone()),
+                    Some(time) => today.date().to_datetime(time).to_zoned(self.zone.clone()),
                     None => return self.read(text),
                 }
             }
@@ -109,7 +123,7 @@ impl Zone {
 
     /// The instant as the clock shows it in this zone; none for UTC, and for what lies where the zone has no year.
     fn formatted(&self, instant: Instant, format: &str) -> Option<String> {
-        let zoned = timestamp(instant).filter(|_| self.0 != TimeZone::UTC)?.to_zoned(self.0.clone());
+        let zoned = timestamp(instant).filter(|_| self.zone != TimeZone::UTC)?.to_zoned(self.zone.clone());
         (1..=9999).contains(&zoned.year()).then(|| strftime(zoned, format))
     }
 }

@@ -6,6 +6,7 @@
 // `tell!` and `output` write where these panic.
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+mod anchor;
 mod budget;
 mod chunks;
 mod cli;
@@ -17,6 +18,7 @@ mod elements;
 mod entries;
 mod failure;
 mod following;
+mod foreign;
 mod instants;
 mod lines;
 mod measure;
@@ -35,6 +37,7 @@ mod splitter;
 mod tell;
 mod time_key;
 mod units;
+mod wrap;
 mod writer;
 
 use std::io::{self, Write};

@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::path::Path;
 
+use tamias_json::validate::minify_object;
+
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
 use crate::splitter::Splitter;
 
@@ -10,7 +12,8 @@ use crate::splitter::Splitter;
 const NAME_BYTES_MAX: usize = 4096;
 
 /// The name under which the store keeps how far a file has come: its canonical path, and a checksum of its first line that
-/// should be an event. A file that grows stays what it is; another one in its place is hardly ever taken for it.
+/// is a JSON object. A file that grows stays what it is; another one in its place is hardly ever taken for it, and if it begins
+/// with the same event its [`Anchor`](crate::anchor::Anchor) tells.
 ///
 /// `None` where there is no such line yet, or the path is too long to be kept.
 pub(crate) fn name(path: &Path, text: impl Read) -> Option<String> {
@@ -23,23 +26,23 @@ pub(crate) fn name(path: &Path, text: impl Read) -> Option<String> {
     (name.len() <= NAME_BYTES_MAX).then_some(name)
 }
 
-/// Checksum and length of the first entry that should be an event. What cannot be read counts as no entry: whoever reads on
-/// will tell of it.
+/// Checksum and length of the first entry that is a JSON object: files of different events may begin with the same banner. What
+/// cannot be read counts as no entry: whoever reads on will tell of it.
 fn first_event(mut text: impl Read) -> Option<String> {
     let mut splitter = Splitter::new(LINE_BYTES_MAX);
     let mut chunk = vec![0; 64 << 10];
-    let found = |entry: Entry<'_>| match entry.event() {
-        Some(Content::Bytes(bytes)) => {
+    let mut minified = Vec::new();
+    let mut found = |entry: Entry<'_>| match entry.event() {
+        Some(Content::Bytes(bytes)) if minify_object(bytes, &Default::default(), &mut minified).is_ok() => {
             let bytes = bytes.trim_ascii();
             Err(format!("{:08x}-{}", crc32fast::hash(bytes), bytes.len()))
         }
-        Some(Content::TooLong { bytes }) => Err(format!("-{bytes}")),
-        None => Ok(()),
+        _ => Ok(()),
     };
     loop {
         match text.read(&mut chunk) {
-            Ok(0) => return splitter.finish(found).err(),
-            Ok(read) => match splitter.feed(&chunk[..read], found) {
+            Ok(0) => return splitter.finish(&mut found).err(),
+            Ok(read) => match splitter.feed(&chunk[..read], &mut found) {
                 Ok(()) => {}
                 Err(first) => return Some(first),
             },
@@ -66,6 +69,8 @@ mod tests {
         assert_eq!(first("\u{feff}{\"a\":1}\n{\"a\":2}\n"), begun);
         assert_eq!(first("[{\"a\":1}, {\"a\":2}]"), begun);
         assert_ne!(first("{\"a\":2}\n{\"a\":1}\n"), begun);
+        assert_eq!(first("a banner\n[]\n{\"a\":1}\n"), begun);
+        assert_eq!(first("a banner\n"), None);
         assert_eq!(first(" \n\n"), None);
         assert_eq!(first(""), None);
     }

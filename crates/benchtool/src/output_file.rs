@@ -1,5 +1,6 @@
 //! A file of output, which takes its place only when it is whole.
 
+use std::fs::{self, File, Metadata};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -7,40 +8,99 @@ use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
 
-/// A file beside the one that is asked for, under a name of its own.
+/// Where output goes that somebody gave a path for.
 #[derive(Debug)]
-pub(crate) struct OutputFile {
-    path: PathBuf,
-    file: BufWriter<NamedTempFile>,
+pub(crate) enum OutputFile {
+    /// A file beside the one that is asked for, under a name of its own; and what there was before in its place.
+    Beside { path: PathBuf, before: Option<Box<Metadata>>, file: BufWriter<NamedTempFile> },
+    /// A pipe or a device, which nothing can take the place of.
+    Itself { path: PathBuf, file: BufWriter<File> },
 }
 
 impl OutputFile {
-    pub(crate) fn create(path: &Path) -> Result<OutputFile, Failure> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    /// Output to this path, outside of the folder of the store.
+    pub(crate) fn create(path: &Path, store: &Path) -> Result<OutputFile, Failure> {
+        check_outside(path, store)?;
+        let failed = |error| Failure::file(path, &error);
+        // A link stays, and what it leads to is written.
+        let (path, before) = match fs::metadata(path) {
+            Ok(data) if data.is_file() => (path.canonicalize().map_err(failed)?, Some(Box::new(data))),
+            Err(_) if !path.is_symlink() => (path.to_owned(), None),
+            _ => {
+                let file = File::create(path).map_err(failed)?;
+                return Ok(OutputFile::Itself { path: path.to_owned(), file: BufWriter::new(file) });
+            }
+        };
         let mut builder = tempfile::Builder::new();
         builder.prefix(".benchtool-");
         // Others may read it where they may read other files.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder).map_err(|error| Failure::file(path, &error))?;
-        Ok(OutputFile { path: path.to_owned(), file: BufWriter::new(file) })
+        let file = builder.tempfile_in(folder_of(&path)).map_err(|error| Failure::file(&path, &error))?;
+        Ok(OutputFile::Beside { path, before, file: BufWriter::new(file) })
     }
 
     /// Lets the file take its place.
     pub(crate) fn finish(self) -> Result<(), Failure> {
-        let OutputFile { path, file } = self;
-        let file = file.into_inner().map_err(|error| Failure::file(&path, error.error()))?;
-        file.persist(&path).map_err(|error| Failure::file(&path, &error.error))?;
+        match self {
+            OutputFile::Beside { path, before, file } => {
+                let failed = |error: &std::io::Error| Failure::file(&path, error);
+                let file = file.into_inner().map_err(|error| failed(error.error()))?;
+                if let Some(before) = before {
+                    take_after(file.as_file(), &before).map_err(|error| failed(&error))?;
+                }
+                file.persist(&path).map_err(|error| failed(&error.error))?;
+            }
+            OutputFile::Itself { path, file } => {
+                file.into_inner().map_err(|error| Failure::file(&path, error.error()))?;
+            }
+        }
         Ok(())
     }
 }
 
+/// Gives a file the owner, as far as the system lets us, and the permissions of another.
+fn take_after(file: &File, before: &Metadata) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        // Who may not give files away may still give them to a group of his own.
+        if fchown(file, Some(before.uid()), Some(before.gid())).is_err() {
+            let _ = fchown(file, None, Some(before.gid()));
+        }
+    }
+    file.set_permissions(before.permissions())
+}
+
+/// That a file is not in the folder of the store, where it would take the place of one of its own.
+pub(crate) fn check_outside(path: &Path, store: &Path) -> Result<(), Failure> {
+    let whole = path.canonicalize();
+    let folder = whole.or_else(|_| folder_of(path).canonicalize());
+    match (folder, store.canonicalize()) {
+        (Ok(folder), Ok(store)) if folder.starts_with(&store) => {
+            Err(Failure::Usage(format!("{} is inside the store; name a file elsewhere", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The folder that a file is in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.file.write(bytes)
+        match self {
+            OutputFile::Beside { file, .. } => file.write(bytes),
+            OutputFile::Itself { file, .. } => file.write(bytes),
+        }
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()
+        match self {
+            OutputFile::Beside { file, .. } => file.flush(),
+            OutputFile::Itself { file, .. } => file.flush(),
+        }
     }
 }

@@ -45,18 +45,16 @@ impl Out {
         }
     }
 
-    /// Writes what is held, and waits for whoever reads it. That somebody has seen enough is no failure of what came before.
-    pub(crate) fn finish<T>(self, done: Result<T, Failure>) -> Result<T, Failure>
-    where
-        T: Default,
-    {
+    /// Writes what is held, and waits for whoever reads it. That somebody has seen enough, and quit the pager, is no failure of
+    /// what came before: then there is nothing more to tell of it.
+    pub(crate) fn finish<T>(self, done: Result<T, Failure>) -> Result<Option<T>, Failure> {
         match self {
-            Out::Direct(mut out) => done.and_then(|done| flushed(&mut out).map(|()| done)),
+            Out::Direct(mut out) => done.and_then(|done| flushed(&mut out).map(|()| Some(done))),
             Out::Held(held) => {
                 let mut out = crate::output::stdout();
                 let written = out.write_all(&held.text).map_err(|error| Failure::output(&error));
                 let written = written.and_then(|()| flushed(&mut out));
-                done.and_then(|done| written.map(|()| done))
+                done.and_then(|done| written.map(|()| Some(done)))
             }
             Out::Paged(mut pager) => {
                 drop(pager.input.take());
@@ -66,8 +64,8 @@ impl Out {
                     std::thread::sleep(PATIENCE);
                 }
                 match done {
-                    Err(Failure::ClosedPipe) => Ok(T::default()),
-                    done => done,
+                    Err(Failure::ClosedPipe) => Ok(None),
+                    done => done.map(Some),
                 }
             }
         }
@@ -106,7 +104,9 @@ impl Held {
         self.lines < self.size.lines
     }
 
+    /// Starts the pager, if it can be had. From then on Ctrl-C is its own: it would live on where this program ended.
     fn page(&mut self) -> Option<Pager> {
+        signals::catch().ok()?;
         let mut child = command()?.stdin(Stdio::piped()).spawn().ok()?;
         let input = child.stdin.take();
         Some(Pager { child, input })
@@ -129,7 +129,10 @@ impl Write for Out {
                 Ok(bytes.len())
             }
             Out::Paged(pager) => match &mut pager.input {
-                Some(input) => input.write(bytes),
+                Some(input) => {
+                    signals::forget();
+                    input.write(bytes)
+                }
                 None => Err(io::ErrorKind::BrokenPipe.into()),
             },
         }

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use same_file::Handle;
 
+use crate::anchor::Anchor;
 use crate::entries::{COMMENT, Content, Entry, Unit};
 use crate::failure::Failure;
+use crate::output_file::check_outside;
 use crate::rejected::Rejected;
 use crate::source::Source;
 use crate::tell::tell;
@@ -33,16 +35,18 @@ struct Kept {
 }
 
 /// Where the reading of a source begins.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Start {
     /// `None` where nothing of it was stored before.
     pub(crate) position: Option<u64>,
+    /// What lies before it, if that is known.
+    pub(crate) anchor: Option<Anchor>,
     /// What earlier runs have rejected before it.
     pub(crate) rejected: Rejected,
 }
 
-/// A source's name as messages have it, and where its reading begins.
-type Named<'a> = (String, &'a Start);
+/// What comments say of lines of a source, up to their number and from their place on; and where its reading begins.
+type Named<'a> = (String, String, &'a Start);
 
 impl Rejects {
     /// Whether rejected lines can be kept there: in none of the sources, and not in the store, where they would take the place
@@ -62,20 +66,11 @@ impl Rejects {
                 )));
             }
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if let (Ok(folder), Ok(store)) = (folder.canonicalize(), store.canonicalize())
-            && folder.starts_with(&store)
-        {
-            return Err(Failure::Usage(format!(
-                "{} is inside the store; name a file elsewhere",
-                path.display()
-            )));
-        }
-        Ok(())
+        check_outside(path, store)
     }
 
-    /// Keeps rejected lines in the file, if there is one for them. It is made anew where every source is read from its start.
-    /// Otherwise it is added to, and what it has of lines that are about to be read again is taken out first.
+    /// Keeps rejected lines in the file, if there is one for them. A file that is there is added to, if it is one of rejected
+    /// lines; what it has of lines that are about to be read again is taken out first.
     pub(crate) fn open(
         path: Option<&Path>,
         sources: &[Source],
@@ -83,17 +78,15 @@ impl Rejects {
     ) -> Result<Rejects, Failure> {
         let Some(path) = path else { return Ok(Rejects { count: 0, file: None }) };
         let failed = |error| Failure::file(path, &error);
-        let goes_on = starts.iter().any(|start| start.position.is_some());
-        let file = if goes_on && fs::metadata(path).is_ok_and(|data| data.is_file()) {
+        if fs::metadata(path).is_ok_and(|data| data.is_file()) {
             // What cannot be read again is something new each time.
-            let again = sources.iter().zip(starts).filter(|(source, _)| source.origin().is_some());
-            let again: Vec<Named<'_>> =
-                again.map(|(source, start)| (printable_line(&source.name()).into_owned(), start)).collect();
-            take_out(path, &again)?;
-            File::options().append(true).open(path).map_err(failed)?
-        } else {
-            File::create(path).map_err(failed)?
-        };
+            let again = sources.iter().zip(starts).filter_map(|(source, start)| {
+                let begin = format!("{}, ", printable_line(&source.name()));
+                Some((begin, of_file(source.origin()?), start))
+            });
+            take_out(path, &again.collect::<Vec<Named<'_>>>())?;
+        }
+        let file = File::options().append(true).create(true).open(path).map_err(failed)?;
         let kept = Kept { path: path.to_owned(), file: BufWriter::new(file), is_dirty: false };
         Ok(Rejects { count: 0, file: Some(kept) })
     }
@@ -118,13 +111,19 @@ impl Rejects {
     }
 
     /// Tells and keeps one.
-    pub(crate) fn add(&mut self, source: &str, entry: &Entry<'_>, reason: &str) -> Result<(), Failure> {
+    pub(crate) fn add(
+        &mut self,
+        source: &str,
+        origin: Option<&str>,
+        entry: &Entry<'_>,
+        reason: &str,
+    ) -> Result<(), Failure> {
         self.count += 1;
         let Entry { unit, number, offset, content } = entry;
         let reason = printable_line(reason);
-        let told = format!("{}, {unit} {number}, from byte {offset}: {reason}", printable_line(source));
+        let place = format!("{}, {unit} {number}, from byte {offset}", printable_line(source));
         if self.count <= TOLD_MAX {
-            tell!("rejected: {told}");
+            tell!("rejected: {place}: {reason}");
         }
         let Some(kept) = &mut self.file else { return Ok(()) };
         kept.is_dirty = true;
@@ -142,7 +141,7 @@ impl Rejects {
         };
         let written = file
             .write_all(COMMENT)
-            .and_then(|()| writeln!(file, "{told}"))
+            .and_then(|()| writeln!(file, "{place}{}: {reason}", origin.map(of_file).unwrap_or_default()))
             .and_then(|()| file.write_all(&text));
         written.map_err(|error| Failure::file(&kept.path, &error))
     }
@@ -211,15 +210,21 @@ fn take_out(path: &Path, starts: &[Named<'_>]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a line before a rejected one, `# rejected: NAME, line 3, from byte 77: …`, names a place that is read again: at or
-/// behind the start of its source, or rejected by an earlier run and tried again.
+/// What tells the lines of a file from those of others by the same name, in another folder or in its place before: a checksum of its origin.
+fn of_file(origin: &str) -> String {
+    format!(" ({:08x})", crc32fast::hash(origin.as_bytes()))
+}
+
+/// Whether a line before a rejected one, `# rejected: NAME, line 3, from byte 77 (1a2b3c4d): …`, names a place that is read
+/// again: at or behind the start of its source, or rejected by an earlier run and tried again.
 fn is_read_again(comment: &[u8], starts: &[Named<'_>]) -> bool {
     let text = String::from_utf8_lossy(comment.get(COMMENT.len()..).unwrap_or_default());
-    starts.iter().any(|(name, start)| {
-        let place = text.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix(", "));
-        let offset = place.and_then(|place| place.split_once(", from byte ")).and_then(|(_, offset)| {
-            let digits = offset.bytes().take_while(u8::is_ascii_digit).count();
-            offset[..digits].parse::<u64>().ok()
+    starts.iter().any(|(begin, file, start)| {
+        let place = text.strip_prefix(begin.as_str()).and_then(|place| place.split_once(", from byte "));
+        let offset = place.and_then(|(_, rest)| {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let (offset, rest) = rest.split_at(digits);
+            rest.strip_prefix(file.as_str())?.starts_with(':').then(|| offset.parse::<u64>().ok())?
         });
         offset.is_some_and(|offset| offset >= start.position.unwrap_or(0) || start.rejected.will_try(offset))
     })
@@ -237,23 +242,23 @@ mod tests {
     fn what_is_read_again_is_taken_out() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bad");
-        let text = "# rejected: a, line 1, from byte 0: no\nx\n\
-            # rejected: a, line 9, from byte 100: the line has 9 bytes, too many\n\
-            # rejected: b, line 1, from byte 0: no\ny\n\
-            # rejected: a, element 9, from byte 101: no, from byte 7: x\nz\n\
-            # rejected: a, from byte 200, line 9, from byte 3: no\nz\n\
-            # rejected: standard input, line 9, from byte 101: no\nz\n";
+        let text = "# rejected: a, line 1, from byte 0 (8c9f3610): no\nx\n\
+            # rejected: a, line 9, from byte 100 (8c9f3610): the line has 9 bytes, too many\n\
+            # rejected: b, line 1, from byte 0 (8c9f3610): no\ny\n\
+            # rejected: a, element 9, from byte 101 (8c9f3610): no, from byte 7: x\nz\n\
+            # rejected: a, from byte 200, line 9, from byte 3 (8c9f3610): no\nz\n\
+            # rejected: standard input, line 9, from byte 101: no\nz\n\
+            # rejected: a, line 9, from byte 100 (8c9f3611): another file was there\nx\n";
         let mended = "{\"a\":1}\n";
         let check = |text: &str, expected: &str| {
             fs::write(&path, text).unwrap();
             let sources = [file("a"), file("b"), Source::Stdin];
-            let starts =
-                [Some(100), None, None].map(|position| Start { position, rejected: Rejected::default() });
+            let starts = [Some(100), None, None].map(|position| Start { position, ..Start::default() });
             Rejects::open(Some(&path), &sources, &starts).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), expected);
         };
         let kept: String =
-            [0, 1, 7, 8, 9, 10].map(|at| text.lines().nth(at).unwrap().to_owned() + "\n").concat();
+            [0, 1, 7, 8, 9, 10, 11, 12].map(|at| text.lines().nth(at).unwrap().to_owned() + "\n").concat();
         check(text, &kept);
         check(&kept, &kept);
         // Cut by a kill, in the comment or in the line.
@@ -271,8 +276,12 @@ mod tests {
         let path = folder.path().join("letter");
         fs::write(&path, "Dear Sirs\n").unwrap();
         let source = file("a");
-        let starts = [Start { position: Some(1), rejected: Rejected::default() }];
-        assert!(matches!(Rejects::open(Some(&path), &[source], &starts), Err(Failure::Usage(_))));
-        assert_eq!(fs::read_to_string(&path).unwrap(), "Dear Sirs\n");
+        // Where files were read from their starts it used to be emptied.
+        for position in [Some(1), None] {
+            let starts = [Start { position, ..Start::default() }];
+            let sources = std::slice::from_ref(&source);
+            assert!(matches!(Rejects::open(Some(&path), sources, &starts), Err(Failure::Usage(_))));
+            assert_eq!(fs::read_to_string(&path).unwrap(), "Dear Sirs\n");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 
 use anstream::{AutoStream, ColorChoice};
-use terminal_size::{Height, Width, terminal_size};
+use terminal_size::{Height, Width, terminal_size_of};
 
 /// A terminal that says it is narrower than this is taken for one of the usual size: some do not know how large they are.
 const COLUMNS_MIN: u16 = 20;
@@ -41,12 +41,12 @@ impl Screen {
     pub(crate) fn of_stdout() -> Screen {
         let stdout = io::stdout();
         let size = stdout.is_terminal().then(|| {
-            let (columns, lines) = match terminal_size() {
+            let (columns, lines) = match terminal_size_of(&stdout) {
                 Some((Width(columns), Height(lines))) => (columns, lines),
                 None => (0, 0),
             };
             Size {
-                columns: if columns < COLUMNS_MIN { COLUMNS_USUAL } else { columns.into() },
+                columns: usable(columns),
                 lines: if lines < LINES_MIN { LINES_USUAL } else { lines.into() },
             }
         });
@@ -67,4 +67,14 @@ impl Screen {
     pub(crate) fn is_terminal(&self) -> bool {
         self.size.is_some()
     }
+}
+
+/// How wide the terminal is that the standard error goes to; none if it is a file or a pipe.
+pub(crate) fn columns_of_stderr() -> Option<usize> {
+    let stderr = io::stderr();
+    stderr.is_terminal().then(|| usable(terminal_size_of(&stderr).map_or(0, |(Width(columns), _)| columns)))
+}
+
+fn usable(columns: u16) -> usize {
+    if columns < COLUMNS_MIN { COLUMNS_USUAL } else { columns.into() }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Chain, Cursor, IsTerminal, Read};
+use std::io::{self, BufRead, BufReader, Chain, Cursor, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 
 use crate::failure::Failure;
 use crate::origin;
@@ -105,10 +105,12 @@ impl Source {
 
     /// What it holds, unpacked where its first bytes say that it is packed with gzip or zstd. The counter counts the
     /// bytes that were read, packed as they are.
-    pub(crate) fn into_reader(self, counter: Arc<AtomicU64>) -> impl Read + Send + 'static {
+    pub(crate) fn reader(&self, counter: Arc<AtomicU64>) -> impl Read + Send + 'static {
         let input: Box<dyn Read + Send> = match self {
             Source::Stdin => Box::new(io::stdin()),
-            Source::Pipe(path) | Source::File { path, .. } => Box::new(Unopened { path, file: None }),
+            Source::Pipe(path) | Source::File { path, .. } => {
+                Box::new(Unopened { path: path.clone(), file: None })
+            }
         };
         unpacked(input, counter)
     }
@@ -182,32 +184,62 @@ impl Read for Counted {
     }
 }
 
-/// The first bytes, that were looked at, and the others.
+/// What came with the first read, which was looked at, and the others.
 type Input = BufReader<Chain<Cursor<Vec<u8>>, Counted>>;
 
 /// Finds out with the first read what the bytes are: no earlier, for that may have to wait.
 enum Unpacked {
     Unknown(Counted),
     Plain(Input),
-    Gzip(MultiGzDecoder<Input>),
+    Gzip(Members),
     Zstd(zstd::Decoder<'static, Input>),
     Failed,
 }
 
-/// What gzip and zstd begin with; no JSON text does.
-const GZIP: &[u8] = b"\x1f\x8b";
-const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+/// What gzip and zstd begin with; no JSON text does. A zstd file may also begin with a frame to be skipped, whose first byte has
+/// any last half.
+const GZIP: [[u8; 2]; 2] = [*b"\x1f\x8b", [0xff; 2]];
+const ZSTD: [[u8; 4]; 2] = [*b"\x28\xb5\x2f\xfd", [0xff; 4]];
+const ZSTD_SKIPPED: [[u8; 4]; 2] = [*b"\x50\x2a\x4d\x18", [0xf0, 0xff, 0xff, 0xff]];
+
+/// The largest window that zstd has (`--long=31`). Memory is taken as far as there is data to fill it.
+const ZSTD_WINDOW_LOG_MAX: u32 = if cfg!(target_pointer_width = "64") { 31 } else { 30 };
+
+/// Whether bytes begin with a magic, under its mask; if they are fewer, whether they may.
+fn may_be<const N: usize>([magic, mask]: &[[u8; N]; 2], begin: &[u8]) -> bool {
+    magic.iter().zip(mask).zip(begin).all(|((magic, mask), byte)| byte & mask == *magic)
+}
 
 impl Unpacked {
     fn detect(mut input: Counted) -> io::Result<Unpacked> {
-        let mut begin = Vec::new();
-        input.by_ref().take(ZSTD.len() as u64).read_to_end(&mut begin)?;
-        let packed_with = |magic| begin.starts_with(magic);
-        let (gzip, zstd) = (packed_with(GZIP), packed_with(ZSTD));
+        // What comes with one read goes on in one piece, and no more is waited for than is needed.
+        let mut begin = vec![0; BUFFER_BYTES];
+        let mut length = 0;
+        let (gzip, zstd) = loop {
+            let read = match input.read(&mut begin[length..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read?,
+            };
+            length += read;
+            let known = &begin[..length];
+            let gzip = may_be(&GZIP, known);
+            let zstd = may_be(&ZSTD, known) || may_be(&ZSTD_SKIPPED, known);
+            match (gzip, zstd) {
+                _ if read == 0 => break (gzip && length >= 2, zstd && length >= 4),
+                (true, _) if length < 2 => {}
+                (_, true) if length < 4 => {}
+                packed => break packed,
+            }
+        };
+        begin.truncate(length);
         let input = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(begin).chain(input));
         Ok(match (gzip, zstd) {
-            (true, _) => Unpacked::Gzip(MultiGzDecoder::new(input)),
-            (_, true) => Unpacked::Zstd(zstd::Decoder::with_buffer(input)?),
+            (true, _) => Unpacked::Gzip(Members(Some(GzDecoder::new(input)))),
+            (_, true) => {
+                let mut decoder = zstd::Decoder::with_buffer(input)?;
+                decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
+                Unpacked::Zstd(decoder)
+            }
             _ => Unpacked::Plain(input),
         })
     }
@@ -222,9 +254,45 @@ impl Read for Unpacked {
         }
         match self {
             Unpacked::Plain(input) => input.read(buffer),
-            Unpacked::Gzip(decoder) => decoder.read(buffer).map_err(|error| damaged("gzip", &error)),
+            Unpacked::Gzip(members) => members.read(buffer).map_err(|error| damaged("gzip", &error)),
             Unpacked::Zstd(decoder) => decoder.read(buffer).map_err(|error| damaged("zstd", &error)),
             Unpacked::Unknown(_) | Unpacked::Failed => Ok(0),
+        }
+    }
+}
+
+/// The members of a gzip file, one behind another. Zeros behind one fill a block of a tape or a disk, and mean nothing.
+struct Members(Option<GzDecoder<Input>>);
+
+impl Read for Members {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let read = member.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            let input = self.0.take().map(GzDecoder::into_inner);
+            self.0 = next_member(input)?.map(GzDecoder::new);
+        }
+        Ok(0)
+    }
+}
+
+/// The input, where another member begins behind zeros; `None` at its end.
+fn next_member(input: Option<Input>) -> io::Result<Option<Input>> {
+    let Some(mut input) = input else { return Ok(None) };
+    loop {
+        let bytes = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
+        let (zeros, length) = (bytes.iter().take_while(|byte| **byte == 0).count(), bytes.len());
+        input.consume(zeros);
+        if length == 0 {
+            return Ok(None);
+        }
+        if zeros < length {
+            return Ok(Some(input));
         }
     }
 }
@@ -268,7 +336,7 @@ mod tests {
         let (first, others) = packed.split_at(1);
         let (first, others) = (first.to_vec(), others.to_vec());
         assert_eq!(unpack(Cursor::new(first).chain(Cursor::new(others))).unwrap(), text);
-        for short in [&b""[..], b"\x1f", b"{", b"\n"] {
+        for short in [&b""[..], b"\x1f", b"\x28\xb5", b"{", b"\n", b"[", b"P*M"] {
             assert_eq!(unpack(Cursor::new(short)).unwrap(), short);
         }
     }
@@ -281,6 +349,54 @@ mod tests {
             [zstd::encode_all(&b"one\n"[..], 1).unwrap(), zstd::encode_all(&b"two\n"[..], 1).unwrap()]
                 .concat();
         assert_eq!(unpack(Cursor::new(frames)).unwrap(), b"one\ntwo\n");
+    }
+
+    /// The first four bytes used to come by themselves, and what was told from the first chunk was told from them.
+    #[test]
+    fn what_comes_with_the_first_read_goes_on_in_one_piece() {
+        let text = "[\n  {\"a\":1}]\n".repeat(1000).into_bytes();
+        let mut unpacked = super::unpacked(Cursor::new(text.clone()), Arc::default());
+        let mut buffer = vec![0; text.len()];
+        assert_eq!(unpacked.read(&mut buffer).unwrap(), text.len());
+        // A pipe that rests is not waited for where its first bytes tell enough.
+        struct Resting;
+        impl Read for Resting {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("asked too much"))
+            }
+        }
+        let mut unpacked = super::unpacked(Cursor::new(b"[\n").chain(Resting), Arc::default());
+        assert_eq!(unpacked.read(&mut buffer).unwrap(), 2);
+    }
+
+    #[test]
+    fn a_gzip_file_may_be_padded_with_zeros() {
+        let padding = vec![0; BUFFER_BYTES + 7];
+        let padded = [gzip(b"one\n"), padding.clone(), gzip(b"two\n"), padding].concat();
+        assert_eq!(unpack(Cursor::new(padded)).unwrap(), b"one\ntwo\n");
+        assert!(unpack(Cursor::new([gzip(b"one\n"), b"\0more".to_vec()].concat())).is_err());
+    }
+
+    #[test]
+    fn a_zstd_file_may_begin_with_a_frame_to_be_skipped() {
+        let packed = zstd::encode_all(&b"one\n"[..], 1).unwrap();
+        for first in [0x50, 0x5b, 0x5f] {
+            let skipped = [&[first, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4][..], &packed[..]].concat();
+            assert_eq!(unpack(Cursor::new(skipped)).unwrap(), b"one\n");
+        }
+    }
+
+    #[test]
+    fn a_zstd_file_may_have_the_longest_window() {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.set_parameter(zstd::zstd_safe::CParameter::WindowLog(30)).unwrap();
+        // Without its length and unflushed text the frame names the window that was asked for.
+        encoder.write_all(b"one\n").unwrap();
+        encoder.flush().unwrap();
+        encoder.write_all(b"two\n").unwrap();
+        let packed = encoder.finish().unwrap();
+        assert!(zstd::decode_all(&packed[..]).is_err(), "zstd by itself refuses it");
+        assert_eq!(unpack(Cursor::new(packed)).unwrap(), b"one\ntwo\n");
     }
 
     #[test]

@@ -4,7 +4,9 @@ use std::fmt::Display;
 use std::io::Write;
 
 use crate::failure::Failure;
+use crate::screen;
 use crate::units::printable;
+use crate::wrap::wrap;
 
 /// Writes a line to the standard error, as `eprintln!` does. That one panics where the line cannot be written: on a full disk, or
 /// to a pipe that nobody reads any more.
@@ -36,7 +38,11 @@ pub(crate) fn failure(failure: &Failure) {
 
 /// Writes a line in one piece, its head in colour if the standard error is a terminal.
 fn write(head: &str, text: &str) {
-    let line = format!("{head}{}\n", printable(text));
+    let text = format!("{head}{}", printable(text));
+    let line = match screen::columns_of_stderr() {
+        Some(columns) => wrap(&text, columns, 2),
+        None => text,
+    } + "\n";
     // What could not be told is in the exit code, and there is no other place to tell it.
     let _ = anstream::stderr().write_all(line.as_bytes());
 }

@@ -1,10 +1,14 @@
-//! Where the time of a source's events is, told from the first of them.
+//! Where the time of a source's events is, told from the first of them; or that it holds none.
 
-use tamias::TimeKeys;
+use std::path::Path;
 
-use crate::cli::IngestArgs;
+use tamias::{TimeCandidate, TimeKeys};
+
+use crate::cli::{IngestArgs, OnInvalid};
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
 use crate::failure::Failure;
+use crate::foreign::Foreign;
+use crate::program;
 use crate::splitter::Splitter;
 
 /// Where the compact log event format has it.
@@ -20,87 +24,168 @@ const HELD_MAX: usize = 1 << 20;
 const NAMED_MAX: usize = 5;
 
 /// The beginning of a source, held until it tells.
-#[derive(Debug, Default)]
-pub(crate) struct Beginning {
+#[derive(Debug)]
+pub(crate) struct Beginning(Option<Looking>);
+
+/// Looks at a source, from its first byte on.
+#[derive(Debug)]
+struct Looking {
+    splitter: Splitter,
+    keys: TimeKeys,
+    /// What came so far instead of events.
+    others: u64,
     held: Vec<u8>,
-    is_known: bool,
+    /// Whether bytes without an event were handed on: what is held is not the beginning any more.
+    is_later: bool,
 }
 
-/// What the beginning of a source tells.
-pub(crate) enum Told {
-    /// Nothing yet: more has to come.
-    Nothing,
-    /// These bytes are to be taken as before.
-    Same(Vec<u8>),
-    /// The time is under this key, in these bytes and in those that follow.
-    Key(&'static str, Vec<u8>),
+/// What the beginning of a source tells: bytes to be taken now.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// Where the time of their events is, and of all that follow, if that was found just now.
+    pub(crate) key: Option<&'static str>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Beginning {
-    /// Of a source whose events have their time where it is known.
-    pub(crate) fn known() -> Beginning {
-        Beginning { held: Vec::new(), is_known: true }
+    pub(crate) fn new(args: &IngestArgs) -> Beginning {
+        // Who wants each invalid line gets each.
+        let is_known = args.time_key.is_some() && wants_each(args);
+        Beginning((!is_known).then(|| Looking {
+            splitter: Splitter::new(LINE_BYTES_MAX),
+            keys: TimeKeys::new(args.time_format.clone()),
+            others: 0,
+            held: Vec::new(),
+            is_later: false,
+        }))
     }
 
     /// Takes the next bytes of a source.
     pub(crate) fn take(&mut self, source: &str, chunk: Vec<u8>, args: &IngestArgs) -> Result<Told, Failure> {
-        if self.is_known {
-            return Ok(Told::Same(chunk));
+        let Some(looking) = &mut self.0 else { return Ok(Told { key: None, bytes: chunk }) };
+        let Looking { splitter, keys, others, held, .. } = looking;
+        held.extend_from_slice(&chunk);
+        // Once it has seen enough it stops where it is, and that is the last look.
+        let _ = splitter.feed(&chunk, |entry| look(&entry, keys, others));
+        let has_events = keys.events() > 0;
+        let is_enough = match has_events {
+            true => args.time_key.is_some() || keys.best().is_some() || keys.events() >= EVENTS_MAX,
+            false => *others >= EVENTS_MAX,
+        };
+        match is_enough || held.len() >= HELD_MAX {
+            true if has_events => self.tell(source, args),
+            true => looking.hand_on(source, args, Foreign::likely),
+            false => Ok(Told::default()),
         }
-        self.held.extend_from_slice(&chunk);
-        let has_line = self.held.contains(&b'\n') || self.held.len() >= HELD_MAX;
-        if !has_line && look(&self.held, args).events() == 0 {
-            return Ok(Told::Nothing);
-        }
-        self.tell(source, args)
     }
 
-    /// What is held when the source has ended, or rests.
-    pub(crate) fn tell(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
-        let held = std::mem::take(&mut self.held);
-        let keys = look(&held, args);
-        // What is no event is told one by one; the first that is one counts.
-        if self.is_known || keys.events() == 0 {
-            return Ok(Told::Same(held));
+    /// What is held when the source rests: with --now events do not wait for others, which may have a time.
+    pub(crate) fn rest(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
+        match &self.0 {
+            Some(looking) if args.now && looking.keys.events() > 0 => self.tell(source, args),
+            _ => Ok(Told::default()),
         }
-        self.is_known = true;
-        match keys.best() {
-            Some(key) => Ok(Told::Key(key, held)),
-            None if args.now => Ok(Told::Key(CLEF, held)),
-            None => Err(Failure::Input(unknown(source, &keys))),
+    }
+
+    /// What is held when the source has ended.
+    pub(crate) fn end(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
+        let Some(looking) = &mut self.0 else { return Ok(Told::default()) };
+        let Looking { splitter, keys, others, .. } = looking;
+        // The last line may have no line feed.
+        let _ = splitter.finish(|entry| look(&entry, keys, others));
+        match looking.keys.events() {
+            // A few lines are told one by one.
+            0 => looking.hand_on(source, args, Foreign::known),
+            _ => self.tell(source, args),
+        }
+    }
+
+    /// Ends the look at a source that has events.
+    fn tell(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
+        let Some(mut looking) = self.0.take() else { return Ok(Told::default()) };
+        let Told { bytes, .. } = looking.hand_on(source, args, Foreign::around_events)?;
+        let key = match looking.keys.best() {
+            _ if args.time_key.is_some() => None,
+            Some(key) => Some(key),
+            None if args.now => Some(CLEF),
+            None => return Err(Failure::Input(unknown(source, &looking.keys, &args.store))),
+        };
+        Ok(Told { key, bytes })
+    }
+}
+
+impl Looking {
+    /// What is held, unless the source begins as something else than JSON does.
+    fn hand_on(
+        &mut self,
+        source: &str,
+        args: &IngestArgs,
+        foreign: fn(&[u8]) -> Option<Foreign>,
+    ) -> Result<Told, Failure> {
+        let is_asked = !std::mem::replace(&mut self.is_later, true) && !wants_each(args);
+        let is_around = |bytes: &[u8]| Foreign::around_events(bytes).or_else(|| foreign(bytes));
+        match is_around(&self.held).filter(|_| is_asked) {
+            Some(foreign) => Err(Failure::Input(foreign.explain(source, &args.store))),
+            None => {
+                self.others = 0;
+                Ok(Told { key: None, bytes: std::mem::take(&mut self.held) })
+            }
         }
     }
 }
 
-/// Looks at the events that some bytes begin with.
-fn look(bytes: &[u8], args: &IngestArgs) -> TimeKeys {
-    let mut keys = TimeKeys::new(args.time_format.clone());
-    let mut each = |entry: Entry<'_>| {
-        if let Some(Content::Bytes(bytes)) = entry.event() {
-            keys.look(bytes);
-        }
-        // Enough is enough.
-        if keys.events() < EVENTS_MAX { Ok(()) } else { Err(()) }
-    };
-    let mut splitter = Splitter::new(LINE_BYTES_MAX);
-    let _ = splitter.feed(bytes, &mut each).and_then(|()| splitter.finish(&mut each).map(drop));
-    keys
+/// Whether invalid lines are to be told or kept one by one, whatever the source is.
+fn wants_each(args: &IngestArgs) -> bool {
+    args.rejects.is_some() || args.on_invalid == OnInvalid::Fail
+}
+
+/// Looks at what may be an event, until enough were seen.
+fn look(entry: &Entry<'_>, keys: &mut TimeKeys, others: &mut u64) -> Result<(), ()> {
+    let before = keys.events();
+    match entry.event() {
+        Some(Content::Bytes(bytes)) => keys.look(bytes),
+        Some(Content::TooLong { .. }) => {}
+        None => return Ok(()),
+    }
+    *others += u64::from(keys.events() == before);
+    if keys.events() < EVENTS_MAX { Ok(()) } else { Err(()) }
 }
 
 /// That no event has a time, and what to do.
-fn unknown(source: &str, keys: &TimeKeys) -> String {
-    let candidates: Vec<String> =
-        keys.candidates().iter().take(NAMED_MAX).map(|key| format!("`{key}`")).collect();
-    let remedy = match candidates.as_slice() {
-        [] => "name the key with --time-key (and its format with --time-format, unless it is ISO 8601 or a Unix time), or use \
-               --now to store the events with the current time"
-            .to_owned(),
-        [one] => format!("{one} looks like a time; name it with --time-key"),
-        more => format!("these look like times: {}; name one with --time-key", more.join(", ")),
+fn unknown(source: &str, keys: &TimeKeys, store: &Path) -> String {
+    let candidates = keys.candidates();
+    let named: Vec<String> =
+        candidates.iter().take(NAMED_MAX).map(|candidate| format!("`{}`", candidate.key)).collect();
+    let remedy = match (candidates.as_slice(), keys.list()) {
+        ([], Some(list)) if keys.events() == 1 && is_plain(list) => {
+            let program = program::name();
+            format!(
+                "`{list}` holds a list; if these are the events, use\n  jq -c '.{list}[]' {source} | {program} ingest {} -",
+                store.display()
+            )
+        }
+        ([], _) => {
+            "name the key with --time-key (and its format with --time-format, unless it is ISO 8601 or a Unix time), or use \
+             --now to store the events with the current time"
+                .to_owned()
+        }
+        ([one, ..], _) if let Some(format) = one.format => {
+            let TimeCandidate { key, example, .. } = one;
+            // On a line of its own, which is never wrapped, so that it can be copied.
+            format!("`{key}` looks like a time ({example}); use\n  --time-key {key} --time-format '{format}'")
+        }
+        ([_], _) => format!("{} looks like a time; name it with --time-key", named.join("")),
+        _ => format!("these look like times: {}; name one with --time-key", named.join(", ")),
     };
     let events = match keys.events() {
         1 => "the first event".to_owned(),
         events => format!("the first {events} events"),
     };
     format!("{source}: no usual time key in {events}, nothing of it was stored; {remedy}")
+}
+
+/// Whether a key needs no quotes.
+fn is_plain(key: &str) -> bool {
+    key.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && key.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
 }

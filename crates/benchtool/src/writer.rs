@@ -68,6 +68,7 @@ impl Writer {
         match &self.helper {
             Some(helper) => {
                 self.is_busy = helper.batches.as_ref().is_some_and(|to| to.send((full, place)).is_ok());
+                self.is_broken = !self.is_busy;
                 if self.is_busy { Ok(()) } else { Err(gone()) }
             }
             None => {
@@ -81,7 +82,9 @@ impl Writer {
     pub(crate) fn settle(&mut self) -> Result<(), Failure> {
         let answer = match &self.helper {
             Some(helper) if std::mem::take(&mut self.is_busy) => {
-                Some(helper.answers.recv().map_err(|_| gone())?)
+                let answer = helper.answers.recv();
+                self.is_broken = answer.is_err();
+                Some(answer.map_err(|_| gone())?)
             }
             _ => self.answer.take(),
         };
@@ -90,6 +93,11 @@ impl Writer {
         self.stored += appended?.events;
         self.spare = batch;
         Ok(())
+    }
+
+    /// Whether a batch could not be stored, which was told.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.is_broken
     }
 
     /// How many events are known to be on disk.

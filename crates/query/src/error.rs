@@ -185,6 +185,16 @@ pub(crate) fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
+/// The name that has `name` as its end, in any case, or else as its beginning: people remember a part of a long name.
+pub(crate) fn longer<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let part = name.trim_start_matches('@').to_lowercase();
+    let names = || known.iter().filter(|_| part.len() >= 3).map(|name| (*name, name.to_lowercase()));
+    let ending = names().find(|(_, lower)| lower.ends_with(&part));
+    ending
+        .or_else(|| names().find(|(_, lower)| lower.trim_start_matches('@').starts_with(&part)))
+        .map(|(name, _)| name)
+}
+
 /// The distance of two words: characters changed, left out, added, or swapped with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
@@ -302,6 +312,16 @@ mod tests {
         assert_eq!(closest("@timestamp", known), Some("@Timestamp"));
         assert_eq!(closest("@Level", known), None);
         assert_eq!(closest("@Foo", known), None);
+    }
+
+    #[test]
+    fn a_part_of_a_name_is_enough() {
+        let known = ["@Timestamp", "@Message", "@MessageTemplate", "@TraceId"];
+        assert_eq!(longer("@Template", &known), Some("@MessageTemplate"));
+        assert_eq!(longer("@trace", &known), Some("@TraceId"));
+        assert_eq!(longer("@time", &known), Some("@Timestamp"));
+        assert_eq!(longer("@Foo", &known), None);
+        assert_eq!(longer("@", &known), None);
     }
 
     #[test]

@@ -401,19 +401,34 @@ fn begins_with(text: &[u8], bytes: &[u8]) -> bool {
 /// Texts up to this length are compared in words.
 const SHORT_BYTES: usize = 48;
 
-/// Whether no other text is an equal value: a text without escapes, or a word. One that has a character that is written with an escape
-/// has no spelling without; what reads as the replacement character may be one that is broken.
+/// Whether no other text is an equal value: a word, or a string as strings are spelled. What reads as the replacement character may be
+/// one that is broken.
 fn is_its_only_spelling(json: &[u8]) -> bool {
     match json.first() {
         None | Some(b'n' | b't' | b'f') => true,
         Some(b'"') => {
-            memchr::memchr(b'\\', json).is_none()
+            has_needed_escapes_only(json)
                 && (json.is_ascii()
                     || std::str::from_utf8(json)
                         .is_ok_and(|text| !text.contains(char::REPLACEMENT_CHARACTER)))
         }
         Some(_) => false,
     }
+}
+
+/// Whether every escape in a string stands for a character that is never spelled without one: half of a surrogate pair stands for none.
+fn has_needed_escapes_only(json: &[u8]) -> bool {
+    let mut rest = json;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        let escape = rest.get(at + 1..).unwrap_or_default();
+        let length = match escape {
+            [b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 1,
+            [b'u', b'0', b'0', b'0' | b'1', b'0'..=b'9' | b'a'..=b'f', ..] => 5,
+            _ => return false,
+        };
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    true
 }
 
 #[cfg(test)]

@@ -149,6 +149,7 @@ fn names_and_meanings() {
         errors(&[
             "select @Foo from stream",
             "select @Levle from stream",
+            "select @Template from stream",
             "select {@Foo} from stream",
             "select Lenght(a) from stream",
             "select contain(a, 'x') from stream",

@@ -323,3 +323,18 @@ fn long_queries_are_prepared_or_refused() {
     let parameters = format!("select {}", many(30_000, &|n| format!("$p{n}"), " or "));
     assert_eq!(Statement::parse(&parameters).unwrap().parameters().len(), 30_000);
 }
+
+/// A choice whose condition is a choice, and so on, over columns that cannot make one of it: the last number is too large.
+#[test]
+fn choices_within_conditions_take_linear_time() {
+    let documents: Vec<String> =
+        (0..200u64).map(|n| format!(r#"{{"Big":{}}}"#, 123_456_789_012_345_678 + n * 1_000_003)).collect();
+    let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
+    let memory = Memory::new(&documents).in_columns();
+    for depth in [1, 2, 3, 4, 12, 40] {
+        let nested = |inner: String, _| format!("if ({inner}) > 5 then Big else 0.000000000000001");
+        let choice = (0..depth).fold("Big".to_owned(), nested);
+        let found = memory.query(&format!("select count(*) as c from stream where ({choice}) > 5"));
+        assert_eq!(found.trim(), r#"{"c":200}"#, "{depth}");
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::column::{ColumnValues, Encoding};
+use crate::column::{ColumnValues, Written};
 use crate::encoding::simple::Simple;
 use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
@@ -47,7 +47,7 @@ impl GroupReader<'_> {
         let info = group.directory().columns.get(column).ok_or(NO_COLUMN)?;
         let list = group.places().list_of(info.path, &group.directory().paths).ok_or(NO_COLUMN)? as usize;
         let elements = self.element_rows(list)?;
-        let counts = self.census().columns.get(column).cloned().unwrap_or_default();
+        let counts = group.counts_of(list, column);
         self.spread(list, &elements, &counts, info.count)
     }
 
@@ -121,7 +121,7 @@ impl GroupReader<'_> {
         const NO_NUMBERS: DecodeError = DecodeError::OutOfRange { what: "column of whole numbers" };
         let group = self.group;
         let info = group.directory().columns.get(column).ok_or(NO_NUMBERS)?;
-        let Encoding::Simple(Simple::Whole(ints)) = &info.encoding else { return Err(NO_NUMBERS) };
+        let Written::Simple(Simple::Whole(ints)) = &info.encoding else { return Err(NO_NUMBERS) };
         let inside = ints.between(info.count, from, to, &mut self.frames)?;
         if !info.grouped {
             return Ok(inside);

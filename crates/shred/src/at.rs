@@ -1,7 +1,7 @@
 //! What stands at a path of keys, in every event: as numbers, by dictionary, or as JSON text. Only the columns are decoded that it
 //! stands in, and those that their templates refer to.
 
-use crate::column::{ColumnValues, Encoding};
+use crate::column::{ColumnValues, Written};
 use crate::encoding::dictionary::Coded;
 use crate::encoding::fraction::{Decimals, Scales};
 use crate::encoding::simple::{Simple, Values};
@@ -13,7 +13,6 @@ use crate::path::{ROOT, Step};
 use crate::shape::{Leaf, Token};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::slice;
 
 /// What the events of a group have at a path. Of a key that comes twice in an object the last counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,27 +171,39 @@ fn last_member(shape: &[Token], object: Range<usize>, path: u32) -> Option<Range
     last
 }
 
-/// A path has fewer columns than this, one for each kind. A power of two, so that a vector holds their cursors.
-const PLACES: usize = 8;
-
-/// The place of what is in no column, and never moves.
-const STILL: usize = PLACES - 1;
-
-/// What an event of a shape has at a path, and by how much each column of that path moves on behind it.
+/// What an event of a shape has at a path that has two columns at most, and by how much they move on behind it.
+#[derive(Clone, Copy)]
 struct Stride {
     has: bool,
-    /// Below [`PLACES`].
-    place: usize,
-    begin: u32,
-    moves: [u32; PLACES],
+    /// Which of its column's values of this event it is, or what is there where it has none.
+    nth: u32,
+    /// Its column.
+    lane: u8,
+    /// By how much each cursor moves on. The two are one number, which is added to without waiting for memory.
+    moves: u64,
 }
 
-/// The rows that have something at a path, and for each where its value stands.
-struct Placed {
-    rows: Vec<u32>,
-    values: Vec<u32>,
-    /// How many values each column has gone through.
-    ends: [u32; PLACES],
+/// The bits of a cursor.
+const CURSOR: u8 = 32;
+
+/// What stands in no column goes with the second one, which does not move then.
+const NO_LANE: u8 = 1;
+
+impl Stride {
+    /// The place of its value, where the cursors stand.
+    #[inline(always)]
+    fn place(self, cursors: u64) -> usize {
+        ((cursors >> (self.lane * CURSOR)) as u32).wrapping_add(self.nth) as usize
+    }
+}
+
+/// The numbers of a column, all with the same number of digits after the point.
+#[derive(Default)]
+struct Aligned {
+    values: Vec<i64>,
+    /// How many digits each is spelled with; none where that is `scale` for all.
+    scales: Vec<u8>,
+    scale: u8,
 }
 
 /// A dictionary may have so many entries for each of its values; what has more is given as text.
@@ -225,7 +236,7 @@ impl<'g> GroupReader<'g> {
         let mut sites = Vec::new();
         let mut has_some = false;
         for shape in group.shapes_of(0) {
-            let tokens = group.directory().shapes.get(*shape as usize).map_or(&[][..], Vec::as_slice);
+            let tokens = group.directory().shapes.get(*shape as usize).unwrap_or_default();
             sites.push(match group.find_in(tokens, &way, keys.len()) {
                 Found::Nothing => None,
                 Found::Unknown => return Ok(AtPath::Unknown),
@@ -254,47 +265,32 @@ impl<'g> GroupReader<'g> {
         columns
     }
 
-    /// The rows of the events that have something, and for each which value it has of all values of the path's columns, one column after
-    /// another: `locate` gives for a site the place of its column in `columns_of`, if its value moves on from event to event, and a number
-    /// to begin from.
-    fn placed(
-        &mut self,
+    /// For each shape of the documents what it has of at most two columns: `nth` gives for a site which value of its column it is.
+    fn strides(
+        &self,
         sites: &[Option<Site>],
-        locate: impl Fn(&Site) -> (Option<usize>, u32),
-    ) -> Result<Placed, DecodeError> {
-        let mut strides: Vec<Stride> = sites
+        columns: &[u32],
+        nth: impl Fn(&Site) -> Option<u32>,
+    ) -> Result<Vec<Stride>, DecodeError> {
+        let directory = self.group.directory();
+        let tokens: Vec<Token> = columns
             .iter()
-            .map(|site| {
-                let (place, begin) = site.as_ref().map_or((None, 0), &locate);
-                let place = place.unwrap_or(STILL) % PLACES;
-                Stride { has: site.is_some(), place, begin, moves: [0; PLACES] }
-            })
+            .filter_map(|column| directory.columns.get(*column as usize))
+            .map(|column| Token::Leaf(column.path, column.kind))
             .collect();
-        for (place, column) in Self::columns_of(sites).into_iter().enumerate().take(STILL) {
-            for (code, count) in self.census().columns.get(column as usize).into_iter().flatten() {
-                if let Some(stride) = strides.get_mut(*code as usize) {
-                    stride.moves[place] = *count;
-                }
+        let stride = |(site, shape): (&Option<Site>, &u32)| {
+            let shape = directory.shapes.get(*shape as usize).unwrap_or_default();
+            let mut moves = 0;
+            for (token, lane) in tokens.iter().zip(0..) {
+                moves += (shape.iter().filter(|own| *own == token).count() as u64) << (lane * CURSOR);
             }
-        }
-        let codes = self.codes(0)?;
-        let (mut rows, mut values, mut length) = (vec![0u32; codes.len()], vec![0u32; codes.len()], 0);
-        let mut cursors = [0u32; PLACES];
-        for (row, code) in codes.iter().enumerate() {
-            let Some(stride) = strides.get(*code as usize) else { continue };
-            // Written always, and kept where the event has something: a branch could not be foretold.
-            if let (Some(row_at), Some(value_at)) = (rows.get_mut(length), values.get_mut(length)) {
-                *row_at = row as u32;
-                *value_at = cursors[stride.place].wrapping_add(stride.begin);
-            }
-            length += usize::from(stride.has);
-            for (cursor, count) in cursors.iter_mut().zip(stride.moves) {
-                *cursor = cursor.wrapping_add(count);
-            }
-        }
-        rows.truncate(length);
-        values.truncate(length);
-        Ok(Placed { rows, values, ends: cursors })
+            let Some(site) = site else { return Some(Stride { has: false, nth: 0, lane: NO_LANE, moves }) };
+            let lane = site.column.and_then(|(own, _)| columns.iter().position(|column| *column == own));
+            Some(Stride { has: true, nth: nth(site)?, lane: lane.map_or(NO_LANE, |lane| lane as u8), moves })
+        };
+        let shapes = self.group.shapes_of(0);
+        let strides = sites.iter().zip(shapes).map(stride).collect::<Option<_>>();
+        strides.ok_or(malformed("a value without a column"))
     }
 
     /// The numbers, if there is nothing else, and their mantissas can be brought to one scale.
@@ -303,62 +299,113 @@ impl<'g> GroupReader<'g> {
         if !sites.iter().flatten().all(is_number) {
             return Ok(None);
         }
-        let events = self.group.events();
-        let mut columns = Vec::new();
-        for column in Self::columns_of(sites) {
-            columns.push((column, self.column(column as usize)?));
-        }
-        if let ([(column, ColumnValues::Simple(Values::Whole(values)))], true) =
-            (columns.as_mut_slice(), sites.iter().all(Option::is_some))
-            && values.len() == events
-            && sites.iter().flatten().all(|site| site.column == Some((*column, 0)))
-        {
-            let values = std::mem::take(values);
-            return Ok(Some(Numbers { rows: None, values, scale: 0, spelled: None }));
-        }
-        let scale = columns.iter().map(|(_, values)| match values {
-            ColumnValues::Simple(Values::Decimals(decimals)) => decimals.scale_max(),
-            _ => 0,
-        });
-        let scale = scale.max().unwrap_or_default();
-        // All values of the path, column after column, and where each column begins.
-        let room = columns.iter().map(|(_, values)| values.len()).sum();
-        let mut all: Vec<(i64, u8)> = Vec::with_capacity(room);
-        let mut begins = Vec::with_capacity(columns.len());
-        for (_, values) in &columns {
-            begins.push(all.len() as u32);
-            let is_one_scale = match values {
-                ColumnValues::Simple(Values::Whole(values)) => align(values, scale, 0, &mut all),
-                ColumnValues::Simple(Values::Decimals(decimals)) => decimals.align(scale, &mut all),
+        let numbers = Self::columns_of(sites);
+        let mut columns = Vec::with_capacity(numbers.len());
+        for column in &numbers {
+            columns.push(match self.column(*column as usize)? {
+                ColumnValues::Simple(Values::Whole(mantissas)) => {
+                    Decimals { mantissas, scales: Scales::Fixed(0) }
+                }
+                ColumnValues::Simple(Values::Decimals(decimals)) => decimals,
                 _ => return Err(malformed("numbers that are none")),
-            };
-            if !is_one_scale {
-                return Ok(None);
-            }
+            });
         }
-        let placed = self.placed(sites, |site| {
-            let Some((column, nth)) = site.column else { return (None, u32::MAX) };
-            let place = columns.iter().position(|(own, _)| *own == column).unwrap_or_default();
-            (Some(place), begins.get(place).copied().unwrap_or_default().wrapping_add(nth))
-        })?;
-        let suffice = |((_, values), end): (&(u32, ColumnValues<'_>), u32)| values.len() >= end as usize;
-        if !columns.iter().zip(placed.ends).all(suffice) {
+        let scale = columns.iter().map(Decimals::scale_max).max().unwrap_or_default();
+        let Some(columns) =
+            columns.into_iter().map(|column| column.aligned(scale)).collect::<Option<Vec<_>>>()
+        else {
+            return Ok(None);
+        };
+        let strides = self.strides(sites, &numbers, |site| Some(site.column?.1))?;
+        let numbers = match <[Aligned; 1]>::try_from(columns) {
+            Ok([column])
+                if strides.iter().all(|stride| stride.nth == 0 && stride.moves == stride.has.into()) =>
+            {
+                self.in_order(&strides, column, scale)?
+            }
+            Ok([column]) => self.gathered(&strides, &[column, Aligned::default()], scale)?,
+            Err(columns) => match <[Aligned; 2]>::try_from(columns) {
+                Ok(columns) => self.gathered(&strides, &columns, scale)?,
+                Err(_) => return Err(malformed("numbers that are none")),
+            },
+        };
+        Ok(Some(numbers))
+    }
+
+    /// The numbers of a column of which each event has one or none.
+    fn in_order(&mut self, strides: &[Stride], column: Aligned, scale: u8) -> Result<Numbers, DecodeError> {
+        let events = self.group.events();
+        let Aligned { mut values, mut scales, .. } = column;
+        let mut rows = Vec::new();
+        let mut count = events;
+        if !strides.iter().all(|stride| stride.has) {
+            rows = vec![0u32; values.len().min(events)];
+            count = 0;
+            for (row, code) in (0..).zip(self.codes(0)?) {
+                // Written always, and kept where the event has something: a branch could not be foretold.
+                if let Some(row_at) = rows.get_mut(count) {
+                    *row_at = row;
+                }
+                count += usize::from(strides.get(*code as usize).is_some_and(|stride| stride.has));
+            }
+            rows.truncate(count);
+        }
+        if values.len() < count {
             return Err(TOO_FEW);
         }
-        let (mut values, mut scales) =
-            (Vec::with_capacity(placed.rows.len()), Vec::with_capacity(placed.rows.len()));
-        for at in &placed.values {
-            let (value, spelled) = all.get(*at as usize).ok_or(TOO_FEW)?;
-            values.push(*value);
-            scales.push(*spelled);
-        }
-        let is_uniform = scales.iter().all(|own| *own == scale);
-        Ok(Some(Numbers {
-            rows: (placed.rows.len() != events).then_some(placed.rows),
+        values.truncate(count);
+        scales.truncate(count);
+        let rows = (count != events).then_some(rows);
+        Ok(Numbers {
+            rows,
             values,
             scale,
-            spelled: (!is_uniform).then_some(scales),
-        }))
+            spelled: Some(scales).filter(|scales| scales.iter().any(|own| *own != scale)),
+        })
+    }
+
+    /// The numbers of two columns, in the order of the events.
+    fn gathered(
+        &mut self,
+        strides: &[Stride],
+        columns: &[Aligned; 2],
+        scale: u8,
+    ) -> Result<Numbers, DecodeError> {
+        let codes = self.codes(0)?;
+        let room = columns.iter().map(|column| column.values.len()).sum::<usize>().min(codes.len());
+        let is_uniform =
+            |column: &Aligned| column.values.is_empty() || column.scales.is_empty() && column.scale == scale;
+        let is_uniform = columns.iter().all(is_uniform);
+        let (mut rows, mut values) = (vec![0u32; room], vec![0i64; room]);
+        let mut spelled = vec![0u8; if is_uniform { 0 } else { room }];
+        let (mut length, mut cursors, mut are_there) = (0, 0u64, true);
+        for (row, code) in (0..).zip(codes) {
+            let Some(stride) = strides.get(*code as usize) else { continue };
+            let [first, second] = columns;
+            let column = if stride.lane == 0 { first } else { second };
+            let place = stride.place(cursors);
+            let value = column.values.get(place);
+            are_there &= value.is_some() | !stride.has;
+            // As above.
+            if let (Some(row_at), Some(value_at)) = (rows.get_mut(length), values.get_mut(length)) {
+                *row_at = row;
+                *value_at = value.copied().unwrap_or_default();
+            }
+            if let Some(spelled_at) = spelled.get_mut(length) {
+                *spelled_at = column.scales.get(place).copied().unwrap_or(column.scale);
+            }
+            length += usize::from(stride.has);
+            cursors = cursors.wrapping_add(stride.moves);
+        }
+        if !are_there || length > room {
+            return Err(TOO_FEW);
+        }
+        let are_all = length == codes.len();
+        rows.truncate(length);
+        values.truncate(length);
+        spelled.truncate(length);
+        let spelled = Some(spelled).filter(|spelled| spelled.iter().any(|own| *own != scale));
+        Ok(Numbers { rows: (!are_all).then_some(rows), values, scale, spelled })
     }
 
     /// The values by dictionary, if they are constants, and texts that are few.
@@ -382,7 +429,7 @@ impl<'g> GroupReader<'g> {
         let mut codes: Vec<u32> = (0..CONSTANTS).collect();
         if let Some(column) = column {
             let info = group.directory().columns.get(column as usize);
-            let Some(Encoding::Simple(Simple::Dictionary(dictionary))) = info.map(|info| &info.encoding)
+            let Some(Written::Simple(Simple::Dictionary(dictionary))) = info.map(|info| &info.encoding)
             else {
                 return Ok(None);
             };
@@ -395,59 +442,61 @@ impl<'g> GroupReader<'g> {
             entries.extend(coded.entries.iter().map(|text| [b"\"", text, b"\""].concat()));
             codes.extend(coded.codes.iter().map(|code| code + CONSTANTS));
         }
-        let placed = self.placed(sites, |site| match (site.leaf, site.column) {
-            (Some(Leaf::True), _) => (None, 1),
-            (Some(Leaf::False), _) => (None, 2),
-            (Some(Leaf::Null), _) => (None, 3),
-            (_, Some((_, nth))) => (Some(0), CONSTANTS.wrapping_add(nth)),
-            (_, None) => (None, u32::MAX),
+        let columns: Vec<u32> = column.into_iter().collect();
+        let strides = self.strides(sites, &columns, |site| match (site.leaf, site.column) {
+            (Some(Leaf::True), _) => Some(1),
+            (Some(Leaf::False), _) => Some(2),
+            (Some(Leaf::Null), _) => Some(3),
+            (_, Some((_, nth))) => Some(CONSTANTS.wrapping_add(nth)),
+            (_, None) => None,
         })?;
-        let mut by_row = vec![0u32; group.events()];
-        for (row, at) in placed.rows.iter().zip(&placed.values) {
-            let code = codes.get(*at as usize).ok_or(TOO_FEW)?;
-            if let Some(place) = by_row.get_mut(*row as usize) {
-                *place = *code;
-            }
+        let mut cursors = 0;
+        let mut by_row = Vec::with_capacity(group.events());
+        for code in self.codes(0)? {
+            let stride = strides.get(*code as usize).ok_or(TOO_FEW)?;
+            by_row.push(*codes.get(stride.place(cursors)).ok_or(TOO_FEW)?);
+            cursors = cursors.wrapping_add(stride.moves);
         }
         Ok(Some(Coded { entries: Texts::of(&entries), codes: by_row }))
     }
 }
 
-/// Appends values of a scale with another one, and the scale that they are spelled with; `false` where one is too large for that.
-fn align(values: &[i64], scale: u8, own: u8, out: &mut Vec<(i64, u8)>) -> bool {
-    let Some(power) = scale.checked_sub(own).and_then(|more| POWERS.get(usize::from(more))) else {
-        return false;
-    };
-    let mut fits = true;
-    out.extend(values.iter().map(|value| {
-        let (aligned, is_over) = value.overflowing_mul(*power);
-        fits &= !is_over;
-        (aligned, own)
-    }));
-    fits
+impl Decimals {
+    /// The same numbers with so many digits after the point; none where one is too large for that.
+    fn aligned(self, scale: u8) -> Option<Aligned> {
+        let power = |own: u8| POWERS.get(usize::from(scale.checked_sub(own)?)).copied();
+        let mut values = self.mantissas;
+        let mut fits = true;
+        let mut raise = |mantissa: &mut i64, power: i64| {
+            let (raised, is_over) = mantissa.overflowing_mul(power);
+            fits &= !is_over;
+            *mantissa = raised;
+        };
+        let (scales, own) = match self.scales {
+            Scales::Fixed(own) => (Vec::new(), own),
+            Scales::Trimmed(own) => (values.iter().map(|mantissa| trimmed(*mantissa, own)).collect(), own),
+            Scales::Each(scales) => {
+                for (mantissa, own) in values.iter_mut().zip(&scales) {
+                    raise(mantissa, power(*own)?);
+                }
+                (scales, scale)
+            }
+        };
+        let power = power(own)?;
+        if power != 1 {
+            values.iter_mut().for_each(|mantissa| raise(mantissa, power));
+        }
+        fits.then_some(Aligned { values, scales, scale: own })
+    }
 }
 
-impl Decimals {
-    /// Appends the numbers with a scale, and the scale that each is spelled with; `false` where one is too large for that.
-    fn align(&self, scale: u8, out: &mut Vec<(i64, u8)>) -> bool {
-        match &self.scales {
-            Scales::Fixed(own) => align(&self.mantissas, scale, *own, out),
-            Scales::Trimmed(own) => {
-                let begin = out.len();
-                let fits = align(&self.mantissas, scale, *own, out);
-                let aligned = out.get_mut(begin..).unwrap_or_default();
-                for (index, (_, spelled)) in aligned.iter_mut().enumerate() {
-                    *spelled = self.plain(index).map_or(*own, |plain| plain.scale);
-                }
-                fits
-            }
-            Scales::Each(scales) => {
-                let mut values = self.mantissas.iter().zip(scales);
-                values.all(|(value, own)| align(slice::from_ref(value), scale, *own, out))
-                    && self.mantissas.len() == scales.len()
-            }
-        }
+/// How many digits after the point a mantissa of so many is spelled with, where zeros at the end are left out, but for one digit.
+fn trimmed(mut mantissa: i64, mut scale: u8) -> u8 {
+    while scale > 1 && mantissa % 10 == 0 {
+        mantissa /= 10;
+        scale -= 1;
     }
+    scale
 }
 
 impl Numbers {

@@ -2,8 +2,9 @@
 
 use crate::bytes::Reader;
 use crate::encoding::Window;
+use crate::encoding::ints::Ints;
 use crate::encoding::simple::{Simple, Values};
-use crate::encoding::templates::{ReadyTemplates, Templated, Templates};
+use crate::encoding::templates::{self, Hole, ReadyTemplates, Templated, Templates, Told};
 use crate::error::DecodeError;
 use crate::frame::{FrameInfo, FrameReader, Part};
 use crate::shape::Leaf;
@@ -20,13 +21,13 @@ pub(crate) enum Encoding {
 
 /// What the directory says of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Column {
+pub(crate) struct Column<E = Encoding> {
     pub(crate) path: u32,
     pub(crate) kind: Leaf,
     pub(crate) count: usize,
     /// Whether its numbers or codes stand by shape, not in the order of the documents.
     pub(crate) grouped: bool,
-    pub(crate) encoding: Encoding,
+    pub(crate) encoding: E,
 }
 
 /// The number of the encoding by templates; those of others are smaller.
@@ -59,18 +60,6 @@ impl Encoding {
         }
     }
 
-    pub(crate) fn read(
-        reader: &mut Reader<'_>,
-        count: usize,
-        frames: &[FrameInfo],
-    ) -> Result<Encoding, DecodeError> {
-        if let [TEMPLATES, rest @ ..] = reader.0 {
-            reader.0 = rest;
-            return Ok(Encoding::Templates(Templates::read(reader, count, frames)?));
-        }
-        Ok(Encoding::Simple(Simple::read(reader, count, frames)?))
-    }
-
     /// Whether its values stand beside the instants of the group's events.
     pub(crate) fn needs_instants(&self) -> bool {
         matches!(self, Encoding::Simple(Simple::Instants(instants)) if instants.is_relative())
@@ -88,6 +77,78 @@ impl Encoding {
             Encoding::Simple(simple) => ColumnValues::Simple(simple.decode(window, events, places, frames)?),
             Encoding::Templates(templates) => {
                 ColumnValues::Templated(templates.decode(window, places, frames)?)
+            }
+        })
+    }
+}
+
+/// How the values of a column are stored, as its directory has it: most queries name few columns, and templates take most of a directory.
+#[derive(Clone, Debug)]
+pub(crate) enum Written {
+    /// By themselves.
+    Simple(Simple),
+    /// By templates, as they were written.
+    Templates(Box<[u8]>),
+}
+
+/// What columns need of their group, to be held against what it has.
+#[derive(Debug, Default)]
+pub(crate) struct Needs {
+    /// How many bytes all parts have together.
+    pub(crate) part_bytes: u64,
+    /// How many values the holes of templates have of their own.
+    pub(crate) own_holes: usize,
+}
+
+impl Needs {
+    /// Adds a part.
+    pub(crate) fn part(&mut self, part: Part) {
+        self.part_bytes += u64::from(part.length);
+    }
+
+    /// Adds the parts of numbers.
+    pub(crate) fn ints<'i>(&mut self, ints: impl IntoIterator<Item = &'i Ints>) {
+        ints.into_iter().filter_map(Ints::part).for_each(|part| self.part(part));
+    }
+}
+
+impl Written {
+    /// Goes over an encoding and keeps it; adds what it needs, and calls with each column that it refers to.
+    pub(crate) fn read(
+        reader: &mut Reader<'_>,
+        count: usize,
+        frames: &[FrameInfo],
+        needs: &mut Needs,
+        mut refer: impl FnMut(u32) -> Result<(), DecodeError>,
+    ) -> Result<Written, DecodeError> {
+        let [TEMPLATES, rest @ ..] = reader.0 else {
+            let simple = Simple::read(reader, count, frames)?;
+            simple.each_part(&mut |part| needs.part(part));
+            return Ok(Written::Simple(simple));
+        };
+        reader.0 = rest;
+        let codes = templates::walk(reader, count, frames, |told| {
+            match told {
+                Told::Hole { hole: Hole::Reference(column), .. } => refer(column)?,
+                Told::Hole { hole: Hole::Own(own), uses, .. } => {
+                    own.each_part(&mut |part| needs.part(part));
+                    needs.own_holes = needs.own_holes.saturating_add(uses);
+                }
+                Told::Template { .. } | Told::Tail(_) => {}
+            }
+            Ok(())
+        })?;
+        needs.ints([&codes]);
+        let written = rest.get(..rest.len() - reader.0.len()).unwrap_or_default();
+        Ok(Written::Templates(written.into()))
+    }
+
+    /// The encoding of a column of so many values.
+    pub(crate) fn get(&self, count: usize, frames: &[FrameInfo]) -> Result<Encoding, DecodeError> {
+        Ok(match self {
+            Written::Simple(simple) => Encoding::Simple(simple.clone()),
+            Written::Templates(written) => {
+                Encoding::Templates(Templates::read(&mut Reader(written), count, frames)?)
             }
         })
     }

@@ -17,7 +17,7 @@ impl<'g> GroupReader<'g> {
         let directory = group.directory();
         // The programs of the shapes of events are cut to what stands at the path; those of elements are whole.
         let mut programs = Vec::with_capacity(directory.shapes.len());
-        for shape in &directory.shapes {
+        for shape in directory.shapes.iter() {
             programs.push((shape, 0..0));
         }
         for (shape, site) in group.shapes_of(0).iter().zip(sites) {

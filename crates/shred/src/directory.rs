@@ -1,7 +1,7 @@
 //! The directory of a group: all that is known of it without its frames.
 
 use crate::bytes::{Reader, put, put_signed};
-use crate::column::{Column, Encoding};
+use crate::column::{Column, Encoding, Needs, Written};
 use crate::decompressor;
 use crate::encoding::Window;
 use crate::encoding::ints::Ints;
@@ -10,7 +10,7 @@ use crate::frame::{FrameInfo, FrameReader, FrameWriter, Packing};
 use crate::limits::{DIRECTORY_BYTES_MAX, DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
 use crate::order;
 use crate::path::Paths;
-use crate::shape::{Leaf, Token};
+use crate::shape::{Leaf, Shapes};
 
 /// The first bytes of a directory: what it is, and the version of the format.
 const MAGIC: [u8; 4] = *b"TSH1";
@@ -32,9 +32,9 @@ pub(crate) struct List {
     pub(crate) codes: Ints,
 }
 
-/// All that is known of a group without its frames. The encoder's keys are borrowed from documents.
+/// All that is known of a group without its frames. The encoder's keys are borrowed from documents. What `E` is tells how a column is stored.
 #[derive(Clone, Debug)]
-pub(crate) struct Directory<K> {
+pub(crate) struct Directory<K, E = Encoding> {
     pub(crate) events: usize,
     /// Bytes of all documents together.
     pub(crate) bytes: usize,
@@ -42,10 +42,10 @@ pub(crate) struct Directory<K> {
     pub(crate) instants: Ints,
     pub(crate) arrivals: Ints,
     pub(crate) paths: Paths<K>,
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: Vec<Column<E>>,
     pub(crate) lists: Vec<List>,
     /// Each belongs to the list whose path it begins with.
-    pub(crate) shapes: Vec<Vec<Token>>,
+    pub(crate) shapes: Shapes,
 }
 
 /// A group has at most so many values, codes and lengths for each byte of documents. An empty array in an array has three bytes with
@@ -94,7 +94,7 @@ impl<K: AsRef<[u8]>> Directory<K> {
             list.lengths.write(&mut out);
             list.codes.write(&mut out);
         }
-        order::write(self.shapes.iter().map(Vec::as_slice), &mut out);
+        order::write(self.shapes.iter(), &mut out);
 
         pack(&out, writer)
     }
@@ -124,18 +124,24 @@ pub(crate) fn unpack(directory: &[u8]) -> Result<Vec<u8>, DecodeError> {
     Ok(unpacked)
 }
 
-impl Directory<Box<[u8]>> {
+/// A directory as it was written: of each column it is known what there is to know, and its templates are read when they are needed.
+pub(crate) type Unread = Directory<Box<[u8]>, Written>;
+
+impl Unread {
     /// Reads a directory, and checks all that can be checked without frames.
-    pub(crate) fn read(bytes: &[u8]) -> Result<Directory<Box<[u8]>>, DecodeError> {
+    pub(crate) fn open(bytes: &[u8]) -> Result<Unread, DecodeError> {
         let unpacked = unpack(bytes)?;
         let mut reader = Reader(&unpacked);
-        let directory = Directory::read_unpacked(&mut reader)?;
+        let directory = Unread::read_unpacked(&mut reader)?;
         reader.end()?;
-        directory.check()?;
+        let documents = directory.lists.first().ok_or(malformed("a group without documents"))?;
+        if documents.path != 0 || documents.elements != directory.events || documents.arrays != 0 {
+            return Err(malformed("a group without documents"));
+        }
         Ok(directory)
     }
 
-    fn read_unpacked(reader: &mut Reader<'_>) -> Result<Directory<Box<[u8]>>, DecodeError> {
+    fn read_unpacked(reader: &mut Reader<'_>) -> Result<Unread, DecodeError> {
         let events = reader.at_most(EVENTS_MAX, "too many events")?;
         let bytes_max = if events > 1 { GROUP_BYTES_MAX } else { DOCUMENT_BYTES_MAX };
         let bytes = reader.at_most(bytes_max, "too many bytes of documents")?;
@@ -157,13 +163,18 @@ impl Directory<Box<[u8]>> {
                 checksum: u32::from_le_bytes(checksum),
             });
         }
+        let mut needs = Needs::default();
         let instants = Ints::read(reader, &frames)?;
         let arrivals = Ints::read(reader, &frames)?;
+        needs.ints([&instants, &arrivals]);
         let paths = Paths::read(reader)?;
         let mut left = (bytes + events) * VALUES_PER_BYTE;
-        let mut columns = Vec::new();
+        let count = reader.count()?;
+        let mut columns = Vec::with_capacity(count.min(paths.len() * Leaf::ALL.len()));
+        // How often references lead on from each column.
+        let mut levels: Vec<usize> = Vec::with_capacity(columns.capacity());
         let mut before = 0i64;
-        for _ in 0..reader.count()? {
+        for _ in 0..count {
             before = before.wrapping_add(reader.signed()?);
             let path = usize::try_from(before).ok().filter(|path| *path < paths.len());
             let kind_and_order = usize::from(reader.byte()?);
@@ -173,7 +184,17 @@ impl Directory<Box<[u8]>> {
             };
             let count = reader.at_most(left, "more values than the documents could have")?;
             left -= count;
-            let encoding = Encoding::read(reader, count, &frames)?;
+            let mut level = 0;
+            let encoding = Written::read(reader, count, &frames, &mut needs, |reference| {
+                let other =
+                    levels.get(reference as usize).ok_or(malformed("a reference to a later column"))?;
+                level = level.max(other + 1);
+                Ok(())
+            })?;
+            if level > REFERENCE_DEPTH_MAX {
+                return Err(malformed("references to references to references"));
+            }
+            levels.push(level);
             let grouped = kind_and_order % 2 == 1;
             columns.push(Column { path: path as u32, kind, count, grouped, encoding });
         }
@@ -184,52 +205,43 @@ impl Directory<Box<[u8]>> {
             let elements = reader.at_most(left - arrays, "more elements than the documents could have")?;
             left -= arrays + elements;
             let (lengths, codes) = (Ints::read(reader, &frames)?, Ints::read(reader, &frames)?);
+            needs.ints([&lengths, &codes]);
             lists.push(List { path, arrays, elements, lengths, codes });
+        }
+        // An encoder writes no byte twice, and what is read of all parts has to fit in memory.
+        if needs.part_bytes > 2 * frames.iter().map(|frame| u64::from(frame.length)).sum::<u64>() {
+            return Err(malformed("more parts than its frames hold"));
+        }
+        if needs.own_holes > (bytes + events) * VALUES_PER_BYTE {
+            return Err(malformed("more holes of templates than the documents could fill"));
         }
         let shapes = order::read(reader, paths.len())?;
         Ok(Directory { events, bytes, frames, instants, arrivals, paths, columns, lists, shapes })
     }
 
-    fn check(&self) -> Result<(), DecodeError> {
-        let documents = self.lists.first().ok_or(malformed("a group without documents"))?;
-        if documents.path != 0 || documents.elements != self.events || documents.arrays != 0 {
-            return Err(malformed("a group without documents"));
-        }
-        if self.part_bytes() > 2 * self.frames.iter().map(|frame| u64::from(frame.length)).sum::<u64>() {
-            return Err(malformed("more parts than its frames hold"));
-        }
-        let mut levels: Vec<usize> = Vec::with_capacity(self.columns.len());
-        for column in &self.columns {
-            let mut level = 0;
-            if let Encoding::Templates(templates) = &column.encoding {
-                for reference in templates.references() {
-                    let other =
-                        levels.get(reference as usize).ok_or(malformed("a reference to a later column"))?;
-                    level = level.max(other + 1);
-                }
-            }
-            if level > REFERENCE_DEPTH_MAX {
-                return Err(malformed("references to references to references"));
-            }
-            levels.push(level);
-        }
-        if own_holes(&self.columns) > (self.bytes + self.events) * VALUES_PER_BYTE {
-            return Err(malformed("more holes of templates than the documents could fill"));
-        }
-        Ok(())
-    }
-
-    /// How many bytes all parts have together: an encoder writes none twice, and what is read of all of them has to fit in memory.
-    fn part_bytes(&self) -> u64 {
-        let columns = self.columns.iter().flat_map(|column| column.encoding.parts());
-        let lists = self.lists.iter().flat_map(|list| [&list.lengths, &list.codes]);
-        let numbers = lists.chain([&self.instants, &self.arrivals]).filter_map(Ints::part);
-        columns.chain(numbers).map(|part| u64::from(part.length)).sum()
+    /// How a column is stored.
+    pub(crate) fn encoding(&self, column: &Column<Written>) -> Result<Encoding, DecodeError> {
+        column.encoding.get(column.count, &self.frames)
     }
 
     /// The instants of the events.
     pub(crate) fn instants(&self, frames: &mut FrameReader<'_>) -> Result<Vec<i64>, DecodeError> {
         self.instants.decode(Window::whole(self.events), frames)
+    }
+}
+
+#[cfg(any(test, feature = "checked"))]
+impl Directory<Box<[u8]>> {
+    /// Reads all of a directory, to be altered and written again.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Directory<Box<[u8]>>, DecodeError> {
+        let unread = Unread::open(bytes)?;
+        let whole = |column: &Column<Written>| {
+            let Column { path, kind, count, grouped, .. } = *column;
+            Ok(Column { path, kind, count, grouped, encoding: unread.encoding(column)? })
+        };
+        let columns = unread.columns.iter().map(whole).collect::<Result<_, DecodeError>>()?;
+        let Directory { events, bytes, frames, instants, arrivals, paths, lists, shapes, .. } = unread;
+        Ok(Directory { events, bytes, frames, instants, arrivals, paths, columns, lists, shapes })
     }
 }
 

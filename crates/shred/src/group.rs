@@ -1,22 +1,22 @@
 //! A group as it is read: its directory, its columns one by one, its documents.
 
-use crate::column::{ColumnValues, Ready};
-use crate::directory::{Directory, List};
+use crate::column::{Column, ColumnValues, Encoding, Ready, Written};
+use crate::directory::{Directory, List, Unread};
 use crate::encoded::Event;
 use crate::encoding::ints::Ints;
 use crate::encoding::{Window, dictionary};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameReader, Frames, Part};
-use crate::grouping;
+use crate::grouping::{self, Counts};
 use crate::output::{Comparison, Output, Sink};
 use crate::program::{Census, Places, Program};
 use crate::render::{Elements, Renderer};
-use crate::shape::Leaf;
+use crate::shape::{Leaf, Token};
 
 /// A group's directory, read and checked; the frames are asked for when they are needed.
 #[derive(Debug)]
 pub struct Group {
-    directory: Directory<Box<[u8]>>,
+    directory: Unread,
     places: Places,
     /// For each list the shapes that its elements may have, by code.
     by_code: Vec<Vec<u32>>,
@@ -28,10 +28,10 @@ impl Group {
     /// # Errors
     /// [`DecodeError::DirectoryChecksum`] where the bytes are damaged, [`DecodeError::Malformed`] where they are no directory.
     pub fn open(directory: &[u8]) -> Result<Group, DecodeError> {
-        let directory = Directory::read(directory)?;
+        let directory = Unread::open(directory)?;
         let places = Places::of(&directory)?;
         let mut by_code = vec![Vec::new(); directory.lists.len()];
-        for (shape, tokens) in (0..).zip(&directory.shapes) {
+        for (shape, tokens) in (0..).zip(directory.shapes.iter()) {
             let list = places.list(tokens).ok_or(malformed("a shape of no list"))?;
             by_code.get_mut(list as usize).ok_or(malformed("a shape of no list"))?.push(shape);
         }
@@ -55,12 +55,16 @@ impl Group {
 
     /// What the directory says of each column, in the order of their numbers.
     pub fn columns(&self) -> impl ExactSizeIterator<Item = ColumnInfo> {
-        self.directory.columns.iter().map(|column| ColumnInfo {
-            path: self.directory.paths.display(column.path),
-            kind: column.kind,
-            encoding: column.encoding.name(),
-            values: column.count,
-            stored: self.stored(&column.encoding.parts()),
+        self.directory.columns.iter().map(|column| {
+            // Templates that were walked over once can be read.
+            let encoding = self.directory.encoding(column).ok();
+            ColumnInfo {
+                path: self.directory.paths.display(column.path),
+                kind: column.kind,
+                encoding: encoding.as_ref().map_or("", Encoding::name),
+                values: column.count,
+                stored: encoding.map_or(0.0, |encoding| self.stored(&encoding.parts())),
+            }
         })
     }
 
@@ -70,7 +74,10 @@ impl Group {
         let directory = &self.directory;
         let is_there = |parts: Vec<Part>| parts.iter().any(|part| part.frame == frame);
         let columns = directory.columns.iter();
-        let columns = columns.filter(|column| is_there(column.encoding.parts())).map(|column| column.path);
+        let own = |column: &&Column<Written>| {
+            directory.encoding(column).is_ok_and(|encoding| is_there(encoding.parts()))
+        };
+        let columns = columns.filter(own).map(|column| column.path);
         let own = |list: &&List| is_there(list.lengths.part().into_iter().chain(list.codes.part()).collect());
         let lists = directory.lists.iter().filter(own).map(|list| list.path);
         let mut paths: Vec<u32> = columns.chain(lists).collect();
@@ -96,7 +103,7 @@ impl Group {
         parts.iter().map(stored).sum()
     }
 
-    pub(crate) fn directory(&self) -> &Directory<Box<[u8]>> {
+    pub(crate) fn directory(&self) -> &Unread {
         &self.directory
     }
 
@@ -109,13 +116,23 @@ impl Group {
         self.by_code.get(list).map_or(&[], Vec::as_slice)
     }
 
+    /// How many values of a column each shape of its list has.
+    pub(crate) fn counts_of(&self, list: usize, column: usize) -> Counts {
+        let Some(column) = self.directory.columns.get(column) else { return Counts::new() };
+        let own = Token::Leaf(column.path, column.kind);
+        let shapes = self.shapes_of(list).iter().map(|shape| self.directory.shapes.get(*shape as usize));
+        let counts =
+            shapes.map(|shape| shape.unwrap_or_default().iter().filter(|token| **token == own).count());
+        (0..).zip(counts).filter(|(_, count)| *count > 0).map(|(code, count)| (code, count as u32)).collect()
+    }
+
     /// The program of each shape.
     pub(crate) fn programs(&self) -> Result<Vec<Program>, DecodeError> {
         let directory = &self.directory;
         let mut programs = Vec::with_capacity(directory.shapes.len());
         // Each shape is that of a document, or of a part of one: its literals are no longer.
         let mut left = directory.bytes;
-        for shape in &directory.shapes {
+        for shape in directory.shapes.iter() {
             let program = Program::of(shape, &directory.paths, &self.places, left)?;
             let rest = left.checked_sub(program.literals.len());
             left = rest.ok_or(malformed("shapes longer than the documents"))?;
@@ -232,12 +249,13 @@ impl<'g> GroupReader<'g> {
     pub(crate) fn window(&mut self, column: usize, window: Window) -> Result<ColumnValues<'g>, DecodeError> {
         let group = self.group;
         let info = group.directory.columns.get(column).ok_or(DecodeError::OutOfRange { what: "column" })?;
-        if info.encoding.needs_instants() {
+        let encoding = group.directory.encoding(info)?;
+        if encoding.needs_instants() {
             self.own_instants()?;
         }
         let places = if info.grouped { Some(self.value_places(column, info.path)?) } else { None };
         let instants = self.instants.as_deref().unwrap_or_default();
-        info.encoding.decode(window, instants, places.as_deref(), &mut self.frames)
+        encoding.decode(window, instants, places.as_deref(), &mut self.frames)
     }
 
     /// Where the values of a column stand that are stored by shape.
@@ -246,7 +264,7 @@ impl<'g> GroupReader<'g> {
         let group = self.group;
         let list = group.places.list_of(path, &group.directory.paths).ok_or(NO_LIST)? as usize;
         let shapes = group.shapes_of(list).len();
-        let counts = self.census().columns.get(column).cloned().unwrap_or_default();
+        let counts = group.counts_of(list, column);
         let codes = self.codes(list)?;
         let total = group.directory.columns.get(column).map_or(0, |column| column.count);
         grouping::places(codes.iter().copied(), &counts, shapes, total)

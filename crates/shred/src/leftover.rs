@@ -56,17 +56,17 @@ impl GroupReader<'_> {
         self.search_keys(&mut search)?;
         let group = self.group;
         for (number, column) in group.directory().columns.iter().enumerate() {
-            match (&column.encoding, self.column(number)?) {
+            match (group.directory().encoding(column)?, self.column(number)?) {
                 (Encoding::Simple(encoding), ColumnValues::Simple(values)) => {
-                    search.values(encoding, &values);
+                    search.values(&encoding, &values);
                 }
                 (Encoding::Templates(encoding), ColumnValues::Templated(values)) => {
-                    search.templates(encoding, &values);
+                    search.templates(&encoding, &values);
                 }
                 (Encoding::Simple(_) | Encoding::Templates(_), _) => {}
             }
         }
-        self.search_frames(&mut search);
+        self.search_frames(&mut search)?;
         Ok(search.found)
     }
 
@@ -105,12 +105,15 @@ impl GroupReader<'_> {
     }
 
     /// Each byte of a frame is one of a part, and all parts were decoded.
-    fn search_frames(&self, search: &mut Search<'_>) {
+    fn search_frames(&self, search: &mut Search<'_>) -> Result<(), DecodeError> {
         let directory = self.group.directory();
-        let columns = directory.columns.iter().flat_map(|column| column.encoding.parts());
+        let mut parts: Vec<Part> = Vec::new();
+        for column in &directory.columns {
+            parts.extend(directory.encoding(column)?.parts());
+        }
         let lists = directory.lists.iter().flat_map(|list| [&list.lengths, &list.codes]);
         let numbers = lists.chain([&directory.instants, &directory.arrivals]).filter_map(Ints::part);
-        let mut parts: Vec<Part> = columns.chain(numbers).collect();
+        parts.extend(numbers);
         parts.sort_unstable_by_key(|part| (part.frame, part.offset));
         for (frame, info) in (0..).zip(&directory.frames) {
             let start = parts.partition_point(|part| part.frame < frame);
@@ -123,6 +126,7 @@ impl GroupReader<'_> {
                 search.left(Some(frame), "bytes that belong to nothing");
             }
         }
+        Ok(())
     }
 }
 

@@ -12,7 +12,7 @@ use foldhash::fast::{FixedState, RandomState};
 use crate::bytes::{Reader, put};
 use crate::error::{DecodeError, malformed};
 use crate::limits::{PATH_DEPTH_MAX, SHAPES_MAX, TOKENS_MAX};
-use crate::shape::{Leaf, Token};
+use crate::shape::{Leaf, Shapes, Token};
 
 /// Objects of more members are written in their own order, so that permutations stay cheap to follow.
 const ORDERED_MAX: usize = 256;
@@ -76,14 +76,14 @@ fn in_any_order(tokens: &[Token]) -> u64 {
 }
 
 /// Reads what [`write()`] writes.
-pub(crate) fn read(reader: &mut Reader<'_>, paths: usize) -> Result<Vec<Vec<Token>>, DecodeError> {
+pub(crate) fn read(reader: &mut Reader<'_>, paths: usize) -> Result<Shapes, DecodeError> {
     let count = reader.count()?;
-    let mut left = TOKENS_MAX;
+    let mut tokens = Vec::new();
     let mut sets = Vec::new();
     for _ in 0..count {
-        let set = read_tokens(reader, paths, left)?;
-        left -= set.len();
-        sets.push(set);
+        let start = tokens.len();
+        read_tokens(reader, paths, &mut tokens)?;
+        sets.push(start..tokens.len());
     }
     let count = reader.at_most(SHAPES_MAX + paths, "too many shapes")?;
     let mut heads = Vec::new();
@@ -93,20 +93,21 @@ pub(crate) fn read(reader: &mut Reader<'_>, paths: usize) -> Result<Vec<Vec<Toke
     let mut symbols = Reader(reader.bytes()?);
     let mut followers = Followers::default();
     let mut left = TOKENS_MAX + paths;
-    let mut shapes = Vec::with_capacity(count);
+    let mut places = Vec::with_capacity(count);
     for head in heads {
-        let set = sets.get(head / 2).ok_or(malformed("a shape of no known set"))?;
+        let set = sets.get(head / 2).ok_or(malformed("a shape of no known set"))?.clone();
         left = left.checked_sub(set.len()).ok_or(malformed("shapes of too many keys"))?;
         if head % 2 == 0 {
-            shapes.push(set.clone());
+            places.push(set.start as u32..set.end as u32);
         } else {
-            let mut tokens = Vec::with_capacity(set.len());
-            read_order(set, &mut followers, &mut symbols, &mut tokens)?;
-            shapes.push(tokens);
+            let set = tokens.get(set).unwrap_or_default().to_vec();
+            let start = tokens.len() as u32;
+            read_order(&set, &mut followers, &mut symbols, &mut tokens)?;
+            places.push(start..tokens.len() as u32);
         }
     }
     symbols.end()?;
-    Ok(shapes)
+    Ok(Shapes::new(tokens, places))
 }
 
 fn write_tokens(tokens: &[Token], out: &mut Vec<u8>) {
@@ -124,12 +125,13 @@ fn write_tokens(tokens: &[Token], out: &mut Vec<u8>) {
     }
 }
 
-fn read_tokens(reader: &mut Reader<'_>, paths: usize, left: usize) -> Result<Vec<Token>, DecodeError> {
+/// Appends the tokens of a set.
+fn read_tokens(reader: &mut Reader<'_>, paths: usize, tokens: &mut Vec<Token>) -> Result<(), DecodeError> {
     let count = reader.count()?;
-    if count > left || count == 0 {
+    if count > TOKENS_MAX.saturating_sub(tokens.len()) || count == 0 {
         return Err(malformed("shapes of too many keys"));
     }
-    let mut tokens = Vec::with_capacity(count);
+    tokens.reserve(count);
     let mut before = 0i64;
     let mut open = 0usize;
     for index in 0..count {
@@ -159,7 +161,7 @@ fn read_tokens(reader: &mut Reader<'_>, paths: usize, left: usize) -> Result<Vec
     if open != 0 {
         return Err(malformed("a shape that does not end"));
     }
-    Ok(tokens)
+    Ok(())
 }
 
 /// Where the members of the object stand whose tokens these are.
@@ -334,7 +336,8 @@ mod tests {
             let mut out = Vec::new();
             write(values.iter().map(Vec::as_slice), &mut out);
             let mut reader = Reader(&out);
-            prop_assert_eq!(read(&mut reader, 30), Ok(values));
+            let shapes = read(&mut reader, 30).unwrap();
+            prop_assert!(shapes.iter().eq(values.iter().map(Vec::as_slice)));
             prop_assert_eq!(reader.end(), Ok(()));
         }
 

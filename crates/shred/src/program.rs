@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use foldhash::fast::FixedState;
 
-use crate::directory::Directory;
+use crate::directory::Unread;
 use crate::error::{DecodeError, malformed};
 use crate::grouping::Counts;
 use crate::path::{Paths, Step};
@@ -46,7 +46,7 @@ pub(crate) struct Census {
 }
 
 impl Places {
-    pub(crate) fn of(directory: &Directory<Box<[u8]>>) -> Result<Places, DecodeError> {
+    pub(crate) fn of(directory: &Unread) -> Result<Places, DecodeError> {
         let mut places =
             Places { columns: HashMap::default(), arrays: HashMap::default(), elements: HashMap::default() };
         for (number, column) in (0..).zip(&directory.columns) {
@@ -80,7 +80,7 @@ impl Places {
     }
 
     /// How many values of each column, and how many arrays of each list, each shape has.
-    pub(crate) fn census(&self, directory: &Directory<Box<[u8]>>, by_code: &[Vec<u32>]) -> Census {
+    pub(crate) fn census(&self, directory: &Unread, by_code: &[Vec<u32>]) -> Census {
         let mut columns = vec![Counts::new(); directory.columns.len()];
         let mut arrays = vec![Counts::new(); directory.lists.len()];
         for (code, shape) in by_code.iter().flat_map(|shapes| (0..).zip(shapes)) {

@@ -1,6 +1,7 @@
 //! Shapes: the keys of a value in their order, with the kind of each value; and which columns the values stand in.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use foldhash::fast::FixedState;
 
@@ -67,6 +68,52 @@ impl Token {
             Token::Close => None,
         }
     }
+}
+
+/// The shapes of a group, in one piece of memory: there are hundreds, of some tokens each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shapes {
+    tokens: Vec<Token>,
+    /// Where each shape stands; several may stand at one place.
+    places: Vec<Range<u32>>,
+}
+
+impl Shapes {
+    /// Shapes that stand at some places of these tokens.
+    pub(crate) fn new(tokens: Vec<Token>, places: Vec<Range<u32>>) -> Shapes {
+        Shapes { tokens, places }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The tokens of a shape.
+    pub(crate) fn get(&self, shape: usize) -> Option<&[Token]> {
+        self.tokens.get(token_range(self.places.get(shape)?))
+    }
+
+    /// All shapes in order.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &[Token]> + Clone {
+        self.places.iter().map(|place| self.tokens.get(token_range(place)).unwrap_or_default())
+    }
+}
+
+impl FromIterator<Vec<Token>> for Shapes {
+    fn from_iter<T: IntoIterator<Item = Vec<Token>>>(shapes: T) -> Shapes {
+        let mut all = Shapes::default();
+        for shape in shapes {
+            let start = all.tokens.len() as u32;
+            all.tokens.extend(shape);
+            all.places.push(start..all.tokens.len() as u32);
+        }
+        all
+    }
+}
+
+fn token_range(place: &Range<u32>) -> Range<usize> {
+    place.start as usize..place.end as usize
 }
 
 /// Where a value of a shape is found, or put.

@@ -110,7 +110,10 @@ pub(crate) fn plain_environment(
 fn greatest_arrival(stray: &Stray, environment: &Arc<Environment>) -> Result<Option<u64>, OpenError> {
     let directory = &*environment.directory;
     if stray.kind == FileKind::Log {
-        let mut log = LogReader::open(directory, environment.store, &stray.log_entry(directory))?;
+        let mut log = match LogReader::open(directory, environment.store, &stray.log_entry(directory)) {
+            Err(failure) if failure.is_refused() => return Ok(None),
+            log => log?,
+        };
         let mut greatest = 0;
         log.read(directory, |batch| {
             greatest =
@@ -206,7 +209,15 @@ impl Regained {
     ) -> Result<Regained, OpenError> {
         let directory = &*environment.directory;
         let mut regained = Regained { sources: Some(Sources::new()), ..Regained::default() };
-        let mut log = LogReader::open(directory, environment.store, &stray.log_entry(directory))?;
+        let mut log = match LogReader::open(directory, environment.store, &stray.log_entry(directory)) {
+            Err(failure) if failure.is_refused() => {
+                let file = directory.path(&stray.name());
+                let found = "it cannot be opened, so that nothing in it is found";
+                let damage = Damage { file, bytes: 0..0, part: None, keys: None, events: None, found };
+                return Ok(Regained { damage: vec![damage], sources: None, ..regained });
+            }
+            log => log?,
+        };
         log.read(directory, |batch| {
             for (key, document) in batch.events() {
                 regained.events += 1;

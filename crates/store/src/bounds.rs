@@ -10,11 +10,12 @@ use crate::inventory::{Usage, bytes_of};
 use crate::io::Directory;
 use crate::manifest::{Manifest, SegmentEntry};
 use crate::publishing::Publishing;
-use crate::removal::Retention;
+use crate::removal::{Removed, Retention};
 use crate::retire;
 use crate::segment::Written;
 use crate::settings::{self, Settings};
 use crate::writer::Inner;
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Manifest {
@@ -33,6 +34,20 @@ impl Manifest {
             self.take_out(&outside, Cause::Size, now);
         }
         Ok(())
+    }
+
+    /// What these settings would take out now.
+    pub(crate) fn plan_bounds(
+        &self,
+        directory: &dyn Directory,
+        settings: Settings,
+    ) -> Result<Removed, Failure> {
+        let mut bounded = Manifest { settings, ..self.clone() };
+        bounded.keep_bounds(directory, settings::now())?;
+        let stay: BTreeSet<u64> = bounded.segments.iter().map(|entry| entry.number).collect();
+        let mut outside = self.shown();
+        outside.retain(|entry| !stay.contains(&entry.number));
+        Ok(Removed::of(&outside, directory))
     }
 
     /// The segments of which all events are too old.
@@ -58,6 +73,12 @@ impl Inner {
         drop(writer);
         self.signal.wake();
         Ok(())
+    }
+
+    /// What other settings would remove at once.
+    pub(crate) fn plan_settings(&self, settings: Settings) -> Result<Removed, Failure> {
+        let manifest = self.lock().manifest.clone();
+        manifest.plan_bounds(&*self.directory, settings)
     }
 
     /// Takes the segments out that have become too old since the last change.

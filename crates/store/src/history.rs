@@ -97,11 +97,26 @@ pub struct Traffic {
     pub manifests: u64,
 }
 
+/// What was appended to a log, and written to it, and is in no manifest's sums yet.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Untold {
+    /// Of documents, line feeds included.
+    pub(crate) document_bytes: u64,
+    /// Of the log.
+    pub(crate) bytes: u64,
+}
+
 impl Traffic {
     /// Counts documents that are appended.
     pub(crate) fn append<'a>(&mut self, documents: impl Iterator<Item = &'a [u8]>) {
         let bytes: u64 = documents.map(|document| document.len() as u64 + 1).sum();
         self.appended = self.appended.saturating_add(bytes);
+    }
+
+    /// Counts what came into a log.
+    pub(crate) fn count(&mut self, untold: Untold) {
+        self.appended = self.appended.saturating_add(untold.document_bytes);
+        self.logs = self.logs.saturating_add(untold.bytes);
     }
 
     /// All bytes that went to the medium.

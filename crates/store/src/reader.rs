@@ -18,6 +18,7 @@ use crate::removal::{Removed, Retention};
 use crate::replay::{self, Replayed};
 use crate::scrub::{self, Scrub};
 use crate::segment::{Environment, Segment};
+use crate::settings::Settings;
 use crate::snapshot::{Segments, Snapshot, State};
 
 /// How long a reader lets the writer overtake it. HEURISTIC: beside a writer that seals every other batch, on tmpfs, in a folder of 1,400
@@ -223,13 +224,33 @@ impl Reader {
         Ok(Removed::of(&retention.outside(&held.manifest.shown()), &*self.directory))
     }
 
+    /// What would be removed now if the store kept to these settings.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn plan_settings(&self, settings: Settings) -> Result<Removed, OpenError> {
+        self.snapshot()?;
+        let manifest = self.held.lock().unwrap_or_else(PoisonError::into_inner).manifest.clone();
+        Ok(manifest.plan_bounds(&*self.directory, settings)?)
+    }
+
     /// What the store has done and keeps to, as of now.
     ///
     /// # Errors
     /// Where the store cannot be read.
     pub fn housekeeping(&self) -> Result<Housekeeping, OpenError> {
         self.snapshot()?;
-        let manifest = self.held.lock().unwrap_or_else(PoisonError::into_inner).manifest.clone();
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut manifest = held.manifest.clone();
+        // From their beginning again: what was read before this manifest was not told by the one before.
+        for entry in &held.manifest.logs {
+            if let Ok(mut log) = replay::open_log(&*self.directory, manifest.store, entry)? {
+                log.read(&*self.directory, |_| ())?;
+                if log.damage.is_empty() {
+                    manifest.traffic.count(log.untold);
+                }
+            }
+        }
         Ok(Housekeeping::of(&*self.directory, &manifest)?)
     }
 

@@ -2,8 +2,8 @@
 //!
 //! What is read here may lie in the operating system's cache only, left by a writer whose flush failed. So the logs are copied into
 //! a new one, which is flushed, and a new manifest is written, before anything is shown; only then is the old removed. A crash on the way
-//! leaves the old manifest with all that it names, and the next opening does the same again. A log of which the manifest knows that it
-//! was durable to its end is not copied: it was closed.
+//! leaves the old manifest with all that it names, and the next opening does the same again. A log that was closed is not copied: it was durable before its
+//! writer said so, by its last batch. The next writer goes on with it, so that a store that was closed is opened without writing anything.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,10 +13,11 @@ use std::sync::Arc;
 use crate::adopt;
 use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, Operation};
-use crate::format::FileKind;
+use crate::format::{FileKind, VERSION, parse_unfinished};
+use crate::history::Untold;
 use crate::inventory::{find_manifest, list, next_file, next_manifest};
-use crate::io::{Directory, Lock};
-use crate::log::{LogCopies, LogReader, LogWriter, StoredBatch};
+use crate::io::{Directory, Lock, LockKind};
+use crate::log::{Closed, LogCopies, LogReader, LogWriter, StoredBatch};
 use crate::manifest::{LogEntry, Manifest};
 use crate::options::Options;
 use crate::quarantine;
@@ -85,10 +86,21 @@ pub(crate) fn recover(
     let mut replay = Replay::of(&**directory, &old, options.block_bytes)?;
     replay.read_logs()?;
     let mut copies = replay.copy_logs()?;
+    let resumed = if copies.is_empty() { replay.resume_log() } else { None };
+    replay.end_closed();
     // After the copy, which takes more room: what fails first leaves nothing behind.
     replay.keep_rests().inspect_err(|_| copies.iter().for_each(|log| log.remove_unfinished(&**directory)))?;
     let Replay {
-        mut replayed, next_file, kept, mut ended, salvaged, salvaged_bytes, damage, leftovers, ..
+        mut replayed,
+        next_file,
+        kept,
+        mut ended,
+        untold,
+        salvaged,
+        salvaged_bytes,
+        damage,
+        leftovers,
+        ..
     } = replay;
     // The last one goes on.
     let older = copies.split_last().map_or(&[][..], |(_, older)| older);
@@ -103,11 +115,33 @@ pub(crate) fn recover(
             .into_iter()
             .chain(ended.iter().copied())
             .chain(copies.last().map(LogWriter::entry))
+            .chain(resumed.iter().map(|(entry, _)| *entry))
             .collect(),
         ..old.clone()
     };
+    manifest.traffic.count(untold);
+    let closed = resumed.as_ref().is_some_and(|(_, log)| log.is_closed_at(old.number));
+    if closed
+        && is_as_closed(&old, &manifest, &names)
+        && let Some(generation) = hold_manifest(&**directory, &old)
+    {
+        manifest.number = old.number;
+        retire::sweep(&**directory, &manifest);
+        let log = resumed.map(|(_, log)| log);
+        return Ok(Recovered {
+            manifest,
+            generation,
+            log,
+            ended,
+            replayed,
+            salvaged,
+            salvaged_bytes,
+            damage,
+            leftovers,
+        });
+    }
     for log in &mut copies {
-        manifest.traffic.logs = manifest.traffic.logs.saturating_add(log.take_uncounted());
+        manifest.traffic.count(log.take_uncounted());
     }
     manifest.replaces(&old, &**directory)?;
     let generation = publish(&**directory, &manifest, &mut copies).inspect_err(|failure| {
@@ -119,8 +153,23 @@ pub(crate) fn recover(
     // Only now: a writer that has lost its lock cannot publish any more, and name one of them.
     retire::sweep_unfinished(&**directory, &names, &manifest);
     retire::sweep(&**directory, &manifest);
-    let log = copies.pop();
+    let log = copies.pop().or(resumed.map(|(_, log)| log));
     Ok(Recovered { manifest, generation, log, ended, replayed, salvaged, salvaged_bytes, damage, leftovers })
+}
+
+/// Whether a manifest would say the same as the present one, and nothing is left of another process. If the log was closed while that one counted, and so was durable, none is
+/// published, and a program that is started again and again writes what it appends.
+fn is_as_closed(old: &Manifest, new: &Manifest, names: &[String]) -> bool {
+    let unfinished = || names.iter().any(|name| parse_unfinished(name).is_some());
+    let same = new.logs == old.logs && new.next_arrival == old.next_arrival;
+    // Whoever changes a backup, or a store of an earlier version, makes another one of it.
+    let own = old.version == VERSION && old.backup.is_none();
+    same && own && new.number == old.number + 1 && !unfinished()
+}
+
+/// Keeps what the present manifest names, as publishing one does; `None` where that cannot be.
+fn hold_manifest(directory: &dyn Directory, manifest: &Manifest) -> Option<Arc<dyn Lock>> {
+    directory.lock(&manifest.name(), LockKind::Shared).ok().flatten().map(Arc::from)
 }
 
 /// Publishes the manifest, and gives the new logs that it names their final names.
@@ -142,6 +191,20 @@ fn publish(
 /// So many closed logs stay as they are; more are copied into one.
 pub(crate) const ENDED_LOGS_MAX: usize = 8;
 
+/// A log that says itself that it was closed.
+struct ClosedLog {
+    entry: LogEntry,
+    closed: Closed,
+    lock: Option<Arc<dyn Lock>>,
+}
+
+impl ClosedLog {
+    /// It takes no more batches.
+    fn end(&self) -> LogEntry {
+        LogEntry { length: self.closed.end, ended: true, ..self.entry }
+    }
+}
+
 /// The logs of a manifest on their way into memory.
 struct Replay<'a> {
     directory: &'a dyn Directory,
@@ -151,8 +214,12 @@ struct Replay<'a> {
     replayed: Replayed,
     /// Damaged logs: they stay as evidence, and for whoever repairs them.
     kept: Vec<LogEntry>,
-    /// Those that were closed, and are whole.
+    /// Those that were closed, as the manifest says, and are whole.
     ended: Vec<LogEntry>,
+    /// Those that were closed, as they say themselves.
+    closed: Vec<ClosedLog>,
+    /// What came since the manifest was written.
+    untold: Untold,
     /// Those that are whole, to be copied, and read up to their last batch.
     whole: Vec<(LogEntry, LogReader)>,
     salvaged: Vec<Arc<Run>>,
@@ -175,6 +242,8 @@ impl<'a> Replay<'a> {
             replayed: Replayed::begin(old),
             kept: Vec::new(),
             ended: Vec::new(),
+            closed: Vec::new(),
+            untold: Untold::default(),
             whole: Vec::new(),
             salvaged: Vec::new(),
             salvaged_bytes: 0,
@@ -187,6 +256,8 @@ impl<'a> Replay<'a> {
     fn read_logs(&mut self) -> Result<(), OpenError> {
         let many = self.old.logs.len() > ENDED_LOGS_MAX;
         for entry in &self.old.logs {
+            // Before it is read: whoever has it may be appending.
+            let lock = self.lock_log(entry);
             let mut reader = match open_log(self.directory, self.old.store, entry)? {
                 Ok(reader) => reader,
                 Err(missing) => {
@@ -211,14 +282,41 @@ impl<'a> Replay<'a> {
                 continue;
             }
             self.replayed.memtable.extend(memtable);
+            self.untold.bytes += reader.untold.bytes;
+            self.untold.document_bytes += reader.untold.document_bytes;
             // Logs are in the order of their age, and stay so.
             if entry.ended && self.whole.is_empty() && !many {
                 self.ended.push(*entry);
                 continue;
             }
+            if let Some(closed) = reader.closed(self.directory)?.filter(|_| self.whole.is_empty() && !many) {
+                self.closed.push(ClosedLog { entry: *entry, closed, lock });
+                continue;
+            }
             self.whole.push((*entry, reader));
         }
         Ok(())
+    }
+
+    /// Keeps others from going on with a log. None where somebody else does, or where the system would keep readers from it as well: then it is no matter
+    /// whether it was closed.
+    fn lock_log(&self, entry: &LogEntry) -> Option<Arc<dyn Lock>> {
+        let may_go_on = !entry.ended && entry.version == VERSION && cfg!(not(windows));
+        let lock = || self.directory.lock(&FileKind::Log.name(entry.number), LockKind::Exclusive);
+        if may_go_on { lock().ok().flatten().map(Arc::from) } else { None }
+    }
+
+    /// Goes on with the log that was closed last, if nobody else does. It is named as before.
+    fn resume_log(&mut self) -> Option<(LogEntry, LogWriter)> {
+        let last = self.closed.last()?;
+        let lock = Arc::clone(last.lock.as_ref()?);
+        let log = LogWriter::resume(self.directory, &last.entry, &last.closed, lock).ok()?;
+        self.closed.pop().map(|last| (last.entry, log))
+    }
+
+    /// The others take no more batches.
+    fn end_closed(&mut self) {
+        self.ended.extend(self.closed.drain(..).map(|log| log.end()));
     }
 
     /// Keeps what follows the last batch. Perhaps it never was acknowledged; perhaps it was, and is damaged: nobody can tell.

@@ -16,7 +16,7 @@ use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::format::{FileKind, Key, NUMBER_MAX};
 use crate::hold;
 use crate::inventory::{self, UnnamedKind, list, next_manifest};
-use crate::io::{Directory, Disk};
+use crate::io::{Directory, Disk, is_unreadable};
 use crate::log::{LogCopies, LogReader, LogWriter};
 use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::marks::Arrivals;
@@ -221,7 +221,12 @@ impl Work<'_> {
     /// Keeps a file in quarantine, or says where it would be; `None` if there is none, or what is there is no file.
     fn keep(&mut self, name: &str) -> Result<Option<PathBuf>, Failure> {
         let fail = Failure::during(self.directory, name, Operation::Open);
-        match self.directory.kind(name).map_err(fail)? {
+        let kind = match self.directory.kind(name) {
+            // Nothing of it can be had. Nor is it removed.
+            Err(error) if is_unreadable(&error) => return Ok(None),
+            kind => kind.map_err(fail)?,
+        };
+        match kind {
             Some(crate::io::NameKind::File(_)) if self.dry_run => {
                 Ok(Some(quarantine::path(self.directory, name)))
             }
@@ -375,7 +380,14 @@ impl Work<'_> {
         // What was deleted stays so; what was erased too, whichever file it comes back with.
         let mut gone =
             self.old.erasing.as_ref().map_or_else(Arrivals::default, |erasing| erasing.arrivals.clone());
-        let receipts = Receipt::list_of(self.directory, self.old.store)?;
+        let receipts = match Receipt::list_of(self.directory, self.old.store) {
+            // Nobody knows what was erased, so nothing is taken in; it waits for a repair that can look.
+            Err(failure) if failure.is_refused() => {
+                self.known = Some(known);
+                return Ok(false);
+            }
+            receipts => receipts?,
+        };
         receipts
             .iter()
             .filter_map(|(_, receipt)| receipt.as_ref())

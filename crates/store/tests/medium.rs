@@ -7,7 +7,7 @@ mod support;
 use std::sync::Arc;
 
 use support::{Row, open, rows, tiny};
-use tamias_store::io::{Directory, Fault, FaultKind, Simulated};
+use tamias_store::io::{Chance, Crash, Directory, Fault, FaultKind, LockKind, Simulated};
 use tamias_store::{
     AppendError, Damage, Direction, Durability, Event, Options, ReadError, ReadMode, Reader, Removed, Repair,
     Retention, Store,
@@ -214,30 +214,77 @@ fn a_running_writer_removes_without_a_byte_of_room() {
 }
 
 #[test]
-fn a_log_that_was_closed_is_not_copied_when_opening() {
+fn a_log_that_was_closed_is_gone_on_with() {
     let (folder, expected) = store();
     let log = names(&folder, ".log");
     let roomy = Options { segment_bytes: 1 << 20, ..tiny() };
+    let reader = Reader::open_on(Arc::new(folder.clone()), roomy.clone(), support::codec()).unwrap();
     let store = open(&folder, &roomy).unwrap();
-    assert_eq!(names(&folder, ".log"), log);
     assert_eq!(rows(&store.snapshot()), expected);
     append(&store, 940..950);
     drop(store);
-    // What was closed is never written to again: another writer may have it open still, which has lost its lock.
-    assert_eq!(names(&folder, ".log")[..1], log);
-    assert_eq!(names(&folder, ".log").len(), 2);
+    let manifests = names(&folder, ".manifest");
     for round in 0..20 {
         let store = open(&folder, &roomy).unwrap();
         assert_eq!(store.snapshot().events(), 950 + round);
         append(&store, 950 + round..951 + round);
         drop(store);
-        assert!(names(&folder, ".log").len() < 12, "many are copied into one");
+        assert_eq!(reader.snapshot().unwrap().events(), 951 + round);
     }
+    assert_eq!((names(&folder, ".log"), names(&folder, ".manifest")), (log, manifests));
+    drop(reader);
     let store = open(&folder, &roomy).unwrap();
     store.seal().unwrap();
     drop(store);
     assert_eq!(names(&folder, ".log"), Vec::<String>::new());
     assert_eq!(open(&folder, &roomy).unwrap().snapshot().events(), 970);
+}
+
+#[test]
+fn of_two_writers_one_goes_on_with_a_log() {
+    let (folder, expected) = store();
+    let log = names(&folder, ".log");
+    let roomy = Options { segment_bytes: 1 << 20, ..tiny() };
+    // Another writer, which has lost its lock, has just gone on with it.
+    let lock = folder.lock(&log[0], LockKind::Exclusive).unwrap().unwrap();
+    let first = open(&folder, &roomy).unwrap();
+    append(&first, 940..950);
+    drop(first);
+    let (logs, length) = (names(&folder, ".log"), folder.open(&log[0]).unwrap().length().unwrap());
+    assert_eq!((&logs[..1], logs.len()), (&log[..], 2));
+    // What that one writes counts for nobody.
+    let file = folder.open_for_writing(&log[0]).unwrap();
+    file.write_at(length, &[0x89; 200]).unwrap();
+    drop(lock);
+    for round in 0..20 {
+        let lock = folder.lock(&logs[1], LockKind::Exclusive).ok();
+        let store = open(&folder, &roomy).unwrap();
+        append(&store, 950 + round..951 + round);
+        drop((store, lock));
+        assert!(names(&folder, ".log").len() < 12, "many are copied into one");
+    }
+    let store = open(&folder, &roomy).unwrap();
+    assert_eq!(rows(&store.snapshot())[..940], expected);
+    assert_eq!(store.snapshot().events(), 970);
+}
+
+#[test]
+fn what_follows_a_closing_that_no_medium_has_is_there_after_a_loss_of_power() {
+    for call in 0..16 {
+        let (folder, _) = store();
+        let roomy = Options { segment_bytes: 1 << 20, ..tiny() };
+        let first = open(&folder, &roomy).unwrap();
+        append(&first, 940..941);
+        folder.fail(Some(Fault { at: folder.calls() + call, forever: false, kind: FaultKind::Device }));
+        drop(first);
+        folder.fail(None);
+        let second = open(&folder, &roomy).unwrap();
+        append(&second, 941..942);
+        append(&second, 942..943);
+        let left = Simulated::with(folder.medium().after(Crash::Nothing, &mut Chance(1)));
+        let left = open(&left, &roomy).unwrap();
+        assert_eq!((left.snapshot().events(), left.snapshot().damage().len()), (943, 0), "call {call}");
+    }
 }
 
 /// What is left of a store whose log has one bit altered in the batch with this event.

@@ -68,12 +68,15 @@ impl FromStr for EventId {
             let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
             u64::from_str_radix(digits, 16).ok()
         };
-        (text.len() == 32)
-            .then(|| {
-                Some(EventId(Key { instant: number(text.get(..16))?, arrival: number(text.get(16..))? }))
-            })
+        let key = (text.len() == 32)
+            .then(|| Some(Key { instant: number(text.get(..16))?, arrival: number(text.get(16..))? }))
             .flatten()
-            .ok_or(IdError("an event's id has 32 hexadecimal digits"))
+            .ok_or(IdError("an event's id has 32 hexadecimal digits"))?;
+        // Beyond it there is no time that a query could tell.
+        match Instant::from_ticks(key.instant) {
+            Some(_) => Ok(EventId(key)),
+            None => Err(IdError("an event's id begins with its time, and this one's is after the year 9999")),
+        }
     }
 }
 

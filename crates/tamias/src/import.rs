@@ -3,7 +3,7 @@
 use tamias_json::validate::{Limits, ValidateError, minify_object};
 use tamias_store::Key;
 
-use crate::{EventId, Store};
+use crate::{EventId, IdError, Store};
 
 /// So many bytes of documents are stored at a time.
 const BATCH_BYTES: usize = 32 << 20;
@@ -27,6 +27,9 @@ pub enum ImportError {
     /// The line does not begin with an id.
     #[error("it does not begin with an id, as the lines of `export --ids` do: {{\"@Id\":\"…")]
     NoId,
+    /// It begins with an id that no event can have.
+    #[error(transparent)]
+    Id(#[from] IdError),
     /// Its document is none.
     #[error(transparent)]
     Document(#[from] ValidateError),
@@ -58,14 +61,19 @@ pub fn push_line(id: EventId, document: &[u8], line: &mut Vec<u8>) {
 }
 
 /// The id of a line, and its document.
-fn parts(line: &[u8]) -> Option<(EventId, Vec<u8>)> {
+fn parts(line: &[u8]) -> Result<(EventId, Vec<u8>), ImportError> {
+    let (id, members) = members(line).ok_or(ImportError::NoId)?;
+    Ok((id.parse()?, [b"{", members].concat()))
+}
+
+/// What stands where the id does, and the members behind it with the closing brace.
+fn members(line: &[u8]) -> Option<(&str, &[u8])> {
     let (digits, rest) = line.trim_ascii().strip_prefix(ID)?.split_at_checked(ID_DIGITS)?;
-    let id = std::str::from_utf8(digits).ok()?.parse().ok()?;
     let members = match rest.strip_prefix(b"\"")? {
         b"}" => b"}",
         rest => rest.strip_prefix(b",")?,
     };
-    Some((id, [b"{", members].concat()))
+    Some((std::str::from_utf8(digits).ok()?, members))
 }
 
 /// Makes a store equal to the one that lines with ids come from: see [`Store::import`].
@@ -115,7 +123,7 @@ impl Import<'_> {
     /// Where the line is none, or an id comes twice, or what came before cannot be stored. The import cannot go on then: it is to be begun again with another
     /// folder.
     pub fn push(&mut self, line: &[u8]) -> Result<(), ImportError> {
-        let (id, document) = parts(line).ok_or(ImportError::NoId)?;
+        let (id, document) = parts(line)?;
         minify_object(&document, &Limits::default(), &mut self.documents)?;
         self.events.push((id.key(), self.documents.len()));
         if self.documents.len() >= BATCH_BYTES { self.store() } else { Ok(()) }
@@ -149,6 +157,7 @@ impl Import<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Instant;
 
     #[test]
     fn a_line_is_the_document_and_its_id() {
@@ -170,7 +179,21 @@ mod tests {
             r#"{"@Id":"08dc7fc93a25fc000000000000000007"  }"#,
             r#"{"@Id":"08dc7fc93a25fc00000000000000000€"}"#,
         ] {
-            assert!(parts(wrong.as_bytes()).is_none(), "{wrong}");
+            assert!(parts(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+
+    /// Such events used to be stored, and queries gave -1 for their times.
+    #[test]
+    fn no_event_is_after_the_year_9999() {
+        let last = EventId::new(Instant::MAX, 7).to_string();
+        let line = |id: &str| format!("{{\"@Id\":\"{id}\"}}").into_bytes();
+        assert!(parts(&line(&last)).is_ok());
+        for beyond in ["2bca2875f4374000", "8000000000000000", "ffffffffffffffff"] {
+            let id = format!("{beyond}{}", &last[16..]);
+            assert!(id.parse::<EventId>().is_err(), "{id}");
+            let refused = parts(&line(&id)).unwrap_err();
+            assert!(refused.to_string().contains("9999"), "{refused}");
         }
     }
 }

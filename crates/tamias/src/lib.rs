@@ -35,6 +35,7 @@
 //!   append and query at once, and other processes may [read](Store::open_read_only) while one writes.
 //! - Under a file size limit (`ulimit -f`) the system kills a process that reaches it with `SIGXFSZ`. A program that may run
 //!   under such a limit should ignore that signal, for instance with the crate `signal-hook`; an append then fails as on a full disk.
+//! - A program that logs through `tracing` stores its log with the crate `tamias-tracing` of the same repository.
 //! - `docs/query-language.md` in the repository describes the language.
 
 mod codec;
@@ -84,7 +85,7 @@ pub use tamias_store::{
     Scrub, Settings, SourcePosition, Stays, StrayText, Traffic, Unnamed, UnnamedKind, Usage, WhenFull,
 };
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
-pub use time_key::TimeKeys;
+pub use time_key::{TimeCandidate, TimeKeys};
 pub use upkeep::{Removed, Retention};
 
 /// The README's program compiles.

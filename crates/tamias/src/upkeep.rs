@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tamias_query::Instant;
-use tamias_store::{Backup, BackupError, OpenError, Options, Scrub, Unnamed};
+use tamias_store::{Backup, BackupError, OpenError, Options, Scrub, Settings, Unnamed};
 
 use crate::codec::ShreddedBlocks;
 use crate::damage::instant;
@@ -211,6 +211,18 @@ impl Store {
         let removed = match &self.access {
             Access::Writer(store) => store.remove(retention.of_store(), true)?,
             Access::Reader(reader) => reader.plan_removal(retention.of_store())?,
+        };
+        Ok(Removed::of_store(removed))
+    }
+
+    /// What [`set_settings`](Store::set_settings) would remove at once, in a store that may be open for reading only.
+    ///
+    /// # Errors
+    /// Where the store cannot be read, or its folder not be listed.
+    pub fn plan_settings(&self, settings: Settings) -> Result<Removed, OpenError> {
+        let removed = match &self.access {
+            Access::Writer(store) => store.plan_settings(settings)?,
+            Access::Reader(reader) => reader.plan_settings(settings)?,
         };
         Ok(Removed::of_store(removed))
     }

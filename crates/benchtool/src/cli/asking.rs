@@ -76,8 +76,9 @@ pub(crate) struct QueryArgs {
     ///
     /// In parquet and arrow each column has one type: times are timestamps in nanoseconds (if all of them are between 1678 and
     /// 2261), numbers are 64-bit integers or 64-bit floating point (fractions are rounded to it), Booleans are Booleans, and
-    /// everything else is text as in csv, including columns of mixed types or longer numbers. The query runs twice over the same
-    /// events, first to find the types.
+    /// everything else is text as in csv, including columns of mixed types or longer numbers. The
+    /// types are known only at the end: until then the rows are kept in a temporary file (in the folder that TMPDIR names, else /tmp), for
+    /// which there must be room, about as much as for the rows as text.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -201,14 +202,18 @@ pub(crate) enum KeysFormat {
 
 /// Evaluate expressions of the query language
 ///
-/// Reads one expression per line from standard input and writes its value as JSON, one per line: `undefined` if there is no
-/// value, `error: …` if the expression is malformed.
+/// Writes the value of an expression as JSON, `undefined` if it has none. Without an expression on the command line, reads one
+/// per line from standard input and writes one line for each: `error: …` if it is malformed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  echo '1 + 2' | benchtool eval
+  benchtool eval '1 + 2'
+  benchtool eval \"ToIsoString(Now())\"
   echo 'Elapsed * $factor' | benchtool eval --event '{\"Elapsed\": 1.5}' --param factor=2")]
 pub(crate) struct EvalArgs {
+    /// The expression
+    pub(crate) expression: Option<String>,
+
     /// The event that the expressions refer to, a JSON object
     #[arg(long, value_name = "JSON", default_value = "{}", hide_default_value = true)]
     pub(crate) event: String,

@@ -47,13 +47,14 @@ pub(crate) enum InfoFormat {
 
 /// Show or set a store's retention: maximum age and size
 ///
-/// The settings are kept in the store, and every program that writes to it obeys them. Events beyond the limits are removed in
-/// whole files, as by `remove`, and at once: run `remove --dry-run` with the same limits to see what would go. `info --history` shows what was removed. Options that are not given keep their values; without
-/// any option the settings are shown.
+/// The settings are kept in the store, and every program that writes to it obeys them. Events beyond the limits are removed at
+/// once, in whole files; --dry-run shows what would go. `info --history` shows what was removed. Options that are not given keep
+/// their values; without any option the settings are shown.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   benchtool settings logs
+  benchtool settings logs --max-age 90d --max-bytes 20GB --dry-run
   benchtool settings logs --max-age 90d --max-bytes 20GB
   benchtool settings logs --max-age none --when-full remove-oldest
 
@@ -80,6 +81,10 @@ pub(crate) struct SettingsArgs {
     /// What to do when the disk is full
     #[arg(long, value_enum, value_name = "WHAT")]
     pub(crate) when_full: Option<WhenFull>,
+
+    /// Change nothing, only show what would be removed at once
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// Back up a store, even while it is being written to

@@ -43,9 +43,10 @@ pub(crate) struct GenerateArgs {
 /// disk. Ctrl-C stops cleanly at any time.
 ///
 /// Run the same command again to continue after Ctrl-C, an error, a crash or a power loss: no event is lost or stored twice. For
-/// this the store remembers how far it has read each file, by full path and a checksum of the first event. A file that has
-/// grown gives its new lines, an unchanged file gives nothing, and a file that was replaced is read from the start; a file that
-/// was moved counts as new. The part that was read before is read again, but skipped. Nothing is remembered about a file of
+/// this the store remembers how far it has read each file, by full path and checksums of the first event and of the last line that
+/// was read. A file that has grown gives its new lines, an unchanged file gives nothing, and a file that was replaced is read from the
+/// start, as is one whose last line that was read has changed or moved; a file that was moved counts as new. The part that was read
+/// before is read again, but skipped. Nothing is remembered about a file of
 /// which no line was stored, nor about standard input and pipes. The summary then also shows `earlier lines: 7`, the lines
 /// that earlier runs stored or rejected.
 ///
@@ -140,9 +141,9 @@ pub(crate) struct IngestArgs {
 
     /// Save rejected lines in this file
     ///
-    /// Each line is saved as it is, after a comment (`# rejected: `) with its position and the reason; of a line over 16 MiB
-    /// only the comment is saved. Fix the file and ingest it as it is. The file is replaced, unless ingest continues an earlier
-    /// run: then it is appended to, and holds each rejected line once.
+    /// Each line is saved as it is, after a comment (`# rejected: `) with its position, a checksum of the file's path and first
+    /// event, and the reason; of a line over 16 MiB only the comment is saved. Fix the file and ingest it as it is. Lines are added
+    /// to a file that is there, which must be one of rejected lines; those that are read again take the place of their earlier ones.
     #[arg(long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
 

@@ -10,19 +10,24 @@ use crate::commands::receipts::text;
 use crate::commands::{asked, existing, query};
 use crate::failure::Failure;
 use crate::output;
-use crate::units::printable;
+use crate::units::{counted, printable};
 
 pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     let mut parameters = Parameters::new();
     query::set_zone(&mut parameters, &args.time_zone)?;
     let line = |line: &str| output::write_line(&mut output::stdout(), line);
+    // Whether anybody hears of it makes no difference to what is done.
+    let mut told = Ok(());
     if let Some(condition) = &args.condition {
         query::condition(Some(condition), &parameters)?;
         if args.dry_run {
-            return line(&format!("would be deleted: {} events", count(args, condition, &parameters)?));
+            return line(&format!(
+                "would be deleted: {}",
+                counted(count(args, condition, &parameters)?, "event")
+            ));
         }
         let Deleted { events, missed } = delete(args, condition, &parameters)?;
-        line(&format!("deleted: {events} events"))?;
+        told = line(&format!("deleted: {}", counted(events, "event")));
         if missed > 0 {
             let found = format!(
                 "{missed} events lie in a damaged log, and stay: repair the store, then delete again"
@@ -32,7 +37,7 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     }
     let Erased { receipt, held, damaged, unreadable } = erase(args)?;
     if let Some(receipt) = &receipt {
-        return line(&format!("erased: {}", text(receipt)));
+        return told.and_then(|()| line(&format!("erased: {}", text(receipt))));
     }
     let names = |files: &[std::path::PathBuf]| {
         let names = files.iter().map(|file| printable(&file.display().to_string()).into_owned());
@@ -55,7 +60,7 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
         let remedy = "; run this again without --where when it has ended, or after `repair`";
         return Err(Failure::Io(format!("{found}{}{remedy}", names(&held))));
     }
-    line("erased: nothing was left to erase")
+    told.and_then(|()| line("erased: nothing was left to erase"))
 }
 
 fn count(args: &DeleteArgs, condition: &str, parameters: &Parameters) -> Result<u64, Failure> {

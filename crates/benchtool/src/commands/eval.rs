@@ -7,6 +7,8 @@ use tamias::{EvalError, Expression, Parameters};
 use crate::cli::EvalArgs;
 use crate::failure::Failure;
 use crate::output;
+use crate::screen::Screen;
+use crate::units::printable;
 
 /// The longest line that is read, a little more than the longest expression: what is longer is told by the parser.
 const LINE_BYTES_MAX: u64 = 80 << 10;
@@ -17,11 +19,18 @@ pub(crate) fn run(args: &EvalArgs) -> Result<(), Failure> {
     if let Err(error) = tamias::eval("null", &args.event) {
         return Err(Failure::Input(error.to_string()));
     }
+    if let Some(text) = &args.expression {
+        let value = Expression::prepare(text, &parameters)?.eval(&args.event);
+        let value = value.map_err(|error| Failure::Query(error.to_string()))?;
+        return output::write_line(&mut output::stdout(), value.as_deref().unwrap_or("undefined"));
+    }
     let mut input = io::stdin().lock();
     let mut out = output::stdout();
+    let is_terminal = Screen::of_stdout().is_terminal();
     let mut line = Vec::new();
     while read_line(&mut input, &mut line).map_err(|error| Failure::Io(format!("standard input: {error}")))? {
         let answer = answer(&line, &args.event, &parameters);
+        let answer = if is_terminal { printable(&answer) } else { answer.as_str().into() };
         writeln!(out, "{answer}").map_err(|error| Failure::output(&error))?;
         // Somebody may be typing, or waiting for this answer before the next question.
         if !input.fill_buf().is_ok_and(|more| more.contains(&b'\n')) {

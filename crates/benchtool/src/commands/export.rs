@@ -8,6 +8,8 @@ use crate::cli::ExportArgs;
 use crate::commands::query;
 use crate::failure::Failure;
 use crate::output;
+use crate::screen::Screen;
+use crate::units::printable;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
     let mut parameters = Parameters::new();
@@ -20,6 +22,8 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
     let options = RunOptions { threads: query::processors(), ..RunOptions::default() };
     let mut rows = store.run_with(&asked, options)?;
     let mut out = output::stdout();
+    // In a JSON string a character means the same when it is spelt out.
+    let is_terminal = Screen::of_stdout().is_terminal();
     let mut line = Vec::new();
     let mut write = || {
         while let Some(row) = rows.next_row()? {
@@ -32,6 +36,11 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
                 line.clear();
                 push_line(id, document, &mut line);
                 document = &line;
+            }
+            let safe;
+            if is_terminal {
+                safe = printable(&String::from_utf8_lossy(document)).into_owned();
+                document = safe.as_bytes();
             }
             let written = out.write_all(document).and_then(|()| out.write_all(b"\n"));
             written.map_err(|error| Failure::output(&error))?;

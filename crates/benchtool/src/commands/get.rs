@@ -30,7 +30,7 @@ pub(super) fn show(
     let look = Look { format: showing.format.unwrap_or(usual), shown: &shown, screen };
     let mut out = Out::open(&screen, !showing.no_pager);
     let written = write(events, look, &mut out);
-    out.finish(written)
+    out.finish(written).map(drop)
 }
 
 fn write(events: &[StoredEvent], look: Look<'_>, out: &mut Out) -> Result<(), Failure> {

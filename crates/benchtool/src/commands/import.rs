@@ -38,7 +38,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
 /// Takes all lines of a source.
 fn read(source: Source, import: &mut Import<'_>, again: &str) -> Result<(), Failure> {
     let name = source.name();
-    let mut chunks = Chunks::read(source.into_reader(Arc::<AtomicU64>::default()));
+    let mut chunks = Chunks::read(source.reader(Arc::<AtomicU64>::default()));
     let mut splitter = Splitter::new(LINE_BYTES_MAX + LINE_ID_BYTES);
     let mut entry = |entry: Entry<'_>| {
         let refused = |why: &dyn std::fmt::Display| {

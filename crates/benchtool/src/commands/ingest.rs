@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use tamias::{Batch, EventFormat, Store};
 
+use crate::anchor::{self, Anchor};
 use crate::chunks::{Chunks, Waited};
 use crate::cli::{IngestArgs, OnInvalid};
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
@@ -98,7 +99,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
         _ => "all others are stored",
     };
     let told = output::write_line(&mut io::stdout(), &line);
-    let rejected = rejects.finish()?;
+    let rejected = rejects.finish();
     if done.is_err() {
         for (source, _) in sources {
             tell!("not read: {}", source.name());
@@ -106,7 +107,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     }
     done?;
     output::unless_closed(told)?;
-    match rejected {
+    match rejected? {
         0 => Ok(()),
         1 => Err(Failure::Input(format!("1 line was rejected; {others}"))),
         more => Err(Failure::Input(format!("{more} lines were rejected; {others}"))),
@@ -120,15 +121,24 @@ const RETRY: &str = "ingest again with other options, such as --time-key, to ret
 fn start(args: &IngestArgs, store: &Store, source: &Source) -> Result<Start, Failure> {
     let options = format!("{:?}", (&args.time_key, &args.time_format, args.now));
     let options = crc32fast::hash(options.as_bytes());
-    let mut start = Start { position: None, rejected: Rejected::new(&[], options, false) };
-    if let Some(name) = source.origin().filter(|_| !args.again) {
-        start.position = store.source_position(name)?;
-        if store.is_source_lost(name)? {
-            return Err(lost(source, start.position));
-        }
-        start.rejected = Rejected::new(&store.source_note(name)?, options, args.rejects.is_some());
+    let beginning = Start { position: None, anchor: None, rejected: Rejected::new(&[], options, false) };
+    let Some(name) = source.origin().filter(|_| !args.again) else { return Ok(beginning) };
+    let position = store.source_position(name)?;
+    if store.is_source_lost(name)? {
+        return Err(lost(source, position));
     }
-    Ok(start)
+    let note = store.source_note(name)?;
+    let (anchor, rejected) = Anchor::split(&note);
+    if let Some(position) = position
+        && !anchor::holds(source.reader(Arc::default()), position, anchor)
+    {
+        tell!(
+            "{}: another file than was read before, up to byte {position}; reading it from the start",
+            source.name()
+        );
+        return Ok(beginning);
+    }
+    Ok(Start { position, anchor, rejected: Rejected::new(rejected, options, args.rejects.is_some()) })
 }
 
 /// That nobody knows how much of a source is stored.
@@ -213,10 +223,11 @@ struct Reading {
     origin: Option<String>,
     /// What lies before was stored or rejected by an earlier run.
     start: u64,
-    /// The end of the last entry before the start.
-    earlier_end: u64,
-    /// The end of the last entry that was stored or rejected.
+    /// Whether the entry has come behind which an earlier run has stopped.
+    has_start: bool,
+    /// The end of the last entry that was stored or rejected, and what it was.
     position: u64,
+    anchor: Option<Anchor>,
     /// Those before the position that were rejected, and are to be tried again by another run, or by this one.
     rejected: Rejected,
     /// What the store has been told. It knows of no position where nothing of the source is stored, so that another
@@ -225,7 +236,7 @@ struct Reading {
     has_new: bool,
     /// Whether lines were tried that an earlier run has rejected.
     has_retried: bool,
-    /// Whether it is not what the earlier run has read: then nothing of it is what it seems.
+    /// Whether it has changed since it was opened: then nothing of it is what it seems.
     has_changed: bool,
     /// Those behind the start, and of lines that were tried again.
     bytes: u64,
@@ -237,8 +248,9 @@ impl Reading {
             name: source.name(),
             origin: source.origin().map(str::to_owned),
             start: start.position.unwrap_or(0),
-            earlier_end: 0,
+            has_start: start.position.is_none(),
             position: start.position.unwrap_or(0),
+            anchor: start.anchor,
             rejected: start.rejected,
             recorded: None,
             has_new: false,
@@ -253,20 +265,29 @@ impl Reading {
     /// Where it stands; `None` if it cannot be read again.
     fn place(&self) -> Option<Place> {
         let source = self.origin.clone()?;
-        Some(Place { source, position: self.position, note: self.rejected.note() })
+        let anchor = self.anchor.map(Anchor::to_bytes);
+        let note = anchor.iter().flatten().copied().chain(self.rejected.note()).collect();
+        Some(Place { source, position: self.position, note })
     }
 
-    /// The source must have an entry's end where an earlier run has stopped.
-    fn check_start(&mut self) -> Result<(), Failure> {
-        if self.start == self.earlier_end {
-            return Ok(());
+    /// The entry was stored or rejected.
+    fn advance(&mut self, entry: &Entry<'_>) {
+        if entry.end() > self.position {
+            self.position = entry.end();
+            self.anchor = Some(Anchor::of(entry));
         }
-        self.has_changed = true;
-        let Reading { name, start, .. } = self;
-        Err(Failure::Input(format!(
-            "{name} has changed: no line ends at byte {start}, where reading stopped; \
-             use --again to store all of it in addition to what is stored already"
-        )))
+    }
+
+    /// The source must still be what it was when its start was looked for.
+    fn check_start(&mut self) -> Result<(), Failure> {
+        self.has_changed = !self.has_start;
+        match self.has_start {
+            true => Ok(()),
+            false => Err(Failure::Input(format!(
+                "{} was replaced while other files were read; run the same command again to read it",
+                self.name
+            ))),
+        }
     }
 }
 
@@ -274,7 +295,7 @@ impl Ingest<'_> {
     /// Reads a source, and hands all that came of it over to be stored, whatever ends it.
     fn source(&mut self, source: Source, start: Start) -> Result<(), Failure> {
         let mut reading = Reading::new(&source, start);
-        let read = self.read(source, &mut reading);
+        let read = self.read(&source, &mut reading);
         let has_any = reading.has_new || reading.has_retried;
         if reading.recorded.is_some() && !has_any && read.is_ok() {
             self.tally.unchanged += 1;
@@ -283,25 +304,26 @@ impl Ingest<'_> {
         }
         if reading.has_changed {
             self.batch.clear();
+            return read;
         }
-        // What stopped it comes first, but what could not be stored was not stored because of that.
-        let stored = self.store_batch(&mut reading);
+        // What stopped it may say that all before it is stored. That must be known, and where it cannot be stored is why it was not.
+        if !self.writer.is_broken() {
+            self.store_batch(&mut reading)?;
+            if read.is_err() {
+                self.writer.settle()?;
+            }
+        }
         self.tally.remembered += u64::from(reading.recorded.is_some() && !reading.rejected.is_empty());
-        read.and(stored)
+        read
     }
 
-    fn read(&mut self, source: Source, reading: &mut Reading) -> Result<(), Failure> {
+    fn read(&mut self, source: &Source, reading: &mut Reading) -> Result<(), Failure> {
         let may_wait = source.may_wait();
-        let mut chunks = Chunks::read(source.into_reader(Arc::clone(&self.bytes_read)));
+        let mut chunks = Chunks::read(source.reader(Arc::clone(&self.bytes_read)));
         let mut splitter = Splitter::new(LINE_BYTES_MAX);
         let mut skipped = 0;
-        let mut beginning = match self.args.time_key {
-            Some(_) => Beginning::known(),
-            None => {
-                self.format = event_format(self.args, time_key::CLEF);
-                Beginning::default()
-            }
-        };
+        let mut beginning = Beginning::new(self.args);
+        self.format = event_format(self.args, self.args.time_key.as_deref().unwrap_or(time_key::CLEF));
         let (mut stored_at, mut patience) = (Instant::now(), FLOW);
         loop {
             let waited = chunks.next(PATIENCE);
@@ -312,34 +334,36 @@ impl Ingest<'_> {
                     "interrupted in {name} before {unit} {number}; everything before it is stored{goes_on}"
                 )));
             }
-            match waited {
-                Ok(Waited::Chunk(chunk)) => {
-                    let told = beginning.take(&reading.name, chunk, self.args)?;
-                    let chunk = self.told(reading, told);
-                    self.chunk(reading, &mut splitter, &mut skipped, &chunk)?;
+            let (told, has_ended) = match waited {
+                Ok(Waited::Chunk(chunk)) => (beginning.take(&reading.name, chunk, self.args)?, false),
+                Ok(Waited::Nothing) => {
+                    patience = Duration::ZERO;
+                    (beginning.rest(&reading.name, self.args)?, false)
                 }
-                Ok(Waited::Nothing) => patience = Duration::ZERO,
-                Ok(Waited::End) => {
-                    let told = beginning.tell(&reading.name, self.args)?;
-                    let chunk = self.told(reading, told);
-                    self.chunk(reading, &mut splitter, &mut skipped, &chunk)?;
-                    let is_whole = splitter.finish(|entry| self.entry(reading, &entry, false))?;
-                    reading.check_start()?;
-                    return match is_whole {
-                        true => Ok(()),
-                        false => Err(Failure::Input(format!(
-                            "{}: the JSON array has no end; the input may be truncated",
-                            reading.name
-                        ))),
-                    };
-                }
+                Ok(Waited::End) => (beginning.end(&reading.name, self.args)?, true),
                 Err(error) => {
                     let name = &reading.name;
                     return Err(match error.kind() {
-                        io::ErrorKind::InvalidData => Failure::Input(format!("{name}: {error}")),
+                        io::ErrorKind::InvalidData => {
+                            let goes_on = if reading.origin.is_some() { GOES_ON_WHOLE } else { "" };
+                            Failure::Input(format!("{name}: {error}. All lines before are stored{goes_on}"))
+                        }
                         _ => Failure::file(Path::new(name), &error),
                     });
                 }
+            };
+            let chunk = self.told(reading, told);
+            self.chunk(reading, &mut splitter, &mut skipped, &chunk)?;
+            if has_ended {
+                let is_whole = splitter.finish(|entry| self.entry(reading, &entry, false))?;
+                reading.check_start()?;
+                return match is_whole {
+                    true => Ok(()),
+                    false => Err(Failure::Input(format!(
+                        "{}: the JSON array has no end; the input may be truncated",
+                        reading.name
+                    ))),
+                };
             }
             // A file has its next lines ready; another program may take its time.
             if may_wait && stored_at.elapsed() >= patience {
@@ -351,18 +375,13 @@ impl Ingest<'_> {
 
     /// The bytes to be taken, with the time where the beginning of the source tells that it is.
     fn told(&mut self, reading: &Reading, told: Told) -> Vec<u8> {
-        match told {
-            Told::Nothing => Vec::new(),
-            Told::Same(bytes) => bytes,
-            Told::Key(key, bytes) => {
-                self.format = event_format(self.args, key);
-                if key != time_key::CLEF {
-                    self.progress
-                        .suspend(|| tell!("{}: reading the time of events from `{key}`", reading.name));
-                }
-                bytes
+        if let Some(key) = told.key {
+            self.format = event_format(self.args, key);
+            if key != time_key::CLEF {
+                self.progress.suspend(|| tell!("{}: reading the time of events from `{key}`", reading.name));
             }
         }
+        told.bytes
     }
 
     /// Takes the next bytes of a source, of which so many were stored or rejected by earlier runs.
@@ -385,7 +404,7 @@ impl Ingest<'_> {
     fn entry(&mut self, reading: &mut Reading, entry: &Entry<'_>, has_end: bool) -> Result<(), Failure> {
         let Some(content) = entry.event() else { return Ok(()) };
         if entry.offset < reading.start {
-            reading.earlier_end = entry.end();
+            reading.has_start = anchor::ends_at(entry, reading.start, reading.anchor);
             if !reading.rejected.is_due(entry) {
                 self.tally.earlier += 1;
                 return Ok(());
@@ -408,7 +427,7 @@ impl Ingest<'_> {
         let reason = match content {
             Content::Bytes(bytes) => match self.batch.push(bytes, &self.format) {
                 Ok(()) => {
-                    reading.position = reading.position.max(entry.end());
+                    reading.advance(entry);
                     reading.rejected.settle(entry);
                     return match self.batch.bytes() {
                         bytes if bytes >= self.batch_bytes => self.store_batch(reading),
@@ -437,15 +456,15 @@ impl Ingest<'_> {
                 entry.unit, entry.number
             )));
         }
-        reading.position = reading.position.max(entry.end());
+        reading.advance(entry);
         Ok(())
     }
 
     fn reject(&mut self, reading: &Reading, entry: &Entry<'_>, reason: &str) -> Result<(), Failure> {
         self.tally.rejected += 1;
         let rejects = &mut self.rejects;
-        let source = &reading.name;
-        self.progress.suspend(|| rejects.add(source, entry, reason))?;
+        let (source, origin) = (&reading.name, reading.origin.as_deref());
+        self.progress.suspend(|| rejects.add(source, origin, entry, reason))?;
         match self.on_invalid {
             OnInvalid::Skip => Ok(()),
             OnInvalid::Fail => {
@@ -472,3 +491,7 @@ impl Ingest<'_> {
 }
 
 const GOES_ON: &str = "; run the same command to continue there";
+
+/// A packed file is recognised by its first event, so a better copy in its place is the same file.
+const GOES_ON_WHOLE: &str =
+    "; put a complete copy of the file in its place and run the same command to store the rest";

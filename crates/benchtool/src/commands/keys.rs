@@ -1,5 +1,6 @@
 //! `benchtool keys`
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
 
 use tamias::{Key, Keys, Kind, RunOptions, Statement, Store};
@@ -9,7 +10,7 @@ use crate::failure::Failure;
 use crate::output::Field;
 use crate::tell::tell;
 use crate::units::percent;
-use crate::{output, progress, signals};
+use crate::{completion, output, progress, signals};
 
 /// How often it looks for Ctrl-C.
 const EVENTS_BETWEEN_LOOKS: u64 = 1000;
@@ -114,20 +115,22 @@ fn tell(keys: &Keys, read: u64, of_all: u64, every: u64, end: End) {
 
 fn table(keys: &Keys) -> String {
     let names = ["key", "values", "of events", "kinds", "examples"].map(str::to_owned);
-    let rows: Vec<Vec<Field>> = keys.found().map(|key| fields(keys, &key)).collect();
+    let paths: BTreeSet<String> = keys.found().map(|key| key.path()).collect();
+    // A flat key with points is shown as people write it, unless that is another key.
+    let shown = |path: String| completion::dotted(&path).filter(|name| !paths.contains(name)).unwrap_or(path);
+    let rows: Vec<Vec<Field>> = keys.found().map(|key| fields(keys, &key, &shown(key.path()))).collect();
     output::fitted(&names, &rows)
 }
 
-fn fields(keys: &Keys, key: &Key<'_>) -> Vec<Field> {
+fn fields(keys: &Keys, key: &Key<'_>, path: &str) -> Vec<Field> {
     let kinds: Vec<String> = match key.kinds().collect::<Vec<_>>()[..] {
         [(kind, _)] => vec![name(kind).to_owned()],
         ref kinds => kinds.iter().map(|(kind, count)| format!("{} {count}", name(*kind))).collect(),
     };
-    let path = key.path();
     // Of an array's elements there are more than events.
     let share = if path.contains("[?]") { String::new() } else { percent(key.values(), keys.documents()) };
     vec![
-        Field::text(&path),
+        Field::text(path),
         Field::number(&key.values().to_string()),
         Field::number(&share),
         Field::text(&kinds.join(", ")),

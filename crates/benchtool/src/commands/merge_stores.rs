@@ -1,5 +1,7 @@
 //! `benchtool merge-stores`
 
+use std::collections::HashSet;
+
 use tamias::{Options, Store};
 
 use crate::cli::MergeStoresArgs;
@@ -9,7 +11,15 @@ use crate::{output, progress};
 
 pub(crate) fn run(args: &MergeStoresArgs) -> Result<(), Failure> {
     let mut stores = Vec::new();
+    let mut folders = HashSet::new();
     for folder in &args.stores {
+        let itself = folder.canonicalize().map_err(|error| Failure::file(folder, &error))?;
+        if !folders.insert(itself) {
+            let folder = folder.display();
+            return Err(Failure::Usage(format!(
+                "{folder} is named twice: each of its events would be stored twice"
+            )));
+        }
         let store = Store::open_read_only(folder)?;
         super::warn_of_unnamed(&store)?;
         stores.push(store);

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         output::write_line(&mut output::stdout(), rows.analysis().trim_end())?;
         Written { rows: rows.stats().rows, ..Written::default() }
     } else if let Some(path) = &args.output {
-        write_file(&mut rows, &query, which, &args.showing, &args.period.time_zone, path)?
+        write_file(&mut rows, &query, which, &args.showing, &args.period.time_zone, path, &args.store)?
     } else {
         show(&mut rows, &query, which, &args.period.time_zone, &args.showing, screen)?
     };
@@ -66,6 +66,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         tell::left_out(damage);
     }
     tell_warnings(&rows);
+    tell_none(&written, &screen);
     if let Some(id) = written.last_id.filter(|_| Some(written.rows) == args.limit) {
         tell!("next page: --after {id}");
     }
@@ -116,6 +117,10 @@ pub(crate) fn show(
     let written = look.write_rows(rows, which, &mut out);
     let written = out.finish(written)?;
     drop(cancels);
+    // Who has seen enough has seen rows.
+    let Some(written) = written else {
+        return Ok(Written { rows: rows.stats().rows, ..Written::default() });
+    };
     if let (true, Which::Reversed(most)) = (written.has_more, which) {
         tell!(
             "showing only the latest {}; add a condition, a limit or --since to see others",
@@ -125,7 +130,7 @@ pub(crate) fn show(
     Ok(written)
 }
 
-/// Writes rows into a file, which takes its place when it is whole.
+/// Writes rows into the file of this name, which takes its place when it is whole. Ctrl-C ends the query, and nothing is left beside it.
 pub(crate) fn write_file(
     rows: &mut Rows,
     query: &Query,
@@ -133,10 +138,13 @@ pub(crate) fn write_file(
     showing: &Showing,
     zone: &Zone,
     path: &Path,
+    store: &Path,
 ) -> Result<Written, Failure> {
     let format = showing.format.or_else(|| format_of(path)).unwrap_or(Format::Ndjson);
     let shown = Shown::new(query, zone, showing.ticks);
-    let mut file = OutputFile::create(path)?;
+    signals::catch_for_queries()?;
+    let cancels = Cancels::query(&rows.cancel_handle())?;
+    let mut file = OutputFile::create(path, store)?;
     let written = match file_format(format)? {
         None => Look { format, shown: &shown, screen: Screen::FILE }.write_rows(rows, which, &mut file)?,
         Some(_) if which == Which::Page => {
@@ -148,6 +156,7 @@ pub(crate) fn write_file(
         }
     };
     file.finish()?;
+    drop(cancels);
     Ok(written)
 }
 
@@ -280,7 +289,14 @@ const QUERY_BYTES_READ: u64 = 1 << 20;
 
 /// Queries mean the same time zone as `--from` and `--to`.
 pub(crate) fn set_zone(parameters: &mut Parameters, zone: &Zone) -> Result<(), Failure> {
-    parameters.set_zone(&zone.name()).map(drop).map_err(|error| Failure::Usage(error.to_string()))
+    parameters.set_zone(zone.name()).map(drop).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// Somebody who looks at nothing should know that there is nothing.
+pub(crate) fn tell_none(written: &Written, screen: &Screen) {
+    if written.rows == 0 && screen.is_terminal() {
+        tell!("no rows");
+    }
 }
 
 /// Beside the rows, never among them.

@@ -5,13 +5,15 @@ use tamias::{Instant, Receipt, ReceiptCheck, Store};
 use crate::cli::ReceiptsArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::units::printable;
+use crate::tell::tell;
+use crate::units::{counted, printable};
 
 pub(crate) fn run(args: &ReceiptsArgs) -> Result<(), Failure> {
     let receipts = Store::receipts(&args.store)?;
     let store = Store::open_read_only(&args.store)?;
     let mut out = output::stdout();
-    let mut bad = 0;
+    // What was found is in the exit code, whether anybody hears of it or not.
+    let (mut bad, mut heard) = (0, Ok(()));
     for (file, receipt) in &receipts {
         let name = file.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
         let told = match receipt {
@@ -24,8 +26,12 @@ pub(crate) fn run(args: &ReceiptsArgs) -> Result<(), Failure> {
         };
         bad += u64::from(told.is_err());
         let (Ok(told) | Err(told)) = told;
-        output::write_line(&mut out, &format!("{}: {told}", printable(&name)))?;
+        heard = heard.and_then(|()| output::write_line(&mut out, &format!("{}: {told}", printable(&name))));
     }
+    if receipts.is_empty() {
+        tell!("there are no receipts: nothing has been deleted and erased in this store");
+    }
+    output::unless_closed(heard)?;
     match bad {
         0 => Ok(()),
         1 => Err(Failure::Damage("a receipt does not hold".to_owned())),
@@ -59,7 +65,9 @@ pub(crate) fn text(receipt: &Receipt) -> String {
     let time = |ticks: &u64| Instant::from_ticks(*ticks).map_or(String::new(), |instant| instant.to_string());
     let hash: String = stays.hash.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut text = format!(
-        "{events} events of {document_bytes} bytes, out of {files} files\n  deleted from {} on, out of all files by {}\n",
+        "{} of {document_bytes} bytes, out of {}\n  deleted from {} on, out of all files by {}\n",
+        counted(*events, "event"),
+        counted(*files, "file"),
         time(began),
         time(ended),
     );

@@ -21,25 +21,30 @@ pub(crate) fn run(args: &RemoveArgs) -> Result<(), Failure> {
         (None, None) => None,
     };
     let retention = Retention { before, file_bytes_max: args.max_bytes };
-    let (removed, left) = match args.dry_run {
+    let line = match args.dry_run {
         true => {
             let store = Store::open_read_only(&args.store)?;
-            let removed = store.plan_removal(retention)?;
-            let left = store.info()?.events - removed.events;
-            (removed, left)
+            removal("would be removed", &store.plan_removal(retention)?, store.info()?.events)
         }
-        false => (remove(&args.store, retention)?, Store::open_read_only(&args.store)?.info()?.events),
+        false => {
+            let removed = remove(&args.store, retention)?;
+            let left = Store::open_read_only(&args.store)?.info()?.events;
+            removal("removed", &removed, left + removed.events)
+        }
     };
-    let what = if args.dry_run { "would be removed" } else { "removed" };
+    output::write_line(&mut output::stdout(), &line)
+}
+
+/// What goes, of so many events, and how many stay.
+pub(super) fn removal(what: &str, removed: &Removed, events: u64) -> String {
     let range = removed.time_range.map_or(String::new(), |(first, last)| format!(", from {first} to {last}"));
-    let line = format!(
+    format!(
         "{what}: {} of {} bytes, {}{range}; {} left",
         counted(removed.files.len() as u64, "file"),
         removed.file_bytes,
         counted(removed.events, "event"),
-        counted(left, "event")
-    );
-    output::write_line(&mut output::stdout(), &line)
+        counted(events.saturating_sub(removed.events), "event")
+    )
 }
 
 /// Removes what need not be kept, or lets the process do it that writes. Events that are not sealed yet count as well.

@@ -15,7 +15,8 @@ pub(crate) fn run(args: &ScrubArgs) -> Result<(), Failure> {
     let mut damage = Vec::new();
     let scrub = store.scrub(args.rate, &|| !signals::requested(), &mut |found| damage.push(found))?;
     let mut out = output::stdout();
-    damage.iter().try_for_each(|damage| output::write_line(&mut out, &damage.to_string()))?;
+    // What was found is in the exit code, whether anybody hears of it or not.
+    let told = damage.iter().try_for_each(|damage| output::write_line(&mut out, &damage.to_string()));
     if scrub.ended.is_none() {
         let found = match scrub.damaged {
             0 => String::new(),
@@ -23,10 +24,9 @@ pub(crate) fn run(args: &ScrubArgs) -> Result<(), Failure> {
         };
         return Err(Failure::Interrupted(format!("scrub: interrupted{found}; the next run continues there")));
     }
-    output::write_line(
-        &mut out,
-        &format!("scrubbed: {} bytes in this round, {}", scrub.bytes, counted(scrub.damaged, "damaged part")),
-    )?;
+    let line =
+        format!("scrubbed: {} bytes in this round, {}", scrub.bytes, counted(scrub.damaged, "damaged part"));
+    output::unless_closed(told.and_then(|()| output::write_line(&mut out, &line)))?;
     match (damage.is_empty(), scrub.damaged) {
         (true, 0) => Ok(()),
         (true, _) => Err(Failure::Damage(

@@ -27,7 +27,8 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), Failure> {
     let store = Store::open_read_only(&args.store)?;
     let options = RunOptions { threads: query::processors(), ..RunOptions::default() };
     let mut rows = store.run_with(&query, options)?;
-    query::show(&mut rows, &query, which, &args.period.time_zone, &args.showing, screen)?;
+    let written = query::show(&mut rows, &query, which, &args.period.time_zone, &args.showing, screen)?;
     query::tell_warnings(&rows);
+    query::tell_none(&written, &screen);
     Ok(())
 }

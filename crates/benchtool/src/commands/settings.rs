@@ -5,10 +5,12 @@ use std::time::Duration;
 use tamias::{HistoryEntry, Housekeeping, Options, Request, Settings, Store, WhenFull};
 
 use crate::cli::{self, SettingsArgs};
+use crate::commands::remove::removal;
 use crate::commands::{asked, existing};
 use crate::failure::Failure;
 use crate::output;
 use crate::tell::tell;
+use crate::units::counted;
 
 pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
     let Housekeeping { settings: before, history, .. } =
@@ -22,6 +24,11 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
         max_bytes: args.max_bytes.map_or(before.max_bytes, |bound| bound.0),
         when_full: when_full.unwrap_or(before.when_full),
     };
+    if args.dry_run {
+        let store = Store::open_read_only(&args.store)?;
+        let planned = removal("would be removed", &store.plan_settings(settings)?, store.info()?.events);
+        return output::write_line(&mut output::stdout(), &format!("{planned}\n{}", text(&settings)));
+    }
     if settings != before {
         if asked(&args.store, Request::Settings(settings))?.is_none() {
             existing(&args.store, Options::default())?.set_settings(settings)?;
@@ -29,7 +36,7 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
         let now = Store::open_read_only(&args.store)?.housekeeping()?.history;
         let removed = removed(&now).saturating_sub(removed(&history));
         if removed > 0 {
-            tell!("removed {removed} events beyond these limits; see `info --history`");
+            tell!("removed {} beyond these limits; see `info --history`", counted(removed, "event"));
         }
     }
     output::write_line(&mut output::stdout(), &text(&settings))

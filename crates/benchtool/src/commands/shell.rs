@@ -15,7 +15,7 @@ use rustyline::{Behavior, CompletionType, Config, Context, Editor, Helper};
 use tamias::{Parameters, Rows, RunOptions, Statement, Store};
 
 use crate::cli::{Format, Period, ShellArgs, Showing};
-use crate::completion::{Words, is_ended, is_open};
+use crate::completion::{State, Words, is_ended, is_ended_in, is_open};
 use crate::failure::Failure;
 use crate::instants::Zone;
 use crate::screen::Screen;
@@ -81,7 +81,12 @@ impl Shell {
             .behavior(Behavior::PreferTerm)
             .build();
         let mut editor: Editor<Assistant, FileHistory> = Editor::with_config(config).map_err(broken)?;
-        editor.set_helper(Some(Assistant { words: Words::of(&self.store)? }));
+        // A store that is damaged is one to be looked into.
+        let words = Words::of(&self.store).unwrap_or_else(|failure| {
+            tell::warning(format!("keys are not completed: {failure}"));
+            Words::new(std::iter::empty())
+        });
+        editor.set_helper(Some(Assistant { words }));
         let history = history_file(&self.folder);
         if let Some(file) = &history {
             // There may be none yet.
@@ -129,18 +134,23 @@ impl Shell {
 
     /// Reads queries from something else. The first failure ends it.
     fn read(&mut self, mut input: impl BufRead) -> Result<(), Failure> {
-        let mut text = String::new();
+        let (mut text, mut state) = (String::new(), State::Plain);
         loop {
+            let begin = text.len();
             let read = input.by_ref().take(LINE_BYTES_MAX).read_line(&mut text);
             let is_end = read.map_err(|error| Failure::Io(format!("standard input: {error}")))? == 0;
             let query = text.trim_end_matches('\n');
+            // The lines before are not gone through again. A line feed may end a comment, but the query's end stands before it.
+            let before = state.after(text.get(begin..query.len()).unwrap_or_default());
+            state = state.after(&text[begin..]);
             // A line feed of its own makes an empty line.
-            let is_ended = is_end || is_ended(query) || (query.len() + 1 < text.len());
+            let is_ended = is_end || is_ended_in(query, before) || (query.len() + 1 < text.len());
             if is_ended || text.len() as u64 > LINE_BYTES_MAX {
                 if self.answer(&text)? == Next::Leave {
                     return Ok(());
                 }
                 text.clear();
+                state = State::Plain;
             }
             if is_end {
                 return Ok(());
@@ -201,9 +211,7 @@ impl Shell {
             drop(cancels);
             output::write_line(&mut output::stdout(), rows.analysis().trim_end())?;
         } else if let Some(path) = once {
-            let cancels = Cancels::query(&rows.cancel_handle())?;
-            commands::query::write_file(&mut rows, &query, which, &self.showing, zone, &path)?;
-            drop(cancels);
+            commands::query::write_file(&mut rows, &query, which, &self.showing, zone, &path, &self.folder)?;
         } else {
             commands::query::show(&mut rows, &query, which, zone, &self.showing, screen)?;
         }

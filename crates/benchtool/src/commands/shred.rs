@@ -78,7 +78,7 @@ fn read(args: &ShredArgs) -> Result<Documents, Failure> {
     let mut documents = Documents::default();
     for source in Source::all(std::slice::from_ref(&args.file))? {
         let name = source.name();
-        let mut lines = BufReader::with_capacity(1 << 20, source.into_reader(Arc::default()));
+        let mut lines = BufReader::with_capacity(1 << 20, source.reader(Arc::default()));
         let mut line = Vec::new();
         loop {
             line.clear();

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &TailArgs) -> Result<(), Failure> {
     let snapshot = store.snapshot()?;
     let written = write_latest(&snapshot, &latest, look, &mut out);
     if !args.follow {
-        return out.finish(written);
+        return out.finish(written).map(drop);
     }
     written?;
     signals::catch()?;

@@ -16,7 +16,8 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let unnamed = store.unnamed()?;
     let info = store.info()?;
     let mut out = output::stdout();
-    unnamed.iter().try_for_each(|file| output::write_line(&mut out, &unnamed_line(file)))?;
+    // What was found is in the exit code, whether anybody hears of it or not.
+    let told = unnamed.iter().try_for_each(|file| output::write_line(&mut out, &unnamed_line(file)));
     let missed = unnamed.iter().filter(|file| file.kind == UnnamedKind::Events).count();
     if damage.is_empty() && contradictions.is_empty() && missed == 0 {
         let sealed = info.segments.iter().filter(|segment| segment.file.is_some()).count();
@@ -26,11 +27,12 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
             counted(info.events, "event"),
             counted(sealed as u64, "segment")
         );
-        return output::write_line(&mut out, &line);
+        return told.and_then(|()| output::write_line(&mut out, &line));
     }
     let lines = damage.iter().map(Damage::to_string);
     let mut lines = lines.chain(contradictions.iter().map(Contradiction::to_string));
-    output::unless_closed(lines.try_for_each(|line| output::write_line(&mut out, &line)))?;
+    let told = told.and_then(|()| lines.try_for_each(|line| output::write_line(&mut out, &line)));
+    output::unless_closed(told)?;
     let mut failures = Vec::new();
     match missed {
         0 => {}

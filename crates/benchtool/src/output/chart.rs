@@ -13,6 +13,9 @@ use crate::units::{fit, printable_line};
 /// Where nobody says how wide the chart may be.
 const COLUMNS_USUAL: usize = 80;
 
+/// A number takes no more columns than this; other formats show it whole.
+const NUMBER_COLUMNS_MAX: usize = 40;
+
 /// More rows are no chart.
 const ROWS_MAX: usize = 10_000;
 
@@ -77,8 +80,10 @@ impl<'a> ChartRows<'a> {
 /// A number as it is, or rounded to the thousandth where it has many digits.
 fn shortened(text: &str, value: f64) -> Cow<'_, str> {
     match text.split_once('.') {
-        Some((_, fraction)) if fraction.len() > 3 => Cow::Owned(format!("{value:.3}")),
-        _ => Cow::Borrowed(text),
+        Some((_, fraction)) if fraction.len() > 3 => {
+            Cow::Owned(fit(&format!("{value:.3}"), NUMBER_COLUMNS_MAX).into_owned())
+        }
+        _ => fit(text, NUMBER_COLUMNS_MAX),
     }
 }
 
@@ -135,6 +140,18 @@ impl RowWriter for ChartRows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A number of 70,000 digits used to end the program.
+    #[test]
+    fn long_numbers_are_shortened() {
+        for text in
+            ["1".repeat(70_000), format!("{}.1234", "1".repeat(70_000)), format!("0.{}", "1".repeat(70_000))]
+        {
+            let short = shortened(&text, text.parse().unwrap()).into_owned();
+            assert!(short.width() <= NUMBER_COLUMNS_MAX, "{short}");
+        }
+        assert_eq!(shortened("12.3456", 12.3456), "12.346");
+    }
 
     #[test]
     fn bars_end_within_an_eighth() {

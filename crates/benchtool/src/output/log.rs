@@ -1,15 +1,18 @@
 //! Events a line each: time, level, source, message, and the keys that the message does not tell.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io::Write;
 
 use tamias::{Cell, Expression, Instant, Kind, Parameters};
 use tamias_json::{Document, Map};
+use unicode_width::UnicodeWidthStr;
 
 use super::row::{Look, RowWriter, flush, json_text, write};
 use super::text::{json_string, write_object};
 use crate::failure::Failure;
 use crate::units::{fit, printable_line};
+use crate::wrap::wrap;
 
 /// The keys under which logs of all sorts have what a line begins with; the first that is there counts. HEURISTIC: CLEF first,
 /// then what the logging libraries in wide use write.
@@ -37,6 +40,11 @@ const HIDDEN: [&str; 4] = ["@t", "@mt", "@i", "@r"];
 
 /// On a terminal a value takes no more columns than this; other formats show it whole.
 const VALUE_COLUMNS_MAX: usize = 100;
+/// Even on a narrow one, and behind a long name, it may take as many.
+const VALUE_COLUMNS_MIN: usize = 20;
+
+/// How far the rest of a line is indented that is longer than the terminal is wide.
+const CONTINUED: usize = 4;
 
 const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
@@ -106,6 +114,7 @@ impl<'a> LogRows<'a> {
         let message = self.message(event);
         let template =
             event.get("@mt").and_then(|template| template.as_str()).map(|template| template.text());
+        let told_of = template.as_ref().map(|template| holes(template)).unwrap_or_default();
 
         let mut parts = Vec::new();
         if let Some(instant) = instant {
@@ -130,25 +139,28 @@ impl<'a> LogRows<'a> {
             let text = json_text(value.raw());
             let is_told = HIDDEN.contains(&&*key)
                 || used.contains(&Some(&*key))
-                || template.as_ref().is_some_and(|template| is_hole(template, &key))
+                || told_of.contains(&*key)
                 || message.as_ref().is_some_and(|(_, message)| *message == text)
                 || (instant.is_some() && is_time(&text, instant));
             if !is_told {
-                parts.push(format!(
-                    "{}{}",
-                    self.dim(&format!("{}=", printable_line(&key))),
-                    self.value(&text)
-                ));
+                let name = format!("{}=", printable_line(&key));
+                let value = self.value(&text, name.width());
+                parts.push(format!("{}{value}", self.dim(&name)));
             }
         }
         parts.join(" ")
     }
 
-    fn value(&self, text: &str) -> String {
+    /// A value behind a name of so many columns.
+    fn value(&self, text: &str, name_columns: usize) -> String {
         let text = printable_line(text);
-        let text = match self.look.screen.is_terminal() {
-            true => fit(&text, VALUE_COLUMNS_MAX),
-            false => text,
+        let text = match self.look.screen.columns() {
+            Some(columns) => {
+                // With its name and two quotes it fits a line.
+                let room = columns.saturating_sub(CONTINUED + name_columns + 2);
+                fit(&text, room.clamp(VALUE_COLUMNS_MIN, VALUE_COLUMNS_MAX))
+            }
+            None => text,
         };
         match text.is_empty() || (text.contains([' ', '"', '=']) && !text.starts_with(['{', '['])) {
             true => format!("\"{}\"", text.replace('"', "\\\"")),
@@ -181,6 +193,10 @@ impl RowWriter for LogRows<'_> {
             // What is no object is shown as it is.
             Err(_) => printable_line(&String::from_utf8_lossy(&event)).into_owned(),
         };
+        let line = match self.look.screen.columns() {
+            Some(columns) => wrap(&line, columns, CONTINUED),
+            None => line,
+        };
         write(self.out, format!("{line}\n").as_bytes())
     }
 
@@ -198,12 +214,14 @@ fn is_time(text: &str, instant: Option<Instant>) -> bool {
         && (text.parse().ok() == instant || Instant::from_unix_text(text).ok() == instant)
 }
 
-/// Whether a template of a message has a hole for the key: `{Key}`, `{@Key}`, `{Key:format}` or `{Key,width}`.
-fn is_hole(template: &str, key: &str) -> bool {
-    template.split('{').skip(1).any(|hole| {
+/// The keys that a template of a message has holes for: `{Key}`, `{@Key}`, `{Key:format}` or `{Key,width}`.
+fn holes(template: &str) -> HashSet<&str> {
+    let name = |hole| {
+        let hole: &str = hole;
         let hole = hole.strip_prefix(['@', '$']).unwrap_or(hole);
-        hole.strip_prefix(key).is_some_and(|rest| rest.starts_with(['}', ':', ',']))
-    })
+        hole.find(['}', ':', ',']).map(|end| &hole[..end])
+    };
+    template.split('{').skip(1).filter_map(name).collect()
 }
 
 /// How bad an event is, as all logs tell it.
@@ -290,6 +308,12 @@ mod tests {
         log.row(&[Cell::of_json(event.as_bytes())]).unwrap();
         drop(log);
         assert_eq!(String::from_utf8(out).unwrap(), format!("{expected}\n"));
+    }
+
+    #[test]
+    fn the_holes_of_a_template_name_keys() {
+        let found = holes("{A} {@B:0.0} {$C,7} {D {E} F} {{G}} {");
+        assert_eq!(found, HashSet::from(["A", "B", "C", "E", "G"]));
     }
 
     #[test]

@@ -14,6 +14,9 @@ use crate::units::{fit, printable_line};
 /// A table is laid out so many rows at a time, so that it takes bounded memory however many rows there are.
 const TABLE_ROWS: usize = 1000;
 
+/// In a file a cell takes no more columns than this: what lays tables out counts them in 16 bits. Other formats show it whole.
+const CELL_COLUMNS_MAX: usize = 30_000;
+
 /// A column of text is not made narrower than this. HEURISTIC: less than that tells nothing.
 const COLUMNS_MIN: usize = 8;
 
@@ -123,7 +126,7 @@ pub(crate) fn table(names: &[String], rows: &[Vec<Field>], columns: Option<usize
     let widths = match columns {
         // A line before each column, a blank on either side of its text, and a line behind the last.
         Some(columns) => shortened(&natural, &least, columns.checked_sub(3 * natural.len() + 1)?)?,
-        None => natural,
+        None => natural.into_iter().map(|width: usize| width.min(CELL_COLUMNS_MAX)).collect(),
     };
     let fitted = |row: &[Field]| -> Vec<comfy_table::Cell> {
         let fields = row.iter().zip(&widths);
@@ -172,6 +175,15 @@ fn shortened(natural: &[usize], least: &[usize], room: usize) -> Option<Vec<usiz
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A cell of more than 65,535 columns used to become two rows.
+    #[test]
+    fn a_row_is_one_line_however_long_its_cells_are() {
+        let names = ["a".to_owned(), "b".to_owned()];
+        let rows = vec![vec![Field::text(&"x".repeat(70_000)), Field::number(&"1".repeat(70_000))]];
+        let table = table(&names, &rows, None).unwrap().to_string();
+        assert_eq!(table.lines().count(), 5, "its frame, its header and its row");
+    }
 
     #[test]
     fn the_widest_columns_give_way() {

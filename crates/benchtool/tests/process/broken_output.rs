@@ -11,7 +11,7 @@ use crate::tool::{events, folder, tool};
 /// What is run: the arguments, the standard input, the exit code, and whether a full standard output makes that 5.
 type Case = (&'static [&'static str], &'static str, i32, bool);
 
-const CASES: [Case; 45] = [
+const CASES: [Case; 47] = [
     (&["generate", "--events", "10"], "", 0, true),
     (&["ingest", "new", "events"], "", 0, true),
     (&["ingest", "new", "events"], "", 0, true),
@@ -44,6 +44,8 @@ const CASES: [Case; 45] = [
     (&["backup", "s", "backup"], "", 0, true),
     (&["restore", "s", "s"], "", 5, false),
     (&["verify", "s"], "", 0, true),
+    (&["scrub", "s"], "", 0, true),
+    (&["scrub", "d"], "", 6, true),
     (&["verify", "d"], "", 6, true),
     (&["verify", "d", "--deep"], "", 6, true),
     (&["repair", "d", "--dry-run"], "", 6, true),
@@ -132,4 +134,22 @@ fn nothing_can_be_told_at_all() {
     run_all("", [unread, unread], documented);
     run_all(">&- 2>&-", [Stdio::piped, Stdio::piped], documented);
     run_all(">/dev/full 2>/dev/full", [Stdio::piped, Stdio::piped], with_full_output);
+}
+
+/// It used to end with the line that nobody heard, and left all texts of the events in the store's files.
+#[test]
+fn what_is_deleted_is_erased_though_nobody_hears_of_it() {
+    let folder = folder();
+    fs::write(folder.path().join("events"), events(1, 50)).unwrap();
+    tool(folder.path(), &["ingest", "s", "events"]).well();
+    tool(folder.path(), &["seal", "s"]).well();
+    let delete = ["delete", "s", "--where", "Elapsed >= 0"];
+    let mut command = crate::tool::command(folder.path(), &delete);
+    let ended = command.stdout(unread()).output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+    assert_eq!(
+        tool(folder.path(), &delete).well().out,
+        "deleted: 0 events\nerased: nothing was left to erase\n"
+    );
+    assert_eq!(fs::read_dir(folder.path().join("s/receipts")).unwrap().count(), 1);
 }

@@ -1,6 +1,6 @@
 //! `benchtool eval`
 
-use crate::tool::{folder, tool_with_input};
+use crate::tool::{folder, tool, tool_with_input};
 
 #[test]
 fn each_line_is_answered_by_a_line() {
@@ -25,4 +25,13 @@ fn an_event_that_is_none_is_told_once() {
     let run = tool_with_input(folder.path(), &["eval", "--event", "[1]"], b"1\n2\n").with(4);
     assert_eq!(run.out, "");
     assert!(run.err.starts_with("error: the event is not a JSON object: "), "{}", run.err);
+}
+
+#[test]
+fn an_expression_may_stand_on_the_command_line() {
+    let folder = folder();
+    assert_eq!(tool(folder.path(), &["eval", "1 + $n", "--param", "n=2"]).well().out, "3\n");
+    assert_eq!(tool(folder.path(), &["eval", "Missing"]).well().out, "undefined\n");
+    let run = tool(folder.path(), &["eval", "1 +"]).with(3);
+    assert!(run.err.contains("\n  1 +\n     ^"), "{}", run.err);
 }

@@ -61,3 +61,17 @@ fn keys_are_those_that_every_event_has() {
         found.iter().map(|key| (key["key"].as_str().unwrap().to_owned(), key["values"].as_u64().unwrap()));
     assert_eq!(found.collect::<std::collections::BTreeMap<String, u64>>(), expected);
 }
+
+#[test]
+fn flat_keys_with_points_are_shown_as_people_write_them() {
+    let folder = folder();
+    let event = br#"{"@t":"2024-05-29T10:56:01Z","id.orig_h":"10.0.0.1","a.b":1,"a":{"b":2},"odd key.c":3}"#;
+    tool_with_input(folder.path(), &["ingest", "s", "-"], event).well();
+    let table = tool(folder.path(), &["keys", "s", "--format", "table"]).well().out;
+    for key in ["\u{2502} id.orig_h ", " @Properties['a.b'] ", " a.b ", " @Properties['odd key.c'] "] {
+        assert!(table.contains(key), "{key}: {table}");
+    }
+    // For programs the name that is always right.
+    let keys = tool(folder.path(), &["keys", "s", "--format", "ndjson"]).well().out;
+    assert!(keys.contains("@Properties['id.orig_h']"), "{keys}");
+}

@@ -105,3 +105,18 @@ fn without_threads_a_writer_works_or_says_what_it_lacks() {
         _ => assert!(run.with(5).err.starts_with("error: cannot start a thread for s: ")),
     }
 }
+
+/// It used to say that everything before is stored, and that was all: the batch before had not been stored.
+#[test]
+fn what_could_not_be_stored_is_why_it_ends() {
+    let folder = folder();
+    let lines = [&events(1, 3000)[..], b"no event\n"].concat();
+    fs::write(folder.path().join("events"), lines).unwrap();
+    let arguments = ["ingest", "s", "--on-invalid", "fail", "events"];
+    let run = limited(folder.path(), "ulimit -f 60", &arguments).with(5);
+    assert!(run.err.contains("error: cannot write s/") && !run.err.contains("is stored"), "{run:?}");
+    assert_eq!(figures_of_a_failure(&run.out).0, 0);
+    let run = tool(folder.path(), &arguments).with(4);
+    assert!(run.err.contains("stopped at line 3001 of events") && run.err.contains("is stored"), "{run:?}");
+    assert_eq!(count(folder.path(), "s"), 3000);
+}

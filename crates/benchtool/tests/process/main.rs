@@ -9,6 +9,7 @@ mod damage;
 mod eval;
 mod export;
 mod fixtures;
+mod foreign;
 mod generate;
 mod ingest;
 mod interruption;
@@ -16,6 +17,8 @@ mod keys;
 mod limits;
 mod looking;
 mod lost;
+#[cfg(unix)]
+mod on_terminal;
 mod order;
 mod output_file;
 mod period;
@@ -29,6 +32,7 @@ mod shell;
 mod shred;
 #[cfg(unix)]
 mod terminal;
+mod time_key;
 mod tool;
 #[cfg(unix)]
 mod tour;

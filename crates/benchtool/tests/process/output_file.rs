@@ -131,3 +131,84 @@ mod columnar {
         }
     }
 }
+
+/// They used to be replaced by a file.
+#[cfg(unix)]
+#[test]
+fn links_pipes_and_permissions_stay_what_they_are() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+
+    let folder = folder();
+    let path = folder.path();
+    tool_with_input(path, &["ingest", "s", "-"], EVENTS).well();
+    let query = |output: &str| tool(path, &["query", "s", "select N from stream", "--output", output]);
+    let rows = "{\"N\":1}\n{\"N\":-9}\n{}\n";
+
+    fs::write(path.join("target"), "before").unwrap();
+    fs::set_permissions(path.join("target"), PermissionsExt::from_mode(0o640)).unwrap();
+    symlink("target", path.join("link")).unwrap();
+    symlink("later", path.join("dangling")).unwrap();
+    query("link").well();
+    query("dangling").well();
+    for (link, file) in [("link", "target"), ("dangling", "later")] {
+        assert!(path.join(link).is_symlink());
+        assert_eq!(fs::read_to_string(path.join(file)).unwrap(), rows, "{file}");
+    }
+    assert_eq!(fs::metadata(path.join("target")).unwrap().permissions().mode() & 0o777, 0o640);
+
+    let pipe = path.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read_to_string(pipe).unwrap()
+    });
+    query("pipe").well();
+    assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    assert_eq!(reader.join().unwrap(), rows);
+
+    for inside in ["s/rows", "to_s/rows", "to_log"] {
+        let _ = symlink("s", path.join("to_s"));
+        let file = fs::read_dir(path.join("s")).unwrap().next().unwrap().unwrap().path();
+        let _ = symlink(file, path.join("to_log"));
+        let run = query(inside).with(2);
+        assert!(run.err.contains("is inside the store"), "{inside}: {}", run.err);
+        let script = format!(".once {inside}\nselect 1 from stream;\n");
+        let run = tool_with_input(path, &["shell", "s"], script.as_bytes()).with(2);
+        assert!(run.err.contains("is inside the store"), "{inside}: {}", run.err);
+    }
+    tool(path, &["verify", "s"]).well();
+}
+
+/// Each interrupted query used to leave the file beside it that it was writing.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_query_leaves_no_file() {
+    use std::process::Stdio;
+
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("events"), crate::tool::events(1, 20_000)).unwrap();
+    tool(path, &["ingest", "s", "events"]).well();
+    let is_beside = |name: &str| name.starts_with(".benchtool-");
+    let names = || {
+        let names =
+            fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect::<Vec<_>>()
+    };
+    let query =
+        "select @Data, ToUpper(@Message) as m from stream where match(@Message, '(a|e|i)+[^x]*(o|u)')";
+    let mut child = crate::tool::command(path, &["query", "s", query, "--output", "rows"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while child.try_wait().unwrap().is_none() && !names().iter().any(|name| is_beside(name)) {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let kill = format!("kill -INT {}", child.id());
+    assert!(std::process::Command::new("sh").arg("-c").arg(kill).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let mut names = names();
+    names.sort_unstable();
+    assert_eq!(names, ["events", "s"]);
+}

@@ -137,3 +137,21 @@ fn times_are_told_in_words() {
     assert_eq!(found(&["--to", "-2h"]), "2\n");
     assert_eq!(found(&["--since", "2024-05-29", "--to", "yesterday"]), "2\n");
 }
+
+/// Queries used to compute in UTC there, while `--from` had the zone itself.
+#[cfg(unix)]
+#[test]
+fn a_local_time_zone_without_a_name_is_refused() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], b"{\"@t\":\"2024-05-29T10:56:01Z\"}\n").well();
+    let arguments = ["query", "s", "select ToIsoString(time(1d)) as d from stream", "--time-zone", "local"];
+    let run = |zone: &str| {
+        let mut command = crate::tool::command(folder.path(), &arguments);
+        crate::tool::ended(command.env("TZ", zone).output().unwrap())
+    };
+    let refused = run("CET-1CEST,M3.5.0,M10.5.0/3").with(2);
+    assert!(refused.err.contains("does not tell the name of its time zone"), "{}", refused.err);
+    for zone in ["Europe/Berlin", "UTC", ""] {
+        assert_ne!(run(zone).code, Some(2), "{zone}");
+    }
+}

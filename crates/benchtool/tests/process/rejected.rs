@@ -62,17 +62,48 @@ fn better_options_take_the_rejected_lines_and_then_what_is_new() {
     assert_eq!(count(path, "s"), 12);
 }
 
-/// Lines that were tried again used to be stored before it was seen that they are others.
+/// Lines that were tried again used to be stored before it was seen that they are others, and then forgotten.
 #[test]
-fn of_a_file_that_has_changed_no_rejected_line_is_stored() {
+fn a_file_that_has_changed_is_read_from_the_start_and_not_tried_again() {
     let folder = folder();
     let path = folder.path();
     ingest(path, &[GOOD, OTHER, GOOD].concat(), &[]).with(4);
     // Mended in place, and shorter: the line after it stands elsewhere.
     let mended = "{\"@t\":\"2024-05-29T10:56:02Z\"}\n";
     let run = ingest(path, &[GOOD, mended, GOOD].concat(), &["--time-key", "@t,when"]);
-    assert!(run.err.contains("has changed"), "{}", run.err);
-    assert_eq!(count(path, "s"), 2);
+    assert!(run.err.contains("reading it from the start"), "{}", run.err);
+    assert_eq!(told(&run.well()), (3, 0, 0));
+    assert_eq!(count(path, "s"), 5);
+}
+
+/// A file of rejected lines used to be emptied by each run that read only new files, and so was any other that was named.
+#[test]
+fn a_file_of_rejected_lines_keeps_those_of_other_files() {
+    let folder = folder();
+    let path = folder.path();
+    let run = |file: &str, text: &str| {
+        fs::create_dir_all(path.join(file).parent().unwrap()).unwrap();
+        fs::write(path.join(file), text).unwrap();
+        let from = path.join(file);
+        let bad = path.join("bad");
+        let (bad, name) = (bad.to_str().unwrap(), from.file_name().unwrap().to_str().unwrap());
+        tool(from.parent().unwrap(), &["ingest", "../s", name, "--rejects", bad, "--again"])
+    };
+    let kept = || {
+        let bad = fs::read_to_string(path.join("bad")).unwrap();
+        bad.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    run("x/log", &[GOOD, "one\n"].concat()).with(4);
+    // The same name in another folder, and a file in its own place.
+    run("y/log", &[GOOD, "two\n"].concat()).with(4);
+    run("y/log", &[&GOOD.replace(":1}", ":2}"), "three\n"].concat()).with(4);
+    assert_eq!(kept(), ["one", "two", "three"]);
+    run("x/log", &[GOOD, "one\n"].concat()).with(4);
+    assert_eq!(kept(), ["two", "three", "one"]);
+    fs::write(path.join("bad"), "Dear Sirs\n").unwrap();
+    let refused = run("x/log", &[GOOD, "one\n"].concat()).with(2);
+    assert!(refused.err.contains("is not a file of rejected lines"), "{}", refused.err);
+    assert_eq!(fs::read_to_string(path.join("bad")).unwrap(), "Dear Sirs\n");
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! What people see: golden screens of a pseudo-terminal, 80 and 160 columns wide.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::num::NonZeroU16;
+use std::path::Path;
 use std::process::Command;
 
 use rexpect::session::spawn_command;
 
 use crate::cookbook::without_times;
+use crate::terminal::{Terminal, lines};
 use crate::tool::{folder, tool_with_input};
 
 /// Events as they come, unkind ones among them.
@@ -18,7 +20,7 @@ const EVENTS: &str = r#"{"@t":"2024-05-29T10:56:01.1234567Z","@mt":"HTTP {Method
 "#;
 
 /// What a terminal gets of a command; an escape is `␛`.
-fn screen(folder: &Path, columns: usize, lines: usize, pager: &str, arguments: &[&str]) -> String {
+fn screen(folder: &Path, columns: u16, lines: u16, pager: &str, arguments: &[&str]) -> String {
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!("stty cols {columns} rows {lines} && exec \"$0\" \"$@\""));
     command.arg(env!("CARGO_BIN_EXE_benchtool")).args(arguments).current_dir(folder);
@@ -45,14 +47,18 @@ fn check(name: &str, arguments: &[&str]) {
             })
         };
         assert!(seen.split('␛').skip(1).all(is_color), "{seen}");
-        let kept = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-            .join(format!("tests/process/screens/{name}-{columns}.txt"));
-        if std::env::var_os("TAMIAS_SCREENS").is_some_and(|what| what == "write") {
-            fs::create_dir_all(kept.parent().unwrap()).unwrap();
-            fs::write(&kept, &seen).unwrap();
-        }
-        assert_eq!(seen, fs::read_to_string(&kept).unwrap_or_default(), "{}", kept.display());
+        compare(name, columns, &seen);
     }
+}
+
+#[track_caller]
+fn compare(name: &str, columns: u16, seen: &str) {
+    let screens = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/screens");
+    let kept = screens.join(format!("{name}-{columns}.txt"));
+    if std::env::var_os("TAMIAS_SCREENS").is_some_and(|what| what == "write") {
+        fs::write(&kept, seen).unwrap();
+    }
+    assert_eq!(seen, fs::read_to_string(&kept).unwrap_or_default(), "{}", kept.display());
 }
 
 #[test]
@@ -102,13 +108,80 @@ fn the_tail_is_lines_of_a_log() {
     check("tail", &["tail", "s", "-n", "2", "@Level <> 'Debug'"]);
 }
 
+const RENEE: &str = "08dc7fcdee220d000000000000000001";
+
+#[test]
+fn what_is_found_is_lines_of_a_log() {
+    check("search", &["search", "s", "Shop"]);
+}
+
+#[test]
+fn that_nothing_is_found_is_told() {
+    check("search-none", &["search", "s", "Shop", "--from", "2025-01-01"]);
+    check("query-none", &["query", "s", "select * from stream where @Level = 'error' and elapsed > 3"]);
+}
+
+#[test]
+fn an_event_and_those_around_it_fit_the_screen() {
+    check("get", &["get", "s", RENEE]);
+    check("around", &["around", "s", RENEE, "-B", "1", "-A", "1"]);
+}
+
+#[test]
+fn charts_fit_the_screen() {
+    check(
+        "chart",
+        &["query", "s", "select count(*) as n from stream group by time(1s)", "--format", "chart"],
+    );
+}
+
+#[test]
+fn a_malformed_query_is_shown_with_its_place() {
+    check("error", &["query", "s", "select @Message, avg(Elapsed) from stream where @Level = 'Warning'"]);
+}
+
+#[test]
+fn the_shell_fits_the_screen() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], EVENTS.as_bytes()).well();
+    for columns in [80, 160] {
+        let mut terminal =
+            Terminal::run(folder.path(), NonZeroU16::new(columns).unwrap(), "benchtool shell s");
+        // The prompt, a line, and something that its answer ends with.
+        for (prompt, line, answer) in [
+            ("tamias> ", "select @Timestamp, @Level, @Message, Elapsed", ""),
+            ("…> ", "from stream", " read"),
+            ("tamias> ", "select Elapsed, elapsed from stream where N = 1", " read"),
+            ("tamias> ", "select @Message from stream where", ""),
+            ("…> ", "", "expected an expression"),
+            ("tamias> ", ".mode vertical", ""),
+            ("tamias> ", "select * from stream limit 1", " read"),
+            ("tamias> ", ".dance", ".help lists"),
+        ] {
+            terminal.wait_for(prompt);
+            terminal.type_line(line);
+            terminal.wait_for(answer);
+        }
+        terminal.wait_for("tamias> ");
+        terminal.type_line(".exit");
+        let timed = |line: &str| match line.split_once(" in ") {
+            Some((rows, _)) if rows.ends_with("row") || rows.ends_with("rows") => format!("{rows} in #\n"),
+            _ => format!("{line}\n"),
+        };
+        let seen: String = lines(&terminal.end()).iter().map(|line| timed(line)).collect();
+        compare("shell", columns, &seen);
+    }
+}
+
 #[test]
 fn deleting_exporting_and_scrubbing_fit_the_screen() {
     let folder = folder();
     tool_with_input(folder.path(), &["ingest", "s", "-"], EVENTS.as_bytes()).well();
     let mut seen = String::new();
     for arguments in [
-        &["delete", "s", "--where", "Elapsed > 1000", "--dry-run"][..],
+        &["receipts", "s", "--check"][..],
+        &["settings", "s", "--max-age", "90d", "--max-bytes", "20GB", "--dry-run"],
+        &["delete", "s", "--where", "Elapsed > 1000", "--dry-run"],
         &["delete", "s", "--where", "Elapsed > 1000"],
         &["delete", "s"],
         &["receipts", "s", "--check"],
@@ -122,11 +195,7 @@ fn deleting_exporting_and_scrubbing_fit_the_screen() {
     }
     // Times, and what files take.
     let seen = without_times(&seen);
-    let kept = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/process/screens/keeping-80.txt");
-    if std::env::var_os("TAMIAS_SCREENS").is_some_and(|what| what == "write") {
-        fs::write(&kept, &seen).unwrap();
-    }
-    assert_eq!(seen, fs::read_to_string(&kept).unwrap_or_default(), "{}", kept.display());
+    compare("keeping", 80, &seen);
 }
 
 #[test]

@@ -67,6 +67,20 @@ fn a_store_keeps_to_its_settings_and_tells_what_went() {
     assert_eq!(set, "max-age: none, max-bytes: 2500000B, when-full: remove-oldest\n");
     assert_eq!(shown(&["settings", "s"]), set);
     assert_eq!(count(folder.path(), "s"), 20);
+    // What would go can be seen before: nothing, the older file, all.
+    let planned = |bound: [&str; 2]| {
+        let planned = shown(&["settings", "s", bound[0], bound[1], "--dry-run"]);
+        planned.lines().next().unwrap().to_owned()
+    };
+    assert!(planned(["--max-age", "90000d"]).ends_with(" 0 events; 20 events left"));
+    let planned_age = planned(["--max-age", "1d"]);
+    assert!(planned_age.starts_with("would be removed: 2 files of "), "{planned_age}");
+    assert!(planned_age.contains(" bytes, 20 events, from ") && planned_age.ends_with("; 0 events left"));
+    // The latest file always stays.
+    let planned_size = planned(["--max-bytes", "64kB"]);
+    assert!(planned_size.starts_with("would be removed: 1 file of "), "{planned_size}");
+    assert!(planned_size.ends_with("; 10 events left"), "{planned_size}");
+    assert_eq!((shown(&["settings", "s"]), count(folder.path(), "s")), (set, 20));
     // Whoever writes obeys.
     ingest(folder.path(), 3);
     tool(folder.path(), &["compact", "s"]).well();
@@ -84,6 +98,8 @@ fn a_store_keeps_to_its_settings_and_tells_what_went() {
     assert_eq!(info["traffic"]["appended"].as_u64(), Some(30 * (150_000 + 39)));
     assert!(info["traffic"]["per_byte_appended"].as_f64().unwrap() > 1.0);
     assert_eq!(info["usage"]["segments"], 0);
+    let written = info["last_written"].as_str().unwrap();
+    assert!(written > "2026-11-01", "{written}");
     for wrong in [["--max-age", "0s"], ["--max-age", "soon"], ["--max-bytes", "5"], ["--when-full", "wait"]] {
         tool(folder.path(), &["settings", "s", wrong[0], wrong[1]]).with(2);
     }
@@ -296,4 +312,15 @@ fn stores_are_exported_taken_in_again_and_merged() {
     assert_eq!(all.replace('\r', ""), format!("What,N\n{expected}"));
     tool(folder.path(), &["merge-stores", "a", "--into", "b"]).with(2);
     tool(folder.path(), &["merge-stores", "missing", "--into", "d"]).with(5);
+}
+
+/// Each of its events used to be stored twice.
+#[test]
+fn a_store_is_merged_once() {
+    let folder = folder();
+    fs::write(folder.path().join("events"), crate::tool::events(1, 20)).unwrap();
+    tool(folder.path(), &["ingest", "a", "events"]).well();
+    let run = tool(folder.path(), &["merge-stores", "a", "./a", "--into", "m"]).with(2);
+    assert!(run.err.contains("./a is named twice"), "{}", run.err);
+    assert!(!folder.path().join("m").exists());
 }

@@ -6,7 +6,10 @@ use rust_decimal::Decimal;
 /// A sum of numbers, kept apart by their scale.
 #[derive(Clone, Default)]
 pub(super) struct ExactSum {
-    /// The sum of the significands of each scale, from 0 on.
+    /// The sum of the significands of the scale that came first: most numbers have that one.
+    first: i128,
+    first_scale: u32,
+    /// The sum of the significands of each other scale, from 0 on.
     parts: Vec<i128>,
     /// The sum of all that the parts have no room for.
     long: Option<Box<Long>>,
@@ -40,6 +43,20 @@ impl ExactSum {
     /// Adds numbers of one scale by what their significands come to: by how many bytes the sum grew, nearly.
     #[inline]
     pub(super) fn add_part(&mut self, scale: u32, significand: i128) -> usize {
+        if self.first == 0 {
+            (self.first, self.first_scale) = (significand, scale);
+            return 0;
+        }
+        if self.first_scale == scale
+            && let Some(total) = self.first.checked_add(significand)
+        {
+            self.first = total;
+            return 0;
+        }
+        self.add_other(scale, significand)
+    }
+
+    fn add_other(&mut self, scale: u32, significand: i128) -> usize {
         let place = scale as usize;
         let mut grown = 0;
         if place >= self.parts.len() {
@@ -69,22 +86,39 @@ impl ExactSum {
 
     /// Adds what another sum has added.
     pub(super) fn merge(&mut self, other: &ExactSum) -> usize {
-        let parts = (0..).zip(&other.parts);
-        let grown: usize = parts.map(|(scale, significand)| self.add_part(scale, *significand)).sum();
+        let grown: usize = other.parts().map(|(scale, significand)| self.add_part(scale, significand)).sum();
         grown + other.long.as_ref().map_or(0, |long| self.add_long(long))
+    }
+
+    /// The sums of the significands that are not zero, with their scales.
+    fn parts(&self) -> impl Iterator<Item = (u32, i128)> {
+        let others = (0..).zip(self.parts.iter().copied());
+        let first = (self.first_scale, self.first);
+        std::iter::once(first).chain(others).filter(|(_, significand)| *significand != 0)
+    }
+
+    /// The sum's significand and its scale, where they are easily told.
+    fn significand(&self) -> Option<(i128, u32)> {
+        if self.long.is_some() {
+            return None;
+        }
+        let scale = self.parts().map(|(scale, _)| scale).max().unwrap_or(0);
+        let sum = self.parts().try_fold(0i128, |sum, (own, significand)| {
+            sum.checked_add(significand.checked_mul(10i128.checked_pow(scale - own)?)?)
+        })?;
+        Some((sum, scale))
     }
 
     /// The sum, where it is easily told to be a decimal.
     fn decimal(&self) -> Option<Decimal> {
-        if self.long.is_some() {
-            return None;
-        }
-        let scale = u32::try_from(self.parts.len().saturating_sub(1)).ok()?;
-        let parts = (0..).zip(&self.parts).filter(|(_, significand)| **significand != 0);
-        let sum = parts.into_iter().try_fold(0i128, |sum, (own, significand)| {
-            sum.checked_add(significand.checked_mul(10i128.checked_pow(scale - own)?)?)
-        })?;
+        let (sum, scale) = self.significand()?;
         Decimal::try_from_i128_with_scale(sum, scale).ok()
+    }
+
+    /// The mean of so many numbers, of which this is the sum; none of no numbers.
+    pub(super) fn mean(&self, count: u64) -> Option<Number<'static>> {
+        let short = self.significand().and_then(|(sum, scale)| short_mean(count, sum, scale));
+        short.or_else(|| mean(count, &self.long()))
     }
 
     /// The sum, to be shown.
@@ -94,8 +128,7 @@ impl ExactSum {
 
     /// The sum, to be reckoned with.
     pub(super) fn long(&self) -> Long {
-        let parts = (0..).zip(&self.parts).filter(|(_, significand)| **significand != 0);
-        let parts = parts.map(|(scale, significand)| Long::new(*significand, scale));
+        let parts = self.parts().map(|(scale, significand)| Long::new(significand, scale));
         let sum = parts.chain(self.long.as_deref().cloned()).reduce(|sum, part| sum.plus(&part));
         sum.unwrap_or_default()
     }
@@ -119,8 +152,49 @@ fn quotient(dividend: &Long, divisor: &Long) -> Option<Long> {
     dividend.over(divisor, dividend.places() + DIVISOR_DIGITS + i64::from(DIGITS) + 1)
 }
 
+/// The mean of so many numbers, where it has no more than [`DIGITS`] digits, or goes on behind them and is rounded there. None
+/// where that takes longer numbers to tell.
+fn short_mean(count: u64, sum: i128, scale: u32) -> Option<Number<'static>> {
+    let (count, dividend) = (u128::from(count), sum.unsigned_abs());
+    let (mut digits, mut rest) = (dividend.checked_div(count)?, dividend.checked_rem(count)?);
+    let length = digits.checked_ilog10()? + 1;
+    let mut more = DIGITS.checked_sub(length)?;
+    let mut scale = scale;
+    while more > 0 && rest != 0 {
+        // What is left is less than the count: its product with so many places fits.
+        let step = more.min(STEP_DIGITS);
+        let power = 10u128.pow(step);
+        rest *= power;
+        digits = digits * power + rest / count;
+        rest %= count;
+        (more, scale) = (more - step, scale + step);
+    }
+    if rest != 0 {
+        if ends(count, dividend) {
+            return None;
+        }
+        // What does not end is never half way.
+        digits += u128::from(rest * 2 > count);
+    }
+    let digits = i128::try_from(digits).ok()?;
+    let mean = if sum < 0 { -digits } else { digits };
+    Decimal::try_from_i128_with_scale(mean, scale).ok().map(Number::Decimal)
+}
+
+/// So many digits are made at once.
+const STEP_DIGITS: u32 = 18;
+
+/// Whether a quotient has an end: its divisor then has no other prime factors than 2 and 5 that the dividend does not have.
+fn ends(divisor: u128, dividend: u128) -> bool {
+    let mut other = divisor >> divisor.trailing_zeros();
+    while other.is_multiple_of(5) && other != 0 {
+        other /= 5;
+    }
+    dividend.checked_rem(other) == Some(0)
+}
+
 /// The mean of so many numbers; none of no numbers.
-pub(super) fn mean(count: u64, sum: &Long) -> Option<Number<'static>> {
+fn mean(count: u64, sum: &Long) -> Option<Number<'static>> {
     let count = Long::new(count.into(), 0);
     let mean = quotient(sum, &count)?;
     let ends = mean.times(&count).minus(sum).is_zero();
@@ -154,7 +228,7 @@ mod tests {
     }
 
     fn mean_of(numbers: &[&str]) -> Option<String> {
-        let mean = mean(numbers.len() as u64, &sum_of(numbers).long())?;
+        let mean = sum_of(numbers).mean(numbers.len() as u64)?;
         Some(mean.text().into_owned())
     }
 
@@ -217,6 +291,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn short_means_are_those_of_long_numbers(
+            sum in prop_oneof![any::<i64>().prop_map(i128::from), any::<i128>()],
+            scale in 0u32..20,
+            count in prop_oneof![1u64..200, any::<u64>(), (0u32..30, 0u32..20).prop_map(|(two, five)| 2u64.pow(two) * 5u64.pow(five % 13))],
+        ) {
+            let long = mean(count, &Long::new(sum, scale)).map(|mean| mean.text().into_owned());
+            if let Some(short) = short_mean(count, sum, scale) {
+                prop_assert_eq!(Some(short.text().into_owned()), long);
+            }
+        }
+
         #[test]
         fn small_sums_are_those_of_decimals(numbers in proptest::collection::vec((-1_000_000_000i64..1_000_000_000, 0u32..10), 0..30)) {
             let mut exact = ExactSum::default();

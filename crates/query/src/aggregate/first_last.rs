@@ -37,12 +37,14 @@ impl<const FIRST: bool> Aggregate for AtEnd<FIRST> {
     }
 
     fn state(self) -> Ends<FIRST> {
-        Ends { ends: Vec::new() }
+        Ends { ends: Vec::new(), seen: Vec::new() }
     }
 }
 
 pub(crate) struct Ends<const FIRST: bool> {
     ends: Vec<Option<End>>,
+    /// The groups that have been met in a column.
+    seen: Vec<bool>,
 }
 
 /// The value as JSON text, in an allocation that stays, and its event.
@@ -79,7 +81,35 @@ impl<const FIRST: bool> Accumulators for Ends<FIRST> {
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
         let mut grown = 0;
-        each_json(groups, column, chunk, |group, json, order| grown += self.take(group, json, order));
+        let Column::Entries(entries) = column else {
+            each_json(groups, column, chunk, |group, json, order| grown += self.take(group, json, order));
+            return grown;
+        };
+        if !chunk.orders().is_sorted() {
+            each_json(groups, column, chunk, |group, json, order| grown += self.take(group, json, order));
+            return grown;
+        }
+        // In the order of time the first value of each group that is met, from the end that is wanted, is the only one that counts.
+        let mut seen = std::mem::take(&mut self.seen);
+        seen.clear();
+        seen.resize(self.ends.len(), false);
+        let mut left = seen.len();
+        let mut meet = |row: usize, code: u32| {
+            let group = groups.of(row);
+            let Some(seen) = seen.get_mut(group as usize).filter(|seen| !**seen) else { return true };
+            let json = entries.dictionary.get(code);
+            if !json.is_empty() {
+                (*seen, left) = (true, left - 1);
+                grown += self.take(group, json, chunk.order(row));
+            }
+            left > 0
+        };
+        let mut rows = entries.codes.iter().copied().enumerate();
+        match FIRST {
+            true => rows.all(|(row, code)| meet(row, code)),
+            false => rows.rev().all(|(row, code)| meet(row, code)),
+        };
+        self.seen = seen;
         grown
     }
 

@@ -106,6 +106,23 @@ macro_rules! aggregates {
                 match self { $(Function::$variant(of) => of.is_answered(by),)* }
             }
 
+            /// Whether what is known of the values of one argument tells another aggregate too.
+            pub(crate) fn shares_state_with(self, other: Function) -> bool {
+                match (self, other) {
+                    $((Function::$variant(of), Function::$variant(other)) => of.shares_state_with(other),)*
+                    _ => false,
+                }
+            }
+
+            /// The value of a group. It is asked for once of each aggregate.
+            pub(crate) fn finish(self, state: &mut State, group: u32) -> Value<'static> {
+                match (self, state) {
+                    $((Function::$variant(of), State::$variant(state)) => of.finish(state, group),)*
+                    // A state is that of its function.
+                    _ => Value::Undefined,
+                }
+            }
+
             pub(crate) fn state(self) -> State {
                 match self { $(Function::$variant(of) => State::$variant(of.state()),)* }
             }

@@ -65,7 +65,16 @@ impl Aggregate for Percentile {
     }
 
     fn state(self) -> Rankings {
-        Rankings::new(Wanted::Percentile(self.p), self.error)
+        Rankings::new(self.error)
+    }
+
+    fn shares_state_with(self, other: Percentile) -> bool {
+        self.error == other.error
+    }
+
+    fn finish(self, state: &mut Rankings, group: u32) -> Value<'static> {
+        let ranked = state.groups.get(group as usize);
+        Value::from_option(ranked.and_then(|ranked| ranked.percentile(self.p)))
     }
 }
 
@@ -101,18 +110,11 @@ impl Aggregate for Median {
     }
 
     fn state(self) -> Rankings {
-        Rankings::new(Wanted::Median, self.error)
+        Rankings::new(self.error)
     }
 }
 
-#[derive(Clone, Copy)]
-enum Wanted {
-    Percentile(f64),
-    Median,
-}
-
 pub(crate) struct Rankings {
-    wanted: Wanted,
     error: f64,
     groups: Vec<Ranked>,
     sorting: Sorting,
@@ -123,9 +125,9 @@ pub(crate) struct Rankings {
 }
 
 impl Rankings {
-    fn new(wanted: Wanted, error: f64) -> Rankings {
+    fn new(error: f64) -> Rankings {
         let (groups, scratch, few) = (Vec::new(), Vec::new(), Vec::new());
-        Rankings { wanted, error, groups, sorting: Sorting::default(), scratch, few, too_long: 0 }
+        Rankings { error, groups, sorting: Sorting::default(), scratch, few, too_long: 0 }
     }
 }
 
@@ -204,15 +206,13 @@ impl Accumulators for Rankings {
         grown
     }
 
+    /// The median.
     fn finish(&mut self, group: u32) -> Value<'static> {
         let Some(ranked) = self.groups.get(group as usize) else { return Value::Undefined };
-        Value::from_option(match self.wanted {
-            Wanted::Percentile(p) => ranked.percentile(p),
-            Wanted::Median => median(ranked).unwrap_or_else(|TooLarge| {
-                self.too_long += 1;
-                None
-            }),
-        })
+        Value::from_option(median(ranked).unwrap_or_else(|TooLarge| {
+            self.too_long += 1;
+            None
+        }))
     }
 
     fn too_long(&self) -> u64 {

@@ -55,6 +55,16 @@ pub(crate) trait Aggregate: Copy + Debug + PartialEq {
     fn is_answered(self, by: &Known<'_>) -> bool;
 
     fn state(self) -> Self::State;
+
+    /// Whether its state tells another one of the same argument too.
+    fn shares_state_with(self, _other: Self) -> bool {
+        false
+    }
+
+    /// The value of a group, of a state that may be shared.
+    fn finish(self, state: &mut Self::State, group: u32) -> Value<'static> {
+        state.finish(group)
+    }
 }
 
 /// The states of an aggregate for all groups of a thread, by the numbers of the groups.
@@ -174,7 +184,17 @@ pub(super) fn few_of<'n>(
         }
         Column::Mantissas(numbers) => {
             scratch.clear();
-            scratch.extend(each_spelled(numbers).filter(is_few));
+            scratch.reserve(numbers.values.len());
+            let most = numbers.values.iter().fold(0, |most, value| value.unsigned_abs().max(most));
+            let longest = i64::try_from(most).map(|significand| FewDigits {
+                significand,
+                scale: numbers.scale.into(),
+                at: 0,
+            });
+            match longest.is_ok_and(|longest| is_few(&longest)) {
+                true => each_spelled(numbers).for_each(|few| scratch.push(few)),
+                false => scratch.extend(each_spelled(numbers).filter(is_few)),
+            }
             if scratch.len() < numbers.values.len() {
                 for long in each_spelled(numbers).filter(|number| !is_few(number)) {
                     let (row, number) = (long.at as usize, Number::few(long.significand, long.scale));

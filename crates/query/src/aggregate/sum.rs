@@ -1,6 +1,6 @@
 //! `sum(x)` and `mean(x)`: of all numbers, never rounded before the end. Other values do not count.
 
-use super::exact::{ExactSum, mean};
+use super::exact::ExactSum;
 use super::state::{Accumulators, Aggregate, Groups, Known, each_other, grow, rows_of};
 use crate::chunk::{Chunk, Column, FewDigits, Mantissas, Order};
 use crate::expr::Certain;
@@ -246,7 +246,7 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
     fn finish(&mut self, group: u32) -> Value<'static> {
         let summed = self.groups.get(group as usize).filter(|summed| summed.too_long == 0);
         Value::from_option(summed.and_then(|summed| match MEAN {
-            true => mean(summed.count, &summed.sum.long()),
+            true => summed.sum.mean(summed.count),
             false => Some(summed.sum.number()),
         }))
     }

@@ -5,7 +5,7 @@ use crate::value::order;
 use proptest::prelude::*;
 
 /// Values in the spellings that are stored, many equal to another: the empty text is undefined.
-const VALUES: [&str; 40] = [
+const VALUES: [&str; 45] = [
     "",
     "null",
     "true",
@@ -38,6 +38,11 @@ const VALUES: [&str; 40] = [
     r#""�""#,
     r#""\ud800""#,
     r#""\udfff""#,
+    r#""\n\udfff""#,
+    r#""\n�""#,
+    r#""a\\\"\u001f""#,
+    r#""\\""#,
+    r#""\\ud800""#,
     "[]",
     "[1]",
     "[1.0]",

@@ -4,7 +4,8 @@ use super::combined::Combined;
 use super::shown::{Group, Shown};
 use super::sort::Sorter;
 use super::sorted::SortedRows;
-use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known, State};
+use super::states::States;
+use crate::aggregate::{Accumulators, Groups as GroupNumbers, Known};
 use crate::allocated::vec_bytes;
 use crate::chunk::{Chunk, Order};
 use crate::control::Control;
@@ -30,8 +31,7 @@ pub(crate) struct Groups<'p> {
     /// From keys to the numbers of groups. Where there are no keys it is empty, and there is one group.
     pub(super) table: KeyTable,
     groups: Vec<Group>,
-    /// For each aggregate its states of all groups.
-    states: Vec<State>,
+    states: States,
     /// No group's first event comes later.
     pub(super) latest: Order,
     /// How often a group was begun, or an earlier event of it found: tells groups of one event apart.
@@ -54,10 +54,10 @@ impl<'p> Groups<'p> {
         let mut groups = Groups {
             grouping,
             keys,
+            states: States::new(&grouping.aggregates, &arguments),
             arguments,
             table: KeyTable::default(),
             groups: Vec::new(),
-            states: grouping.aggregates.iter().map(|aggregate| aggregate.function.state()).collect(),
             latest: (0, 0),
             begun: 0,
             bytes: 0,
@@ -95,9 +95,7 @@ impl<'p> Groups<'p> {
             [first, others @ ..] if others.iter().all(|other| other == first) => GroupNumbers::One(*first),
             numbers => GroupNumbers::Each(numbers),
         };
-        for (state, column) in self.states.iter_mut().zip(&self.arguments) {
-            self.bytes += state.update(groups, chunk.column(*column), chunk);
-        }
+        self.bytes += self.states.update(groups, &self.arguments, chunk);
         self.numbers = numbers;
         self.tell_memory(control)
     }
@@ -113,7 +111,8 @@ impl<'p> Groups<'p> {
     ) -> Result<(), ExecError> {
         let group = self.of_event(&grouping.keys, scope, order);
         self.make_room();
-        for (aggregate, state) in grouping.aggregates.iter().zip(&mut self.states) {
+        for (aggregate, state) in self.states.each() {
+            let Some(aggregate) = grouping.aggregates.get(aggregate) else { continue };
             let value = aggregate.argument.eval(scope);
             self.bytes += state.add(group, value, order, times);
         }
@@ -191,7 +190,7 @@ impl<'p> Groups<'p> {
     /// Gives each group a state of each aggregate.
     fn make_room(&mut self) {
         let groups = self.groups.len();
-        self.bytes += self.states.iter_mut().map(|state| state.grow(groups)).sum::<usize>();
+        self.bytes += self.states.grow(groups);
     }
 
     /// Takes in events of a group by what is known of each aggregate's argument.
@@ -202,9 +201,7 @@ impl<'p> Groups<'p> {
         control: &Control,
     ) -> Result<(), ExecError> {
         self.make_room();
-        for (state, known) in self.states.iter_mut().zip(known) {
-            self.bytes += state.answer(group, known);
-        }
+        self.bytes += self.states.answer(group, known);
         self.tell_memory(control)
     }
 
@@ -255,7 +252,7 @@ impl<'p> Groups<'p> {
         let bytes = self.bytes_with(&self.table) + other.bytes;
         control.budget.hold(&mut self.holding, bytes, Held::Groups)?;
         self.make_room();
-        for (own, other) in self.states.iter_mut().zip(other.states) {
+        for (own, other) in self.states.with(other.states) {
             control.check()?;
             self.bytes += own.merge(other, &group_of);
         }
@@ -273,7 +270,7 @@ impl<'p> Groups<'p> {
             }
             _ => usize::MAX,
         };
-        keys.is_empty() && self.states.iter().all(|state| state.is_settled(wanted))
+        keys.is_empty() && self.states.are_settled(wanted)
     }
 
     /// The rows of the groups, in their order.
@@ -290,20 +287,18 @@ impl<'p> Groups<'p> {
             meter.step()?;
             let Some(group) = groups.get(number as usize) else { continue };
             // Most groups of which few are wanted are told by the first value that they are sorted by.
-            let mut first = first_by.and_then(|at| states.get_mut(at)).map(|state| state.finish(number));
+            let mut first = first_by.map(|at| states.finish(at, number));
             if first.as_ref().is_some_and(|first| sorter.passes_over_first(first)) {
                 continue;
             }
             values.clear();
             group.shown.values(table, &mut values);
             let keys = values.len();
-            values.extend(states.iter_mut().enumerate().map(|(at, state)| {
-                match first.take_if(|_| first_by == Some(at)) {
-                    Some(first) => first,
-                    None => state.finish(number),
-                }
-            }));
-            let Some(several) = gives_rows.and_then(|at| states.get_mut(at)) else {
+            for at in 0..grouping.aggregates.len() {
+                let first = first.take_if(|_| first_by == Some(at));
+                values.push(first.unwrap_or_else(|| states.finish(at, number)));
+            }
+            let Some(several) = gives_rows.and_then(|at| states.several(at)) else {
                 take_row(grouping, keys, &values, &mut sorter, control)?;
                 continue;
             };
@@ -316,8 +311,8 @@ impl<'p> Groups<'p> {
                 take_row(grouping, keys, &values, &mut sorter, control)?;
             }
         }
-        for (state, count) in states.iter().zip(&control.profile.too_long) {
-            count.store(state.too_long(), Relaxed);
+        for (too_long, count) in states.too_long().zip(&control.profile.too_long) {
+            count.store(too_long, Relaxed);
         }
         control.profile.held.store(sorter.taken(), Relaxed);
         let rows = sorter.finish(control);

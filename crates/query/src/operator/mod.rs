@@ -13,6 +13,7 @@ mod read_ahead;
 mod shown;
 mod sort;
 mod sorted;
+mod states;
 
 pub(crate) use group::Groups;
 pub(crate) use held::RowId;

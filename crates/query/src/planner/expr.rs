@@ -71,20 +71,8 @@ impl Resolver<'_> {
         if let Some(resolved) = self.behind_grouping(expr)? {
             return Ok(resolved);
         }
-        if wildcard::is_comparison(expr) {
-            let placeholder = format!("[{}]", self.locals.len());
-            if let Some((quantifier, collection, body)) = wildcard::take(expr, &placeholder) {
-                if self.wildcards == WILDCARDS_MAX {
-                    return Err(Flaw::new(
-                        expr.span,
-                        format!("a comparison has more than {WILDCARDS_MAX} wildcards, the limit"),
-                    ));
-                }
-                self.wildcards += 1;
-                let quantified = self.quantified(quantifier, &collection, placeholder, &body);
-                self.wildcards -= 1;
-                return quantified;
-            }
+        if let Some(quantified) = self.wildcards(expr)? {
+            return Ok(quantified);
         }
         let boxed = |resolver: &mut Self, expr: &ParsedExpr| resolver.expr(expr).map(Box::new);
         Ok(match &expr.node {
@@ -144,6 +132,27 @@ impl Resolver<'_> {
                 return Err(Flaw::new(expr.span, "a lambda is an argument of Some or Every only"));
             }
         })
+    }
+
+    /// A comparison with wildcards, as quantifiers; none where there is no wildcard.
+    fn wildcards(&mut self, expr: &ParsedExpr) -> Result<Option<Expr>, Flaw> {
+        if !wildcard::is_comparison(expr) {
+            return Ok(None);
+        }
+        let placeholder = format!("[{}]", self.locals.len());
+        let Some((quantifier, collection, body)) = wildcard::take(expr, &placeholder) else {
+            return Ok(None);
+        };
+        if self.wildcards == WILDCARDS_MAX {
+            return Err(Flaw::new(
+                expr.span,
+                format!("a comparison has more than {WILDCARDS_MAX} wildcards, the limit"),
+            ));
+        }
+        self.wildcards += 1;
+        let quantified = self.quantified(quantifier, &collection, placeholder, &body);
+        self.wildcards -= 1;
+        quantified.map(Some)
     }
 
     fn parameter(&self, name: &str, span: Span) -> Result<Expr, Flaw> {
@@ -207,11 +216,18 @@ impl Resolver<'_> {
     }
 
     fn member(&mut self, of: &ParsedExpr, name: &str) -> Result<Expr, Flaw> {
-        Ok(match self.expr(of)? {
-            Expr::BuiltIn(Computed::Properties) if !name.starts_with('@') => Expr::Slot(self.slot(name)),
-            Expr::BuiltIn(Computed::Data) => Expr::Slot(self.slot(name)),
-            of => Expr::Member(Box::new(of), name.into()),
-        })
+        let used_document = self.uses_document;
+        let of = self.expr(of)?;
+        let is_key = match &of {
+            Expr::BuiltIn(Computed::Properties) => !name.starts_with('@'),
+            other => matches!(other, Expr::BuiltIn(Computed::Data)),
+        };
+        if is_key {
+            // One key is read, and not all of them.
+            self.uses_document = used_document;
+            return Ok(Expr::Slot(self.slot(name)));
+        }
+        Ok(Expr::Member(Box::new(of), name.into()))
     }
 
     /// The names of a dotted path that begins with a property of the event.

@@ -70,9 +70,63 @@ fn what_is_computed_of_columns_is_what_events_come_to() {
         "select max(path), min(city) from stream group by n",
         "select min(e), max(e), max(n), max(if n > 0 then 1.0 else 1) from stream group by user, n",
         "select count(*) from stream group by @EventType",
+        "select first(path), last(path), last(city), first(city), first(kind), last(kind), last(e) from stream group by user",
+        "select first(city), last(city), last(absent) from stream",
+        "select percentile(e, 50), percentile(e, 95), median(e), percentile(n, 50), percentile(e, 99, 0.1) from stream group by user",
+        "select mean(e), mean(n), mean(at), mean(e * e), mean(-e / 8) from stream group by user",
+        "select count(*) from stream where @Properties['city'] = 'Bern' group by @Properties['kind'], @Data['user']",
+        "select count(*) from stream lateral unnest(@Properties['kind']) as one group by one",
+        "select count(*) from stream group by Substring(ToIsoString(@Timestamp, -7), 11, 2), ToIsoString(at)",
         "select Round(e / 10) as r, if n > 2 then city else user as c from stream where n > 1 order by r desc limit 30",
     ] {
         agree(&memory, text);
+    }
+}
+
+/// Functions of strings within one another, over texts with escapes, with characters beyond ASCII and with what is no character.
+#[test]
+fn parts_of_texts_are_what_events_come_to() {
+    let memory = days();
+    let texts = [
+        "path",
+        "city",
+        "kind",
+        "ToUpper(path)",
+        "ToLower(city)",
+        "Substring(path, 2)",
+        "Concat(path, '/end')",
+        "Concat('ü', city)",
+    ];
+    let numbers = [
+        "0",
+        "2",
+        "-1",
+        "1.5",
+        "IndexOf(path, 'r')",
+        "LastIndexOf(path, '/') + 1",
+        "IndexOf(Substring(path, 3), '/') - 1",
+        "LastIndexOf(city, 'b') - IndexOf(city, '')",
+    ];
+    // Of parts that repeat where their texts do not, the texts are evaluated whose bytes do not tell.
+    for condition in [
+        "Substring(path, 1, 2) > 'o'",
+        "ToUpper(Substring(path, 3, 2)) like '%B%' ci",
+        "Substring(path, 2, 3) in ['/Be', '/Z\u{fc}']",
+    ] {
+        agree(&memory, &format!("select n from stream where {condition}"));
+    }
+    for text in texts {
+        for start in numbers {
+            let part = |(at, length)| format!("Substring({text}, {start}, {length}) as l{at}");
+            let parts = numbers.iter().enumerate().map(part).collect::<Vec<String>>().join(", ");
+            agree(&memory, &format!("select Substring({text}, {start}) as p, {parts} from stream"));
+        }
+        agree(
+            &memory,
+            &format!(
+                "select count(*) from stream where IndexOf({text}, '/1') + 1 > 3 group by LastIndexOf({text}, 'u')"
+            ),
+        );
     }
 }
 

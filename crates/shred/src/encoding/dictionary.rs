@@ -5,7 +5,7 @@ use crate::collected::Distinct;
 use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::encoding::strings::{Strings, Texts};
-use crate::error::{DecodeError, malformed};
+use crate::error::DecodeError;
 use crate::frame::{FrameInfo, FrameReader, FrameWriter};
 
 /// Distinct texts, and a code for each value.
@@ -69,11 +69,7 @@ pub(crate) fn codes(
     size: usize,
     frames: &mut FrameReader<'_>,
 ) -> Result<Vec<u32>, DecodeError> {
-    let codes = ints.decode_in_order(window, places, frames)?;
-    if codes.iter().any(|code| code.cast_unsigned() >= size as u64) {
-        return Err(malformed("a code that stands for nothing"));
-    }
-    Ok(codes.iter().map(|code| *code as u32).collect())
+    ints.codes(window, places, size, frames)
 }
 
 /// A dictionary that was read.

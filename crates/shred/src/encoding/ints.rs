@@ -106,6 +106,29 @@ impl Ints {
             .ok_or(malformed("values by shape that are not as many as the shapes say"))
     }
 
+    /// The values of a window as codes below a size.
+    pub(crate) fn codes(
+        &self,
+        window: Window,
+        places: Option<&[u32]>,
+        size: usize,
+        frames: &mut FrameReader<'_>,
+    ) -> Result<Vec<u32>, DecodeError> {
+        if let (Ints::Packed(part), None) = (*self, places) {
+            return packed::unpack_codes(&frames.part(part)?, window, size);
+        }
+        let code = |code: i64| u32::try_from(code).ok().filter(|code| (*code as usize) < size);
+        if let Ints::Constant(value) = *self {
+            return match code(value) {
+                Some(code) => Ok(vec![code; window.len()]),
+                None if window.len() == 0 => Ok(Vec::new()),
+                None => Err(packed::NO_CODE),
+            };
+        }
+        let codes = self.decode_in_order(window, places, frames)?;
+        codes.into_iter().map(code).collect::<Option<_>>().ok_or(packed::NO_CODE)
+    }
+
     /// Appends whether each value lies in `from..=to`; nothing is made of packed numbers but this.
     pub(crate) fn between(
         &self,

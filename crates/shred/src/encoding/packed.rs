@@ -161,6 +161,28 @@ impl Block<'_> {
         Ok(())
     }
 
+    /// Appends the block's values, which have to be below a size.
+    fn unpack_codes(&self, size: usize, out: &mut Vec<u32>) -> Result<(), DecodeError> {
+        if let (BLOCK, 1..=32, Ok(base)) = (self.count, self.width, u32::try_from(self.base)) {
+            let mut values = [0u32; BLOCK];
+            unpack32(self.width, self.body, &mut values)
+                .ok_or(malformed("a packed block of no known width"))?;
+            let most = values.iter().fold(0, |most, value| most.max(*value));
+            if u64::from(base) + u64::from(most) >= size as u64 {
+                return Err(NO_CODE);
+            }
+            out.extend(values.iter().map(|value| base.wrapping_add(*value)));
+            return Ok(());
+        }
+        let mut values = Vec::with_capacity(self.count);
+        self.unpack(&mut values)?;
+        for value in values {
+            let code = u32::try_from(value).ok().filter(|code| (*code as usize) < size);
+            out.push(code.ok_or(NO_CODE)?);
+        }
+        Ok(())
+    }
+
     /// One value of a block that is not whole, without its base.
     fn tail(&self, index: usize) -> u64 {
         let bit = index * self.width;
@@ -201,14 +223,30 @@ impl Block<'_> {
     }
 }
 
+/// Where something does not stand for what there is.
+pub(crate) const NO_CODE: DecodeError = malformed("a code that stands for nothing");
+
 /// The values of a window. Only the blocks that it lies in are unpacked.
 pub(crate) fn unpack(bytes: &[u8], window: Window) -> Result<Vec<i64>, DecodeError> {
+    unpack_with(bytes, window, |block, values| block.unpack(values))
+}
+
+/// The same of codes, which have to be below a size.
+pub(crate) fn unpack_codes(bytes: &[u8], window: Window, size: usize) -> Result<Vec<u32>, DecodeError> {
+    unpack_with(bytes, window, |block, codes| block.unpack_codes(size, codes))
+}
+
+fn unpack_with<T>(
+    bytes: &[u8],
+    window: Window,
+    mut unpack: impl FnMut(&Block<'_>, &mut Vec<T>) -> Result<(), DecodeError>,
+) -> Result<Vec<T>, DecodeError> {
     let blocks = blocks(bytes, window.count)?;
     let first = window.from / BLOCK;
     let mut values =
         Vec::with_capacity((window.to - first * BLOCK).next_multiple_of(BLOCK).min(window.count));
     for block in blocks.iter().take(window.to.div_ceil(BLOCK)).skip(first) {
-        block.unpack(&mut values)?;
+        unpack(block, &mut values)?;
     }
     values.truncate(window.to - first * BLOCK);
     values.drain(..(window.from - first * BLOCK).min(values.len()));
@@ -234,6 +272,9 @@ mod tests {
             let (from, to) = (bounds.0 % (count + 1), bounds.1 % (count + 1));
             let (from, to) = (from.min(to), from.max(to));
             prop_assert_eq!(unpack(&out, Window { count, from, to }).unwrap(), &values[from..to]);
+            let size = bounds.0 % (1 << 20);
+            let codes: Option<Vec<u32>> = values.iter().map(|value| u32::try_from(*value).ok().filter(|code| (*code as usize) < size)).collect();
+            prop_assert_eq!(unpack_codes(&out, Window::whole(count), size).ok(), codes);
             prop_assert!(out.len() <= packed_bytes(&values) + 8 * count.div_ceil(BLOCK));
             let (from, to) = (value(bounds.0 % 3000), value(bounds.1 % 3000));
             let mut inside = Vec::new();

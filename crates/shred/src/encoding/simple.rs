@@ -38,15 +38,22 @@ impl Simple {
 
     /// All parts that it needs, and nothing else does.
     pub(crate) fn parts(&self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        self.each_part(&mut |part| parts.push(part));
+        parts
+    }
+
+    /// Calls with each of them.
+    pub(crate) fn each_part(&self, call: &mut impl FnMut(Part)) {
         match self {
-            Simple::Strings(strings) => strings.parts().collect(),
+            Simple::Strings(strings) => strings.parts().for_each(call),
             Simple::Dictionary(dictionary) => {
-                dictionary.entries.parts().chain(dictionary.codes.part()).collect()
+                dictionary.entries.parts().chain(dictionary.codes.part()).for_each(call);
             }
-            Simple::Positions(positions) => vec![positions.part],
-            Simple::Instants(instants) => instants.ints().part().into_iter().collect(),
-            Simple::Whole(ints) => ints.part().into_iter().collect(),
-            Simple::Fractions(fractions) => fractions.parts().collect(),
+            Simple::Positions(positions) => call(positions.part),
+            Simple::Instants(instants) => instants.ints().part().into_iter().for_each(call),
+            Simple::Whole(ints) => ints.part().into_iter().for_each(call),
+            Simple::Fractions(fractions) => fractions.parts().for_each(call),
         }
     }
 

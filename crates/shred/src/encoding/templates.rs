@@ -113,12 +113,6 @@ impl Templates {
         own.chain(self.codes.part()).collect()
     }
 
-    /// The columns that it refers to.
-    pub(crate) fn references(&self) -> impl Iterator<Item = u32> {
-        let holes = self.templates.iter().flat_map(|template| &template.pieces);
-        holes.filter_map(|(_, hole)| if let Hole::Reference(column) = hole { Some(*column) } else { None })
-    }
-
     /// How many values all holes have of their own.
     pub(crate) fn own_holes(&self) -> usize {
         let own = |template: &Template| {
@@ -153,29 +147,64 @@ impl Templates {
         count: usize,
         frames: &[FrameInfo],
     ) -> Result<Templates, DecodeError> {
-        let codes = Ints::read(reader, frames)?;
-        let number = reader.at_most(TEMPLATES_MAX, "too many templates")?;
-        let mut left = count;
-        let mut templates = Vec::with_capacity(number);
-        for _ in 0..number {
-            let uses = reader.at_most(left, "templates used more often than there are values")?;
-            left -= uses;
-            let holes = reader.at_most(HOLES_MAX, "a template of too many holes")?;
-            let mut pieces = Vec::with_capacity(holes);
-            for _ in 0..holes {
-                let literal = reader.bytes()?.to_vec();
-                let hole = match reader.number()?.checked_sub(1) {
-                    Some(column) => Hole::Reference(
-                        u32::try_from(column).map_err(|_| malformed("a reference to no column"))?,
-                    ),
-                    None => Hole::Own(Simple::read(reader, uses, frames)?),
-                };
-                pieces.push((literal, hole));
+        let (mut templates, mut pieces) = (Vec::new(), Vec::new());
+        let mut of = 0;
+        let codes = walk(reader, count, frames, |told| {
+            match told {
+                Told::Template { uses, holes } => {
+                    of = uses;
+                    pieces = Vec::with_capacity(holes);
+                }
+                Told::Hole { literal, hole, .. } => pieces.push((literal.to_vec(), hole)),
+                Told::Tail(tail) => {
+                    let pieces = std::mem::take(&mut pieces);
+                    templates.push(Template { pieces, tail: tail.to_vec(), uses: of });
+                }
             }
-            templates.push(Template { pieces, tail: reader.bytes()?.to_vec(), uses });
-        }
+            Ok(())
+        })?;
         Ok(Templates { templates, codes })
     }
+}
+
+/// What is told of templates as they are walked over.
+pub(crate) enum Told<'b> {
+    /// A template begins that so many values have.
+    Template { uses: usize, holes: usize },
+    /// A hole of it, after a literal.
+    Hole { literal: &'b [u8], hole: Hole, uses: usize },
+    /// It ends, after a literal.
+    Tail(&'b [u8]),
+}
+
+/// Calls with what templates consist of, in order, and gives their codes.
+pub(crate) fn walk<'b>(
+    reader: &mut Reader<'b>,
+    count: usize,
+    frames: &[FrameInfo],
+    mut tell: impl FnMut(Told<'b>) -> Result<(), DecodeError>,
+) -> Result<Ints, DecodeError> {
+    let codes = Ints::read(reader, frames)?;
+    let number = reader.at_most(TEMPLATES_MAX, "too many templates")?;
+    let mut left = count;
+    for _ in 0..number {
+        let uses = reader.at_most(left, "templates used more often than there are values")?;
+        left -= uses;
+        let holes = reader.at_most(HOLES_MAX, "a template of too many holes")?;
+        tell(Told::Template { uses, holes })?;
+        for _ in 0..holes {
+            let literal = reader.bytes()?;
+            let hole = match reader.number()?.checked_sub(1) {
+                Some(column) => {
+                    Hole::Reference(u32::try_from(column).map_err(|_| malformed("a reference to no column"))?)
+                }
+                None => Hole::Own(Simple::read(reader, uses, frames)?),
+            };
+            tell(Told::Hole { literal, hole, uses })?;
+        }
+        tell(Told::Tail(reader.bytes()?))?;
+    }
+    Ok(codes)
 }
 
 /// What fills a hole: of its own, values as they are stored, or as texts.

@@ -24,6 +24,8 @@ pub struct Frame {
     pub source_name_bytes: u16,
     /// Bytes of its note.
     pub source_note_bytes: u16,
+    /// The writer closed the log with it: all before it was flushed, and that process appends nothing more.
+    pub closing: bool,
 }
 
 impl Frame {
@@ -41,7 +43,7 @@ impl Frame {
         at.put(&self.source_position.to_le_bytes());
         at.put(&self.source_name_bytes.to_le_bytes());
         at.put(&self.source_note_bytes.to_le_bytes());
-        at.put(&0u32.to_le_bytes());
+        at.put(&u32::from(self.closing).to_le_bytes());
         let [_, _, _, _, _, _, _, _, _, _, _, _, rest @ ..] = &out;
         let sum = checksum(seed, &[rest]);
         Writer { out: &mut out, at: 8 }.put(&sum.to_le_bytes());
@@ -70,9 +72,13 @@ impl Frame {
             source_position: at.u64()?,
             source_name_bytes: at.u16()?,
             source_note_bytes: at.u16()?,
+            closing: match at.u32()? {
+                0 => false,
+                1 => true,
+                _ => return None,
+            },
         };
-        let sane = frame.first_arrival < NUMBER_MAX && at.u32()? == 0;
-        sane.then_some(frame)
+        (frame.first_arrival < NUMBER_MAX).then_some(frame)
     }
 
     /// Length of what follows the frame, without the zeros.

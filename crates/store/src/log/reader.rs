@@ -10,9 +10,10 @@ use crate::format::{
     ALIGNMENT, DOCUMENT_BYTES_MAX, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, HeaderFault,
     NUMBER_MAX, SOURCE_NAME_BYTES_MAX, SOURCE_NOTE_BYTES_MAX, aligned, checksum,
 };
+use crate::history::Untold;
 use crate::io::{Directory, File, read_past};
 use crate::manifest::LogEntry;
-use crate::retire;
+use crate::named;
 
 /// A stretch of a log that cannot be used though it was flushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +38,15 @@ impl Rest {
     }
 }
 
+/// A log that its writer has closed.
+#[derive(Debug)]
+pub(crate) struct Closed {
+    pub(super) header: Header,
+    /// Just behind the batch with which it was closed.
+    pub(crate) end: u64,
+    pub(super) frame: Frame,
+}
+
 /// A log being read, batch by batch, from where it was left the last time.
 #[derive(Debug)]
 pub(crate) struct LogReader {
@@ -47,6 +57,12 @@ pub(crate) struct LogReader {
     pub(crate) offset: u64,
     /// Up to here the manifest says that it was durable.
     known: u64,
+    /// As far as the manifest that it was opened by knows it.
+    told: u64,
+    /// What came after that.
+    pub(crate) untold: Untold,
+    /// The last batch that was taken.
+    last: Option<Frame>,
     /// The log was closed there: nothing behind it counts.
     end: Option<u64>,
     /// Nothing behind it is looked at, though a writer may have written more.
@@ -70,7 +86,7 @@ impl LogReader {
         entry: &LogEntry,
     ) -> Result<LogReader, Failure> {
         let name = FileKind::Log.name(entry.number);
-        let file = retire::open_named(directory, &name).map_err(Failure::during(
+        let file = named::open_named(directory, &name).map_err(Failure::during(
             directory,
             &name,
             Operation::Open,
@@ -82,6 +98,9 @@ impl LogReader {
             name,
             offset: HEADER_BYTES as u64,
             known: entry.length.min(NUMBER_MAX),
+            told: entry.length,
+            untold: Untold::default(),
+            last: None,
             end: entry.ended.then_some(entry.length.min(NUMBER_MAX)),
             seen: u64::MAX,
             next_arrival: None,
@@ -113,6 +132,14 @@ impl LogReader {
     fn length(&self) -> std::io::Result<u64> {
         let length = self.file.length()?.min(self.seen);
         Ok(self.end.map_or(length, |end| end.min(length)))
+    }
+
+    /// Whether its writer has closed it, with the last batch that there is. To be asked when it was read to its end.
+    pub(crate) fn closed(&self, directory: &dyn Directory) -> Result<Option<Closed>, Failure> {
+        let length = self.length().map_err(Failure::during(directory, &self.name, Operation::Read))?;
+        let (header, end) = (self.header, self.offset);
+        let last = self.last.filter(|frame| frame.closing && self.end.is_none() && length == end);
+        Ok(last.map(|frame| Closed { header, end, frame }))
     }
 
     /// Up to where it is looked at.
@@ -274,6 +301,13 @@ impl LogReader {
             return Ok(false);
         }
         take(&batch);
+        if offset >= self.told {
+            // Whoever went on with a closed log wrote the batch once more with which it was closed.
+            let again = self.last.filter(|last| last.closing).map_or(0, |last| last.total_bytes());
+            self.untold.bytes += frame.total_bytes() + again;
+            self.untold.document_bytes += u64::from(frame.document_bytes);
+        }
+        self.last = Some(frame);
         self.least_arrival = frame.first_arrival + u64::from(frame.events);
         self.next_arrival = Some(self.least_arrival);
         self.offset += frame.total_bytes();

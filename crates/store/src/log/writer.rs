@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use super::batch::{SourcePosition, StoredBatch, WINDOW_BYTES};
+use super::reader::Closed;
 use crate::error::{Failure, Operation};
 use crate::event::Event;
 use crate::format::{ALIGNMENT, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, VERSION, checksum};
-use crate::io::{Directory, File, write_all_at};
+use crate::history::Untold;
+use crate::io::{Directory, File, Lock, write_all_at};
 use crate::manifest::LogEntry;
 use crate::retire;
 
@@ -52,9 +54,18 @@ impl EncodedBatch {
             source_position: source.map_or(0, |source| source.position),
             source_name_bytes: name.len() as u16,
             source_note_bytes: note.len() as u16,
+            closing: false,
         };
         bytes.resize(bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
         EncodedBatch { bytes, frame }
+    }
+
+    /// The empty batch with which a log is closed, while the manifest of this number counts.
+    fn closing(manifest: u64) -> EncodedBatch {
+        let mut batch = EncodedBatch::new(&[], None);
+        batch.frame.closing = true;
+        batch.frame.source_position = manifest;
+        batch
     }
 }
 
@@ -69,12 +80,19 @@ pub(crate) struct LogWriter {
     seed: u32,
     /// Where the next batch goes.
     pub(crate) written: u64,
-    /// Up to where it has been counted what was written.
-    counted: u64,
+    /// What was written and has not been counted yet.
+    uncounted: Untold,
     /// Up to where the file is known to be durable.
     pub(crate) flushed: u64,
+    /// The same, as the manifest knew it that it was taken from.
+    told: u64,
     /// Up to here the log itself, or its manifest, says that it was durable.
     witnessed: u64,
+    /// Of a log that another process began: the batch with which it was closed. It follows what is written and flushed, and is written once more with the next
+    /// one, since it may be in the cache only.
+    closing: Option<Frame>,
+    /// Of such a log: keeps others from going on with it as well.
+    lock: Option<Arc<dyn Lock>>,
 }
 
 /// Logs that are being made from others: one, unless the batches do not come in the order of their arrival numbers, which rise within a
@@ -148,6 +166,7 @@ impl LogCopy {
         let written = write_all_at(&*log.file, log.written, &self.bytes);
         written.map_err(Failure::during(directory, &log.name, Operation::Write))?;
         log.written += self.bytes.len() as u64;
+        log.uncounted.bytes += self.bytes.len() as u64;
         self.bytes.clear();
         Ok(())
     }
@@ -190,9 +209,40 @@ impl LogWriter {
             name,
             seed,
             written,
-            counted: 0,
+            uncounted: Untold { bytes: written, document_bytes: 0 },
             flushed: 0,
+            told: 0,
             witnessed: written,
+            closing: None,
+            lock: None,
+        })
+    }
+
+    /// Goes on with a log that the process before has closed, and that has been read since the lock on it was taken.
+    pub(crate) fn resume(
+        directory: &dyn Directory,
+        entry: &LogEntry,
+        closed: &Closed,
+        lock: Arc<dyn Lock>,
+    ) -> Result<LogWriter, Failure> {
+        let Closed { header, end, frame } = *closed;
+        let (number, name) = (header.number, FileKind::Log.name(header.number));
+        let file = directory.open_for_writing(&name);
+        let file = file.map_err(Failure::during(directory, &name, Operation::Open))?;
+        let (seed, durable) = (header.seed(), end.saturating_sub(FRAME_BYTES as u64));
+        Ok(LogWriter {
+            number,
+            unnamed: false,
+            file,
+            name,
+            seed,
+            written: durable,
+            uncounted: Untold::default(),
+            flushed: durable,
+            told: entry.length,
+            witnessed: durable,
+            closing: Some(frame),
+            lock: Some(lock),
         })
     }
 
@@ -205,7 +255,23 @@ impl LogWriter {
 
     /// The log as a manifest names it now.
     pub(crate) fn entry(&self) -> LogEntry {
-        LogEntry { number: self.number, version: VERSION, length: self.flushed, ended: false }
+        let length = self.flushed.max(self.told);
+        LogEntry { number: self.number, version: VERSION, length, ended: false }
+    }
+
+    /// What it takes of the medium.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.written + self.closing.map_or(0, |frame| frame.total_bytes())
+    }
+
+    /// Whether nothing was written to it since it was closed, while this manifest counted.
+    pub(crate) fn is_closed_at(&self, manifest: u64) -> bool {
+        self.closing.is_some_and(|frame| frame.source_position == manifest)
+    }
+
+    /// Keeps others from going on with the log, as long as it is held.
+    pub(crate) fn into_lock(self) -> Option<Arc<dyn Lock>> {
+        self.lock
     }
 
     /// Gives a new log its final name, once a manifest names it; durable when the folder is flushed. False if it has it already.
@@ -240,6 +306,18 @@ impl LogWriter {
         Ok(())
     }
 
+    /// Says by an empty batch, and makes durable, that all before was durable, and so was the manifest that counts: then the next process can go on with the log. This one must not,
+    /// afterwards.
+    pub(crate) fn close(
+        &mut self,
+        directory: &dyn Directory,
+        manifest: u64,
+        next_arrival: u64,
+    ) -> Result<(), Failure> {
+        self.write(directory, EncodedBatch::closing(manifest), next_arrival)?;
+        self.flush(directory)
+    }
+
     /// Writes a batch behind the others; on failure the log is as before, or the failure is final.
     pub(crate) fn write(
         &mut self,
@@ -252,10 +330,13 @@ impl LogWriter {
         if let Some(place) = batch.bytes.first_chunk_mut::<FRAME_BYTES>() {
             *place = batch.frame.encode(self.seed);
         }
+        if let Some(closing) = &self.closing {
+            batch.bytes.splice(..0, closing.encode(self.seed));
+        }
         if let Err(error) = write_all_at(&*self.file, self.written, &batch.bytes) {
             let failure = Failure::during(directory, &self.name, Operation::Write)(error);
             // What was written of it must not stay before a later batch.
-            self.file.set_length(self.written).map_err(Failure::during(
+            self.file.set_length(self.bytes()).map_err(Failure::during(
                 directory,
                 &self.name,
                 Operation::Cut,
@@ -263,12 +344,20 @@ impl LogWriter {
             return Err(failure);
         }
         self.written += batch.bytes.len() as u64;
+        self.uncounted.bytes += batch.bytes.len() as u64;
+        self.uncounted.document_bytes += u64::from(batch.frame.document_bytes);
+        self.closing = None;
         Ok(())
     }
 
-    /// Bytes that were written since this was asked for the last time.
-    pub(crate) fn take_uncounted(&mut self) -> u64 {
-        self.written - std::mem::replace(&mut self.counted, self.written)
+    /// What was written and is in no sum yet.
+    pub(crate) fn uncounted(&self) -> Untold {
+        self.uncounted
+    }
+
+    /// The same, to be put into a sum; what is not flushed waits for another time, as whoever opens the store may find it behind the length that the manifest knows.
+    pub(crate) fn take_uncounted(&mut self) -> Untold {
+        if self.flushed < self.written { Untold::default() } else { std::mem::take(&mut self.uncounted) }
     }
 
     /// Makes everything written so far durable.

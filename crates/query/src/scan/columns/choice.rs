@@ -13,6 +13,21 @@ use std::sync::Arc;
 /// The longest dictionary that is made of two, in bytes.
 const BYTES_MAX: usize = 32 << 20;
 
+/// A choice may depend on a choice that depends on another, and no further: a condition is tried in several ways, and each of them would
+/// try all ways of the conditions within it.
+const CONDITIONS_MAX: usize = 3;
+
+/// How many conditions of choices stand within each other.
+fn conditions_within(expr: &Expr) -> usize {
+    let children = expr.children().into_iter().enumerate();
+    let is_choice = matches!(expr, Expr::If(_));
+    // The condition comes first.
+    children
+        .map(|(nth, child)| conditions_within(child) + usize::from(is_choice && nth == 0))
+        .max()
+        .unwrap_or(0)
+}
+
 /// What some rows get.
 enum Part {
     Undefined,
@@ -87,6 +102,9 @@ impl Evaluator<'_> {
     }
 
     fn chosen_of(&self, expr: &Expr, part: impl Fn(&Expr) -> Option<Part>) -> Option<Arc<PathColumn>> {
+        if conditions_within(expr) > CONDITIONS_MAX {
+            return None;
+        }
         match expr {
             Expr::If(parts) => {
                 let (condition, then, otherwise) = &**parts;

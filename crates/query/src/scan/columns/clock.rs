@@ -3,11 +3,14 @@
 use super::arithmetic::Reckoned;
 use super::evaluate::Evaluator;
 use crate::chunk::Mantissas;
+use crate::column_block::{Coded, PathColumn};
+use crate::dictionary::Dictionary;
 use crate::expr::Expr;
 use crate::functions::offset_of;
-use crate::time::{Civil, INSTANT_MAX, part_of};
+use crate::time::{Civil, INSTANT_MAX, format_instant, part_of};
 use crate::value::Value;
 use std::ops::Range;
+use std::sync::Arc;
 
 impl Evaluator<'_> {
     /// The instants of all rows, in ticks.
@@ -45,11 +48,21 @@ impl Evaluator<'_> {
         let mut told =
             Mantissas { values: Vec::with_capacity(instants.values.len()), ..Mantissas::default() };
         let mut missing = Vec::new();
-        for (place, instant) in (0..).zip(&instants.values) {
-            match known.at(*instant, tell) {
-                Some(value) => told.values.push(value),
-                None => missing.push(place),
+        let are_in_order = instants.values.is_sorted();
+        let mut place = 0;
+        while let Some((first, others)) = instants.values.get(place..).and_then(<[i64]>::split_first) {
+            let value = known.at(*first, tell);
+            // In the order of time those of which the same holds stand together.
+            let run = if are_in_order {
+                1 + others.partition_point(|other| known.instants.contains(other))
+            } else {
+                1
+            };
+            match value {
+                Some(value) => told.values.resize(told.values.len() + run, value),
+                None => missing.push(place as u32),
             }
+            place += if value.is_some() { run } else { 1 };
         }
         told.rows = match missing.as_slice() {
             [] => instants.rows.clone(),
@@ -64,6 +77,31 @@ impl Evaluator<'_> {
             }
         };
         Some(Reckoned::Computed(told))
+    }
+}
+
+impl Evaluator<'_> {
+    /// The texts that `ToIsoString` gives for a column of instants; none where what else it is given is not constant.
+    pub(super) fn iso_texts(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
+        let Expr::Call { function, arguments, .. } = expr else { return None };
+        let (of, offset) = match (function.name, arguments.as_slice()) {
+            ("ToIsoString", [of]) => (of, 0),
+            ("ToIsoString", [of, Expr::Constant(offset)]) => (of, offset_of(offset)?),
+            _ => return None,
+        };
+        let instants = self.reckoned(of)?;
+        let instants = instants.numbers().filter(|numbers| numbers.scale == 0 && numbers.rows.is_none())?;
+        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(instants.values.len()));
+        for instant in &instants.values {
+            let text = u64::try_from(*instant).ok().and_then(|instant| format_instant(instant, offset));
+            if let Some(text) = text {
+                bytes.push(b'"');
+                bytes.extend_from_slice(text.as_bytes());
+                bytes.push(b'"');
+            }
+            ends.push(u32::try_from(bytes.len()).ok()?);
+        }
+        Some(Arc::new(PathColumn::Coded(Coded::new(None, Arc::new(Dictionary::new(bytes, ends))))))
     }
 }
 

@@ -44,7 +44,8 @@ impl<'b> Evaluator<'b> {
             return Some(Arc::new(PathColumn::of_numbers(numbers, self.rows())));
         }
         self.condition(expr)
-            .or_else(|| self.mapped(expr))
+            .or_else(|| self.mapped_and_shared(expr))
+            .or_else(|| self.iso_texts(expr))
             .or_else(|| self.by_entries(expr))
             .or_else(|| self.by_combinations(expr))
             .or_else(|| self.joined(expr))

@@ -1,80 +1,244 @@
-//! Functions of strings over a dictionary: a text that is stored as it reads gives another such text, or a place in it, without an evaluation.
+//! Functions of strings over a dictionary: a text that reads as it is stored, as far as they look at it, gives another such text, or a place in it,
+//! without an evaluation.
 
 use super::evaluate::Evaluator;
 use super::texts::spelled;
+use crate::ast::Arithmetic;
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::{Dictionary, is_plain};
 use crate::expr::Expr;
 use crate::value::{Number, Value, write_json};
 use memchr::memmem;
+use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What a function makes of a text of ASCII.
+/// What functions of strings make of one text.
 enum Mapping<'e> {
-    Lower,
-    Upper,
-    Part { start: usize, length: usize },
-    IndexOf(Box<memmem::Finder<'e>>),
+    Text(TextOf<'e>),
+    Number(NumberOf<'e>),
 }
 
-impl Mapping<'_> {
-    fn of(expr: &Expr) -> Option<(&Expr, Mapping<'_>)> {
-        let Expr::Call { function, arguments, ci: false } = expr else { return None };
-        match (function.name, arguments.as_slice()) {
-            ("ToLower", [of]) => Some((of, Mapping::Lower)),
-            ("ToUpper", [of]) => Some((of, Mapping::Upper)),
-            ("Substring", [of, start]) => {
-                Some((of, Mapping::Part { start: whole(start)?, length: usize::MAX }))
+/// A text that comes of the one that is stored.
+enum TextOf<'e> {
+    Stored,
+    /// As strings spell it.
+    Constant(Vec<u8>),
+    Lower(Box<TextOf<'e>>),
+    Upper(Box<TextOf<'e>>),
+    Part {
+        of: Box<TextOf<'e>>,
+        start: NumberOf<'e>,
+        length: Option<NumberOf<'e>>,
+    },
+    Joined(Vec<TextOf<'e>>),
+}
+
+/// A whole number that comes of it.
+enum NumberOf<'e> {
+    Constant(i64),
+    IndexOf { text: Box<TextOf<'e>>, finder: Box<memmem::Finder<'e>> },
+    LastIndexOf { text: Box<TextOf<'e>>, finder: Box<memmem::FinderRev<'e>> },
+    Sum(Box<(NumberOf<'e>, NumberOf<'e>)>),
+    Difference(Box<(NumberOf<'e>, NumberOf<'e>)>),
+}
+
+/// The bytes of a text do not tell what becomes of it.
+struct Untold;
+
+/// Longer texts are left to the evaluation, which knows how long values may be.
+const BYTES_MAX: usize = 1 << 16;
+
+/// What a text comes to; the inner one none for undefined. Bytes are as strings spell them, without quotes.
+type Told<T> = Result<Option<T>, Untold>;
+
+impl<'e> TextOf<'e> {
+    /// The texts that an expression makes of those of the column that `is_stored`.
+    fn of(expr: &'e Expr, is_stored: &impl Fn(&Expr) -> bool) -> Option<TextOf<'e>> {
+        let text = |expr: &'e Expr| TextOf::of(expr, is_stored).map(Box::new);
+        match expr {
+            Expr::Constant(Value::Text(text)) => {
+                let spelled = spelled(&text.text())?;
+                Some(TextOf::Constant(unquoted(&spelled).filter(|text| is_plain(text))?.to_vec()))
             }
-            ("Substring", [of, start, length]) => {
-                Some((of, Mapping::Part { start: whole(start)?, length: whole(length)? }))
+            Expr::Concat(parts) => Some(TextOf::Joined(
+                parts.iter().map(|part| TextOf::of(part, is_stored)).collect::<Option<_>>()?,
+            )),
+            Expr::Call { function, arguments, ci: false } => match (function.name, arguments.as_slice()) {
+                ("ToLower", [of]) => Some(TextOf::Lower(text(of)?)),
+                ("ToUpper", [of]) => Some(TextOf::Upper(text(of)?)),
+                ("Substring", [of, start, rest @ ..]) => {
+                    let length = match rest {
+                        [] => None,
+                        [length, ..] => Some(NumberOf::of(length, is_stored)?),
+                    };
+                    Some(TextOf::Part { of: text(of)?, start: NumberOf::of(start, is_stored)?, length })
+                }
+                _ => None,
+            },
+            other => is_stored(other).then_some(TextOf::Stored),
+        }
+    }
+
+    fn tell<'t>(&'t self, stored: &'t [u8]) -> Told<Cow<'t, [u8]>> {
+        let plain = |of: &'t TextOf<'e>| match of.tell(stored)? {
+            Some(text) if !is_plain(&text) => Err(Untold),
+            text => Ok(text),
+        };
+        Ok(Some(match self {
+            TextOf::Stored => Cow::Borrowed(stored),
+            TextOf::Constant(text) => Cow::Borrowed(text),
+            TextOf::Lower(of) => {
+                let Some(text) = plain(of)? else { return Ok(None) };
+                Cow::Owned(text.to_ascii_lowercase())
             }
-            ("IndexOf", [of, Expr::Constant(Value::Text(part))]) => {
+            TextOf::Upper(of) => {
+                let Some(text) = plain(of)? else { return Ok(None) };
+                Cow::Owned(text.to_ascii_uppercase())
+            }
+            TextOf::Part { of, start, length } => {
+                let Some(text) = of.tell(stored)? else { return Ok(None) };
+                let Some(start) = start.tell(stored)? else { return Ok(None) };
+                let length = match length {
+                    None => None,
+                    Some(length) => match length.tell(stored)? {
+                        None => return Ok(None),
+                        length => length,
+                    },
+                };
+                return part(text, start, length);
+            }
+            TextOf::Joined(parts) => {
+                let mut joined = Vec::new();
+                for part in parts {
+                    let Some(text) = part.tell(stored)? else { return Ok(None) };
+                    // An escape may stand for what is no character, and is another one where it is joined.
+                    if memchr::memchr(b'\\', &text).is_some() || joined.len() + text.len() > BYTES_MAX {
+                        return Err(Untold);
+                    }
+                    joined.extend_from_slice(&text);
+                }
+                Cow::Owned(joined)
+            }
+        }))
+    }
+}
+
+/// `Substring`. What lies behind a part does not matter, and what is left as it is has any characters.
+fn part(text: Cow<'_, [u8]>, start: i64, length: Option<i64>) -> Told<Cow<'_, [u8]>> {
+    let (Ok(start), Ok(length)) = (usize::try_from(start), length.map(usize::try_from).transpose()) else {
+        return Ok(None);
+    };
+    let told = length.map_or(start, |length| start.saturating_add(length)).min(text.len());
+    let (head, rest) = text.split_at(told);
+    let is_told = is_plain(head) && (length.is_some() || memchr::memchr(b'\\', rest).is_none());
+    match (is_told, length) {
+        (false, _) => Err(Untold),
+        (true, _) if start > text.len() => Ok(None),
+        (true, length) => {
+            let end = if length.is_some() { told } else { text.len() };
+            Ok(Some(match text {
+                Cow::Borrowed(text) => Cow::Borrowed(text.get(start..end).unwrap_or_default()),
+                Cow::Owned(text) => Cow::Owned(text.get(start..end).unwrap_or_default().to_vec()),
+            }))
+        }
+    }
+}
+
+impl<'e> NumberOf<'e> {
+    fn of(expr: &'e Expr, is_stored: &impl Fn(&Expr) -> bool) -> Option<NumberOf<'e>> {
+        match expr {
+            Expr::Constant(Value::Number(number)) => number.text().parse().ok().map(NumberOf::Constant),
+            Expr::Arithmetic(op, left, right) => {
+                let pair =
+                    || Some(Box::new((NumberOf::of(left, is_stored)?, NumberOf::of(right, is_stored)?)));
+                match op {
+                    Arithmetic::Add => Some(NumberOf::Sum(pair()?)),
+                    Arithmetic::Subtract => Some(NumberOf::Difference(pair()?)),
+                    Arithmetic::Multiply | Arithmetic::Divide | Arithmetic::Remainder | Arithmetic::Power => {
+                        None
+                    }
+                }
+            }
+            Expr::Call { function, arguments, ci: false } => {
+                let [text, Expr::Constant(Value::Text(part))] = arguments.as_slice() else { return None };
                 let part = spelled(&part.text())?;
-                let finder = memmem::Finder::new(unquoted(&part).filter(|part| is_plain(part))?).into_owned();
-                Some((of, Mapping::IndexOf(Box::new(finder))))
+                let part = unquoted(&part).filter(|part| is_plain(part))?;
+                let text = || TextOf::of(text, is_stored).map(Box::new);
+                match function.name {
+                    "IndexOf" => {
+                        let finder = Box::new(memmem::Finder::new(part).into_owned());
+                        Some(NumberOf::IndexOf { text: text()?, finder })
+                    }
+                    "LastIndexOf" => {
+                        let finder = Box::new(memmem::FinderRev::new(part).into_owned());
+                        Some(NumberOf::LastIndexOf { text: text()?, finder })
+                    }
+                    _ => None,
+                }
             }
             _ => None,
         }
     }
 
-    /// Whether its bytes tell what becomes of a text as it is stored.
-    fn is_direct(&self, text: &[u8]) -> bool {
+    fn tell(&self, stored: &[u8]) -> Told<i64> {
+        let place = |text: &[u8], at: Option<usize>| match at {
+            // What stands for another character has a backslash: it is nowhere else either.
+            None => Ok(Some(-1)),
+            Some(at) => match text.get(..at).filter(|before| is_plain(before)) {
+                Some(_) => i64::try_from(at).map(Some).map_err(|_| Untold),
+                None => Err(Untold),
+            },
+        };
+        let both = |of: &(NumberOf<'e>, NumberOf<'e>), reckon: fn(i64, i64) -> Option<i64>| match of
+            .0
+            .tell(stored)?
+            .zip(of.1.tell(stored)?)
+        {
+            None => Ok(None),
+            Some((left, right)) => reckon(left, right).map(Some).ok_or(Untold),
+        };
         match self {
-            Mapping::Lower | Mapping::Upper | Mapping::IndexOf(_) => is_plain(text),
-            // What lies behind the part does not matter, and what is left as it is has any characters.
-            Mapping::Part { start, length: usize::MAX } => {
-                let (head, rest) = text.split_at(text.len().min(*start));
-                is_plain(head) && memchr::memchr(b'\\', rest).is_none()
-            }
-            Mapping::Part { start, length } => {
-                is_plain(text.get(..start.saturating_add(*length)).unwrap_or(text))
-            }
+            NumberOf::Constant(number) => Ok(Some(*number)),
+            NumberOf::IndexOf { text, finder } => match text.tell(stored)? {
+                None => Ok(None),
+                Some(text) => place(&text, finder.find(&text)),
+            },
+            NumberOf::LastIndexOf { text, finder } => match text.tell(stored)? {
+                None => Ok(None),
+                Some(text) => place(&text, finder.rfind(&text)),
+            },
+            NumberOf::Sum(of) => both(of, i64::checked_add),
+            NumberOf::Difference(of) => both(of, i64::checked_sub),
         }
     }
+}
 
-    /// Appends what becomes of a text, with its quotes; nothing for undefined.
-    fn write(&self, text: &[u8], out: &mut Vec<u8>) {
-        let begin = out.len();
-        let part = match self {
-            Mapping::Lower | Mapping::Upper => Some(text),
-            Mapping::Part { start, length } => {
-                text.get(*start..).map(|rest| rest.get(..*length).unwrap_or(rest))
-            }
-            Mapping::IndexOf(finder) => {
-                let place = finder.find(text).and_then(|at| i64::try_from(at).ok()).unwrap_or(-1);
-                return write_json(&Value::Number(Number::Decimal(place.into())), out);
-            }
-        };
-        let Some(part) = part else { return };
-        out.push(b'"');
-        out.extend_from_slice(part);
-        out.push(b'"');
-        match self {
-            Mapping::Lower => out.get_mut(begin..).unwrap_or_default().make_ascii_lowercase(),
-            Mapping::Upper => out.get_mut(begin..).unwrap_or_default().make_ascii_uppercase(),
-            Mapping::Part { .. } | Mapping::IndexOf(_) => {}
+impl<'e> Mapping<'e> {
+    fn of(expr: &'e Expr, is_stored: impl Fn(&Expr) -> bool) -> Option<Mapping<'e>> {
+        if is_stored(expr) || matches!(expr, Expr::Constant(_)) {
+            return None;
         }
+        let number = NumberOf::of(expr, &is_stored).map(Mapping::Number);
+        number.or_else(|| TextOf::of(expr, &is_stored).map(Mapping::Text))
+    }
+
+    /// Appends what becomes of a text, with its quotes; nothing for undefined, or where its bytes do not tell.
+    fn write(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Untold> {
+        match self {
+            Mapping::Text(of) => {
+                if let Some(text) = of.tell(text)? {
+                    out.push(b'"');
+                    out.extend_from_slice(&text);
+                    out.push(b'"');
+                }
+            }
+            Mapping::Number(of) => {
+                if let Some(number) = of.tell(text)? {
+                    write_json(&Value::Number(Number::Decimal(number.into())), out);
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -83,58 +247,77 @@ pub(super) fn unquoted(json: &[u8]) -> Option<&[u8]> {
     json.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
-/// A constant that counts characters.
-fn whole(expr: &Expr) -> Option<usize> {
-    match expr {
-        Expr::Constant(Value::Number(number)) => whole_number(number),
-        _ => None,
-    }
-}
-
-fn whole_number(number: &Number<'_>) -> Option<usize> {
-    let whole: i64 = number.text().parse().ok()?;
-    usize::try_from(whole).ok()
-}
-
 impl Evaluator<'_> {
     /// Whether an expression makes texts of those of a column without being evaluated.
     pub(super) fn is_mapped(&self, expr: &Expr) -> bool {
-        Mapping::of(expr).is_some_and(|(of, _)| self.as_column(of).is_some())
+        self.mapping(expr).is_some()
     }
 
-    /// The column that a function of strings makes of one of texts; none for another expression, or where it fails for an entry, which may be that
-    /// of a row that does not pass.
+    fn mapping<'e>(&self, expr: &'e Expr) -> Option<Mapping<'e>> {
+        Mapping::of(expr, |leaf| self.as_column(leaf).flatten().is_some())
+    }
+
+    /// The column that functions of strings make of one of texts, entry by entry; none for another expression, or where one fails for an entry, which
+    /// may be that of a row that does not pass.
     pub(super) fn mapped(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
-        let (of, mapping) = Mapping::of(expr)?;
-        let column = self.as_column(of)??;
-        let PathColumn::Coded(coded) = &**column else { return None };
+        let (coded, made) = self.mapped_entries(expr)?;
+        Some(Arc::new(PathColumn::Coded(Coded::mapped(coded, made))))
+    }
+
+    /// The same, where parts of texts that do not repeat, and do so themselves, have entries that rows share.
+    pub(super) fn mapped_and_shared(&self, expr: &Expr) -> Option<Arc<PathColumn>> {
+        let (coded, made) = self.mapped_entries(expr)?;
+        let made = if coded.codes().is_some() { Coded::mapped(coded, made) } else { Coded::of_texts(made) };
+        Some(Arc::new(PathColumn::Coded(made)))
+    }
+
+    fn mapped_entries(&self, expr: &Expr) -> Option<(&Coded, Dictionary)> {
+        let mapping = self.mapping(expr)?;
         let slot = self.only(expr)??;
+        let PathColumn::Coded(coded) = &**self.column(slot)? else { return None };
         let dictionary = &coded.dictionary;
-        let all_plain = dictionary.is_plain();
-        let entries = 0..dictionary.len() as u32;
-        let is_other = |entry: &u32| match dictionary.get(*entry) {
-            [] => false,
-            text => unquoted(text).is_none_or(|text| !all_plain && !mapping.is_direct(text)),
-        };
-        let others: Vec<u32> = entries.clone().filter(is_other).collect();
-        let (mut other_bytes, mut other_ends) = (Vec::new(), Vec::new());
-        let evaluated = self.each_entry(expr, slot, coded, others, |entry, value| {
-            write_json(&value, &mut other_bytes);
-            other_ends.push((entry as u32, other_bytes.len()));
-        });
-        evaluated.ok()?;
-        let mut bytes = Vec::new();
-        let mut ends = Vec::with_capacity(dictionary.len());
-        let (mut next_other, mut begin) = (other_ends.iter().peekable(), 0);
-        for entry in entries {
-            if let Some((_, end)) = next_other.next_if(|(other, _)| *other == entry) {
-                bytes.extend_from_slice(other_bytes.get(begin..*end).unwrap_or_default());
-                begin = *end;
-            } else if let Some(text) = unquoted(dictionary.get(entry)) {
-                mapping.write(text, &mut bytes);
+        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(dictionary.len()));
+        let mut others = Vec::new();
+        for entry in 0..dictionary.len() as u32 {
+            let is_told = match dictionary.get(entry) {
+                [] => true,
+                json => unquoted(json).is_some_and(|text| mapping.write(text, &mut bytes).is_ok()),
+            };
+            if !is_told {
+                others.push(entry);
             }
             ends.push(u32::try_from(bytes.len()).ok()?);
         }
-        Some(Arc::new(PathColumn::Coded(Coded::mapped(coded, Dictionary::new(bytes, ends)))))
+        let mut made = Dictionary::new(bytes, ends);
+        if !others.is_empty() {
+            made = self.and_evaluated(expr, (slot, coded), &others, &made)?;
+        }
+        Some((coded, made))
+    }
+
+    /// The same with the values of entries that are evaluated, in whose places nothing stands.
+    fn and_evaluated(
+        &self,
+        expr: &Expr,
+        (slot, coded): (usize, &Coded),
+        others: &[u32],
+        made: &Dictionary,
+    ) -> Option<Dictionary> {
+        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(made.len()));
+        let mut add_up_to = |end: usize, bytes: &mut Vec<u8>| {
+            for entry in ends.len()..end {
+                bytes.extend_from_slice(made.get(entry as u32));
+                ends.push(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+            }
+        };
+        let evaluated = self.each_entry(expr, slot, coded, others.iter().copied(), |entry, value| {
+            add_up_to(entry, &mut bytes);
+            write_json(&value, &mut bytes);
+            add_up_to(entry + 1, &mut bytes);
+        });
+        evaluated.ok()?;
+        add_up_to(made.len(), &mut bytes);
+        u32::try_from(bytes.len()).ok()?;
+        Some(Dictionary::new(bytes, ends))
     }
 }

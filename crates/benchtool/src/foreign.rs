@@ -1,0 +1,155 @@
+//! What a source is that is not JSON in UTF-8, and how to convert it.
+
+use std::path::Path;
+
+use crate::program;
+
+/// A kind of source that cannot be read as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Foreign {
+    what: &'static str,
+    /// What converts it, before the name of the file.
+    command: &'static str,
+    /// What reads the result needs this.
+    options: &'static str,
+}
+
+const fn packed(what: &'static str, command: &'static str) -> Foreign {
+    Foreign { what, command, options: "" }
+}
+
+/// How other formats begin; no text does.
+const MAGIC: [(&[u8], Foreign); 4] = [
+    (b"\xfd7zXZ\0", packed("packed with xz", "xz -dc")),
+    (b"BZh", packed("packed with bzip2", "bzip2 -dc")),
+    (b"\x04\x22\x4d\x18", packed("packed with lz4", "lz4 -dc")),
+    (b"PK\x03\x04", packed("a zip archive", "unzip -p")),
+];
+
+/// What a tar archive has after the name and the figures of its first file.
+const TAR: (usize, &[u8], Foreign) = (257, b"ustar", packed("a tar archive", "tar -xOf"));
+
+const UTF16: Foreign = packed("UTF-16, not UTF-8", "iconv -f UTF-16 -t UTF-8");
+const INDENTED: Foreign = packed("JSON with several lines per event", "jq -c .");
+const CSV: Foreign = packed("CSV, not JSON", "mlr --icsv --ojsonl cat");
+const TEXT: Foreign = Foreign { what: "text, not JSON", command: "jq -cR '{\"@m\": .}'", options: " --now" };
+
+impl Foreign {
+    /// What begins so and has lines of events between those of something else.
+    pub(crate) fn around_events(bytes: &[u8]) -> Option<Foreign> {
+        let (at, magic, tar) = TAR;
+        bytes.get(at..).is_some_and(|rest| rest.starts_with(magic)).then_some(tar)
+    }
+
+    /// What begins so and has no line that is an event; none if it is nothing known.
+    pub(crate) fn known(bytes: &[u8]) -> Option<Foreign> {
+        if let Some((_, packed)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+            return Some(*packed);
+        }
+        // A byte order mark, or a character of ASCII and half a character.
+        if matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'{' | b'[', 0, ..] | [0, b'{' | b'[', ..])
+        {
+            return Some(UTF16);
+        }
+        let text = String::from_utf8_lossy(bytes);
+        let mut lines = text.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
+        let (first, second) = (lines.next()?, lines.next()?);
+        if first.starts_with('{') {
+            let is_inside = second.starts_with([' ', '\t']) && second.trim_start().starts_with('"');
+            return is_inside.then_some(INDENTED);
+        }
+        let is_csv = [',', ';', '\t'].into_iter().any(|comma| {
+            first.contains(comma)
+                && first.split(comma).all(is_name)
+                && second.matches(comma).count() >= first.matches(comma).count()
+        });
+        is_csv.then_some(CSV)
+    }
+
+    /// What has many lines, none of which is an event; none if it is no text either.
+    pub(crate) fn likely(bytes: &[u8]) -> Option<Foreign> {
+        let is_text = match std::str::from_utf8(bytes) {
+            Ok(text) => !text.contains('\0'),
+            // The last character may be cut.
+            Err(error) => error.error_len().is_none(),
+        };
+        // Broken or very long JSON is told line by line.
+        let is_json =
+            bytes.trim_ascii_start().starts_with(b"{") || bytes.trim_ascii_start().starts_with(b"[");
+        Foreign::known(bytes).or((is_text && !is_json).then_some(TEXT))
+    }
+
+    /// What the source of this name is, and how to store it.
+    pub(crate) fn explain(self, source: &str, store: &Path) -> String {
+        let Foreign { what, command, options } = self;
+        let file = if Path::new(source).exists() { quoted(source) } else { "FILE".to_owned() };
+        let store = quoted(&store.display().to_string());
+        let program = program::name();
+        format!(
+            "{source} is {what}; nothing of it was stored. Convert it, for example:\n  \
+             {command} {file} | {program} ingest {store} -{options}"
+        )
+    }
+}
+
+/// Whether a field may be the name of a column.
+fn is_name(field: &str) -> bool {
+    let name = field.trim().trim_matches('"');
+    let fits = |character: char| character.is_alphanumeric() || " _-.@/()".contains(character);
+    !name.is_empty() && name.chars().all(fits) && name.chars().any(char::is_alphabetic)
+}
+
+/// A name as a shell reads it.
+fn quoted(name: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./".contains(character);
+    match !name.is_empty() && name.chars().all(is_plain) {
+        true => name.to_owned(),
+        false => format!("'{}'", name.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_formats_are_known_by_how_they_begin() {
+        for (bytes, kind) in [
+            (&b"\xfd7zXZ\0\0\x04"[..], Some("packed with xz")),
+            (b"BZh91AY", Some("packed with bzip2")),
+            (b"PK\x03\x04\x14", Some("a zip archive")),
+            (b"\xff\xfe{\0\"\0", Some(UTF16.what)),
+            (b"{\0\"\0", Some(UTF16.what)),
+            (b"\0{\0\"", Some(UTF16.what)),
+            (b"{\n  \"a\": 1\n}\n", Some(INDENTED.what)),
+            (b"\xef\xbb\xbf{\r\n  \"a\": 1\r\n}\r\n", Some(INDENTED.what)),
+            (b"time,level,text\n2024-05-29,INFO,\"a, b\"\n", Some(CSV.what)),
+            (b"\"time\";\"user name\"\n1;2\n", Some(CSV.what)),
+            (b"time\tlevel\n1\t2\n", Some(CSV.what)),
+            // Broken JSON, text, and what is too short to tell.
+            (b"{\"a\":1,\n{\"a\":2,\n", None),
+            (
+                b"Nov 22 10:00:00 web sshd[1]: closed, again\nNov 22 10:00:01 web sshd[1]: closed, again\n",
+                None,
+            ),
+            (b"time,level\n", None),
+            (b"1,2\n3,4\n", None),
+            (b"", None),
+        ] {
+            assert_eq!(Foreign::known(bytes).map(|foreign| foreign.what), kind, "{:?}", bytes.escape_ascii());
+        }
+        assert_eq!(Foreign::likely("one\nzwö".as_bytes()), Some(TEXT));
+        assert_eq!(Foreign::likely(&"one\nzwö".as_bytes()[..7]), Some(TEXT));
+        for other in [&b"\x93NUMPY\x01\0v\0"[..], b"{\"a\":\n{\"b\":\n", b" [1,\n2,\n"] {
+            assert_eq!(Foreign::likely(other), None, "{:?}", other.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn names_are_quoted_for_a_shell() {
+        for (name, text) in [("a/b-1.log", "a/b-1.log"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("", "''")]
+        {
+            assert_eq!(quoted(name), text);
+        }
+    }
+}

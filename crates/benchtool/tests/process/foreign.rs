@@ -1,0 +1,124 @@
+//! Files that are not what `ingest` takes: one error that says what they are, and what to do.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+
+use crate::tool::{Ended, count, events, figures, folder, rows, tool, tool_with_input};
+
+/// The only message of a run that took nothing; its last line is what to do.
+#[track_caller]
+fn error(run: Ended) -> String {
+    let run = run.with(4);
+    assert_eq!((figures(&run.out).2, run.err.lines().count()), (0, 2), "{run:?}");
+    run.err
+}
+
+fn lines(line: impl Fn(u32) -> String) -> String {
+    (0..150).map(line).fold(String::new(), |mut text, line| {
+        writeln!(text, "{line}").unwrap();
+        text
+    })
+}
+
+#[test]
+fn what_is_no_json_is_one_error_with_the_remedy() {
+    let folder = folder();
+    let csv = "ts,level,msg\n".to_owned() + &lines(|n| format!("2026-11-22T10:00:00Z,INFO,hello {n}"));
+    let syslog = lines(|n| format!("Nov 22 10:00:00 web-01 sshd[{n}]: Failed password for root"));
+    let indented = lines(|n| format!("{{\n  \"ts\": 1716980161,\n  \"n\": {n}\n}}"));
+    let text = "{\"ts\":1716980161}\n".repeat(150);
+    let utf16: Vec<u8> =
+        "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let tar = [&b"log"[..], &[0; 254], b"ustar\0", &[0; 249], text.as_bytes(), &[0; 1024]].concat();
+    for (bytes, what, remedy) in [
+        (csv.into_bytes(), "CSV", "mlr --icsv --ojsonl cat 'a log' | benchtool ingest s -\n"),
+        (
+            syslog.into_bytes(),
+            "text, not JSON",
+            "jq -cR '{\"@m\": .}' 'a log' | benchtool ingest s - --now\n",
+        ),
+        (indented.into_bytes(), "several lines per event", "jq -c . 'a log' | benchtool ingest s -\n"),
+        (utf16, "UTF-16", "iconv -f UTF-16 -t UTF-8 'a log' | benchtool ingest s -\n"),
+        (
+            [&b"\xfd7zXZ\0"[..], &[7; 900]].concat(),
+            "packed with xz",
+            "xz -dc 'a log' | benchtool ingest s -\n",
+        ),
+        (tar, "a tar archive", "tar -xOf 'a log' | benchtool ingest s -\n"),
+    ] {
+        fs::write(folder.path().join("a log"), &bytes).unwrap();
+        for options in [&[][..], &["--time-key", "ts"]] {
+            let err = error(tool(folder.path(), &[&["ingest", "s", "a log"], options].concat()));
+            assert!(err.contains(what) && err.ends_with(remedy), "{err}");
+        }
+        let err = error(tool_with_input(folder.path(), &["ingest", "s", "-"], &bytes));
+        assert!(err.starts_with("error: standard input is ") && err.contains(" FILE | "), "{err}");
+    }
+    // Whoever wants each line gets each.
+    fs::write(folder.path().join("text"), lines(|n| format!("line {n}"))).unwrap();
+    assert!(error(tool(folder.path(), &["ingest", "s", "text"])).contains("text, not JSON"));
+    let run = tool(folder.path(), &["ingest", "s", "text", "--rejects", "bad"]).with(4);
+    assert_eq!((figures(&run.out).0, figures(&run.out).1), (0, 150));
+    assert_eq!(count(folder.path(), "s"), 0);
+}
+
+#[test]
+fn events_one_level_down_are_told_of() {
+    let folder = folder();
+    fs::write(folder.path().join("log"), r#"{"Records":[{"eventTime":"2024-05-29T10:56:01Z"}]}"#).unwrap();
+    let err = error(tool(folder.path(), &["ingest", "s", "log"]));
+    assert!(err.ends_with("use\n  jq -c '.Records[]' log | benchtool ingest s -\n"), "{err}");
+}
+
+#[test]
+fn a_time_in_another_form_is_told_with_the_option_that_reads_it() {
+    let folder = folder();
+    for (number, (time, format)) in [
+        ("29/May/2024:12:56:01 +0200", "%d/%b/%Y:%H:%M:%S %z"),
+        ("24/05/29 10:56:01", "%y/%m/%d %H:%M:%S"),
+        ("29.05.2024 10:56:01", "%d.%m.%Y %H:%M:%S"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (store, line) = (format!("s{number}"), format!("{{\"ts\":\"{time}\",\"n\":1}}\n"));
+        fs::write(folder.path().join("log"), line).unwrap();
+        let err = error(tool(folder.path(), &["ingest", &store, "log"]));
+        let remedy =
+            format!("`ts` looks like a time (\"{time}\"); use\n  --time-key ts --time-format '{format}'");
+        assert!(err.contains(&remedy), "{err}");
+        tool(folder.path(), &["ingest", &store, "log", "--time-key", "ts", "--time-format", format]).well();
+        let query = "select ToIsoString(@Timestamp) as t from stream";
+        assert_eq!(rows(folder.path(), &store, query)[0]["t"], "2024-05-29T10:56:01.0000000Z");
+    }
+}
+
+/// The first bytes of a file came alone, and were taken for its beginning.
+#[test]
+fn the_time_key_of_an_indented_array_is_found() {
+    let folder = folder();
+    let event = |n: u32| format!("  {{\n    \"ts\": \"2024-05-29T10:56:01Z\",\n    \"n\": {n}\n  }}");
+    let array = (0..500).map(event).collect::<Vec<_>>().join(",\n");
+    fs::write(folder.path().join("log"), format!("[\n{array}\n]\n")).unwrap();
+    let run = tool(folder.path(), &["ingest", "s", "log"]).well();
+    assert_eq!((figures(&run.out).0, run.err.as_str()), (500, "log: reading the time of events from `ts`\n"));
+}
+
+#[test]
+fn a_file_that_was_cut_is_continued_when_it_is_complete() {
+    let folder = folder();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(&events(3, 20_000)).unwrap();
+    let packed = encoder.finish().unwrap();
+    fs::write(folder.path().join("log.gz"), &packed[..packed.len() / 2]).unwrap();
+    let run = tool(folder.path(), &["ingest", "s", "log.gz"]).with(4);
+    assert!(run.err.contains("the gzip data is damaged or truncated"), "{}", run.err);
+    assert!(run.err.contains("put a complete copy of the file in its place"), "{}", run.err);
+    let stored = figures(&run.out).0;
+    assert!(stored > 1000 && count(folder.path(), "s") == stored, "{stored}");
+    fs::write(folder.path().join("log.gz"), &packed).unwrap();
+    let run = tool(folder.path(), &["ingest", "s", "log.gz"]).well();
+    assert_eq!(figures(&run.out).0, 20_000 - stored);
+    assert_eq!(count(folder.path(), "s"), 20_000);
+}

@@ -1,0 +1,88 @@
+//! The states of a grouping's aggregates. Where one state tells several of them, as it does percentiles of one argument, they share it.
+
+use crate::aggregate::{Accumulators, Function, Groups, Known, State};
+use crate::chunk::Chunk;
+use crate::plan::Aggregate;
+use crate::value::Value;
+
+/// The states, each of all groups.
+pub(super) struct States {
+    functions: Vec<Function>,
+    all: Vec<State>,
+    /// For each state the first aggregate that it is of.
+    owners: Vec<usize>,
+    /// For each aggregate the place of its state.
+    places: Vec<usize>,
+}
+
+impl States {
+    /// No values yet. `columns` are those of the arguments.
+    pub(super) fn new(aggregates: &[Aggregate], columns: &[usize]) -> States {
+        let functions: Vec<Function> = aggregates.iter().map(|aggregate| aggregate.function).collect();
+        let mut states = States { functions, all: Vec::new(), owners: Vec::new(), places: Vec::new() };
+        for (at, function) in states.functions.iter().enumerate() {
+            let is_told = |owner: &usize| {
+                let own = states.functions.get(*owner);
+                columns.get(*owner) == columns.get(at)
+                    && own.is_some_and(|own| function.shares_state_with(*own))
+            };
+            let place = states.owners.iter().position(is_told).unwrap_or_else(|| {
+                states.owners.push(at);
+                states.all.push(function.state());
+                states.all.len() - 1
+            });
+            states.places.push(place);
+        }
+        states
+    }
+
+    /// Makes room for so many groups: by how many bytes they grew.
+    pub(super) fn grow(&mut self, groups: usize) -> usize {
+        self.all.iter_mut().map(|state| state.grow(groups)).sum()
+    }
+
+    /// Takes in the rows of a chunk by the columns of the arguments: by how many bytes they grew.
+    pub(super) fn update(&mut self, groups: Groups<'_>, columns: &[usize], chunk: &Chunk<'_>) -> usize {
+        let each = self.all.iter_mut().zip(&self.owners);
+        let columns = each.filter_map(|(state, owner)| Some((state, columns.get(*owner)?)));
+        columns.map(|(state, column)| state.update(groups, chunk.column(*column), chunk)).sum()
+    }
+
+    /// Each state, with the first aggregate that it is of.
+    pub(super) fn each(&mut self) -> impl Iterator<Item = (usize, &mut State)> {
+        self.owners.iter().copied().zip(&mut self.all)
+    }
+
+    /// Takes in events of a group by what is known of each aggregate's argument: by how many bytes they grew.
+    pub(super) fn answer(&mut self, group: u32, known: &[Known<'_>]) -> usize {
+        let each = self.each().filter_map(|(owner, state)| Some((state, known.get(owner)?)));
+        each.map(|(state, known)| state.answer(group, known)).sum()
+    }
+
+    /// The states in their order, to be merged with those of another thread.
+    pub(super) fn with(&mut self, other: States) -> impl Iterator<Item = (&mut State, State)> {
+        self.all.iter_mut().zip(other.all)
+    }
+
+    /// Whether no event that comes later in time can change the first so many values of the one group there is.
+    pub(super) fn are_settled(&self, wanted: usize) -> bool {
+        self.all.iter().all(|state| state.is_settled(wanted))
+    }
+
+    /// The value of an aggregate for a group; it is asked for once.
+    pub(super) fn finish(&mut self, aggregate: usize, group: u32) -> Value<'static> {
+        let function = self.functions.get(aggregate);
+        let state = self.places.get(aggregate).and_then(|place| self.all.get_mut(*place));
+        function.zip(state).map_or(Value::Undefined, |(function, state)| function.finish(state, group))
+    }
+
+    /// The state of an aggregate that gives several rows.
+    pub(super) fn several(&mut self, aggregate: usize) -> Option<&mut State> {
+        self.places.get(aggregate).and_then(|place| self.all.get_mut(*place))
+    }
+
+    /// For each aggregate how many numbers had too many digits.
+    pub(super) fn too_long(&self) -> impl Iterator<Item = u64> {
+        self.places.iter().map(|place| self.all.get(*place).map_or(0, Accumulators::too_long))
+    }
+}

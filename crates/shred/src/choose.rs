@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use crate::collected::{Collected, Distinct};
 use crate::column::{Column, Encoding};
+use crate::directory::REFERENCE_DEPTH_MAX;
 use crate::dissect::{Dissection, RawColumn, RawValues};
-use crate::encoding::dictionary::{Dictionary, Distinct};
+use crate::encoding::dictionary::Dictionary;
 use crate::encoding::fraction::Fractions;
 use crate::encoding::instants::{Instants, Parsed};
 use crate::encoding::ints::Ints;
@@ -46,13 +48,13 @@ enum Plan<'a> {
         mantissas: &'a [i64],
         scales: &'a [u8],
     },
-    Dictionary(Distinct),
+    Dictionary(Distinct<'a>),
     Instants(Parsed),
     Positions(Pattern),
     Templates(Learner),
     Strings,
     /// Not known yet: texts that may have templates.
-    Texts(Option<Distinct>),
+    Texts(Option<Distinct<'a>>),
 }
 
 impl Plan<'_> {
@@ -74,7 +76,7 @@ impl Plan<'_> {
     fn replace_numbers(&mut self, by: Vec<i64>) {
         match self {
             Plan::Numbers(numbers) => *numbers = Cow::Owned(by),
-            Plan::Dictionary(distinct) => distinct.codes = by,
+            Plan::Dictionary(distinct) => distinct.codes = Cow::Owned(by),
             Plan::Fractions { .. }
             | Plan::Instants(_)
             | Plan::Positions(_)
@@ -96,10 +98,14 @@ pub(crate) fn encode(
     let mut plans: Vec<Plan<'_>> = dissection.columns.iter().map(|column| plan(column, little)).collect();
     let wanted: Vec<bool> = plans.iter().map(|plan| matches!(plan, Plan::Texts(_))).collect();
     let learners = refer::learn(dissection, &wanted);
+    // How deep the references of each column go: the templates of one whose references would go too deep are not taken.
+    let mut depths = Vec::with_capacity(plans.len());
     for ((plan, learner), column) in plans.iter_mut().zip(learners).zip(&dissection.columns) {
         if let Plan::Texts(distinct) = plan {
-            *plan = texts(&column.values.texts, distinct.take(), learner, frames);
+            let learner = learner.filter(|learner| depth(learner, &depths) <= REFERENCE_DEPTH_MAX);
+            *plan = texts(&column.values.texts.all(), distinct.take(), learner, frames);
         }
+        depths.push(if let Plan::Templates(learner) = plan { depth(learner, &depths) } else { 0 });
     }
     let grouper = Grouper::of(dissection);
     let columns = dissection.columns.iter().zip(plans).enumerate();
@@ -109,16 +115,24 @@ pub(crate) fn encode(
             let grouped = by_shape.is_some();
             let texts = &column.values.texts;
             let encoding = match plan {
-                Plan::Templates(learner) => Encoding::Templates(templates(texts, learner, by_shape, frames)),
+                Plan::Templates(learner) => {
+                    Encoding::Templates(templates(texts.pool(), learner, by_shape, frames))
+                }
                 mut plan => {
                     by_shape.into_iter().for_each(|numbers| plan.replace_numbers(numbers));
-                    Encoding::Simple(simple(texts, plan, events, frames))
+                    Encoding::Simple(simple(|| texts.all(), plan, events, frames))
                 }
             };
             let (path, kind, count) = (column.path, column.kind, texts.len());
             Column { path, kind, count, grouped, encoding }
         })
         .collect()
+}
+
+/// How deep the references of a column go, from how deep those of the columns before it do.
+fn depth(learner: &Learner, depths: &[usize]) -> usize {
+    let depth = |column: u32| depths.get(column as usize).map_or(0, |depth| depth + 1);
+    learner.references().map(depth).max().unwrap_or(0)
 }
 
 /// Puts the numbers or codes of columns into the order of shapes, where that pays.
@@ -169,25 +183,30 @@ fn plan(column: &RawColumn, little: usize) -> Plan<'_> {
         Leaf::Fraction => return Plan::Fractions { mantissas, scales },
         _ => {}
     }
-    let mut distinct = Distinct::of(texts);
-    let few = |distinct: &mut Distinct| {
+    let mut distinct = texts.distinct();
+    let few = |distinct: &mut Distinct<'_>| {
         let entries = distinct.entries.bytes().len();
         distinct.entries.len() == 1 || entries < little.max(LITTLE_EACH * texts.len())
     };
     if let Some(distinct) = distinct.take_if(few) {
         return Plan::Dictionary(distinct);
     }
-    if let Some(parsed) = Parsed::of(texts) {
-        return Plan::Instants(parsed);
+    if let Some(parsed) = Parsed::of(texts.pool()) {
+        return Plan::Instants(parsed.map(|units| texts.spread(units)));
     }
-    if let Some(numbers) = texts.iter().map(whole).collect::<Option<Vec<i64>>>() {
-        return Plan::Numbers(Cow::Owned(numbers));
+    if let Some(numbers) = numbers(texts.pool()) {
+        return Plan::Numbers(Cow::Owned(texts.spread(numbers)));
     }
     Plan::Texts(distinct)
 }
 
 /// Writes values by themselves; texts for which nothing better was planned as they are.
-fn simple(all: &TextList, plan: Plan<'_>, events: &[u64], frames: &mut FrameWriter) -> Simple {
+fn simple<'t>(
+    all: impl FnOnce() -> Cow<'t, TextList>,
+    plan: Plan<'_>,
+    events: &[u64],
+    frames: &mut FrameWriter,
+) -> Simple {
     match plan {
         Plan::Numbers(numbers) => Simple::Whole(Ints::encode(&numbers, frames)),
         Plan::Fractions { mantissas, scales } => {
@@ -195,18 +214,20 @@ fn simple(all: &TextList, plan: Plan<'_>, events: &[u64], frames: &mut FrameWrit
         }
         Plan::Dictionary(distinct) => Simple::Dictionary(Dictionary::encode(&distinct, frames)),
         Plan::Instants(parsed) => Simple::Instants(Instants::encode(parsed, events, frames)),
-        Plan::Positions(pattern) => Simple::Positions(pattern.encode(all, frames)),
-        Plan::Strings | Plan::Texts(_) | Plan::Templates(_) => Simple::Strings(Strings::encode(all, frames)),
+        Plan::Positions(pattern) => Simple::Positions(pattern.encode(&all(), frames)),
+        Plan::Strings | Plan::Texts(_) | Plan::Templates(_) => {
+            Simple::Strings(Strings::encode(&all(), frames))
+        }
     }
 }
 
 /// What is likely to be smallest for texts: templates, a dictionary, few characters at each place, or as they are.
-fn texts(
+fn texts<'a>(
     texts: &TextList,
-    distinct: Option<Distinct>,
+    distinct: Option<Distinct<'a>>,
     learner: Option<Learner>,
     frames: &mut FrameWriter,
-) -> Plan<'static> {
+) -> Plan<'a> {
     let ratio = Ratio::of(texts, frames);
     let plain = ratio.estimate(texts.bytes().len()) + texts.len() / 2;
     let pattern = Pattern::of(texts);
@@ -272,15 +293,23 @@ fn templates(
 
 /// Encodes texts that fill holes.
 fn leaf(all: &TextList, frames: &mut FrameWriter) -> Simple {
-    if let Some(numbers) = all.iter().map(whole).collect::<Option<Vec<i64>>>() {
+    if let Some(numbers) = numbers(all) {
         return Simple::Whole(Ints::encode(&numbers, frames));
     }
-    let plan = texts(all, Distinct::of(all), None, frames);
-    simple(all, plan, &[], frames)
+    let collected: Collected = all.iter().collect();
+    let plan = texts(all, collected.distinct(), None, frames);
+    simple(|| Cow::Borrowed(all), plan, &[], frames)
 }
 
-fn whole(text: &[u8]) -> Option<i64> {
-    number::parse(text).filter(|number| number.scale == 0).map(|number| number.mantissa)
+/// The whole numbers that texts are, if all are such.
+fn numbers(texts: &TextList) -> Option<Vec<i64>> {
+    let whole = |text: &[u8]| number::parse(text).filter(|number| number.scale == 0);
+    if texts.iter().next().is_some_and(|first| whole(first).is_none()) {
+        return None;
+    }
+    let mut numbers = Vec::with_capacity(texts.len());
+    numbers.extend(texts.iter().map_while(whole).map(|number| number.mantissa));
+    (numbers.len() == texts.len()).then_some(numbers)
 }
 
 /// How well texts compress, by a sample from all over the column.

@@ -5,7 +5,7 @@ use crate::column::ColumnValues;
 use crate::encoding::strings::Texts;
 use crate::error::DecodeError;
 use crate::group::GroupReader;
-use crate::output::Output;
+use crate::output::{Output, Sink};
 use crate::program::{Piece, Program};
 use crate::render::{Elements, Renderer};
 use crate::shape::Slot;

@@ -1,7 +1,5 @@
 //! The directory of a group: all that is known of it without its frames.
 
-use zstd::bulk;
-
 use crate::bytes::{Reader, put, put_signed};
 use crate::column::{Column, Encoding, Needs, Written};
 use crate::decompressor;
@@ -66,7 +64,7 @@ const BYTES_BESIDE: usize = 1 << 20;
 
 impl<K: AsRef<[u8]>> Directory<K> {
     /// The directory as it is stored.
-    pub(crate) fn write(&self) -> Result<Vec<u8>, EncodeError> {
+    pub(crate) fn write(&self, writer: &mut FrameWriter) -> Result<Vec<u8>, EncodeError> {
         let mut out = Vec::new();
         put(&mut out, self.events as u64);
         put(&mut out, self.bytes as u64);
@@ -98,13 +96,13 @@ impl<K: AsRef<[u8]>> Directory<K> {
         }
         order::write(self.shapes.iter(), &mut out);
 
-        pack(&out)
+        pack(&out, writer)
     }
 }
 
 /// Compresses a directory, and puts its magic number, its length and its checksum around it.
-pub(crate) fn pack(unpacked: &[u8]) -> Result<Vec<u8>, EncodeError> {
-    let packed = bulk::compress(unpacked, LEVEL).map_err(|_| EncodeError::Compressor)?;
+pub(crate) fn pack(unpacked: &[u8], writer: &mut FrameWriter) -> Result<Vec<u8>, EncodeError> {
+    let packed = writer.compressed(unpacked, LEVEL)?;
     let mut directory = MAGIC.to_vec();
     put(&mut directory, unpacked.len() as u64);
     directory.extend(packed);

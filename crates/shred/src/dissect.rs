@@ -6,11 +6,11 @@ use std::hash::BuildHasherDefault;
 use foldhash::fast::FixedState;
 use tamias_json::Offsets;
 
+use crate::collected::Collected;
 use crate::hash::{self, Hashing, Same};
 use crate::limits::{SHAPES_MAX, TOKEN_BYTES, TOKENS_FREE, TOKENS_MAX};
 use crate::path::{PathIndex, Paths, ROOT, Step};
 use crate::shape::{Layout, Leaf, Seen, Slot, Token};
-use crate::texts::TextList;
 use crate::walk::{Found, FoundValue, Scanned, Visitor};
 
 /// A column's values, one after another.
@@ -18,6 +18,8 @@ use crate::walk::{Found, FoundValue, Scanned, Visitor};
 pub(crate) struct RawColumn {
     pub(crate) path: u32,
     pub(crate) kind: Leaf,
+    /// The hash of its path's name.
+    name: u64,
     pub(crate) values: RawValues,
 }
 
@@ -25,7 +27,7 @@ pub(crate) struct RawColumn {
 #[derive(Debug, Default)]
 pub(crate) struct RawValues {
     /// The text of each value; of a string without its quotes.
-    pub(crate) texts: TextList,
+    pub(crate) texts: Collected,
     /// The mantissas of numbers.
     pub(crate) mantissas: Vec<i64>,
     /// The scales of those with a fraction.
@@ -82,17 +84,26 @@ pub(crate) struct Dissection<'d> {
     pub(crate) json_bytes: usize,
 }
 
-impl Dissection<'_> {
-    /// Gives the memory of its columns to those of the next group, which are like them as a rule: that of the first one last.
-    pub(crate) fn recycle(mut self, spare: &mut Vec<RawValues>) {
-        spare.clear();
-        self.columns.sort_by_key(|column| std::cmp::Reverse((column.path, column.kind)));
+/// The memory of the columns of one group for those of the next, by name: what was as long there needs no more here, as a rule.
+#[derive(Default)]
+pub(crate) struct Spare(HashMap<(u64, Leaf), RawValues, FixedState>);
+
+impl Spare {
+    /// The memory of the column of this name.
+    fn take(&mut self, name: u64, kind: Leaf) -> RawValues {
+        self.0.remove(&(name, kind)).unwrap_or_default()
+    }
+
+    /// Takes the memory of a group's columns back, and forgets what that group did not need.
+    pub(crate) fn keep(&mut self, dissection: Dissection<'_>) {
+        self.0.clear();
         let mut left = SPARE_BYTES;
-        for RawColumn { mut values, .. } in self.columns {
-            values.clear();
-            let kept = left.checked_sub(values.capacity_bytes());
-            left = kept.unwrap_or(left);
-            spare.extend(kept.map(|_| values));
+        for RawColumn { kind, name, mut values, .. } in dissection.columns {
+            if let Some(rest) = left.checked_sub(values.capacity_bytes()) {
+                left = rest;
+                values.clear();
+                self.0.insert((name, kind), values);
+            }
         }
     }
 }
@@ -101,7 +112,7 @@ impl Dissection<'_> {
 pub(crate) struct Dissector<'d, 'e> {
     out: Dissection<'d>,
     /// Memory for columns.
-    spare: &'e mut Vec<RawValues>,
+    spare: &'e mut Spare,
     paths: PathIndex<'d>,
     /// From the hash of a value's structure, and of the list that it belongs to, to its shape.
     by_hash: HashMap<u64, u32, BuildHasherDefault<Same>>,
@@ -115,7 +126,7 @@ pub(crate) struct Dissector<'d, 'e> {
 }
 
 impl<'d, 'e> Dissector<'d, 'e> {
-    pub(crate) fn new(spare: &'e mut Vec<RawValues>) -> Dissector<'d, 'e> {
+    pub(crate) fn new(spare: &'e mut Spare) -> Dissector<'d, 'e> {
         let documents = RawList { path: ROOT, lengths: Vec::new(), codes: Vec::new(), shapes: Vec::new() };
         let out = Dissection {
             paths: Paths::default(),
@@ -157,7 +168,7 @@ impl<'d, 'e> Dissector<'d, 'e> {
     /// come in the order of their longest values.
     pub(crate) fn finish(mut self) -> Dissection<'d> {
         self.out.paths = self.paths.paths;
-        let longest = |column: &RawColumn| column.values.texts.lengths().max().unwrap_or(0);
+        let longest = |column: &RawColumn| column.values.texts.pool().lengths().max().unwrap_or(0);
         let columns = self.out.columns.into_iter().zip(0..);
         let mut columns: Vec<(usize, u32, RawColumn)> =
             columns.map(|(column, number)| (longest(&column), number, column)).collect();
@@ -289,7 +300,12 @@ impl<'d, 'e> Dissector<'d, 'e> {
                     let columns = &mut self.out.columns;
                     let column = *self.columns.entry((path, kind)).or_insert(columns.len() as u32);
                     if column as usize == columns.len() {
-                        columns.push(RawColumn { path, kind, values: self.spare.pop().unwrap_or_default() });
+                        let name = self.paths.name(path);
+                        let mut values = self.spare.take(name, kind);
+                        if matches!(kind, Leaf::Whole | Leaf::Fraction) {
+                            values.texts.keep_all();
+                        }
+                        columns.push(RawColumn { path, kind, name, values });
                     }
                     layout.push_column(column, &mut seen);
                 }
@@ -350,7 +366,7 @@ mod tests {
 
     /// The columns of some documents, as a table.
     fn columns(documents: &[&str]) -> String {
-        let mut spare = Vec::new();
+        let mut spare = Spare::default();
         let (mut dissector, mut offsets) = (Dissector::new(&mut spare), Offsets::new());
         for document in documents {
             dissector.document(document.as_bytes(), &mut offsets);
@@ -362,8 +378,8 @@ mod tests {
             text += &format!("{path:?} lengths {:?} shapes {:?}\n", list.lengths, list.codes);
         }
         for column in &out.columns {
-            let values: Vec<_> =
-                column.values.texts.iter().map(|text| String::from_utf8_lossy(text)).collect();
+            let all = column.values.texts.all();
+            let values: Vec<_> = all.iter().map(|text| String::from_utf8_lossy(text)).collect();
             text += &format!("{} {:?} {}\n", out.paths.display(column.path), column.kind, values.join("|"));
         }
         text

@@ -4,7 +4,7 @@ use tamias_json::Offsets;
 
 use crate::choose;
 use crate::directory::{Directory, List, encode_unsigned, within_limits};
-use crate::dissect::{Dissection, Dissector, RawValues};
+use crate::dissect::{Dissection, Dissector, Spare};
 use crate::encoded::{Encoded, Event};
 use crate::encoding::ints::Ints;
 use crate::error::EncodeError;
@@ -71,7 +71,7 @@ pub fn encode(events: &[Event<'_>]) -> Result<Encoded, EncodeError> {
 pub struct Encoder {
     offsets: Offsets,
     /// Memory for columns.
-    spare: Vec<RawValues>,
+    spare: Spare,
     frames: FrameWriter,
 }
 
@@ -81,7 +81,7 @@ impl Encoder {
     /// # Errors
     /// [`EncodeError::Compressor`] where there is no memory for a compressor.
     pub fn new() -> Result<Encoder, EncodeError> {
-        Ok(Encoder { offsets: Offsets::new(), spare: Vec::new(), frames: FrameWriter::new()? })
+        Ok(Encoder { offsets: Offsets::new(), spare: Spare::default(), frames: FrameWriter::new()? })
     }
 
     /// Encodes a group, as [`encode()`] does.
@@ -132,7 +132,7 @@ impl Encoder {
         }
         let dissection = dissector.finish();
         let written = write(events, bytes, &dissection, &mut self.frames);
-        dissection.recycle(&mut self.spare);
+        self.spare.keep(dissection);
         // A single document may be a hundred times as large as a group: what only that needs is given back.
         if bytes > GROUP_BYTES_MAX {
             self.offsets = Offsets::new();
@@ -146,11 +146,11 @@ fn write(
     events: &[Event<'_>],
     bytes: usize,
     dissection: &Dissection<'_>,
-    frames: &mut FrameWriter,
+    writer: &mut FrameWriter,
 ) -> Result<Option<Encoded>, EncodeError> {
     let event_instants: Vec<u64> = events.iter().map(|event| event.instant).collect();
-    let instants = encode_unsigned(event_instants.iter().copied(), frames);
-    let arrivals = encode_unsigned(events.iter().map(|event| event.arrival), frames);
+    let instants = encode_unsigned(event_instants.iter().copied(), writer);
+    let arrivals = encode_unsigned(events.iter().map(|event| event.arrival), writer);
     let lists: Vec<List> = dissection
         .lists
         .iter()
@@ -158,12 +158,12 @@ fn write(
             path: list.path,
             arrays: list.lengths.len(),
             elements: list.codes.len(),
-            lengths: Ints::encode(&list.lengths, frames),
-            codes: Ints::encode(&list.codes, frames),
+            lengths: Ints::encode(&list.lengths, writer),
+            codes: Ints::encode(&list.codes, writer),
         })
         .collect();
-    let columns = choose::encode(dissection, bytes, &event_instants, frames);
-    let (infos, frames) = frames.finish()?;
+    let columns = choose::encode(dissection, bytes, &event_instants, writer);
+    let (infos, frames) = writer.finish()?;
     let directory = Directory {
         events: events.len(),
         bytes,
@@ -179,7 +179,7 @@ fn write(
         return Ok(None);
     }
     let order = storing_order(&directory);
-    let directory = directory.write()?;
+    let directory = directory.write(writer)?;
     Ok(Some(Encoded { directory, frames, order, text_bytes: dissection.json_bytes, fell_back: false }))
 }
 

@@ -6,6 +6,7 @@ use crate::directory::{self, Directory};
 use crate::encoding::ints::Ints;
 use crate::encoding::simple::Simple;
 use crate::error::DecodeError;
+use crate::frame::FrameWriter;
 
 /// What a directory holds, unpacked.
 ///
@@ -44,7 +45,7 @@ pub fn directory(unpacked: &[u8], frames: &[Vec<u8>]) -> Option<Vec<u8>> {
         }
     }
     out.extend(reader.0);
-    directory::pack(&out).ok()
+    directory::pack(&out, &mut FrameWriter::new().ok()?).ok()
 }
 
 /// A directory in which each value of the first dictionary is its first entry, as if the events that had the others were forgotten, and their texts were not.
@@ -56,5 +57,5 @@ pub fn forgotten(directory: &[u8]) -> Option<Vec<u8>> {
         Encoding::Simple(_) | Encoding::Templates(_) => None,
     })?;
     dictionary.codes = Ints::Constant(0);
-    directory.write().ok()
+    directory.write(&mut FrameWriter::new().ok()?).ok()
 }

@@ -153,6 +153,14 @@ impl FrameWriter {
         self.compressor.compress(&mut self.scratch, bytes, level).unwrap_or(usize::MAX)
     }
 
+    /// Something beside the frames, compressed.
+    pub(crate) fn compressed(&mut self, bytes: &[u8], level: i32) -> Result<&[u8], EncodeError> {
+        match self.length_at(level, bytes) {
+            usize::MAX => Err(EncodeError::Compressor),
+            _ => Ok(&self.scratch),
+        }
+    }
+
     /// Adds a part.
     pub(crate) fn add(&mut self, bytes: &[u8], content: Content) -> Part {
         let open = &mut self.open[content as usize];

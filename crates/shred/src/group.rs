@@ -2,12 +2,13 @@
 
 use crate::column::{Column, ColumnValues, Encoding, Ready, Written};
 use crate::directory::{Directory, List, Unread};
+use crate::encoded::Event;
 use crate::encoding::ints::Ints;
 use crate::encoding::{Window, dictionary};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameReader, Frames, Part};
 use crate::grouping::{self, Counts};
-use crate::output::Output;
+use crate::output::{Comparison, Output, Sink};
 use crate::program::{Census, Places, Program};
 use crate::render::{Elements, Renderer};
 use crate::shape::{Leaf, Token};
@@ -330,26 +331,33 @@ impl<'g> GroupReader<'g> {
         Ok((Documents { bytes: out.into_bytes(), ends }, noted))
     }
 
-    /// Calls with each document, which is forgotten after it: what is compared only stays in the processor's cache so. All of them may
-    /// be twice as long as the directory says, so that the encoder learns which document differs.
+    /// The rows of the documents that are not those of the events. None is made: its pieces are compared where they stand.
     ///
     /// # Errors
-    /// See [`DecodeError`].
-    pub(crate) fn each_document(&mut self, mut document: impl FnMut(&[u8])) -> Result<(), DecodeError> {
-        let mut out = Output::new(self.group.directory.bytes * 2);
-        self.each(&mut out, None, |out| {
-            document(out.bytes());
-            out.clear();
+    /// See [`DecodeError`]; likewise where there are more documents than events, or fewer.
+    pub(crate) fn differing(&mut self, events: &[Event<'_>]) -> Result<Vec<usize>, DecodeError> {
+        if self.group.events() != events.len() {
+            return Err(malformed("more documents than events, or fewer"));
+        }
+        let document = |row: usize| events.get(row).map_or(&[][..], |event| event.document);
+        let (mut row, mut rows) = (0, Vec::new());
+        let mut comparison = Comparison::with(document(0));
+        self.each(&mut comparison, None, |comparison| {
+            if !comparison.is_equal() {
+                rows.push(row);
+            }
+            row += 1;
+            *comparison = Comparison::with(document(row));
         })?;
-        Ok(())
+        Ok(rows)
     }
 
-    /// Appends each document to an output, and calls after each.
-    fn each(
+    /// Puts each document together, and calls after each.
+    fn each<S: Sink>(
         &mut self,
-        out: &mut Output,
+        out: &mut S,
         column: Option<usize>,
-        mut after: impl FnMut(&mut Output),
+        mut after: impl FnMut(&mut S),
     ) -> Result<Vec<(u32, u32)>, DecodeError> {
         let directory = &self.group.directory;
         let programs = self.group.programs()?;

@@ -64,7 +64,9 @@ pub(crate) fn group(values: &[i64], places: &[u32]) -> Vec<i64> {
 
 /// The values at some places: with all places, the values in the order of the documents again. Nothing where a place is none.
 pub(crate) fn ungroup(grouped: &[i64], places: &[u32]) -> Option<Vec<i64>> {
-    places.iter().map(|place| grouped.get(*place as usize).copied()).collect()
+    let mut values = Vec::with_capacity(places.len());
+    values.extend(places.iter().map_while(|place| grouped.get(*place as usize)));
+    (values.len() == places.len()).then_some(values)
 }
 
 /// Whether values are better stored by shape: whether neighbours differ half as often then. HEURISTIC: of columns that compress at

@@ -62,6 +62,11 @@ pub(crate) fn of_bytes(text: &[u8]) -> u64 {
     mix_member(*SEED, text, 0)
 }
 
+/// The hash of a text that follows what has another hash.
+pub(crate) fn of_next(before: u64, text: &[u8]) -> u64 {
+    mix_member(mix(*SEED, before), text, 0)
+}
+
 const CLOSE: u8 = 200;
 const OPEN: u8 = 201;
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use foldhash::fast::{FixedState, RandomState};
 
 use crate::limits::TEMPLATES_MAX;
-use crate::pattern::{Candidates, Head, Pattern};
+use crate::pattern::{Candidates, Gap, Head, Pattern};
 use crate::texts::TextList;
 
 /// The templates of a column while they are found.
@@ -75,6 +75,12 @@ impl Learner {
     /// Whether any template refers to another value.
     fn refers(&self) -> bool {
         self.patterns.iter().any(|learned| learned.gaps < learned.pattern.pieces.len())
+    }
+
+    /// The columns that its templates refer to.
+    pub(crate) fn references(&self) -> impl Iterator<Item = u32> {
+        let pieces = self.patterns.iter().flat_map(|learned| &learned.pattern.pieces);
+        pieces.filter_map(|(_, gap)| if let Gap::Reference(column) = gap { Some(*column) } else { None })
     }
 
     /// Whether it is worth going on.

@@ -213,6 +213,7 @@ impl Search<'_> {
 mod tests {
     use super::*;
     use crate::directory::Directory;
+    use crate::frame::FrameWriter;
     use crate::{Encoded, Event, Group, encode};
 
     /// A group of these documents whose directory was altered.
@@ -225,7 +226,7 @@ mod tests {
         let encoded = encode(&events.collect::<Vec<_>>()).unwrap();
         let mut directory = Directory::read(&encoded.directory).unwrap();
         alter(&mut directory);
-        Encoded { directory: directory.write().unwrap(), ..encoded }
+        Encoded { directory: directory.write(&mut FrameWriter::new().unwrap()).unwrap(), ..encoded }
     }
 
     /// What is left over in a group that reads well.

@@ -38,6 +38,7 @@ mod ask;
 mod at;
 mod bytes;
 mod choose;
+mod collected;
 mod column;
 mod cut;
 mod decompressor;

@@ -1,6 +1,22 @@
-//! What is put together: bytes, up to a limit that was promised.
+//! What becomes of documents that are put together: they are appended, up to a limit that was promised, or compared with those that they should be.
 
 use crate::error::{DecodeError, malformed};
+use crate::texts::same;
+
+/// Takes the pieces of documents, one after another.
+pub(crate) trait Sink {
+    /// Takes the bytes of `source` from `from` on up to `to`: quicker than a slice of it where they are few, and others follow.
+    fn push_range(&mut self, source: &[u8], from: usize, to: usize) -> Result<(), DecodeError>;
+
+    /// How many bytes came.
+    fn len(&self) -> usize;
+
+    /// Takes bytes.
+    #[inline(always)]
+    fn push(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
+        self.push_range(bytes, 0, bytes.len())
+    }
+}
 
 /// Bytes that never become more than was announced, whatever a directory says.
 #[derive(Debug)]
@@ -28,15 +44,38 @@ impl Output {
         Output { bytes: vec![0; limit + SLACK], length: 0, limit }
     }
 
-    /// Appends bytes.
-    #[inline(always)]
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
-        self.push_range(bytes, 0, bytes.len())
+    /// Makes room for so many bytes, and half as many again.
+    #[cold]
+    fn grow(&mut self, length: usize) {
+        self.bytes.resize((length + length / 2).min(self.length + self.limit) + SLACK, 0);
     }
 
-    /// Appends the bytes of `source` from `from` on up to `to`: quicker than a slice of it where they are few, and others follow.
+    /// Forgets what was appended; the limit is for all of it together.
+    pub(crate) fn clear(&mut self) {
+        self.limit -= self.length;
+        self.length = 0;
+    }
+
+    /// Whether all has come that was announced.
+    pub(crate) fn is_full(&self) -> bool {
+        self.length == self.limit
+    }
+
+    /// What was appended.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    /// The bytes.
+    pub(crate) fn into_bytes(mut self) -> Vec<u8> {
+        self.bytes.truncate(self.length);
+        self.bytes
+    }
+}
+
+impl Sink for Output {
     #[inline(always)]
-    pub(crate) fn push_range(&mut self, source: &[u8], from: usize, to: usize) -> Result<(), DecodeError> {
+    fn push_range(&mut self, source: &[u8], from: usize, to: usize) -> Result<(), DecodeError> {
         let length = to.wrapping_sub(from);
         if length > self.limit - self.length {
             return Err(malformed("its documents are longer than it says"));
@@ -63,38 +102,73 @@ impl Output {
         Ok(())
     }
 
-    /// Makes room for so many bytes, and half as many again.
-    #[cold]
-    fn grow(&mut self, length: usize) {
-        self.bytes.resize((length + length / 2).min(self.length + self.limit) + SLACK, 0);
-    }
-
-    /// Forgets what was appended; the limit is for all of it together.
-    pub(crate) fn clear(&mut self) {
-        self.limit -= self.length;
-        self.length = 0;
-    }
-
-    /// Whether all has come that was announced.
-    pub(crate) fn is_full(&self) -> bool {
-        self.length == self.limit
-    }
-
-    /// What was appended.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        self.bytes.get(..self.length).unwrap_or_default()
-    }
-
-    /// How many bytes there are.
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
+    #[inline(always)]
+    fn len(&self) -> usize {
         self.length
     }
+}
 
-    /// The bytes.
-    pub(crate) fn into_bytes(mut self) -> Vec<u8> {
-        self.bytes.truncate(self.length);
-        self.bytes
+/// Compares a document that is put together with the one that it should be, piece by piece where it stands.
+#[derive(Debug)]
+pub(crate) struct Comparison<'d> {
+    /// What is to come.
+    rest: &'d [u8],
+    /// How many bytes came.
+    length: usize,
+    /// The bits in which what came differs.
+    unequal: u128,
+}
+
+/// Pieces up to this size are compared by loads of a fixed length, of which the bytes too many are left out.
+const COMPARED: usize = 16;
+
+/// The first bytes of a load, by how many.
+const FIRST: [u128; COMPARED + 1] = {
+    let mut masks = [u128::MAX; COMPARED + 1];
+    let mut length = 0;
+    while length < COMPARED {
+        masks[length] = (1 << (8 * length)) - 1;
+        length += 1;
+    }
+    masks
+};
+
+impl<'d> Comparison<'d> {
+    /// Nothing came yet.
+    pub(crate) fn with(document: &'d [u8]) -> Comparison<'d> {
+        Comparison { rest: document, length: 0, unequal: 0 }
+    }
+
+    /// Whether exactly the document came.
+    pub(crate) fn is_equal(&self) -> bool {
+        self.unequal == 0 && self.rest.is_empty()
+    }
+}
+
+impl Sink for Comparison<'_> {
+    #[inline(always)]
+    fn push_range(&mut self, source: &[u8], from: usize, to: usize) -> Result<(), DecodeError> {
+        let length = to.wrapping_sub(from);
+        self.length = self.length.wrapping_add(length);
+        if let Some(mask) = FIRST.get(length)
+            && let Some(piece) = source.get(from..).and_then(|rest| rest.first_chunk::<COMPARED>())
+            && let Some(other) = self.rest.first_chunk::<COMPARED>()
+        {
+            self.unequal |= (u128::from_le_bytes(*piece) ^ u128::from_le_bytes(*other)) & mask;
+            self.rest = &self.rest[length..];
+        } else {
+            let piece = source.get(from..to).ok_or(malformed("a text outside its bytes"))?;
+            // What is longer than all that is to come is not what is to come.
+            let (other, rest) = self.rest.split_at_checked(length).unwrap_or_default();
+            self.unequal |= u128::from(!same(piece, other));
+            self.rest = rest;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.length
     }
 }
 
@@ -116,6 +190,28 @@ mod tests {
             }
             prop_assert!(out.push(&vec![0; extra + 1]).is_err());
             prop_assert_eq!(out.into_bytes(), whole);
+        }
+
+        #[test]
+        fn pieces_are_compared_with_what_stands_at_their_place(
+            pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 1..20), at in any::<prop::sample::Index>(), how in 0..4u8,
+        ) {
+            let whole = pieces.concat();
+            let mut other = whole.clone();
+            match how {
+                0 if !other.is_empty() => other[at.index(whole.len())] ^= 1,
+                1 => other.truncate(at.index(whole.len() + 1)),
+                2 => other.push(7),
+                _ => {}
+            }
+            let mut comparison = Comparison::with(&other);
+            let mut from = 0;
+            for piece in &pieces {
+                if how == 3 { comparison.push(piece).unwrap() } else { comparison.push_range(&whole, from, from + piece.len()).unwrap() }
+                from += piece.len();
+            }
+            prop_assert_eq!(comparison.is_equal(), other == whole);
+            prop_assert!(comparison.push_range(&whole, from, from + 1).is_err());
         }
     }
 }

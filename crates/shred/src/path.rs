@@ -6,6 +6,7 @@ use foldhash::fast::RandomState;
 
 use crate::bytes::{Reader, put};
 use crate::error::{DecodeError, malformed};
+use crate::hash;
 use crate::limits::{PATH_DEPTH_MAX, PATHS_MAX};
 
 /// The outermost object's path.
@@ -142,6 +143,8 @@ impl Paths<Box<[u8]>> {
 #[derive(Debug, Default)]
 pub(crate) struct PathIndex<'k> {
     pub(crate) paths: Paths<&'k [u8]>,
+    /// The hash of the name of each path but the root.
+    names: Vec<u64>,
     known: HashMap<(u32, Step<&'k [u8]>), u32, RandomState>,
 }
 
@@ -151,11 +154,17 @@ impl<'k> PathIndex<'k> {
         self.paths.steps.len()
     }
 
+    /// The hash of a path's name: of all steps to it.
+    pub(crate) fn name(&self, path: u32) -> u64 {
+        (path as usize).checked_sub(1).and_then(|index| self.names.get(index)).copied().unwrap_or_default()
+    }
+
     /// Forgets the paths that were made last, but for so many.
     pub(crate) fn truncate(&mut self, length: usize) {
         for forgotten in self.paths.steps.drain(length.min(self.paths.steps.len())..) {
             self.known.remove(&forgotten);
         }
+        self.names.truncate(length);
     }
 
     /// The path of a step from another, made if there is none; nothing where there are too many already.
@@ -166,7 +175,10 @@ impl<'k> PathIndex<'k> {
         if self.paths.steps.len() >= PATHS_MAX {
             return None;
         }
+        let key = if let Step::Key(key) = step { key } else { b"[]" };
+        let name = hash::of_next(self.name(parent), key);
         self.paths.steps.push((parent, step));
+        self.names.push(name);
         let path = self.paths.steps.len() as u32;
         self.known.insert((parent, step), path);
         Some(path)

@@ -13,7 +13,7 @@ const CANDIDATES_MAX: usize = 512;
 /// What was learned of each column that `wanted` names.
 pub(crate) fn learn(dissection: &Dissection<'_>, wanted: &[bool]) -> Vec<Option<Learner>> {
     let one_length =
-        |column: &RawColumn| column.values.texts.length().is_some_and(|length| length <= LENGTH_MAX);
+        |column: &RawColumn| column.values.texts.pool().length().is_some_and(|length| length <= LENGTH_MAX);
     let learners = dissection.columns.iter().zip(wanted);
     let mut learners: Vec<Option<Learner>> =
         learners.map(|(column, wanted)| wanted.then(|| Learner::new(one_length(column)))).collect();
@@ -27,7 +27,7 @@ pub(crate) fn learn(dissection: &Dissection<'_>, wanted: &[bool]) -> Vec<Option<
         let columns = &dissection.columns;
         let texts = &columns[stop.column as usize].values.texts;
         let range = texts.range(stop.index).unwrap_or_default();
-        let (text, at) = (texts.bytes().get(range.clone()).unwrap_or_default(), range.start);
+        let (text, at) = (texts.pool().bytes().get(range.clone()).unwrap_or_default(), range.start);
         let value = |column: u32| columns[column as usize].values.texts.get(stop.cursors[column as usize]);
         let shape = stop.open.last().copied().unwrap_or_default();
         learner.text(stop.column, text, at, shape, value, || {

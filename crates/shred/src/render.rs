@@ -3,7 +3,7 @@
 use crate::column::{LOST, Ready};
 use crate::encoding::templates::Filling;
 use crate::error::{DecodeError, malformed};
-use crate::output::Output;
+use crate::output::Sink;
 use crate::program::Program;
 use crate::shape::Slot;
 
@@ -69,10 +69,10 @@ impl<'r, 'f> Renderer<'r, 'f> {
         self.noted
     }
 
-    /// Appends the next element of a list: of the first, the next document.
+    /// Puts together the next element of a list: of the first, the next document.
     ///
     /// The recursion is as deep as arrays nest: the path of an array is longer than that of the array around it.
-    pub(crate) fn next(&mut self, list: usize, out: &mut Output) -> Result<(), DecodeError> {
+    pub(crate) fn next(&mut self, list: usize, out: &mut impl Sink) -> Result<(), DecodeError> {
         const MISSING: DecodeError = malformed("fewer values than its shapes need");
         let element = self.elements.get_mut(list).ok_or(MISSING)?;
         let shape = *self.lists.get(list).and_then(|list| list.shapes.get(*element)).ok_or(MISSING)?;
@@ -103,9 +103,9 @@ impl<'r, 'f> Renderer<'r, 'f> {
         Ok(())
     }
 
-    /// Appends a value. A template refers to columns with smaller numbers only, so it comes to an end; how much is done before that is
+    /// Puts a value together. A template refers to columns with smaller numbers only, so it comes to an end; how much is done before that is
     /// bounded by `steps`.
-    fn value(&mut self, column: usize, index: usize, out: &mut Output) -> Result<(), DecodeError> {
+    fn value(&mut self, column: usize, index: usize, out: &mut impl Sink) -> Result<(), DecodeError> {
         const MISSING: DecodeError = malformed("fewer values than its shapes need");
         let columns = self.columns;
         let values = columns.get(column).ok_or(MISSING)?;
@@ -132,7 +132,7 @@ impl<'r, 'f> Renderer<'r, 'f> {
         out.push_range(&template.literals, start, template.end)
     }
 
-    fn array(&mut self, list: usize, nth: usize, out: &mut Output) -> Result<(), DecodeError> {
+    fn array(&mut self, list: usize, nth: usize, out: &mut impl Sink) -> Result<(), DecodeError> {
         const MISSING: DecodeError = malformed("fewer arrays than its shapes need");
         let array = self.arrays.get(list).ok_or(MISSING)? + nth;
         let list_read = self.lists.get(list).ok_or(MISSING)?;

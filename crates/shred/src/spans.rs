@@ -9,7 +9,7 @@ use crate::encoding::simple::Values;
 use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
 use crate::number::{self, Plain};
-use crate::output::{Output, SLACK};
+use crate::output::{SLACK, Sink};
 
 /// Texts in some bytes. Documents take values of all columns in turn, so that each value is a load from another place: the less is
 /// stored for it, the fewer of them miss the processor's cache.
@@ -126,7 +126,7 @@ impl<'f> Spans<'f> {
 
     /// Appends the text of a value.
     #[inline(always)]
-    pub(crate) fn append(&self, index: usize, out: &mut Output) -> Result<(), DecodeError> {
+    pub(crate) fn append(&self, index: usize, out: &mut impl Sink) -> Result<(), DecodeError> {
         let (from, to) = self.range(index).ok_or(DecodeError::OutOfRange { what: "value" })?;
         out.push_range(&self.bytes, from, to)
     }

@@ -50,6 +50,23 @@ fn assert_columns(groups: &[Encoded], bytes: usize) {
 }
 
 #[test]
+fn texts_that_each_show_the_one_before_end_in_columns_and_not_as_text() {
+    // A hundred references one behind the other, of which a reader follows 64.
+    let document = |n: usize| {
+        let mut text = format!("{:04x}", n * 0x9e37 % 0x10000);
+        let members = (0..100).map(|key| {
+            text += &format!(" x{key}");
+            format!("\"c{key}\":\"{text}\"")
+        });
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    };
+    let documents: Vec<String> = (0..200).map(document).collect();
+    let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
+    let bytes = documents.iter().map(|document| document.len()).sum();
+    assert_columns(&round_trip(&documents), bytes);
+}
+
+#[test]
 fn nasty_documents_come_back_together_and_each_alone() {
     let documents = nasty_documents();
     let documents: Vec<&[u8]> = documents.iter().map(Vec::as_slice).collect();

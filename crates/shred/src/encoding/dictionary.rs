@@ -1,15 +1,12 @@
 //! A dictionary: the distinct texts in the order of their first coming, and for each value a code.
 
-use hashbrown::HashTable;
-
 use crate::bytes::{Reader, put};
+use crate::collected::Distinct;
 use crate::encoding::Window;
 use crate::encoding::ints::Ints;
 use crate::encoding::strings::{Strings, Texts};
 use crate::error::DecodeError;
 use crate::frame::{FrameInfo, FrameReader, FrameWriter};
-use crate::hash;
-use crate::texts::{TextList, same};
 
 /// Distinct texts, and a code for each value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,56 +16,11 @@ pub(crate) struct Dictionary {
     pub(crate) codes: Ints,
 }
 
-/// The distinct texts of a column, before it is written.
-pub(crate) struct Distinct {
-    pub(crate) entries: TextList,
-    pub(crate) codes: Vec<i64>,
-}
-
-/// A dictionary is given up where, after so many values, three in four are new. HEURISTIC: identifiers are told by then, at a
-/// sixteenth of the cost; names and addresses repeat more.
-const PROBE: usize = 1024;
-
-/// HEURISTIC: so many codes are remembered by hash, beside the table: twice as quick where values are few.
-const RECENT: usize = 256;
-
-impl Distinct {
-    /// The distinct texts, or nothing where nearly all of them differ.
-    pub(crate) fn of(texts: &TextList) -> Option<Distinct> {
-        let mut known: HashTable<u32> = HashTable::new();
-        let mut entries = TextList::default();
-        let mut codes = Vec::with_capacity(texts.len());
-        // The code that each of some hashes had last, and one more: most values come again soon.
-        let mut recent = [0u32; RECENT];
-        for (index, text) in texts.iter().enumerate() {
-            if index == PROBE && entries.len() > PROBE * 3 / 4 {
-                return None;
-            }
-            let equal = |code: &u32| entries.get(*code as usize).is_some_and(|entry| same(entry, text));
-            let hash = hash::of_bytes(text);
-            let last = &mut recent[(hash >> 32) as usize % RECENT];
-            if *last == 0 || !equal(&(*last - 1)) {
-                let next = entries.len() as u32;
-                let entry = known.entry(hash, equal, |code| {
-                    hash::of_bytes(entries.get(*code as usize).unwrap_or_default())
-                });
-                let code = *entry.or_insert(next).get();
-                if code == next {
-                    entries.push(text);
-                }
-                *last = code + 1;
-            }
-            codes.push(i64::from(*last) - 1);
-        }
-        Some(Distinct { entries, codes })
-    }
-}
-
 impl Dictionary {
-    pub(crate) fn encode(distinct: &Distinct, frames: &mut FrameWriter) -> Dictionary {
+    pub(crate) fn encode(distinct: &Distinct<'_>, frames: &mut FrameWriter) -> Dictionary {
         Dictionary {
             size: distinct.entries.len(),
-            entries: Strings::encode(&distinct.entries, frames),
+            entries: Strings::encode(distinct.entries, frames),
             codes: Ints::encode(&distinct.codes, frames),
         }
     }

@@ -63,22 +63,23 @@ impl Format {
     /// The units since 1970, if the text is in this format and can be spelled back.
     #[inline]
     pub(crate) fn parse(&self, text: &[u8]) -> Option<i64> {
+        self.parse_on(date_of(text.first_chunk()?)?, text)
+    }
+
+    /// The same where the days since 1970 of its date are known.
+    #[inline]
+    fn parse_on(&self, days: i64, text: &[u8]) -> Option<i64> {
         let (time, rest) = text.split_first_chunk::<19>()?;
         let two = |at: usize| {
             let (tens, ones) = (time[at].wrapping_sub(b'0'), time[at + 1].wrapping_sub(b'0'));
             (tens < 10 && ones < 10).then(|| i64::from(tens) * 10 + i64::from(ones))
         };
-        let punctuation = [time[4], time[7], time[10], time[13], time[16]];
-        if punctuation != [b'-', b'-', self.separator, b':', b':'] {
-            return None;
-        }
-        let year = two(0)? * 100 + two(2)?;
-        let (month, day, hour, minute, second) = (two(5)?, two(8)?, two(11)?, two(14)?, two(17)?);
-        let month_length =
-            *[31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].get(usize::try_from(month - 1).ok()?)?;
-        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let long_february = month == 2 && day == 29 && !leap;
-        if day < 1 || day > month_length || long_february || hour > 23 || minute > 59 || second > 59 {
+        let (hour, minute, second) = (two(11)?, two(14)?, two(17)?);
+        if [time[10], time[13], time[16]] != [self.separator, b':', b':']
+            || hour > 23
+            || minute > 59
+            || second > 59
+        {
             return None;
         }
         let digits = usize::from(self.digits);
@@ -96,7 +97,7 @@ impl Format {
         if suffix != self.suffix.as_slice() {
             return None;
         }
-        let seconds = ((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
+        let seconds = ((days * 24 + hour) * 60 + minute) * 60 + second;
         seconds.checked_mul(self.power())?.checked_add(fraction)
     }
 
@@ -165,6 +166,21 @@ impl Format {
     }
 }
 
+/// Days since 1970 of a text that is a date.
+fn date_of(text: &[u8; 10]) -> Option<i64> {
+    let two = |at: usize| {
+        let (tens, ones) = (text[at].wrapping_sub(b'0'), text[at + 1].wrapping_sub(b'0'));
+        (tens < 10 && ones < 10).then(|| i64::from(tens) * 10 + i64::from(ones))
+    };
+    let (year, month, day) = (two(0)? * 100 + two(2)?, two(5)?, two(8)?);
+    let month_length =
+        *[31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].get(usize::try_from(month - 1).ok()?)?;
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let long_february = month == 2 && day == 29 && !leap;
+    let is_date = [text[4], text[7]] == [b'-', b'-'] && (1..=month_length).contains(&day) && !long_february;
+    is_date.then(|| days(year, month, day))
+}
+
 /// Days since 1970 of a date of the Gregorian calendar.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
@@ -196,8 +212,23 @@ impl Parsed {
     /// Nothing where a text is no instant in the format of the first.
     pub(crate) fn of(texts: &TextList) -> Option<Parsed> {
         let format = Format::of(texts.iter().next()?)?;
-        let units = texts.iter().map(|text| format.parse(text)).collect::<Option<Vec<i64>>>()?;
+        let mut units = Vec::with_capacity(texts.len());
+        // Instants of a column are of few days.
+        let first = texts.iter().next()?.first_chunk::<10>()?;
+        let mut known = (*first, date_of(first)?);
+        for text in texts.iter() {
+            let date = text.first_chunk()?;
+            if known.0 != *date {
+                known = (*date, date_of(date)?);
+            }
+            units.push(format.parse_on(known.1, text)?);
+        }
         Some(Parsed { format, units })
+    }
+
+    /// The same of other texts: what becomes of the numbers.
+    pub(crate) fn map(self, units: impl FnOnce(Vec<i64>) -> Vec<i64>) -> Parsed {
+        Parsed { units: units(self.units), ..self }
     }
 }
 

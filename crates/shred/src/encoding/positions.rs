@@ -61,6 +61,18 @@ const fn pairs(digits: &[u8; 16]) -> [[u8; 2]; 256] {
 static LOWER_PAIRS: [[u8; 2]; 256] = pairs(LOWER);
 static UPPER_PAIRS: [[u8; 2]; 256] = pairs(UPPER);
 
+/// What hex digits stand for.
+static HEX: [u8; 256] = {
+    let mut values = [0; 256];
+    let mut value = 0;
+    while value < 16 {
+        values[LOWER[value] as usize] = value as u8;
+        values[UPPER[value] as usize] = value as u8;
+        value += 1;
+    }
+    values
+};
+
 impl Pattern {
     /// The pattern of texts of one length; nothing where lengths differ.
     pub(crate) fn of(texts: &TextList) -> Option<Pattern> {
@@ -115,8 +127,22 @@ impl Pattern {
         self.bits
     }
 
+    /// The pairs of digits, where texts are nothing but such of one case.
+    fn pairs(&self) -> Option<&'static [[u8; 2]; 256]> {
+        let Some(Unit::Hex { upper }) = self.units.first() else { return None };
+        let alike =
+            self.units.iter().all(|unit| matches!(unit, Unit::Hex { upper: other } if other == upper));
+        alike.then_some(if *upper { &UPPER_PAIRS } else { &LOWER_PAIRS })
+    }
+
     /// Writes the texts that the pattern was made of.
     pub(crate) fn encode(self, texts: &TextList, frames: &mut FrameWriter) -> Positions {
+        if self.pairs().is_some() {
+            let digit = |byte: u8| HEX[usize::from(byte)];
+            let pairs = texts.bytes().as_chunks::<2>().0.iter();
+            let bytes: Vec<u8> = pairs.map(|[first, second]| digit(*first) << 4 | digit(*second)).collect();
+            return Positions { pattern: self, part: frames.add(&bytes, Content::Dense) };
+        }
         // For each unit from the byte, or the upper digit, to its code.
         let tables: Vec<[u8; 256]> = self.units.iter().map(table).collect();
         let mut bits = BitWriter::default();
@@ -285,6 +311,12 @@ impl Spelled<'_> {
     /// The texts of all of them.
     pub(crate) fn texts(&self) -> Result<Texts<'static>, DecodeError> {
         let length = self.pattern.length();
+        if let Some(pairs) = self.pattern.pairs()
+            && 2 * self.bytes.len() == self.count * length
+        {
+            let bytes: Vec<[u8; 2]> = self.bytes.iter().map(|byte| pairs[usize::from(*byte)]).collect();
+            return Ok(Texts::of_length(length, self.count, bytes.into_flattened()));
+        }
         let mut bytes = Vec::with_capacity(self.count * length);
         let mut text = [0u8; 2 * LENGTH_MAX];
         for index in 0..self.count {
@@ -368,6 +400,31 @@ fn spell(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hex_digits_of_one_case_come_back_as_others_do() {
+        let spelled = |n: u64| {
+            let mixed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (mixed ^ mixed >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        };
+        let lower = |n| format!("{:016x}{:016x}", spelled(n), spelled(n + 70));
+        let upper = |n| format!("{:016X}", spelled(n));
+        let both = |n| format!("{:016x}{:016X}", spelled(n), spelled(n));
+        let each: [&dyn Fn(u64) -> String; 3] = [&lower, &upper, &both];
+        for (text, is_quick) in each.iter().zip([true, true, false]) {
+            let texts: Vec<String> = (1..70).map(text).collect();
+            let texts: TextList = texts.iter().map(String::as_bytes).collect();
+            let mut frames = FrameWriter::new().unwrap();
+            let positions = Pattern::of(&texts).unwrap().encode(&texts, &mut frames);
+            assert_eq!(positions.pattern.pairs().is_some(), is_quick);
+            let (infos, frames) = frames.finish().unwrap();
+            let mut reader = FrameReader::new(&infos, &frames);
+            for (from, to) in [(0, 69), (3, 41), (5, 5)] {
+                let read = positions.decode(Window { count: 69, from, to }, &mut reader).unwrap();
+                assert!(read.texts().unwrap().iter().eq(texts.iter().take(to).skip(from)));
+            }
+        }
+    }
 
     #[test]
     fn a_pattern_is_tight_where_each_character_comes() {

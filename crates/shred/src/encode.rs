@@ -8,7 +8,7 @@ use crate::dissect::{Dissection, Dissector, Spare};
 use crate::encoded::{Encoded, Event};
 use crate::encoding::ints::Ints;
 use crate::error::EncodeError;
-use crate::frame::{FrameWriter, Part};
+use crate::frame::FrameWriter;
 use crate::limits::{DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
 use crate::proof;
 
@@ -178,35 +178,6 @@ fn write(
     if !within_limits(&directory) {
         return Ok(None);
     }
-    let order = storing_order(&directory);
     let directory = directory.write(writer)?;
-    Ok(Some(Encoded { directory, frames, order, text_bytes: dissection.json_bytes, fell_back: false }))
-}
-
-/// The shapes of the documents are read by nearly every query, and stand next to the directory. The columns follow that fill frames of their own, so that those of
-/// one path are neighbours; then what shares frames; the times last.
-fn storing_order<K>(directory: &Directory<K>) -> Vec<u32> {
-    const SHAPES: u32 = 0;
-    const ALONE: u32 = 1;
-    const SHARED: u32 = 2;
-    const TIMES: u32 = 3;
-    let mut ranks = vec![None; directory.frames.len()];
-    let mut add = |part: Part, rank: u32| {
-        if let Some(known) = ranks.get_mut(part.frame as usize) {
-            *known = Some(known.map_or(rank, |_: u32| SHARED));
-        }
-    };
-    for (number, list) in directory.lists.iter().enumerate() {
-        list.codes.part().into_iter().for_each(|part| add(part, if number == 0 { SHAPES } else { ALONE }));
-        list.lengths.part().into_iter().for_each(|part| add(part, ALONE));
-    }
-    for column in &directory.columns {
-        column.encoding.parts().into_iter().for_each(|part| add(part, ALONE));
-    }
-    for times in [&directory.instants, &directory.arrivals] {
-        times.part().into_iter().for_each(|part| add(part, TIMES));
-    }
-    let mut order: Vec<u32> = (0..directory.frames.len() as u32).collect();
-    order.sort_by_key(|frame| ranks.get(*frame as usize).copied().flatten());
-    order
+    Ok(Some(Encoded { directory, frames, text_bytes: dissection.json_bytes, fell_back: false }))
 }

@@ -18,9 +18,6 @@ pub struct Encoded {
     pub directory: Vec<u8>,
     /// The frames, by number.
     pub frames: Vec<Vec<u8>>,
-    /// The frames' numbers in the order in which they had better be stored, behind the directory: what queries read together stands together, and what few need
-    /// last.
-    pub order: Vec<u32>,
     /// Bytes of documents, or of parts of them, that are stored as text: too many keys, too many shapes, or no JSON.
     pub text_bytes: usize,
     /// Whether the columns did not decode to the same documents, so that all of them are stored as text. A fault of this crate,

@@ -75,11 +75,9 @@ impl Codec for ShreddedBlocks {
         }
         drop(encoders);
         // What cannot be encoded, and proved to be, stays text.
-        let mut encoded = encoded.ok()?;
-        let frames = encoded.order.iter().map(|number| NamedPart {
-            name: frame_name(*number),
-            bytes: encoded.frames.get_mut(*number as usize).map(std::mem::take).unwrap_or_default(),
-        });
+        let encoded = encoded.ok()?;
+        let frames = (0..).zip(encoded.frames);
+        let frames = frames.map(|(number, bytes)| NamedPart { name: frame_name(number), bytes });
         let directory = NamedPart { name: DIRECTORY.to_owned(), bytes: encoded.directory };
         Some([directory].into_iter().chain(frames).collect())
     }

@@ -38,7 +38,9 @@ impl Foreign {
     /// What begins so and has lines of events between those of something else.
     pub(crate) fn around_events(bytes: &[u8]) -> Option<Foreign> {
         let (at, magic, tar) = TAR;
-        bytes.get(at..).is_some_and(|rest| rest.starts_with(magic)).then_some(tar)
+        // The name of its first file is filled up with zeros; no text has one.
+        let is_tar = |name: &[u8], rest: &[u8]| name.contains(&0) && rest.starts_with(magic);
+        bytes.split_at_checked(at).is_some_and(|(name, rest)| is_tar(name, rest)).then_some(tar)
     }
 
     /// What begins so and has no line that is an event; none if it is nothing known.
@@ -74,15 +76,15 @@ impl Foreign {
             Err(error) => error.error_len().is_none(),
         };
         // Broken or very long JSON is told line by line.
-        let is_json =
-            bytes.trim_ascii_start().starts_with(b"{") || bytes.trim_ascii_start().starts_with(b"[");
+        let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes).trim_ascii_start();
+        let is_json = text.starts_with(b"{") || text.starts_with(b"[");
         Foreign::known(bytes).or((is_text && !is_json).then_some(TEXT))
     }
 
     /// What the source of this name is, and how to store it.
     pub(crate) fn explain(self, source: &str, store: &Path) -> String {
         let Foreign { what, command, options } = self;
-        let file = if Path::new(source).exists() { quoted(source) } else { "FILE".to_owned() };
+        let file = file_of(source);
         let store = quoted(&store.display().to_string());
         let program = program::name();
         format!(
@@ -99,8 +101,13 @@ fn is_name(field: &str) -> bool {
     !name.is_empty() && name.chars().all(fits) && name.chars().any(char::is_alphabetic)
 }
 
+/// A source as a command to copy names it.
+pub(crate) fn file_of(source: &str) -> String {
+    if Path::new(source).exists() { quoted(source) } else { "FILE".to_owned() }
+}
+
 /// A name as a shell reads it.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./".contains(character);
     match !name.is_empty() && name.chars().all(is_plain) {
         true => name.to_owned(),

@@ -24,10 +24,13 @@ impl OutputFile {
         let failed = |error| Failure::file(path, &error);
         // A link stays, and what it leads to is written.
         let (path, before) = match fs::metadata(path) {
-            Ok(data) if data.is_file() => (path.canonicalize().map_err(failed)?, Some(Box::new(data))),
+            // What a process has open already goes on there.
+            Ok(data) if data.is_file() && !path.starts_with("/dev") && !path.starts_with("/proc") => {
+                (path.canonicalize().map_err(failed)?, Some(Box::new(data)))
+            }
             Err(_) if !path.is_symlink() => (path.to_owned(), None),
             _ => {
-                let file = File::create(path).map_err(failed)?;
+                let file = File::options().append(true).create(true).open(path).map_err(failed)?;
                 return Ok(OutputFile::Itself { path: path.to_owned(), file: BufWriter::new(file) });
             }
         };

@@ -43,6 +43,8 @@ pub(crate) struct Start {
     pub(crate) anchor: Option<Anchor>,
     /// What earlier runs have rejected before it.
     pub(crate) rejected: Rejected,
+    /// Whether another file is in its place than was read before: what was rejected of that one is not read again.
+    pub(crate) is_other: bool,
 }
 
 /// What comments say of lines of a source, up to their number and from their place on; and where its reading begins.
@@ -80,7 +82,8 @@ impl Rejects {
         let failed = |error| Failure::file(path, &error);
         if fs::metadata(path).is_ok_and(|data| data.is_file()) {
             // What cannot be read again is something new each time.
-            let again = sources.iter().zip(starts).filter_map(|(source, start)| {
+            let same = sources.iter().zip(starts).filter(|(_, start)| !start.is_other);
+            let again = same.filter_map(|(source, start)| {
                 let begin = format!("{}, ", printable_line(&source.name()));
                 Some((begin, of_file(source.origin()?), start))
             });

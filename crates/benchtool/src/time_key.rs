@@ -7,7 +7,7 @@ use tamias::{TimeCandidate, TimeKeys};
 use crate::cli::{IngestArgs, OnInvalid};
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
 use crate::failure::Failure;
-use crate::foreign::Foreign;
+use crate::foreign::{Foreign, file_of, quoted};
 use crate::program;
 use crate::splitter::Splitter;
 
@@ -67,22 +67,27 @@ impl Beginning {
         held.extend_from_slice(&chunk);
         // Once it has seen enough it stops where it is, and that is the last look.
         let _ = splitter.feed(&chunk, |entry| look(&entry, keys, others));
-        let has_events = keys.events() > 0;
-        let is_enough = match has_events {
-            true => args.time_key.is_some() || keys.best().is_some() || keys.events() >= EVENTS_MAX,
-            false => *others >= EVENTS_MAX,
-        };
-        match is_enough || held.len() >= HELD_MAX {
-            true if has_events => self.tell(source, args),
-            true => looking.hand_on(source, args, Foreign::likely),
-            false => Ok(Told::default()),
+        let is_full = held.len() >= HELD_MAX;
+        match keys.events() {
+            // Events may follow what comes before them, and a few long entries tell nothing.
+            0 if is_full && *others >= EVENTS_MAX => looking.hand_on(source, args, Foreign::likely),
+            0 if is_full => looking.hand_on(source, args, Foreign::known),
+            0 => Ok(Told::default()),
+            events => {
+                match is_full || args.time_key.is_some() || keys.best().is_some() || events >= EVENTS_MAX {
+                    true => self.tell(source, args),
+                    false => Ok(Told::default()),
+                }
+            }
         }
     }
 
-    /// What is held when the source rests: with --now events do not wait for others, which may have a time.
+    /// What is held when the source rests: what is no event waits for none, and with --now events do not wait for others, which may have
+    /// a time.
     pub(crate) fn rest(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
-        match &self.0 {
-            Some(looking) if args.now && looking.keys.events() > 0 => self.tell(source, args),
+        match &mut self.0 {
+            Some(looking) if looking.keys.events() == 0 => looking.hand_on(source, args, |_| None),
+            Some(_) if args.now => self.tell(source, args),
             _ => Ok(Told::default()),
         }
     }
@@ -94,6 +99,7 @@ impl Beginning {
         // The last line may have no line feed.
         let _ = splitter.finish(|entry| look(&entry, keys, others));
         match looking.keys.events() {
+            0 if looking.others >= EVENTS_MAX => looking.hand_on(source, args, Foreign::likely),
             // A few lines are told one by one.
             0 => looking.hand_on(source, args, Foreign::known),
             _ => self.tell(source, args),
@@ -160,8 +166,9 @@ fn unknown(source: &str, keys: &TimeKeys, store: &Path) -> String {
         ([], Some(list)) if keys.events() == 1 && is_plain(list) => {
             let program = program::name();
             format!(
-                "`{list}` holds a list; if these are the events, use\n  jq -c '.{list}[]' {source} | {program} ingest {} -",
-                store.display()
+                "`{list}` holds a list; if these are the events, use\n  jq -c '.{list}[]' {} | {program} ingest {} -",
+                file_of(source),
+                quoted(&store.display().to_string())
             )
         }
         ([], _) => {
@@ -172,7 +179,8 @@ fn unknown(source: &str, keys: &TimeKeys, store: &Path) -> String {
         ([one, ..], _) if let Some(format) = one.format => {
             let TimeCandidate { key, example, .. } = one;
             // On a line of its own, which is never wrapped, so that it can be copied.
-            format!("`{key}` looks like a time ({example}); use\n  --time-key {key} --time-format '{format}'")
+            let (shown, format) = (quoted(key), quoted(format));
+            format!("`{key}` looks like a time ({example}); use\n  --time-key {shown} --time-format {format}")
         }
         ([_], _) => format!("{} looks like a time; name it with --time-key", named.join("")),
         _ => format!("these look like times: {}; name one with --time-key", named.join(", ")),

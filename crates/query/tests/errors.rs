@@ -226,6 +226,14 @@ fn limits_are_named() {
             ),
             &format!("select 1 from stream where [{}a[?]] = 1", "a[?], ".repeat(16)),
             &format!("select let |a: [1]{}| 1", ", a: [a]".repeat(200)),
+            &format!(
+                "select let |a: [1], a: let |b: [a]{}| b, a: let |b: [a]{0}| b| 1",
+                ", b: [b]".repeat(100)
+            ),
+            &format!(
+                "select 1 from stream{}",
+                " lateral unnest([[[[[[[[[[[[[[[[a]]]]]]]]]]]]]]]]) as a".repeat(9)
+            ),
             &format!("select 1 from stream{}", " lateral unnest(a) as a".repeat(17)),
             &format!(
                 "select Coalesce(count(*){}) as n from stream having {}",

@@ -133,6 +133,8 @@ fn computed_texts_are_not_made_ahead() {
     let many: Vec<String> = (0..200).map(|n| format!("Concat(text, '{n}')")).collect();
     for query in [
         format!("select Replace(text, 'orders', '{long}') as r from stream"),
+        format!("select Concat(text, '{}') as r from stream", "x".repeat(60_000)),
+        format!("select Concat(text, '{long}') as r from stream"),
         format!("select {} from stream", many.join(", ")),
         format!("select top(Replace(text, 'orders', '{long}'), 3) from stream"),
         format!("select {} from stream", vec!["@Data"; 200].join(", ")),

@@ -23,6 +23,13 @@ impl Fields {
         self.0.extend(others.0.iter().map(|(name, value)| (name.clone(), value.clone())));
     }
 
+    /// The same as fields of a span: their `message` is no event's.
+    pub(crate) fn of_span(&mut self) {
+        if let Some(message) = self.0.remove("@m") {
+            self.0.insert("message".to_owned(), message);
+        }
+    }
+
     /// The JSON object of these fields.
     pub(crate) fn object(&self) -> String {
         let mut object = Vec::from(b"{");

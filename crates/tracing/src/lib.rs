@@ -70,6 +70,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for StoreLayer {
         let Some(span) = context.span(id) else { return };
         let mut fields = Fields::default();
         attributes.record(&mut fields);
+        fields.of_span();
         // Another store's layer has put the same there.
         span.extensions_mut().replace(fields);
     }
@@ -78,6 +79,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for StoreLayer {
         let Some(span) = context.span(id) else { return };
         if let Some(fields) = span.extensions_mut().get_mut::<Fields>() {
             values.record(fields);
+            fields.of_span();
         }
     }
 

@@ -13,6 +13,9 @@ pub const QUEUE_EVENTS: usize = 10_000;
 /// So many are stored at once, if they are there.
 const BATCH_EVENTS: usize = 1000;
 
+/// Or once they have so many bytes, far below what a batch may have.
+const BATCH_BYTES: usize = 1 << 20;
+
 /// Why an event was not stored.
 #[derive(Debug, Error)]
 pub enum WriteError {
@@ -99,7 +102,7 @@ fn run(store: &Store, receiver: &Receiver<Message>) {
                 Message::Flush(waiting) => reply = Some(waiting),
                 Message::End => goes_on = false,
             }
-            if reply.is_some() || !goes_on || batch.len() >= BATCH_EVENTS {
+            if reply.is_some() || !goes_on || batch.len() >= BATCH_EVENTS || batch.bytes() >= BATCH_BYTES {
                 break;
             }
         }

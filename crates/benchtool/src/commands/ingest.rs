@@ -121,7 +121,8 @@ const RETRY: &str = "ingest again with other options, such as --time-key, to ret
 fn start(args: &IngestArgs, store: &Store, source: &Source) -> Result<Start, Failure> {
     let options = format!("{:?}", (&args.time_key, &args.time_format, args.now));
     let options = crc32fast::hash(options.as_bytes());
-    let beginning = Start { position: None, anchor: None, rejected: Rejected::new(&[], options, false) };
+    let rejected = Rejected::new(&[], options, false);
+    let beginning = Start { position: None, anchor: None, rejected, is_other: false };
     let Some(name) = source.origin().filter(|_| !args.again) else { return Ok(beginning) };
     let position = store.source_position(name)?;
     if store.is_source_lost(name)? {
@@ -136,9 +137,10 @@ fn start(args: &IngestArgs, store: &Store, source: &Source) -> Result<Start, Fai
             "{}: another file than was read before, up to byte {position}; reading it from the start",
             source.name()
         );
-        return Ok(beginning);
+        return Ok(Start { is_other: true, ..beginning });
     }
-    Ok(Start { position, anchor, rejected: Rejected::new(rejected, options, args.rejects.is_some()) })
+    let rejected = Rejected::new(rejected, options, args.rejects.is_some());
+    Ok(Start { position, anchor, rejected, is_other: false })
 }
 
 /// That nobody knows how much of a source is stored.
@@ -342,6 +344,10 @@ impl Ingest<'_> {
                 }
                 Ok(Waited::End) => (beginning.end(&reading.name, self.args)?, true),
                 Err(error) => {
+                    // What came before may still be held.
+                    let told = beginning.end(&reading.name, self.args)?;
+                    let chunk = self.told(reading, told);
+                    self.chunk(reading, &mut splitter, &mut skipped, &chunk)?;
                     let name = &reading.name;
                     return Err(match error.kind() {
                         io::ErrorKind::InvalidData => {
@@ -403,7 +409,9 @@ impl Ingest<'_> {
     /// Takes an entry; its end may not have come where the source ended instead.
     fn entry(&mut self, reading: &mut Reading, entry: &Entry<'_>, has_end: bool) -> Result<(), Failure> {
         let Some(content) = entry.event() else { return Ok(()) };
-        if entry.offset < reading.start {
+        // An element may have no bytes, and end where it begins.
+        let is_last = reading.recorded.is_some() && entry.end() == reading.start;
+        if entry.offset < reading.start || is_last {
             reading.has_start = anchor::ends_at(entry, reading.start, reading.anchor);
             if !reading.rejected.is_due(entry) {
                 self.tally.earlier += 1;
@@ -446,7 +454,8 @@ impl Ingest<'_> {
         if !has_end && entry.offset >= reading.start {
             return Ok(());
         }
-        if reading.origin.is_none() || self.rejects.keeps() {
+        let is_empty = entry.end() == entry.offset;
+        if reading.origin.is_none() || self.rejects.keeps() || is_empty {
             reading.rejected.settle(entry);
         } else if !reading.rejected.remember(entry) {
             let name = &reading.name;

@@ -162,6 +162,14 @@ impl Expr {
         }
     }
 
+    /// Numbers its locals from so many on.
+    pub(crate) fn shift_locals(&mut self, by: usize) {
+        if let Expr::Local(local) = self {
+            *local += by;
+        }
+        self.children_mut().into_iter().for_each(|child| child.shift_locals(by));
+    }
+
     /// How many expressions it consists of.
     pub(crate) fn count(&self) -> usize {
         1 + self.children().into_iter().map(Expr::count).sum::<usize>()

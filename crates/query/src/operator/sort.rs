@@ -33,13 +33,16 @@ pub(crate) struct Sorter<'p> {
 /// The last of the rows that are wanted.
 struct Last {
     row: Ranked,
-    /// The values that it is sorted by, which every other row is compared with.
-    values: Vec<Value<'static>>,
+    /// The values that it is sorted by, which every other row is compared with; none for a large array or object, which is read each time.
+    values: Vec<Option<Value<'static>>>,
 }
+
+/// An array or object of more bytes of JSON takes too much memory to be kept beside its text.
+const KEPT_BYTES_MAX: usize = 256 << 10;
 
 impl Last {
     fn bytes(&self) -> usize {
-        self.values.iter().map(Value::weight).sum()
+        self.values.iter().flatten().map(Value::weight).sum()
     }
 }
 
@@ -135,8 +138,13 @@ impl<'p> Sorter<'p> {
         if unequal.is_ne() {
             return unequal.is_lt();
         }
+        let last_row = last.row.id();
         for (by, last) in self.sort.iter().zip(&last.values) {
-            let unequal = order(&value(by.column), last, by.ci);
+            let value = value(by.column);
+            let unequal = match last {
+                Some(last) => order(&value, last, by.ci),
+                None => order(&value, &value_of(self.rows.json(last_row, by.column)), by.ci),
+            };
             if unequal.is_ne() {
                 return unequal.is_lt() != by.descending;
             }
@@ -195,7 +203,10 @@ impl<'p> Sorter<'p> {
         self.bytes_kept = self.rows.bytes();
         let order = RowOrder::new(self.sort, &self.rows);
         self.last = self.ranked.iter().max_by(|a, b| order.compare(a, b)).map(|row| {
-            let value = |by: &Sort| value_of(self.rows.json(row.id(), by.column)).into_static();
+            let value = |by: &Sort| {
+                let json = self.rows.json(row.id(), by.column);
+                (json.len() <= KEPT_BYTES_MAX).then(|| value_of(json).into_static())
+            };
             Last { row: *row, values: self.sort.iter().map(value).collect() }
         });
     }

@@ -51,6 +51,9 @@ impl Resolver<'_> {
 
     /// The value of an expression that takes nothing from an event; none if it takes something.
     pub(super) fn constant(&mut self, expr: &ParsedExpr) -> Result<Option<Value<'static>>, Flaw> {
+        if self.mentions_local(expr) {
+            return Ok(None);
+        }
         let (names, flat_names) = (self.names.len(), self.flat_names);
         let resolved = self.aggregated(expr)?;
         self.names.truncate(names);
@@ -186,13 +189,7 @@ impl Resolver<'_> {
         let mut values = Vec::new();
         for (name, value) in bindings {
             let resolved = self.expr(value)?;
-            let levels = self.levels(&resolved);
-            if levels > LEVELS_MAX {
-                return Err(Flaw::new(
-                    value.span,
-                    format!("arrays and objects are built more than {LEVELS_MAX} levels deep, the limit"),
-                ));
-            }
+            let levels = self.levels_of(&resolved, value.span)?;
             values.push(resolved);
             self.locals.push(Local { name: name.text.clone(), levels });
         }
@@ -201,13 +198,37 @@ impl Resolver<'_> {
         Ok(Expr::Let(values, body))
     }
 
-    /// How many levels of arrays and objects the expression can build at most.
-    fn levels(&self, expr: &Expr) -> usize {
-        let inside = expr.children().into_iter().map(|child| self.levels(child)).max().unwrap_or(0);
+    /// How many levels of arrays and objects a value that gets a name can have.
+    pub(super) fn levels_of(&self, value: &Expr, span: Span) -> Result<usize, Flaw> {
+        match self.levels(value, &mut Vec::new()) {
+            levels @ 0..=LEVELS_MAX => Ok(levels),
+            _ => Err(Flaw::new(
+                span,
+                format!("arrays and objects are built more than {LEVELS_MAX} levels deep, the limit"),
+            )),
+        }
+    }
+
+    /// How many levels of arrays and objects the expression can build at most. `inner` has those of the locals within it.
+    fn levels(&self, expr: &Expr, inner: &mut Vec<usize>) -> usize {
+        let known = inner.len();
+        let mut most = 0;
+        for child in expr.children() {
+            let levels = self.levels(child, inner);
+            most = most.max(levels);
+            // A binding, or a collection, is what the next local has.
+            if let Expr::Let(..) | Expr::Quantified { .. } = expr {
+                inner.push(levels);
+            }
+        }
+        inner.truncate(known);
         match expr {
-            Expr::Local(local) => self.locals.get(*local).map_or(0, |local| local.levels),
-            Expr::Array(_) | Expr::Object(_) => inside + 1,
-            _ => inside,
+            Expr::Local(local) => match local.checked_sub(self.locals.len()) {
+                None => self.locals.get(*local).map_or(0, |local| local.levels),
+                Some(local) => inner.get(local).copied().unwrap_or(0),
+            },
+            Expr::Array(_) | Expr::Object(_) => most + 1,
+            _ => most,
         }
     }
 
@@ -271,7 +292,7 @@ impl Resolver<'_> {
         body: &ParsedExpr,
     ) -> Result<Expr, Flaw> {
         let collection = Box::new(self.expr(collection)?);
-        let levels = self.levels(&collection);
+        let levels = self.levels(&collection, &mut Vec::new());
         self.locals.push(Local { name, levels });
         let body = self.expr(body);
         self.locals.pop();

@@ -16,6 +16,11 @@ fn mentions(expr: &ParsedExpr, locals: &[Local]) -> bool {
 }
 
 impl Resolver<'_> {
+    /// Whether the expression names a local.
+    pub(super) fn mentions_local(&self, expr: &ParsedExpr) -> bool {
+        mentions(expr, &self.locals)
+    }
+
     /// What the expression means behind a grouping; none where that is as everywhere, or there is no grouping.
     pub(super) fn behind_grouping(&mut self, expr: &ParsedExpr) -> Result<Option<Expr>, Flaw> {
         let Some(grouped) = &mut self.grouped else {
@@ -35,7 +40,10 @@ impl Resolver<'_> {
                         ),
                     ));
                 }
-                return Ok(Some(aliased.clone()));
+                let mut taken = aliased.clone();
+                // The locals within it come behind those that are around it here.
+                taken.shift_locals(self.locals.len());
+                return Ok(Some(taken));
             }
         }
         if let Some(key) = grouped.key(expr.span.text(self.text))

@@ -136,8 +136,8 @@ impl<'q> Planner<'q> {
             }
             self.forbid_aggregates(&unnest.collection, "unnest")?;
             let collection = self.resolver.expr(&unnest.collection)?;
-            // Elements are stored anew, and count as what an event has.
-            self.resolver.locals.push(Local { name: unnest.name.text.clone(), levels: 0 });
+            let levels = self.resolver.levels_of(&collection, unnest.collection.span)?;
+            self.resolver.locals.push(Local { name: unnest.name.text.clone(), levels });
             collections.push(collection);
         }
         Ok(collections)

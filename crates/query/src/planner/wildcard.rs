@@ -1,5 +1,6 @@
 //! `Tags[?] = 'a'` and `Tags[*] = 'a'`: the comparison around a wildcard becomes a quantifier over the elements.
 
+use super::aggregate;
 use crate::ast::{Node, ParsedExpr, Quantifier};
 
 /// Functions whose answer is a comparison's.
@@ -27,7 +28,8 @@ pub(super) fn take(
 }
 
 fn replace(expr: &mut ParsedExpr, placeholder: &str) -> Option<(Quantifier, ParsedExpr)> {
-    if is_comparison(expr) || matches!(expr.node, Node::Lambda(..)) {
+    let is_aggregate = matches!(&expr.node, Node::Call { name, .. } if aggregate::is_name(&name.text));
+    if is_comparison(expr) || is_aggregate || matches!(expr.node, Node::Lambda(..)) {
         return None;
     }
     // The collection may have a wildcard of its own, which comes first.

@@ -236,3 +236,24 @@ fn a_bound_name_is_no_group_key() {
         r#"{"n + 1":3,"m":11}"#,
     );
 }
+
+/// An alias that binds names keeps them, whatever is bound around it where `having` names it.
+#[test]
+fn an_alias_in_having_keeps_its_own_names() {
+    rows(
+        "select let |y: count(*)| y + y as d from stream having let |z: 10| d > z and d < 15",
+        r#"{"d":12}"#,
+    );
+    rows("select let |y: count(*)| y + y as d from stream having let |z: 100| d > z", "");
+    rows(
+        "select Some(distinct(g), |v| v = 'b') as has from stream having Some([1], |k| has)",
+        r#"{"has":true}"#,
+    );
+}
+
+/// A pattern that is no constant is refused as such.
+#[test]
+fn a_local_is_no_constant_pattern() {
+    refused("select let |p: 'a'| IsMatch(first(g), p) as m from stream", "a literal /…/ or a constant text");
+    refused("select count(*) from stream having sum(list[?]) > 1", "a wildcard is used in a comparison");
+}

@@ -2,6 +2,7 @@
 //! without an evaluation.
 
 use super::evaluate::Evaluator;
+use super::made::PARTS_MAX;
 use super::texts::spelled;
 use crate::ast::Arithmetic;
 use crate::column_block::{Coded, PathColumn};
@@ -242,6 +243,12 @@ impl<'e> Mapping<'e> {
     }
 }
 
+/// The most that a dictionary may take that is made, in bytes.
+const MADE_BYTES_MAX: usize = 32 << 20;
+
+/// After so many entries it is asked whether to go on.
+const CHECKED_ENTRIES: u32 = 1024;
+
 /// What stands between the quotes of a string.
 pub(super) fn unquoted(json: &[u8]) -> Option<&[u8]> {
     json.strip_prefix(b"\"")?.strip_suffix(b"\"")
@@ -254,6 +261,9 @@ impl Evaluator<'_> {
     }
 
     fn mapping<'e>(&self, expr: &'e Expr) -> Option<Mapping<'e>> {
+        if expr.count() > PARTS_MAX {
+            return None;
+        }
         Mapping::of(expr, |leaf| self.as_column(leaf).flatten().is_some())
     }
 
@@ -279,6 +289,11 @@ impl Evaluator<'_> {
         let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(dictionary.len()));
         let mut others = Vec::new();
         for entry in 0..dictionary.len() as u32 {
+            if bytes.len() > MADE_BYTES_MAX
+                || (entry.is_multiple_of(CHECKED_ENTRIES) && self.check().is_err())
+            {
+                return None;
+            }
             let is_told = match dictionary.get(entry) {
                 [] => true,
                 json => unquoted(json).is_some_and(|text| mapping.write(text, &mut bytes).is_ok()),
@@ -311,11 +326,16 @@ impl Evaluator<'_> {
             }
         };
         let evaluated = self.each_entry(expr, slot, coded, others.iter().copied(), |entry, value| {
-            add_up_to(entry, &mut bytes);
-            write_json(&value, &mut bytes);
-            add_up_to(entry + 1, &mut bytes);
+            if bytes.len() <= MADE_BYTES_MAX {
+                add_up_to(entry, &mut bytes);
+                write_json(&value, &mut bytes);
+                add_up_to(entry + 1, &mut bytes);
+            }
         });
         evaluated.ok()?;
+        if bytes.len() > MADE_BYTES_MAX {
+            return None;
+        }
         add_up_to(made.len(), &mut bytes);
         u32::try_from(bytes.len()).ok()?;
         Some(Dictionary::new(bytes, ends))

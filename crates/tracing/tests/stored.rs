@@ -119,3 +119,18 @@ fn why_events_could_not_be_stored_is_told_once() {
         assert!(matches!(writer.flush(), Err(WriteError::Rejected(_))));
     });
 }
+
+/// An argument called `message`, as of an instrumented function, is a field, and no event's message.
+#[test]
+fn a_message_of_a_span_is_a_field() {
+    let folder = tempfile::tempdir().unwrap();
+    let (layer, writer) = layer(Store::open(folder.path()).unwrap()).unwrap();
+    with_default(tracing_subscriber::registry().with(layer), || {
+        let _send = tracing::info_span!("send", message = "hello").entered();
+        tracing::info!(n = 1);
+        tracing::info!("sent");
+    });
+    writer.flush().unwrap();
+    assert_eq!(rows(folder.path(), "select message from stream"), [r#""hello""#, r#""hello""#]);
+    assert_eq!(rows(folder.path(), "select @Message from stream"), ["", r#""sent""#]);
+}

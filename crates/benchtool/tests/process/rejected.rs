@@ -190,3 +190,54 @@ fn after_kill_9_each_rejected_line_goes_in_once() {
     assert_eq!(found.len(), good.len());
     assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), good.into_iter().collect::<BTreeSet<_>>());
 }
+
+/// An element of no bytes, behind a last comma, ends where reading goes on.
+#[test]
+fn an_array_that_ends_with_a_comma_goes_on() {
+    let folder = folder();
+    let path = folder.path();
+    for end in ["]", "\n]"] {
+        let (good, other) = (GOOD.trim_end(), GOOD.replace('1', "3"));
+        let options: &[&str] = if end == "]" { &[] } else { &["--again"] };
+        assert_eq!(told(&ingest(path, &format!("[{good},{end}"), options).with(4)), (1, 1, 0));
+        let again = ingest(path, &format!("[{good},{end}"), &[]).well();
+        assert_eq!(told(&again).0, 0, "{again:?}");
+        let grown = ingest(path, &format!("[{good},{},{}]", other.trim_end(), other.trim_end()), &[]);
+        assert!(!grown.err.contains("was replaced while"), "{grown:?}");
+    }
+}
+
+/// What was rejected of a file stays where it was saved, when another takes its place.
+#[test]
+fn saved_lines_of_a_replaced_file_stay() {
+    let folder = folder();
+    let path = folder.path();
+    let rejects = ["--rejects", "bad"];
+    ingest(path, &[GOOD, BROKEN, GOOD].concat(), &rejects).with(4);
+    let run = ingest(path, &[GOOD, OTHER.replace("when", "@t").as_str()].concat(), &rejects).well();
+    assert!(run.err.contains("another file than was read before"), "{run:?}");
+    let saved = fs::read_to_string(path.join("bad")).unwrap();
+    assert!(saved.contains(BROKEN), "{saved}");
+}
+
+/// A banner of many lines before the first event is rejected line by line, however its bytes come.
+#[test]
+fn events_behind_a_long_banner_are_stored() {
+    let folder = folder();
+    let path = folder.path();
+    let banner: String = (0..150).map(|n| format!("line {n} of a banner\n")).collect();
+    let mut tool = command(path, &["ingest", "s", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = tool.stdin.take().unwrap();
+    std::io::Write::write_all(&mut input, banner.as_bytes()).unwrap();
+    sleep(Duration::from_millis(700));
+    std::io::Write::write_all(&mut input, GOOD.repeat(3).as_bytes()).unwrap();
+    drop(input);
+    let ended = tool.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(4));
+    assert_eq!(count(path, "s"), 3, "{}", String::from_utf8_lossy(&ended.stderr));
+}

@@ -31,14 +31,14 @@ impl Anchor {
     /// The anchor that a note begins with, and what follows. Notes of earlier versions have none: what they hold is nothing, or 4
     /// bytes and then some times 16.
     pub(crate) fn split(note: &[u8]) -> (Option<Anchor>, &[u8]) {
-        match note.split_first_chunk::<ANCHOR_BYTES>() {
-            Some((bytes, rest)) if matches!(note.len() % 16, 12 | 0) => {
-                let [o0, o1, o2, o3, o4, o5, o6, o7, c0, c1, c2, c3] = *bytes;
-                let offset = u64::from_le_bytes([o0, o1, o2, o3, o4, o5, o6, o7]);
-                (Some(Anchor { offset, checksum: u32::from_le_bytes([c0, c1, c2, c3]) }), rest)
-            }
-            _ => (None, note),
-        }
+        let read = || {
+            let (offset, rest) = note.split_first_chunk()?;
+            let (checksum, rest) = rest.split_first_chunk()?;
+            let offset = u64::from_le_bytes(*offset);
+            Some((Some(Anchor { offset, checksum: u32::from_le_bytes(*checksum) }), rest))
+        };
+        let has_one = matches!(note.len() % 16, ANCHOR_BYTES | 0);
+        has_one.then(read).flatten().unwrap_or((None, note))
     }
 }
 

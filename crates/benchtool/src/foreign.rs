@@ -45,6 +45,9 @@ impl Foreign {
 
     /// What begins so and has no line that is an event; none if it is nothing known.
     pub(crate) fn known(bytes: &[u8]) -> Option<Foreign> {
+        if let Some(tar) = Foreign::around_events(bytes) {
+            return Some(tar);
+        }
         if let Some((_, packed)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
             return Some(*packed);
         }

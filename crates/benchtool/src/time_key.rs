@@ -73,12 +73,10 @@ impl Beginning {
             0 if is_full && *others >= EVENTS_MAX => looking.hand_on(source, args, Foreign::likely),
             0 if is_full => looking.hand_on(source, args, Foreign::known),
             0 => Ok(Told::default()),
-            events => {
-                match is_full || args.time_key.is_some() || keys.best().is_some() || events >= EVENTS_MAX {
-                    true => self.tell(source, args),
-                    false => Ok(Told::default()),
-                }
+            events if is_full || args.time_key.is_some() || keys.best().is_some() || events >= EVENTS_MAX => {
+                self.tell(source, args)
             }
+            _ => Ok(Told::default()),
         }
     }
 
@@ -86,7 +84,9 @@ impl Beginning {
     /// a time.
     pub(crate) fn rest(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
         match &mut self.0 {
-            Some(looking) if looking.keys.events() == 0 => looking.hand_on(source, args, |_| None),
+            Some(looking) if looking.keys.events() == 0 => {
+                looking.hand_on(source, args, Foreign::around_events)
+            }
             Some(_) if args.now => self.tell(source, args),
             _ => Ok(Told::default()),
         }
@@ -128,15 +128,15 @@ impl Looking {
         args: &IngestArgs,
         foreign: fn(&[u8]) -> Option<Foreign>,
     ) -> Result<Told, Failure> {
-        let is_asked = !std::mem::replace(&mut self.is_later, true) && !wants_each(args);
-        let is_around = |bytes: &[u8]| Foreign::around_events(bytes).or_else(|| foreign(bytes));
-        match is_around(&self.held).filter(|_| is_asked) {
-            Some(foreign) => Err(Failure::Input(foreign.explain(source, &args.store))),
-            None => {
-                self.others = 0;
-                Ok(Told { key: None, bytes: std::mem::take(&mut self.held) })
-            }
+        let is_beginning = !std::mem::replace(&mut self.is_later, true);
+        if is_beginning
+            && !wants_each(args)
+            && let Some(foreign) = foreign(&self.held)
+        {
+            return Err(Failure::Input(foreign.explain(source, &args.store)));
         }
+        self.others = 0;
+        Ok(Told { key: None, bytes: std::mem::take(&mut self.held) })
     }
 }
 

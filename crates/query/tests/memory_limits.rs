@@ -67,6 +67,14 @@ fn numbered(events: u64) -> Memory {
     Memory::blocks(&groups)
 }
 
+/// The most bytes that were held beside those before, while this was done.
+fn most_held(act: impl FnOnce()) -> usize {
+    let before = HELD.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    act();
+    PEAK.load(Relaxed) - before
+}
+
 /// What a query holds beside its budget: the columns of a chunk or two, windows, rows that are made ahead.
 const BESIDE_BYTES: usize = 1 << 20;
 
@@ -96,22 +104,20 @@ fn no_more_is_held_than_the_budget() {
                 let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
                 let options = RunOptions { threads, memory_bytes: budget, ..RunOptions::default() };
                 let source = memory.source(query.direction());
-                let before = HELD.load(Relaxed);
-                PEAK.store(before, Relaxed);
-                let mut rows = query.run_with(source, options);
-                loop {
-                    match rows.next_row() {
-                        Ok(Some(_)) => {}
-                        Ok(None) => break,
-                        Err(ExecError::MemoryExceeded { .. }) => {
-                            ended += 1;
-                            break;
+                let held = most_held(|| {
+                    let mut rows = query.run_with(source, options);
+                    loop {
+                        match rows.next_row() {
+                            Ok(Some(_)) => {}
+                            Ok(None) => break,
+                            Err(ExecError::MemoryExceeded { .. }) => {
+                                ended += 1;
+                                break;
+                            }
+                            Err(error) => panic!("{text}: {error}"),
                         }
-                        Err(error) => panic!("{text}: {error}"),
                     }
-                }
-                drop(rows);
-                let held = PEAK.load(Relaxed) - before;
+                });
                 let most = budget / 5 * 6 + BESIDE_BYTES;
                 if held > most {
                     beyond.push(format!("{text} on {threads} threads held {held} bytes, of {budget}"));
@@ -143,13 +149,11 @@ fn computed_texts_are_not_made_ahead() {
         let query = Query::prepare(&query).unwrap_or_else(|error| panic!("{error}"));
         for (memory, most) in [(&text, 25 << 20), (&columns, 120 << 20)] {
             let source = memory.source(query.direction());
-            let before = HELD.load(Relaxed);
-            PEAK.store(before, Relaxed);
-            let mut rows =
-                query.run_with(source, RunOptions { threads: NonZeroUsize::MIN, ..RunOptions::default() });
-            while rows.next_row().unwrap_or_else(|error| panic!("{error}")).is_some() {}
-            drop(rows);
-            let held = PEAK.load(Relaxed) - before;
+            let options = RunOptions { threads: NonZeroUsize::MIN, ..RunOptions::default() };
+            let held = most_held(|| {
+                let mut rows = query.run_with(source, options);
+                while rows.next_row().unwrap_or_else(|error| panic!("{error}")).is_some() {}
+            });
             assert!(held < most, "{query:.60?} held {held} bytes of {most}");
         }
     }
@@ -169,13 +173,11 @@ fn elements_do_not_multiply_the_texts_beside_them() {
         ] {
             let query = Query::prepare(text).unwrap();
             let source = memory.source(query.direction());
-            let before = HELD.load(Relaxed);
-            PEAK.store(before, Relaxed);
             let options = RunOptions { memory_bytes: 50 << 20, ..RunOptions::default() };
-            let mut rows = query.run_with(source, options);
-            while let Ok(Some(_)) = rows.next_row() {}
-            drop(rows);
-            let held = PEAK.load(Relaxed) - before;
+            let held = most_held(|| {
+                let mut rows = query.run_with(source, options);
+                while let Ok(Some(_)) = rows.next_row() {}
+            });
             assert!(held < 200 << 20, "{text} held {held} bytes");
         }
     }

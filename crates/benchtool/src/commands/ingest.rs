@@ -336,40 +336,39 @@ impl Ingest<'_> {
                     "interrupted in {name} before {unit} {number}; everything before it is stored{goes_on}"
                 )));
             }
-            let (told, has_ended) = match waited {
-                Ok(Waited::Chunk(chunk)) => (beginning.take(&reading.name, chunk, self.args)?, false),
+            let (told, end) = match waited {
+                Ok(Waited::Chunk(chunk)) => (beginning.take(&reading.name, chunk, self.args)?, None),
                 Ok(Waited::Nothing) => {
                     patience = Duration::ZERO;
-                    (beginning.rest(&reading.name, self.args)?, false)
+                    (beginning.rest(&reading.name, self.args)?, None)
                 }
-                Ok(Waited::End) => (beginning.end(&reading.name, self.args)?, true),
-                Err(error) => {
-                    // What came before may still be held.
-                    let told = beginning.end(&reading.name, self.args)?;
-                    let chunk = self.told(reading, told);
-                    self.chunk(reading, &mut splitter, &mut skipped, &chunk)?;
-                    let name = &reading.name;
-                    return Err(match error.kind() {
-                        io::ErrorKind::InvalidData => {
-                            let goes_on = if reading.origin.is_some() { GOES_ON_WHOLE } else { "" };
-                            Failure::Input(format!("{name}: {error}. All lines before are stored{goes_on}"))
-                        }
-                        _ => Failure::file(Path::new(name), &error),
-                    });
-                }
+                Ok(Waited::End) => (beginning.end(&reading.name, self.args)?, Some(Ok(()))),
+                // What came before may still be held.
+                Err(error) => (beginning.end(&reading.name, self.args)?, Some(Err(error))),
             };
             let chunk = self.told(reading, told);
             self.chunk(reading, &mut splitter, &mut skipped, &chunk)?;
-            if has_ended {
-                let is_whole = splitter.finish(|entry| self.entry(reading, &entry, false))?;
-                reading.check_start()?;
-                return match is_whole {
-                    true => Ok(()),
-                    false => Err(Failure::Input(format!(
-                        "{}: the JSON array has no end; the input may be truncated",
-                        reading.name
-                    ))),
-                };
+            let name = &reading.name;
+            match end {
+                None => {}
+                Some(Err(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                    let goes_on = if reading.origin.is_some() { GOES_ON_WHOLE } else { "" };
+                    return Err(Failure::Input(format!(
+                        "{name}: {error}. All lines before are stored{goes_on}"
+                    )));
+                }
+                Some(Err(error)) => return Err(Failure::file(Path::new(name), &error)),
+                Some(Ok(())) => {
+                    let is_whole = splitter.finish(|entry| self.entry(reading, &entry, false))?;
+                    reading.check_start()?;
+                    return match is_whole {
+                        true => Ok(()),
+                        false => Err(Failure::Input(format!(
+                            "{}: the JSON array has no end; the input may be truncated",
+                            reading.name
+                        ))),
+                    };
+                }
             }
             // A file has its next lines ready; another program may take its time.
             if may_wait && stored_at.elapsed() >= patience {

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::tool::{command, count, events, figures, folder, tool, tool_with_input};
+use crate::tool::{command, count, events, figures, folder, started, tool, tool_with_input};
 
 fn interrupt(child: &Child) {
     let status = Command::new("sh").arg("-c").arg(format!("kill -INT {}", child.id())).status().unwrap();
@@ -18,13 +18,7 @@ fn interrupt(child: &Child) {
 #[test]
 fn ctrl_c_stores_what_was_read_and_says_so() {
     let folder = folder();
-    let mut child = command(folder.path(), &["ingest", "s", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
+    let (mut child, mut stdin) = started(folder.path(), &["ingest", "s", "-"]);
     stdin.write_all(&events(1, 2000)).unwrap();
     stdin.write_all(b"{\"@t\":\"2024-05-29T10:56:01Z\",\"half\":").unwrap();
     stdin.flush().unwrap();
@@ -115,13 +109,7 @@ fn ctrl_c_during_the_demo_removes_what_it_made() {
 #[test]
 fn a_second_writer_is_told_and_a_reader_is_served() {
     let folder = folder();
-    let mut child = command(folder.path(), &["ingest", "s", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
+    let (mut child, mut stdin) = started(folder.path(), &["ingest", "s", "-"]);
     stdin.write_all(&events(1, 300)).unwrap();
     let patient_until = Instant::now() + Duration::from_secs(20);
     let stored = || tool(folder.path(), &["query", "s", "select count(*) from stream"]).out.contains("300");

@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::resume::{bytes_below, documents, earlier, mixed};
-use crate::tool::{Ended, command, count, figures, folder, tool, tool_with_input};
+use crate::tool::{Ended, command, count, ended, figures, folder, started, tool, tool_with_input};
 
 const GOOD: &str = "{\"@t\":\"2024-05-29T10:56:01Z\",\"N\":1}\n";
 const OTHER: &str = "{\"when\":\"2024-05-29T10:56:02Z\",\"N\":2}\n";
@@ -226,18 +226,11 @@ fn events_behind_a_long_banner_are_stored() {
     let folder = folder();
     let path = folder.path();
     let banner: String = (0..150).map(|n| format!("line {n} of a banner\n")).collect();
-    let mut tool = command(path, &["ingest", "s", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = tool.stdin.take().unwrap();
-    std::io::Write::write_all(&mut input, banner.as_bytes()).unwrap();
+    let (tool, mut stdin) = started(path, &["ingest", "s", "-"]);
+    std::io::Write::write_all(&mut stdin, banner.as_bytes()).unwrap();
     sleep(Duration::from_millis(700));
-    std::io::Write::write_all(&mut input, GOOD.repeat(3).as_bytes()).unwrap();
-    drop(input);
-    let ended = tool.wait_with_output().unwrap();
-    assert_eq!(ended.status.code(), Some(4));
-    assert_eq!(count(path, "s"), 3, "{}", String::from_utf8_lossy(&ended.stderr));
+    std::io::Write::write_all(&mut stdin, GOOD.repeat(3).as_bytes()).unwrap();
+    drop(stdin);
+    let run = ended(tool.wait_with_output().unwrap()).with(4);
+    assert_eq!(count(path, "s"), 3, "{}", run.err);
 }

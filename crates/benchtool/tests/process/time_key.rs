@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::io::Write;
-use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::tool::{Ended, command, count, ended, figures, folder, tool};
+use crate::tool::{Ended, count, ended, figures, folder, started, tool};
 
 const TIME: &str = "\"time\": \"2024-05-29T10:56:01Z\"";
 
@@ -66,13 +65,7 @@ fn a_pipe_may_rest_anywhere() {
     ] {
         let folder = folder();
         let arguments = [&["ingest", "s", "-"], options].concat();
-        let mut child = command(folder.path(), &arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
+        let (child, mut stdin) = started(folder.path(), &arguments);
         for piece in pieces {
             stdin.write_all(piece.as_bytes()).unwrap();
             // Longer than it waits for more.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 
 use serde_json::{Map, Value};
 use tamias_testdata::Generator;
@@ -43,15 +43,21 @@ pub(crate) fn tool(folder: &Path, arguments: &[&str]) -> Ended {
     ended(command(folder, arguments).output().expect("the tool starts"))
 }
 
-/// Runs the tool in the folder with this on its standard input.
-pub(crate) fn tool_with_input(folder: &Path, arguments: &[&str], input: &[u8]) -> Ended {
+/// Starts the tool in the folder, with pipes to and from it: the process, and its standard input.
+pub(crate) fn started(folder: &Path, arguments: &[&str]) -> (Child, ChildStdin) {
     let mut child = command(folder, arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the tool starts");
-    let mut stdin = child.stdin.take().expect("piped");
+    let stdin = child.stdin.take().expect("piped");
+    (child, stdin)
+}
+
+/// Runs the tool in the folder with this on its standard input.
+pub(crate) fn tool_with_input(folder: &Path, arguments: &[&str], input: &[u8]) -> Ended {
+    let (child, mut stdin) = started(folder, arguments);
     std::thread::scope(|scope| {
         // The tool may end before it has read everything.
         scope.spawn(move || _ = stdin.write_all(input));

@@ -81,14 +81,13 @@ impl<const FIRST: bool> Accumulators for Ends<FIRST> {
 
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
         let mut grown = 0;
-        let Column::Entries(entries) = column else {
-            each_json(groups, column, chunk, |group, json, order| grown += self.take(group, json, order));
-            return grown;
+        let entries = match column {
+            Column::Entries(entries) if chunk.orders().is_sorted() => entries,
+            _ => {
+                each_json(groups, column, chunk, |group, json, order| grown += self.take(group, json, order));
+                return grown;
+            }
         };
-        if !chunk.orders().is_sorted() {
-            each_json(groups, column, chunk, |group, json, order| grown += self.take(group, json, order));
-            return grown;
-        }
         // In the order of time the first value of each group that is met, from the end that is wanted, is the only one that counts.
         let mut seen = std::mem::take(&mut self.seen);
         seen.clear();

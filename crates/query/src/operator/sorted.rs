@@ -59,7 +59,6 @@ pub(super) struct RowOrder<'r> {
 }
 
 /// Rows that stand together and agree in all columns before this one.
-#[derive(Clone)]
 struct Tie {
     rows: Range<usize>,
     column: usize,
@@ -116,11 +115,11 @@ impl<'r> RowOrder<'r> {
         sort_in_steps(rows, STEP_ROWS, meter, &self.work, compare_keys)?;
         self.find_ties(rows, 0, &Tie::all(rows.len()), &mut ties, meter)?;
         while let Some(tie) = ties.pop() {
-            let Tie { rows: place, column, agreed, .. } = tie.clone();
-            let (Some(by), Some(tied)) = (self.sort.get(column), rows.get_mut(place.clone())) else {
+            let column = tie.column;
+            let (Some(by), Some(tied)) = (self.sort.get(column), rows.get_mut(tie.rows.clone())) else {
                 continue;
             };
-            let Some(agreed) = agreed.filter(|_| tied.len() > COMPARED_ROWS) else {
+            let Some(agreed) = tie.agreed.filter(|_| tied.len() > COMPARED_ROWS) else {
                 let compare = |a: &Ranked, b: &Ranked| self.compare_from(column, a.id(), b.id());
                 sort_in_steps(tied, COMPARED_ROWS, meter, &self.work, compare)?;
                 continue;
@@ -137,7 +136,7 @@ impl<'r> RowOrder<'r> {
             for (row, sorted) in tied.iter_mut().zip(&keys) {
                 row.set_id(sorted.id());
             }
-            self.find_ties(&keys, place.start, &tie, &mut ties, meter)?;
+            self.find_ties(&keys, tie.rows.start, &tie, &mut ties, meter)?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ const FROM_ALIASES_MAX: usize = 1 << 16;
 
 /// Whether the expression names one of these locals.
 fn mentions(expr: &ParsedExpr, locals: &[Local]) -> bool {
-    let is_one = matches!(&expr.node, Node::Name(name) if locals.iter().any(|local| local.name == *name));
+    let is_one = matches!(&expr.node, Node::Name(name) if Local::named(locals, name).is_some());
     !locals.is_empty() && (is_one || expr.children().into_iter().any(|child| mentions(child, locals)))
 }
 
@@ -27,7 +27,7 @@ impl Resolver<'_> {
             return Ok(None);
         };
         if let Node::Name(name) = &expr.node {
-            if self.locals.iter().any(|local| local.name == *name) {
+            if Local::named(&self.locals, name).is_some() {
                 return Ok(None);
             }
             if let Some(aliased) = grouped.aliases.get(name) {

@@ -42,6 +42,13 @@ pub(super) struct Local {
     pub(super) levels: usize,
 }
 
+impl Local {
+    /// The number of the innermost one of that name.
+    pub(super) fn named(locals: &[Local], name: &str) -> Option<usize> {
+        locals.iter().rposition(|local| local.name == name)
+    }
+}
+
 /// What can be named behind a grouping.
 pub(super) struct Grouped {
     /// How many keys there are.
@@ -131,11 +138,11 @@ impl<'q> Resolver<'q> {
 
     /// The number of the innermost local of that name.
     pub(super) fn local(&self, name: &str) -> Option<usize> {
-        self.locals.iter().rposition(|local| local.name == name)
+        Local::named(&self.locals, name)
     }
 
     pub(super) fn is_hidden(&self, name: &str) -> bool {
-        self.hidden.iter().any(|local| local.name == name)
+        Local::named(&self.hidden, name).is_some()
     }
 
     fn stored(&mut self, built_in: BuiltIn) -> usize {

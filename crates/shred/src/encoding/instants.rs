@@ -70,11 +70,7 @@ impl Format {
     #[inline]
     fn parse_on(&self, days: i64, text: &[u8]) -> Option<i64> {
         let (time, rest) = text.split_first_chunk::<19>()?;
-        let two = |at: usize| {
-            let (tens, ones) = (time[at].wrapping_sub(b'0'), time[at + 1].wrapping_sub(b'0'));
-            (tens < 10 && ones < 10).then(|| i64::from(tens) * 10 + i64::from(ones))
-        };
-        let (hour, minute, second) = (two(11)?, two(14)?, two(17)?);
+        let (hour, minute, second) = (two_digits(time, 11)?, two_digits(time, 14)?, two_digits(time, 17)?);
         if [time[10], time[13], time[16]] != [self.separator, b':', b':']
             || hour > 23
             || minute > 59
@@ -166,12 +162,16 @@ impl Format {
     }
 }
 
+/// The number that two bytes of a text spell, if they are digits.
+#[inline(always)]
+fn two_digits<const N: usize>(text: &[u8; N], at: usize) -> Option<i64> {
+    let (tens, ones) = (text[at].wrapping_sub(b'0'), text[at + 1].wrapping_sub(b'0'));
+    (tens < 10 && ones < 10).then(|| i64::from(tens) * 10 + i64::from(ones))
+}
+
 /// Days since 1970 of a text that is a date.
 fn date_of(text: &[u8; 10]) -> Option<i64> {
-    let two = |at: usize| {
-        let (tens, ones) = (text[at].wrapping_sub(b'0'), text[at + 1].wrapping_sub(b'0'));
-        (tens < 10 && ones < 10).then(|| i64::from(tens) * 10 + i64::from(ones))
-    };
+    let two = |at: usize| two_digits(text, at);
     let (year, month, day) = (two(0)? * 100 + two(2)?, two(5)?, two(8)?);
     let month_length =
         *[31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].get(usize::try_from(month - 1).ok()?)?;

@@ -1,6 +1,7 @@
 //! Choices between columns, and conditions as values.
 
 use super::arithmetic::Reckoned;
+use super::computed::BYTES_MAX;
 use super::evaluate::{Evaluator, Mask};
 use super::made::PARTS_MAX;
 use crate::chunk::Mantissas;
@@ -9,9 +10,6 @@ use crate::dictionary::Dictionary;
 use crate::expr::Expr;
 use crate::value::Value;
 use std::sync::Arc;
-
-/// The longest dictionary that is made of two, in bytes.
-const BYTES_MAX: usize = 32 << 20;
 
 /// A choice may depend on a choice that depends on another, and no further: a condition is tried in several ways, and each of them would
 /// try all ways of the conditions within it.

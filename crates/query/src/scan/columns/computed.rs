@@ -15,8 +15,8 @@ pub(super) struct Texts {
     is_full: bool,
 }
 
-/// Values of a block that take more than this together are made row by row. HEURISTIC: two thousand bytes a row of a full block.
-const BYTES_MAX: usize = 32 << 20;
+/// Values of a block that take more bytes than this together are made row by row. HEURISTIC: two thousand bytes a row of a full block.
+pub(super) const BYTES_MAX: usize = 32 << 20;
 
 impl Texts {
     pub(super) fn add(&mut self, value: &Value<'_>) {

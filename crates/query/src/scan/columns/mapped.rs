@@ -1,6 +1,7 @@
 //! Functions of strings over a dictionary: a text that reads as it is stored, as far as they look at it, gives another such text, or a place in it,
 //! without an evaluation.
 
+use super::computed::BYTES_MAX;
 use super::evaluate::Evaluator;
 use super::made::PARTS_MAX;
 use super::texts::spelled;
@@ -47,7 +48,7 @@ enum NumberOf<'e> {
 struct Untold;
 
 /// Longer texts are left to the evaluation, which knows how long values may be.
-const BYTES_MAX: usize = 1 << 16;
+const TEXT_BYTES_MAX: usize = 1 << 16;
 
 /// What a text comes to; the inner one none for undefined. Bytes are as strings spell them, without quotes.
 type Told<T> = Result<Option<T>, Untold>;
@@ -113,7 +114,7 @@ impl<'e> TextOf<'e> {
                 for part in parts {
                     let Some(text) = part.tell(stored)? else { return Ok(None) };
                     // An escape may stand for what is no character, and is another one where it is joined.
-                    if memchr::memchr(b'\\', &text).is_some() || joined.len() + text.len() > BYTES_MAX {
+                    if memchr::memchr(b'\\', &text).is_some() || joined.len() + text.len() > TEXT_BYTES_MAX {
                         return Err(Untold);
                     }
                     joined.extend_from_slice(&text);
@@ -243,9 +244,6 @@ impl<'e> Mapping<'e> {
     }
 }
 
-/// The most that a dictionary may take that is made, in bytes.
-const MADE_BYTES_MAX: usize = 32 << 20;
-
 /// After so many entries it is asked whether to go on.
 const CHECKED_ENTRIES: u32 = 1024;
 
@@ -289,9 +287,7 @@ impl Evaluator<'_> {
         let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(dictionary.len()));
         let mut others = Vec::new();
         for entry in 0..dictionary.len() as u32 {
-            if bytes.len() > MADE_BYTES_MAX
-                || (entry.is_multiple_of(CHECKED_ENTRIES) && self.check().is_err())
-            {
+            if bytes.len() > BYTES_MAX || (entry.is_multiple_of(CHECKED_ENTRIES) && self.check().is_err()) {
                 return None;
             }
             let is_told = match dictionary.get(entry) {
@@ -326,14 +322,14 @@ impl Evaluator<'_> {
             }
         };
         let evaluated = self.each_entry(expr, slot, coded, others.iter().copied(), |entry, value| {
-            if bytes.len() <= MADE_BYTES_MAX {
+            if bytes.len() <= BYTES_MAX {
                 add_up_to(entry, &mut bytes);
                 write_json(&value, &mut bytes);
                 add_up_to(entry + 1, &mut bytes);
             }
         });
         evaluated.ok()?;
-        if bytes.len() > MADE_BYTES_MAX {
+        if bytes.len() > BYTES_MAX {
             return None;
         }
         add_up_to(made.len(), &mut bytes);

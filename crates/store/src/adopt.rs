@@ -110,7 +110,10 @@ pub(crate) fn plain_environment(
 fn greatest_arrival(stray: &Stray, environment: &Arc<Environment>) -> Result<Option<u64>, OpenError> {
     let directory = &*environment.directory;
     if stray.kind == FileKind::Log {
-        let mut log = LogReader::open(directory, environment.store, &stray.log_entry(directory))?;
+        let mut log = match LogReader::open(directory, environment.store, &stray.log_entry(directory)) {
+            Err(failure) if failure.is_refused() => return Ok(None),
+            log => log?,
+        };
         let mut greatest = 0;
         log.read(directory, |batch| {
             greatest =

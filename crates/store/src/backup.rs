@@ -8,12 +8,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::{Failure, OpenError, Operation};
+use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::format::{FileKind, NUMBER_MAX};
 use crate::hold::{self, Hold};
 use crate::inventory::{self, bytes_of, list, next_manifest};
 use crate::io::{Directory, Disk, begins_alike, copy_range};
 use crate::manifest::{BackupMark, LogEntry, Manifest, SegmentEntry};
+use crate::named;
 use crate::options::Options;
 use crate::reader::{Moment, Reader};
 use crate::recovery;
@@ -22,7 +23,7 @@ use crate::retire;
 use crate::settings;
 
 /// What a backup, or restoring one, has done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Backup {
     /// Segments that were there from an earlier backup.
     pub kept: u64,
@@ -34,6 +35,9 @@ pub struct Backup {
     pub copied_bytes: u64,
     /// How many events segments hold.
     pub sealed_events: u64,
+    /// What could not be read, and is zeros in the copy or missing there: `verify` of the copy tells what is lost with it, and a later backup into the same folder keeps it so.
+    /// Files that are linked are not read.
+    pub damage: Vec<Damage>,
 }
 
 /// Why a store was not backed up, or a backup not restored. What was there before is as it was.
@@ -66,6 +70,19 @@ pub enum BackupError {
     Diverged {
         /// A file of the backup.
         file: PathBuf,
+    },
+    /// What cannot be read may be in the earlier backup, in files that the store has replaced.
+    #[error(
+        "{}{}; {} stays as it is, as it may have what is lost here: give another folder, or repair the store first",
+        .damage.first().map(ToString::to_string).unwrap_or_default(),
+        if .damage.len() > 1 { format!(", and {} more parts are damaged", .damage.len() - 1) } else { String::new() },
+        .folder.display()
+    )]
+    Damaged {
+        /// Where the backup was to go.
+        folder: PathBuf,
+        /// What could not be read.
+        damage: Vec<Damage>,
     },
     /// Something is there already.
     #[error("{} holds a store; restore into an empty or a new folder", .folder.display())]
@@ -103,7 +120,8 @@ impl Backup {
     /// ```
     ///
     /// # Errors
-    /// Where one of the two folders cannot be read or written, and where what `to` holds is no backup, one of another store, or one that does not fit.
+    /// Where one of the two folders cannot be read or written, and where what `to` holds is no backup, one of another store, or one that does not fit. What of a file cannot be
+    /// read is no error, but [told](Backup::damage), unless files would leave an earlier backup that may hold it: then that one stays as it is.
     pub fn take(
         from: &Path,
         to: &Path,
@@ -259,6 +277,10 @@ impl Copying<'_> {
         for entry in &manifest.logs {
             new.extend(self.log(entry, &mut tell)?);
         }
+        if !self.done.damage.is_empty() && self.would_lose(&manifest) {
+            let (folder, damage) = (inventory::folder(to), std::mem::take(&mut self.done.damage));
+            return Err(BackupError::Damaged { folder, damage });
+        }
         to.flush().map_err(Failure::during(to, "", Operation::FlushFolder))?;
         let least = if backup.is_some() { 0 } else { beyond_line(manifest.number) };
         let number = next_manifest(&names, self.old.number).max(least);
@@ -276,6 +298,14 @@ impl Copying<'_> {
         Ok(self.done)
     }
 
+    /// Whether a file of the earlier backup would leave it.
+    fn would_lose(&self, manifest: &Manifest) -> bool {
+        let logs = |log: &LogEntry| manifest.logs.iter().any(|stays| stays.number == log.number);
+        let segments =
+            |entry: &SegmentEntry| manifest.segments.iter().any(|stays| stays.number == entry.number);
+        !self.old.logs.iter().all(logs) || !self.old.segments.iter().all(segments)
+    }
+
     /// Puts a segment there, durable but for its name, and returns that if it is new.
     fn segment(
         &mut self,
@@ -283,7 +313,10 @@ impl Copying<'_> {
         tell: &mut dyn FnMut(u64),
     ) -> Result<Option<String>, BackupError> {
         let name = entry.name();
-        if self.old.segments.contains(entry) && bytes_of(self.to, &name) >= entry.file_bytes {
+        // One that is shorter than it should be may be as short in the store.
+        let there = bytes_of(self.to, &name);
+        let is_all = there >= entry.file_bytes || there > 0 && there >= bytes_of(self.from, &name);
+        if self.old.segments.contains(entry) && is_all {
             self.done.kept += 1;
             tell(entry.file_bytes);
             return Ok(None);
@@ -295,9 +328,9 @@ impl Copying<'_> {
             tell(entry.file_bytes);
             return Ok(Some(name));
         }
-        self.copy_file(&name, &unfinished, 0..entry.file_bytes, tell)?;
-        self.done.copied += 1;
-        Ok(Some(name))
+        let copied = self.copy_file(&name, &unfinished, 0..entry.file_bytes, tell)?;
+        self.done.copied += u64::from(copied);
+        Ok(copied.then_some(name))
     }
 
     /// Puts a log there up to where it counts. One that is there already is written on: up to now nothing behind its end counts.
@@ -308,11 +341,12 @@ impl Copying<'_> {
         let Some((_, bytes)) = bytes.copied() else { return Ok(None) };
         let Some(known) = self.old.logs.iter().find(|known| known.number == entry.number) else {
             self.check_free(&name)?;
-            self.copy_file(&name, &FileKind::Log.unfinished_name(entry.number), 0..bytes, tell)?;
-            return Ok(Some(name));
+            let unfinished = FileKind::Log.unfinished_name(entry.number);
+            let copied = self.copy_file(&name, &unfinished, 0..bytes, tell)?;
+            return Ok(copied.then_some(name));
         };
         let fail = |operation| Failure::during(self.to, &name, operation);
-        let file = retire::open_named(self.from, &name).map_err(Failure::during(
+        let file = named::open_named(self.from, &name).map_err(Failure::during(
             self.from,
             &name,
             Operation::Open,
@@ -323,10 +357,13 @@ impl Copying<'_> {
             return Err(BackupError::Diverged { file: self.to.path(&name) });
         }
         tell(known.length);
-        copy_range(&*file, known.length..bytes, &*there, &mut *tell).map_err(fail(Operation::Write))?;
+        let mut unreadable = Vec::new();
+        copy_range(&*file, known.length..bytes, &*there, &mut unreadable, &mut *tell)
+            .map_err(fail(Operation::Write))?;
         there.set_length(bytes).map_err(fail(Operation::Cut))?;
         there.flush().map_err(fail(Operation::Flush))?;
         self.done.copied_bytes += bytes - known.length;
+        self.note(&name, unreadable);
         Ok(None)
     }
 
@@ -351,26 +388,60 @@ impl Copying<'_> {
         };
         match linked {
             Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(false),
+            // One that is missing is told by the copy.
+            Err(error) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::NotFound) => {
+                Ok(false)
+            }
             Err(error) => Err(Failure::during(self.from, name, Operation::Open)(error)),
         }
     }
 
+    /// Copies a file, past what cannot be read of it; false where nothing of it can.
     fn copy_file(
         &mut self,
         name: &str,
         unfinished: &str,
         range: std::ops::Range<u64>,
         tell: &mut dyn FnMut(u64),
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         let fail = |operation| Failure::during(self.to, unfinished, operation);
-        let file =
-            retire::open_named(self.from, name).map_err(Failure::during(self.from, name, Operation::Open))?;
+        let opened = named::open_named(self.from, name);
+        let file = match opened.map_err(Failure::during(self.from, name, Operation::Open)) {
+            // Then it is missing in the copy as well.
+            Err(failure) if failure.is_unreadable() || failure.is_missing_file() => {
+                self.note(name, vec![range]);
+                return Ok(false);
+            }
+            file => file?,
+        };
         let copy = self.to.create(unfinished).map_err(fail(Operation::Create))?;
-        self.done.copied_bytes += range.end;
-        let copied = copy_range(&*file, range, &*copy, tell)
+        let mut unreadable = Vec::new();
+        let mut bytes = 0;
+        let copied = copy_range(&*file, range, &*copy, &mut unreadable, |piece| {
+            bytes += piece;
+            tell(piece);
+        });
+        let copied = copied
             .map_err(fail(Operation::Write))
             .and_then(|()| copy.flush().map_err(fail(Operation::Flush)));
-        copied.inspect_err(|_| drop(self.to.remove(unfinished)))
+        copied.inspect_err(|_| drop(self.to.remove(unfinished)))?;
+        self.done.copied_bytes += bytes;
+        self.note(name, unreadable);
+        Ok(true)
+    }
+
+    /// Notes what could not be read of a file.
+    fn note(&mut self, name: &str, unreadable: Vec<std::ops::Range<u64>>) {
+        let file = self.from.path(name);
+        let found = "it cannot be read, so that the copy lacks it";
+        let damage = unreadable.into_iter().map(|bytes| Damage {
+            file: file.clone(),
+            bytes,
+            part: None,
+            keys: None,
+            events: None,
+            found,
+        });
+        self.done.damage.extend(damage);
     }
 }

@@ -290,10 +290,12 @@ impl Inner {
             return Ok(Erased { receipt: None, held, damaged, unreadable });
         }
         let proof = self.prove(&erasing.arrivals)?;
-        if let Some((segment, _)) = &proof.stray {
+        for (segment, _) in &proof.strays {
             self.compact(|segments, _, _| {
                 segments.iter().find(|entry| entry.number == *segment).map(|entry| vec![entry.number])
             })?;
+        }
+        if !proof.strays.is_empty() {
             // What it was written anew from may be held by a reader: it has to be gone as well before there is a receipt.
             let mut writer = self.lock_manifest();
             if let Some(erasing) = &writer.manifest.erasing {

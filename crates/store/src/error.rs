@@ -95,6 +95,11 @@ impl Failure {
             && is_unreadable(&self.source)
     }
 
+    /// Whether a file or folder cannot be looked into, now and the next time: the medium does not give it back, or the system forbids it.
+    pub(crate) fn is_refused(&self) -> bool {
+        is_unreadable(&self.source) || self.source.kind() == io::ErrorKind::PermissionDenied
+    }
+
     /// Whether a file is not there; a folder that is not is another matter.
     pub(crate) fn is_missing_file(&self) -> bool {
         self.operation != Operation::List && self.source.kind() == io::ErrorKind::NotFound

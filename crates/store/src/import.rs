@@ -100,7 +100,15 @@ impl Import<'_> {
         if sorted.is_empty() {
             return Ok(());
         }
-        match self.store.inner.seal_numbered(&sorted, self.next, next)? {
+        let inner = &self.store.inner;
+        // Where it fails its numbers are used up, by the same events.
+        let mut expected = self.next;
+        let sealed = inner.with_room(AppendError::is_full_medium, || {
+            let sealed = inner.seal_numbered(&sorted, expected, next);
+            expected = next;
+            sealed
+        });
+        match sealed? {
             true => self.next = next,
             false => return Err(ImportError::NotEmpty),
         }

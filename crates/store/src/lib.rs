@@ -50,6 +50,7 @@ mod log;
 mod manifest;
 mod marks;
 mod memtable;
+mod named;
 mod options;
 mod publishing;
 mod quarantine;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::error::{Failure, Operation};
 use crate::format::QUARANTINE_NAME;
-use crate::io::{Directory, File, read_past, write_all_at};
+use crate::io::{Directory, File, NameKind, read_past, write_all_at};
+use crate::named::open_named;
 
 /// How much is copied at once.
 const PIECE_BYTES: usize = 256 * 1024;
@@ -55,6 +56,25 @@ pub(crate) fn keep_file(directory: &dyn Directory, name: &str) -> Result<Kept, F
     })
 }
 
+/// Whether a copy of a file is kept, byte for byte.
+pub(crate) fn has_copy(directory: &dyn Directory, name: &str) -> bool {
+    // The folder is not made for a look.
+    if !matches!(directory.kind(QUARANTINE_NAME), Ok(Some(NameKind::Folder))) {
+        return false;
+    }
+    let look = || {
+        let (file, quarantine) = (directory.open(name)?, directory.folder(QUARANTINE_NAME)?);
+        let bytes = 0..file.length()?;
+        for kept in quarantine.list()?.iter().filter(|kept| kept.starts_with(name)) {
+            if is_same(&*file, bytes.clone(), &*quarantine.open(kept)?)? {
+                return Ok(true);
+            }
+        }
+        Ok::<_, io::Error>(false)
+    };
+    look().unwrap_or(false)
+}
+
 /// Copies some bytes of a file into the quarantine, under the name `kept` or, where that is taken by other bytes, with a number behind
 /// it. When this returns the copy and its name are durable. What an interrupted attempt has left is used or replaced.
 pub(crate) fn keep_bytes(
@@ -63,7 +83,7 @@ pub(crate) fn keep_bytes(
     bytes: Range<u64>,
     kept: &str,
 ) -> Result<Kept, Failure> {
-    let opened = crate::retire::open_named(directory, name);
+    let opened = open_named(directory, name);
     let file = opened.map_err(Failure::during(directory, name, Operation::Open))?;
     let quarantine = folder(directory)?;
     let is_same = |there: &dyn File| {

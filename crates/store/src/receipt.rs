@@ -110,8 +110,8 @@ pub(crate) struct Proof {
     back: (u64, Option<(Key, PathBuf)>),
     pub(crate) blocks: u64,
     pub(crate) texts: u64,
-    /// The first text that no event has, and the number of its segment.
-    pub(crate) stray: Option<(u64, StrayText)>,
+    /// Of each segment that holds a text that no event has its number, and the first such text.
+    pub(crate) strays: Vec<(u64, StrayText)>,
 }
 
 impl Proof {
@@ -132,18 +132,21 @@ impl Proof {
         let found = segment.texts_of(&block)?;
         self.blocks += 1;
         self.texts += found.texts;
-        if let (None, Some(Stray { part, what })) = (&self.stray, found.stray) {
-            self.stray = Some((segment.entry.number, StrayText { file: path, block: number, part, what }));
+        let number_of = segment.entry.number;
+        if let Some(Stray { part, what }) = found.stray
+            && self.strays.last().is_none_or(|(segment, _)| *segment != number_of)
+        {
+            self.strays.push((number_of, StrayText { file: path, block: number, part, what }));
         }
         Ok(())
     }
 
     /// Nothing is there that should not be.
     pub(crate) fn holds(self) -> Result<Proof, DeleteError> {
-        match (self.back.1, self.stray) {
-            (Some((key, file)), _) => Err(DeleteError::Remains { arrival: key.arrival, file }),
-            (None, Some((_, stray))) => Err(DeleteError::Stray(stray)),
-            (None, None) => Ok(Proof { back: (0, None), stray: None, ..self }),
+        match (&self.back.1, self.strays.first()) {
+            (Some((key, file)), _) => Err(DeleteError::Remains { arrival: key.arrival, file: file.clone() }),
+            (None, Some((_, stray))) => Err(DeleteError::Stray(stray.clone())),
+            (None, None) => Ok(self),
         }
     }
 }
@@ -173,8 +176,9 @@ impl Snapshot {
     /// Where something is damaged, or cannot be read.
     pub fn check_receipt(&self, receipt: &Receipt) -> Result<ReceiptCheck, ReadError> {
         let before = receipt.stays;
-        let Proof { stays: now, back: (back, _), stray, .. } = self.prove(before.below, &receipt.arrivals)?;
-        Ok(match (before.events.checked_sub(now.events), stray) {
+        let Proof { stays: now, back: (back, _), strays, .. } =
+            self.prove(before.below, &receipt.arrivals)?;
+        Ok(match (before.events.checked_sub(now.events), strays.into_iter().next()) {
             _ if back > 0 => ReceiptCheck::Back(back),
             (_, Some((_, stray))) => ReceiptCheck::Stray(stray),
             (Some(0), None) if now == before => ReceiptCheck::Holds,

@@ -16,7 +16,7 @@ use crate::error::{Damage, Failure, OpenError, Operation};
 use crate::format::{FileKind, Key, NUMBER_MAX};
 use crate::hold;
 use crate::inventory::{self, UnnamedKind, list, next_manifest};
-use crate::io::{Directory, Disk};
+use crate::io::{Directory, Disk, is_unreadable};
 use crate::log::{LogCopies, LogReader, LogWriter};
 use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::marks::Arrivals;
@@ -91,6 +91,7 @@ impl Repair {
             sources: old.sources.clone(),
             untold: None,
             quarantined: BTreeSet::new(),
+            unkept: BTreeSet::new(),
             kept: Vec::new(),
             told: Sources::new(),
         };
@@ -125,6 +126,8 @@ struct Work<'a> {
     untold: Option<u64>,
     /// Names of unnamed files that are kept in quarantine, and leave the store.
     quarantined: BTreeSet<String>,
+    /// Names of files that nobody could look at, so that they are not in quarantine: they are not retired either.
+    unkept: BTreeSet<String>,
     /// What went to quarantine so far.
     kept: Vec<Kept>,
 }
@@ -205,6 +208,7 @@ impl Work<'_> {
         };
         manifest.replaces(self.old, self.directory)?;
         manifest.retired.extend(std::mem::take(&mut self.quarantined));
+        manifest.retired.retain(|name| !self.unkept.contains(name));
         drop(manifest.publish(self.directory)?);
         self.written.finish(self.directory)?;
         for mut copy in copies {
@@ -221,7 +225,14 @@ impl Work<'_> {
     /// Keeps a file in quarantine, or says where it would be; `None` if there is none, or what is there is no file.
     fn keep(&mut self, name: &str) -> Result<Option<PathBuf>, Failure> {
         let fail = Failure::during(self.directory, name, Operation::Open);
-        match self.directory.kind(name).map_err(fail)? {
+        let kind = match self.directory.kind(name) {
+            Err(error) if is_unreadable(&error) => {
+                self.unkept.insert(name.to_owned());
+                return Ok(None);
+            }
+            kind => kind.map_err(fail)?,
+        };
+        match kind {
             Some(crate::io::NameKind::File(_)) if self.dry_run => {
                 Ok(Some(quarantine::path(self.directory, name)))
             }
@@ -368,18 +379,31 @@ impl Work<'_> {
         copies.finish(self.directory)
     }
 
+    /// What was deleted, and stays so; what was erased too, whichever file it comes back with. `None` where nobody knows, so that nothing is to be taken in: it waits for a repair
+    /// that can look.
+    fn gone(&self, strays: &[Stray]) -> Result<Option<Arrivals>, Failure> {
+        let erasing = self.old.erasing.as_ref();
+        let mut gone = erasing.map_or_else(Arrivals::default, |erasing| erasing.arrivals.clone());
+        let receipts = match Receipt::list_of(self.directory, self.old.store) {
+            // What was taken out, and may hold what is lost, would not be there any more.
+            Err(failure)
+                if failure.is_refused()
+                    && (self.files.is_empty() || !strays.iter().any(Stray::is_retired)) =>
+            {
+                return Ok(None);
+            }
+            receipts => receipts?,
+        };
+        let whole = receipts.iter().filter_map(|(_, receipt)| receipt.as_ref());
+        whole.for_each(|receipt| gone.add(&receipt.arrivals));
+        Ok(Some(gone))
+    }
+
     /// Takes in what strays hold that the store has lost, and keeps the rest in quarantine. True if anything came back.
     fn take_in(&mut self, strays: &[Stray], logs: &mut Logs) -> Result<bool, OpenError> {
         let Some(mut known) = self.known.take() else { return Ok(false) };
+        let Some(gone) = self.gone(strays)? else { return Ok(false) };
         let mut came_back = false;
-        // What was deleted stays so; what was erased too, whichever file it comes back with.
-        let mut gone =
-            self.old.erasing.as_ref().map_or_else(Arrivals::default, |erasing| erasing.arrivals.clone());
-        let receipts = Receipt::list_of(self.directory, self.old.store)?;
-        receipts
-            .iter()
-            .filter_map(|(_, receipt)| receipt.as_ref())
-            .for_each(|receipt| gone.add(&receipt.arrivals));
         let is_damaged = !self.files.is_empty();
         for stray in strays {
             // Only where something is lost can it be in what was taken out.
@@ -387,7 +411,32 @@ impl Work<'_> {
                 continue;
             }
             let name = stray.name();
-            let regained = Regained::from(stray, &self.environment, &gone, &mut known)?;
+            let regained = match Regained::from(stray, &self.environment, &gone, &mut known) {
+                Err(OpenError::Failure(failure)) if failure.is_refused() => {
+                    // It stays where it is, and each opening sets its numbers aside, until somebody can look.
+                    self.unkept.insert(name.clone());
+                    let file = self.directory.path(&name);
+                    let found = "it cannot be opened, so that nothing in it is found";
+                    let damage = Damage {
+                        file: file.clone(),
+                        bytes: 0..0,
+                        part: None,
+                        keys: None,
+                        events: None,
+                        found,
+                    };
+                    let damage = vec![damage];
+                    self.unnamed.push(RegainedFile {
+                        file,
+                        regained: 0,
+                        known: 0,
+                        damage,
+                        quarantined: None,
+                    });
+                    continue;
+                }
+                regained => regained?,
+            };
             match &regained.sources {
                 Some(sources) => {
                     sources.iter().for_each(|(name, mark_)| mark(&mut self.sources, name, mark_.clone()))

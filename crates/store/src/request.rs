@@ -476,4 +476,17 @@ mod tests {
             assert_eq!(decode_reply(&folder, &encode_reply(3, &reply)), Some(reply));
         }
     }
+
+    #[test]
+    fn the_reply_to_an_erase_of_a_writer_of_before_is_read() {
+        let folder = Simulated::new();
+        let held = vec![folder.path("1.log")];
+        let reply = Ok(Reply::Erased(Erased { held, ..Erased::default() }));
+        let bytes = encode_reply(3, &reply);
+        let (_, _, body) = open_envelope(REPLY_MAGIC, &bytes).unwrap();
+        // It told of no files of which nobody can tell whose they are.
+        let (before, last) = body.split_last_chunk::<8>().unwrap();
+        assert_eq!(*last, [0; 8]);
+        assert_eq!(decode_reply(&folder, &envelope(REPLY_MAGIC, VERSION, 3, before)), Some(reply));
+    }
 }

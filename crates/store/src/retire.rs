@@ -6,30 +6,13 @@
 //! is ever removed.
 
 use std::collections::BTreeSet;
-use std::io;
-use std::sync::Arc;
 
 use crate::error::{Failure, Operation};
 use crate::format::{FileKind, HEADER_BYTES, Header, SPARE_NAME, VERSION, parse_unfinished};
-use crate::io::{Directory, File, LockKind, NameKind, read_full_at};
+use crate::io::{Directory, LockKind, NameKind, read_full_at};
 use crate::manifest::{Manifest, ManifestFault, keep_spare};
-
-fn unfinished(name: &str) -> String {
-    format!("{name}.tmp")
-}
-
-/// Opens a file that a manifest names: a crash, or the writer at this moment, may have left it under its unfinished name.
-pub(crate) fn open_named(directory: &dyn Directory, name: &str) -> io::Result<Arc<dyn File>> {
-    let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-    match directory.open(name) {
-        Err(error) if missing(&error) => match directory.open(&unfinished(name)) {
-            // It may have been renamed in between.
-            Err(error) if missing(&error) => directory.open(name),
-            opened => opened,
-        },
-        opened => opened,
-    }
-}
+use crate::named::unfinished;
+use crate::quarantine;
 
 /// Gives a file that a manifest names its final name.
 pub(crate) fn finish_name(directory: &dyn Directory, name: &str) -> Result<(), Failure> {
@@ -110,8 +93,8 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) -> bool {
             // it is to go.
             let own = match header(directory, &name, kind) {
                 Some(header) if header.number == number => header.store == manifest.store,
-                Some(header) => header.store == manifest.store && directory.has_other_names(&name),
-                None => directory.has_other_names(&name),
+                Some(header) => header.store == manifest.store && is_kept(directory, &name),
+                None => is_kept(directory, &name),
             };
             if !own || held.contains(&name) {
                 continue;
@@ -125,6 +108,11 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) -> bool {
     }
     keep_spare(directory, manifest);
     went
+}
+
+/// Whether a file would not be lost with this name: it has another one, or a copy of it is in quarantine.
+fn is_kept(directory: &dyn Directory, name: &str) -> bool {
+    directory.has_other_names(name) || quarantine::has_copy(directory, name)
 }
 
 /// The highest number of a file that the manifest names and that is not here, or shorter than it says. Files are made from such of lower

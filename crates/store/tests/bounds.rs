@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use support::{Row, open, rows, tiny};
 use tamias_store::io::{Chance, Change, Crash, Directory, Fault, FaultKind, Simulated};
 use tamias_store::{
-    Cause, Event, Housekeeping, Options, Reader, Retention, Settings, Store, Traffic, WhenFull,
+    Cause, Event, Housekeeping, Key, Options, Reader, Retention, Settings, Store, Traffic, WhenFull,
 };
 
 const SECOND: u64 = 10_000_000;
@@ -327,6 +327,26 @@ fn on_a_full_medium_the_oldest_go_if_so_set_and_only_then() {
     assert!(left.iter().any(|row| row.0 == stored - 1), "the latest stay");
     drop(store);
     accounted(&open(&folder, &large()).unwrap(), stored);
+}
+
+#[test]
+fn an_import_makes_room_on_a_full_medium_if_so_set() {
+    let folder = Simulated::new();
+    let settings = Settings { when_full: WhenFull::RemoveOldest, ..Settings::default() };
+    let store = open(&folder, &Options { settings: Some(settings), ..large() }).unwrap();
+    let mut import = store.import().unwrap();
+    let documents: Vec<Vec<u8>> = (0..400).map(|n| format!("{n:0>1000}").into_bytes()).collect();
+    for part in 0..20 {
+        let events = (part * 20..part * 20 + 20)
+            .map(|n| (Key { instant: n, arrival: n }, documents[n as usize].as_slice()));
+        import.append(&events.collect::<Vec<_>>()).unwrap();
+        if part == 9 {
+            folder.set_room(Some(folder.medium().bytes() + 300));
+        }
+    }
+    let went = went(&store.housekeeping().unwrap());
+    let left = rows(&store.snapshot());
+    assert!(went > 100 && left.iter().map(|row| row.0).eq(went..400), "{went} went");
 }
 
 #[test]

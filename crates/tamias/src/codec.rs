@@ -286,6 +286,44 @@ mod tests {
         store.append_sealed(&events, None).unwrap();
     }
 
+    /// A store of so many segments, whose program leaves something in the blocks that it makes.
+    fn leaky(folder: &std::path::Path, segments: usize, leaves: u8) -> (Store, Arc<Leaky>) {
+        let codec = Arc::new(Leaky { codec: ShreddedBlocks::default(), leaves: AtomicU8::new(leaves) });
+        let options = Options { segments: Layout::Columns, background: false, ..Options::default() };
+        let store = Store::open(folder, options, codec.clone()).unwrap();
+        for _ in 0..segments {
+            append(&store, if leaves == IN_COLUMNS { &["bob", "eve"] } else { &["bob"] });
+        }
+        (store, codec)
+    }
+
+    #[test]
+    fn all_files_with_a_text_that_no_event_has_are_written_anew_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, codec) = leaky(folder.path(), 3, IN_COLUMNS);
+        codec.leaves.store(NOTHING, Relaxed);
+        append(&store, &["dan"]);
+        store.delete(&[Key { instant: 7, arrival: 650 }]).unwrap();
+        assert!(matches!(store.erase(), Err(DeleteError::Stray(_))));
+        assert!(store.erase().unwrap().receipt.is_some(), "one call has mended three files");
+    }
+
+    #[test]
+    fn a_file_with_such_a_text_that_a_reader_holds_keeps_the_receipt_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, codec) = leaky(folder.path(), 1, IN_STATISTICS);
+        store.delete(&[Key { instant: 7, arrival: 3 }]).unwrap();
+        // Written anew, it has such a text again: so it is younger than the deletion.
+        assert!(matches!(store.erase(), Err(DeleteError::Stray(_))));
+        let held = store.snapshot();
+        codec.leaves.store(NOTHING, Relaxed);
+        assert!(matches!(store.erase(), Err(DeleteError::Stray(_))));
+        let erased = store.erase().unwrap();
+        assert!(erased.receipt.is_none() && erased.held.len() == 1, "{erased:?}");
+        drop(held);
+        assert!(store.erase().unwrap().receipt.is_some());
+    }
+
     #[test]
     fn no_receipt_is_given_while_a_file_holds_a_text_that_no_event_has() {
         for (leaves, layout, expected) in [

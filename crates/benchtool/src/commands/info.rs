@@ -1,5 +1,9 @@
 //! `benchtool info`
 
+use std::fs;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
 use tamias::{Cause, HistoryEntry, Housekeeping, Info, Instant, Scrub, Segment, Store, Traffic, Usage};
 
 use crate::cli::{InfoArgs, InfoFormat};
@@ -197,6 +201,18 @@ fn scrubbed(scrub: Scrub) -> String {
     object.numbers(&[("bytes", scrub.bytes), ("damaged", scrub.damaged)]).end()
 }
 
+/// When one of the store's files was written last. Of one that a process appends to it is when the latest batch was flushed, unless it has chosen another durability.
+fn last_written(folder: &Path) -> Option<Instant> {
+    let names = fs::read_dir(folder).ok()?.flatten();
+    let own = names.filter(|entry| {
+        let ending = Path::new(&entry.file_name()).extension().map(ToOwned::to_owned);
+        ending.is_some_and(|ending| ["log", "segment", "manifest"].iter().any(|own| ending == *own))
+    });
+    let times =
+        own.filter_map(|entry| entry.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok());
+    Instant::from_unix_text(&times.max()?.as_nanos().to_string()).ok()
+}
+
 fn json(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, store: &Store) -> Result<String, Failure> {
     let Housekeeping { settings, history, traffic, usage, unerased, scrub } = housekeeping;
     let Usage { segments, logs, manifests, unfinished, retired, unnamed, quarantine } = *usage;
@@ -250,6 +266,7 @@ fn json(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, store: &Store
         .numbers(&[("file_bytes", file_bytes), ("column_file_bytes", column_file_bytes)])
         .numbers(&[("known_damage", damage.len() as u64), ("unerased", *unerased)])
         .range(info.time_range)
+        .with("last_written", &or_null(last_written(&args.store), |time| json_string(&time.to_string())))
         .with("settings", &bounds.end())
         .with("scrub", &or_null(*scrub, scrubbed))
         .with("usage", &usage.end())

@@ -98,6 +98,8 @@ fn a_store_keeps_to_its_settings_and_tells_what_went() {
     assert_eq!(info["traffic"]["appended"].as_u64(), Some(30 * (150_000 + 39)));
     assert!(info["traffic"]["per_byte_appended"].as_f64().unwrap() > 1.0);
     assert_eq!(info["usage"]["segments"], 0);
+    let written = info["last_written"].as_str().unwrap();
+    assert!(written > "2026-11-01", "{written}");
     for wrong in [["--max-age", "0s"], ["--max-age", "soon"], ["--max-bytes", "5"], ["--when-full", "wait"]] {
         tool(folder.path(), &["settings", "s", wrong[0], wrong[1]]).with(2);
     }

@@ -38,28 +38,35 @@ pub fn read_full_at(file: &dyn File, offset: u64, buffer: &mut [u8]) -> io::Resu
 /// How much is copied at once.
 const PIECE_BYTES: u64 = 1 << 20;
 
-/// Copies a range of a file to the same place in another one, and tells of each piece how many bytes it had. An error where the file is shorter.
+/// Copies a range of a file to the same place in another one, and tells of each piece how many bytes it had. What cannot be read is zeros there, and where the file ends the
+/// copy ends; `unreadable` takes these ranges.
 pub fn copy_range(
     from: &dyn File,
     range: Range<u64>,
     to: &dyn File,
+    unreadable: &mut Vec<Range<u64>>,
     mut progress: impl FnMut(u64),
 ) -> io::Result<()> {
     let mut piece = Vec::new();
     let mut at = range.start;
     while at < range.end {
-        piece.resize((range.end - at).min(PIECE_BYTES) as usize, 0);
-        if read_full_at(from, at, &mut piece)? < piece.len() {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is shorter than it was"));
-        }
+        let bytes = (range.end - at).min(PIECE_BYTES) as usize;
+        piece.clear();
+        piece.resize(bytes, 0);
+        let read = read_past(from, at, &mut piece, unreadable)?;
+        piece.truncate(read);
         write_all_at(to, at, &piece)?;
-        at += piece.len() as u64;
-        progress(piece.len() as u64);
+        at += read as u64;
+        progress(read as u64);
+        if read < bytes {
+            unreadable.push(at..range.end);
+            break;
+        }
     }
     Ok(())
 }
 
-/// Whether two files have the same bytes up to this length.
+/// Whether two files have the same bytes up to this length, but for those of the first that cannot be read.
 pub fn begins_alike(one: &dyn File, other: &dyn File, length: u64) -> io::Result<bool> {
     let (mut piece, mut there) = (Vec::new(), Vec::new());
     let mut at = 0;
@@ -67,10 +74,19 @@ pub fn begins_alike(one: &dyn File, other: &dyn File, length: u64) -> io::Result
         let bytes = (length - at).min(PIECE_BYTES) as usize;
         piece.resize(bytes, 0);
         there.resize(bytes, 0);
-        if read_full_at(one, at, &mut piece)? < bytes
+        let mut unreadable = Vec::new();
+        if read_past(one, at, &mut piece, &mut unreadable)? < bytes
             || read_full_at(other, at, &mut there)? < bytes
-            || piece != there
         {
+            return Ok(false);
+        }
+        for range in unreadable {
+            let range = (range.start.saturating_sub(at)) as usize..(range.end - at) as usize;
+            for side in [&mut piece, &mut there] {
+                side.get_mut(range.clone()).unwrap_or_default().fill(0);
+            }
+        }
+        if piece != there {
             return Ok(false);
         }
         at += bytes as u64;

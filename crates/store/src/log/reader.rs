@@ -12,7 +12,7 @@ use crate::format::{
 };
 use crate::io::{Directory, File, read_past};
 use crate::manifest::LogEntry;
-use crate::retire;
+use crate::named;
 
 /// A stretch of a log that cannot be used though it was flushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl LogReader {
         entry: &LogEntry,
     ) -> Result<LogReader, Failure> {
         let name = FileKind::Log.name(entry.number);
-        let file = retire::open_named(directory, &name).map_err(Failure::during(
+        let file = named::open_named(directory, &name).map_err(Failure::during(
             directory,
             &name,
             Operation::Open,

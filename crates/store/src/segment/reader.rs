@@ -19,8 +19,8 @@ use crate::format::{
 use crate::io::{Directory, File, is_unreadable, read_full_at};
 use crate::manifest::{Manifest, SegmentEntry, Sources, decode_sources};
 use crate::marks::{Marks, Stretch};
+use crate::named;
 use crate::options::{Options, ReadMode};
-use crate::retire;
 
 /// What all segments of an open store share.
 pub(crate) struct Environment {
@@ -234,7 +234,7 @@ impl Segment {
         let directory = &*self.environment.directory;
         let name = self.entry.name();
         let fail = |operation| Failure::during(directory, &name, operation);
-        let file = match retire::open_named(directory, &name) {
+        let file = match named::open_named(directory, &name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(self.damage("the file is missing"));
             }

@@ -75,11 +75,11 @@ def write(root, results, lists, sets_of, packages, note):
         "# Beside others", "", "Written by `python3 benches/peers/run.py`; do not edit.", "",
         f"{datetime.date.today().strftime('%-d %B %Y')}; {processor}, {platform.system()}, {rustc}; {', '.join(packages[:2])}. {note}".strip(), "",
         "The same questions are asked of Tamias, over segments in columns and over segments of text, of DuckDB with a typed column for each key, and of "
-        "ClickHouse with its JSON type. One thread each. Answers were compared before anything was timed; where they differ, it is told below. Engines "
+        "ClickHouse with its JSON type. One thread each. Answers were compared before anything was timed; differences are listed below. Engines "
         "took turns, and the least time counts. A ratio is the other's time by that of Tamias: above 1, Tamias is quicker.", "",
         "Warm times are of the processor, with the data in memory and the query prepared: rows are made, and stay in the engine's memory. DuckDB's columns of the "
         "generated events are given to it, since its own detection takes them for one column of JSON; those of the real events it finds by itself. "
-        "The real events are few: some of them are answered within the time that an engine takes to begin.", "",
+        "The real data sets are small: for some questions an engine's fixed cost is most of its time.", "",
         "![Each question's time beside DuckDB's](peers.svg)", "", "## At a glance", "",
         *glance(asked, sets_of), *sizes(results), *loading(results)]
     for name, found in asked.items():

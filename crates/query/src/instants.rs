@@ -81,19 +81,21 @@ pub(crate) fn latest(query: &Select, limit: u64) -> Option<Select> {
 pub(crate) fn columns(query: &Select) -> Vec<bool> {
     let group = |group: &GroupItem| match group {
         GroupItem::Time { .. } => true,
-        GroupItem::Expr { expr, .. } => is_instant(expr),
+        GroupItem::Expr { expr, .. } => is_instant(expr, &|_| false),
     };
     let columns = query.columns.iter().flat_map(|column| match column {
         SelectItem::All(_) => vec![true, false, false],
-        SelectItem::Expr { expr, .. } => vec![is_instant(expr)],
+        SelectItem::Expr { expr, .. } => vec![is_instant(expr, &|_| false)],
     });
     query.groups.iter().map(group).chain(columns).collect()
 }
 
-/// Whether an expression, by what is written, is an instant wherever it has a value.
-pub(crate) fn is_instant(expr: &ParsedExpr) -> bool {
+/// Whether an expression, by what is written, is an instant wherever it has a value. `is_known` tells that of names.
+pub(crate) fn is_instant(expr: &ParsedExpr, is_known: &dyn Fn(&str) -> bool) -> bool {
+    let is_instant = |expr: &ParsedExpr| is_instant(expr, is_known);
     match &expr.node {
         Node::BuiltIn(BuiltIn::Timestamp | BuiltIn::Start) => true,
+        Node::Name(name) => is_known(name),
         Node::If(_, one, other) => is_instant(one) && is_instant(other),
         Node::Call { name, arguments: Arguments::List(arguments), .. } => {
             let is_one_of = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(&name.text));

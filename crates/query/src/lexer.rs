@@ -36,9 +36,11 @@ const SYMBOLS: [&str; 23] = [
 ];
 
 /// What people write who know another language, and what to write here.
-const FOREIGN: [(&str, &str); 8] = [
+const FOREIGN: [(&str, &str); 10] = [
     ("==", "to compare two values, write `=`"),
     ("!=", "write `<>`"),
+    ("=~", "write `IsMatch(x, /…/)`"),
+    ("~", "write `IsMatch(x, /…/)`, or `x = /…/` for the whole text"),
     ("&&", "write `and`"),
     ("||", "write `or`, or `Concat(a, b)` to join strings"),
     ("!", "write `not`"),

@@ -13,14 +13,14 @@ pub enum Warning {
     UnknownKey {
         /// The key, or the dotted path, as the language writes it.
         key: String,
-        /// A key that some events have and that is spelt nearly so.
+        /// A key that some events have and that is spelt nearly so, or the built-in that is called so elsewhere.
         near: Option<String>,
     },
-    /// Events have the key, but of none of them the value is of the kind that a comparison takes: it was undefined for each.
+    /// Events have the key, but of none of them the value is of the kind that it is compared with: that was undefined for each, or the same.
     NeverCompared {
         /// The key as the language writes it.
         key: String,
-        /// What it was compared by, as in `>` or `like`.
+        /// What it was compared by, as in `>`, `like` or `in`.
         operator: &'static str,
         /// What it was compared with.
         with: Compared,
@@ -42,6 +42,11 @@ pub enum Warning {
     /// An instant is compared with a text that tells none, which is undefined.
     NoInstant {
         /// The text.
+        text: String,
+    },
+    /// An instant is compared with a number that is written like a date.
+    NumberForDate {
+        /// The number as the query has it.
         text: String,
     },
     /// An aggregate met numbers of too many digits, and is undefined there.
@@ -77,16 +82,25 @@ impl fmt::Display for Warning {
             Warning::UnknownKey { key, near: None } => {
                 write!(f, "no event that was read has a key `{key}`; names of keys are case-sensitive")
             }
-            Warning::NeverCompared { key, operator, with: Compared::Number } => write!(
-                f,
-                "`{key}` {operator} a number is undefined for every event: no value of `{key}` is a number; \
-                 `ToNumber({key})` reads numbers in text"
-            ),
-            Warning::NeverCompared { key, operator, with: Compared::Text } => write!(
-                f,
-                "`{key}` {operator} a text is undefined for every event: no value of `{key}` is a text; \
-                 compare it with a number, or `ToString({key})` with the text"
-            ),
+            Warning::NeverCompared { key, operator, with } => {
+                let always = match *operator {
+                    "=" | "in" => "false",
+                    "<>" | "not in" => "true",
+                    _ => "undefined",
+                };
+                match with {
+                    Compared::Number => write!(
+                        f,
+                        "`{key}` {operator} a number is {always} for every event: no value of `{key}` is a number; \
+                         `ToNumber({key})` reads numbers in text"
+                    ),
+                    Compared::Text => write!(
+                        f,
+                        "`{key}` {operator} a text is {always} for every event: no value of `{key}` is a text; \
+                         compare it with a number, or `ToString({key})` with the text"
+                    ),
+                }
+            }
             Warning::LevelCase { given, stored } => write!(
                 f,
                 "no event has the level '{given}', but some have '{stored}'; write that, or `ci` after the comparison"
@@ -104,6 +118,10 @@ impl fmt::Display for Warning {
             Warning::Overflow { count } => write!(
                 f,
                 "arithmetic is undefined where its result is larger than a decimal ({count} in all)"
+            ),
+            Warning::NumberForDate { text } => write!(
+                f,
+                "an instant is compared with {text}, which is a number of ticks; a date is written in quotes, as in '2024-05-29'"
             ),
             Warning::NoInstant { text } => write!(
                 f,

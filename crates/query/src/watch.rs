@@ -189,8 +189,9 @@ impl Watch {
             Sought::Key { text, names } => {
                 let known = self.names.lock().unwrap_or_else(PoisonError::into_inner);
                 let name = names.first().map_or("", |name| name);
-                let near = closest(name, known.iter().map(String::as_str));
-                Some(Warning::UnknownKey { key: text.clone(), near: near.map(property) })
+                let near = closest(name, known.iter().map(String::as_str)).map(property);
+                let near = near.or_else(|| built_in(name).map(str::to_owned));
+                Some(Warning::UnknownKey { key: text.clone(), near })
             }
             Sought::Value { key, operator, with, .. } => watched
                 .is_there
@@ -218,20 +219,14 @@ impl Collected<'_> {
         match expr {
             Expr::Slot(_) => self.key(expr, std::slice::from_ref(expr)),
             Expr::Path(readings) => return self.key(expr, readings),
-            Expr::CompareNumber { op, left, .. } if is_ordering(*op) => {
-                self.value(left, op.sign(), Compared::Number);
-            }
+            Expr::CompareNumber { op, left, .. } => self.value(left, op.sign(), Compared::Number),
             Expr::Compare { op, left, right, .. } => match (&**left, &**right) {
                 (Expr::BuiltIn(Computed::Level { .. }), Expr::Constant(Value::Text(text)))
                 | (Expr::Constant(Value::Text(text)), Expr::BuiltIn(Computed::Level { .. })) => {
                     self.level(&text.text(), expr);
                 }
-                (of, Expr::Constant(Value::Text(_))) if is_ordering(*op) => {
-                    self.value(of, op.sign(), Compared::Text);
-                }
-                (Expr::Constant(Value::Text(_)), of) if is_ordering(*op) => {
-                    self.value(of, op.flipped().sign(), Compared::Text);
-                }
+                (of, Expr::Constant(Value::Text(_))) => self.value(of, op.sign(), Compared::Text),
+                (Expr::Constant(Value::Text(_)), of) => self.value(of, op.flipped().sign(), Compared::Text),
                 _ => {}
             },
             Expr::InSet { left, set, .. } if matches!(**left, Expr::BuiltIn(Computed::Level { .. })) => {
@@ -244,6 +239,14 @@ impl Collected<'_> {
                             stored: Mutex::default(),
                         });
                     }
+                }
+            }
+            Expr::InSet { left, set, negated } => {
+                let operator = if *negated { "not in" } else { "in" };
+                if set.values().iter().all(|value| matches!(value, Value::Text(_))) {
+                    self.value(left, operator, Compared::Text);
+                } else if set.values().iter().all(|value| matches!(value, Value::Number(_))) {
+                    self.value(left, operator, Compared::Number);
                 }
             }
             Expr::Like { left, pattern, .. } if !matches!(pattern.form(), LikeForm::Exact(_)) => {
@@ -307,9 +310,17 @@ const WATCHED_MAX: usize = 100;
 /// Most levels of one set that are watched for.
 const LEVELS_MAX: usize = 20;
 
-fn is_ordering(op: Comparison) -> bool {
-    use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
-    matches!(op, Less | LessOrEqual | Greater | GreaterOrEqual)
+/// The built-in that a key of this name is in other logs.
+fn built_in(name: &str) -> Option<&'static str> {
+    let known = [
+        ("@Timestamp", &["timestamp", "time", "ts", "date"][..]),
+        ("@Level", &["level", "severity", "loglevel"]),
+        ("@Message", &["message", "msg"]),
+        ("@Exception", &["exception", "error", "stacktrace"]),
+        ("@Id", &["id"]),
+    ];
+    let found = known.iter().find(|(_, names)| names.iter().any(|known| name.eq_ignore_ascii_case(known)));
+    found.map(|(built_in, _)| *built_in)
 }
 
 /// What can be told of a block.

@@ -3,8 +3,8 @@
 use crate::calendar::{TICKS_PER_DAY, TICKS_PER_SECOND};
 use crate::time::{UNIX_EPOCH, ZONES, parse_instant, tells_offset};
 use jiff::civil::Date;
-use jiff::tz::{Offset, TimeZone};
-use jiff::{Span, Timestamp};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
+use jiff::{SignedDuration, Span, Timestamp};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -28,20 +28,32 @@ impl Zone {
         &self.name
     }
 
-    /// The days of the zone that an instant falls into, counted by so many together from 0001-01-01: from midnight to midnight. None beyond
-    /// the years that the calendar has.
+    /// The days of the zone that an instant falls into, counted by so many together from 0001-01-01: from midnight to midnight. Where clocks go
+    /// back across midnight, what they show of the day before once more is of the day that has begun. None beyond the years that the
+    /// calendar has.
     pub(crate) fn days(&self, instant: u64, together: u64) -> Option<Range<u64>> {
         let date = timestamp(instant)?.to_zoned(self.zone.clone()).date();
         let days = u64::try_from(date.since((jiff::Unit::Day, FIRST)).ok()?.get_days()).ok()?;
         let first = i64::try_from(days - days % together).ok()?;
         let midnight = |days: i64| {
             let date = FIRST.checked_add(Span::new().try_days(days).ok()?).ok()?;
-            // A midnight that the clocks leave out is the next time that they show; of two it is the first.
-            ticks(date.to_zoned(self.zone.clone()).ok()?.timestamp())
+            let shown = self.zone.to_ambiguous_timestamp(date.at(0, 0, 0, 0));
+            let is_left_out = matches!(shown.offset(), AmbiguousOffset::Gap { .. });
+            // Of two midnights it is the first.
+            let begins = shown.compatible().ok()?;
+            // Where the clocks leave midnight out, the day begins as they change.
+            let second = SignedDuration::from_secs(1);
+            let changed = is_left_out.then(|| self.zone.preceding(begins.checked_add(second).ok()?).next());
+            ticks(changed.flatten().map_or(begins, |transition| transition.timestamp()))
         };
         // The first day of all begins before the first instant, or after it.
         let start = midnight(first).filter(|start| *start <= instant).unwrap_or(0);
-        Some(start..midnight(first.checked_add_unsigned(together)?)?)
+        let next = first.checked_add_unsigned(together)?;
+        let end = midnight(next)?;
+        if end <= instant {
+            return Some(end..midnight(next.checked_add_unsigned(together)?)?);
+        }
+        Some(start..end)
     }
 
     /// The instant at which the clock of the zone shows what it shows in UTC at another.
@@ -176,6 +188,14 @@ mod tests {
         assert_eq!(day("America/Havana", "2024-03-10T10:00"), (at("2024-03-10T05:00"), 23));
         // There 2011-12-30 was left out.
         assert_eq!(day("Pacific/Apia", "2011-12-30T09:59"), (at("2011-12-29T10:00"), 24));
+        // There they went forward across midnight, from 23:30 to 00:30.
+        assert_eq!(day("America/Toronto", "1919-03-31T04:45"), (at("1919-03-31T04:30"), 23));
+        assert_eq!(day("America/Toronto", "1919-03-31T04:20"), (at("1919-03-30T05:00"), 23));
+        // There the clocks went back to 23:01, at a minute past midnight.
+        assert_eq!(day("America/St_Johns", "2010-11-07T02:29"), (at("2010-11-06T02:30"), 24));
+        for time in ["2010-11-07T02:30", "2010-11-07T03:00", "2010-11-07T03:40"] {
+            assert_eq!(day("America/St_Johns", time), (at("2010-11-07T02:30"), 25), "{time}");
+        }
         assert_eq!(day("UTC", "2024-05-29T10:00"), (at("2024-05-29"), 24));
     }
 

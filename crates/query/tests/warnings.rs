@@ -57,6 +57,28 @@ fn what_misleads_is_warned_of() {
              `ToString(Odd)` with the text",
         ),
         (
+            "select count(*) from stream where Code = 60",
+            "`Code` = a number is false for every event: no value of `Code` is a number; `ToNumber(Code)` reads numbers in text",
+        ),
+        (
+            "select count(*) from stream where Elapsed not in ['60', '61']",
+            "`Elapsed` not in a text is true for every event: no value of `Elapsed` is a text; compare it with a number, or \
+             `ToString(Elapsed)` with the text",
+        ),
+        (
+            "select count(*) from stream where Level = 'Error'",
+            "no event that was read has a key `Level`; did you mean `@Level`?",
+        ),
+        (
+            "select count(*) from stream where @t > 2024-05-30",
+            "an instant is compared with 2024-05-30, which is a number of ticks; a date is written in quotes, as in '2024-05-29'",
+        ),
+        (
+            "select count(*) from stream where @t in ['2024-05-30', 'May']",
+            "an instant is compared with 'May', which is not an ISO 8601 date or time, so the comparison is undefined; \
+             write it as in '2024-05-29T10:56:01Z'",
+        ),
+        (
             "select count(*) from stream where @Level = 'error'",
             "no event has the level 'error', but some have 'Error'; write that, or `ci` after the comparison",
         ),
@@ -83,7 +105,8 @@ fn what_is_as_it_looks_is_not_warned_of() {
     for query in [
         "select Elapsed, Path, Code, Ship.City, id.host from stream",
         "select count(*) from stream where Elapsed > 60 and Code > '60' and Code like '6%'",
-        "select count(*) from stream where Code = 60",
+        "select count(*) from stream where Code = '60' or Code in ['60', 61] or Elapsed in [60.5]",
+        "select count(*) from stream where @Timestamp > 20240530 - 1 and @Timestamp > 63000000000",
         "select count(*) from stream where @Level = 'Error' or @Level in ['Error', 'Information', 'Fatal'] or @Level = 'error' ci",
         "select count(*) from stream where @Exception is not null and @TraceId = 'x'",
         "select percentile(Elapsed, 95), percentile(Elapsed, 0), percentile(Elapsed, 1) from stream",

@@ -135,10 +135,10 @@ pub(crate) struct RestoreArgs {
     pub(crate) copy: bool,
 }
 
-/// Write the documents of a store's events to the standard output, one a line, in the order of their times
+/// Write the documents of a store to standard output as NDJSON, in order of time
 ///
-/// They are as they were stored, byte for byte. `ingest` makes a store of them with ids of its own, where it finds the time in the same key; with --ids here and
-/// --keep-ids there it makes an equal store.
+/// Documents are written exactly as they are stored. `ingest` reads them and gives new ids. With `export --ids` and `ingest --keep-ids` the new
+/// store has the same ids.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -150,7 +150,7 @@ pub(crate) struct ExportArgs {
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// Only events that meet this condition, as behind `where` in a query
+    /// Only events that meet this condition, as after `where` in a query
     #[arg(long = "where", value_name = "CONDITION")]
     pub(crate) condition: Option<String>,
 
@@ -336,10 +336,10 @@ pub(crate) struct CompactArgs {
 
 /// Delete the events that meet a condition, and erase them from the files
 ///
-/// First they are marked: from then on no answer has them. Then each file that holds one is written anew without them, one after another, so that it takes room
-/// for one file at a time. When no file holds any of them the whole store is read: no event and no text may be left
-/// that only they had. Then a receipt is written into it (`receipts`). Readers that hold a file
-/// keep it until they end: then nothing is told to be erased, and the command is to be run again, without --where. Backups and the quarantine are not reached.
+/// The events are first marked as deleted: queries no longer return them. Then each file that contains some is rewritten without them,
+/// one file at a time, so there must be space for one file. Finally the whole store is read, to check that nothing of them is left, and a
+/// receipt is written (see `receipts`). While another process reads an old file there is no receipt: run the command again later, without --where.
+/// Backups and the quarantine are not changed.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -347,18 +347,17 @@ Examples:
   benchtool delete logs --where \"User.Email = 'eve@example.com'\"
   benchtool delete logs
 
-If another process is writing to the store, it does this instead. The exit code is 5 where files are held, 6 where one is damaged, does not
-look like the store's, or holds a text that no event has.")]
+If another process is writing to the store, it does this instead. The exit code is 5 if another process still reads an old file, and 6 if a file is damaged, foreign, or holds text of no event.")]
 pub(crate) struct DeleteArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// The events that meet this condition, as behind `where` in a query; without it, go on with erasing
+    /// Delete the events that meet this condition, as after `where` in a query; without it, continue an unfinished deletion
     #[arg(long = "where", value_name = "CONDITION")]
     pub(crate) condition: Option<String>,
 
-    /// Change nothing, and tell how many events would be deleted
+    /// Change nothing, only show how many events would be deleted
     #[arg(long, requires = "condition")]
     pub(crate) dry_run: bool,
 
@@ -372,20 +371,20 @@ pub(crate) struct DeleteArgs {
 
 /// List the receipts for what was erased from a store, and check them
 ///
-/// A receipt tells how many events were erased, when, how many texts of the files were looked at for what only they had, and a hash of all events that stayed.
+/// A receipt says how many events were erased and when, how many stored texts were checked, and the hash of all remaining events.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   benchtool receipts logs
   benchtool receipts logs --check
 
-The exit code is 6 where a receipt is damaged, or a check finds an erased event, a text that no event has, or other events than those that stayed.")]
+The exit code is 6 if a receipt is damaged, or if a check fails.")]
 pub(crate) struct ReceiptsArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
 
-    /// Read the whole store: is one of the erased events there, and are those that stayed what they were?
+    /// Read the whole store, and check that no erased event is in it and that the remaining events are unchanged
     #[arg(long)]
     pub(crate) check: bool,
 }

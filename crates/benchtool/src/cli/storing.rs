@@ -147,7 +147,7 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
 
-    /// Make a store equal to the one that the lines were exported from with `export --ids`
+    /// Keep the ids of lines that `export --ids` wrote
     ///
     /// Each event keeps its time, whatever key that is in, its arrival number and so its id. The store must be new. All lines are stored, or the first one that
     /// cannot be ends it: then delete the folder and begin again.

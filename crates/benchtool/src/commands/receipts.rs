@@ -34,8 +34,8 @@ pub(crate) fn run(args: &ReceiptsArgs) -> Result<(), Failure> {
     output::unless_closed(heard)?;
     match bad {
         0 => Ok(()),
-        1 => Err(Failure::Damage("a receipt does not hold".to_owned())),
-        bad => Err(Failure::Damage(format!("{bad} receipts do not hold"))),
+        1 => Err(Failure::Damage("a receipt is not valid".to_owned())),
+        bad => Err(Failure::Damage(format!("{bad} receipts are not valid"))),
     }
 }
 
@@ -43,17 +43,17 @@ pub(crate) fn run(args: &ReceiptsArgs) -> Result<(), Failure> {
 fn check(store: &Store, receipt: &Receipt) -> Result<Result<String, String>, Failure> {
     Ok(match store.check_receipt(receipt)? {
         ReceiptCheck::Holds => {
-            Ok("holds: nothing that was erased is there, and what stayed is what it was".to_owned())
+            Ok("valid: no erased event is in the store, and the remaining events are unchanged".to_owned())
         }
         ReceiptCheck::Less(less) => Ok(format!(
-            "holds: nothing that was erased is there; of what stayed {less} events have left since"
+            "valid: no erased event is in the store; {less} other events have been removed since"
         )),
         ReceiptCheck::Differs => {
-            Err("nothing that was erased is there, but what stayed is not what it was".to_owned())
+            Err("no erased event is in the store, but the remaining events are not what they were".to_owned())
         }
-        ReceiptCheck::Stray(stray) => Err(format!("no erased event is there, but {stray}")),
+        ReceiptCheck::Stray(stray) => Err(format!("no erased event is in the store, but {stray}")),
         ReceiptCheck::Back(back) => {
-            Err(format!("{back} of the erased events are there: files of before were put back"))
+            Err(format!("{back} of the erased events are in the store again: old files were put back"))
         }
     })
 }
@@ -65,16 +65,16 @@ pub(crate) fn text(receipt: &Receipt) -> String {
     let time = |ticks: &u64| Instant::from_ticks(*ticks).map_or(String::new(), |instant| instant.to_string());
     let hash: String = stays.hash.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut text = format!(
-        "{} of {document_bytes} bytes, out of {}\n  deleted from {} on, out of all files by {}\n",
+        "{} of {document_bytes} bytes, out of {}\n  deleted at {}, erased from all files at {}\n",
         counted(*events, "event"),
         counted(*files, "file"),
         time(began),
         time(ended),
     );
     if *blocks > 0 {
-        text += &format!("  none of the {texts} texts in {blocks} blocks is one that only they had\n");
+        text += &format!("  checked {texts} stored texts in {blocks} blocks: none is left of the erased events\n");
     }
-    text += &format!("  {} events stay, of hash {hash}", stays.events);
+    text += &format!("  {} events remain, hash {hash}", stays.events);
     if *quarantined > 0 {
         text += &format!("\n  not reached: {quarantined} files in quarantine");
     }

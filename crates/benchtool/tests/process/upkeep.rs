@@ -244,7 +244,7 @@ fn events_are_deleted_and_erased_with_a_receipt() {
     assert_eq!(count(folder.path(), "s"), 1000);
     let done = run(&["delete", "s", condition[0], condition[1]]);
     let expected = "deleted: 143 events\nerased: 143 events of ";
-    assert!(done.starts_with(expected) && done.contains("\n  857 events stay, of hash "), "{done}");
+    assert!(done.starts_with(expected) && done.contains("\n  857 events remain, hash "), "{done}");
     assert_eq!(count(folder.path(), "s"), 857);
     assert_eq!(run(&["delete", "s"]), "erased: nothing was left to erase\n");
     let listed = run(&["receipts", "s", "--check"]);

@@ -257,6 +257,9 @@ struct Counts {
     pages: Vec<Option<Page>>,
 }
 
+/// So many pages are made room for below the least at most.
+const SPARE_PAGES_MAX: usize = 1 << 16;
+
 impl Counts {
     /// By how many bytes it grew, nearly.
     #[inline]
@@ -277,7 +280,9 @@ impl Counts {
             self.first = page;
         }
         if let Ok(missing @ 1..) = usize::try_from(self.first - page) {
-            self.first = page;
+            // As many again, so that numbers that fall move the pages seldom.
+            let missing = missing.max(self.pages.len().min(SPARE_PAGES_MAX));
+            self.first -= missing as i32;
             self.pages.splice(0..0, (0..missing).map(|_| None));
         }
         let place = usize::try_from(page - self.first).unwrap_or(0);

@@ -142,9 +142,15 @@ impl Expr {
             },
             Expr::ReplaceMatch { left, pattern, replacement } => match left.eval(scope) {
                 Value::Text(text) if scope.charge(text.weight()) => {
-                    match pattern.replace(&text.text(), replacement, VALUE_BYTES_MAX) {
+                    let mut may_go_on = true;
+                    let charge = &mut |units| {
+                        may_go_on = scope.charge(units);
+                        may_go_on
+                    };
+                    match pattern.replace(&text.text(), replacement, VALUE_BYTES_MAX, charge) {
                         Some(replaced) => scope.limit(Value::from(replaced), "Replace"),
-                        None => scope.too_large("Replace"),
+                        None if may_go_on => scope.too_large("Replace"),
+                        None => Value::Undefined,
                     }
                 }
                 _ => Value::Undefined,

@@ -24,7 +24,12 @@ impl Pattern {
         let text = if whole { format!(r"\A(?:{source})\z") } else { source.to_owned() };
         // The source has to be a regular expression of its own: `a)(b` must not become one.
         let hir = regex_syntax::parse(source).map_err(|error| reason(&error))?;
-        let regex = RegexBuilder::new(&text).case_insensitive(ci).size_limit(bytes_max).build();
+        let build = |text: &str| RegexBuilder::new(text).case_insensitive(ci).size_limit(bytes_max).build();
+        let regex = match build(&text) {
+            // It ends with a comment, which a line feed ends.
+            Err(regex::Error::Syntax(_)) if whole => build(&format!("\\A(?:{source}\n)\\z")),
+            built => built,
+        };
         let regex = regex.map_err(|error| match error {
             regex::Error::CompiledTooBig(limit) => format!("it takes more than {limit} bytes when compiled"),
             other => other.to_string(),
@@ -82,17 +87,22 @@ impl Pattern {
         Some(text.get(..found.start())?.chars().count())
     }
 
-    /// Each match replaced. None where the result would be longer than `limit_bytes`.
+    /// Each match replaced. None where the result would be longer than `limit_bytes`, or `charge` refuses what is searched for a match: that may
+    /// be all that is left, to find a short one.
     pub(crate) fn replace(
         &self,
         text: &str,
         replacement: &Replacement,
         limit_bytes: usize,
+        charge: &mut dyn FnMut(usize) -> bool,
     ) -> Option<String> {
         let mut out = Vec::with_capacity(text.len());
         let mut from = 0;
         for captures in self.regex.captures_iter(text.as_bytes()) {
             let whole = captures.get(0)?;
+            if !charge(text.len() - from) {
+                return None;
+            }
             // Bytes are searched, so an empty match may stand within a character.
             if !text.is_char_boundary(whole.start()) {
                 continue;
@@ -195,7 +205,7 @@ mod tests {
     fn replacements() {
         let replaced = |text: &str, with: &str| {
             let pattern = Pattern::new("(b)(?<c>c)?", false, false, 1 << 20).unwrap();
-            pattern.replace(text, &Replacement::new(with), 1000).unwrap()
+            pattern.replace(text, &Replacement::new(with), 1000, &mut |_| true).unwrap()
         };
         assert_eq!(replaced("abcd", "[$0]"), "a[bc]d");
         assert_eq!(replaced("abcd", "$1x"), "abxd");
@@ -212,5 +222,25 @@ mod tests {
         assert!(pattern.is_match(&Text::Borrowed("a")));
         assert!(!pattern.is_match(&Text::Borrowed("ab")));
         assert!(Pattern::new("a)(b", false, true, 1 << 20).is_err());
+    }
+
+    #[test]
+    fn a_whole_match_may_end_with_a_comment() {
+        let pattern = Pattern::new("(?x) a b # both", false, true, 1 << 20).unwrap();
+        assert!(pattern.is_match(&Text::Borrowed("ab")));
+        assert!(!pattern.is_match(&Text::Borrowed("abc")));
+    }
+
+    /// To find each `a` all of the text is searched for a `b`.
+    #[test]
+    fn replacing_counts_what_is_searched_for_each_match() {
+        let pattern = Pattern::new("a*?b|a", false, false, 1 << 20).unwrap();
+        let mut charged = 0;
+        let mut charge = |units: usize| {
+            charged += units;
+            charged < 5000
+        };
+        assert_eq!(pattern.replace(&"a".repeat(1000), &Replacement::new("x"), 10_000, &mut charge), None);
+        assert_eq!(charged, 5000 + 985);
     }
 }

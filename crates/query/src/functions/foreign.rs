@@ -15,7 +15,17 @@ pub(crate) fn advice(name: &str) -> Option<&'static str> {
         "iif" | "case" => "write `if x then a else b`",
         "date_trunc" | "bin" | "time_bucket" => "write `group by time(1h)`",
         "time" => "`time(1h)` stands in `group by` only",
-        "median" => "write `percentile(x, 50)`",
+        "p50" => "write `percentile(x, 50)`",
+        "p90" => "write `percentile(x, 90)`",
+        "p95" => "write `percentile(x, 95)`",
+        "p99" => "write `percentile(x, 99)`",
+        "percentile_cont" | "percentile_disc" | "quantile" | "approx_quantile" => {
+            "write `percentile(x, 95)`, from 0 to 100"
+        }
+        "year" | "month" | "day" | "hour" | "minute" | "second" | "date_part" | "extract" => {
+            "write `DatePart(x, 'hour')`, or `group by time(1h)`"
+        }
+        "nullif" => "write `if x = y then null else x`",
         "stddev" | "variance" | "var" => "there is `percentile(x, p)` for how values spread",
         "approx_distinct" | "uniq" | "dc" => "write `count(distinct(x))`",
         "group_concat" | "string_agg" | "array_agg" => "write `distinct(x)`, `top(x, n)`",

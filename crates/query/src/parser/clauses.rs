@@ -42,7 +42,7 @@ impl Parser<'_> {
         };
         let limit = self.clause("limit", Self::limit)?;
         if self.token.kind != TokenKind::End {
-            return Err(self.unexpected_clause());
+            return Err(self.unexpected_clause(from.is_none()));
         }
         Ok(Select { explain, columns, from, filter, groups, having, order, limit })
     }

@@ -7,7 +7,7 @@ use crate::lexer::{TokenKind, foreign_advice};
 use crate::span::Span;
 
 /// Words that mean something elsewhere, where an operator or the next clause may stand here.
-const WORDS: [(&str, &str); 17] = [
+const WORDS: [(&str, &str); 25] = [
     ("between", "write `x >= a and x <= b`"),
     ("ilike", "write `x like 'a%' ci`"),
     ("rlike", "write `IsMatch(x, /…/)`, or `x = /…/` for the whole text"),
@@ -27,6 +27,14 @@ const WORDS: [(&str, &str); 17] = [
     ("mod", "write `a % b`"),
     ("xor", "write `a <> b`"),
     ("fetch", "write `limit 10`"),
+    ("show", "queries begin with `select`; the command `keys` lists the keys of a store"),
+    ("describe", "queries begin with `select`; the command `keys` lists the keys of a store"),
+    ("delete", "queries only read; the command `delete` deletes events"),
+    ("insert", "queries only read; the command `ingest` stores events"),
+    ("update", "queries only read, and stored events never change"),
+    ("create", "queries only read; the command `ingest` makes a store"),
+    ("drop", "queries only read; the command `remove` removes events"),
+    ("with", "there are no subqueries; `let |x: …| …` names a value"),
     ("nulls", "undefined and null come first in ascending order, and last in descending"),
 ];
 
@@ -49,8 +57,8 @@ impl Parser<'_> {
         flaw
     }
 
-    /// Behind the last clause that was read stands something else than the end.
-    pub(super) fn unexpected_clause(&self) -> Flaw {
+    /// Behind the last clause that was read stands something else than the end. Up to `from` that is the list of columns.
+    pub(super) fn unexpected_clause(&self, is_among_columns: bool) -> Flaw {
         let flaw = self.unexpected("an operator, the next clause or the end");
         if flaw.hint.is_some() || self.token.kind != TokenKind::Name {
             return flaw;
@@ -67,7 +75,21 @@ impl Parser<'_> {
         if text.eq_ignore_ascii_case("explain") || text.eq_ignore_ascii_case("select") {
             return flaw.hint("a text holds one query");
         }
-        let flaw = flaw.hint("columns are separated by `,`, and a column is named with `as`");
+        let before = self.query.get(..self.token.span.start).unwrap_or_default();
+        let is_unit = ["ms", "sec", "min", "hour", "day", "week"]
+            .iter()
+            .any(|unit| text.to_ascii_lowercase().starts_with(unit));
+        let flaw = if before.ends_with('\'') {
+            flaw.hint("a quote inside a text is written twice, as in 'it''s'")
+        } else if is_unit && before.trim_end().ends_with(|last: char| last.is_ascii_digit()) {
+            flaw.hint("durations are written as in 5m, 1h30m and 7d")
+        } else if text.eq_ignore_ascii_case("as") && !is_among_columns {
+            flaw.hint("columns and group keys can be named, the stream cannot")
+        } else if is_among_columns {
+            flaw.hint("columns are separated by `,`, and a column is named with `as`")
+        } else {
+            flaw
+        };
         flaw.suggest(
             text,
             [
@@ -112,7 +134,11 @@ impl Parser<'_> {
     pub(super) fn unexpected_in_parentheses(&self, open: Span) -> Flaw {
         let flaw = self.unexpected("an operator or `)`");
         if self.at_symbol(",") {
-            return flaw.hint("a list is written in brackets: [1, 2]");
+            let before = self.query.get(..open.start).unwrap_or_default().trim_end();
+            return flaw.hint(match before.len().checked_sub(2).and_then(|at| before.get(at..)) {
+                Some(word) if word.eq_ignore_ascii_case("if") => "write `if x then a else b`",
+                _ => "a list is written in brackets: [1, 2]",
+            });
         }
         if self.token.kind == TokenKind::End {
             return Flaw::new(open, "this `(` is never closed").expected("`)`");
@@ -124,6 +150,9 @@ impl Parser<'_> {
     pub(super) fn unexpected_argument(&self, function: &str, arguments: &Arguments) -> Flaw {
         let flaw = self.unexpected("an operator, `,` or `)`");
         let is_call = |name: &str| function.eq_ignore_ascii_case(name);
+        if self.at_keyword("ci") {
+            return flaw.hint("write `ci` after the `)`");
+        }
         if self.at_keyword("as") && (is_call("cast") || is_call("convert") || is_call("try_cast")) {
             return flaw.hint("write `ToNumber(x)`, `ToString(x)` or `DateTime(x)`");
         }

@@ -60,20 +60,40 @@ impl Resolver<'_> {
         })
     }
 
+    /// Whether an expression is an instant wherever it has a value, as far as that is written here or where a name was given.
+    pub(super) fn is_instant(&self, expr: &ParsedExpr) -> bool {
+        instants::is_instant(expr, &|name| match self.local(name) {
+            Some(local) => self.locals.get(local).is_some_and(|local| local.is_instant),
+            None => self.grouped.as_ref().is_some_and(|grouped| grouped.instants.contains(name)),
+        })
+    }
+
     /// What is compared with another expression: where that is an instant, texts that tell one are that.
     fn compared(&mut self, expr: &ParsedExpr, with: &ParsedExpr) -> Result<Expr, Flaw> {
         let resolved = self.expr(expr)?;
+        if looks_like_date(expr.span.text(self.text)) && self.is_instant(with) {
+            self.warnings.push(Warning::NumberForDate { text: expr.span.text(self.text).to_owned() });
+        }
         let is_given = matches!(&expr.node, Node::Text(_) | Node::Parameter(_) | Node::Array(_));
-        if !is_given || !instants::is_instant(with) {
+        if !is_given || !self.is_instant(with) {
             return Ok(resolved);
         }
         let zone = self.parameters.zone();
         let instant = |text: &Text<'_>| zone::instant_in(zone, &text.text()).map(Value::from);
-        if let Expr::Constant(Value::Text(text)) = &resolved
-            && instant(text).is_none()
-        {
-            self.warnings.push(Warning::NoInstant { text: text.text().into_owned() });
-        }
+        let texts = match &resolved {
+            Expr::Constant(Value::Text(text)) => vec![text.text().into_owned()],
+            Expr::Constant(Value::Array(array)) => array.iter().filter_map(text_of).collect(),
+            Expr::Array(items) => items
+                .iter()
+                .filter_map(|item| match item {
+                    ArrayItem::One(Expr::Constant(value)) => text_of(value.reborrow()),
+                    _ => None,
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        let none = texts.into_iter().find(|text| zone::instant_in(zone, text).is_none());
+        self.warnings.extend(none.map(|text| Warning::NoInstant { text }));
         Ok(match resolved {
             Expr::Constant(Value::Text(text)) => Expr::Constant(instant(&text).unwrap_or(Value::Text(text))),
             Expr::Constant(Value::Array(array)) => {
@@ -196,6 +216,25 @@ impl Resolver<'_> {
         self.patterns += 1;
         Pattern::new(source, ci, whole, bytes_max)
             .map_err(|reason| Flaw::new(span, format!("this is not a valid regular expression: {reason}")))
+    }
+}
+
+fn text_of(value: Value<'_>) -> Option<String> {
+    match value {
+        Value::Text(text) => Some(text.text().into_owned()),
+        _ => None,
+    }
+}
+
+/// A number that is written like a date, as `2024-05-30` and `20240530` are.
+fn looks_like_date(text: &str) -> bool {
+    let digits =
+        |text: &str, count: usize| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = text.split('-').map(str::trim).collect();
+    match parts.as_slice() {
+        [date] => digits(date, 8) && ("1900".."2200").contains(&date.get(..4).unwrap_or_default()),
+        [year, month, day] => digits(year, 4) && digits(month, 2) && digits(day, 2),
+        _ => false,
     }
 }
 

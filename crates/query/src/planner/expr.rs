@@ -24,8 +24,8 @@ impl Resolver<'_> {
     /// A column of a grouped query: it says something of the group as a whole.
     pub(super) fn column(&mut self, expr: &ParsedExpr) -> Result<Expr, Flaw> {
         if let Some(grouped) = &self.grouped {
-            let shown = expr.span.text(self.text);
-            if aggregate::find(expr).is_none() && grouped.key(shown).is_some() {
+            if aggregate::find(expr).is_none() && grouped.key(expr).is_some() {
+                let shown = expr.span.text(self.text);
                 return Err(Flaw::new(
                     expr.span,
                     format!("`{shown}` is a group key, and group keys are always the first columns"),
@@ -162,7 +162,7 @@ impl Resolver<'_> {
         match self.parameters.get(name) {
             Some(value) => Ok(Expr::Constant(value.clone())),
             None => Err(Flaw::new(span, format!("the parameter `${name}` has no value"))
-                .hint("the caller binds it")
+                .hint(format!("bind it; on the command line with `--param {name}=…`"))
                 .suggest(name, self.parameters.names())),
         }
     }
@@ -191,7 +191,8 @@ impl Resolver<'_> {
             let resolved = self.expr(value)?;
             let levels = self.levels_of(&resolved, value.span)?;
             values.push(resolved);
-            self.locals.push(Local { name: name.text.clone(), levels });
+            let is_instant = self.is_instant(value);
+            self.locals.push(Local { name: name.text.clone(), levels, is_instant });
         }
         let body = Box::new(self.expr(body)?);
         self.locals.truncate(depth);
@@ -293,7 +294,7 @@ impl Resolver<'_> {
     ) -> Result<Expr, Flaw> {
         let collection = Box::new(self.expr(collection)?);
         let levels = self.levels(&collection, &mut Vec::new());
-        self.locals.push(Local { name, levels });
+        self.locals.push(Local { name, levels, is_instant: false });
         let body = self.expr(body);
         self.locals.pop();
         Ok(Expr::Quantified { quantifier, collection, body: Box::new(body?) })

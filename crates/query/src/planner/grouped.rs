@@ -46,7 +46,7 @@ impl Resolver<'_> {
                 return Ok(Some(taken));
             }
         }
-        if let Some(key) = grouped.key(expr.span.text(self.text))
+        if let Some(key) = grouped.key(expr)
             && !matches!(expr.node, Node::Text(_) | Node::Number(_) | Node::Null | Node::Bool(_))
             && !mentions(expr, &self.locals)
         {
@@ -90,7 +90,7 @@ impl Resolver<'_> {
                         "`{shown}` has many values in a group: it is neither an aggregate nor a constant"
                     ),
                 )
-                .hint(format!("add it to `group by`, or choose a value, as in `first({shown})`")))
+                .hint(format!("make it a group key, which is a column by itself: `group by {shown}`; or choose a value, as in `first({shown})`")))
             }
             _ => Ok(None),
         }

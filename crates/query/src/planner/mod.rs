@@ -9,7 +9,8 @@ mod wildcard;
 
 pub(crate) use aggregate::names as aggregate_names;
 
-use crate::ast::{self, GroupItem, Name, OrderBy, SelectItem};
+use crate::ast::{self, GroupItem, Name, Node, OrderBy, SelectItem};
+use crate::builtin::BuiltIn;
 use crate::error::{Flaw, WITHOUT_STREAM};
 use crate::expr::{Computed, Expr};
 use crate::parameters::Parameters;
@@ -18,7 +19,8 @@ use crate::source::Direction;
 use crate::span::Span;
 use crate::value::Value;
 use crate::zone::{Intervals, Zone};
-use resolve::{Grouped, Local, Resolver, normal};
+use resolve::{Grouped, Local, Resolver};
+use std::collections::HashSet;
 
 /// The most columns a query may have.
 const COLUMNS_MAX: usize = 1000;
@@ -51,8 +53,8 @@ struct Planner<'q> {
 struct Named<'q> {
     name: String,
     alias: Option<&'q Name>,
-    /// The text of its expression, with blanks evened out.
-    evened: Option<String>,
+    /// Its expression as it is printed, by which it is recognised where it is repeated with other blanks.
+    printed: Option<String>,
 }
 
 impl<'q> Planner<'q> {
@@ -137,7 +139,7 @@ impl<'q> Planner<'q> {
             self.forbid_aggregates(&unnest.collection, "unnest")?;
             let collection = self.resolver.expr(&unnest.collection)?;
             let levels = self.resolver.levels_of(&collection, unnest.collection.span)?;
-            self.resolver.locals.push(Local { name: unnest.name.text.clone(), levels });
+            self.resolver.locals.push(Local { name: unnest.name.text.clone(), levels, is_instant: false });
             collections.push(collection);
         }
         Ok(collections)
@@ -179,7 +181,7 @@ impl<'q> Planner<'q> {
                         ("@Id", Computed::Id),
                         ("@Data", Computed::Data),
                     ] {
-                        named.push(Named { name: name.to_owned(), alias: None, evened: None });
+                        named.push(Named { name: name.to_owned(), alias: None, printed: None });
                         cells.push(Expr::BuiltIn(computed));
                     }
                 }
@@ -228,7 +230,7 @@ impl<'q> Planner<'q> {
                     let zone = zone.as_ref().map(|zone| self.zone(zone)).transpose()?;
                     let zone = zone.unwrap_or_else(|| self.resolver.parameters.zone().cloned());
                     keys.push(Key::Time(Intervals::new(*interval, zone)));
-                    named.push(Named { name: "time".to_owned(), alias: None, evened: None });
+                    named.push(Named { name: "time".to_owned(), alias: None, printed: None });
                 }
                 GroupItem::Expr { expr, ci, alias } => {
                     self.needs_stream(query, "group by", expr.span)?;
@@ -242,8 +244,19 @@ impl<'q> Planner<'q> {
         // An event of a group has these names; the group has not.
         let unnested = std::mem::take(&mut self.resolver.locals);
         let interval = time.map(|(_, interval)| interval);
-        self.resolver.grouped = Some(Grouped::new(group_names, interval, unnested));
+        let mut grouped = Grouped::new(group_names, interval, unnested);
+        for (item, name) in query.groups.iter().zip(&named) {
+            let is_instant = match item {
+                GroupItem::Time { .. } => true,
+                GroupItem::Expr { expr, .. } => self.resolver.is_instant(expr),
+            };
+            if is_instant {
+                grouped.instants.extend(name.names());
+            }
+        }
+        self.resolver.grouped = Some(grouped);
         let mut cells = Vec::new();
+        let mut instants = HashSet::new();
         for column in &query.columns {
             let (expr, alias) = match column {
                 SelectItem::All(span) => {
@@ -256,6 +269,9 @@ impl<'q> Planner<'q> {
                 self.needs_stream(query, from.span.text(self.text), from.span)?;
             }
             cells.push(self.resolver.column(expr)?);
+            if self.resolver.is_instant(expr) {
+                instants.extend(alias.map(|alias| alias.text.clone()));
+            }
             named.push(self.named(expr, alias));
         }
         self.check_alone(query)?;
@@ -263,7 +279,7 @@ impl<'q> Planner<'q> {
         let aliases = named.iter().skip(keys.len()).zip(&cells).rev();
         let aliases =
             aliases.filter_map(|(column, cell)| Some((column.alias?.text.clone(), cell.clone()))).collect();
-        self.resolver.allow_keys(aliases);
+        self.resolver.allow_keys(aliases, instants);
         let having = match &query.having {
             Some(having) => Some(self.resolver.expr(having)?),
             None => None,
@@ -323,25 +339,33 @@ impl<'q> Planner<'q> {
 
     fn named(&self, expr: &'q ast::ParsedExpr, alias: Option<&'q Name>) -> Named<'q> {
         let name = alias.map_or_else(|| expr.span.text(self.text), |alias| &alias.text);
-        Named { name: name.to_owned(), alias, evened: Some(normal(expr.span.text(self.text))) }
+        Named { name: name.to_owned(), alias, printed: Some(expr.to_string()) }
     }
 
     /// The column that an item of `order by` names by alias, or whose expression it repeats.
     fn ordered_column(&self, expr: &ast::ParsedExpr, named: &[Named<'_>]) -> Result<usize, Flaw> {
         let shown = expr.span.text(self.text);
         let by_alias = named.iter().position(|column| column.alias.is_some_and(|alias| alias.text == shown));
-        let evened = normal(shown);
+        let printed = expr.to_string();
         let by_text = || {
-            named.iter().position(|column| {
-                column.name == shown || column.evened.as_ref().is_some_and(|text| *text == evened)
-            })
+            named.iter().position(|column| column.name == shown || column.printed.as_ref() == Some(&printed))
         };
         by_alias.or_else(by_text).ok_or_else(|| {
+            let hint = match &expr.node {
+                Node::Number(_) => {
+                    let first = named.first().map_or("x", |column| &column.name);
+                    format!("columns are named and not numbered, as in `order by {first}`")
+                }
+                Node::BuiltIn(BuiltIn::Timestamp) => {
+                    "write `order by time`; `order by time desc` gives the latest events first".to_owned()
+                }
+                _ => format!("select it as well, as in `{shown} as x`, and order by that"),
+            };
             Flaw::new(
                 expr.span,
                 format!("`{shown}` is not a column of this query, and rows can only be ordered by columns"),
             )
-            .hint(format!("select it as well, as in `{shown} as x`, and order by that"))
+            .hint(hint)
             .suggest(shown, named.iter().map(|column| column.name.as_str()))
         })
     }
@@ -356,7 +380,7 @@ impl Named<'_> {
         self.alias
             .map(|alias| alias.text.clone())
             .into_iter()
-            .chain(self.evened.clone())
+            .chain(self.printed.clone())
             .chain([self.name.clone()])
             .collect()
     }

@@ -1,5 +1,6 @@
 //! What is known while names are resolved: the slots, the locals, and what can be named behind a grouping.
 
+use crate::ast::ParsedExpr;
 use crate::builtin::BuiltIn;
 use crate::error::{Flaw, WITHOUT_STREAM};
 use crate::expr::{Computed, Expr};
@@ -7,7 +8,7 @@ use crate::parameters::Parameters;
 use crate::plan::Aggregate;
 use crate::span::Span;
 use crate::warning::Warning;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Gives the names of expressions their meaning.
 pub(super) struct Resolver<'q> {
@@ -40,6 +41,7 @@ pub(super) struct Local {
     pub(super) name: String,
     /// How many levels of computed arrays and objects its value can have.
     pub(super) levels: usize,
+    pub(super) is_instant: bool,
 }
 
 impl Local {
@@ -63,6 +65,8 @@ pub(super) struct Grouped {
     pub(super) shown: HashMap<String, usize>,
     /// The columns that have an alias, as `having` may name them.
     pub(super) aliases: HashMap<String, Expr>,
+    /// The names of keys and columns that are instants.
+    pub(super) instants: HashSet<String>,
     /// How many expressions the aliases that were named so far consist of.
     pub(super) from_aliases: usize,
 }
@@ -83,13 +87,14 @@ impl Grouped {
             aggregates: Vec::new(),
             shown: HashMap::new(),
             aliases: HashMap::new(),
+            instants: HashSet::new(),
             from_aliases: 0,
         }
     }
 
-    /// The key that a text means.
-    pub(super) fn key(&self, text: &str) -> Option<usize> {
-        self.named.get(&normal(text)).copied()
+    /// The key that an expression repeats, or names.
+    pub(super) fn key(&self, expr: &ParsedExpr) -> Option<usize> {
+        self.named.get(&expr.to_string()).copied()
     }
 }
 
@@ -112,9 +117,10 @@ impl<'q> Resolver<'q> {
     }
 
     /// From here on the aliases of the columns can be named.
-    pub(super) fn allow_keys(&mut self, aliases: HashMap<String, Expr>) {
+    pub(super) fn allow_keys(&mut self, aliases: HashMap<String, Expr>, instants: HashSet<String>) {
         if let Some(grouped) = &mut self.grouped {
             grouped.aliases = aliases;
+            grouped.instants.extend(instants);
         }
     }
 
@@ -178,9 +184,4 @@ impl<'q> Resolver<'q> {
             stored => return Expr::Slot(self.stored(stored)),
         })
     }
-}
-
-/// Source text with blanks evened out, so that an expression can be recognised when it is repeated.
-pub(super) fn normal(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

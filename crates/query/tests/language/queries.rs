@@ -1,6 +1,6 @@
 //! Rules of queries: rows, their columns and order, groups and aggregates, errors, parameters.
 
-use crate::check::{refused, rows};
+use crate::check::{refused, rows, store};
 use crate::memory::Memory;
 use tamias_query::{Parameters, Query, Statement};
 
@@ -234,6 +234,33 @@ fn a_bound_name_is_no_group_key() {
     rows(
         "select let |n: 10| n + 1 as m from stream group by n + 1 having n + 1 = 3",
         r#"{"n + 1":3,"m":11}"#,
+    );
+}
+
+/// What aggregates choose of instants, keys and locals are instants by their names too.
+#[test]
+fn names_of_instants_are_compared_with_dates() {
+    for text in [
+        "select count(*) as c, max(@Timestamp) as last from stream group by g having last < '0001-01-02' and max(@t) < '0001-01-02'",
+        "select count(*) as c from stream group by time(1d) having time < '0001-01-02'",
+        "select count(*) as c from stream group by @Timestamp as t having t < '0001-01-01T05:00:00.5Z'",
+        "select let |t: @Timestamp| t < '0001-01-02' as c from stream limit 1",
+    ] {
+        let rows = store().query(text);
+        assert!(rows.contains("\"c\":") && !rows.contains("false"), "{text}: {rows}");
+    }
+}
+
+/// Blanks within texts were evened out where a repeated expression was looked for.
+#[test]
+fn expressions_that_differ_in_the_blanks_of_a_text_are_two() {
+    rows(
+        "select count(*) as c from stream lateral unnest(['a b', 'a  b']) as s group by s, s = 'a b' as k having s = 'a  b'",
+        r#"{"s":"a  b","k":false,"c":6}"#,
+    );
+    rows(
+        "select s, s  =  'a b' as b, s = 'a  b' as d from stream lateral unnest(['a b', 'a  b']) as s order by s = 'a  b' desc limit 1",
+        r#"{"s":"a  b","b":false,"d":true}"#,
     );
 }
 

@@ -96,6 +96,8 @@ fn parts_of_texts_are_what_events_come_to() {
         "Substring(path, 2)",
         "Concat(path, '/end')",
         "Concat('ü', city)",
+        // What has nothing of an event may be cut by it.
+        "'abcdefghij'",
     ];
     let numbers = [
         "0",
@@ -106,6 +108,8 @@ fn parts_of_texts_are_what_events_come_to() {
         "LastIndexOf(path, '/') + 1",
         "IndexOf(Substring(path, 3), '/') - 1",
         "LastIndexOf(city, 'b') - IndexOf(city, '')",
+        // Undefined of short texts: a length that is undefined is left out.
+        "IndexOf(Substring(path, 8), 'e')",
     ];
     // Of parts that repeat where their texts do not, the texts are evaluated whose bytes do not tell.
     for condition in [

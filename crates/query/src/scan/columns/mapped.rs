@@ -73,11 +73,24 @@ impl<'e> TextOf<'e> {
                         [] => None,
                         [length, ..] => Some(NumberOf::of(length, is_stored)?),
                     };
-                    Some(TextOf::Part { of: text(of)?, start: NumberOf::of(start, is_stored)?, length })
+                    let part = TextOf::Part { of: text(of)?, start: NumberOf::of(start, is_stored)?, length };
+                    // Of what is missing nothing comes, if not for a length that is left out then.
+                    part.is_of_stored().then_some(part)
                 }
                 _ => None,
             },
             other => is_stored(other).then_some(TextOf::Stored),
+        }
+    }
+
+    /// Whether nothing comes of nothing.
+    fn is_of_stored(&self) -> bool {
+        match self {
+            TextOf::Stored => true,
+            TextOf::Constant(_) => false,
+            TextOf::Lower(of) | TextOf::Upper(of) => of.is_of_stored(),
+            TextOf::Part { of, start, .. } => of.is_of_stored() || start.is_of_stored(),
+            TextOf::Joined(parts) => parts.iter().any(TextOf::is_of_stored),
         }
     }
 
@@ -100,13 +113,8 @@ impl<'e> TextOf<'e> {
             TextOf::Part { of, start, length } => {
                 let Some(text) = of.tell(stored)? else { return Ok(None) };
                 let Some(start) = start.tell(stored)? else { return Ok(None) };
-                let length = match length {
-                    None => None,
-                    Some(length) => match length.tell(stored)? {
-                        None => return Ok(None),
-                        length => length,
-                    },
-                };
+                // A length that is undefined is none.
+                let length = length.as_ref().map(|length| length.tell(stored)).transpose()?.flatten();
                 return part(text, start, length);
             }
             TextOf::Joined(parts) => {
@@ -179,6 +187,14 @@ impl<'e> NumberOf<'e> {
                 }
             }
             _ => None,
+        }
+    }
+
+    fn is_of_stored(&self) -> bool {
+        match self {
+            NumberOf::Constant(_) => false,
+            NumberOf::IndexOf { text, .. } | NumberOf::LastIndexOf { text, .. } => text.is_of_stored(),
+            NumberOf::Sum(of) | NumberOf::Difference(of) => of.0.is_of_stored() || of.1.is_of_stored(),
         }
     }
 

@@ -47,8 +47,8 @@ impl GroupReader<'_> {
         let info = group.directory().columns.get(column).ok_or(NO_COLUMN)?;
         let list = group.places().list_of(info.path, &group.directory().paths).ok_or(NO_COLUMN)? as usize;
         let elements = self.element_rows(list)?;
-        let counts = group.counts_of(list, column);
-        self.spread(list, &elements, &counts, info.count)
+        let counts = group.census().columns.get(column).ok_or(NO_COLUMN)?;
+        self.spread(list, &elements, counts, info.count)
     }
 
     /// For each element of a list the row of its document.
@@ -65,8 +65,8 @@ impl GroupReader<'_> {
         let parent =
             group.places().list_of(array, &directory.paths).ok_or(malformed("a list of no list"))? as usize;
         let around = self.element_rows(parent)?;
-        let counts = self.census().arrays.get(list).cloned().unwrap_or_default();
-        let arrays = self.spread(parent, &around, &counts, info.arrays)?;
+        let counts = group.census().arrays.get(list).ok_or(malformed("a list of no list"))?;
+        let arrays = self.spread(parent, &around, counts, info.arrays)?;
         let lengths = self.list(list)?.lengths;
         let mut rows = Vec::with_capacity(info.elements);
         for (row, length) in arrays.into_iter().zip(lengths) {

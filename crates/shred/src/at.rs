@@ -355,6 +355,9 @@ impl<'g> GroupReader<'g> {
         }
         values.truncate(count);
         scales.truncate(count);
+        // They are kept: a column says how many values it has, the events how many are of use.
+        values.shrink_to_fit();
+        scales.shrink_to_fit();
         let rows = (count != events).then_some(rows);
         Ok(Numbers {
             rows,

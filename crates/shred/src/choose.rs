@@ -161,6 +161,10 @@ impl<'a, 'd> Grouper<'a, 'd> {
     fn group(&self, column: usize, numbers: &[i64]) -> Option<Vec<i64>> {
         let (list, counts) = &self.counts[column];
         let list = &self.dissection.lists[*list];
+        // Each column so grouped is gone over with all elements of its list, to write and to read it: few values are not worth that.
+        if grouping::are_few(numbers.len(), list.codes.len()) {
+            return None;
+        }
         // One shape, or one for each value: there is nothing to put together.
         let one = numbers.first().is_none_or(|first| numbers.iter().all(|number| number == first));
         if one || counts.len() < 2 || counts.len() * 4 > numbers.len() {

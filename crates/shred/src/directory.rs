@@ -52,9 +52,9 @@ pub(crate) struct Directory<K, E = Encoding> {
 /// its comma, and is a length and a code. An empty document, which is no JSON, counts for a byte.
 const VALUES_PER_BYTE: usize = 2;
 
-/// Frames hold at most so many bytes, decompressed, for each byte of documents. What a value becomes may be longer than its text by
-/// the head of a block.
-const FRAME_BYTES_PER_BYTE: usize = 4;
+/// Frames hold at most so many bytes, decompressed, for each byte of documents. What a value becomes may be longer than its text: among numbers of
+/// eight bytes a digit and its comma take eight bytes too, and a code.
+const FRAME_BYTES_PER_BYTE: usize = 16;
 
 /// How often a template may refer to a text that is a template itself, and so on.
 pub(crate) const REFERENCE_DEPTH_MAX: usize = 64;
@@ -149,8 +149,8 @@ impl Unread {
         let mut frames = Vec::with_capacity(count);
         let mut left = bytes * FRAME_BYTES_PER_BYTE + BYTES_BESIDE;
         for _ in 0..count {
-            let length =
-                reader.at_most(4 * left + 3, "frames of more bytes than the documents could need")?;
+            let most = 4 * left.min(u32::MAX as usize) + 3;
+            let length = reader.at_most(most, "frames of more bytes than the documents could need")?;
             left -= length / 4;
             let packing = [Packing::Plain, Packing::Compressed, Packing::Prefixed].get(length % 4).copied();
             let packing = packing.ok_or(malformed("a frame stored in an unknown way"))?;

@@ -322,7 +322,16 @@ pub(crate) struct FrameReader<'f> {
     opened: Vec<Option<Opened<'f>>>,
     /// Bytes decompressed so far.
     decompressed: u64,
+    /// And at most.
+    decompressed_max: u64,
 }
+
+/// A chunk is decompressed again where others were needed in between. So often as this for all bytes of the frames, and [`DECOMPRESSED_FREE`] beside
+/// that, no reader of what an encoder wrote comes to; tiny parts scattered over many chunks would take 64 KiB for each.
+const DECOMPRESSED_PER_BYTE: u64 = 16;
+
+/// See [`DECOMPRESSED_PER_BYTE`].
+const DECOMPRESSED_FREE: u64 = 64 << 20;
 
 /// A frame whose checksum was right.
 struct Opened<'f> {
@@ -338,7 +347,9 @@ struct Opened<'f> {
 impl<'f> FrameReader<'f> {
     pub(crate) fn new(infos: &'f [FrameInfo], source: &'f dyn Frames) -> FrameReader<'f> {
         let opened = infos.iter().map(|_| None).collect();
-        FrameReader { infos, source, opened, decompressed: 0 }
+        let length: u64 = infos.iter().map(|info| u64::from(info.length)).sum();
+        let decompressed_max = DECOMPRESSED_PER_BYTE * length + DECOMPRESSED_FREE;
+        FrameReader { infos, source, opened, decompressed: 0, decompressed_max }
     }
 
     /// How many bytes were decompressed so far.
@@ -371,6 +382,9 @@ impl<'f> FrameReader<'f> {
             let (chunk, start) = (at / CHUNK_BYTES, at % CHUNK_BYTES);
             let place = match opened.held.iter().rposition(|(held, _)| *held == chunk) {
                 Some(place) => place,
+                None if self.decompressed > self.decompressed_max => {
+                    return Err(malformed("parts so scattered that its frames are read again and again"));
+                }
                 None => {
                     self.decompressed += opened.hold(&info, chunk)?;
                     opened.held.len() - 1
@@ -515,6 +529,21 @@ mod tests {
         let mut bytes = repeating(1 << 20);
         bytes[..4].copy_from_slice(&MAGIC_DICTIONARY.to_le_bytes());
         assert_eq!(round_trip(&bytes).packing, Packing::Compressed);
+    }
+
+    #[test]
+    fn tiny_parts_scattered_over_more_chunks_than_are_kept_are_not_read_for_ever() {
+        let mut writer = FrameWriter::new().unwrap();
+        let whole = writer.add(&repeating(CHUNK_BYTES * (KEPT_CHUNKS + 1)), Content::Texts);
+        let (infos, frames) = writer.finish().unwrap();
+        let mut reader = FrameReader::new(&infos, &frames);
+        let most = DECOMPRESSED_PER_BYTE as usize * whole.length as usize + DECOMPRESSED_FREE as usize;
+        let reads = (0..2 * most / CHUNK_BYTES).position(|read| {
+            let at = read % (KEPT_CHUNKS + 1) * CHUNK_BYTES;
+            reader.range(whole, at, at + 1).is_err()
+        });
+        assert!(reads.is_some_and(|reads| reads <= most / CHUNK_BYTES + 1), "{reads:?}");
+        assert!(reader.decompressed() <= (most + 2 * CHUNK_BYTES) as u64);
     }
 
     #[test]

@@ -1,5 +1,10 @@
 //! A group as it is read: its directory, its columns one by one, its documents.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use foldhash::fast::FixedState;
+
 use crate::column::{Column, ColumnValues, Encoding, Ready, Written};
 use crate::directory::{Directory, List, Unread};
 use crate::encoded::Event;
@@ -7,11 +12,11 @@ use crate::encoding::ints::Ints;
 use crate::encoding::{Window, dictionary};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameReader, Frames, Part};
-use crate::grouping::{self, Counts};
+use crate::grouping::{self, ByShape};
 use crate::output::{Comparison, Output, Sink};
 use crate::program::{Census, Places, Program};
 use crate::render::{Elements, Renderer};
-use crate::shape::{Leaf, Token};
+use crate::shape::Leaf;
 
 /// A group's directory, read and checked; the frames are asked for when they are needed.
 #[derive(Debug)]
@@ -20,6 +25,8 @@ pub struct Group {
     places: Places,
     /// For each list the shapes that its elements may have, by code.
     by_code: Vec<Vec<u32>>,
+    /// Made when a column is read that is stored by shape, or a single document.
+    census: OnceLock<Census>,
 }
 
 impl Group {
@@ -35,7 +42,7 @@ impl Group {
             let list = places.list(tokens).ok_or(malformed("a shape of no list"))?;
             by_code.get_mut(list as usize).ok_or(malformed("a shape of no list"))?.push(shape);
         }
-        Ok(Group { directory, places, by_code })
+        Ok(Group { directory, places, by_code, census: OnceLock::new() })
     }
 
     /// How many events there are.
@@ -116,14 +123,9 @@ impl Group {
         self.by_code.get(list).map_or(&[], Vec::as_slice)
     }
 
-    /// How many values of a column each shape of its list has.
-    pub(crate) fn counts_of(&self, list: usize, column: usize) -> Counts {
-        let Some(column) = self.directory.columns.get(column) else { return Counts::new() };
-        let own = Token::Leaf(column.path, column.kind);
-        let shapes = self.shapes_of(list).iter().map(|shape| self.directory.shapes.get(*shape as usize));
-        let counts =
-            shapes.map(|shape| shape.unwrap_or_default().iter().filter(|token| **token == own).count());
-        (0..).zip(counts).filter(|(_, count)| *count > 0).map(|(code, count)| (code, count as u32)).collect()
+    /// How many values and arrays each shape has.
+    pub(crate) fn census(&self) -> &Census {
+        self.census.get_or_init(|| self.places.census(&self.directory, &self.by_code))
     }
 
     /// The program of each shape.
@@ -144,7 +146,7 @@ impl Group {
     /// A reader of what the frames hold.
     pub fn read<'g>(&'g self, frames: &'g dyn Frames) -> GroupReader<'g> {
         let frames = FrameReader::new(&self.directory.frames, frames);
-        GroupReader { group: self, frames, instants: None, census: None, codes: Vec::new() }
+        GroupReader { group: self, frames, instants: None, codes: Vec::new(), by_shape: HashMap::default() }
     }
 }
 
@@ -204,10 +206,10 @@ pub struct GroupReader<'g> {
     pub(crate) group: &'g Group,
     pub(crate) frames: FrameReader<'g>,
     instants: Option<Vec<i64>>,
-    /// Made when a column is read that is stored by shape, or a single document.
-    census: Option<Census>,
     /// The shapes of each list's elements, by code.
     codes: Vec<Option<Vec<u32>>>,
+    /// The elements of lists by shape, where a column was asked for that few of them have.
+    by_shape: HashMap<usize, ByShape, FixedState>,
 }
 
 impl<'g> GroupReader<'g> {
@@ -261,20 +263,24 @@ impl<'g> GroupReader<'g> {
     /// Where the values of a column stand that are stored by shape.
     pub(crate) fn value_places(&mut self, column: usize, path: u32) -> Result<Vec<u32>, DecodeError> {
         const NO_LIST: DecodeError = malformed("a column of no list");
+        const NOT_AS_MANY: DecodeError = malformed("values by shape that are not as many as the shapes say");
         let group = self.group;
         let list = group.places.list_of(path, &group.directory.paths).ok_or(NO_LIST)? as usize;
         let shapes = group.shapes_of(list).len();
-        let counts = group.counts_of(list, column);
-        let codes = self.codes(list)?;
+        let counts = group.census().columns.get(column).ok_or(NO_LIST)?;
         let total = group.directory.columns.get(column).map_or(0, |column| column.count);
-        grouping::places(codes.iter().copied(), &counts, shapes, total)
-            .ok_or(malformed("values by shape that are not as many as the shapes say"))
-    }
-
-    /// How many values and arrays each shape has.
-    pub(crate) fn census(&mut self) -> &Census {
-        let group = self.group;
-        self.census.get_or_insert_with(|| group.places.census(&group.directory, &group.by_code))
+        let codes = self.codes(list)?;
+        if grouping::are_few(total, codes.len() + shapes) {
+            let by_shape = match self.by_shape.get(&list) {
+                Some(by_shape) => by_shape,
+                None => {
+                    let by_shape = ByShape::of(self.codes(list)?, shapes);
+                    self.by_shape.entry(list).or_insert(by_shape)
+                }
+            };
+            return by_shape.places(counts, total).ok_or(NOT_AS_MANY);
+        }
+        grouping::places(codes.iter().copied(), counts, shapes, total).ok_or(NOT_AS_MANY)
     }
 
     /// The shape of each element of a list, by code.
@@ -377,5 +383,49 @@ impl<'g> GroupReader<'g> {
             return Err(malformed("its documents are not what it says"));
         }
         Ok(renderer.noted())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::directory::Directory;
+    use crate::encode::encode;
+    use crate::frame::FrameWriter;
+
+    /// An array of elements of two shapes with columns of 16 values, and many of no key.
+    fn few_among(others: usize) -> String {
+        let shape = |value: u32, more: &str| format!(r#"{{"a":{value},"b":{value}{more}}}"#);
+        let elements = vec![[shape(1, ""), shape(2, r#","c":3"#)].join(","); 8].join(",");
+        format!(r#"{{"x":[{elements}{}]}}"#, ",{}".repeat(others))
+    }
+
+    fn grouped(encoded: &crate::Encoded) -> usize {
+        let group = Group::open(&encoded.directory).unwrap();
+        group.directory.columns.iter().filter(|column| column.grouped).count()
+    }
+
+    #[test]
+    fn few_values_among_many_elements_are_not_stored_by_shape() {
+        for (others, by_shape) in [(16, 2), (1_000, 0)] {
+            let document = few_among(others);
+            let event = Event { instant: 0, arrival: 0, document: document.as_bytes() };
+            assert_eq!(grouped(&encode(&[event]).unwrap()), by_shape, "{others}");
+        }
+    }
+
+    #[test]
+    fn few_values_by_shape_are_read_by_the_elements_alone_that_have_them() {
+        let document = few_among(1_000).replace(":2", ":1");
+        let event = Event { instant: 0, arrival: 0, document: document.as_bytes() };
+        let encoded = encode(&[event]).unwrap();
+        // What encoders did before.
+        let mut directory = Directory::read(&encoded.directory).unwrap();
+        directory.columns.iter_mut().for_each(|column| column.grouped = true);
+        let directory = directory.write(&mut FrameWriter::new().unwrap()).unwrap();
+        let group = Group::open(&directory).unwrap();
+        let mut reader = group.read(&encoded.frames);
+        assert_eq!(reader.documents().unwrap().get(0), Some(document.as_bytes()));
+        assert_eq!(reader.by_shape.len(), 1, "the elements are put in order once, for all columns");
     }
 }

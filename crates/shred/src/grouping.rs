@@ -51,6 +51,67 @@ pub(crate) fn places(
     Some(places)
 }
 
+/// HEURISTIC: values that fewer of their list's elements have are not gone over with all of them.
+const ELEMENTS_PER_VALUE: usize = 8;
+
+/// Whether so many values are few among so many elements: such are not stored by shape, and of older groups read by the elements that have them alone.
+pub(crate) fn are_few(values: usize, elements: usize) -> bool {
+    elements > ELEMENTS_PER_VALUE * values
+}
+
+/// The elements of a list by shape: those of one together, each time in the order of the documents.
+pub(crate) struct ByShape {
+    elements: Vec<u32>,
+    /// Where those of each shape begin, and where the last ones end.
+    starts: Vec<u32>,
+}
+
+impl ByShape {
+    pub(crate) fn of(codes: &[u32], shapes: usize) -> ByShape {
+        let mut starts = vec![0u32; shapes + 1];
+        for code in codes {
+            if let Some(count) = starts.get_mut(*code as usize + 1) {
+                *count += 1;
+            }
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let (mut elements, mut next) = (vec![0; codes.len()], starts.clone());
+        for (element, code) in (0..).zip(codes) {
+            let Some(next) = next.get_mut(*code as usize) else { continue };
+            if let Some(place) = elements.get_mut(*next as usize) {
+                *place = element;
+            }
+            *next += 1;
+        }
+        ByShape { elements, starts }
+    }
+
+    /// What [`places`] gives, from the elements alone that have values.
+    pub(crate) fn places(&self, counts: &Counts, total: usize) -> Option<Vec<u32>> {
+        // Each element, where its values begin, and how many they are.
+        let mut own = Vec::new();
+        let mut found = 0usize;
+        for (code, count) in counts {
+            let [from, to, ..] = self.starts.get(*code as usize..)? else { return None };
+            for element in self.elements.get(*from as usize..*to as usize)? {
+                own.push((*element, found as u32, *count));
+                found = found.checked_add(*count as usize).filter(|found| *found <= total)?;
+            }
+        }
+        if found != total {
+            return None;
+        }
+        own.sort_unstable();
+        let mut places = Vec::with_capacity(total);
+        own.into_iter().for_each(|(_, start, count)| places.extend(start..start + count));
+        Some(places)
+    }
+}
+
 /// The values by shape.
 pub(crate) fn group(values: &[i64], places: &[u32]) -> Vec<i64> {
     let mut grouped = vec![0; values.len()];
@@ -116,6 +177,11 @@ mod tests {
         fn they_come_back_in_order(codes in prop::collection::vec(0..6u32, 0..200), counts in prop::collection::vec(0..3u32, 6)) {
             let counts: Counts = (0..).zip(counts).collect();
             let total = codes.iter().map(|code| counts[*code as usize].1 as usize).sum();
+            let by_shape = ByShape::of(&codes, 6);
+            // A shape without values is none of those that are counted.
+            let some: Counts = counts.iter().copied().filter(|(_, count)| *count > 0).collect();
+            prop_assert_eq!(by_shape.places(&some, total), places(codes.iter().copied(), &counts, 6, total));
+            prop_assert_eq!(by_shape.places(&some, total + 1), None);
             prop_assert_eq!(places(codes.iter().copied(), &counts, 6, total + 1), None);
             let places = places(codes.iter().copied(), &counts, 6, total).unwrap();
             let values: Vec<i64> = (0..places.len() as i64).collect();

@@ -42,7 +42,8 @@ pub(crate) fn write<'t>(shapes: impl ExactSizeIterator<Item = &'t [Token]> + Clo
             continue;
         }
         let mut set = Vec::with_capacity(tokens.len());
-        let ordered = sort(tokens, &mut set);
+        let nested = Nested::of(tokens);
+        let ordered = sort(&nested, 0, &mut set);
         let number = *sets.entry(set).or_insert_with_key(|set| {
             write_tokens(set, &mut written);
             count += 1;
@@ -50,7 +51,7 @@ pub(crate) fn write<'t>(shapes: impl ExactSizeIterator<Item = &'t [Token]> + Clo
         });
         put(&mut heads, number as u64 * 2 + u64::from(!ordered));
         if !ordered {
-            write_order(tokens, &mut followers, &mut symbols);
+            write_order(&nested, 0, &mut followers, &mut symbols);
         }
     }
     put(out, count);
@@ -102,7 +103,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, paths: usize) -> Result<Shapes, Deco
         } else {
             let set = tokens.get(set).unwrap_or_default().to_vec();
             let start = tokens.len() as u32;
-            read_order(&set, &mut followers, &mut symbols, &mut tokens)?;
+            read_order(&Nested::of(&set), 0, &mut followers, &mut symbols, &mut tokens)?;
             places.push(start..tokens.len() as u32);
         }
     }
@@ -164,23 +165,41 @@ fn read_tokens(reader: &mut Reader<'_>, paths: usize, tokens: &mut Vec<Token>) -
     Ok(())
 }
 
-/// Where the members of the object stand whose tokens these are.
-fn members(tokens: &[Token]) -> Vec<Range<usize>> {
-    let mut members = Vec::new();
-    let mut depth = 0usize;
-    let mut start = 1;
-    for (index, token) in tokens.iter().enumerate().take(tokens.len().saturating_sub(1)).skip(1) {
-        match token {
-            Token::Open(_) => depth += 1,
-            Token::Close => depth = depth.saturating_sub(1),
-            Token::Leaf(..) => {}
+/// The tokens of a value, and where what begins at each of them ends: found once, as what is nested would be gone over again at every level.
+struct Nested<'t> {
+    tokens: &'t [Token],
+    /// Of a leaf and of an object just past it; of what closes one nothing.
+    ends: Vec<usize>,
+}
+
+impl<'t> Nested<'t> {
+    fn of(tokens: &'t [Token]) -> Nested<'t> {
+        let mut ends = vec![0; tokens.len()];
+        let mut open = Vec::new();
+        for (index, token) in tokens.iter().enumerate() {
+            match token {
+                Token::Open(_) => open.push(index),
+                Token::Leaf(..) => ends[index] = index + 1,
+                Token::Close => {
+                    if let Some(begin) = open.pop() {
+                        ends[begin] = index + 1;
+                    }
+                }
+            }
         }
-        if depth == 0 {
-            members.push(start..index + 1);
-            start = index + 1;
-        }
+        Nested { tokens, ends }
     }
-    members
+
+    /// Where the members of the object stand that begins at `at`.
+    fn members(&self, at: usize) -> Vec<Range<usize>> {
+        let mut members = Vec::new();
+        let mut start = at + 1;
+        while let Some(&end) = self.ends.get(start).filter(|end| **end > start) {
+            members.push(start..end);
+            start = end;
+        }
+        members
+    }
 }
 
 fn path_at(tokens: &[Token], member: &Range<usize>) -> u32 {
@@ -196,22 +215,15 @@ fn sorted(tokens: &[Token], members: &[Range<usize>]) -> Vec<usize> {
     order
 }
 
-/// Appends the set of a value's tokens; whether that is the tokens as they are.
-fn sort(tokens: &[Token], set: &mut Vec<Token>) -> bool {
-    let Some(open @ Token::Open(_)) = tokens.first() else {
-        set.extend_from_slice(tokens);
-        return true;
-    };
-    set.push(*open);
-    let members = members(tokens);
-    let order = sorted(tokens, &members);
+/// Appends the set of the value that begins at `at`; whether that is its tokens as they are.
+fn sort(value: &Nested<'_>, at: usize, set: &mut Vec<Token>) -> bool {
+    set.extend(value.tokens.get(at));
+    let Some(Token::Open(_)) = value.tokens.get(at) else { return true };
+    let members = value.members(at);
+    let order = sorted(value.tokens, &members);
     let mut ordered = order.is_sorted();
     for index in order {
-        let member = &tokens[members[index].clone()];
-        match member {
-            [leaf @ Token::Leaf(..)] => set.push(*leaf),
-            _ => ordered &= sort(member, set),
-        }
+        ordered &= sort(value, members[index].start, set);
     }
     set.push(Token::Close);
     ordered
@@ -251,10 +263,11 @@ impl<'f> Ranks<'f> {
     }
 }
 
-/// Appends the permutation of each object of a value, in the order of the document.
-fn write_order(tokens: &[Token], followers: &mut Followers, symbols: &mut Vec<u8>) {
-    let Some(Token::Open(object)) = tokens.first() else { return };
-    let members = members(tokens);
+/// Appends the permutation of each object of the value that begins at `at`, in the order of the document.
+fn write_order(value: &Nested<'_>, at: usize, followers: &mut Followers, symbols: &mut Vec<u8>) {
+    let tokens = value.tokens;
+    let Some(Token::Open(object)) = tokens.get(at) else { return };
+    let members = value.members(at);
     if members.len() <= ORDERED_MAX {
         let order = sorted(tokens, &members);
         let paths = order.iter().map(|index| path_at(tokens, &members[*index]));
@@ -274,25 +287,24 @@ fn write_order(tokens: &[Token], followers: &mut Followers, symbols: &mut Vec<u8
         }
     }
     for member in members {
-        write_order(&tokens[member], followers, symbols);
+        write_order(value, member.start, followers, symbols);
     }
 }
 
+/// Appends the value that begins at `at` of a set, its members in the order that is told.
 fn read_order(
-    set: &[Token],
+    set: &Nested<'_>,
+    at: usize,
     followers: &mut Followers,
     symbols: &mut Reader<'_>,
     out: &mut Vec<Token>,
 ) -> Result<(), DecodeError> {
-    let Some(open @ Token::Open(object)) = set.first() else {
-        out.extend_from_slice(set);
-        return Ok(());
-    };
-    out.push(*open);
-    let members = members(set);
+    out.extend(set.tokens.get(at));
+    let Some(Token::Open(object)) = set.tokens.get(at) else { return Ok(()) };
+    let members = set.members(at);
     let mut order: Vec<usize> = (0..members.len()).collect();
     if members.len() <= ORDERED_MAX {
-        let paths = members.iter().map(|member| path_at(set, member));
+        let paths = members.iter().map(|member| path_at(set.tokens, member));
         let mut ranks = Ranks::new(followers, *object, paths);
         order.clear();
         while !ranks.left.is_empty() {
@@ -305,8 +317,8 @@ fn read_order(
         }
     }
     for rank in order {
-        let member = members.get(rank).and_then(|member| set.get(member.clone())).unwrap_or_default();
-        read_order(member, followers, symbols, out)?;
+        let Some(member) = members.get(rank) else { continue };
+        read_order(set, member.start, followers, symbols, out)?;
     }
     out.push(Token::Close);
     Ok(())
@@ -356,6 +368,24 @@ mod tests {
         fn any_bytes_end(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             let _ = read(&mut Reader(&bytes), 20);
         }
+    }
+
+    #[test]
+    fn members_are_found_without_going_over_what_is_in_them() {
+        let tokens = [
+            Token::Open(0),
+            Token::Open(1),
+            Token::Leaf(2, Leaf::Text),
+            Token::Close,
+            Token::Leaf(3, Leaf::Text),
+            Token::Close,
+        ];
+        let mut nested = Nested::of(&tokens);
+        assert_eq!(nested.ends, [6, 4, 3, 0, 5, 0]);
+        // Nothing is looked at but the first token of each.
+        nested.ends[2] = usize::MAX;
+        nested.tokens = &[];
+        assert_eq!(nested.members(0), [1..4, 4..5]);
     }
 
     #[test]

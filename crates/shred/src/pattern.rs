@@ -141,8 +141,32 @@ impl Gap {
     }
 }
 
-/// A text that is longer teaches no template: it is seldom one, and to look for all values of its event in it takes long.
+/// A text that is longer teaches no template: it is seldom one.
 const LESSON_BYTES_MAX: usize = 256 << 10;
+
+/// To look for the values of an event in a text, so many bytes of them are compared for each byte of the text, and [`COMPARED_FREE`] beside that. Texts
+/// that take more teach no template: where many long values begin alike, each place of a text would be compared with all of them to their ends.
+const COMPARED_PER_BYTE: usize = 16;
+
+/// See [`COMPARED_PER_BYTE`].
+const COMPARED_FREE: usize = 64 << 10;
+
+/// How many bytes may still be compared in a lesson.
+struct Budget(usize);
+
+impl Budget {
+    fn of(text: &[u8]) -> Budget {
+        Budget(COMPARED_PER_BYTE * text.len() + COMPARED_FREE)
+    }
+
+    fn spend(&mut self, bytes: usize) {
+        self.0 = self.0.saturating_sub(bytes);
+    }
+
+    fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+}
 
 impl Pattern {
     /// Whether a text fits; what its gaps hold that are no references is appended.
@@ -179,8 +203,9 @@ impl Pattern {
         if text.len() > LESSON_BYTES_MAX {
             return None;
         }
+        let mut budget = Budget::of(text);
         while at < text.len() {
-            if pattern.pieces.len() >= HOLES_MAX {
+            if pattern.pieces.len() >= HOLES_MAX || budget.is_spent() {
                 return None;
             }
             let rest = &text[at..];
@@ -193,8 +218,8 @@ impl Pattern {
             }
             let before = text[..at].last().copied().unwrap_or(b' ');
             let begins = !is_word(before) || at == 0 || (at >= 2 && text[at - 2] == b'\\');
-            let found =
-                if begins { reference(text, at, candidates.that_begin_with(rest[0]), column) } else { None };
+            let found = begins.then(|| candidates.that_begin_with(rest[0]));
+            let found = found.and_then(|candidates| reference(text, at, candidates, column, &mut budget));
             let found = found.map(|found| (Gap::Reference(found.column), found.text.len()));
             let found = found.or_else(|| if begins { own(text, at, &mut plain) } else { None });
             let Some((gap, length)) = found else {
@@ -277,7 +302,7 @@ impl<'d> Candidates<'d> {
         Candidates { sorted, starts }
     }
 
-    fn that_begin_with(&self, byte: u8) -> &[Candidate<'d>] {
+    pub(crate) fn that_begin_with(&self, byte: u8) -> &[Candidate<'d>] {
         &self.sorted[self.starts[usize::from(byte)]..self.starts[usize::from(byte) + 1]]
     }
 }
@@ -289,42 +314,72 @@ fn reference<'c, 'd>(
     at: usize,
     candidates: &'c [Candidate<'d>],
     column: u32,
+    budget: &mut Budget,
 ) -> Option<&'c Candidate<'d>> {
     let rest = &text[at..];
-    let fits = |candidate: &&Candidate<'_>| {
-        candidate.column < column && begins_with(rest, candidate.text) && {
-            let after = &rest[candidate.text.len()..];
-            let ends = candidate.text.last().is_some_and(|last| !is_word(*last));
-            let zeros = candidate.fraction
-                && run(after, |byte| byte.is_ascii_digit()).iter().all(|byte| *byte == b'0');
-            ends || after.first().is_none_or(|next| !is_word(*next)) || zeros
+    let head = Head::of(rest);
+    let mut fits = |candidate: &Candidate<'_>| {
+        budget.spend(1);
+        if candidate.column >= column || !head.may_begin_with(Head::of(candidate.text)) {
+            return false;
         }
+        budget.spend(candidate.text.len());
+        if !begins_with(rest, candidate.text) {
+            return false;
+        }
+        let after = &rest[candidate.text.len()..];
+        let ends = candidate.text.last().is_some_and(|last| !is_word(*last));
+        if ends || after.first().is_none_or(|next| !is_word(*next)) {
+            return true;
+        }
+        let digits = if candidate.fraction { run(after, |byte| byte.is_ascii_digit()) } else { &[] };
+        budget.spend(digits.len());
+        candidate.fraction && digits.iter().all(|byte| *byte == b'0')
     };
-    let longest = candidates.iter().filter(fits).map(|candidate| candidate.text.len()).max()?;
-    let mut equal = candidates.iter().filter(fits).filter(|candidate| candidate.text.len() == longest);
-    let first = equal.next()?;
-    let Some(second) = equal.next() else { return Some(first) };
-    let labelled =
-        [first, second].into_iter().chain(equal).find(|candidate| is_label(&text[..at], candidate.key));
+    // The longest that fit, which are equal.
+    let mut longest: Vec<&Candidate<'_>> = Vec::new();
+    for candidate in candidates {
+        let length = longest.first().map_or(0, |first| first.text.len());
+        if candidate.text.len() >= length && fits(candidate) {
+            if candidate.text.len() > length {
+                longest.clear();
+            }
+            longest.push(candidate);
+        }
+    }
+    let first = *longest.first()?;
+    if longest.len() == 1 {
+        return Some(first);
+    }
+    let before = label_before(&text[..at], budget);
+    let labelled = longest.into_iter().find(|candidate| is_label(before, candidate.key, budget));
     // HEURISTIC: a short value that several keys have says nothing of which is meant; a hole of its own is as good.
-    labelled.or((longest >= 4).then_some(first))
+    labelled.or((first.text.len() >= 4).then_some(first))
 }
 
 /// A label stands so near to its value.
 const LABEL_BYTES_MAX: usize = 256;
 
-/// Whether the text before a value ends with its key, up to punctuation, blanks and case.
-fn is_label(before: &[u8], key: &[u8]) -> bool {
-    let mut before = before.get(before.len().saturating_sub(LABEL_BYTES_MAX)..).unwrap_or_default();
+/// What stands before a value, up to punctuation and blanks: a label may be its end.
+fn label_before<'t>(before: &'t [u8], budget: &mut Budget) -> &'t [u8] {
+    let near = before.get(before.len().saturating_sub(LABEL_BYTES_MAX)..).unwrap_or_default();
+    let mut label = near;
     loop {
-        before = match before {
+        label = match label {
             [rest @ .., b'\\', b't' | b'r' | b'n' | b'"' | b'\\'] => rest,
             [rest @ .., last] if !is_word(*last) => rest,
             _ => break,
         };
     }
+    budget.spend(near.len() - label.len());
+    label
+}
+
+/// Whether the text before a value ends with its key, up to punctuation, blanks and case.
+fn is_label(before: &[u8], key: &[u8], budget: &mut Budget) -> bool {
     let letters = |byte: &&u8| is_word(**byte) && **byte != b'_';
-    let mut text = before.iter().rev().filter(|byte| **byte != b' ' && **byte != b'_');
+    let text = before.iter().rev().inspect(|_| budget.spend(1));
+    let mut text = text.filter(|byte| **byte != b' ' && **byte != b'_');
     !key.is_empty()
         && key
             .iter()
@@ -353,5 +408,47 @@ impl Head {
     #[inline(always)]
     pub(crate) fn may_begin_with(self, other: Head) -> bool {
         self.bytes & other.mask == other.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_long_values_that_begin_alike_are_not_compared_at_each_place_of_a_text() {
+        let values: Vec<String> = (0..200).map(|n| format!("{}{n:04}", "!".repeat(4_000))).collect();
+        let candidate =
+            |text: &'static str| Candidate { column: 0, text: text.as_bytes(), key: b"k", fraction: false };
+        let leaked = |text: &String| candidate(String::leak(text.clone()));
+        let candidates = Candidates::of(values.iter().map(leaked).collect());
+        let text = format!("n 1 {}", "!".repeat(100_000));
+        let mut budget = Budget::of(text.as_bytes());
+        let places = (4..text.len()).position(|at| {
+            reference(text.as_bytes(), at, candidates.that_begin_with(b'!'), 1, &mut budget);
+            budget.is_spent()
+        });
+        assert!(places.is_some_and(|places| places < 10), "{places:?}");
+        assert_eq!(Pattern::of(text.as_bytes(), &candidates, 1), None);
+        // By itself it would teach one.
+        assert!(Pattern::of(text.as_bytes(), &Candidates::default(), 1).is_some());
+    }
+
+    #[test]
+    fn among_equal_values_the_label_tells_which_is_meant() {
+        let of = |column, key: &'static [u8], text: &'static [u8]| Candidate {
+            column,
+            text,
+            key,
+            fraction: false,
+        };
+        let all = vec![of(0, b"Order", b"7"), of(1, b"User", b"7"), of(2, b"Page", b"71")];
+        let candidates = Candidates::of(all);
+        let gaps = |text: &[u8]| -> Vec<Gap> {
+            let pattern = Pattern::of(text, &candidates, 9).unwrap_or_default();
+            pattern.pieces.iter().map(|(_, gap)| *gap).collect()
+        };
+        assert_eq!(gaps(b"user: 7 has order=7 on page 71"), [1, 0, 2].map(Gap::Reference));
+        assert_eq!(gaps(b"user 17 has 7 and 5"), [Gap::Number; 3]);
     }
 }

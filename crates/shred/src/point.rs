@@ -99,8 +99,8 @@ impl Point<'_, '_> {
             let Some((array, Step::Element)) = directory.paths.step(info.path) else { return Err(NO_LIST) };
             let parent = self.reader.group.places().list_of(array, &directory.paths).ok_or(NO_LIST)? as usize;
             let around = self.locate(parent)?;
-            let counts = self.reader.census().arrays.get(list).cloned().unwrap_or_default();
-            let (first, last) = around.range(&counts);
+            let counts = self.reader.group.census().arrays.get(list).ok_or(NO_LIST)?;
+            let (first, last) = around.range(counts);
             let mut lengths =
                 info.lengths.decode(Window::new(info.arrays, 0, last)?, &mut self.reader.frames)?;
             let sum = |lengths: &[i64]| {
@@ -138,7 +138,7 @@ impl Point<'_, '_> {
         let info = group.directory().columns.get(column).ok_or(NO_COLUMN)?;
         let list = group.places().list_of(info.path, &group.directory().paths).ok_or(NO_COLUMN)?;
         let located = self.locate(list as usize)?;
-        let counts = self.reader.census().columns.get(column).ok_or(NO_COLUMN)?;
+        let counts = group.census().columns.get(column).ok_or(NO_COLUMN)?;
         let (from, to) = located.range(counts);
         let window = Window::new(info.count, from, to.saturating_add(1).min(info.count.max(to)))?;
         let values = self.reader.window(column, window)?;

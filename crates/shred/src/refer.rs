@@ -10,6 +10,9 @@ use crate::shape::{Leaf, Slot};
 /// Of very wide events only so many values are looked for in a text.
 const CANDIDATES_MAX: usize = 512;
 
+/// And so many are looked at to find them: those of an event with thousands of empty texts are not gone over for each text.
+const LOOKED_AT_MAX: usize = 4 * CANDIDATES_MAX;
+
 /// What was learned of each column that `wanted` names.
 pub(crate) fn learn(dissection: &Dissection<'_>, wanted: &[bool]) -> Vec<Option<Learner>> {
     let one_length =
@@ -54,7 +57,7 @@ fn candidates<'a>(dissection: &'a Dissection<'_>, stop: Stop<'_>) -> Candidates<
             fraction: column.kind == Leaf::Fraction,
         })
     };
-    Candidates::of(around.filter_map(candidate).take(CANDIDATES_MAX).collect())
+    Candidates::of(around.take(LOOKED_AT_MAX).filter_map(candidate).take(CANDIDATES_MAX).collect())
 }
 
 /// A text of a column, and where all columns stand then.
@@ -155,5 +158,29 @@ impl Tour<'_, '_> {
         for (list, count) in &layout.lists {
             self.arrays[*list as usize] += *count as usize;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dissect::{Dissector, Spare};
+    use tamias_json::Offsets;
+
+    #[test]
+    fn a_lesson_does_not_go_over_all_empty_texts_of_its_event() {
+        let found = |empty: usize| {
+            let members: String = (0..empty).map(|n| format!(r#""e{n}":"","#)).collect();
+            let document = format!(r#"{{{members}"a":"xyz","b":"of xyz"}}"#);
+            let mut spare = Spare::default();
+            let mut dissector = Dissector::new(&mut spare);
+            dissector.document(document.as_bytes(), &mut Offsets::new());
+            let dissection = dissector.finish();
+            let cursors = vec![0; dissection.columns.len()];
+            let stop = Stop { column: 0, index: 0, cursors: &cursors, open: &[0], scope: 1 };
+            candidates(&dissection, stop).that_begin_with(b'x').len()
+        };
+        assert_eq!(found(1_000), 1);
+        assert_eq!(found(LOOKED_AT_MAX), 0);
     }
 }

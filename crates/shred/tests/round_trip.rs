@@ -406,6 +406,19 @@ fn texts_without_blanks_are_learnt_from_in_linear_time() {
     }
 }
 
+#[test]
+fn an_array_of_digits_with_a_few_long_numbers_is_no_text() {
+    let element = |n: usize| match n % 1_000 {
+        7 => "999999999999999999",
+        500 => "true",
+        _ => "0",
+    };
+    let elements: Vec<&str> = (0..1_200_000).map(element).collect();
+    let document = format!(r#"{{"h":[{}]}}"#, elements.join(","));
+    let groups = round_trip(&[document.as_bytes(), br#"{"a":"x","b":7}"#]);
+    assert_columns(&groups, 0);
+}
+
 /// What has too many keys is kept as text, and leaves room for the paths of what comes after it.
 #[test]
 fn an_event_of_too_many_keys_leaves_the_others_in_columns() {

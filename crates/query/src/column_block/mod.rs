@@ -152,6 +152,11 @@ impl ColumnBlock {
         self.decoded.group.events()
     }
 
+    /// Bytes of all documents together, without line feeds, as its directory tells.
+    pub fn document_bytes(&self) -> usize {
+        self.decoded.group.document_bytes()
+    }
+
     /// Whether it has no events.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -2,6 +2,7 @@
 
 use crate::agree::agree;
 use crate::memory::{Event, Memory};
+use tamias_query::{Query, RunOptions};
 
 /// Ten blocks of 100 events, in time order.
 fn numbered() -> Memory {
@@ -528,4 +529,21 @@ fn large_values_are_computed_row_by_row() {
         &format!("select a from stream where Length(Replace(long, 'x', '{hundred}')) > 3 limit 2"),
     );
     agree(&memory, "select Substring(a, 0, 10000000000000000000), Substring(a, 1, 2) from stream");
+}
+
+#[test]
+fn of_a_key_that_comes_twice_in_an_object_each_value_may_have_a_text() {
+    let documents =
+        [r#"{"x":{"k":"eve@x.org","k":"d"}}"#, r#"{"x":1}"#, r#"{"x":[{"k":"d","k":"Eve@x.org"}]}"#];
+    let event = |(n, text): (u64, &str)| Event { instant: n, arrival: n, document: text.to_owned() };
+    let events: Vec<Event> = (0..).zip(documents).map(event).collect();
+    let memory = Memory::blocks(&[&[&events]]);
+    for (text, found) in
+        [("HasText('eve@x.org')", 1), ("HasText('eve@x.org') ci", 2), ("HasText('d') and x <> 1", 2)]
+    {
+        agree(&memory, &format!("select count(*) from stream where {text}"));
+        let query = Query::prepare(&format!("select x from stream where {text}")).unwrap();
+        let (rows, _) = memory.in_columns().run(&query, RunOptions::default());
+        assert_eq!(rows.lines().count(), found, "{text}: {rows}");
+    }
 }

@@ -53,8 +53,18 @@ fn values() -> impl Strategy<Value = Vec<String>> {
     let mixed = prop_oneof![
         quoted(),
         numbers(),
-        select(vec!["null", "true", "false", "[]", "[1,\"a\"]", "{}", "{\"a\":1}", "{\"x\":{\"b\":\"a\"}}"])
-            .prop_map(str::to_owned)
+        select(vec![
+            "null",
+            "true",
+            "false",
+            "[]",
+            "[1,\"a\"]",
+            "{}",
+            "{\"a\":1}",
+            "{\"x\":{\"b\":\"a\"}}",
+            "{\"x\":{\"b\":\"Error\",\"b\":\"a\"}}"
+        ])
+        .prop_map(str::to_owned)
     ];
     let few = |of: BoxedStrategy<String>| prop::collection::vec(of, 1..4);
     let many = |of: BoxedStrategy<String>| prop::collection::vec(of, 60);
@@ -92,7 +102,10 @@ fn block(instants: std::ops::Range<u64>) -> impl Strategy<Value = Vec<(u64, Stri
                 }
             }
             if odd == 1 {
-                members.insert(0, r#""nested":{"a":1,"Elapsed":[{"b":"a"}]}"#.to_owned());
+                members.insert(
+                    0,
+                    r#""nested":{"a":"id-001","a":1,"Elapsed":[{"b":"line","b":"a"}]}"#.to_owned(),
+                );
             }
             (instant, format!("{{{}}}", members.join(",")))
         };

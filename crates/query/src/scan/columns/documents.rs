@@ -1,15 +1,15 @@
 //! What of a block in columns takes whole documents: they are put together for the rows alone that are asked about. And the texts of all
 //! columns at once, which spares them.
 
-use super::evaluate::{Evaluator, Mask};
+use super::evaluate::{Evaluator, Mask, stored};
 use super::texts::{Sought, spelled};
-use crate::chunk::value_of;
 use crate::column_block::{Coded, ColumnError, FEW_DOCUMENTS, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
 use crate::expr::{Expr, Like};
 use crate::functions::any_string_has;
 use crate::value::Value;
+use tamias_json::Offsets;
 
 /// Of a block with more keys, documents are put together: each key takes memory for every row.
 const KEYS_MAX: usize = 256;
@@ -48,11 +48,16 @@ impl Said {
             Some(sought) => sought.mark(dictionary, &mut marks),
             None => marks.fill(true),
         }
+        let mut offsets = Offsets::new();
         for (entry, mark) in (0..).zip(&mut marks).filter(|(_, mark)| **mark) {
             let text = dictionary.get(entry);
             let of_string = sought.as_ref().filter(|_| text.first() == Some(&b'"'));
             let told = of_string.and_then(|sought| sought.is_in(text));
-            *mark = told.unwrap_or_else(|| any_string_has(value_of(text), &self.text, self.ci));
+            *mark = told.unwrap_or_else(|| {
+                // As it is stored: of a key that comes twice each value counts.
+                let value = stored(text, &mut offsets).map_or(Value::Undefined, Value::stored);
+                any_string_has(value, &self.text, self.ci)
+            });
         }
         marks
     }

@@ -435,7 +435,7 @@ impl<'b> Evaluator<'b> {
 }
 
 /// A value as it is stored, from its JSON text; none where there is none.
-fn stored<'s>(json: &'s [u8], offsets: &'s mut Offsets) -> Option<Stored<'s>> {
+pub(super) fn stored<'s>(json: &'s [u8], offsets: &'s mut Offsets) -> Option<Stored<'s>> {
     match json.first()? {
         b'[' | b'{' => Stored::scan_trusted(json, offsets).ok(),
         _ => Some(Stored::of_scalar(json)),

@@ -10,8 +10,8 @@ use crate::output;
 use crate::screen::Screen;
 use crate::units::printable;
 
-/// The longest line that is read, a little more than the longest expression: what is longer is told by the parser.
-const LINE_BYTES_MAX: u64 = 80 << 10;
+/// The longest line that is read, a little more than the longest expression: the parser refuses what is longer.
+const LINE_BYTES_MAX: u64 = tamias::QUERY_BYTES_MAX as u64 + 2;
 
 pub(crate) fn run(args: &EvalArgs) -> Result<(), Failure> {
     let parameters = crate::commands::query::parameters(&args.params);

@@ -19,6 +19,18 @@ fn each_line_is_answered_by_a_line() {
     assert_eq!(run.err, "");
 }
 
+/// What was beyond some kilobytes of a line was left out without a word.
+#[test]
+fn long_expressions_are_read_whole_or_refused() {
+    let folder = folder();
+    let long = |blanks: usize| format!("1{}+ 1\n", " ".repeat(blanks));
+    let input = long(200_000) + &long(1 << 20);
+    let run = tool_with_input(folder.path(), &["eval"], input.as_bytes()).well();
+    let (whole, refused) = run.out.split_once('\n').unwrap();
+    assert_eq!(whole, "2");
+    assert!(refused.starts_with("error: ") && refused.contains("1048576"), "{refused}");
+}
+
 #[test]
 fn an_event_that_is_none_is_told_once() {
     let folder = folder();

@@ -91,6 +91,16 @@ pub(crate) enum Written {
     Templates(Box<[u8]>),
 }
 
+impl Written {
+    /// What it has in memory beside itself, in bytes, but for the few of alphabets.
+    pub(crate) fn held_bytes(&self) -> usize {
+        match self {
+            Written::Simple(_) => 0,
+            Written::Templates(written) => written.len(),
+        }
+    }
+}
+
 /// What columns need of their group, to be held against what it has.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {

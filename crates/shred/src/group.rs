@@ -12,7 +12,7 @@ use crate::encoding::ints::Ints;
 use crate::encoding::{Window, dictionary};
 use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameReader, Frames, Part};
-use crate::grouping::{self, ByShape};
+use crate::grouping::{self, ByShape, Counts};
 use crate::output::{Comparison, Output, Sink};
 use crate::program::{Census, Places, Program};
 use crate::render::{Elements, Renderer};
@@ -53,6 +53,26 @@ impl Group {
     /// Bytes of all documents together.
     pub fn document_bytes(&self) -> usize {
         self.directory.bytes
+    }
+
+    /// What it takes in memory, in bytes, about: with what is made of it when columns are read.
+    pub fn held_bytes(&self) -> usize {
+        let Directory { frames, paths, columns, lists, shapes, .. } = &self.directory;
+        let columns: usize =
+            columns.iter().map(|column| size_of_val(column) + column.encoding.held_bytes()).sum();
+        let by_code: usize =
+            self.by_code.iter().map(|shapes| size_of_val(shapes) + 4 * shapes.capacity()).sum();
+        let census =
+            size_of::<Counts>() * self.directory.columns.len() + size_of::<(u32, u32)>() * shapes.tokens();
+        size_of::<Group>()
+            + size_of_val(frames.as_slice())
+            + paths.held_bytes()
+            + columns
+            + size_of_val(lists.as_slice())
+            + shapes.held_bytes()
+            + self.places.held_bytes()
+            + by_code
+            + census
     }
 
     /// How many frames there are.
@@ -427,5 +447,18 @@ mod tests {
         let mut reader = group.read(&encoded.frames);
         assert_eq!(reader.documents().unwrap().get(0), Some(document.as_bytes()));
         assert_eq!(reader.by_shape.len(), 1, "the elements are put in order once, for all columns");
+    }
+
+    #[test]
+    fn thousands_of_keys_are_counted_by_what_they_take() {
+        let members: Vec<String> = (0..10_000).map(|n| format!(r#""key number {n}":1"#)).collect();
+        let document = format!("{{{}}}", members.join(","));
+        let event = Event { instant: 0, arrival: 0, document: document.as_bytes() };
+        let encoded = encode(&[event]).unwrap();
+        let held = Group::open(&encoded.directory).unwrap().held_bytes();
+        // A column, a path with its key, and a token of each at least.
+        let each = size_of::<Column<Written>>() + size_of::<(u32, crate::path::Step<Box<[u8]>>)>() + 14 + 8;
+        assert!((10_000 * each..10_000 * 3 * each).contains(&held), "{held}");
+        assert!(held > 10 * encoded.directory.len());
     }
 }

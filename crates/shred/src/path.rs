@@ -46,6 +46,15 @@ impl<K: AsRef<[u8]>> Paths<K> {
         Some((*parent, step))
     }
 
+    /// What they take in memory, in bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let key = |(_, step): &(u32, Step<K>)| match step {
+            Step::Key(key) => key.as_ref().len(),
+            Step::Element => 0,
+        };
+        size_of::<(u32, Step<K>)>() * self.steps.capacity() + self.steps.iter().map(key).sum::<usize>()
+    }
+
     /// The path as people write it: keys with dots between, `[]` for elements; a key that holds a dot, a bracket or a quote, or is
     /// empty, stands in quotes.
     pub(crate) fn display(&self, path: u32) -> String {

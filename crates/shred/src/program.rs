@@ -68,6 +68,13 @@ impl Places {
         Ok(places)
     }
 
+    /// What they take in memory, in bytes, about.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let Places { columns, arrays, elements } = self;
+        size_of::<((u32, Leaf), u32)>() * columns.capacity()
+            + size_of::<(u32, u32)>() * (arrays.capacity() + elements.capacity())
+    }
+
     /// The list to whose elements the values of a path belong.
     pub(crate) fn list_of(&self, path: u32, paths: &Paths<Box<[u8]>>) -> Option<u32> {
         let mut at = path;

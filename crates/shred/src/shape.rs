@@ -89,6 +89,16 @@ impl Shapes {
         self.places.len()
     }
 
+    /// How many tokens all of them have, those counted once that several shapes share.
+    pub(crate) fn tokens(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// What they take in memory, in bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        size_of::<Token>() * self.tokens.capacity() + size_of::<Range<u32>>() * self.places.capacity()
+    }
+
     /// The tokens of a shape.
     pub(crate) fn get(&self, shape: usize) -> Option<&[Token]> {
         self.tokens.get(token_range(self.places.get(shape)?))

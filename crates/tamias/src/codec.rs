@@ -156,11 +156,21 @@ impl Codec for ShreddedBlocks {
 fn open(parts: &dyn Parts) -> Result<Group, DecodeError> {
     let directory = parts.part(DIRECTORY)?.ok_or(DecodeError::Malformed("it lacks a directory"))?;
     let group = Group::open(&directory).map_err(malformed)?;
-    // Whoever trusts these figures later need not doubt them.
-    if group.events() != parts.events() {
-        return Err(DecodeError::Malformed("it has not as many events as the index tells"));
-    }
+    fits(group.events(), group.document_bytes(), parts).map_err(DecodeError::Malformed)?;
     Ok(group)
+}
+
+/// Whether a group of so many events and bytes of documents may be a block's: whoever trusts these figures later, and makes room for them, need not
+/// doubt them.
+pub(crate) fn fits(events: usize, document_bytes: usize, block: &dyn Parts) -> Result<(), &'static str> {
+    if events != block.events() {
+        return Err("it has not as many events as the index tells");
+    }
+    // Each document has its line feed.
+    if document_bytes + events != block.document_bytes() {
+        return Err("its documents are not as long as the index tells");
+    }
+    Ok(())
 }
 
 /// Reads of the group that a block is what `read` asks for.
@@ -227,7 +237,7 @@ mod tests {
     use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
     use super::*;
-    use tamias_store::{DeleteError, Event, Key, Layout, Options, ReceiptCheck, Store, StrayText};
+    use tamias_store::{BlockId, DeleteError, Event, Key, Layout, Options, ReceiptCheck, Store, StrayText};
 
     /// A program that leaves in a block what its events do not have: nothing, an entry of a dictionary, or a text in the statistics.
     struct Leaky {
@@ -238,6 +248,8 @@ mod tests {
     const NOTHING: u8 = 0;
     const IN_COLUMNS: u8 = 1;
     const IN_STATISTICS: u8 = 2;
+    /// It leaves nothing, and tells that each event was a tick later.
+    const LATER: u8 = 3;
 
     impl Codec for Leaky {
         fn makes_columns(&self) -> bool {
@@ -253,6 +265,12 @@ mod tests {
         }
 
         fn encode(&self, times: Times<'_>, documents: Documents<'_>) -> Option<Vec<NamedPart>> {
+            let later = |instant: &[u8; 8]| (u64::from_le_bytes(*instant) + 1).to_le_bytes();
+            let instants: Vec<[u8; 8]> = times.instants.iter().map(later).collect();
+            let times = match self.leaves.load(Relaxed) {
+                LATER => Times { instants: &instants, ..times },
+                _ => times,
+            };
             let mut parts = self.codec.encode(times, documents)?;
             if self.leaves.load(Relaxed) == IN_COLUMNS {
                 parts[0].bytes = tamias_shred::forge::forgotten(&parts[0].bytes).unwrap();
@@ -357,5 +375,59 @@ mod tests {
             let check = store.snapshot().check_receipt(&receipt).unwrap();
             assert!(matches!(check, ReceiptCheck::Stray(_)), "{check:?}");
         }
+    }
+
+    #[test]
+    fn times_that_are_not_those_of_the_index_are_damage_to_queries_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let codec = Arc::new(Leaky { codec: ShreddedBlocks::default(), leaves: AtomicU8::new(LATER) });
+        let options = Options { segments: Layout::Columns, background: false, ..Options::default() };
+        let store = Store::open(folder.path(), options, codec).unwrap();
+        append(&store, &["dan", "may"]);
+        drop(store);
+        let store = crate::Store::open_read_only(folder.path()).unwrap();
+        let rows = store.query("select User, @Timestamp from stream limit 3").unwrap();
+        let told: Vec<String> =
+            rows.map(|row| row.map_or_else(|error| error.to_string(), |_| String::new())).collect();
+        assert!(matches!(&told[..], [error] if error.contains("its times are not those")), "{told:?}");
+    }
+
+    /// A block that is nothing but a directory.
+    struct Bare {
+        directory: Vec<u8>,
+        document_bytes: usize,
+    }
+
+    impl Parts for Bare {
+        fn id(&self) -> BlockId {
+            BlockId { segment: 1, block: 0 }
+        }
+
+        fn events(&self) -> usize {
+            1
+        }
+
+        fn document_bytes(&self) -> usize {
+            self.document_bytes
+        }
+
+        fn part(&self, name: &str) -> Result<Option<Vec<u8>>, ReadError> {
+            Ok((name == DIRECTORY).then(|| self.directory.clone()))
+        }
+    }
+
+    #[test]
+    fn a_directory_that_tells_of_a_gigabyte_of_documents_is_none_of_a_small_block() {
+        // One event of 1 GiB, and a column `a` of 2^31 times the number 5.
+        let unpacked = [
+            0x01, 0x80, 0x80, 0x80, 0x80, 0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x02, 0x61, 0x01,
+            0x02, 0x02, 0x80, 0x80, 0x80, 0x80, 0x08, 0x04, 0x00, 0x02, 0x01, 0x00, 0x00, 0x01, 0x00, 0x00,
+            0x00, 0x00, 0x01, 0x03, 0x00, 0x18, 0x0a, 0x01, 0x00, 0x00,
+        ];
+        let directory = tamias_shred::forge::directory(&unpacked, &[]).unwrap();
+        assert_eq!(Group::open(&directory).unwrap().document_bytes(), 1 << 30, "it is well formed");
+        let opened = |document_bytes| open(&Bare { directory: directory.clone(), document_bytes });
+        assert!(matches!(opened(9), Err(DecodeError::Malformed(_))));
+        assert!(opened((1 << 30) + 1).is_ok());
     }
 }

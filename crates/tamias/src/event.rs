@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tamias_query::Instant;
 use tamias_store::{Block, Direction, Key, Times};
 
-use crate::column_cache::{ColumnCache, POINTS_MAX};
+use crate::column_cache::{ColumnCache, points_max};
 use crate::damage::instant;
 use crate::source::StoredColumns;
 use crate::{ReadError, Snapshot, Store};
@@ -342,8 +342,8 @@ fn walk(
             Direction::Descending => nearest.sort_unstable_by(|a, b| b.cmp(a)),
         }
         nearest.truncate(wanted - found.len());
-        for (number, (_, events)) in group.iter().enumerate() {
-            if nearest.iter().filter(|(_, other, _)| *other == number).count() > POINTS_MAX {
+        for (number, (len, events)) in group.iter().enumerate() {
+            if nearest.iter().filter(|(_, other, _)| *other == number).count() > points_max(*len) {
                 events.prepare()?;
             }
         }

@@ -130,6 +130,10 @@ impl ReadFrame for PartFrames {
             Err(error) => Err(error.into()),
         }
     }
+
+    fn times_fit(&self, times: Times<'_>) -> bool {
+        self.0.times_fit(tamias_store::Times { instants: times.instants, arrivals: times.arrivals })
+    }
 }
 
 impl StoredColumns {
@@ -157,7 +161,10 @@ impl StoredColumns {
         if let Some(own) = self.cached.documents().or_else(|| self.documents.get()) {
             return Ok(Documents { bytes: &own.bytes, ends: &own.ends });
         }
-        let Ok(made) = self.open()?.documents() else {
+        let fit = |own: &OwnDocuments| {
+            self.parts.documents_fit(tamias_store::Documents { bytes: &own.bytes, ends: &own.ends })
+        };
+        let Some(made) = self.open()?.documents().ok().filter(fit) else {
             // The store tells best what is damaged.
             let documents = self.block.documents()?;
             return Ok(Documents { bytes: documents.bytes, ends: documents.ends });
@@ -171,7 +178,7 @@ impl StoredColumns {
 
     /// One document; put together without the others, unless many are asked for one by one.
     pub(crate) fn document(&self, index: usize) -> Result<Cow<'_, [u8]>, tamias_store::ReadError> {
-        if self.cached.documents().is_some() || self.cached.ask_for_document() {
+        if self.cached.documents().is_some() || self.cached.ask_for_document(self.block.len()) {
             let Documents { bytes, ends } = self.own_documents()?;
             let documents = tamias_store::Documents { bytes, ends };
             return Ok(documents.get(index).map(Cow::Borrowed).unwrap_or_default());
@@ -205,9 +212,7 @@ impl StoredColumns {
                     self.parts.part(codec::DIRECTORY)?.ok_or_else(|| damaged("it lacks a directory"))?;
                 let columns =
                     ColumnBlock::open(&directory, frames).map_err(|error| damaged(codec::found(error)))?;
-                if columns.len() != self.block.len() {
-                    return Err(damaged("it has not as many events as the index tells"));
-                }
+                codec::fits(columns.len(), columns.document_bytes(), &self.parts).map_err(damaged)?;
                 self.cached.keep(columns.decoded());
                 columns
             }

@@ -138,3 +138,19 @@ fn what_cannot_be_deleted_is_told() {
     assert_eq!(store.erase().unwrap().receipt, None);
     assert_eq!(reader.info().unwrap().events, 10);
 }
+
+#[test]
+fn what_a_key_that_comes_twice_says_is_found_and_erased() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_with(folder.path(), options(Layout::Columns)).unwrap();
+    let documents = [
+        r#"{"@t":"2024-01-01T00:00:00Z","x":{"k":"eve@x.org","k":"d"}}"#,
+        r#"{"@t":"2024-01-01T00:00:01Z","x":1}"#,
+    ];
+    store.append(documents).unwrap();
+    store.seal().unwrap();
+    assert_eq!(store.delete("HasText('eve@x.org')").unwrap().events, 1);
+    assert_eq!(store.erase().unwrap().receipt.unwrap().events, 1);
+    assert_eq!(ids(&store).len(), 1);
+    assert!(!holds(folder.path(), "eve@x.org"));
+}

@@ -22,6 +22,11 @@ pub trait ReadFrame: Send + Sync {
     /// # Errors
     /// Whatever keeps them from being read.
     fn frame(&self, number: u32) -> Result<Vec<u8>, SourceError>;
+
+    /// Whether these are the times of the block, as far as whoever stores it knows them.
+    fn times_fit(&self, _times: Times<'_>) -> bool {
+        true
+    }
 }
 
 /// Why a column cannot be read.
@@ -99,19 +104,24 @@ impl Frames for Reading<'_> {
     }
 }
 
+const TIMES_DIFFER: &str = "its times are not those that the index tells";
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What is locked is never half changed.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a directory takes once it is read, to its bytes. HEURISTIC: the shapes of generated events are lists of their own then.
-const GROUP_SHARE: usize = 3;
+/// What a path takes beside its column: its place in a map, and its keys, each with how long it is.
+fn path_bytes(path: &[Box<str>]) -> usize {
+    const PLACE_BYTES: usize = 128;
+    PLACE_BYTES + path.iter().map(|key| size_of::<Box<str>>() + key.len()).sum::<usize>()
+}
 
-/// What a path takes beside its column: its keys, and its place in a map.
-const PATH_BYTES: usize = 128;
+/// So many documents are put together one by one. HEURISTIC: of 16,384 one takes a fiftieth of what all of a block take.
+const FEW_DOCUMENTS_MAX: usize = 32;
 
-/// So many documents are put together one by one. HEURISTIC: one takes a fiftieth of what all of a block take.
-pub(crate) const FEW_DOCUMENTS: usize = 32;
+/// One in so many: of few events one takes as long as all.
+const FEW_DOCUMENTS_SHARE: usize = 512;
 
 impl ColumnBlock {
     /// A block by its directory, which is read at once, and its frames, which are read when they are needed. Takes time and memory linear in the
@@ -121,13 +131,14 @@ impl ColumnBlock {
     /// If the directory is not what was written.
     pub fn open(directory: &[u8], frames: Box<dyn ReadFrame>) -> Result<ColumnBlock, DecodeError> {
         let group = Group::open(directory)?;
-        let own_bytes = size_of::<DecodedColumns>() + group.frames() * size_of::<OnceLock<Vec<u8>>>();
+        let frames_bytes = group.frames() * size_of::<OnceLock<Vec<u8>>>();
+        let held_bytes = size_of::<DecodedColumns>() + group.held_bytes() + frames_bytes;
         let decoded = DecodedColumns {
             frames: (0..group.frames()).map(|_| OnceLock::new()).collect(),
             group,
             paths: Mutex::default(),
             times: OnceLock::new(),
-            held_bytes: AtomicUsize::new(GROUP_SHARE * directory.len() + own_bytes),
+            held_bytes: AtomicUsize::new(held_bytes),
         };
         Ok(ColumnBlock::sharing(Arc::new(decoded), frames))
     }
@@ -180,6 +191,9 @@ impl ColumnBlock {
                 }
                 let bytes = |numbers: Vec<u64>| numbers.into_iter().map(u64::to_le_bytes).collect();
                 let times = OwnTimes { instants: bytes(instants), arrivals: bytes(arrivals) };
+                if !self.source.times_fit(Times { instants: &times.instants, arrivals: &times.arrivals }) {
+                    return Err(DecodeError::Malformed { what: TIMES_DIFFER }.into());
+                }
                 self.decoded.times.get_or_init(|| {
                     self.decoded.held_bytes.fetch_add(16 * times.instants.len(), Relaxed);
                     times
@@ -232,6 +246,11 @@ impl ColumnBlock {
         self.decoded.group.keys()
     }
 
+    /// How many documents are put together one by one; more are taken from all of the block.
+    pub(crate) fn few_documents(&self) -> usize {
+        (self.len() / FEW_DOCUMENTS_SHARE).clamp(1, FEW_DOCUMENTS_MAX)
+    }
+
     /// The documents of some rows, each an entry. Few are put together by themselves, else all of the block are.
     pub(crate) fn documents_of(&self, rows: &[u32]) -> Result<Dictionary, ColumnError> {
         let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(rows.len()));
@@ -239,7 +258,7 @@ impl ColumnBlock {
             bytes.extend_from_slice(document);
             ends.push(bytes.len() as u32);
         };
-        if rows.len() <= FEW_DOCUMENTS {
+        if rows.len() <= self.few_documents() {
             self.read(|reader| {
                 rows.iter().try_for_each(|row| reader.document(*row as usize).map(|document| add(&document)))
             })?;
@@ -271,7 +290,7 @@ impl ColumnBlock {
         let column = Arc::new(PathColumn::new(at, self.len()));
         let mut paths = lock(&self.decoded.paths);
         let kept = paths.entry(path.into()).or_insert_with(|| {
-            let bytes = column.held_bytes() + size_of::<PathColumn>() + PATH_BYTES;
+            let bytes = column.held_bytes() + size_of::<PathColumn>() + path_bytes(path);
             self.decoded.held_bytes.fetch_add(bytes, Relaxed);
             column
         });
@@ -336,5 +355,40 @@ impl std::fmt::Debug for ColumnBlock {
 impl std::fmt::Debug for DecodedColumns {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("DecodedColumns").field("held_bytes", &self.held_bytes()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tamias_shred::{Event, encode};
+
+    impl ReadFrame for Vec<Vec<u8>> {
+        fn frame(&self, number: u32) -> Result<Vec<u8>, SourceError> {
+            self.get(number as usize).cloned().ok_or_else(|| "no such frame".into())
+        }
+    }
+
+    fn block(events: usize) -> ColumnBlock {
+        let documents: Vec<String> = (0..events).map(|n| format!(r#"{{"N":{n}}}"#)).collect();
+        let documents = documents.iter().map(String::as_bytes);
+        let events: Vec<Event<'_>> =
+            documents.map(|document| Event { instant: 0, arrival: 0, document }).collect();
+        let encoded = encode(&events).unwrap();
+        ColumnBlock::open(&encoded.directory, Box::new(encoded.frames)).unwrap()
+    }
+
+    #[test]
+    fn a_path_of_long_keys_that_no_event_has_is_counted_by_its_length() {
+        let block = block(3);
+        let before = block.decoded().held_bytes();
+        block.at(&["x".repeat(1_000_000).into()]).unwrap();
+        let held = block.decoded().held_bytes() - before;
+        assert!((1_000_000..1_001_000).contains(&held), "{held}");
+    }
+
+    #[test]
+    fn of_few_events_all_documents_are_put_together_at_once() {
+        assert_eq!([1, 50, 600, 2_048, 16_384].map(|events| block(events).few_documents()), [1, 1, 1, 4, 32]);
     }
 }

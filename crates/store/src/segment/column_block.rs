@@ -124,13 +124,23 @@ impl ColumnBlock {
         self.part(part::STATISTICS).ok().flatten().unwrap_or_default()
     }
 
+    /// Whether these are the times of its events: they rise from its first key to its last, as the index tells them.
+    pub fn times_fit(&self, times: Times<'_>) -> bool {
+        times.fit(&self.0.entry)
+    }
+
+    /// Whether these may be its documents: as many and as long as the index tells, each with its line feed.
+    pub fn documents_fit(&self, documents: Documents<'_>) -> bool {
+        ends_fit(documents.ends, &self.0.entry) && documents.stand(&self.0.entry)
+    }
+
     /// Decoded at the first use.
     pub(super) fn times(&self) -> Result<Times<'_>, ReadError> {
         if let Some(times) = self.0.times.get() {
             return Ok(times.lent());
         }
         let times = self.0.segment.codec().times(self).map_err(|error| self.failed(error))?;
-        if !times.lent().fit(&self.0.entry) {
+        if !self.times_fit(times.lent()) {
             return Err(ReadError::Damaged(self.damage("its times are not those that the index tells")));
         }
         Ok(self.0.times.get_or_init(|| times).lent())
@@ -142,7 +152,7 @@ impl ColumnBlock {
             return Ok(documents.lent());
         }
         let documents = self.0.segment.codec().documents(self).map_err(|error| self.failed(error))?;
-        if !ends_fit(&documents.ends, &self.0.entry) || !documents.lent().stand(&self.0.entry) {
+        if !self.documents_fit(documents.lent()) {
             return Err(ReadError::Damaged(self.damage("its documents are not those that the index tells")));
         }
         Ok(self.0.documents.get_or_init(|| documents).lent())

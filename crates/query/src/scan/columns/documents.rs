@@ -3,12 +3,13 @@
 
 use super::evaluate::{Evaluator, Mask, stored};
 use super::texts::{Sought, spelled};
-use crate::column_block::{Coded, ColumnError, FEW_DOCUMENTS, PathColumn};
+use crate::column_block::{Coded, ColumnError, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::error::ExecError;
 use crate::expr::{Expr, Like};
 use crate::functions::any_string_has;
 use crate::value::Value;
+use std::sync::Arc;
 use tamias_json::Offsets;
 
 /// Of a block with more keys, documents are put together: each key takes memory for every row.
@@ -63,7 +64,39 @@ impl Said {
     }
 }
 
+/// The documents of some rows.
+pub(super) struct RowDocuments {
+    /// In ascending order.
+    rows: Vec<u32>,
+    documents: Dictionary,
+}
+
+impl RowDocuments {
+    fn place(&self, row: u32) -> Option<u32> {
+        self.rows.binary_search(&row).ok().map(|place| place as u32)
+    }
+
+    /// The document of a row; empty where it is none of them.
+    pub(super) fn get(&self, row: u32) -> &[u8] {
+        self.place(row).map_or(&[], |place| self.documents.get(place))
+    }
+}
+
 impl Evaluator<'_> {
+    /// The documents of some rows, kept for the next term of a condition: it is asked of the rows that the one before has left, as a rule.
+    pub(super) fn kept_documents(&self, rows: &[u32]) -> Option<Arc<RowDocuments>> {
+        let known = self.kept.borrow().clone();
+        if let Some(known) = known.filter(|known| rows.iter().all(|row| known.place(*row).is_some())) {
+            return Some(known);
+        }
+        let mut rows = rows.to_vec();
+        rows.sort_unstable();
+        let documents = self.documents(&rows)?;
+        let made = Arc::new(RowDocuments { rows, documents });
+        self.kept.replace(Some(made.clone()));
+        Some(made)
+    }
+
     /// The documents of some rows, each an entry. If they cannot be read there are none, and why is told in the end.
     pub(super) fn documents(&self, rows: &[u32]) -> Option<Dictionary> {
         self.unbroken(self.block.documents_of(rows))
@@ -84,7 +117,7 @@ impl Evaluator<'_> {
     pub(super) fn test_said(&self, expr: &Expr, within: Option<&Mask>) -> Result<Option<Mask>, ExecError> {
         let Some(said) = Said::of(expr) else { return Ok(None) };
         // Their documents are sooner put together than all columns are read.
-        let are_few = |mask: &Mask| mask.iter().filter(|row| **row).nth(FEW_DOCUMENTS).is_none();
+        let are_few = |mask: &Mask| mask.iter().filter(|row| **row).nth(self.block.few_documents()).is_none();
         let Some(keys) =
             self.block.keys().filter(|keys| keys.len() <= KEYS_MAX && !within.is_some_and(are_few))
         else {
@@ -108,5 +141,42 @@ impl Evaluator<'_> {
 fn join(mask: &mut Mask, coded: &Coded, marks: &[bool]) {
     for (row, mask) in mask.iter_mut().enumerate() {
         *mask |= marks.get(coded.code(row) as usize).copied().unwrap_or_default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::column_block::{ColumnBlock, ReadFrame};
+    use crate::control::Control;
+    use crate::options::RunOptions;
+    use crate::parameters::Parameters;
+    use crate::stored::{SourceError, Times};
+    use crate::{parser, planner};
+    use tamias_shred::{Event, encode};
+
+    /// A block that needs no frame.
+    struct NoFrames;
+
+    impl ReadFrame for NoFrames {
+        fn frame(&self, _number: u32) -> Result<Vec<u8>, SourceError> {
+            Err("no such frame".into())
+        }
+    }
+
+    #[test]
+    fn documents_are_put_together_once_for_all_terms_that_look_into_them() {
+        let event = Event { instant: 0, arrival: 0, document: br#"{"a":1}"# };
+        let encoded = encode(&[event; 5]).unwrap();
+        let block = ColumnBlock::open(&encoded.directory, Box::new(NoFrames)).unwrap();
+        let text = "select 1";
+        let plan = planner::plan(&parser::parse_query(text).unwrap(), text, &Parameters::new()).unwrap();
+        let control = Control::new(&plan, RunOptions::default(), None);
+        let evaluator = Evaluator::new(&block, &[], Times::default(), &control);
+        let first = evaluator.kept_documents(&[4, 1, 2]).unwrap();
+        assert_eq!((first.get(4), first.get(0)), (br#"{"a":1}"#.as_slice(), &[][..]));
+        assert!(Arc::ptr_eq(&first, &evaluator.kept_documents(&[1, 4]).unwrap()));
+        assert!(Arc::ptr_eq(&first, &evaluator.kept_documents(&[]).unwrap()));
+        assert!(!Arc::ptr_eq(&first, &evaluator.kept_documents(&[0, 1]).unwrap()));
     }
 }

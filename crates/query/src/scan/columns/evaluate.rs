@@ -2,6 +2,7 @@
 //! text, or else row by row.
 
 use super::compile::{needs_event, reads_document, slots_of};
+use super::documents::RowDocuments;
 use super::range::{Among, Range};
 use crate::chunk::Order;
 use crate::column_block::{Coded, ColumnBlock, ColumnError, Path, PathColumn};
@@ -28,6 +29,8 @@ pub(super) struct Evaluator<'b> {
     pub(super) is_flat: bool,
     /// For each row its event in the block; none where rows are the events.
     pub(super) origins: Option<Arc<[u32]>>,
+    /// The documents that were put together last.
+    pub(super) kept: RefCell<Option<Arc<RowDocuments>>>,
     /// Why documents, or columns that no name stands for, could not be read.
     pub(super) broken: RefCell<Option<ColumnError>>,
 }
@@ -46,8 +49,8 @@ impl<'b> Evaluator<'b> {
         control: &'b Control,
     ) -> Evaluator<'b> {
         let columns = vec![None; paths.len()];
-        let broken = RefCell::default();
-        Evaluator { block, paths, columns, times, control, is_flat: false, origins: None, broken }
+        let (kept, broken) = (RefCell::default(), RefCell::default());
+        Evaluator { block, paths, columns, times, control, is_flat: false, origins: None, kept, broken }
     }
 
     /// The same with columns of parts of an expression behind its own.
@@ -61,6 +64,7 @@ impl<'b> Evaluator<'b> {
             control,
             is_flat: true,
             origins: origins.clone(),
+            kept: RefCell::default(),
             broken: RefCell::default(),
         }
     }
@@ -388,14 +392,14 @@ impl<'b> Evaluator<'b> {
         let mut spare = Spare::default();
         let mut offsets: Vec<Offsets> = columns.iter().map(|_| Offsets::new()).collect();
         let rows: Vec<u32> = rows.into_iter().collect();
-        let documents = reads_document(expr).then(|| self.documents(&rows));
+        let documents = reads_document(expr).then(|| self.kept_documents(&rows));
         let mut document_offsets = Offsets::new();
-        for (nth, row) in (0..).zip(rows) {
-            let row = row as usize;
+        for number in rows {
+            let row = number as usize;
             let mut scope = self.scope(self.times.order(self.origin(row)), &mut spare);
             if let (Some(documents), Some(event)) = (&documents, &mut scope.event) {
                 let Some(documents) = documents else { return Ok(()) };
-                let scanned = document_offsets.scan_trusted(documents.get(nth));
+                let scanned = document_offsets.scan_trusted(documents.get(number));
                 event.document = Some(scanned.map_err(|error| ExecError::Document {
                     arrival: self.arrival(row),
                     reason: error.to_string(),

@@ -91,6 +91,7 @@ fn find(
 ) -> Told<Option<Found>> {
     let filter = plan.filter.as_ref().filter(|_| !part.settled.all);
     for expr in filter.into_iter().chain(&plan.unnest).chain(plan.outputs.iter().map(|output| &output.expr)) {
+        evaluator.check()?;
         match evaluator.load(expr) {
             Ok(true) => {}
             Ok(false) => return Ok(Ok(None)),

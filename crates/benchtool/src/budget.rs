@@ -1,5 +1,6 @@
 //! What a query may take, as it is written on the command line: `5s`, `256MB`.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 /// Units of time; a longer name before what it begins with.
@@ -52,6 +53,11 @@ pub(crate) fn batch(text: &str) -> Result<u32, String> {
     let bytes = size(text)?;
     let fitting = u32::try_from(bytes).ok().filter(|bytes| (1..=BATCH_BYTES_MAX).contains(bytes));
     fitting.ok_or_else(|| format!("{bytes} bytes is not between 1B and 128MiB"))
+}
+
+/// A number of threads.
+pub(crate) fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "write a number, 1 or more; no more than 256 are used".to_owned())
 }
 
 /// A positive number with one of the units, in the smallest of them.

@@ -9,7 +9,7 @@ mod storing;
 
 use std::path::PathBuf;
 
-use clap::builder::StyledStr;
+use clap::builder::{PossibleValuesParser, StyledStr, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 pub(crate) use asking::{EvalArgs, KeysArgs, KeysFormat, QueryArgs, ShellArgs};
@@ -59,7 +59,22 @@ pub(crate) struct Cli {
 
 /// The command line of the program under this name. What its help is written with is `benchtool`.
 pub(crate) fn command(program: &'static str) -> clap::Command {
-    renamed(Cli::command().name(program), program)
+    let command = renamed(Cli::command().name(program), program);
+    WITHOUT_FILES.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |command| {
+            command.mut_arg("format", |format| format.value_parser(text_format()))
+        })
+    })
+}
+
+/// The commands that write rows to standard output only, and not in formats of files.
+const WITHOUT_FILES: [&str; 5] = ["shell", "tail", "search", "get", "around"];
+
+fn text_format() -> impl TypedValueParser<Value = Format> {
+    let is_text = |format: &&Format| !matches!(format, Format::Parquet | Format::Arrow);
+    let formats = Format::value_variants().iter().filter(is_text);
+    PossibleValuesParser::new(formats.filter_map(ValueEnum::to_possible_value))
+        .try_map(|name| Format::from_str(&name, false))
 }
 
 fn renamed(command: clap::Command, program: &'static str) -> clap::Command {

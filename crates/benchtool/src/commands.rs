@@ -73,7 +73,8 @@ fn read(folder: &Path, reading: &Reading) -> Result<Store, Failure> {
         ReadMode::Map => tamias::ReadMode::Map,
         ReadMode::Plain => tamias::ReadMode::Plain,
     };
-    let store = Store::open_read_only_with(folder, Options { read_mode, ..Options::default() })?;
+    let options = Options { read_mode, ..Options::default() };
+    let store = Store::open_read_only_with(folder, options).map_err(Failure::asking)?;
     warn_of_unnamed(&store)?;
     Ok(store)
 }

@@ -41,6 +41,11 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// Whether it is a line of a file of rejects that tells where the next one came from.
+    pub(crate) fn is_comment(&self) -> bool {
+        self.unit == Unit::Line && matches!(self.content, Content::Bytes(bytes) if bytes.starts_with(COMMENT))
+    }
+
     /// What should be an event; `None` for a line that only keeps others apart, or is a comment of a file of rejects.
     pub(crate) fn event(&self) -> Option<Content<'a>> {
         let Content::Bytes(bytes) = self.content else { return Some(self.content) };

@@ -82,14 +82,31 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-impl From<OpenError> for Failure {
-    fn from(error: OpenError) -> Failure {
-        match error {
+impl Failure {
+    /// A store could not be opened by somebody who would ask it something.
+    pub(crate) fn asking(error: OpenError) -> Failure {
+        match &error {
             OpenError::Missing { folder } => {
                 let (folder, name) = (folder.display(), program::name());
                 Failure::Io(format!(
                     "there is no store in {folder}; `{name} ingest {folder} FILE` creates one"
                 ))
+            }
+            _ => error.into(),
+        }
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Failure {
+        match error {
+            OpenError::Missing { folder } => {
+                Failure::Io(format!("there is no store in {}", folder.display()))
+            }
+            // The command line has no other way than to wait.
+            OpenError::Locked { folder, writer } => {
+                let folder = folder.display();
+                Failure::Io(format!("{folder} is being written to by {writer}; wait until that process ends"))
             }
             OpenError::ManifestDamaged { .. } | OpenError::ManifestMissing { .. } => {
                 Failure::Damage(error.to_string())
@@ -105,6 +122,10 @@ impl From<BackupError> for Failure {
         match error {
             BackupError::Open(error) => error.into(),
             BackupError::Failure(failure) => OpenError::Failure(failure).into(),
+            BackupError::OtherStore { folder } => {
+                let folder = folder.display();
+                Failure::Io(format!("{folder} holds another store, or a backup of one; give another folder"))
+            }
             _ => Failure::Io(error.to_string()),
         }
     }

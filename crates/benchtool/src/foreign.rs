@@ -10,20 +10,22 @@ pub(crate) struct Foreign {
     what: &'static str,
     /// What converts it, before the name of the file.
     command: &'static str,
-    /// What reads the result needs this.
+    /// What the conversion loses, and what reads the result needs for that.
+    loses: &'static str,
     options: &'static str,
 }
 
 const fn packed(what: &'static str, command: &'static str) -> Foreign {
-    Foreign { what, command, options: "" }
+    Foreign { what, command, loses: "", options: "" }
 }
 
 /// How other formats begin; no text does.
-const MAGIC: [(&[u8], Foreign); 4] = [
+const MAGIC: [(&[u8], Foreign); 5] = [
     (b"\xfd7zXZ\0", packed("packed with xz", "xz -dc")),
     (b"BZh", packed("packed with bzip2", "bzip2 -dc")),
     (b"\x04\x22\x4d\x18", packed("packed with lz4", "lz4 -dc")),
     (b"PK\x03\x04", packed("a zip archive", "unzip -p")),
+    (b"PAR1", packed("a Parquet file", "pqrs cat --json")),
 ];
 
 /// What a tar archive has after the name and the figures of its first file.
@@ -31,8 +33,18 @@ const TAR: (usize, &[u8], Foreign) = (257, b"ustar", packed("a tar archive", "ta
 
 const UTF16: Foreign = packed("UTF-16, not UTF-8", "iconv -f UTF-16 -t UTF-8");
 const INDENTED: Foreign = packed("JSON with several lines per event", "jq -c .");
-const CSV: Foreign = packed("CSV, not JSON", "mlr --icsv --ojsonl cat");
-const TEXT: Foreign = Foreign { what: "text, not JSON", command: "jq -cR '{\"@m\": .}'", options: " --now" };
+/// Tables by what is between their fields.
+const TABLES: [(char, Foreign); 3] = [
+    (',', packed("CSV, not JSON", "mlr --icsv --ojsonl cat")),
+    (';', packed("CSV with semicolons, not JSON", "mlr --icsv --ifs ';' --ojsonl cat")),
+    ('\t', packed("TSV, not JSON", "mlr --itsv --ojsonl cat")),
+];
+const TEXT: Foreign = Foreign {
+    what: "text, not JSON",
+    command: "jq -cR '{\"@m\": .}'",
+    loses: " (the events get the current time, those in the lines are not read)",
+    options: " --now",
+};
 
 impl Foreign {
     /// What begins so and has lines of events between those of something else.
@@ -63,12 +75,12 @@ impl Foreign {
             let is_inside = second.starts_with([' ', '\t']) && second.trim_start().starts_with('"');
             return is_inside.then_some(INDENTED);
         }
-        let is_csv = [',', ';', '\t'].into_iter().any(|comma| {
-            first.contains(comma)
-                && first.split(comma).all(is_name)
-                && second.matches(comma).count() >= first.matches(comma).count()
+        let table = TABLES.into_iter().find(|(comma, _)| {
+            first.contains(*comma)
+                && first.split(*comma).all(is_name)
+                && second.matches(*comma).count() >= first.matches(*comma).count()
         });
-        is_csv.then_some(CSV)
+        table.map(|(_, foreign)| foreign)
     }
 
     /// What has many lines, none of which is an event; none if it is no text either.
@@ -86,12 +98,12 @@ impl Foreign {
 
     /// What the source of this name is, and how to store it.
     pub(crate) fn explain(self, source: &str, store: &Path) -> String {
-        let Foreign { what, command, options } = self;
+        let Foreign { what, command, loses, options } = self;
         let file = file_of(source);
         let store = quoted(&store.display().to_string());
         let program = program::name();
         format!(
-            "{source} is {what}; nothing of it was stored. Convert it, for example:\n  \
+            "{source} is {what}; nothing of it was stored. Convert it, for example{loses}:\n  \
              {command} {file} | {program} ingest {store} -{options}"
         )
     }
@@ -133,9 +145,10 @@ mod tests {
             (b"\0{\0\"", Some(UTF16.what)),
             (b"{\n  \"a\": 1\n}\n", Some(INDENTED.what)),
             (b"\xef\xbb\xbf{\r\n  \"a\": 1\r\n}\r\n", Some(INDENTED.what)),
-            (b"time,level,text\n2024-05-29,INFO,\"a, b\"\n", Some(CSV.what)),
-            (b"\"time\";\"user name\"\n1;2\n", Some(CSV.what)),
-            (b"time\tlevel\n1\t2\n", Some(CSV.what)),
+            (b"PAR1\x15\x04", Some("a Parquet file")),
+            (b"time,level,text\n2024-05-29,INFO,\"a, b\"\n", Some("CSV, not JSON")),
+            (b"\"time\";\"user name\"\n1;2\n", Some("CSV with semicolons, not JSON")),
+            (b"time\tlevel\n1\t2\n", Some("TSV, not JSON")),
             // Broken JSON, text, and what is too short to tell.
             (b"{\"a\":1,\n{\"a\":2,\n", None),
             (

@@ -22,6 +22,8 @@ mod foreign;
 mod instants;
 mod lines;
 mod measure;
+mod mended;
+mod names;
 mod origin;
 mod output;
 mod output_file;
@@ -34,12 +36,15 @@ mod screen;
 mod signals;
 mod source;
 mod splitter;
+mod start;
 mod tell;
 mod time_key;
 mod units;
 mod wrap;
 mod writer;
 
+use std::env;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -54,7 +59,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Runs the program with the arguments of the process, and tells its exit code.
 pub fn main() -> ExitCode {
     signals::survive_file_size_limit();
-    let matches = cli::command(program::name()).try_get_matches();
+    // Whoever asks how help is asked for gets it.
+    let is_asked = |(at, word): &(usize, OsString)| *at == 2 && (word == "--help" || word == "-h");
+    let is_help = env::args_os().nth(1).is_some_and(|word| word == "help");
+    let words = env::args_os().enumerate().filter(|word| !(is_help && is_asked(word))).map(|(_, word)| word);
+    let matches = cli::command(program::name()).try_get_matches_from(words);
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(help) => return show(&help),

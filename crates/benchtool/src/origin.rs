@@ -13,7 +13,7 @@ const NAME_BYTES_MAX: usize = 4096;
 
 /// The name under which the store keeps how far a file has come: its canonical path, and a checksum of its first line that
 /// is a JSON object. A file that grows stays what it is; another one in its place is hardly ever taken for it, and if it begins
-/// with the same event its [`Anchor`](crate::anchor::Anchor) tells.
+/// with the same event its [`Anchor`](crate::anchor::Anchor) tells. Any line of a file of rejects may be mended, so its name has none.
 ///
 /// `None` where there is no such line yet, or the path is too long to be kept.
 pub(crate) fn name(path: &Path, text: impl Read) -> Option<String> {
@@ -26,6 +26,26 @@ pub(crate) fn name(path: &Path, text: impl Read) -> Option<String> {
     (name.len() <= NAME_BYTES_MAX).then_some(name)
 }
 
+/// What stands for the first event in the name of a file of rejects.
+const REJECTS: &str = "rejects";
+
+/// Whether this is the name of a file of rejected lines.
+pub(crate) fn is_of_rejects(name: &str) -> bool {
+    name.rsplit_once('#').is_some_and(|(_, first)| first == REJECTS)
+}
+
+/// Whether files of these names begin with the same event: one may be the other under an earlier name, or packed.
+pub(crate) fn begins_alike(name: &str, other: &str) -> bool {
+    let first = |name: &str| name.strip_prefix("file:")?.rsplit_once('#').map(|(_, first)| first.to_owned());
+    name != other && !is_of_rejects(name) && first(name).is_some() && first(name) == first(other)
+}
+
+/// The path in a name.
+pub(crate) fn path_of(name: &str) -> &str {
+    let name = name.strip_prefix("file:").unwrap_or(name);
+    name.rsplit_once('#').map_or(name, |(path, _)| path)
+}
+
 /// Checksum and length of the first entry that is a JSON object: files of different events may begin with the same banner. What
 /// cannot be read counts as no entry: whoever reads on will tell of it.
 fn first_event(mut text: impl Read) -> Option<String> {
@@ -33,6 +53,7 @@ fn first_event(mut text: impl Read) -> Option<String> {
     let mut chunk = vec![0; 64 << 10];
     let mut minified = Vec::new();
     let mut found = |entry: Entry<'_>| match entry.event() {
+        None if entry.offset == 0 && entry.is_comment() => Err(REJECTS.to_owned()),
         Some(Content::Bytes(bytes)) if minify_object(bytes, &Default::default(), &mut minified).is_ok() => {
             let bytes = bytes.trim_ascii();
             Err(format!("{:08x}-{}", crc32fast::hash(bytes), bytes.len()))

@@ -19,6 +19,7 @@ use crate::units::printable;
 
 use table::table;
 
+pub(crate) use log::{LEVELS, MESSAGES};
 pub(crate) use row::{Look, RowWriter};
 pub(crate) use table::Field;
 

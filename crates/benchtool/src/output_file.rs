@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
+use crate::program;
 
 /// Where output goes that somebody gave a path for.
 #[derive(Debug)]
@@ -35,11 +36,14 @@ impl OutputFile {
             }
         };
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".benchtool-");
+        let prefix = format!(".{}-", program::name());
+        builder.prefix(&prefix);
         // Others may read it where they may read other files.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder_of(&path)).map_err(|error| Failure::file(&path, &error))?;
+        let file = builder
+            .tempfile_in(folder_of(&path))
+            .map_err(|error| Failure::file(&path, &of_system(&error)))?;
         Ok(OutputFile::Beside { path, before, file: BufWriter::new(file) })
     }
 
@@ -62,6 +66,13 @@ impl OutputFile {
     }
 }
 
+/// What the system says, without the name of a file that nobody has asked for.
+fn of_system(error: &std::io::Error) -> std::io::Error {
+    let text = error.to_string();
+    let said = text.split_once(" at path ").map_or(text.as_str(), |(said, _)| said);
+    std::io::Error::new(error.kind(), said)
+}
+
 /// Gives a file the owner, as far as the system lets us, and the permissions of another.
 fn take_after(file: &File, before: &Metadata) -> std::io::Result<()> {
     #[cfg(unix)]
@@ -75,14 +86,16 @@ fn take_after(file: &File, before: &Metadata) -> std::io::Result<()> {
     file.set_permissions(before.permissions())
 }
 
-/// That a file is not in the folder of the store, where it would take the place of one of its own.
+/// That a file or a folder is not in the folder of the store, where it might take the place of one of its own.
 pub(crate) fn check_outside(path: &Path, store: &Path) -> Result<(), Failure> {
-    let whole = path.canonicalize();
-    let folder = whole.or_else(|_| folder_of(path).canonicalize());
-    match (folder, store.canonicalize()) {
-        (Ok(folder), Ok(store)) if folder.starts_with(&store) => {
-            Err(Failure::Usage(format!("{} is inside the store; name a file elsewhere", path.display())))
-        }
+    // What is there of it, if it is to be made.
+    let there = path.ancestors().map(|part| if part == Path::new("") { Path::new(".") } else { part });
+    let there = there.filter_map(|part| part.canonicalize().ok()).next();
+    match (there, store.canonicalize()) {
+        (Some(there), Ok(store)) if there.starts_with(&store) => Err(Failure::Usage(format!(
+            "{} is inside the store; choose a place outside of it",
+            path.display()
+        ))),
         _ => Ok(()),
     }
 }

@@ -1,6 +1,39 @@
 //! Progress on a terminal; nothing where standard error is none.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fmt::Write;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+/// Work that is done sooner shows nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often something moves.
+const MOVES: Duration = Duration::from_millis(200);
+
+/// Does some work, and shows that it goes on where it takes its time.
+pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let bar = spinner(what);
+    let (done, is_done) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let is_seen = !bar.is_hidden();
+        let tick = move || {
+            let mut patience = PATIENCE;
+            while let Err(RecvTimeoutError::Timeout) = is_done.recv_timeout(patience) {
+                bar.tick();
+                patience = MOVES;
+            }
+            bar.finish_and_clear();
+        };
+        // Where there is no thread, or nobody to look, the work is done all the same.
+        let _ = is_seen.then(|| thread::Builder::new().spawn_scoped(scope, tick));
+        // It goes with this block, whatever ends it, and the thread ends.
+        let _done = done;
+        work()
+    })
+}
 
 /// A bar that counts bytes, with an end if that is known.
 pub(crate) fn bytes(what: &str, total: Option<u64>) -> ProgressBar {
@@ -18,14 +51,15 @@ pub(crate) fn spinner(what: &str) -> ProgressBar {
 
 /// A bar that counts events.
 pub(crate) fn events(what: &str, total: u64) -> ProgressBar {
-    bar(what, Some(total), "{msg} [{bar:30}] {human_pos}/{human_len} {per_sec} {eta}")
+    bar(what, Some(total), "{msg} [{bar:30}] {human_pos}/{human_len} {rate} {eta}")
 }
 
 fn bar(what: &str, total: Option<u64>, template: &str) -> ProgressBar {
     // A bar to standard error draws nothing where that is no terminal.
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
     if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style.progress_chars("=> "));
+        let rate = |state: &ProgressState, text: &mut dyn Write| _ = write!(text, "{:.0}/s", state.per_sec());
+        bar.set_style(style.progress_chars("=> ").with_key("rate", rate));
     }
     bar.with_message(what.to_owned())
 }

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 
 use same_file::Handle;
 
-use crate::anchor::Anchor;
 use crate::entries::{COMMENT, Content, Entry, Unit};
 use crate::failure::Failure;
 use crate::output_file::check_outside;
-use crate::rejected::Rejected;
 use crate::source::Source;
+use crate::start::Start;
 use crate::tell::tell;
 use crate::units::printable_line;
 
@@ -32,19 +31,6 @@ struct Kept {
     file: BufWriter<File>,
     /// Whether something was written that a loss of power could take.
     is_dirty: bool,
-}
-
-/// Where the reading of a source begins.
-#[derive(Debug, Default)]
-pub(crate) struct Start {
-    /// `None` where nothing of it was stored before.
-    pub(crate) position: Option<u64>,
-    /// What lies before it, if that is known.
-    pub(crate) anchor: Option<Anchor>,
-    /// What earlier runs have rejected before it.
-    pub(crate) rejected: Rejected,
-    /// Whether another file is in its place than was read before: what was rejected of that one is not read again.
-    pub(crate) is_other: bool,
 }
 
 /// What comments say of lines of a source, up to their number and from their place on; and where its reading begins.

@@ -8,6 +8,7 @@ use crate::cli::{IngestArgs, OnInvalid};
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
 use crate::failure::Failure;
 use crate::foreign::{Foreign, file_of, quoted};
+use crate::names::Names;
 use crate::program;
 use crate::splitter::Splitter;
 
@@ -34,6 +35,7 @@ struct Looking {
     keys: TimeKeys,
     /// What came so far instead of events.
     others: u64,
+    names: Names,
     held: Vec<u8>,
     /// Whether bytes without an event were handed on: what is held is not the beginning any more.
     is_later: bool,
@@ -44,6 +46,8 @@ struct Looking {
 pub(crate) struct Told {
     /// Where the time of their events is, and of all that follow, if that was found just now.
     pub(crate) key: Option<&'static str>,
+    /// What whoever stores them may want to know.
+    pub(crate) hints: Vec<String>,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -55,6 +59,7 @@ impl Beginning {
             splitter: Splitter::new(LINE_BYTES_MAX),
             keys: TimeKeys::new(args.time_format.clone()),
             others: 0,
+            names: Names::default(),
             held: Vec::new(),
             is_later: false,
         }))
@@ -62,11 +67,11 @@ impl Beginning {
 
     /// Takes the next bytes of a source.
     pub(crate) fn take(&mut self, source: &str, chunk: Vec<u8>, args: &IngestArgs) -> Result<Told, Failure> {
-        let Some(looking) = &mut self.0 else { return Ok(Told { key: None, bytes: chunk }) };
-        let Looking { splitter, keys, others, held, .. } = looking;
+        let Some(looking) = &mut self.0 else { return Ok(Told { bytes: chunk, ..Told::default() }) };
+        let Looking { splitter, keys, others, names, held, .. } = looking;
         held.extend_from_slice(&chunk);
         // Once it has seen enough it stops where it is, and that is the last look.
-        let _ = splitter.feed(&chunk, |entry| look(&entry, keys, others));
+        let _ = splitter.feed(&chunk, |entry| look(&entry, keys, others, names));
         let is_full = held.len() >= HELD_MAX;
         match keys.events() {
             // Events may follow what comes before them, and a few long entries tell nothing.
@@ -95,12 +100,12 @@ impl Beginning {
     /// What is held when the source has ended.
     pub(crate) fn end(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
         let Some(looking) = &mut self.0 else { return Ok(Told::default()) };
-        let Looking { splitter, keys, others, .. } = looking;
+        let Looking { splitter, keys, others, names, .. } = looking;
         // The last line may have no line feed.
-        let _ = splitter.finish(|entry| look(&entry, keys, others));
+        let _ = splitter.finish(|entry| look(&entry, keys, others, names));
         match looking.keys.events() {
-            0 if looking.others >= EVENTS_MAX => looking.hand_on(source, args, Foreign::likely),
-            // A few lines are told one by one.
+            // One line may be anything.
+            0 if looking.others > 1 => looking.hand_on(source, args, Foreign::likely),
             0 => looking.hand_on(source, args, Foreign::known),
             _ => self.tell(source, args),
         }
@@ -116,7 +121,7 @@ impl Beginning {
             None if args.now => Some(CLEF),
             None => return Err(Failure::Input(unknown(source, &looking.keys, &args.store))),
         };
-        Ok(Told { key, bytes })
+        Ok(Told { key, hints: looking.names.hints(args), bytes })
     }
 }
 
@@ -128,7 +133,8 @@ impl Looking {
         args: &IngestArgs,
         foreign: fn(&[u8]) -> Option<Foreign>,
     ) -> Result<Told, Failure> {
-        let is_beginning = !std::mem::replace(&mut self.is_later, true);
+        let is_beginning = !self.is_later;
+        self.is_later |= !self.held.is_empty();
         if is_beginning
             && !wants_each(args)
             && let Some(foreign) = foreign(&self.held)
@@ -136,7 +142,7 @@ impl Looking {
             return Err(Failure::Input(foreign.explain(source, &args.store)));
         }
         self.others = 0;
-        Ok(Told { key: None, bytes: std::mem::take(&mut self.held) })
+        Ok(Told { bytes: std::mem::take(&mut self.held), ..Told::default() })
     }
 }
 
@@ -146,10 +152,13 @@ fn wants_each(args: &IngestArgs) -> bool {
 }
 
 /// Looks at what may be an event, until enough were seen.
-fn look(entry: &Entry<'_>, keys: &mut TimeKeys, others: &mut u64) -> Result<(), ()> {
+fn look(entry: &Entry<'_>, keys: &mut TimeKeys, others: &mut u64, names: &mut Names) -> Result<(), ()> {
     let before = keys.events();
     match entry.event() {
-        Some(Content::Bytes(bytes)) => keys.look(bytes),
+        Some(Content::Bytes(bytes)) => {
+            keys.look(bytes);
+            names.look(bytes);
+        }
         Some(Content::TooLong { .. }) => {}
         None => return Ok(()),
     }

@@ -181,6 +181,12 @@ impl Reader {
         held.replayed.sources.get(name).map(|mark| Arc::clone(&mark.note)).unwrap_or_default()
     }
 
+    /// The names of all sources that are known, in order, as of the last snapshot. Takes time linear in their number.
+    pub fn source_names(&self) -> Vec<String> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.replayed.sources.keys().cloned().collect()
+    }
+
     /// What a copy of the store consists of, as of now.
     pub(crate) fn moment(&self) -> Result<Moment, OpenError> {
         self.snapshot()?;

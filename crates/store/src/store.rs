@@ -304,6 +304,11 @@ impl Store {
         writer.replayed.sources.get(name).map(|mark| Arc::clone(&mark.note)).unwrap_or_default()
     }
 
+    /// The names of all sources that are known, in order. Takes time linear in their number.
+    pub fn source_names(&self) -> Vec<String> {
+        self.inner.lock().replayed.sources.keys().cloned().collect()
+    }
+
     /// Whether it was lost where this source stood: a manifest was lost, or an older one was put in its place, and events of the source
     /// may be stored of which nothing tells. Whoever goes on with it may store some twice. It ends with the next batch that names the source.
     pub fn is_source_lost(&self, name: &str) -> bool {

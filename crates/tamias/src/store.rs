@@ -216,6 +216,21 @@ impl Store {
         }
     }
 
+    /// The names of all sources that batches were [stored from](Store::append_batch_from), in order: to recognise one that has another name
+    /// now. Takes time linear in their number.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn source_names(&self) -> Result<Vec<String>, OpenError> {
+        match &self.access {
+            Access::Writer(store) => Ok(store.source_names()),
+            Access::Reader(reader) => {
+                reader.snapshot()?;
+                Ok(reader.source_names())
+            }
+        }
+    }
+
     /// Whether it was lost where this source stood: the list of the store's files was lost, or an older one was put in its place, and events of
     /// the source may be stored of which nothing tells. Who goes on at [`source_position`](Store::source_position) may store
     /// some twice. It ends with the next batch that names the source.

@@ -119,7 +119,7 @@ pub(crate) struct QueryArgs {
     /// Number of threads, 256 at most; the number of processors by default
     ///
     /// The rows are the same, in the same order. Each thread keeps its own groups until the end, which takes memory.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::budget::threads)]
     pub(crate) threads: Option<NonZeroUsize>,
 }
 

@@ -45,13 +45,14 @@ pub(crate) struct TailArgs {
 /// Find events that mention a text anywhere
 ///
 /// Finds events in which any string, at any depth, contains the text. This is the condition `HasText('…')` of the query
-/// language. The latest events come last.
+/// language. Names of keys are not searched; numbers, and messages that are made of a template and other keys, only with --all.
+/// The latest events come last.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   benchtool search logs 'connection refused'
   benchtool search logs -i timeout --since 1h
-  benchtool search logs 4711 --condition \"@Level = 'Error'\" -n 5")]
+  benchtool search logs 4711 --all --condition \"@Level = 'Error'\" -n 5")]
 pub(crate) struct SearchArgs {
     /// The store, a folder
     #[arg(value_parser = store_folder)]
@@ -63,6 +64,13 @@ pub(crate) struct SearchArgs {
     /// Ignore case
     #[arg(short, long)]
     pub(crate) ignore_case: bool,
+
+    /// Search messages as they are shown, and numbers, as well
+    ///
+    /// A message may be made of a template, `User {Name} logged in`, and other keys of the event; this finds `User Ada`. If the
+    /// text is a number, events of which a key on the top level has it as its value are found. Takes up to ten times as long.
+    #[arg(short, long)]
+    pub(crate) all: bool,
 
     /// Only events that meet this condition as well, as after `where` in a query
     #[arg(long, value_name = "CONDITION")]

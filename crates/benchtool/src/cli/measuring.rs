@@ -32,7 +32,7 @@ pub(crate) struct BenchArgs {
     pub(crate) cases: PathBuf,
 
     /// The percentile of the runs to report, from 0 (the fastest) to 100 (the slowest)
-    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "P", default_value = "50", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) percentile: u8,
 
     /// Number of runs of each query
@@ -47,7 +47,7 @@ pub(crate) struct BenchArgs {
     pub(crate) reading: Reading,
 
     /// Number of threads, 256 at most; the header shows it if it is more than one
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = crate::budget::threads)]
     pub(crate) threads: NonZeroUsize,
 
     /// Which time is measured

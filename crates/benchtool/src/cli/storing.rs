@@ -44,11 +44,11 @@ pub(crate) struct GenerateArgs {
 ///
 /// Run the same command again to continue after Ctrl-C, an error, a crash or a power loss: no event is lost or stored twice. For
 /// this the store remembers how far it has read each file, by full path and checksums of the first event and of the last line that
-/// was read. A file that has grown gives its new lines, an unchanged file gives nothing, and a file that was replaced is read from the
-/// start, as is one whose last line that was read has changed or moved; a file that was moved counts as new. The part that was read
-/// before is read again, but skipped. Nothing is remembered about a file of
-/// which no line was stored, nor about standard input and pipes. The summary then also shows `earlier lines: 7`, the lines
-/// that earlier runs stored or rejected.
+/// was read. A file that has grown gives its new lines, and an unchanged file gives nothing. A log that was rotated, renamed or packed
+/// is continued under its new name. A file that begins with another event is a new one; if only the last line that was read has changed
+/// or moved, ingest stops, since some of the file is stored already. The part that was read before is read again, but skipped. Nothing is
+/// remembered about a file of which no line was stored, nor about standard input and pipes. The summary then also shows
+/// `earlier lines: 7`, the lines that earlier runs stored or rejected.
 ///
 /// Rejected lines of a file are remembered too, in up to 1000 places; beyond that --rejects is required. Run the command again
 /// with another --time-key, --time-format or --now to retry the rejected lines and then read what is new. With
@@ -142,7 +142,8 @@ pub(crate) struct IngestArgs {
     /// Save rejected lines in this file
     ///
     /// Each line is saved as it is, after a comment (`# rejected: `) with its position, a checksum of the file's path and first
-    /// event, and the reason; of a line over 16 MiB only the comment is saved. Fix the file and ingest it as it is. Lines are added
+    /// event, and the reason; of a line over 16 MiB only the comment is saved. Fix the file and ingest it as it is; if some lines
+    /// are fixed later, ingest it again, and only these are stored. Lines are added
     /// to a file that is there, which must be one of rejected lines; those that are read again take the place of their earlier ones.
     #[arg(long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,

@@ -4,11 +4,13 @@ use tamias::{Backup, BackupError, Store};
 
 use crate::cli::{BackupArgs, RestoreArgs};
 use crate::failure::Failure;
+use crate::output_file::check_outside;
 use crate::units::counted;
 use crate::{output, progress};
 
 pub(crate) fn run(args: &BackupArgs) -> Result<(), Failure> {
     super::warn_of_unnamed(&Store::open_read_only(&args.store)?)?;
+    check_outside(&args.destination, &args.store)?;
     let done = with_bar("copying", |tell| Store::backup(&args.store, &args.destination, args.copy, tell))?;
     let line = format!("backed up: {}", figures(&done));
     output::write_line(&mut output::stdout(), &line)?;
@@ -30,6 +32,7 @@ fn whole(backup: &Backup, copy: &str) -> Result<(), Failure> {
 }
 
 pub(crate) fn restore(args: &RestoreArgs) -> Result<(), Failure> {
+    check_outside(&args.store, &args.backup)?;
     let done = with_bar("copying", |tell| Store::restore(&args.backup, &args.store, args.copy, tell))?;
     let events = Store::open_read_only(&args.store)?.info()?.events;
     let line = format!("restored: {}; {}", counted(events, "event"), figures(&done));

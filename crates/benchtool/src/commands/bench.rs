@@ -118,8 +118,7 @@ impl Bench<'_> {
         table.set_header(["case", &time, "tp (events)", "tp (hits)", "hits", "tp (data)", "query"]);
         for (number, case) in (1..).zip(cases) {
             let text = units::cut(&case.text, CASE_CHARACTERS);
-            let text = text.trim_end_matches('…');
-            write!(out, "(case {number:03}) {text}… ")
+            write!(out, "(case {number:03}) {text}: ")
                 .and_then(|()| out.flush())
                 .map_err(|error| Failure::output(&error))?;
             let (measured, hits) = self.case(case)?;

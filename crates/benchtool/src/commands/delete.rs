@@ -9,8 +9,8 @@ use crate::cli::DeleteArgs;
 use crate::commands::receipts::text;
 use crate::commands::{asked, existing, query};
 use crate::failure::Failure;
-use crate::output;
 use crate::units::{counted, printable};
+use crate::{output, progress};
 
 pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     let mut parameters = Parameters::new();
@@ -18,6 +18,7 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
     let line = |line: &str| output::write_line(&mut output::stdout(), line);
     // Whether anybody hears of it makes no difference to what is done.
     let mut told = Ok(());
+    let mut nothing = "erased: nothing was left to erase";
     if let Some(condition) = &args.condition {
         query::condition(Some(condition), &parameters)?;
         if args.dry_run {
@@ -27,6 +28,11 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
             ));
         }
         let Deleted { events, missed } = delete(args, condition, &parameters)?;
+        if events == 0 {
+            // Why that may be is told by a query.
+            count(args, condition, &parameters)?;
+            nothing = "no event meets the condition";
+        }
         told = line(&format!("deleted: {}", counted(events, "event")));
         if missed > 0 {
             let found = format!(
@@ -60,15 +66,20 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
         let remedy = "; run this again without --where when it has ended, or after `repair`";
         return Err(Failure::Io(format!("{found}{}{remedy}", names(&held))));
     }
-    told.and_then(|()| line("erased: nothing was left to erase"))
+    told.and_then(|()| line(nothing))
 }
 
 fn count(args: &DeleteArgs, condition: &str, parameters: &Parameters) -> Result<u64, Failure> {
     let text = format!("select count(*) from stream where ({condition}\n)");
     let counting = Statement::parse(&text)?.bind(parameters)?;
-    let mut rows = Store::open_read_only(&args.store)?.run(&counting)?;
-    let row = rows.next_row()?;
-    let number = row.and_then(|row| std::str::from_utf8(row.get(0)?.json()?).ok()?.parse().ok());
+    let store = Store::open_read_only(&args.store)?;
+    let mut rows = store.run(&counting)?;
+    let mut number = None;
+    while let Some(row) = rows.next_row()? {
+        number = row.get(0).and_then(|cell| std::str::from_utf8(cell.json()?).ok()?.parse().ok());
+    }
+    query::tell_warnings(&rows);
+    query::warn_of_names(&store, condition)?;
     Ok(number.unwrap_or(0))
 }
 
@@ -91,7 +102,10 @@ fn delete(args: &DeleteArgs, condition: &str, parameters: &Parameters) -> Result
 fn erase(args: &DeleteArgs) -> Result<Erased, Failure> {
     match asked(&args.store, Request::Erase)? {
         Some(Reply::Erased(erased)) => Ok(erased),
-        _ => Ok(existing(&args.store, quiet(args))?.erase()?),
+        _ => {
+            let store = existing(&args.store, quiet(args))?;
+            Ok(progress::during("erasing", || store.erase())?)
+        }
     }
 }
 

@@ -47,5 +47,8 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
         }
         out.flush().map_err(|error| Failure::output(&error))
     };
-    write()
+    write()?;
+    query::tell_warnings(&rows);
+    query::warn_of_names(&store, args.condition.as_deref().unwrap_or_default())?;
+    Ok(())
 }

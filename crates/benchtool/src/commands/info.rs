@@ -128,6 +128,9 @@ fn cause(cause: Cause) -> &'static str {
 }
 
 fn history(args: &InfoArgs, entries: &[HistoryEntry]) -> String {
+    if entries.is_empty() {
+        return "nothing has been removed".to_owned();
+    }
     let names = ["from", "to", "why", "removals", "files", "bytes", "events", "first", "last"];
     let rows = entries.iter().map(|entry| {
         let number = |number: u64| Field::number(&number.to_string());

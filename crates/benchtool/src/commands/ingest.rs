@@ -12,12 +12,15 @@ use tamias::{Batch, EventFormat, Store};
 use crate::anchor::{self, Anchor};
 use crate::chunks::{Chunks, Waited};
 use crate::cli::{IngestArgs, OnInvalid};
+use crate::commands::settings::warn_of_limits;
 use crate::entries::{Content, Entry, LINE_BYTES_MAX};
 use crate::failure::Failure;
+use crate::mended::Mended;
 use crate::rejected::{RANGES_MAX, Rejected};
-use crate::rejects::{Rejects, Start};
+use crate::rejects::Rejects;
 use crate::source::Source;
 use crate::splitter::Splitter;
+use crate::start::{self, Start};
 use crate::tell::tell;
 use crate::time_key::{self, Beginning, Told};
 use crate::writer::{Place, Writer};
@@ -41,14 +44,16 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     if let Some(path) = &args.rejects {
         Rejects::check(path, &sources, &args.store)?;
     }
+    let is_new = !args.store.exists();
     let store = super::open(&args.store, args.sealing.options())?;
     for part in store.known_damage()? {
         tell!("warning: {part}; `repair` takes it out");
     }
+    let limits = store.housekeeping()?;
     if args.resume {
         store.accept_source_positions()?;
     }
-    let starts = sources.iter().map(|source| start(args, &store, source));
+    let starts = sources.iter().map(|source| start::of(args, &store, source));
     let starts = starts.collect::<Result<Vec<Start>, Failure>>()?;
     let mut rejects = Rejects::open(args.rejects.as_deref(), &sources, &starts)?;
     signals::catch()?;
@@ -69,6 +74,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
         progress,
         bytes_read: Arc::default(),
         rejects: &mut rejects,
+        has_hinted: false,
     };
     // Whatever ends it: what has come is stored, and what was stored is told.
     let mut sources = sources.into_iter().zip(starts);
@@ -80,30 +86,22 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
         _ => done.and_then(|()| Ok(store.seal()?)),
     };
     ingest.progress.finish_and_clear();
-    match ingest.tally.unchanged {
-        0 => {}
-        1 => tell!("nothing new in 1 file; use --again to store it once more"),
-        files => tell!("nothing new in {files} files; use --again to store them once more"),
-    }
-    match ingest.tally.remembered {
-        0 => {}
-        1 => tell!("1 file has rejected lines; {RETRY}"),
-        files => tell!("{files} files have rejected lines; {RETRY}"),
-    }
     let stored = ingest.writer.stored();
+    let done = if stored > 0 { done.and(warn_of_limits(&store, &limits)) } else { done };
+    ingest.tally.tell_of_files();
     let line = ingest.tally.line(stored, ingest.started);
-    let others = match stored {
-        0 if ingest.tally.earlier == 0 => {
-            "nothing was stored. A line must be a JSON object with a time, see `ingest --help`"
-        }
-        _ => "all others are stored",
-    };
+    let others = ingest.tally.others(stored, args);
     let told = output::write_line(&mut io::stdout(), &line);
     let rejected = rejects.finish();
     if done.is_err() {
         for (source, _) in sources {
             tell!("not read: {}", source.name());
         }
+    }
+    let is_refused =
+        matches!(done, Err(Failure::Input(_))) || rejected.as_ref().is_ok_and(|rejected| *rejected > 0);
+    if is_new && is_refused {
+        remove_empty(&store, &args.store)?;
     }
     done?;
     output::unless_closed(told)?;
@@ -114,47 +112,18 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     }
 }
 
+/// Removes the store that this process has made, where nothing came into it: whoever asks it should hear that there is none. Nobody else
+/// writes to it, as long as it is open.
+fn remove_empty(store: &Store, folder: &Path) -> Result<(), Failure> {
+    if store.info()?.events == 0 {
+        // It does no harm if it stays.
+        let _ = std::fs::remove_dir_all(folder);
+    }
+    Ok(())
+}
+
 /// How to retry rejected lines.
 const RETRY: &str = "ingest again with other options, such as --time-key, to retry those lines, or with --rejects FILE to save them";
-
-/// Where the reading of a source begins.
-fn start(args: &IngestArgs, store: &Store, source: &Source) -> Result<Start, Failure> {
-    let options = format!("{:?}", (&args.time_key, &args.time_format, args.now));
-    let options = crc32fast::hash(options.as_bytes());
-    let rejected = Rejected::new(&[], options, false);
-    let beginning = Start { position: None, anchor: None, rejected, is_other: false };
-    let Some(name) = source.origin().filter(|_| !args.again) else { return Ok(beginning) };
-    let position = store.source_position(name)?;
-    if store.is_source_lost(name)? {
-        return Err(lost(source, position));
-    }
-    let note = store.source_note(name)?;
-    let (anchor, rejected) = Anchor::split(&note);
-    if let Some(position) = position
-        && !anchor::holds(source.reader(Arc::default()), position, anchor)
-    {
-        tell!(
-            "{}: another file than was read before, up to byte {position}; reading it from the start",
-            source.name()
-        );
-        return Ok(Start { is_other: true, ..beginning });
-    }
-    let rejected = Rejected::new(rejected, options, args.rejects.is_some());
-    Ok(Start { position, anchor, rejected, is_other: false })
-}
-
-/// That nobody knows how much of a source is stored.
-fn lost(source: &Source, position: Option<u64>) -> Failure {
-    let known = match position {
-        Some(position) => format!("what comes after byte {position}"),
-        None => "all of it".to_owned(),
-    };
-    Failure::Input(format!(
-        "{}: unknown how much of it is stored, because a list of the store's files was lost; `repair` may find out. Use --resume to \
-         store {known}, or --again to store all of it; some events may then be stored twice",
-        source.name()
-    ))
-}
 
 fn event_format(args: &IngestArgs, time_keys: &str) -> EventFormat {
     let mut format = EventFormat::time_keys(time_keys)
@@ -187,6 +156,34 @@ struct Tally {
 }
 
 impl Tally {
+    /// Says of how many files there is something to do.
+    fn tell_of_files(&self) {
+        match self.unchanged {
+            0 => {}
+            1 => tell!("nothing new in 1 file; use --again to store it once more"),
+            files => tell!("nothing new in {files} files; use --again to store them once more"),
+        }
+        match self.remembered {
+            0 => {}
+            1 => tell!("1 file has rejected lines; {RETRY}"),
+            files => tell!("{files} files have rejected lines; {RETRY}"),
+        }
+    }
+
+    /// What became of the lines that were not rejected, or why there are none.
+    fn others(&self, stored: u64, args: &IngestArgs) -> String {
+        match (stored, &args.time_key) {
+            (0, None) if self.earlier == 0 => {
+                "nothing was stored. A line must be a JSON object with a time, see `ingest --help`".to_owned()
+            }
+            (0, Some(key)) if self.earlier == 0 => format!(
+                "nothing was stored. A line must be a JSON object with a time in `{key}`; if it is not ISO 8601 or a Unix time, \
+                 --time-format says how it is written, see `ingest --help`"
+            ),
+            _ => "all others are stored".to_owned(),
+        }
+    }
+
     fn line(&self, stored: u64, started: Instant) -> String {
         let Tally { rejected, lines, bytes, earlier, .. } = self;
         let seconds = started.elapsed().as_secs_f64();
@@ -216,6 +213,8 @@ struct Ingest<'a> {
     /// Of all sources, packed as they may be.
     bytes_read: Arc<AtomicU64>,
     rejects: &'a mut Rejects,
+    /// Whether it was told what one may want to know of the events.
+    has_hinted: bool,
 }
 
 /// How far a source has come.
@@ -230,6 +229,8 @@ struct Reading {
     /// The end of the last entry that was stored or rejected, and what it was.
     position: u64,
     anchor: Option<Anchor>,
+    /// Of a file of rejected lines, which of them are stored; where that tells, the position does not.
+    mended: Option<Mended>,
     /// Those before the position that were rejected, and are to be tried again by another run, or by this one.
     rejected: Rejected,
     /// What the store has been told. It knows of no position where nothing of the source is stored, so that another
@@ -253,6 +254,7 @@ impl Reading {
             has_start: start.position.is_none(),
             position: start.position.unwrap_or(0),
             anchor: start.anchor,
+            mended: start.mended,
             rejected: start.rejected,
             recorded: None,
             has_new: false,
@@ -260,13 +262,25 @@ impl Reading {
             has_changed: false,
             bytes: 0,
         };
-        reading.recorded = reading.place().filter(|_| start.position.is_some());
+        let is_known = match &reading.mended {
+            Some(mended) => !mended.is_empty(),
+            None => start.position.is_some(),
+        };
+        reading.recorded = reading.place().filter(|_| is_known);
+        // Under its new name it is not recorded yet.
+        if let (Some(recorded), Some(before)) = (&mut reading.recorded, start.before) {
+            recorded.source = before;
+        }
         reading
     }
 
     /// Where it stands; `None` if it cannot be read again.
     fn place(&self) -> Option<Place> {
         let source = self.origin.clone()?;
+        if let Some(mended) = &self.mended {
+            let (source, note) = mended.note(&source);
+            return Some(Place { source, position: mended.position(), note });
+        }
         let anchor = self.anchor.map(Anchor::to_bytes);
         let note = anchor.iter().flatten().copied().chain(self.rejected.note()).collect();
         Some(Place { source, position: self.position, note })
@@ -380,6 +394,11 @@ impl Ingest<'_> {
 
     /// The bytes to be taken, with the time where the beginning of the source tells that it is.
     fn told(&mut self, reading: &Reading, told: Told) -> Vec<u8> {
+        // Once, however many files there are; and not of those that are stored already.
+        for hint in told.hints.iter().filter(|_| reading.recorded.is_none() && !self.has_hinted) {
+            self.progress.suspend(|| tell!("note: {}: {hint}", reading.name));
+        }
+        self.has_hinted |= !told.hints.is_empty();
         if let Some(key) = told.key {
             self.format = event_format(self.args, key);
             if key != time_key::CLEF {
@@ -407,7 +426,17 @@ impl Ingest<'_> {
 
     /// Takes an entry; its end may not have come where the source ended instead.
     fn entry(&mut self, reading: &mut Reading, entry: &Entry<'_>, has_end: bool) -> Result<(), Failure> {
-        let Some(content) = entry.event() else { return Ok(()) };
+        let Some(content) = entry.event() else {
+            if let Some(mended) = reading.mended.as_mut().filter(|_| entry.is_comment()) {
+                mended.comment(entry);
+            }
+            return Ok(());
+        };
+        let mended = reading.mended.as_mut().map(|mended| mended.line(entry));
+        if let Some(None) = mended {
+            self.tally.earlier += 1;
+            return Ok(());
+        }
         // An element may have no bytes, and end where it begins.
         let is_last = reading.recorded.is_some() && entry.end() == reading.start;
         if entry.offset < reading.start || is_last {
@@ -436,6 +465,12 @@ impl Ingest<'_> {
                 Ok(()) => {
                     reading.advance(entry);
                     reading.rejected.settle(entry);
+                    if let (Some(mended), Some(key)) = (&mut reading.mended, mended.flatten())
+                        && !mended.store(key)
+                    {
+                        self.store_batch(reading)?;
+                        reading.mended.as_mut().map(Mended::go_on);
+                    }
                     return match self.batch.bytes() {
                         bytes if bytes >= self.batch_bytes => self.store_batch(reading),
                         _ => Ok(()),
@@ -454,7 +489,7 @@ impl Ingest<'_> {
             return Ok(());
         }
         let is_empty = entry.end() == entry.offset;
-        if reading.origin.is_none() || self.rejects.keeps() || is_empty {
+        if reading.origin.is_none() || reading.mended.is_some() || self.rejects.keeps() || is_empty {
             reading.rejected.settle(entry);
         } else if !reading.rejected.remember(entry) {
             let name = &reading.name;

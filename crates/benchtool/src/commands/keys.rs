@@ -51,7 +51,7 @@ pub(crate) fn run(args: &KeysArgs) -> Result<(), Failure> {
     });
     let text = match format {
         KeysFormat::Table => table(&keys),
-        KeysFormat::Ndjson => keys.found().map(|key| object(&key)).collect::<Vec<String>>().join("\n"),
+        KeysFormat::Ndjson => objects(&keys),
     };
     if !text.is_empty() {
         output::write_line(&mut output::stdout(), &text)?;
@@ -78,7 +78,10 @@ pub(crate) fn show(store: &Store) -> Result<(), Failure> {
         }
         keys.add(row.get(0).and_then(|cell| cell.json()).unwrap_or_default());
     }
-    output::write_line(&mut output::stdout(), &table(&keys))?;
+    let text = if io::stdout().is_terminal() { table(&keys) } else { objects(&keys) };
+    if !text.is_empty() {
+        output::write_line(&mut output::stdout(), &text)?;
+    }
     tell(&keys, keys.documents(), store.info()?.events, 1, end);
     Ok(())
 }
@@ -100,6 +103,9 @@ enum End {
 /// Says how far the answer reaches.
 fn tell(keys: &Keys, read: u64, of_all: u64, every: u64, end: End) {
     let documents = keys.documents();
+    if of_all == 0 {
+        return tell!("the store has no events");
+    }
     let events = if documents == 1 { "event" } else { "events" };
     let which = match (every, end) {
         (1, End::All) if documents == of_all => "all of them".to_owned(),
@@ -130,12 +136,18 @@ fn fields(keys: &Keys, key: &Key<'_>, path: &str) -> Vec<Field> {
     // Of an array's elements there are more than events.
     let share = if path.contains("[?]") { String::new() } else { percent(key.values(), keys.documents()) };
     vec![
-        Field::text(path),
+        // What is shown of it is what people copy.
+        Field::whole(path),
         Field::number(&key.values().to_string()),
         Field::number(&share),
         Field::text(&kinds.join(", ")),
         Field::text(&key.examples().join("  ")),
     ]
+}
+
+/// A line for each key.
+fn objects(keys: &Keys) -> String {
+    keys.found().map(|key| object(&key)).collect::<Vec<String>>().join("\n")
 }
 
 /// A key as a JSON object.

@@ -6,6 +6,7 @@ use tamias::{Options, Store};
 
 use crate::cli::MergeStoresArgs;
 use crate::failure::Failure;
+use crate::output_file::check_outside;
 use crate::units::counted;
 use crate::{output, progress};
 
@@ -20,6 +21,7 @@ pub(crate) fn run(args: &MergeStoresArgs) -> Result<(), Failure> {
                 "{folder} is named twice: each of its events would be stored twice"
             )));
         }
+        check_outside(&args.into, folder)?;
         let store = Store::open_read_only(folder)?;
         super::warn_of_unnamed(&store)?;
         stores.push(store);

@@ -1,20 +1,22 @@
 //! `benchtool query`
 
+use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::time::Instant;
 
 use clap::ValueEnum;
 use comfy_table::{ContentArrangement, Table, presets};
 use jiff::Timestamp;
 use tamias::{
-    Expression, Kind, KindCounts, KindReport, LeftOut, Parameters, Query, Rows, RunOptions, Statement,
+    Expression, Info, Instant, Kind, KindCounts, KindReport, LeftOut, Parameters, Query, Rows, RunOptions,
+    Statement, Store,
 };
 
 use crate::cli::{Format, OnDamage, Parameter, Period, QueryArgs, Showing};
 use crate::failure::Failure;
 use crate::instants::{Shown, Zone};
+use crate::names::Names;
 use crate::output::{self, LATEST_ROWS, Look, Which, Written};
 use crate::output_file::OutputFile;
 use crate::pager::Out;
@@ -28,12 +30,15 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         "-" => read_query()?,
         text => text.to_owned(),
     };
-    let screen = if args.output.is_some() { Screen::FILE } else { Screen::of_stdout() };
+    // As for other commands, `-` is the standard output.
+    let output = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    let screen = if output.is_some() { Screen::FILE } else { Screen::of_stdout() };
     let mut parameters = parameters(&args.params);
     set_zone(&mut parameters, &args.period.time_zone)?;
     let (statement, which) = asked(&text, args, &screen)?;
     let query = statement.bind(&parameters)?;
     check_used(&args.params, &query)?;
+    args.showing.format.map(file_format).transpose()?;
     let store = super::read(&args.store, &args.reading)?;
     let analyze = match query.is_explain() {
         Some(false) => return output::write_line(&mut output::stdout(), query.explain().trim_end()),
@@ -42,7 +47,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     };
     let mut options =
         RunOptions { count_kinds: args.stats, measure: analyze, plain: args.plain, ..RunOptions::default() };
-    options.deadline = args.deadline.and_then(|time| Instant::now().checked_add(time));
+    options.deadline = args.deadline.and_then(|time| std::time::Instant::now().checked_add(time));
     options.memory_bytes = args.memory.unwrap_or(options.memory_bytes);
     options.threads = args.threads.unwrap_or_else(processors);
     let snapshot = store.snapshot()?;
@@ -54,7 +59,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         while rows.next_row()?.is_some() {}
         output::write_line(&mut output::stdout(), rows.analysis().trim_end())?;
         Written { rows: rows.stats().rows, ..Written::default() }
-    } else if let Some(path) = &args.output {
+    } else if let Some(path) = output {
         write_file(&mut rows, &query, which, &args.showing, &args.period.time_zone, path, &args.store)?
     } else {
         show(&mut rows, &query, which, &args.period.time_zone, &args.showing, screen)?
@@ -66,7 +71,8 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         tell::left_out(damage);
     }
     tell_warnings(&rows);
-    tell_none(&written, &screen);
+    warn_of_names(&store, &text)?;
+    tell_none(&written, &screen, &args.period, &snapshot.info());
     if let Some(id) = written.last_id.filter(|_| Some(written.rows) == args.limit) {
         tell!("next page: --after {id}");
     }
@@ -75,6 +81,9 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
 
 /// The query that is run, and which of its rows are written.
 fn asked(text: &str, args: &QueryArgs, screen: &Screen) -> Result<(Statement, Which), Failure> {
+    if text.trim().is_empty() {
+        return Err(Failure::Query("the query is empty".to_owned()));
+    }
     let statement = within(&Statement::parse(text)?, &args.period)?;
     let Some(limit) = args.limit else { return Ok(latest(statement, screen)) };
     let after = args.after.map(|id| id.to_string());
@@ -140,7 +149,7 @@ pub(crate) fn write_file(
     path: &Path,
     store: &Path,
 ) -> Result<Written, Failure> {
-    let format = showing.format.or_else(|| format_of(path)).unwrap_or(Format::Ndjson);
+    let format = showing.format.map_or_else(|| format_of(path), Ok)?;
     let shown = Shown::new(query, zone, showing.ticks);
     signals::catch_for_queries()?;
     let cancels = Cancels::query(&rows.cancel_handle())?;
@@ -160,13 +169,21 @@ pub(crate) fn write_file(
     Ok(written)
 }
 
-/// The format that the extension of a file names.
-fn format_of(path: &Path) -> Option<Format> {
-    match path.extension()?.to_str()? {
-        "md" => Some(Format::Markdown),
-        "jsonl" => Some(Format::Ndjson),
-        extension => Format::from_str(extension, true).ok(),
-    }
+/// The format that the extension of a file names. A pipe or a device has none.
+fn format_of(path: &Path) -> Result<Format, Failure> {
+    let format = match path.extension().and_then(OsStr::to_str) {
+        Some("md") => Some(Format::Markdown),
+        Some("jsonl") => Some(Format::Ndjson),
+        Some(extension) => Format::from_str(extension, true).ok(),
+        None => None,
+    };
+    let is_special = || path.metadata().is_ok_and(|data| !data.is_file());
+    format.or_else(|| is_special().then_some(Format::Ndjson)).ok_or_else(|| {
+        let path = path.display();
+        Failure::Usage(format!(
+            "{path}: the extension selects no format; use --format csv, ndjson, json or another one"
+        ))
+    })
 }
 
 /// Writes the rows of a query as columns that have types.
@@ -257,13 +274,18 @@ const KINDS: [(Kind, &str); 7] = [
 pub(crate) fn within(statement: &Statement, period: &Period) -> Result<Statement, Failure> {
     let Period { from, to, since, time_zone } = period;
     let now = Timestamp::now();
+    let named = |option: &'static str| move |error: String| Failure::Usage(format!("{option}: {error}"));
     let moment = |text: &String| time_zone.moment(text, now);
     let from = match since {
-        Some(since) => Some(time_zone.since(since, now)),
-        None => from.as_ref().map(moment),
+        Some(since) => Some(time_zone.since(since, now).map_err(named("--since"))?),
+        None => from.as_ref().map(moment).transpose().map_err(named("--from"))?,
     };
-    let from = from.transpose().map_err(Failure::Usage)?;
-    let to = to.as_ref().map(moment).transpose().map_err(Failure::Usage)?;
+    let to = to.as_ref().map(moment).transpose().map_err(named("--to"))?;
+    if let (Some(from), Some(to)) = (from, to)
+        && from > to
+    {
+        return Err(Failure::Usage(format!("the period ends, at {to}, before it begins, at {from}")));
+    }
     Ok(statement.between(from, to))
 }
 
@@ -292,10 +314,18 @@ pub(crate) fn set_zone(parameters: &mut Parameters, zone: &Zone) -> Result<(), F
     parameters.set_zone(zone.name()).map(drop).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Somebody who looks at nothing should know that there is nothing.
-pub(crate) fn tell_none(written: &Written, screen: &Screen) {
-    if written.rows == 0 && screen.is_terminal() {
-        tell!("no rows");
+/// Somebody who looks at nothing should know that there is nothing, and where there is something.
+pub(crate) fn tell_none(written: &Written, screen: &Screen, period: &Period, info: &Info) {
+    if written.rows > 0 || !screen.is_terminal() {
+        return;
+    }
+    let is_bounded = period.from.is_some() || period.to.is_some() || period.since.is_some();
+    match info.time_range.filter(|_| is_bounded) {
+        Some((first, last)) => {
+            let shown = |instant: Instant| period.time_zone.text(instant.ticks()).unwrap_or_default();
+            tell!("no rows; the events of the store are from {} to {}", shown(first), shown(last));
+        }
+        None => tell!("no rows"),
     }
 }
 
@@ -305,6 +335,26 @@ pub(crate) fn tell_warnings(rows: &Rows) {
         tell::warning(warning);
     }
 }
+
+/// Warns where a query names the level or the message, and the events have them under other keys.
+pub(crate) fn warn_of_names(store: &Store, query: &str) -> Result<(), Failure> {
+    if !query.contains("@Level") && !query.contains("@Message") {
+        return Ok(());
+    }
+    let first = format!("select @Data from stream limit {EVENTS_LOOKED_AT}");
+    let first = Statement::parse(&first)?.bind(&Parameters::new())?;
+    let mut rows = store.run_with(&first, RunOptions::default())?;
+    let mut names = Names::default();
+    // Damage is told by the query itself, where it meets it.
+    while let Ok(Some(row)) = rows.next_row() {
+        names.look(row.get(0).and_then(|cell| cell.json()).unwrap_or_default());
+    }
+    names.warnings(query).into_iter().for_each(tell::warning);
+    Ok(())
+}
+
+/// So many events tell which keys a log has.
+const EVENTS_LOOKED_AT: u64 = 20;
 
 /// What reads as JSON is that, everything else is text.
 pub(crate) fn parameters(given: &[Parameter]) -> Parameters {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use tamias::{Instant, Options, Removed, Reply, Request, Retention, Store};
+use tamias::{Info, Instant, Options, Removed, Reply, Request, Retention, Store};
 
 use crate::cli::RemoveArgs;
 use crate::commands::{asked, existing};
@@ -24,22 +24,54 @@ pub(crate) fn run(args: &RemoveArgs) -> Result<(), Failure> {
     let line = match args.dry_run {
         true => {
             let store = Store::open_read_only(&args.store)?;
-            removal("would be removed", &store.plan_removal(retention)?, store.info()?.events)
+            let info = store.info()?;
+            if args.max_bytes.is_some() && unsealed(&info).is_some() {
+                tell!(
+                    "note: some events are not sealed yet. How large they will be is unknown, so more may go"
+                );
+            }
+            planned(store.plan_removal(retention)?, &info, before)
         }
         false => {
             let removed = remove(&args.store, retention)?;
             let left = Store::open_read_only(&args.store)?.info()?.events;
-            removal("removed", &removed, left + removed.events)
+            removal("removed", &removed, 0, left + removed.events)
         }
     };
     output::write_line(&mut output::stdout(), &line)
 }
 
+/// What would go: files, and what becomes one before anything is removed, if all of it is before this instant.
+pub(super) fn planned(mut removed: Removed, info: &Info, before: Option<Instant>) -> String {
+    let old = unsealed(info).filter(|(_, (_, last))| before.is_some_and(|before| *last < before));
+    let unsealed = old.map_or(0, |(events, _)| events);
+    removed.events += unsealed;
+    removed.time_range = joined(removed.time_range, old.map(|(_, range)| range));
+    removal("would be removed", &removed, unsealed, info.events)
+}
+
+/// How many events are not sealed yet, and the first and the last instant of these.
+pub(crate) fn unsealed(info: &Info) -> Option<(u64, (Instant, Instant))> {
+    let unsealed = info.segments.iter().filter(|segment| segment.file.is_none() && segment.events > 0);
+    unsealed.fold(None, |sum, segment| {
+        let (events, range) = sum.unzip();
+        Some((events.unwrap_or(0) + segment.events, joined(range, Some(segment.time_range))?))
+    })
+}
+
+fn joined(one: Option<(Instant, Instant)>, other: Option<(Instant, Instant)>) -> Option<(Instant, Instant)> {
+    match (one, other) {
+        (Some((first, last)), Some((a, b))) => Some((first.min(a), last.max(b))),
+        (one, other) => one.or(other),
+    }
+}
+
 /// What goes, of so many events, and how many stay.
-pub(super) fn removal(what: &str, removed: &Removed, events: u64) -> String {
+fn removal(what: &str, removed: &Removed, unsealed: u64, events: u64) -> String {
     let range = removed.time_range.map_or(String::new(), |(first, last)| format!(", from {first} to {last}"));
+    let unsealed = if unsealed > 0 { format!(" ({unsealed} not sealed yet)") } else { String::new() };
     format!(
-        "{what}: {} of {} bytes, {}{range}; {} left",
+        "{what}: {} of {} bytes, {}{unsealed}{range}; {} left",
         counted(removed.files.len() as u64, "file"),
         removed.file_bytes,
         counted(removed.events, "event"),
@@ -68,7 +100,7 @@ fn remove(folder: &Path, retention: Retention) -> Result<Removed, Failure> {
 }
 
 /// The instant so many ticks ago; the first of all if there is none.
-fn ago(ticks: u64) -> Result<Instant, Failure> {
+pub(super) fn ago(ticks: u64) -> Result<Instant, Failure> {
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let milliseconds = since_1970.map_or(0, |since| since.as_millis());
     let now = Instant::from_unix_text(&milliseconds.to_string());

@@ -6,14 +6,15 @@ use crate::cli::ScrubArgs;
 use crate::commands::verify::lost;
 use crate::failure::Failure;
 use crate::units::counted;
-use crate::{output, signals};
+use crate::{output, progress, signals};
 
 pub(crate) fn run(args: &ScrubArgs) -> Result<(), Failure> {
     let options = Options { read_mode: ReadMode::Plain, ..Options::default() };
     let store = Store::open_read_only_with(&args.store, options)?;
     signals::catch()?;
     let mut damage = Vec::new();
-    let scrub = store.scrub(args.rate, &|| !signals::requested(), &mut |found| damage.push(found))?;
+    let mut scrub = || store.scrub(args.rate, &|| !signals::requested(), &mut |found| damage.push(found));
+    let scrub = progress::during("checking", &mut scrub)?;
     let mut out = output::stdout();
     // What was found is in the exit code, whether anybody hears of it or not.
     let told = damage.iter().try_for_each(|damage| output::write_line(&mut out, &damage.to_string()));

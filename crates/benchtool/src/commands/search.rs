@@ -7,12 +7,12 @@ use crate::commands::query;
 use crate::failure::Failure;
 use crate::output::{LATEST_ROWS, Which};
 use crate::screen::Screen;
+use crate::tell::tell;
 
 pub(crate) fn run(args: &SearchArgs) -> Result<(), Failure> {
     let mut parameters = Parameters::new();
     query::set_zone(&mut parameters, &args.period.time_zone)?;
     let condition = query::condition(args.condition.as_deref(), &parameters)?;
-    parameters.set_text("text", &args.text);
     let screen = Screen::of_stdout();
     // On a terminal no more than somebody can look at.
     let most = args.events.or(screen.is_terminal().then_some(LATEST_ROWS));
@@ -20,15 +20,35 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), Failure> {
         Some(most) => (Which::Reversed(most), format!("order by time desc limit {}", most.saturating_add(1))),
         None => (Which::All, String::new()),
     };
-    let ci = if args.ignore_case { " ci" } else { "" };
-    let text = format!("select * from stream where HasText($text){ci} and {condition} {order}");
+    let found = found(args, &mut parameters);
+    let text = format!("select * from stream where {found} and {condition} {order}");
     let statement = query::within(&Statement::parse(&text)?, &args.period)?;
     let query = statement.bind(&parameters)?;
-    let store = Store::open_read_only(&args.store)?;
+    let store = Store::open_read_only(&args.store).map_err(Failure::asking)?;
     let options = RunOptions { threads: query::processors(), ..RunOptions::default() };
     let mut rows = store.run_with(&query, options)?;
     let written = query::show(&mut rows, &query, which, &args.period.time_zone, &args.showing, screen)?;
     query::tell_warnings(&rows);
-    query::tell_none(&written, &screen);
+    query::warn_of_names(&store, args.condition.as_deref().unwrap_or_default())?;
+    query::tell_none(&written, &screen, &args.period, &store.info()?);
+    if written.rows == 0 && !args.all && screen.is_terminal() {
+        tell!("numbers and messages made from a template were not searched; add --all to search them too");
+    }
     Ok(())
+}
+
+/// The condition that an event mentions the text.
+fn found(args: &SearchArgs, parameters: &mut Parameters) -> String {
+    parameters.set_text("text", &args.text);
+    let ci = if args.ignore_case { " ci" } else { "" };
+    let mut found = format!("HasText($text){ci}");
+    if args.all {
+        found = format!("({found} or Contains(@Message, $text){ci}");
+        let is_number = args.text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+        if is_number && parameters.set_json("number", &args.text).is_ok() {
+            found.push_str(" or @Properties[?] = $number");
+        }
+        found.push(')');
+    }
+    found
 }

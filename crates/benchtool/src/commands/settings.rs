@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use tamias::{HistoryEntry, Housekeeping, Options, Request, Settings, Store, WhenFull};
+use tamias::{HistoryEntry, Housekeeping, Instant, Options, Request, Settings, Store, WhenFull};
 
 use crate::cli::{self, SettingsArgs};
-use crate::commands::remove::removal;
+use crate::commands::remove::{ago, planned, unsealed};
 use crate::commands::{asked, existing};
 use crate::failure::Failure;
 use crate::output;
-use crate::tell::tell;
+use crate::tell::{self, tell};
 use crate::units::counted;
 
 pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
     };
     if args.dry_run {
         let store = Store::open_read_only(&args.store)?;
-        let planned = removal("would be removed", &store.plan_settings(settings)?, store.info()?.events);
+        let planned = planned(store.plan_settings(settings)?, &store.info()?, border(&settings)?);
         return output::write_line(&mut output::stdout(), &format!("{planned}\n{}", text(&settings)));
     }
     if settings != before {
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
             existing(&args.store, Options::default())?.set_settings(settings)?;
         }
         let now = Store::open_read_only(&args.store)?.housekeeping()?.history;
-        let removed = removed(&now).saturating_sub(removed(&history));
+        let removed = removed_since(&history, &now);
         if removed > 0 {
             tell!("removed {} beyond these limits; see `info --history`", counted(removed, "event"));
         }
@@ -42,9 +42,37 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
     output::write_line(&mut output::stdout(), &text(&settings))
 }
 
-/// How many events have left the store.
-fn removed(history: &[HistoryEntry]) -> u64 {
-    history.iter().map(|entry| entry.events).sum()
+/// How many events have left the store between two moments.
+fn removed_since(before: &[HistoryEntry], now: &[HistoryEntry]) -> u64 {
+    let events = |history: &[HistoryEntry]| history.iter().map(|entry| entry.events).sum::<u64>();
+    events(now).saturating_sub(events(before))
+}
+
+/// Events before this instant are too old by now.
+fn border(settings: &Settings) -> Result<Option<Instant>, Failure> {
+    let ticks = settings.max_age.map(|age| u64::try_from(age.as_nanos() / 100).unwrap_or(u64::MAX));
+    ticks.map(ago).transpose()
+}
+
+/// Warns whoever has stored events that the store's settings take out of it, or will.
+pub(crate) fn warn_of_limits(store: &Store, before: &Housekeeping) -> Result<(), Failure> {
+    let Housekeeping { settings, history, .. } = store.housekeeping()?;
+    let removed = removed_since(&before.history, &history);
+    if removed > 0 {
+        let (events, limits) = (counted(removed, "event"), text(&settings));
+        tell::warning(format!("removed {events} beyond the store's limits ({limits}); see `info --history`"));
+    }
+    let old = |(first, _): &(Instant, Instant)| {
+        border(&settings).ok().flatten().is_some_and(|border| *first < border)
+    };
+    if let Some((events, range)) = unsealed(&store.info()?).filter(|(_, range)| old(range)) {
+        let some = if border(&settings)?.is_some_and(|border| range.1 < border) { "" } else { "some of " };
+        let (events, age) = (counted(events, "event"), settings.max_age.map_or_else(String::new, age));
+        tell::warning(format!(
+            "{some}{events} are older than the store's max-age of {age} and will be removed"
+        ));
+    }
+    Ok(())
 }
 
 /// The settings as the command line has them.

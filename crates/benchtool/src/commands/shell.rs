@@ -24,7 +24,7 @@ use crate::tell::{self, tell};
 use crate::{commands, output, units};
 
 pub(crate) fn run(args: &ShellArgs) -> Result<(), Failure> {
-    let store = Store::open_read_only(&args.store)?;
+    let store = Store::open_read_only(&args.store).map_err(Failure::asking)?;
     signals::catch_for_queries()?;
     let is_for_people = io::stdin().is_terminal();
     let mut shell = Shell {
@@ -63,8 +63,8 @@ const HELP: &str = "\
 Enter runs a complete query. An incomplete one continues at …>; a semicolon or an empty line ends it.
 Tab completes keywords and keys. Ctrl-C cancels a running query, or abandons an incomplete one.
   .schema          list the keys of events, with their types (also .keys)
-  .mode FORMAT     set the output format: table, log, vertical, chart, ndjson, json, csv, raw, markdown,
-                   or auto (also .format)
+  .mode FORMAT     set the output format: table, log, vertical, chart, ndjson,
+                   json, csv, raw, markdown, or auto (also .format)
   .once FILE       write the rows of the next query to a file
   .timer on|off    show how long each query took, and how much it read
   .zone ZONE       set the time zone of queries and of times in the output
@@ -158,7 +158,19 @@ impl Shell {
         }
     }
 
-    fn answer(&mut self, text: &str) -> Result<Next, Failure> {
+    /// Answers what stands there, one query after another.
+    fn answer(&mut self, mut text: &str) -> Result<Next, Failure> {
+        while let Some((query, rest)) = first_query(text) {
+            if !is_blank(query) {
+                self.query(query.trim())?;
+            }
+            text = rest;
+        }
+        if is_blank(text) { Ok(Next::GoOn) } else { self.last(text) }
+    }
+
+    /// Answers a query, or does what a command asks for.
+    fn last(&mut self, text: &str) -> Result<Next, Failure> {
         let text = text.trim();
         let text = text.strip_suffix(';').unwrap_or(text).trim_end();
         let (command, argument) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -216,6 +228,7 @@ impl Shell {
             commands::query::show(&mut rows, &query, which, zone, &self.showing, screen)?;
         }
         commands::query::tell_warnings(&rows);
+        commands::query::warn_of_names(&self.store, text)?;
         if self.is_timed {
             let stats = rows.stats();
             let (rows, time) = (stats.rows, units::duration(started.elapsed()));
@@ -238,9 +251,31 @@ fn format(name: &str) -> Result<Option<Format>, Failure> {
     })
 }
 
+/// The first query of a text, and what follows its semicolon; none where there is no semicolon, or something is wrong before it. Only
+/// who reads the language knows which semicolon is one, and not in a string, a comment or a regular expression.
+fn first_query(text: &str) -> Option<(&str, &str)> {
+    let end = match text.trim_start().starts_with('.') {
+        true => return None,
+        false => Statement::parse(text).err()?.span().start,
+    };
+    let (query, rest) = text.split_at_checked(end)?;
+    Some((query, rest.strip_prefix(';')?))
+}
+
+/// Whether there is nothing but comments.
+fn is_blank(text: &str) -> bool {
+    text.lines().map(str::trim).all(|line| line.is_empty() || line.starts_with("--"))
+}
+
 /// Whether a text is the beginning of a query, to which more has to come.
-fn is_unfinished(text: &str) -> bool {
+fn is_unfinished(mut text: &str) -> bool {
     if is_ended(text) {
+        return false;
+    }
+    while let Some((_, rest)) = first_query(text) {
+        text = rest;
+    }
+    if is_blank(text) {
         return false;
     }
     match Statement::parse(text) {

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &TailArgs) -> Result<(), Failure> {
     query::set_zone(&mut parameters, &args.time_zone)?;
     let condition = query::condition(args.condition.as_deref(), &parameters)?;
     let format = format(args)?;
-    let store = Store::open_read_only(&args.store)?;
+    let store = Store::open_read_only(&args.store).map_err(Failure::asking)?;
     let latest = format!("select * from stream where {condition} order by time desc limit {}", args.events);
     let latest = Statement::parse(&latest)?.bind(&parameters)?;
     let screen = Screen::of_stdout();
@@ -34,6 +34,7 @@ pub(crate) fn run(args: &TailArgs) -> Result<(), Failure> {
     let mut out = Out::open(&screen, !args.showing.no_pager && !args.follow);
     let snapshot = store.snapshot()?;
     let written = write_latest(&snapshot, &latest, look, &mut out);
+    query::warn_of_names(&store, args.condition.as_deref().unwrap_or_default())?;
     if !args.follow {
         return out.finish(written).map(drop);
     }

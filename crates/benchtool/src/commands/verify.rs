@@ -4,15 +4,18 @@ use tamias::{Contradiction, Damage, Options, ReadMode, Store, Unnamed, UnnamedKi
 
 use crate::cli::VerifyArgs;
 use crate::failure::Failure;
-use crate::output;
 use crate::units::counted;
+use crate::{output, progress};
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     // Where a file is damaged, a map of it may end the process.
     let options = Options { read_mode: ReadMode::Plain, ..Options::default() };
     let store = Store::open_read_only_with(&args.store, options)?;
-    let damage = store.verify()?;
-    let contradictions = if args.deep { store.verify_deep()? } else { Vec::new() };
+    let damage = progress::during("checking", || store.verify())?;
+    let contradictions = match args.deep {
+        true => progress::during("checking documents and statistics", || store.verify_deep())?,
+        false => Vec::new(),
+    };
     let unnamed = store.unnamed()?;
     let info = store.info()?;
     let mut out = output::stdout();

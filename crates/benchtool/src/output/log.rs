@@ -16,7 +16,7 @@ use crate::wrap::wrap;
 
 /// The keys under which logs of all sorts have what a line begins with; the first that is there counts. HEURISTIC: CLEF first,
 /// then what the logging libraries in wide use write.
-const LEVELS: [&str; 9] =
+pub(crate) const LEVELS: [&str; 9] =
     ["@l", "level", "Level", "severity", "Severity", "lvl", "log.level", "levelname", "PRIORITY"];
 const SOURCES: [&str; 12] = [
     "SourceContext",
@@ -32,7 +32,7 @@ const SOURCES: [&str; 12] = [
     "_COMM",
     "ProviderName",
 ];
-const MESSAGES: [&str; 9] =
+pub(crate) const MESSAGES: [&str; 9] =
     ["@m", "message", "Message", "msg", "MESSAGE", "short_message", "text", "log", "Content"];
 
 /// Keys of CLEF that a line has already, or that tell people nothing.

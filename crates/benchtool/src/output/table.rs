@@ -20,6 +20,9 @@ const CELL_COLUMNS_MAX: usize = 30_000;
 /// A column of text is not made narrower than this. HEURISTIC: less than that tells nothing.
 const COLUMNS_MIN: usize = 8;
 
+/// A table with more columns that are shortened tells less than a line for each key. HEURISTIC.
+const CUT_MAX: usize = 5;
+
 /// Rows as tables. On a terminal the widest columns are shortened; times and numbers stay whole. Rows that cannot fit so are
 /// written a key a line.
 pub(super) struct TableRows<'a> {
@@ -125,7 +128,11 @@ pub(crate) fn table(names: &[String], rows: &[Vec<Field>], columns: Option<usize
     }
     let widths = match columns {
         // A line before each column, a blank on either side of its text, and a line behind the last.
-        Some(columns) => shortened(&natural, &least, columns.checked_sub(3 * natural.len() + 1)?)?,
+        Some(columns) => {
+            let widths = shortened(&natural, &least, columns.checked_sub(3 * natural.len() + 1)?)?;
+            let cut = widths.iter().zip(&natural).filter(|(width, natural)| width < natural).count();
+            (cut <= CUT_MAX).then_some(widths)?
+        }
         None => natural.into_iter().map(|width: usize| width.min(CELL_COLUMNS_MAX)).collect(),
     };
     let fitted = |row: &[Field]| -> Vec<comfy_table::Cell> {

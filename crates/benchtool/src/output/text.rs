@@ -127,8 +127,9 @@ pub(super) fn write_object(names: &[Vec<u8>], cells: &[Cell<'_>], shown: &Shown,
     out.extend_from_slice(b"}\n");
 }
 
-/// As RFC 4180 has it, with line feeds between the rows.
+/// As RFC 4180 has it, with line feeds between the rows. A row of one empty field has quotes: readers pass over empty lines.
 fn write_csv<'a>(fields: impl Iterator<Item = Cow<'a, str>>, out: &mut Vec<u8>) {
+    let begin = out.len();
     for (index, field) in fields.enumerate() {
         if index > 0 {
             out.push(b',');
@@ -140,6 +141,9 @@ fn write_csv<'a>(fields: impl Iterator<Item = Cow<'a, str>>, out: &mut Vec<u8>) 
         } else {
             out.extend_from_slice(field.as_bytes());
         }
+    }
+    if out.len() == begin {
+        out.extend_from_slice(b"\"\"");
     }
     out.push(b'\n');
 }

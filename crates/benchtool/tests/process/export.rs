@@ -89,3 +89,25 @@ fn what_makes_no_equal_store_is_told() {
     assert!(ended.err.contains("two events have the arrival number 1"), "{}", ended.err);
     tool(path, &["ingest", "u", "-", "--keep-ids", "--now"]).with(2);
 }
+
+/// Whoever had to forget a customer used to be told nothing of a misspelt key.
+#[test]
+fn export_and_delete_tell_what_may_mislead() {
+    let folder = folder();
+    let events = b"{\"@t\":\"2024-05-29T10:56:01Z\",\"CustomerId\":4590,\"level\":\"error\"}\n";
+    tool_with_input(folder.path(), &["ingest", "s", "-"], events).well();
+    let wrong = "CustomerID = 4590";
+    for arguments in [
+        &["delete", "s", "--where", wrong][..],
+        &["delete", "s", "--where", wrong, "--dry-run"],
+        &["export", "s", "--where", wrong],
+    ] {
+        let run = tool(folder.path(), arguments).well();
+        assert!(run.err.contains("warning: ") && run.err.contains("`CustomerId`"), "{run:?}");
+    }
+    let run = tool(folder.path(), &["delete", "s", "--where", "@Level = 'error'"]).well();
+    assert_eq!(run.out, "deleted: 0 events\nno event meets the condition\n");
+    assert!(run.err.contains("@Level is 'Information'; did you mean `level`?"), "{run:?}");
+    let run = tool(folder.path(), &["delete", "s", "--where", "CustomerId = 4590"]).well();
+    assert!(run.out.starts_with("deleted: 1 event\nerased: 1 event") && run.err.is_empty(), "{run:?}");
+}

@@ -52,6 +52,8 @@ fn what_is_no_json_is_one_error_with_the_remedy() {
             let err = error(tool(folder.path(), &[&["ingest", "s", "a log"], options].concat()));
             assert!(err.contains(what) && err.ends_with(remedy), "{err}");
         }
+        // A store in which nothing came used to stay, and was asked in vain.
+        assert!(!folder.path().join("s").exists());
         let err = error(tool_with_input(folder.path(), &["ingest", "s", "-"], &bytes));
         assert!(err.starts_with("error: standard input is ") && err.contains(" FILE | "), "{err}");
     }
@@ -60,7 +62,7 @@ fn what_is_no_json_is_one_error_with_the_remedy() {
     assert!(error(tool(folder.path(), &["ingest", "s", "text"])).contains("text, not JSON"));
     let run = tool(folder.path(), &["ingest", "s", "text", "--rejects", "bad"]).with(4);
     assert_eq!((figures(&run.out).0, figures(&run.out).1), (0, 150));
-    assert_eq!(count(folder.path(), "s"), 0);
+    assert!(!folder.path().join("s").exists());
 }
 
 #[test]
@@ -121,4 +123,71 @@ fn a_file_that_was_cut_is_continued_when_it_is_complete() {
     let run = tool(folder.path(), &["ingest", "s", "log.gz"]).well();
     assert_eq!(figures(&run.out).0, 20_000 - stored);
     assert_eq!(count(folder.path(), "s"), 20_000);
+}
+
+/// A few lines used to be rejected one by one, whatever they were.
+#[test]
+fn short_files_are_recognised_as_well() {
+    let folder = folder();
+    for (text, what, remedy) in [
+        (
+            "Nov 22 10:00:00 web sshd[1]: Failed\nNov 22 10:00:01 web sshd[1]: Failed\n",
+            "text, not JSON (",
+            "--now",
+        ),
+        (
+            "ts=2024-05-29 level=info\nts=2024-05-29 level=warn\n",
+            "text, not JSON",
+            "those in the lines are not read",
+        ),
+        ("<a>\n  <b/>\n</a>\n", "text, not JSON", "--now"),
+        ("time\tlevel\n1\t2\n", "TSV, not JSON", "mlr --itsv --ojsonl cat log"),
+        ("time;level\n1;2\n", "CSV with semicolons", "mlr --icsv --ifs ';' --ojsonl cat log"),
+        ("PAR1\u{15}\u{4}", "a Parquet file", "pqrs cat --json log"),
+    ] {
+        fs::write(folder.path().join("log"), text).unwrap();
+        let run = tool(folder.path(), &["ingest", "s", "log"]).with(4);
+        let what = what.trim_end_matches(" (");
+        assert!(run.err.contains(what) && run.err.contains(remedy), "{run:?}");
+        assert!(!folder.path().join("s").exists());
+    }
+    fs::write(folder.path().join("log"), "{\"when\":\"Wed, 29 May 2024 10:56:01 GMT\"}\n").unwrap();
+    let run = tool(folder.path(), &["ingest", "s", "log", "--time-key", "when"]).with(4);
+    assert!(run.err.contains("a time in `when`") && run.err.contains("--time-format"), "{}", run.err);
+}
+
+/// The log shows them whatever their keys are; queries used to say nothing.
+#[test]
+fn levels_and_messages_of_other_logs_are_told_of() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(
+        path.join("l"),
+        "{\"@t\":\"2024-05-29T10:56:01Z\",\"level\":\"error\",\"message\":\"x failed\"}\n",
+    )
+    .unwrap();
+    let run = tool(path, &["ingest", "s", "l"]).well();
+    let hint = "levels seem to be in `level`, messages seem to be in `message`; with --level-key level --message-key message";
+    assert!(run.err.contains(hint), "{run:?}");
+    for (condition, found) in [
+        ("@Level = 'error'", &["did you mean `level`?"][..]),
+        (
+            "@Message like '%failed%' and @Level = 'error'",
+            &["did you mean `level`?", "did you mean `message`?"],
+        ),
+        ("level = 'error'", &[]),
+    ] {
+        let run = tool(path, &["query", "s", &format!("select 1 as n from stream where {condition}")]).well();
+        assert_eq!(run.err.matches("did you mean").count(), found.len(), "{run:?}");
+        assert!(found.iter().all(|warning| run.err.contains(warning)), "{run:?}");
+    }
+    let run = tool(path, &["ingest", "t", "l", "--level-key", "level", "--message-key", "message"]).well();
+    assert!(run.err.is_empty(), "{run:?}");
+    let run =
+        tool(path, &["query", "t", "select @Level as l from stream where @Message like '%failed%'"]).well();
+    assert_eq!((run.out.as_str(), run.err.as_str()), ("{\"l\":\"error\"}\n", ""));
+    // Ids that were exported are no part of the events.
+    let ids = tool(path, &["export", "t", "--ids"]).well().out;
+    let run = tool_with_input(path, &["ingest", "u", "-"], ids.as_bytes()).well();
+    assert!(run.err.contains("--keep-ids"), "{run:?}");
 }

@@ -244,3 +244,52 @@ fn the_option_for_more_memory_is_named() {
     let run = tool(folder.path(), &["query", "s", query, "--memory", "10kB"]).with(3);
     assert!(run.err.contains("--memory 1GiB"), "{}", run.err);
 }
+
+/// It used to find nothing of what the log shows where a message is made of a template, and no numbers.
+#[test]
+fn messages_and_numbers_are_searched_where_that_is_asked_for() {
+    let folder = folder();
+    let events = br#"{"@t":"2024-05-29T10:56:01Z","@mt":"User {Name} of tenant {Tenant} logged in","Name":"Ada","Tenant":4711}
+{"@t":"2024-05-29T10:56:02Z","@m":"nothing of it"}
+"#;
+    tool_with_input(folder.path(), &["ingest", "s", "-"], events).well();
+    let found = |arguments: &[&str]| {
+        let run = tool(folder.path(), &[&["search", "s"], arguments].concat()).well();
+        run.out.lines().count()
+    };
+    for text in ["User Ada", "4711", "tenant 4711"] {
+        assert_eq!((found(&[text]), found(&[text, "--all"])), (0, 1), "{text}");
+    }
+    assert_eq!((found(&["user ada", "-a"]), found(&["user ada", "-a", "-i"])), (0, 1));
+    assert_eq!(
+        (found(&["Ada"]), found(&["Ada", "--all"]), found(&["471", "--all"]), found(&["4712", "-a"])),
+        (1, 1, 1, 0)
+    );
+    assert_eq!(found(&["4711", "--all", "--condition", "Name = 'Bob'"]), 0);
+}
+
+#[test]
+fn a_period_that_ends_before_it_begins_is_a_mistake() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], b"{\"@t\":\"2024-05-29T10:56:01Z\"}").well();
+    let query = |more: &[&str]| {
+        tool(folder.path(), &[&["query", "s", "select * from stream"], more].concat()).with(2).err
+    };
+    assert!(query(&["--from", "2024-05-30", "--to", "2024-05-29"]).contains("before it begins"));
+    assert!(query(&["--from", "25:00"]).starts_with("error: --from: '25:00' is not a time"));
+    assert!(query(&["--since", "15"]).starts_with("error: --since: '15' is not a duration"));
+    assert!(query(&["--to", "soon"]).starts_with("error: --to: 'soon' is not a time"));
+    let run = tool(folder.path(), &["query", "s", "select 1", "--threads", "0"]).with(2);
+    assert!(run.err.contains("write a number, 1 or more"), "{}", run.err);
+    let run = tool(folder.path(), &["query", "s", " "]).with(3);
+    assert_eq!(run.err, "error: the query is empty\n");
+    let run = tool(folder.path(), &["tail", "s", "--format", "parquet"]).with(2);
+    assert!(run.err.contains("invalid value 'parquet'") && !run.err.contains("arrow"), "{}", run.err);
+    assert!(tool(folder.path(), &["query", "s", "--help"]).well().out.contains("parquet"));
+    assert!(tool(folder.path(), &["help", "--help"]).well().out.contains("ingest"));
+    assert_eq!(tool(folder.path(), &["info", "s", "--history"]).well().out, "nothing has been removed\n");
+    let run = tool(folder.path(), &["verify", "nowhere"]).with(5);
+    assert_eq!(run.err, "error: there is no store in nowhere\n");
+    let run = tool(folder.path(), &["tail", "nowhere"]).with(5);
+    assert!(run.err.ends_with("ingest nowhere FILE` creates one\n"), "{}", run.err);
+}

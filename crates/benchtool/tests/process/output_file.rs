@@ -15,16 +15,16 @@ fn a_file_takes_its_place_when_it_is_whole() {
     let path = folder.path();
     tool_with_input(path, &["ingest", "s", "-"], EVENTS).well();
     let query = |query: &str, more: &[&str]| {
-        tool(path, &[&["query", "s", query, "--output", "rows"][..], more].concat())
+        tool(path, &[&["query", "s", query, "--output", "rows.ndjson"][..], more].concat())
     };
     let run = query("select N from stream", &[]).well();
     assert_eq!((run.out.as_str(), run.err.as_str()), ("", ""));
-    assert_eq!(fs::read_to_string(path.join("rows")).unwrap(), "{\"N\":1}\n{\"N\":-9}\n{}\n");
+    assert_eq!(fs::read_to_string(path.join("rows.ndjson")).unwrap(), "{\"N\":1}\n{\"N\":-9}\n{}\n");
     query("select N from stream", &["--format", "csv"]).well();
-    assert_eq!(fs::read_to_string(path.join("rows")).unwrap(), "N\n1\n-9\n\n");
+    assert_eq!(fs::read_to_string(path.join("rows.ndjson")).unwrap(), "N\n1\n-9\n\"\"\n");
     // The extension names the format, unless it is given.
     for (name, more, text) in [
-        ("N.csv", &[][..], "N\n1\n-9\n\n"),
+        ("N.csv", &[][..], "N\n1\n-9\n\"\"\n"),
         ("N.jsonl", &[], "{\"N\":1}\n{\"N\":-9}\n{}\n"),
         ("N.csv", &["--format", "raw"], "1\n-9\n\n"),
     ] {
@@ -36,12 +36,24 @@ fn a_file_takes_its_place_when_it_is_whole() {
     // What fails leaves the file before as it was, and nothing beside it.
     query("select count(distinct(S)) from stream", &["--memory", "1B"]).with(3);
     query("select N from", &[]).with(3);
-    assert_eq!(fs::read_to_string(path.join("rows")).unwrap(), "N\n1\n-9\n\n");
+    assert_eq!(fs::read_to_string(path.join("rows.ndjson")).unwrap(), "N\n1\n-9\n\"\"\n");
     assert_eq!(fs::read_dir(path).unwrap().count(), 2);
-    let run = tool(path, &["query", "s", "select 1", "--output", "no/folder"]).with(5);
-    assert!(run.err.contains("no/folder"), "{}", run.err);
+    let run = tool(path, &["query", "s", "select 1", "--output", "no/folder.csv"]).with(5);
+    // The name of the file that is written meanwhile is nobody's business.
+    assert!(run.err.starts_with("error: no/folder.csv: No such file"), "{}", run.err);
+    assert!(!run.err.contains("benchtool-"), "{}", run.err);
     let run = tool(path, &["query", "s", "select 1", "--format", "arrow"]).with(2);
-    assert!(run.err.contains("--output"), "{}", run.err);
+    let missing = if cfg!(feature = "columnar") { "--output" } else { "--features columnar" };
+    assert!(run.err.contains(missing), "{}", run.err);
+    // NDJSON used to be written under any name.
+    for name in ["y.xlsx", "y.tsv", "y", "y.csv.gz"] {
+        let run = tool(path, &["query", "s", "select N from stream", "--output", name]).with(2);
+        assert!(run.err.contains("the extension selects no format; use --format csv"), "{}", run.err);
+        assert!(!path.join(name).exists());
+    }
+    let run = tool(path, &["query", "s", "select N from stream", "--output", "-", "--format", "csv"]).well();
+    assert_eq!(run.out, "N\n1\n-9\n\"\"\n");
+    assert!(!path.join("-").exists());
 }
 
 #[cfg(not(feature = "columnar"))]
@@ -141,7 +153,9 @@ fn links_pipes_and_permissions_stay_what_they_are() {
     let folder = folder();
     let path = folder.path();
     tool_with_input(path, &["ingest", "s", "-"], EVENTS).well();
-    let query = |output: &str| tool(path, &["query", "s", "select N from stream", "--output", output]);
+    let query = |output: &str| {
+        tool(path, &["query", "s", "select N from stream", "--format", "ndjson", "--output", output])
+    };
     let rows = "{\"N\":1}\n{\"N\":-9}\n{}\n";
 
     fs::write(path.join("target"), "before").unwrap();
@@ -162,7 +176,7 @@ fn links_pipes_and_permissions_stay_what_they_are() {
         let pipe = pipe.clone();
         move || fs::read_to_string(pipe).unwrap()
     });
-    query("pipe").well();
+    tool(path, &["query", "s", "select N from stream", "--output", "pipe"]).well();
     assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
     assert_eq!(reader.join().unwrap(), rows);
 
@@ -172,7 +186,7 @@ fn links_pipes_and_permissions_stay_what_they_are() {
         let _ = symlink(file, path.join("to_log"));
         let run = query(inside).with(2);
         assert!(run.err.contains("is inside the store"), "{inside}: {}", run.err);
-        let script = format!(".once {inside}\nselect 1 from stream;\n");
+        let script = format!(".mode ndjson\n.once {inside}\nselect 1 from stream;\n");
         let run = tool_with_input(path, &["shell", "s"], script.as_bytes()).with(2);
         assert!(run.err.contains("is inside the store"), "{inside}: {}", run.err);
     }
@@ -197,7 +211,7 @@ fn an_interrupted_query_leaves_no_file() {
     };
     let query =
         "select @Data, ToUpper(@Message) as m from stream where match(@Message, '(a|e|i)+[^x]*(o|u)')";
-    let mut child = crate::tool::command(path, &["query", "s", query, "--output", "rows"])
+    let mut child = crate::tool::command(path, &["query", "s", query, "--output", "rows.csv"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

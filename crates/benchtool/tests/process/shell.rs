@@ -31,6 +31,21 @@ fn queries_from_a_pipe_are_answered_one_after_another() {
     assert!(tool(folder.path(), &["shell", "nowhere"]).with(5).out.is_empty());
 }
 
+/// Only a semicolon at the end of a line used to end a query.
+#[test]
+fn several_queries_may_stand_in_a_line() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 50)).well();
+    let shell = |input: &str| tool_with_input(folder.path(), &["shell", "s"], input.as_bytes());
+    let run =
+        shell("select 1 as a; select 'x;y' as b -- c; d\n; select IsMatch('p;q', /p;q/) as c;\n").well();
+    assert_eq!(run.out, "{\"a\":1}\n{\"b\":\"x;y\"}\n{\"c\":true}\n");
+    let run = shell("select 1 as a; -- a comment\n").well();
+    assert_eq!((run.out.as_str(), run.err.as_str()), ("{\"a\":1}\n", ""));
+    let run = shell("select 1 as a;; select 2 as; select 3 as c;").with(3);
+    assert_eq!(run.out, "{\"a\":1}\n");
+}
+
 #[cfg(unix)]
 mod terminal {
     use std::path::Path;

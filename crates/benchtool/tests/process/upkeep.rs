@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::tool::{command, count, folder, objects, tool};
+use crate::tool::{command, count, events, folder, objects, tool, tool_with_input};
 
 fn ingest(folder: &std::path::Path, day: u32) {
     let name = format!("day-{day}");
@@ -323,4 +323,72 @@ fn a_store_is_merged_once() {
     let run = tool(folder.path(), &["merge-stores", "a", "./a", "--into", "m"]).with(2);
     assert!(run.err.contains("./a is named twice"), "{}", run.err);
     assert!(!folder.path().join("m").exists());
+}
+
+/// Events of long ago, few enough to stay in the log.
+const OLD: &[u8] = b"{\"@t\":\"2024-05-29T10:56:01Z\",\"N\":1}\n{\"@t\":\"2024-05-29T10:56:02Z\",\"N\":2}\n";
+
+/// Dry runs used to look at files only, where the real ones make files of all that there is first.
+#[test]
+fn dry_runs_count_what_is_not_sealed_yet() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], OLD).well();
+    let told = |arguments: &[&str]| tool(folder.path(), arguments).well().out;
+    let all = "would be removed: 0 files of 0 bytes, 2 events (2 not sealed yet), from 2024-05-29T10:56:01Z to \
+               2024-05-29T10:56:02Z; 0 events left\n";
+    assert_eq!(told(&["remove", "s", "--older-than", "30d", "--dry-run"]), all);
+    assert!(told(&["settings", "s", "--max-age", "30d", "--dry-run"]).starts_with(all));
+    let none = "would be removed: 0 files of 0 bytes, 0 events; 2 events left\n";
+    for bound in ["2024-05-29T10:56:01Z", "2024-05-29T10:56:02Z"] {
+        assert_eq!(told(&["remove", "s", "--before", bound, "--dry-run"]), none);
+        assert!(told(&["remove", "s", "--before", bound]).ends_with("; 2 events left\n"));
+    }
+    tool_with_input(folder.path(), &["ingest", "s", "-"], OLD).well();
+    let run = tool(folder.path(), &["remove", "s", "--max-bytes", "64kB", "--dry-run"]).well();
+    assert!(run.err.contains("not sealed yet"), "{run:?}");
+    assert!(told(&["remove", "s", "--older-than", "30d"]).ends_with("; 0 events left\n"));
+}
+
+/// It used to say how many were stored, and they were gone.
+#[test]
+fn whoever_stores_what_is_too_old_is_warned() {
+    let folder = folder();
+    let now = jiff::Timestamp::now();
+    let new = format!("{{\"@t\":\"{now}\"}}\n");
+    tool_with_input(folder.path(), &["ingest", "s", "-"], new.as_bytes()).well();
+    tool(folder.path(), &["settings", "s", "--max-age", "90d"]).well();
+    let run = tool_with_input(folder.path(), &["ingest", "s", "-"], new.as_bytes()).well();
+    assert!(!run.err.contains("warning"), "{run:?}");
+    tool(folder.path(), &["seal", "s"]).well();
+    let few = tool_with_input(folder.path(), &["ingest", "s", "-"], OLD).well();
+    assert!(
+        few.err.contains("warning: 2 events are older than the store's max-age of 90d and will be removed"),
+        "{few:?}"
+    );
+    // More are sealed, and go at once.
+    fs::write(folder.path().join("old"), events(1, 5000)).unwrap();
+    let many = tool(folder.path(), &["ingest", "s", "old"]).well();
+    assert!(many.out.starts_with("stored: 5000"), "{many:?}");
+    let warning =
+        "beyond the store's limits (max-age: 90d, max-bytes: none, when-full: fail); see `info --history`";
+    assert!(many.err.contains("warning: removed 500") && many.err.contains(warning), "{many:?}");
+    assert_eq!(count(folder.path(), "s"), 2);
+}
+
+/// A backup in the store itself used to be taken, and was a part of no other.
+#[test]
+fn copies_of_a_store_are_outside_of_it() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], OLD).well();
+    tool(folder.path(), &["backup", "s", "b"]).well();
+    for arguments in [
+        &["backup", "s", "s/sub"][..],
+        &["backup", "s", "s/new/sub"],
+        &["restore", "b", "b/sub"],
+        &["merge-stores", "--into", "s/sub", "s", "b"],
+    ] {
+        let run = tool(folder.path(), arguments).with(2);
+        assert!(run.err.contains("is inside the store"), "{run:?}");
+    }
+    assert!(!folder.path().join("s/sub").exists() && !folder.path().join("b/sub").exists());
 }

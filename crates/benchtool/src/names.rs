@@ -1,0 +1,93 @@
+//! Whether events have their level and their message where queries look for them, or under the keys of other logs.
+
+use tamias_json::Document;
+use tamias_json::validate::minify_object;
+
+use crate::cli::IngestArgs;
+use crate::output::{LEVELS, MESSAGES};
+
+/// What some events were seen to have.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// Whether one has a level, a message or a template as CLEF has it.
+    is_clef: bool,
+    level: Option<&'static str>,
+    message: Option<&'static str>,
+    /// Whether all begin with an id as `export --ids` writes it, if there are any.
+    have_ids: Option<bool>,
+}
+
+impl Names {
+    /// Looks at an event; what is none is passed over. Takes time linear in its length.
+    pub(crate) fn look(&mut self, document: &[u8]) {
+        let mut minified = Vec::new();
+        if minify_object(document, &Default::default(), &mut minified).is_err() {
+            return;
+        }
+        let Ok(document) = Document::scan_trusted(&minified) else { return };
+        let event = document.root();
+        self.is_clef |= ["@l", "@m", "@mt"].iter().any(|key| event.get(key).is_some());
+        let is_text = |key: &str| event.get(key).is_some_and(|value| value.as_str().is_some());
+        let first = |keys: &[&'static str]| keys.iter().copied().find(|key| event.get(key).is_some());
+        self.level = self.level.or_else(|| first(&LEVELS[1..]));
+        self.message = self.message.or_else(|| first(&MESSAGES[1..]).filter(|key| is_text(key)));
+        let id = minified.strip_prefix(b"{\"@Id\":\"").and_then(|rest| rest.split_first_chunk::<33>());
+        let has_id =
+            id.is_some_and(|([hex @ .., end], _)| *end == b'"' && hex.iter().all(u8::is_ascii_hexdigit));
+        self.have_ids = Some(self.have_ids.unwrap_or(true) && has_id);
+    }
+
+    /// Where levels and messages seem to be that queries do not find; an empty text if that is nowhere, or they find them.
+    fn elsewhere(&self) -> [Option<(&'static str, &'static str)>; 2] {
+        let found = |name: &'static str, key: Option<&'static str>| {
+            key.filter(|_| !self.is_clef).map(|key| (name, key))
+        };
+        [found("level", self.level), found("message", self.message)]
+    }
+
+    /// What whoever stores these events may want to know before it is done.
+    pub(crate) fn hints(&self, args: &IngestArgs) -> Vec<String> {
+        let mut hints = Vec::new();
+        let [level, message] = self.elsewhere();
+        let found =
+            [level.filter(|_| args.level_key.is_none()), message.filter(|_| args.message_key.is_none())];
+        let found: Vec<(&str, &str)> = found.into_iter().flatten().collect();
+        if !found.is_empty() {
+            let places: Vec<String> =
+                found.iter().map(|(name, key)| format!("{name}s seem to be in `{key}`")).collect();
+            let options: Vec<String> =
+                found.iter().map(|(name, key)| format!("--{name}-key {key}")).collect();
+            let (places, options) = (places.join(", "), options.join(" "));
+            hints.push(format!("{places}; with {options} queries find them as {}", builtins(&found)));
+        }
+        if self.have_ids == Some(true) {
+            let hint = "each line begins with an `@Id`, as `export --ids` writes it; --keep-ids restores the ids in a new store";
+            hints.push(hint.to_owned());
+        }
+        hints
+    }
+
+    /// What may mislead in a query that names these, of a store whose first events were looked at.
+    pub(crate) fn warnings(&self, query: &str) -> Vec<String> {
+        let [level, message] = self.elsewhere();
+        let named = |builtin: &str| query.contains(builtin);
+        let level = level.filter(|_| named("@Level")).map(|(_, key)| {
+            format!(
+                "the store's first events have no `@l`, so that @Level is 'Information'; did you mean `{key}`? \
+                 (`ingest --level-key {key}` stores it as @Level)"
+            )
+        });
+        let message = message.filter(|_| named("@Message")).map(|(_, key)| {
+            format!(
+                "the store's first events have neither `@m` nor `@mt`, so that @Message is undefined; did you mean `{key}`? \
+                 (`ingest --message-key {key}` stores it as @Message)"
+            )
+        });
+        level.into_iter().chain(message).collect()
+    }
+}
+
+fn builtins(found: &[(&str, &str)]) -> String {
+    let names = found.iter().map(|(name, _)| if *name == "level" { "@Level" } else { "@Message" });
+    names.collect::<Vec<&str>>().join(" and ")
+}

@@ -65,6 +65,13 @@ impl Inner {
 
     /// Keeps to other settings from now on, and to their bounds at once.
     pub(crate) fn set_settings(&self, settings: Settings) -> Result<(), SealError> {
+        let writer = self.lock();
+        let is_worth = settings != writer.manifest.settings && writer.is_worth_a_segment(&self.options);
+        drop(writer);
+        if is_worth {
+            // A log takes more room than a segment: nothing has to go for it.
+            self.seal()?;
+        }
         let mut writer = self.lock_manifest();
         let manifest = Manifest { settings, ..writer.manifest.clone() };
         if manifest != writer.manifest {

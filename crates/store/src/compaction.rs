@@ -17,16 +17,13 @@ use crate::options::{FlushStats, Layout};
 use crate::recovery::ENDED_LOGS_MAX;
 use crate::segment::{Block, Segment};
 use crate::settings;
-use crate::writer::{Ended, Inner, Passed};
+use crate::writer::{Inner, Passed};
 
 /// HEURISTIC: so many segments of a tier become one at once. More would leave more small ones, fewer would write events more often.
 const TIER_SEGMENTS: usize = 8;
 
 /// A tier holds segments of up to so many times the bytes of its smallest, as a power of two.
 const TIER_BITS: u32 = 2;
-
-/// HEURISTIC: so much is sealed, and compacted in a step, while a store is being opened: some tens of milliseconds.
-const TIDIED_BYTES_MAX: u64 = 4 << 20;
 
 /// Which segments to compact, by number: neighbours in time that fit into one together.
 fn tier(segments: &[SegmentEntry], segment_bytes: u64) -> Option<Vec<u64>> {
@@ -94,16 +91,19 @@ impl Inner {
         self.compact(|segments, bytes, _| tier(segments, bytes))
     }
 
-    /// Seals and compacts what processes that live for a moment only leave behind, one after another: each is gone before its threads come to it. Costs little, as no more is written than
-    /// [`TIDIED_BYTES_MAX`] at a time; what is more is left to the threads.
+    /// Seals what processes that live for a moment only leave in the log, once it is worth a segment or too old to be kept, and takes one step of compaction.
     pub(crate) fn tidy(&self) -> Result<(), SealError> {
-        let many = |ended: &Ended| ended.logs.len() >= ENDED_LOGS_MAX && ended.bytes <= TIDIED_BYTES_MAX;
-        if !many(&self.lock().ended) {
-            return Ok(());
+        let writer = self.lock();
+        let border = writer.manifest.settings.border(settings::now()).unwrap_or(0);
+        let runs = &writer.replayed.memtable.runs;
+        let too_old = runs.iter().any(|run| run.key(0).is_some_and(|key| key.instant < border));
+        let due =
+            writer.is_worth_a_segment(&self.options) || writer.ended.logs.len() >= ENDED_LOGS_MAX || too_old;
+        drop(writer);
+        if due {
+            self.seal()?;
         }
-        self.seal()?;
-        while self.compact(|segments, bytes, _| tier(segments, bytes.min(TIDIED_BYTES_MAX)))? {}
-        Ok(())
+        self.compact_tier().map(drop)
     }
 
     /// Compacts one group of small segments that are neighbours; false if there is none.

@@ -108,6 +108,7 @@ impl Inner {
 
     /// Takes the batches up to a ticket into the memtable, and lets snapshots see them.
     pub(crate) fn show(&self, writer: &mut Writer, ticket: u64) {
+        let time = writer.seal_time(&self.options);
         while writer.done < ticket {
             writer.done += 1;
             let Some(Pending { runs, source }) = writer.pending.pop_front() else { continue };
@@ -117,10 +118,10 @@ impl Inner {
             if let Some((name, mark)) = source {
                 writer.replayed.mark(&name, mark);
             }
-            if writer.seal_time.is_none() {
-                writer.seal_time = Instant::now().checked_add(self.options.seal_age);
-                self.signal.wake();
-            }
+            writer.since.get_or_insert_with(Instant::now);
+        }
+        if writer.seal_time(&self.options) != time {
+            self.signal.wake();
         }
         let segments = Arc::clone(&self.state().segments);
         self.publish(segments, writer);

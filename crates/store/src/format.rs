@@ -20,7 +20,7 @@ pub use fields::{
     SOURCE_NAME_BYTES_MAX, SOURCE_NOTE_BYTES_MAX, VERSION, aligned, checksum, part,
 };
 pub(crate) use fields::{Fields, encode_key};
-pub use frame::Frame;
+pub use frame::{Frame, Word};
 pub use header::{Header, HeaderFault};
 pub use index::{BlockEntry, Index, Part};
 pub use names::{

@@ -1,5 +1,7 @@
 //! What a store tells of its own past: which events left it, when and why, and how much was written for those that came.
 
+use crate::format::{Frame, Word};
+
 /// The most entries of a history; of more the oldest of a kind become one.
 pub(crate) const HISTORY_ENTRIES_MAX: usize = 64;
 
@@ -97,11 +99,45 @@ pub struct Traffic {
     pub manifests: u64,
 }
 
+/// What was appended to a log, and written to it, and is in no manifest's sums yet.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Untold {
+    /// Of documents, line feeds included.
+    pub(crate) document_bytes: u64,
+    /// Of the log.
+    pub(crate) bytes: u64,
+}
+
+impl Untold {
+    /// Counts a batch that was written.
+    pub(crate) fn count(&mut self, frame: &Frame) {
+        self.document_bytes += u64::from(frame.document_bytes);
+        self.bytes += match frame.word {
+            Word::None => frame.total_bytes(),
+            // Until it is known whether another one takes its place.
+            Word::Closed => 0,
+            Word::Resumed => 2 * frame.total_bytes(),
+        };
+    }
+
+    /// Adds what came to another log.
+    pub(crate) fn add(&mut self, other: Untold) {
+        self.document_bytes += other.document_bytes;
+        self.bytes += other.bytes;
+    }
+}
+
 impl Traffic {
     /// Counts documents that are appended.
     pub(crate) fn append<'a>(&mut self, documents: impl Iterator<Item = &'a [u8]>) {
         let bytes: u64 = documents.map(|document| document.len() as u64 + 1).sum();
         self.appended = self.appended.saturating_add(bytes);
+    }
+
+    /// Counts what came into a log.
+    pub(crate) fn count(&mut self, untold: Untold) {
+        self.appended = self.appended.saturating_add(untold.document_bytes);
+        self.logs = self.logs.saturating_add(untold.bytes);
     }
 
     /// All bytes that went to the medium.

@@ -38,9 +38,14 @@ impl Manifest {
         out
     }
 
+    /// How many bytes it takes.
+    pub(crate) fn encoded_bytes(&self) -> u64 {
+        self.encode().len() as u64
+    }
+
     /// Counts the bytes that it takes itself.
     pub(crate) fn count_itself(&mut self) {
-        self.traffic.manifests = self.traffic.manifests.saturating_add(self.encode().len() as u64);
+        self.traffic.manifests = self.traffic.manifests.saturating_add(self.encoded_bytes());
     }
 
     fn decode(number: u64, bytes: &[u8]) -> Result<Manifest, ManifestFault> {

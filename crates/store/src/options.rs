@@ -23,7 +23,8 @@ pub struct Options {
     /// Most bytes of events in a batch, line feeds included, 2 to 4 GiB − 2; 256 MiB unless set.
     pub batch_bytes_max: usize,
     /// How old the first event of the memtable may get before the memtable is sealed; 5 minutes unless set. Until then it is in memory, is read from the log again
-    /// at opening and by each other process, and has no statistics; more often would make more small segments.
+    /// at opening and by each other process, and has no statistics; more often would make more small segments. Less than a sixty-fourth of a segment, or than 1 MiB, waits 288 times as
+    /// long, a day unless set.
     pub seal_age: Duration,
     /// Whether a thread of the store's own seals and compacts, so that no append waits for it; it does unless set. Otherwise the append
     /// that finds the memtable large or old enough seals it, and nothing is compacted but by [`compact`](crate::Store::compact).
@@ -38,7 +39,7 @@ pub struct Options {
     /// week after the last one began, and what it finds is counted in [`Housekeeping::scrub`](crate::Housekeeping::scrub).
     pub scrub: Option<u64>,
     /// Most segments kept open with [`ReadMode::Plain`], 1 to 65,536; 256 unless set. Beside them each reading thread may have one file open,
-    /// the writer eight (the lock, a log, files in the making), and each older state of the store that a snapshot
+    /// the writer nine (two locks, a log, files in the making), and each older state of the store that a snapshot
     /// holds is one. A mapped segment is no open file; up to 16,384 stay mapped.
     pub open_files_max: usize,
 }
@@ -66,6 +67,12 @@ impl Options {
     /// Bytes of documents in a block in columns. HEURISTIC: more documents have more in common, and a query opens each of its blocks.
     pub(crate) fn column_block_bytes(&self) -> usize {
         self.block_bytes.saturating_mul(8).min(DOCUMENT_BYTES_MAX)
+    }
+
+    /// Bytes of documents for which a segment is made without being asked for. HEURISTIC: smaller ones are written anew more often than they are worth, and a log of
+    /// that size is read in some milliseconds.
+    pub(crate) fn least_sealed_bytes(&self) -> usize {
+        (self.segment_bytes / 64).min(1 << 20)
     }
 
     /// The same, as far as the codec has what they ask for.

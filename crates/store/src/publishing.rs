@@ -98,6 +98,7 @@ impl Publishing<'_> {
         let number = inner.numbers.take_free(&*inner.directory, FileKind::Log);
         let created = self.unlocked(|| LogWriter::create(&*inner.directory, store, number));
         let mut log = created.map_err(|failure| self.fail(failure))?;
+        self.manifest.traffic.count(log.take_uncounted());
         let mut manifest = self.manifest.clone();
         manifest.next_arrival = self.replayed.next_arrival;
         manifest.logs.push(log.entry());

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, Operation};
+use crate::history::Untold;
 use crate::housekeeping::Housekeeping;
 use crate::inventory::{self, Current, Unnamed};
 use crate::io::{Directory, Disk, Lock, LockKind};
@@ -199,9 +200,10 @@ impl Reader {
             };
             if log.damage.is_empty() {
                 // The batches that a snapshot has. To the copy nobody appends.
-                *entry = LogEntry { length: log.offset, ended: true, ..*entry };
+                *entry = LogEntry { length: log.lasting_bytes(), ended: true, ..*entry };
             }
-            log_bytes.push((entry.number, if log.damage.is_empty() { log.offset } else { log.seen_bytes() }));
+            let bytes = if log.damage.is_empty() { log.lasting_bytes() } else { log.seen_bytes() };
+            log_bytes.push((entry.number, bytes));
         }
         let next_arrival = held.replayed.next_arrival;
         Ok(Moment { manifest, log_bytes, next_arrival, _lock: Arc::clone(&held.lock) })
@@ -246,7 +248,19 @@ impl Reader {
     /// Where the store cannot be read.
     pub fn housekeeping(&self) -> Result<Housekeeping, OpenError> {
         self.snapshot()?;
-        let manifest = self.held.lock().unwrap_or_else(PoisonError::into_inner).manifest.clone();
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut manifest = held.manifest.clone();
+        // From their beginning again: what was read before this manifest was not told by the one before.
+        for entry in &held.manifest.logs {
+            if let Ok(mut log) = replay::open_log(&*self.directory, manifest.store, entry)? {
+                log.read(&*self.directory, |_| ())?;
+                if log.damage.is_empty() {
+                    let closing = log.offset - log.lasting_bytes();
+                    manifest.traffic.count(log.untold);
+                    manifest.traffic.count(Untold { bytes: closing, document_bytes: 0 });
+                }
+            }
+        }
         Ok(Housekeeping::of(&*self.directory, &manifest)?)
     }
 

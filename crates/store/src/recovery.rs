@@ -2,8 +2,8 @@
 //!
 //! What is read here may lie in the operating system's cache only, left by a writer whose flush failed. So the logs are copied into
 //! a new one, which is flushed, and a new manifest is written, before anything is shown; only then is the old removed. A crash on the way
-//! leaves the old manifest with all that it names, and the next opening does the same again. A log of which the manifest knows that it
-//! was durable to its end is not copied: it was closed.
+//! leaves the old manifest with all that it names, and the next opening does the same again. A log that was closed is not copied: it was durable before its
+//! writer said so, by its last batch. The next writer goes on with it, so that a store that was closed is opened without writing anything.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,10 +13,11 @@ use std::sync::Arc;
 use crate::adopt;
 use crate::codec::Codec;
 use crate::error::{Damage, Failure, OpenError, Operation};
-use crate::format::FileKind;
+use crate::format::{FRAME_BYTES, FileKind, VERSION, parse_unfinished};
+use crate::history::Untold;
 use crate::inventory::{find_manifest, list, next_file, next_manifest};
-use crate::io::{Directory, Lock};
-use crate::log::{LogCopies, LogReader, LogWriter, StoredBatch};
+use crate::io::{Directory, Lock, LockKind};
+use crate::log::{Closed, LogCopies, LogReader, LogWriter};
 use crate::manifest::{LogEntry, Manifest};
 use crate::options::Options;
 use crate::quarantine;
@@ -85,10 +86,21 @@ pub(crate) fn recover(
     let mut replay = Replay::of(&**directory, &old, options.block_bytes)?;
     replay.read_logs()?;
     let mut copies = replay.copy_logs()?;
+    let resumed = if copies.is_empty() { replay.resume_log() } else { None };
+    replay.end_closed();
     // After the copy, which takes more room: what fails first leaves nothing behind.
     replay.keep_rests().inspect_err(|_| copies.iter().for_each(|log| log.remove_unfinished(&**directory)))?;
     let Replay {
-        mut replayed, next_file, kept, mut ended, salvaged, salvaged_bytes, damage, leftovers, ..
+        mut replayed,
+        next_file,
+        kept,
+        mut ended,
+        untold,
+        salvaged,
+        salvaged_bytes,
+        damage,
+        leftovers,
+        ..
     } = replay;
     // The last one goes on.
     let older = copies.split_last().map_or(&[][..], |(_, older)| older);
@@ -103,11 +115,32 @@ pub(crate) fn recover(
             .into_iter()
             .chain(ended.iter().copied())
             .chain(copies.last().map(LogWriter::entry))
+            .chain(resumed.iter().map(LogWriter::entry))
             .collect(),
         ..old.clone()
     };
+    manifest.traffic.count(untold);
+    if resumed.as_ref().is_some_and(|log| log.is_closed_at(old.number))
+        && is_as_closed(&old, &manifest, &names)
+        && let Some(generation) = keep_manifest(&**directory, &old)?
+    {
+        // Its file still tells of the logs what it did.
+        manifest = Manifest { number: old.number, logs: old.logs.clone(), ..manifest };
+        retire::sweep(&**directory, &manifest);
+        return Ok(Recovered {
+            manifest,
+            generation,
+            log: resumed,
+            ended,
+            replayed,
+            salvaged,
+            salvaged_bytes,
+            damage,
+            leftovers,
+        });
+    }
     for log in &mut copies {
-        manifest.traffic.logs = manifest.traffic.logs.saturating_add(log.take_uncounted());
+        manifest.traffic.count(log.take_uncounted());
     }
     manifest.replaces(&old, &**directory)?;
     let generation = publish(&**directory, &manifest, &mut copies).inspect_err(|failure| {
@@ -119,8 +152,37 @@ pub(crate) fn recover(
     // Only now: a writer that has lost its lock cannot publish any more, and name one of them.
     retire::sweep_unfinished(&**directory, &names, &manifest);
     retire::sweep(&**directory, &manifest);
-    let log = copies.pop();
+    let log = copies.pop().or(resumed);
     Ok(Recovered { manifest, generation, log, ended, replayed, salvaged, salvaged_bytes, damage, leftovers })
+}
+
+/// Whether a manifest would say the same as the present one, but for how long the logs are, and nothing is left of another process. If the log was closed while that one counted, and so was
+/// durable, none is published, and a program that is started again and again writes what it appends.
+fn is_as_closed(old: &Manifest, new: &Manifest, names: &[String]) -> bool {
+    let unfinished = || names.iter().any(|name| parse_unfinished(name).is_some());
+    let logs = |manifest: &Manifest| {
+        manifest.logs.iter().map(|log| (log.number, log.version, log.ended)).collect::<Vec<_>>()
+    };
+    let same = logs(new) == logs(old) && new.next_arrival == old.next_arrival;
+    // Whoever changes a backup, or a store of an earlier version, makes another one of it.
+    let own = old.version == VERSION && old.backup.is_none();
+    same && own && new.number == old.number + 1 && !unfinished()
+}
+
+/// Keeps what the present manifest names, as publishing one does; `None` where another one has to be published to see why that cannot be. In a folder that was copied nothing may have been
+/// flushed yet.
+fn keep_manifest(directory: &dyn Directory, manifest: &Manifest) -> Result<Option<Arc<dyn Lock>>, Failure> {
+    let name = manifest.name();
+    // Whoever could not seal later is told now.
+    let probe = FileKind::Manifest.unfinished_name(manifest.number + 1);
+    if directory.create(&probe).and_then(|_| directory.remove(&probe)).is_err() {
+        return Ok(None);
+    }
+    let Ok(Some(lock)) = directory.lock(&name, LockKind::Shared) else { return Ok(None) };
+    let Ok(file) = directory.open(&name) else { return Ok(None) };
+    file.flush().map_err(Failure::during(directory, &name, Operation::Flush))?;
+    directory.flush().map_err(Failure::during(directory, "", Operation::FlushFolder))?;
+    Ok(Some(Arc::from(lock)))
 }
 
 /// Publishes the manifest, and gives the new logs that it names their final names.
@@ -142,6 +204,20 @@ fn publish(
 /// So many closed logs stay as they are; more are copied into one.
 pub(crate) const ENDED_LOGS_MAX: usize = 8;
 
+/// A log that was opened, or why it cannot be.
+struct LockedLog {
+    /// If nobody else can go on with it now.
+    lock: Option<Arc<dyn Lock>>,
+    log: Result<LogReader, Damage>,
+}
+
+/// A log that says itself that it was closed.
+struct ClosedLog {
+    entry: LogEntry,
+    closed: Closed,
+    lock: Option<Arc<dyn Lock>>,
+}
+
 /// The logs of a manifest on their way into memory.
 struct Replay<'a> {
     directory: &'a dyn Directory,
@@ -151,8 +227,12 @@ struct Replay<'a> {
     replayed: Replayed,
     /// Damaged logs: they stay as evidence, and for whoever repairs them.
     kept: Vec<LogEntry>,
-    /// Those that were closed, and are whole.
+    /// Those that were closed, as the manifest says, and are whole.
     ended: Vec<LogEntry>,
+    /// Those that were closed, as they say themselves.
+    closed: Vec<ClosedLog>,
+    /// What came since the manifest was written.
+    untold: Untold,
     /// Those that are whole, to be copied, and read up to their last batch.
     whole: Vec<(LogEntry, LogReader)>,
     salvaged: Vec<Arc<Run>>,
@@ -175,6 +255,8 @@ impl<'a> Replay<'a> {
             replayed: Replayed::begin(old),
             kept: Vec::new(),
             ended: Vec::new(),
+            closed: Vec::new(),
+            untold: Untold::default(),
             whole: Vec::new(),
             salvaged: Vec::new(),
             salvaged_bytes: 0,
@@ -187,7 +269,8 @@ impl<'a> Replay<'a> {
     fn read_logs(&mut self) -> Result<(), OpenError> {
         let many = self.old.logs.len() > ENDED_LOGS_MAX;
         for entry in &self.old.logs {
-            let mut reader = match open_log(self.directory, self.old.store, entry)? {
+            let LockedLog { lock, log } = self.open_locked(entry)?;
+            let mut reader = match log {
                 Ok(reader) => reader,
                 Err(missing) => {
                     self.damage.push(missing);
@@ -211,14 +294,58 @@ impl<'a> Replay<'a> {
                 continue;
             }
             self.replayed.memtable.extend(memtable);
+            self.untold.add(reader.untold);
             // Logs are in the order of their age, and stay so.
             if entry.ended && self.whole.is_empty() && !many {
                 self.ended.push(*entry);
                 continue;
             }
+            if let Some(closed) = reader.closed(self.directory)?.filter(|_| self.whole.is_empty() && !many) {
+                self.closed.push(ClosedLog { entry: *entry, closed, lock });
+                continue;
+            }
             self.whole.push((*entry, reader));
         }
         Ok(())
+    }
+
+    /// Opens a log, and keeps others from going on with it, where that can be; before it is read, as whoever has it may be appending.
+    fn open_locked(&self, entry: &LogEntry) -> Result<LockedLog, OpenError> {
+        let open = || open_log(self.directory, self.old.store, entry);
+        if let Some(lock) = self.lock_log(entry)
+            && let Ok(log) = open()
+        {
+            return Ok(LockedLog { lock: Some(lock), log });
+        }
+        // There are systems where a lock keeps others from reading, readers of this store as well.
+        Ok(LockedLog { lock: None, log: open()? })
+    }
+
+    /// Keeps others from going on with a log. None where somebody else does, and where the file has other names, as in a copy of the folder made of such: what is
+    /// written to it would be in the copy as well.
+    fn lock_log(&self, entry: &LogEntry) -> Option<Arc<dyn Lock>> {
+        let name = FileKind::Log.name(entry.number);
+        let may_go_on = !entry.ended && entry.version == VERSION && !self.directory.has_other_names(&name);
+        let lock = || self.directory.lock(&name, LockKind::Exclusive).ok().flatten().map(Arc::from);
+        may_go_on.then(lock).flatten()
+    }
+
+    /// Goes on with the log that was closed last, if nobody else does.
+    fn resume_log(&mut self) -> Option<LogWriter> {
+        let last = self.closed.last()?;
+        let lock = Arc::clone(last.lock.as_ref()?);
+        let log = LogWriter::resume(self.directory, &last.closed, lock).ok()?;
+        self.closed.pop();
+        Some(log)
+    }
+
+    /// The others take no more batches.
+    fn end_closed(&mut self) {
+        for ClosedLog { entry, closed, .. } in self.closed.drain(..) {
+            // The batch with which it was closed may be in the cache only: it is left out.
+            self.ended.push(LogEntry { length: closed.durable, ended: true, ..entry });
+            self.untold.bytes += FRAME_BYTES as u64;
+        }
     }
 
     /// Keeps what follows the last batch. Perhaps it never was acknowledged; perhaps it was, and is damaged: nobody can tell.
@@ -245,7 +372,7 @@ impl<'a> Replay<'a> {
         for (entry, reader) in &self.whole {
             let mut copied = Ok(());
             let read = reader.read_again(self.directory, entry, |batch| {
-                if copied.is_ok() && !is_witness(batch) {
+                if copied.is_ok() {
                     copied = copies.push(self.directory, self.old.store, batch, || {
                         self.next_file += 1;
                         self.next_file - 1
@@ -256,11 +383,6 @@ impl<'a> Replay<'a> {
         }
         copies.finish(self.directory)
     }
-}
-
-/// It bore witness to the old log.
-fn is_witness(batch: &StoredBatch<'_>) -> bool {
-    batch.frame.events == 0 && batch.source().is_none()
 }
 
 /// A number that no other store has.

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::error::{AppendError, Failure, SealError};
 use crate::event::Event;
 use crate::format::Key;
 use crate::history::Traffic;
-use crate::log::SourcePosition;
+use crate::log::{LogWriter, SourcePosition};
 use crate::manifest::{Manifest, SourceMark, Sources, mark};
 use crate::memtable::Memtable;
-use crate::options::FlushStats;
+use crate::options::{FlushStats, Options};
 use crate::publishing::Publishing;
 use crate::segment::{Sealed, Segment, Written, write_sorted};
 use crate::settings;
@@ -22,7 +22,8 @@ use crate::writer::{Frozen, Inner, Writer, check_numbers};
 impl Writer {
     /// Takes the memtable and its log aside, behind what could not be sealed before. All of it is durable.
     fn freeze(&mut self) {
-        self.count_log();
+        let untold = self.log.as_ref().map(LogWriter::uncounted).unwrap_or_default();
+        self.manifest.traffic.count(untold);
         let Memtable { runs, document_bytes } = std::mem::take(&mut self.replayed.memtable);
         let frozen = self.frozen.get_or_insert_default();
         frozen.runs.extend(runs);
@@ -32,12 +33,17 @@ impl Writer {
         frozen.log_bytes += ended.bytes;
         if let Some(log) = self.log.take() {
             frozen.logs.push(log.number);
-            frozen.log_bytes += log.written;
+            frozen.log_bytes += log.bytes();
+            // As long as it cannot be sealed manifests name it.
+            let closed = log.entry();
+            let own = self.manifest.logs.iter_mut().filter(|entry| entry.number == closed.number);
+            own.for_each(|entry| *entry = closed);
+            frozen.locks.extend(log.into_lock());
         }
         self.log = self.next_log.take();
         frozen.next_arrival = self.replayed.next_arrival;
         frozen.sources.clone_from(&self.replayed.sources);
-        self.seal_time = None;
+        self.since = None;
     }
 }
 
@@ -66,7 +72,7 @@ impl Inner {
             writer.freeze();
         }
         let Some(Frozen { runs, sources, .. }) = &writer.frozen else {
-            writer.seal_time = None;
+            writer.since = None;
             return Ok(());
         };
         let (runs, sources) = (runs.clone(), sources.clone());
@@ -95,7 +101,7 @@ impl Inner {
             writer.frozen = None;
             writer.seal_at = self.options.segment_bytes;
             if writer.replayed.memtable.runs.is_empty() {
-                writer.seal_time = None;
+                writer.since = None;
             }
         })
     }
@@ -103,14 +109,14 @@ impl Inner {
     /// Seals the memtable if it is large or old enough. A failure that is not final is no harm: it is tried again when more has come, or
     /// as much time has passed.
     pub(crate) fn seal_if_due(&self) {
-        if !self.lock().is_due() {
+        if !self.lock().is_due(&self.options) {
             return;
         }
         if self.seal().is_err() {
             let mut writer = self.lock();
             let more = self.options.segment_bytes / 4;
             writer.seal_at = writer.replayed.memtable.document_bytes.saturating_add(more);
-            writer.seal_time = Instant::now().checked_add(self.options.seal_age);
+            writer.since = Some(Instant::now());
         }
     }
 
@@ -128,6 +134,7 @@ impl Inner {
         check_numbers(first, events)?;
         let next = first + events.len() as u64;
         writer.replayed.next_arrival = next;
+        let sources = writer.replayed.sources.clone();
         drop(writer);
         let mut sorted: Vec<(Key, &[u8])> = (first..next)
             .zip(events)
@@ -137,7 +144,7 @@ impl Inner {
             sorted.sort_unstable_by_key(|(key, _)| *key);
         }
         let source = source.map(|source| (source.name, source.mark(next)));
-        self.seal_sorted(&sorted, next, source)?;
+        self.seal_sorted(&sorted, next, sources, source)?;
         Ok(first..next)
     }
 
@@ -155,19 +162,21 @@ impl Inner {
             return Ok(false);
         }
         writer.replayed.next_arrival = next;
+        let sources = writer.replayed.sources.clone();
         drop(writer);
-        self.seal_sorted(sorted, next, None)?;
+        self.seal_sorted(sorted, next, sources, None)?;
         Ok(true)
     }
 
-    /// Writes events, sorted by key, whose numbers are taken already, and publishes them.
+    /// Writes events, sorted by key, whose numbers are taken already, and publishes them. `sources` is where these stood when the numbers were taken: what came
+    /// since is in no segment.
     fn seal_sorted(
         &self,
         sorted: &[(Key, &[u8])],
         next: u64,
+        mut sources: Sources,
         source: Option<(&str, SourceMark)>,
     ) -> Result<(), AppendError> {
-        let mut sources = self.lock().replayed.sources.clone();
         if let Some((name, place)) = &source {
             mark(&mut sources, name, place.clone());
         }
@@ -280,8 +289,31 @@ impl Inner {
 
 impl Writer {
     /// Whether the memtable is to be sealed.
-    pub(crate) fn is_due(&self) -> bool {
-        let old = self.seal_time.is_some_and(|time| time <= Instant::now());
+    pub(crate) fn is_due(&self, options: &Options) -> bool {
+        let old = self.seal_time(options).is_some_and(|time| time <= Instant::now());
         self.check().is_ok() && (old || self.replayed.memtable.document_bytes >= self.seal_at)
+    }
+
+    /// Whether the memtable is worth a segment.
+    pub(crate) fn is_worth_a_segment(&self, options: &Options) -> bool {
+        // HEURISTIC: a small part of a bounded store, so that the log takes the room of little else.
+        let bound = self.manifest.settings.max_bytes.unwrap_or(u64::MAX) / 16;
+        let least = (options.least_sealed_bytes() as u64).min(bound);
+        // Of small batches a log has more than of documents.
+        let log_bytes = self.ended.bytes + self.log.as_ref().map_or(0, LogWriter::bytes);
+        self.replayed.memtable.document_bytes as u64 >= least || log_bytes >= least.saturating_mul(4)
+    }
+
+    /// When the memtable is sealed for its age, if it holds something.
+    pub(crate) fn seal_time(&self, options: &Options) -> Option<Instant> {
+        let age = options.seal_age;
+        let wait = if self.is_worth_a_segment(options) {
+            age
+        } else {
+            // HEURISTIC: a day, unless set; and what is to go soon does not wait for it.
+            let soon = self.manifest.settings.max_age.unwrap_or(Duration::MAX) / 16;
+            age.saturating_mul(288).min(soon).max(age)
+        };
+        self.since?.checked_add(wait)
     }
 }

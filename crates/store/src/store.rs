@@ -14,7 +14,7 @@ use crate::hold::{self, Hold};
 use crate::housekeeping::Housekeeping;
 use crate::inventory::{Unnamed, UnnamedKind};
 use crate::io::{Directory, Disk};
-use crate::log::{EncodedBatch, SourcePosition};
+use crate::log::{EncodedBatch, LogWriter, SourcePosition};
 use crate::manifest::Manifest;
 use crate::options::{Durability, FlushStats, Options};
 use crate::recovery::Leftover;
@@ -77,11 +77,6 @@ impl Store {
         if let Some(settings) = settings {
             inner.set_settings(settings)?;
         }
-        if inner.options.background {
-            // What fails without harm is tried again later.
-            let _ = inner.tidy();
-            inner.lock().check()?;
-        }
         let threads = Threads::start(&inner).map_err(|error| Failure {
             path: inventory::folder(&*inner.directory),
             operation: Operation::StartThread,
@@ -142,7 +137,6 @@ impl Store {
         if let Err(failure) = log.write(&*self.inner.directory, batch, first) {
             return Err(writer.fail(failure).into());
         }
-        writer.manifest.traffic.append(events.iter().map(|event| event.bytes));
         let next = first + events.len() as u64;
         writer.replayed.next_arrival = next;
         for run in &mut runs {
@@ -159,7 +153,7 @@ impl Store {
         }
         self.inner.check_hold(&mut writer)?;
         // The batch itself is stored, so a failure of what follows is none of the append; a final one ends the next append.
-        let due = writer.is_due();
+        let due = writer.is_due(&self.inner.options);
         drop(writer);
         match due {
             true if self.inner.has_upkeep.load(Relaxed) => self.inner.signal.wake(),
@@ -276,9 +270,9 @@ impl Store {
     /// # Errors
     /// Where the folder cannot be listed.
     pub fn housekeeping(&self) -> Result<Housekeeping, Failure> {
-        let mut writer = self.inner.lock();
-        writer.count_log();
-        let manifest = writer.manifest.clone();
+        let writer = self.inner.lock();
+        let mut manifest = writer.manifest.clone();
+        manifest.traffic.count(writer.log.as_ref().map(LogWriter::uncounted).unwrap_or_default());
         drop(writer);
         Housekeeping::of(&*self.inner.directory, &manifest)
     }

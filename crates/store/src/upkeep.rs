@@ -120,6 +120,8 @@ fn flush(inner: &Inner, signal: &Signal, interval: Duration) {
 
 /// Seals what is due, compacts small segments, step by step, and removes what is too old.
 fn keep_up(inner: &Inner, signal: &Signal) {
+    // Whoever lives for a moment only does this much all the same. What fails without harm is tried again later.
+    let _ = inner.tidy();
     loop {
         let time = {
             let writer = inner.lock();
@@ -127,7 +129,7 @@ fn keep_up(inner: &Inner, signal: &Signal) {
                 return;
             }
             let look = writer.manifest.settings.pause().and_then(|pause| Instant::now().checked_add(pause));
-            writer.seal_time.into_iter().chain(look).min()
+            writer.seal_time(&inner.options).into_iter().chain(look).min()
         };
         // What has become too old goes now, with the next sealing, or after the pause.
         while !signal.is_stopped() && inner.cut_border().is_ok_and(|found| found) {}

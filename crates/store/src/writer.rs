@@ -9,10 +9,11 @@ use crate::codec::Codec;
 use crate::error::{AppendError, Failure, SealError};
 use crate::event::Event;
 use crate::format::{NUMBER_MAX, SOURCE_NAME_BYTES_MAX, SOURCE_NOTE_BYTES_MAX};
+use crate::history::Untold;
 use crate::hold::Hold;
 use crate::io::{Directory, Lock};
 use crate::log::{LogWriter, SourcePosition};
-use crate::manifest::{LogEntry, Manifest, SourceMark, Sources};
+use crate::manifest::{Manifest, SourceMark, Sources};
 use crate::options::{FlushStats, Options};
 use crate::recovery::{Leftover, Recovered};
 use crate::replay::Replayed;
@@ -76,8 +77,8 @@ pub(crate) struct Writer {
     poison: Option<Failure>,
     /// The memtable is sealed when it has as many bytes; more after a failed attempt.
     pub(crate) seal_at: usize,
-    /// When the memtable is sealed for its age, once it holds something.
-    pub(crate) seal_time: Option<Instant>,
+    /// Since when the memtable holds something, or since it could not be sealed.
+    pub(crate) since: Option<Instant>,
     pub(crate) stats: FlushStats,
 }
 
@@ -104,6 +105,8 @@ pub(crate) struct Frozen {
     pub(crate) document_bytes: usize,
     pub(crate) logs: Vec<u64>,
     pub(crate) log_bytes: u64,
+    /// Nobody else may go on with these logs while a manifest names them.
+    pub(crate) locks: Vec<Arc<dyn Lock>>,
     pub(crate) next_arrival: u64,
     pub(crate) sources: Sources,
 }
@@ -112,6 +115,9 @@ pub(crate) struct Pending {
     pub(crate) runs: Vec<Run>,
     pub(crate) source: Option<(String, SourceMark)>,
 }
+
+/// HEURISTIC: a manifest is written at closing if the log has become so many times as long as it takes.
+const TOLD_PART: u64 = 16;
 
 /// That there are numbers for these events.
 pub(crate) fn check_numbers(first: u64, events: &[Event<'_>]) -> Result<(), AppendError> {
@@ -136,13 +142,13 @@ impl Writer {
 
     /// A manifest as it follows the present one: under the next number, with the log as it is now.
     pub(crate) fn following(&mut self, manifest: Manifest, next_file: u64) -> Manifest {
-        self.count_log();
+        let untold = self.count_log();
         let mut manifest = Manifest { number: self.manifest.number + 1, next_file, ..manifest };
         if let Some(log) = &self.log {
             let own = manifest.logs.iter_mut().filter(|entry| entry.number == log.number);
             own.for_each(|entry| *entry = log.entry());
         }
-        manifest.traffic.logs = self.manifest.traffic.logs;
+        manifest.traffic.count(untold);
         manifest
     }
 
@@ -168,8 +174,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Makes everything durable, and leaves word of it in the log and in the manifest: then nothing that is lost later can pass for never
-    /// written, and the log need not be copied when the store is opened again.
+    /// Makes everything durable, and leaves word of it in the log: then the next process goes on with it. The manifest gets to know how long the log is if that is little beside what
+    /// was appended: then nothing that is lost later can pass for never written.
     fn close(&mut self, directory: &dyn Directory, hold: &Hold, next_file: u64) -> Result<(), Failure> {
         hold.check(directory)?;
         let next_arrival = self.replayed.next_arrival;
@@ -177,28 +183,27 @@ impl Writer {
         if log.flushed < log.written {
             log.flush(directory)?;
         }
-        log.bear_witness(directory, next_arrival)?;
-        if log.flushed < log.written {
-            log.flush(directory)?;
+        let now = log.entry();
+        let told = self.manifest.logs.iter().find(|entry| entry.number == now.number);
+        let grown = now.length.saturating_sub(told.map_or(0, |entry| entry.length));
+        if grown / TOLD_PART >= self.manifest.encoded_bytes() {
+            let manifest = self.manifest.clone();
+            self.replace_manifest(directory, hold, next_file, manifest)?;
         }
-        let mut manifest = self.manifest.clone();
-        let ended = LogEntry { ended: true, ..log.entry() };
-        manifest
-            .logs
-            .iter_mut()
-            .filter(|entry| entry.number == ended.number)
-            .for_each(|entry| *entry = ended);
-        // It takes no more batches, whatever becomes of the manifest.
-        self.count_log();
-        self.log = None;
-        self.replace_manifest(directory, hold, next_file, manifest)
+        // It takes no more batches.
+        match self.log.take() {
+            Some(mut log) if !log.is_closed_at(self.manifest.number) => {
+                log.close(directory, self.manifest.number, next_arrival)
+            }
+            _ => Ok(()),
+        }
     }
 
-    /// Counts what was written to the log.
-    pub(crate) fn count_log(&mut self) {
-        let uncounted = self.log.as_mut().map_or(0, LogWriter::take_uncounted);
-        let traffic = &mut self.manifest.traffic;
-        traffic.logs = traffic.logs.saturating_add(uncounted);
+    /// Counts what was appended to the log.
+    pub(crate) fn count_log(&mut self) -> Untold {
+        let untold = self.log.as_mut().map(LogWriter::take_uncounted).unwrap_or_default();
+        self.manifest.traffic.count(untold);
+        untold
     }
 
     /// Bytes of documents that are in logs only.
@@ -238,7 +243,7 @@ impl Inner {
             environment: Arc::clone(&environment),
             segments: Arc::new(Segments::new(segments.collect())),
             memtable: [&*salvaged, &*replayed.memtable.runs].concat(),
-            log_bytes: salvaged_bytes + ended.bytes + log.as_ref().map_or(0, |log| log.written),
+            log_bytes: salvaged_bytes + ended.bytes + log.as_ref().map_or(0, LogWriter::bytes),
             damage: damage.into(),
             lock: Arc::clone(&generation),
         };
@@ -255,12 +260,12 @@ impl Inner {
             flushing: false,
             poison: None,
             seal_at: options.segment_bytes,
-            seal_time: None,
+            since: None,
             stats: FlushStats::default(),
             manifest,
         };
         if !writer.replayed.memtable.runs.is_empty() {
-            writer.seal_time = Instant::now().checked_add(options.seal_age);
+            writer.since = Some(Instant::now());
         }
         Inner {
             directory,
@@ -339,7 +344,7 @@ impl Inner {
         let log_bytes = self.salvaged_bytes
             + writer.frozen.as_ref().map_or(0, |frozen| frozen.log_bytes)
             + writer.ended.bytes
-            + writer.log.as_ref().map_or(0, |log| log.written);
+            + writer.log.as_ref().map_or(0, LogWriter::bytes);
         let state = Arc::new(State { environment, segments, memtable, log_bytes, damage, lock });
         *self.state.write().unwrap_or_else(PoisonError::into_inner) = state;
     }
@@ -354,10 +359,13 @@ impl Drop for Inner {
         let (directory, next_file) = (&*self.directory, self.numbers.next());
         let before = writer.manifest.number;
         // Nobody is left to be told of a failure; the next opening does what is left to do.
-        let mut closed = writer.close(directory, &self.hold, next_file);
-        if closed.is_ok() && retire::has_gone(directory, &writer.manifest) {
+        let mut closed = Ok(());
+        if retire::has_gone(directory, &writer.manifest) {
             let manifest = writer.manifest.clone();
             closed = writer.replace_manifest(directory, &self.hold, next_file, manifest);
+        }
+        if closed.is_ok() {
+            closed = writer.close(directory, &self.hold, next_file);
         }
         if closed.is_ok() && writer.manifest.number > before {
             // The last snapshot of this process lets the manifests before go.

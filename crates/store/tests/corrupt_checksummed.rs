@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use support::{open, tiny};
 use tamias_store::format::{
-    FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, Index, Part, Trailer, VERSION, checksum,
+    FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, Index, Part, Trailer, VERSION, Word, checksum,
 };
 use tamias_store::io::{Chance, Change, Medium, Simulated};
 use tamias_store::{Direction, Event, Options, ReadMode, Reader, Repair, Snapshot, SourcePosition};
@@ -203,6 +203,7 @@ fn a_log_too_long_to_search_for_a_witness_is_reported() {
             source_position: 0,
             source_name_bytes: 0,
             source_note_bytes: 0,
+            word: Word::None,
         };
         bytes.extend_from_slice(&frame.encode(seed));
     }

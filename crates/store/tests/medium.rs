@@ -7,10 +7,11 @@ mod support;
 use std::sync::Arc;
 
 use support::{Row, open, rows, tiny};
-use tamias_store::io::{Directory, Fault, FaultKind, Simulated};
+use tamias_store::format::FRAME_BYTES;
+use tamias_store::io::{Chance, Crash, Directory, Fault, FaultKind, LockKind, Simulated};
 use tamias_store::{
-    AppendError, Damage, Direction, Durability, Event, Options, ReadError, ReadMode, Reader, Removed, Repair,
-    Retention, Store,
+    AppendError, Backup, Damage, Direction, Durability, Event, Options, ReadError, ReadMode, Reader, Removed,
+    Repair, Retention, Store,
 };
 
 fn append(store: &Store, range: std::ops::Range<u64>) {
@@ -214,30 +215,157 @@ fn a_running_writer_removes_without_a_byte_of_room() {
 }
 
 #[test]
-fn a_log_that_was_closed_is_not_copied_when_opening() {
+fn a_log_that_was_closed_is_gone_on_with() {
     let (folder, expected) = store();
     let log = names(&folder, ".log");
     let roomy = Options { segment_bytes: 1 << 20, ..tiny() };
+    let reader = Reader::open_on(Arc::new(folder.clone()), roomy.clone(), support::codec()).unwrap();
     let store = open(&folder, &roomy).unwrap();
-    assert_eq!(names(&folder, ".log"), log);
     assert_eq!(rows(&store.snapshot()), expected);
     append(&store, 940..950);
     drop(store);
-    // What was closed is never written to again: another writer may have it open still, which has lost its lock.
-    assert_eq!(names(&folder, ".log")[..1], log);
-    assert_eq!(names(&folder, ".log").len(), 2);
+    let manifests = names(&folder, ".manifest");
     for round in 0..20 {
         let store = open(&folder, &roomy).unwrap();
         assert_eq!(store.snapshot().events(), 950 + round);
         append(&store, 950 + round..951 + round);
         drop(store);
-        assert!(names(&folder, ".log").len() < 12, "many are copied into one");
+        assert_eq!(reader.snapshot().unwrap().events(), 951 + round);
     }
+    assert_eq!((names(&folder, ".log"), names(&folder, ".manifest")), (log, manifests));
+    drop(reader);
     let store = open(&folder, &roomy).unwrap();
     store.seal().unwrap();
     drop(store);
     assert_eq!(names(&folder, ".log"), Vec::<String>::new());
     assert_eq!(open(&folder, &roomy).unwrap().snapshot().events(), 970);
+}
+
+#[test]
+fn of_two_writers_one_goes_on_with_a_log() {
+    let (folder, expected) = store();
+    let log = names(&folder, ".log");
+    let roomy = Options { segment_bytes: 1 << 20, ..tiny() };
+    // Another writer, which has lost its lock, has just gone on with it.
+    let lock = folder.lock(&log[0], LockKind::Exclusive).unwrap().unwrap();
+    let first = open(&folder, &roomy).unwrap();
+    append(&first, 940..950);
+    drop(first);
+    let (logs, length) = (names(&folder, ".log"), folder.open(&log[0]).unwrap().length().unwrap());
+    assert_eq!((&logs[..1], logs.len()), (&log[..], 2));
+    // What that one writes counts for nobody.
+    let file = folder.open_for_writing(&log[0]).unwrap();
+    file.write_at(length, &[0x89; 200]).unwrap();
+    drop(lock);
+    for round in 0..20 {
+        let lock = folder.lock(&logs[1], LockKind::Exclusive).ok();
+        let store = open(&folder, &roomy).unwrap();
+        append(&store, 950 + round..951 + round);
+        drop((store, lock));
+        assert!(names(&folder, ".log").len() < 12, "many are copied into one");
+    }
+    let store = open(&folder, &roomy).unwrap();
+    assert_eq!(rows(&store.snapshot())[..940], expected);
+    assert_eq!(store.snapshot().events(), 970);
+}
+
+#[test]
+fn a_log_that_is_not_gone_on_with_ends_before_the_batch_that_closed_it() {
+    let (folder, expected) = store();
+    let (log, roomy) = (names(&folder, ".log"), Options { segment_bytes: 1 << 20, ..tiny() });
+    let lock = folder.lock(&log[0], LockKind::Exclusive).unwrap().unwrap();
+    drop(open(&folder, &roomy).unwrap());
+    drop(lock);
+    // The batch with which it was closed was in the cache only.
+    let file = folder.open_for_writing(&log[0]).unwrap();
+    file.set_length(file.length().unwrap() - FRAME_BYTES as u64).unwrap();
+    let store = open(&folder, &roomy).unwrap();
+    assert_eq!((rows(&store.snapshot()), store.snapshot().damage()), (expected, &[][..]));
+}
+
+#[test]
+fn a_log_with_a_second_name_is_not_written_to() {
+    let (folder, _) = store();
+    let (log, roomy) = (names(&folder, ".log"), Options { segment_bytes: 1 << 20, ..tiny() });
+    folder.folder("copy").unwrap();
+    folder.link(&log[0], &format!("copy/{}", log[0])).unwrap();
+    let before = folder.medium().contents(folder.medium().find(&log[0]).unwrap()).to_vec();
+    let store = open(&folder, &roomy).unwrap();
+    append(&store, 940..950);
+    drop(store);
+    let copy = format!("copy/{}", log[0]);
+    assert_eq!(folder.medium().contents(folder.medium().find(&copy).unwrap()), before);
+    assert_eq!(open(&folder, &roomy).unwrap().snapshot().events(), 950);
+}
+
+#[test]
+fn a_copied_store_that_nobody_flushed_keeps_what_it_acknowledges() {
+    let original = Simulated::new();
+    let roomy = Options { segment_bytes: 1 << 20, ..tiny() };
+    let first = open(&original, &roomy).unwrap();
+    append(&first, 0..10);
+    drop(first);
+    let copy = Simulated::new();
+    let medium = original.medium();
+    for name in original.list().unwrap() {
+        copy.create(&name).unwrap().write_at(0, medium.contents(medium.find(&name).unwrap())).unwrap();
+    }
+    let store = open(&copy, &roomy).unwrap();
+    append(&store, 10..11);
+    let left = Simulated::with(copy.medium().after(Crash::Nothing, &mut Chance(1)));
+    assert_eq!(open(&left, &roomy).unwrap().snapshot().events(), 11);
+}
+
+#[test]
+fn a_log_that_lost_what_a_backup_has_is_not_gone_on_with() {
+    let (folder, _) = store();
+    let roomy = Options { segment_bytes: 1 << 20, durability: Durability::None, ..tiny() };
+    let to = Simulated::new();
+    let back_up = |from: &Simulated| Backup::take_on(Arc::new(from.clone()), &to, true, &mut |_, _| ());
+    let store = open(&folder, &roomy).unwrap();
+    append(&store, 940..945);
+    back_up(&folder).unwrap();
+    let left = Simulated::with(folder.medium().after(Crash::Nothing, &mut Chance(1)));
+    let store = open(&left, &roomy).unwrap();
+    assert_eq!(store.snapshot().events(), 940);
+    append(&store, 950..960);
+    drop(store);
+    back_up(&left).unwrap();
+    let backup = Reader::open_on(Arc::new(to.clone()), roomy.clone(), support::codec()).unwrap();
+    assert_eq!(rows(&backup.snapshot().unwrap()), rows(&open(&left, &roomy).unwrap().snapshot()));
+}
+
+#[test]
+fn a_backup_of_a_closed_store_fits_when_the_log_has_gone_on() {
+    let (folder, to) = (store().0, Simulated::new());
+    let roomy = Options { segment_bytes: 1 << 20, ..tiny() };
+    let log = names(&folder, ".log");
+    for round in 0..5 {
+        append(&open(&folder, &roomy).unwrap(), 940 + round..941 + round);
+        Backup::take_on(Arc::new(folder.clone()), &to, true, &mut |_, _| ()).unwrap();
+        let backup = Reader::open_on(Arc::new(to.clone()), roomy.clone(), support::codec()).unwrap();
+        assert_eq!(backup.snapshot().unwrap().events(), 941 + round);
+    }
+    assert_eq!((names(&folder, ".log"), names(&to, ".log")), (log.clone(), log));
+}
+
+#[test]
+fn what_follows_a_closing_that_no_medium_has_is_there_after_a_loss_of_power() {
+    for call in 0..16 {
+        let (folder, _) = store();
+        let roomy = Options { segment_bytes: 1 << 20, ..tiny() };
+        let first = open(&folder, &roomy).unwrap();
+        append(&first, 940..941);
+        folder.fail(Some(Fault { at: folder.calls() + call, forever: false, kind: FaultKind::Device }));
+        drop(first);
+        folder.fail(None);
+        let second = open(&folder, &roomy).unwrap();
+        append(&second, 941..942);
+        append(&second, 942..943);
+        let left = Simulated::with(folder.medium().after(Crash::Nothing, &mut Chance(1)));
+        let left = open(&left, &roomy).unwrap();
+        assert_eq!((left.snapshot().events(), left.snapshot().damage().len()), (943, 0), "call {call}");
+    }
 }
 
 /// What is left of a store whose log has one bit altered in the batch with this event.

@@ -8,6 +8,7 @@ use std::fs::Permissions;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use support::{Row, codec, rows, tiny};
 use tamias_store::io::{Directory, Fault, FaultKind, File, Lock, LockKind, NameKind, Simulated};
@@ -20,6 +21,33 @@ enum Ask {
     Open,
     Look,
     Link,
+    Lock,
+    Unlock,
+}
+
+/// A lock that tells when it is given back.
+struct Held {
+    lock: Box<dyn Lock>,
+    name: String,
+    refuse: Refuse,
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Lock for Held {
+    fn holds(&self) -> bool {
+        self.lock.holds()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        (self.refuse)(Ask::Unlock, &self.name);
+    }
 }
 
 type Refuse = Arc<dyn Fn(Ask, &str) -> Option<io::Error> + Send + Sync>;
@@ -84,7 +112,12 @@ impl Directory for Refusing {
         self.folder.flush()
     }
     fn lock(&self, name: &str, kind: LockKind) -> io::Result<Option<Box<dyn Lock>>> {
-        self.folder.lock(name, kind)
+        let lock = self.folder.lock(name, kind)?;
+        self.ask(Ask::Lock, name)?;
+        Ok(lock.map(|lock| {
+            let (name, refuse) = (name.to_owned(), Arc::clone(&self.refuse));
+            Box::new(Held { lock, name, refuse }) as Box<dyn Lock>
+        }))
     }
     fn folder(&self, name: &str) -> io::Result<Arc<dyn Directory>> {
         let folder = self.folder.folder(name)?;
@@ -204,6 +237,28 @@ fn a_log_of_nobodys_that_may_not_be_opened_does_not_keep_the_store_shut() {
     assert_eq!(shown(&folder).len(), 41);
     assert_eq!(repair(folder.clone()).unwrap().unnamed.len(), 1);
     assert!(folder.kind(stray).unwrap().is_none());
+}
+
+#[test]
+fn where_a_lock_keeps_others_from_reading_no_log_is_locked() {
+    let folder = forty();
+    let (log, locked) = (names(&folder, ".log")[0].clone(), Arc::new(AtomicBool::new(false)));
+    let (name, is_locked) = (log.clone(), Arc::clone(&locked));
+    let odd = Refusing::new(&folder, move |ask, asked| match ask {
+        Ask::Lock | Ask::Unlock if asked == name => {
+            is_locked.store(ask == Ask::Lock, Relaxed);
+            None
+        }
+        Ask::Open if asked == name => is_locked.load(Relaxed).then(|| io::ErrorKind::PermissionDenied.into()),
+        _ => None,
+    });
+    let store = Store::open_on(Arc::new(odd.clone()), tiny(), codec()).unwrap();
+    append(&store, 40..50);
+    let reader = Reader::open_on(Arc::new(odd), tiny(), codec()).unwrap();
+    assert!(rows(&reader.snapshot().unwrap()).iter().map(|row| row.0).eq(0..50));
+    assert!(!locked.load(Relaxed));
+    drop((store, reader));
+    assert_eq!(shown(&folder).len(), 50);
 }
 
 #[test]

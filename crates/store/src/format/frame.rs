@@ -4,6 +4,19 @@ use super::fields::{FRAME_BYTES, Fields, NUMBER_MAX, Writer, aligned, checksum};
 
 const FRAME_MAGIC: [u8; 8] = *b"\x89TMbatch";
 
+/// What a batch says of its log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Word {
+    /// Nothing.
+    #[default]
+    None,
+    /// Its writer has closed it with this batch, which is empty: all before it was flushed, and that process writes nothing more. In place of the position of a source it has the number
+    /// of the manifest that counted then.
+    Closed,
+    /// A later process goes on with it: this batch, which is empty, stands where it was closed.
+    Resumed,
+}
+
 /// The fixed part of a batch in a log. After it come the instants (8 bytes an event), the ends (4 bytes an event, counted
 /// from the first document), the documents, each ended by a line feed, the source's name and its note; then zeros up to a multiple of [`ALIGNMENT`](super::ALIGNMENT).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +37,8 @@ pub struct Frame {
     pub source_name_bytes: u16,
     /// Bytes of its note.
     pub source_note_bytes: u16,
+    /// What it says of the log.
+    pub word: Word,
 }
 
 impl Frame {
@@ -41,7 +56,7 @@ impl Frame {
         at.put(&self.source_position.to_le_bytes());
         at.put(&self.source_name_bytes.to_le_bytes());
         at.put(&self.source_note_bytes.to_le_bytes());
-        at.put(&0u32.to_le_bytes());
+        at.put(&(self.word as u32).to_le_bytes());
         let [_, _, _, _, _, _, _, _, _, _, _, _, rest @ ..] = &out;
         let sum = checksum(seed, &[rest]);
         Writer { out: &mut out, at: 8 }.put(&sum.to_le_bytes());
@@ -70,9 +85,15 @@ impl Frame {
             source_position: at.u64()?,
             source_name_bytes: at.u16()?,
             source_note_bytes: at.u16()?,
+            word: match at.u32()? {
+                0 => Word::None,
+                1 => Word::Closed,
+                2 => Word::Resumed,
+                _ => return None,
+            },
         };
-        let sane = frame.first_arrival < NUMBER_MAX && at.u32()? == 0;
-        sane.then_some(frame)
+        let sane = frame.word == Word::None || frame.body_bytes() == 0;
+        (sane && frame.first_arrival < NUMBER_MAX).then_some(frame)
     }
 
     /// Length of what follows the frame, without the zeros.
@@ -84,5 +105,38 @@ impl Frame {
     /// Length of the batch: frame, body and zeros.
     pub fn total_bytes(&self) -> u64 {
         aligned(FRAME_BYTES as u64 + self.body_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_empty_batch_closes_a_log() {
+        let empty = Frame {
+            body_checksum: 0,
+            document_bytes: 0,
+            events: 0,
+            flushed: 48,
+            first_arrival: 7,
+            source_position: 3,
+            source_name_bytes: 0,
+            source_note_bytes: 0,
+            word: Word::Closed,
+        };
+        for word in [Word::None, Word::Closed, Word::Resumed] {
+            let frame = Frame { word, ..empty };
+            assert_eq!(Frame::decode(5, &frame.encode(5)), Some(frame));
+            let filled = [
+                Frame { events: 1, document_bytes: 2, ..frame },
+                Frame { document_bytes: 2, ..frame },
+                Frame { source_name_bytes: 3, ..frame },
+            ];
+            for frame in filled {
+                let expected = (word == Word::None).then_some(frame);
+                assert_eq!(Frame::decode(5, &frame.encode(5)), expected);
+            }
+        }
     }
 }

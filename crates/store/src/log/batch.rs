@@ -83,6 +83,11 @@ impl<'a> StoredBatch<'a> {
         Some((source.name, source.mark(next_arrival)))
     }
 
+    /// Whether it only bears witness to its log.
+    pub(super) fn is_witness(&self) -> bool {
+        self.frame.events == 0 && self.source_name.is_empty()
+    }
+
     /// The source that it names.
     pub(crate) fn source(&self) -> Option<SourcePosition<'a>> {
         let (name, note) = (self.source_name, self.source_note);

@@ -8,8 +8,9 @@ use super::batch::{StoredBatch, WINDOW_BYTES};
 use crate::error::{Failure, Operation};
 use crate::format::{
     ALIGNMENT, DOCUMENT_BYTES_MAX, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, HeaderFault,
-    NUMBER_MAX, SOURCE_NAME_BYTES_MAX, SOURCE_NOTE_BYTES_MAX, aligned, checksum,
+    NUMBER_MAX, SOURCE_NAME_BYTES_MAX, SOURCE_NOTE_BYTES_MAX, Word, aligned, checksum,
 };
+use crate::history::Untold;
 use crate::io::{Directory, File, read_past};
 use crate::manifest::LogEntry;
 use crate::named;
@@ -37,6 +38,16 @@ impl Rest {
     }
 }
 
+/// A log that its writer has closed.
+#[derive(Debug)]
+pub(crate) struct Closed {
+    pub(super) header: Header,
+    /// Up to here it was durable before. The batch that says so follows.
+    pub(crate) durable: u64,
+    /// The manifest that counted then.
+    pub(super) manifest: u64,
+}
+
 /// A log being read, batch by batch, from where it was left the last time.
 #[derive(Debug)]
 pub(crate) struct LogReader {
@@ -47,6 +58,12 @@ pub(crate) struct LogReader {
     pub(crate) offset: u64,
     /// Up to here the manifest says that it was durable.
     known: u64,
+    /// As far as the manifest that it was opened by knows it.
+    told: u64,
+    /// What came after that, without the batch with which it is closed.
+    pub(crate) untold: Untold,
+    /// The batch that was taken last, if the log was closed with it.
+    closing: Option<Frame>,
     /// The log was closed there: nothing behind it counts.
     end: Option<u64>,
     /// Nothing behind it is looked at, though a writer may have written more.
@@ -82,6 +99,9 @@ impl LogReader {
             name,
             offset: HEADER_BYTES as u64,
             known: entry.length.min(NUMBER_MAX),
+            told: entry.length,
+            untold: Untold::default(),
+            closing: None,
             end: entry.ended.then_some(entry.length.min(NUMBER_MAX)),
             seen: u64::MAX,
             next_arrival: None,
@@ -113,6 +133,22 @@ impl LogReader {
     fn length(&self) -> std::io::Result<u64> {
         let length = self.file.length()?.min(self.seen);
         Ok(self.end.map_or(length, |end| end.min(length)))
+    }
+
+    /// Whether its writer has closed it, with the last batch that there is. To be asked when it was read to its end.
+    pub(crate) fn closed(&self, directory: &dyn Directory) -> Result<Option<Closed>, Failure> {
+        let length = self.length().map_err(Failure::during(directory, &self.name, Operation::Read))?;
+        let closing = self.closing.filter(|_| self.end.is_none() && length == self.offset);
+        Ok(closing.map(|frame| Closed {
+            header: self.header,
+            durable: self.lasting_bytes(),
+            manifest: frame.source_position,
+        }))
+    }
+
+    /// What was read of it, but for the batch with which it is closed: whoever goes on with it writes another one in the place of that.
+    pub(crate) fn lasting_bytes(&self) -> u64 {
+        self.offset - self.closing.map_or(0, |frame| frame.total_bytes())
     }
 
     /// Up to where it is looked at.
@@ -274,6 +310,10 @@ impl LogReader {
             return Ok(false);
         }
         take(&batch);
+        if offset >= self.told {
+            self.untold.count(&frame);
+        }
+        self.closing = (frame.word == Word::Closed).then_some(frame);
         self.least_arrival = frame.first_arrival + u64::from(frame.events);
         self.next_arrival = Some(self.least_arrival);
         self.offset += frame.total_bytes();

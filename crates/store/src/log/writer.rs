@@ -1,12 +1,15 @@
 //! Writing a log, batch by batch.
 
+use std::io;
 use std::sync::Arc;
 
 use super::batch::{SourcePosition, StoredBatch, WINDOW_BYTES};
+use super::reader::Closed;
 use crate::error::{Failure, Operation};
 use crate::event::Event;
-use crate::format::{ALIGNMENT, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, VERSION, checksum};
-use crate::io::{Directory, File, write_all_at};
+use crate::format::{ALIGNMENT, FRAME_BYTES, FileKind, Frame, HEADER_BYTES, Header, VERSION, Word, checksum};
+use crate::history::Untold;
+use crate::io::{Directory, File, Lock, write_all_at};
 use crate::manifest::LogEntry;
 use crate::retire;
 
@@ -52,9 +55,17 @@ impl EncodedBatch {
             source_position: source.map_or(0, |source| source.position),
             source_name_bytes: name.len() as u16,
             source_note_bytes: note.len() as u16,
+            word: Word::None,
         };
         bytes.resize(bytes.len().next_multiple_of(ALIGNMENT as usize), 0);
         EncodedBatch { bytes, frame }
+    }
+
+    /// An empty batch that says something of the log.
+    fn saying(word: Word) -> EncodedBatch {
+        let mut batch = EncodedBatch::new(&[], None);
+        batch.frame.word = word;
+        batch
     }
 }
 
@@ -69,12 +80,17 @@ pub(crate) struct LogWriter {
     seed: u32,
     /// Where the next batch goes.
     pub(crate) written: u64,
-    /// Up to where it has been counted what was written.
-    counted: u64,
+    /// What was written and has not been counted yet.
+    uncounted: Untold,
     /// Up to where the file is known to be durable.
     pub(crate) flushed: u64,
     /// Up to here the log itself, or its manifest, says that it was durable.
     witnessed: u64,
+    /// The log was closed, while the manifest of this number counted: the batch that says so follows what is written and flushed. Before anything is written another one takes its place, and is
+    /// flushed, so that no loss of power makes the log again what it was before.
+    closed: Option<u64>,
+    /// Of a log that another process began: keeps others from going on with it as well.
+    lock: Option<Arc<dyn Lock>>,
 }
 
 /// Logs that are being made from others: one, unless the batches do not come in the order of their arrival numbers, which rise within a
@@ -83,7 +99,7 @@ pub(crate) struct LogWriter {
 pub(crate) struct LogCopies(Vec<LogCopy>);
 
 impl LogCopies {
-    /// Adds a batch as it is, with its arrival numbers. A log that begins with it gets the number.
+    /// Adds a batch as it is, with its arrival numbers, unless it only bore witness to the old log. A log that begins with it gets the number.
     pub(crate) fn push(
         &mut self,
         directory: &dyn Directory,
@@ -91,6 +107,9 @@ impl LogCopies {
         batch: &StoredBatch<'_>,
         number: impl FnOnce() -> u64,
     ) -> Result<(), Failure> {
+        if batch.is_witness() {
+            return Ok(());
+        }
         match self.0.last_mut().filter(|copy| copy.next_arrival <= batch.frame.first_arrival) {
             Some(copy) => copy.push(directory, batch),
             None => {
@@ -148,6 +167,7 @@ impl LogCopy {
         let written = write_all_at(&*log.file, log.written, &self.bytes);
         written.map_err(Failure::during(directory, &log.name, Operation::Write))?;
         log.written += self.bytes.len() as u64;
+        log.uncounted.bytes += self.bytes.len() as u64;
         self.bytes.clear();
         Ok(())
     }
@@ -190,9 +210,36 @@ impl LogWriter {
             name,
             seed,
             written,
-            counted: 0,
+            uncounted: Untold { bytes: written, document_bytes: 0 },
             flushed: 0,
             witnessed: written,
+            closed: None,
+            lock: None,
+        })
+    }
+
+    /// Goes on with a log that the process before has closed, and that has been read since the lock on it was taken.
+    pub(crate) fn resume(
+        directory: &dyn Directory,
+        closed: &Closed,
+        lock: Arc<dyn Lock>,
+    ) -> Result<LogWriter, Failure> {
+        let Closed { header, durable, manifest } = *closed;
+        let (number, name) = (header.number, FileKind::Log.name(header.number));
+        let file = directory.open_for_writing(&name);
+        let file = file.map_err(Failure::during(directory, &name, Operation::Open))?;
+        Ok(LogWriter {
+            number,
+            unnamed: false,
+            file,
+            name,
+            seed: header.seed(),
+            written: durable,
+            uncounted: Untold::default(),
+            flushed: durable,
+            witnessed: durable,
+            closed: Some(manifest),
+            lock: Some(lock),
         })
     }
 
@@ -206,6 +253,26 @@ impl LogWriter {
     /// The log as a manifest names it now.
     pub(crate) fn entry(&self) -> LogEntry {
         LogEntry { number: self.number, version: VERSION, length: self.flushed, ended: false }
+    }
+
+    /// What it takes of the medium.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.written + self.closing_bytes()
+    }
+
+    /// Whether nothing was written to it since it was closed, while this manifest counted.
+    pub(crate) fn is_closed_at(&self, manifest: u64) -> bool {
+        self.closed == Some(manifest)
+    }
+
+    /// Bytes of the batch with which it is closed.
+    fn closing_bytes(&self) -> u64 {
+        if self.closed.is_some() { FRAME_BYTES as u64 } else { 0 }
+    }
+
+    /// Keeps others from going on with the log, as long as it is held.
+    pub(crate) fn into_lock(self) -> Option<Arc<dyn Lock>> {
+        self.lock
     }
 
     /// Gives a new log its final name, once a manifest names it; durable when the folder is flushed. False if it has it already.
@@ -240,6 +307,34 @@ impl LogWriter {
         Ok(())
     }
 
+    /// Says by an empty batch, and makes durable, that all before was durable, and so was the manifest that counts: then the next process can go on with the log. This one must not,
+    /// afterwards.
+    pub(crate) fn close(
+        &mut self,
+        directory: &dyn Directory,
+        manifest: u64,
+        next_arrival: u64,
+    ) -> Result<(), Failure> {
+        let mut batch = EncodedBatch::saying(Word::Closed);
+        batch.frame.source_position = manifest;
+        self.write(directory, batch, next_arrival)?;
+        self.flush(directory)
+    }
+
+    /// Takes back that the log is closed, before anything is written behind it.
+    fn reopen(&mut self, directory: &dyn Directory, next_arrival: u64) -> Result<(), Failure> {
+        let mut batch = EncodedBatch::saying(Word::Resumed);
+        self.put(&mut batch, next_arrival).map_err(Failure::during(
+            directory,
+            &self.name,
+            Operation::Write,
+        ))?;
+        self.closed = None;
+        self.flush(directory)?;
+        self.witnessed = self.flushed;
+        Ok(())
+    }
+
     /// Writes a batch behind the others; on failure the log is as before, or the failure is final.
     pub(crate) fn write(
         &mut self,
@@ -247,12 +342,10 @@ impl LogWriter {
         mut batch: EncodedBatch,
         first_arrival: u64,
     ) -> Result<(), Failure> {
-        batch.frame.first_arrival = first_arrival;
-        batch.frame.flushed = self.flushed;
-        if let Some(place) = batch.bytes.first_chunk_mut::<FRAME_BYTES>() {
-            *place = batch.frame.encode(self.seed);
+        if self.closed.is_some() {
+            self.reopen(directory, first_arrival)?;
         }
-        if let Err(error) = write_all_at(&*self.file, self.written, &batch.bytes) {
+        self.put(&mut batch, first_arrival).or_else(|error| {
             let failure = Failure::during(directory, &self.name, Operation::Write)(error);
             // What was written of it must not stay before a later batch.
             self.file.set_length(self.written).map_err(Failure::during(
@@ -260,15 +353,32 @@ impl LogWriter {
                 &self.name,
                 Operation::Cut,
             ))?;
-            return Err(failure);
+            Err(failure)
+        })
+    }
+
+    /// Writes a batch where the next one goes.
+    fn put(&mut self, batch: &mut EncodedBatch, first_arrival: u64) -> io::Result<()> {
+        batch.frame.first_arrival = first_arrival;
+        batch.frame.flushed = self.flushed;
+        if let Some(place) = batch.bytes.first_chunk_mut::<FRAME_BYTES>() {
+            *place = batch.frame.encode(self.seed);
         }
+        write_all_at(&*self.file, self.written, &batch.bytes)?;
         self.written += batch.bytes.len() as u64;
+        self.uncounted.count(&batch.frame);
         Ok(())
     }
 
-    /// Bytes that were written since this was asked for the last time.
-    pub(crate) fn take_uncounted(&mut self) -> u64 {
-        self.written - std::mem::replace(&mut self.counted, self.written)
+    /// What was written and is in no sum yet.
+    pub(crate) fn uncounted(&self) -> Untold {
+        let Untold { document_bytes, bytes } = self.uncounted;
+        Untold { document_bytes, bytes: bytes + self.closing_bytes() }
+    }
+
+    /// The same, but for the batch with which it is closed, to be put into a sum; what is not flushed waits for another time, as whoever opens the store may find it behind the length that the manifest knows.
+    pub(crate) fn take_uncounted(&mut self) -> Untold {
+        if self.flushed < self.written { Untold::default() } else { std::mem::take(&mut self.uncounted) }
     }
 
     /// Makes everything written so far durable.

@@ -227,7 +227,7 @@ fn whatever_interrupts_it_all_is_there_or_told_to_have_gone() {
     let (before, from) = (folder.medium(), folder.change_count());
     settled(&store, Settings { max_bytes: Some(4_000), ..aged(3000) });
     store.compact().unwrap();
-    append(&store, 25, &[now; 3]);
+    append(&store, 25, &[now + SECOND; 3]);
     store.seal().unwrap();
     let changes = folder.changes().split_off(from);
     let last = rows(&store.snapshot());

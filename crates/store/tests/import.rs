@@ -39,7 +39,7 @@ fn check(store: &Store, least: u64) {
     let batches = shown.len() as u64 / BATCH;
     assert!(batches >= least, "{batches} batches of {least}");
     let mut expected: Vec<Row> = (0..batches).flat_map(batch).collect();
-    expected.sort_by_key(|row| (row.1, row.0));
+    expected.sort();
     assert_eq!(shown, expected);
     assert_eq!(store.snapshot().verify().unwrap(), []);
     let next = store.append(&[Event { instant: 5, bytes: b"next" }]).unwrap().start;

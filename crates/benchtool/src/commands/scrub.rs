@@ -19,11 +19,15 @@ pub(crate) fn run(args: &ScrubArgs) -> Result<(), Failure> {
     // What was found is in the exit code, whether anybody hears of it or not.
     let told = damage.iter().try_for_each(|damage| output::write_line(&mut out, &damage.to_string()));
     if scrub.ended.is_none() {
-        let found = match scrub.damaged {
-            0 => String::new(),
-            parts => format!("; {parts} damaged parts so far"),
-        };
-        return Err(Failure::Interrupted(format!("scrub: interrupted{found}; the next run continues there")));
+        let goes_on = "the next run continues there";
+        return Err(match scrub.damaged {
+            0 => Failure::Interrupted(format!("scrub: interrupted; {goes_on}")),
+            // Whoever looks at the exit code alone is to know of it.
+            parts => {
+                let found = counted(parts, "damaged part");
+                Failure::Damage(format!("scrub: interrupted; {found} so far; {goes_on}"))
+            }
+        });
     }
     let line =
         format!("scrubbed: {} bytes in this round, {}", scrub.bytes, counted(scrub.damaged, "damaged part"));

@@ -107,6 +107,35 @@ fn ctrl_c_during_the_demo_removes_what_it_made() {
 }
 
 #[test]
+fn a_scrub_that_is_interrupted_tells_what_it_has_found() {
+    let folder = folder();
+    for (seed, lines) in [(1, 10), (2, 5000)] {
+        tool_with_input(folder.path(), &["ingest", "s", "-"], &events(seed, lines)).well();
+        tool(folder.path(), &["seal", "s"]).well();
+    }
+    let first = fs::read_dir(folder.path().join("s")).unwrap().map(|entry| entry.unwrap().path());
+    let first = first.filter(|path| path.extension().is_some_and(|end| end == "segment")).min().unwrap();
+    let mut bytes = fs::read(&first).unwrap();
+    bytes[100] ^= 1;
+    fs::write(&first, bytes).unwrap();
+    // The second file takes it minutes.
+    let mut child = command(folder.path(), &["scrub", "s", "--rate", "10kB/s"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !folder.path().join("s/scrub").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it has not ended");
+        sleep(Duration::from_millis(5));
+    }
+    interrupt(&child);
+    let (code, out, err) = wait(&mut child);
+    assert_eq!(code, Some(6), "{out}{err}");
+    assert!(out.contains(" is damaged at bytes "), "{out}");
+    assert!(err.contains("scrub: interrupted; 1 damaged part so far; the next run continues there"), "{err}");
+}
+
+#[test]
 fn a_second_writer_is_told_and_a_reader_is_served() {
     let folder = folder();
     let (mut child, mut stdin) = started(folder.path(), &["ingest", "s", "-"]);

@@ -7,8 +7,8 @@ mod support;
 use std::sync::Arc;
 
 use support::{Row, open, rows, tiny};
-use tamias_store::io::{Chance, Change, Crash, Directory, Fault, FaultKind, Medium, Simulated};
-use tamias_store::{Damage, Direction, Event, OpenError, Options, ReadMode, Reader, Repair, Snapshot};
+use tamias_store::io::{Chance, Change, Crash, Directory, Fault, FaultKind, LockKind, Medium, Simulated};
+use tamias_store::{Damage, Direction, Event, OpenError, Options, ReadMode, Reader, Repair, Snapshot, Store};
 
 /// A file's name and what it holds.
 type Bytes = (String, Vec<u8>);
@@ -389,9 +389,16 @@ fn the_end_of_a_log_that_cannot_be_read_is_kept_when_opening() {
     assert_eq!(names(&folder.medium(), "").iter().filter(|name| name.starts_with("quarantine/")).count(), 2);
 }
 
-/// Appends one event by a process of its own, which closes the store or is killed.
+/// Opens a store that goes on with no log, as another process seems to have them.
+fn open_anew(folder: &Simulated) -> Store {
+    let logs = names(&folder.medium(), ".log");
+    let _locks: Vec<_> = logs.iter().map(|log| folder.lock(log, LockKind::Exclusive)).collect();
+    open(folder, &tiny()).unwrap()
+}
+
+/// Appends one event by a process of its own, to a log of its own; it closes the store or is killed.
 fn process(folder: &Simulated, n: u64, closed: bool) -> Simulated {
-    let store = open(folder, &tiny()).unwrap();
+    let store = open_anew(folder);
     let document = format!("{{\"n\":{n:03}}}");
     store.append(&[Event { instant: 100 + n, bytes: document.as_bytes() }]).unwrap();
     if closed {
@@ -461,7 +468,7 @@ fn a_log_that_was_missing_for_a_while_is_copied_with_the_others() {
 fn repair_keeps_the_unprovable_end_of_an_undamaged_log() {
     let folder = process(&Simulated::new(), 0, true);
     let closed = names(&folder.medium(), ".log").pop().unwrap();
-    let store = open(&folder, &tiny()).unwrap();
+    let store = open_anew(&folder);
     for n in 1..4 {
         let document = format!("{{\"n\":{n:03}}}");
         store.append(&[Event { instant: 100 + n, bytes: document.as_bytes() }]).unwrap();

@@ -153,7 +153,7 @@ fn what_is_no_request_of_now_is_not_carried_out() {
     put(&folder, "taken.running", &bytes);
     put(&folder, "answered.reply", &bytes);
     put(&folder, "unfinished.request.tmp", &bytes);
-    let store = open(&folder, &Options { background: true, ..tiny() }).unwrap();
+    let store = open(&folder, &Options { background: true, segment_bytes: 1 << 20, ..tiny() }).unwrap();
     // One that is carried out comes behind them.
     let settings = Settings { max_bytes: Some(1 << 40), ..Settings::default() };
     assert_eq!(ask(&folder, Request::Settings(settings)), Some(Reply::Done));
@@ -175,7 +175,7 @@ fn a_request_whose_asker_has_gone_is_dropped() {
     });
     assert!(ended.is_err() && left(&folder).len() == 1);
     drop(store);
-    let store = open(&folder, &Options { background: true, ..tiny() }).unwrap();
+    let store = open(&folder, &Options { background: true, segment_bytes: 1 << 20, ..tiny() }).unwrap();
     assert_eq!(ask(&folder, Request::Settings(Settings::default())), Some(Reply::Done));
     // The folder may have been looked through before that one came.
     assert_eq!(ask(&folder, Request::Settings(Settings::default())), Some(Reply::Done));

@@ -7,6 +7,7 @@ mod support;
 use std::sync::Arc;
 
 use support::{Row, open, rows, tiny};
+use tamias_store::format::FRAME_BYTES;
 use tamias_store::io::{Chance, Change, Crash, Directory, Fault, FaultKind, Medium, Simulated};
 use tamias_store::{
     Event, OpenError, Options, Reader, Rebuilt, Removed, Repair, Retention, SourcePosition, Store, Unnamed,
@@ -71,7 +72,11 @@ fn put(medium: &mut Medium, name: &str, bytes: &[u8]) {
 /// Every segment and log of `before` is in `after` or its quarantine, byte for byte.
 fn check_nothing_lost(before: &Medium, after: &Medium) {
     for name in names(before, ".segment").into_iter().chain(names(before, ".log")) {
-        let bytes = contents(before, &name);
+        let mut bytes = contents(before, &name);
+        if name.ends_with(".log") && bytes.ends_with(&[1, 0, 0, 0]) {
+            // Whoever goes on with a log puts another batch in the place of the one with which it was closed.
+            bytes.truncate(bytes.len() - FRAME_BYTES);
+        }
         let there = [name.clone(), format!("quarantine/{name}")]
             .into_iter()
             .any(|name| after.find(&name).is_some_and(|file| after.contents(file).starts_with(&bytes)));

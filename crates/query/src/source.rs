@@ -15,7 +15,7 @@ pub trait Block: Send + Sync {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The first event's instant and arrival number, and the last one's.
+    /// The first event's instant and arrival number, and the last one's. They may lie further apart, but no event lies outside.
     fn range(&self) -> ((u64, u64), (u64, u64));
     /// The instants and arrival numbers. Once they were given they are given again.
     ///

@@ -109,10 +109,12 @@ pub struct NamedPart {
     pub bytes: Vec<u8>,
 }
 
-/// What names a block among those of its store, as long as its segment is there.
+/// What names a block in this process, as long as its segment is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId {
-    /// The number of its segment. No other file of the store ever has it.
+    /// Which opening of a store it came of. Where another store is found in the folder, or an earlier state of this one, that is another opening.
+    pub opening: u64,
+    /// The number of its segment. No other file of that store ever has it.
     pub segment: u64,
     /// Its place in the segment, from 0.
     pub block: u32,

@@ -298,7 +298,7 @@ impl OpenError {
     }
 }
 
-/// Why a batch was not stored. Nothing of it is.
+/// Why a batch was not stored. Nothing of it is, unless [that is unknown](AppendError::is_unknown).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppendError {
@@ -361,6 +361,16 @@ impl AppendError {
     /// Whether the medium, or what this user may take of it, is full.
     pub fn is_lack_of_room(&self) -> bool {
         matches!(self, AppendError::Failure(failure) if failure.is_lack_of_room())
+    }
+
+    /// Whether the batch may be stored all the same: it may have been written before the store failed. Whether it is shows when the store is opened again: whoever
+    /// appends it again without a look may have its events twice. A batch from a [source](crate::SourcePosition) is stored if the source's position says so.
+    pub fn is_unknown(&self) -> bool {
+        match self {
+            AppendError::Failure(failure) => failure.is_final(),
+            AppendError::Poisoned(_) => true,
+            _ => false,
+        }
     }
 
     /// Whether it would help if the store took less.
@@ -437,6 +447,14 @@ impl SealError {
     /// Whether the medium, or what this user may take of it, is full.
     pub fn is_lack_of_room(&self) -> bool {
         matches!(self, SealError::Failure(failure) if failure.is_lack_of_room())
+    }
+
+    /// Whether what was asked for may be done all the same; that shows when the store is opened again.
+    pub fn is_unknown(&self) -> bool {
+        match self {
+            SealError::Failure(failure) => failure.is_final(),
+            SealError::Poisoned(_) => true,
+        }
     }
 
     /// Whether it would help if the store took less.

@@ -79,14 +79,8 @@ pub(crate) enum Current {
 /// Looks for a manifest that has taken the place of a known one. Costs a listing, and reads only what is higher. One that cannot be read, as a later version of the
 /// program writes it, is no reason to go on with the known one: what opening the store would say of it is said.
 pub(crate) fn current(directory: &dyn Directory, known: &Manifest) -> Result<Current, OpenError> {
-    let mut names = list(directory)?;
-    // A long listing is not of one moment: a manifest that came meanwhile may be missing in it, with the one before already gone.
-    if names.len() > LISTED_AT_ONCE {
-        names.extend(list(directory)?);
-    }
-    let mut numbers = manifests(&names);
+    let mut numbers = manifests(&list_twice(directory)?);
     let there = numbers.contains(&known.number);
-    numbers.dedup();
     numbers.retain(|number| *number > known.number);
     let mut is_doubtful = false;
     for number in numbers {
@@ -110,6 +104,18 @@ pub(crate) fn current(directory: &dyn Directory, known: &Manifest) -> Result<Cur
         find_manifest(directory, false)?;
     }
     Ok(if there { Current::Same } else { Current::Gone })
+}
+
+/// The names in the folder, and those that came while it was listed: a long listing is not of one moment, so that a manifest that came meanwhile may be missing in it,
+/// with the one before already gone.
+fn list_twice(directory: &dyn Directory) -> Result<Vec<String>, Failure> {
+    let mut names = list(directory)?;
+    if names.len() > LISTED_AT_ONCE {
+        names.extend(list(directory)?);
+        names.sort_unstable();
+        names.dedup();
+    }
+    Ok(names)
 }
 
 /// HEURISTIC: systems list some hundred names at once; Linux fills 32 KiB, some 680 of these names.
@@ -246,6 +252,8 @@ pub(crate) fn find_manifest(directory: &dyn Directory, strict: bool) -> Result<O
     for _ in 0..LOOKS {
         match look_for_manifest(directory, strict) {
             Err(OpenError::Failure(failure)) if failure.is_missing_file() => {}
+            // It may have been replaced while the folder was listed.
+            Err(OpenError::ManifestMissing { .. }) => {}
             found => return found,
         }
     }
@@ -256,7 +264,7 @@ pub(crate) fn find_manifest(directory: &dyn Directory, strict: bool) -> Result<O
 const LOOKS: usize = 20;
 
 fn look_for_manifest(directory: &dyn Directory, strict: bool) -> Result<Option<Manifest>, OpenError> {
-    let names = list(directory)?;
+    let names = list_twice(directory)?;
     let found = Found::among(directory, &names)?;
     let damaged =
         |number| OpenError::ManifestDamaged { file: directory.path(&FileKind::Manifest.name(number)) };

@@ -53,13 +53,19 @@ impl Patience {
     }
 }
 
-/// Where no lock can be had.
+/// Where no lock can be had: then the manifest itself tells whether it is still the one that was read.
 #[derive(Debug)]
-struct NoLock;
+struct NoLock {
+    directory: Arc<dyn Directory>,
+    number: u64,
+    /// The store, and the line of it.
+    of: (u128, u64),
+}
 
 impl Lock for NoLock {
     fn holds(&self) -> bool {
-        false
+        let found = Manifest::read(&*self.directory, self.number);
+        found.is_ok_and(|manifest| (manifest.store, manifest.line) == self.of)
     }
 }
 
@@ -147,6 +153,10 @@ impl Reader {
             // where they reached while this manifest still counted: then no batch is missing before the last one. The reading may take its time.
             held.see_logs(directory)?;
             let next = match inventory::current(directory, &held.manifest)? {
+                // Another store may have come into the folder, with a manifest of the same number.
+                Current::Same if !held.lock.holds() => {
+                    Some(Held::take(&self.directory, &self.options, &self.codec, Some(&held))?)
+                }
                 Current::Same => {
                     held.read_on(directory, self.options.block_bytes)?;
                     return Ok(held.snapshot(directory));
@@ -337,12 +347,16 @@ impl Held {
     ) -> Result<Option<Held>, OpenError> {
         let name = manifest.name();
         let mut patience = Patience::new(LOCK_PATIENCE);
-        let lock = loop {
+        let lock: Box<dyn Lock> = loop {
             match directory.lock(&name, LockKind::Shared) {
                 Ok(Some(lock)) => break lock,
                 // Somebody who is not the writer locks it all the time. It is read without a lock: what the writer removes then shows as
                 // missing, and the next snapshot finds the newer manifest.
-                Ok(None) if patience.is_over() => break Box::new(NoLock),
+                Ok(None) if patience.is_over() => {
+                    let of = (manifest.store, manifest.line);
+                    let (directory, number) = (Arc::clone(directory), manifest.number);
+                    break Box::new(NoLock { directory, number, of });
+                }
                 // The writer is about to remove it.
                 Ok(None) => patience.pause(),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -367,6 +381,8 @@ impl Held {
         lock: Arc<dyn Lock>,
         before: Option<&Held>,
     ) -> Result<Held, OpenError> {
+        // What was read of anything else is no part of this.
+        let before = before.filter(|before| manifest.follows(&before.manifest));
         let environment = match before {
             Some(before) => Arc::clone(&before.environment),
             None => {
@@ -404,7 +420,10 @@ impl Held {
     /// Takes what was read of the logs from the manifest before, if all of them are still there.
     fn carry_over(&mut self, before: &mut Held) {
         let numbers = |manifest: &Manifest| manifest.logs.iter().map(|log| log.number).collect::<Vec<_>>();
-        if !before.missing.is_empty() || !numbers(&self.manifest).starts_with(&numbers(&before.manifest)) {
+        if !self.manifest.follows(&before.manifest)
+            || !before.missing.is_empty()
+            || !numbers(&self.manifest).starts_with(&numbers(&before.manifest))
+        {
             return;
         }
         for ((_, log), (_, mut known)) in self.logs.iter_mut().zip(before.logs.drain(..)) {

@@ -110,6 +110,12 @@ const REPLY_MAGIC: [u8; 8] = *b"\x89TMreply";
 /// At most so many bytes of a request are read, and of a reply, which may hold a receipt.
 const BYTES_MAX: u64 = 1 << 28;
 
+/// At most so many bytes stand in a file's name, as hexadecimal digits: a name has at most 255 bytes. A removal is asked for, and answered, in 84.
+const NAMED_BYTES_MAX: usize = 100;
+
+/// So many bytes of a reason are told in a name.
+const SHORT_BYTES: usize = 50;
+
 /// How often the asker looks for a reply, and how many looks are between two for a living writer.
 const LOOK: Duration = Duration::from_millis(10);
 const LOOKS: u32 = 20;
@@ -261,24 +267,74 @@ fn decode_reply(directory: &dyn Directory, bytes: &[u8]) -> Option<Result<Reply,
     }
 }
 
-/// The bytes of a file in the folder of requests.
-pub(crate) fn read(requests: &dyn Directory, name: &str) -> io::Result<Vec<u8>> {
-    let file = requests.open(name)?;
+/// The bytes of a file in the folder of requests, or those of its name.
+pub(crate) fn read(requests: &dyn Directory, stem: &str, ending: &str) -> io::Result<Vec<u8>> {
+    let file = requests.open(&format!("{stem}{ending}"))?;
     let mut bytes = vec![0; file.length()?.min(BYTES_MAX) as usize];
     let read = read_full_at(&*file, 0, &mut bytes)?;
     bytes.truncate(read);
-    Ok(bytes)
+    let named = stem.split_once('.').filter(|_| bytes.is_empty());
+    Ok(named.and_then(|(_, digits)| decode_digits(digits)).unwrap_or(bytes))
 }
 
-/// Puts a file into the folder of requests: whole, or not at all. It is locked, where the file system knows locks, as long as its maker lives and
-/// holds what this gives.
-pub(crate) fn put(requests: &dyn Directory, name: &str, bytes: &[u8]) -> io::Result<Option<Box<dyn Lock>>> {
-    let unfinished = format!("{name}.tmp");
-    let file = requests.create(&unfinished)?;
-    let lock = requests.lock(&unfinished, LockKind::Exclusive).ok().flatten();
-    let written = write_all_at(&*file, 0, bytes).and_then(|()| requests.rename(&unfinished, name));
-    written.inspect_err(|_| drop(requests.remove(&unfinished)))?;
-    Ok(lock)
+/// What a name that holds bytes begins with: the rest of it is none of the request's.
+pub(crate) fn id(stem: &str) -> &str {
+    stem.split_once('.').map_or(stem, |(id, _)| id)
+}
+
+fn decode_digits(digits: &str) -> Option<Vec<u8>> {
+    let pairs = digits.as_bytes().chunks(2);
+    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+/// A file in the folder of requests.
+pub(crate) struct Placed {
+    /// Its name without the ending: the request's id, and the bytes where the file holds none.
+    pub(crate) stem: String,
+    /// It is locked, where the file system knows locks, as long as its maker lives and holds this.
+    _lock: Option<Box<dyn Lock>>,
+}
+
+/// Puts a file into the folder of requests: whole, or not at all. Few bytes for which there is no room become part of its name: a name can still be had where
+/// no byte can.
+pub(crate) fn put(requests: &dyn Directory, id: &str, ending: &str, bytes: &[u8]) -> io::Result<Placed> {
+    let write = |stem: String, bytes: &[u8]| {
+        let name = format!("{stem}{ending}");
+        let unfinished = format!("{name}.tmp");
+        let file = requests.create(&unfinished)?;
+        let lock = requests.lock(&unfinished, LockKind::Exclusive).ok().flatten();
+        let written = write_all_at(&*file, 0, bytes).and_then(|()| requests.rename(&unfinished, &name));
+        written.inspect_err(|_| drop(requests.remove(&unfinished)))?;
+        Ok(Placed { stem, _lock: lock })
+    };
+    match write(id.to_owned(), bytes) {
+        Err(error) if is_full(&error) && bytes.len() <= NAMED_BYTES_MAX => {
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            write(format!("{id}.{digits}"), &[])
+        }
+        placed => placed,
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+/// Puts a reply into the folder of requests. Where there is no room it is shorter: it names no files then, and a reason not to its end.
+pub(crate) fn put_reply(
+    requests: &dyn Directory,
+    id: &str,
+    store: u128,
+    mut reply: Result<Reply, String>,
+) -> io::Result<Placed> {
+    put(requests, id, REPLY, &encode_reply(store, &reply)).or_else(|error| {
+        match &mut reply {
+            Ok(Reply::Removed(removed)) => removed.files.clear(),
+            Err(found) => found.truncate(found.floor_char_boundary(SHORT_BYTES)),
+            Ok(_) => return Err(error),
+        }
+        put(requests, id, REPLY, &encode_reply(store, &reply))
+    })
 }
 
 /// Whether whoever made this file has let go of it: then nobody waits for a reply.
@@ -345,9 +401,8 @@ impl Request {
             let requests = directory.folder(REQUESTS_NAME).map_err(fail(Operation::CreateFolder))?;
             let asked = Asked { store: manifest.store, deadline, request: Some(self.clone()) };
             let id = format!("{:032x}", recovery::random_identity());
-            let lock = put(&*requests, &format!("{id}{REQUEST}"), &asked.encode())
-                .map_err(fail(Operation::Write))?;
-            let waiting = Waiting { directory, requests, id, until, _lock: lock };
+            let placed = put(&*requests, &id, REQUEST, &asked.encode()).map_err(fail(Operation::Write))?;
+            let waiting = Waiting { directory, requests, placed, until };
             let folder = inventory::folder(directory);
             match waiting.wait(progress)? {
                 End::Replied(bytes) => match decode_reply(directory, &bytes) {
@@ -380,19 +435,33 @@ enum End {
 struct Waiting<'a> {
     directory: &'a dyn Directory,
     requests: Arc<dyn Directory>,
-    id: String,
+    /// The request; its lock shows the writer that somebody waits, and goes with this process.
+    placed: Placed,
     until: Option<Instant>,
-    /// Shows the writer that somebody waits, and goes with this process.
-    _lock: Option<Box<dyn Lock>>,
 }
 
 impl Waiting<'_> {
     fn has(&self, ending: &str) -> bool {
-        matches!(self.requests.kind(&format!("{}{ending}", self.id)), Ok(Some(NameKind::File(_))))
+        matches!(self.requests.kind(&format!("{}{ending}", self.placed.stem)), Ok(Some(NameKind::File(_))))
+    }
+
+    /// The name of the reply without its ending, once there is one; one that stands in its name is looked for on demand.
+    fn reply(&self, also_in_names: bool) -> Option<String> {
+        let id = id(&self.placed.stem);
+        if let Ok(Some(_)) = self.requests.kind(&format!("{id}{REPLY}")) {
+            return Some(id.to_owned());
+        }
+        if !also_in_names {
+            return None;
+        }
+        let named =
+            |name: &String| name.strip_suffix(REPLY)?.strip_prefix(id)?.starts_with('.').then_some(());
+        let names = self.requests.list().unwrap_or_default();
+        names.iter().find(|name| named(name).is_some())?.strip_suffix(REPLY).map(str::to_owned)
     }
 
     fn remove(&self, ending: &str) -> bool {
-        self.requests.remove(&format!("{}{ending}", self.id)).is_ok()
+        self.requests.remove(&format!("{}{ending}", self.placed.stem)).is_ok()
     }
 
     fn wait(&self, progress: &mut dyn FnMut(RequestProgress)) -> Result<End, Failure> {
@@ -401,9 +470,11 @@ impl Waiting<'_> {
             look = look.wrapping_add(1);
             // In the order in which one becomes the other, so that none is missed.
             let (is_waiting, is_running) = (self.has(REQUEST), self.has(RUNNING));
-            if self.has(REPLY) {
-                let bytes = read(&*self.requests, &format!("{}{REPLY}", self.id));
-                self.remove(REPLY);
+            let is_forgotten = !is_waiting && !is_running;
+            let is_time = look.is_multiple_of(LOOKS);
+            if let Some(reply) = self.reply(is_forgotten || is_time) {
+                let bytes = read(&*self.requests, &reply, REPLY);
+                let _ = self.requests.remove(&format!("{reply}{REPLY}"));
                 let fail = Failure::during(self.directory, REQUESTS_NAME, Operation::Read);
                 return bytes.map(End::Replied).map_err(fail);
             }
@@ -411,11 +482,9 @@ impl Waiting<'_> {
             if is_waiting && is_late && self.remove(REQUEST) {
                 return Ok(End::Withdrawn);
             }
-            let is_forgotten = !is_waiting && !is_running;
-            let is_time = look.is_multiple_of(LOOKS);
             if is_forgotten || (is_time && hold::writer(self.directory)?.is_none()) {
                 // It may have replied just before it ended.
-                if !self.has(REPLY) {
+                if self.reply(true).is_none() {
                     self.remove(REQUEST);
                     self.remove(RUNNING);
                     return Ok(End::Ended);
@@ -430,8 +499,43 @@ impl Waiting<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::FileKind;
     use crate::io::Simulated;
     use crate::settings::WhenFull;
+
+    #[test]
+    fn what_finds_no_room_stands_in_a_name() {
+        let folder = Simulated::new();
+        folder.set_room(Some(0));
+        let retention = Retention { before: Some(u64::MAX), file_bytes_max: Some(u64::MAX) };
+        let request = Some(Request::Remove(retention));
+        let asked = Asked { store: u128::MAX, deadline: u64::MAX, request }.encode();
+        let own = "f".repeat(32);
+        let placed = put(&folder, &own, REQUEST, &asked).unwrap();
+        assert_eq!(read(&folder, &placed.stem, REQUEST).unwrap(), asked);
+        assert_eq!(id(&placed.stem), own);
+        let files = vec![folder.path(&FileKind::Segment.name(1))];
+        let removed = Removed { files, file_bytes: 5, events: 6, instants: Some((7, 8)) };
+        let short = Removed { files: Vec::new(), ..removed.clone() };
+        let long = "no room, and much more to say of it than a name is long, or ever will be".to_owned();
+        for (reply, told) in [
+            (Ok(Reply::Removed(removed)), Ok(Reply::Removed(short))),
+            (Err(long.clone()), Err(long[..SHORT_BYTES].to_owned())),
+            (Ok(Reply::Done), Ok(Reply::Done)),
+        ] {
+            let placed = put_reply(&folder, id(&placed.stem), 3, reply).unwrap();
+            let bytes = read(&folder, &placed.stem, REPLY).unwrap();
+            assert_eq!(decode_reply(&folder, &bytes), Some(told));
+        }
+        // A name has at most 255 bytes.
+        assert!(folder.list().unwrap().iter().all(|name| name.len() + ".running.tmp".len() < 255));
+        // What is too long for a name is refused, and leaves nothing.
+        let before = folder.list().unwrap().len();
+        let keys = vec![Key { instant: 5, arrival: 1 }; 5];
+        let asked = Asked { store: 7, deadline: 9, request: Some(Request::Delete(keys)) }.encode();
+        assert!(put(&folder, &own, REQUEST, &asked).is_err());
+        assert_eq!(folder.list().unwrap().len(), before);
+    }
 
     #[test]
     fn what_is_written_is_read_and_nothing_else() {

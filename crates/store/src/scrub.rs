@@ -91,16 +91,17 @@ struct Pace {
 }
 
 impl Pace {
-    /// Waits until so many bytes more may have been read, as long as it may go on.
-    fn take(&mut self, bytes: u64, may_go_on: &dyn Fn() -> bool) {
+    /// Waits until so many bytes more may have been read, as long as it may go on: whether it may.
+    fn take(&mut self, bytes: u64, may_go_on: &dyn Fn() -> bool) -> bool {
         self.bytes = self.bytes.saturating_add(bytes);
         let due = Duration::from_secs_f64(self.bytes as f64 / self.bytes_per_second.max(1) as f64);
         while let Some(rest) = due.checked_sub(self.begun.elapsed()).filter(|rest| *rest >= PAUSE_MIN) {
             if !may_go_on() {
-                return;
+                return false;
             }
             std::thread::sleep(rest.min(PAUSE_MAX));
         }
+        may_go_on()
     }
 }
 
@@ -136,7 +137,7 @@ pub(crate) fn round(
         };
         let damage = segment.verify(&mut |bytes| pace.take(bytes, may_go_on))?;
         if !may_go_on() {
-            // The pace was not kept any more, and nobody waits: this one is read again.
+            // It was left in the middle: this one is read again.
             break;
         }
         scrub.damaged += damage.len() as u64;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::format::REQUESTS_NAME;
 use crate::io::{Directory, NameKind};
-use crate::request::{Asked, REPLY, REQUEST, RUNNING, Reply, Request, encode_reply, is_left, put, read};
+use crate::request::{Asked, REPLY, REQUEST, RUNNING, Reply, Request, id, is_left, put_reply, read};
 use crate::settings;
 use crate::writer::Inner;
 
@@ -32,15 +32,15 @@ impl Inner {
     pub(crate) fn serve_requests(&self, may_go_on: &dyn Fn() -> bool) {
         let Some(requests) = self.requests() else { return };
         for name in requests.list().unwrap_or_default() {
-            if let Some(id) = name.strip_suffix(REQUEST).filter(|_| may_go_on()) {
-                self.serve(&*requests, id, may_go_on);
+            if let Some(stem) = name.strip_suffix(REQUEST).filter(|_| may_go_on()) {
+                self.serve(&*requests, stem, may_go_on);
             }
         }
     }
 
-    fn serve(&self, requests: &dyn Directory, id: &str, may_go_on: &dyn Fn() -> bool) {
-        let (request, running) = (format!("{id}{REQUEST}"), format!("{id}{RUNNING}"));
-        let Ok(bytes) = read(requests, &request) else { return };
+    fn serve(&self, requests: &dyn Directory, stem: &str, may_go_on: &dyn Fn() -> bool) {
+        let (request, running) = (format!("{stem}{REQUEST}"), format!("{stem}{RUNNING}"));
+        let Ok(bytes) = read(requests, stem, REQUEST) else { return };
         let store = self.environment.store;
         let Some(asked) = Asked::decode(&bytes).filter(|asked| asked.store == store) else {
             // It was put here whole, so it is nobody's.
@@ -67,7 +67,7 @@ impl Inner {
             None => Err("it is of an older version, and does not know this request".to_owned()),
         };
         if let Some(reply) = reply.transpose() {
-            let _ = put(requests, &format!("{id}{REPLY}"), &encode_reply(store, &reply));
+            let _ = put_reply(requests, id(stem), store, reply);
         }
         let _ = requests.remove(&running);
     }
@@ -80,10 +80,11 @@ impl Inner {
                 .seal()
                 .and_then(|()| self.compact_all(may_go_on))
                 .map(|is_done| is_done.then_some(Reply::Done)),
-            Request::Remove(retention) => self
-                .seal()
-                .and_then(|()| self.remove(retention, false))
-                .map(|removed| Some(Reply::Removed(removed))),
+            Request::Remove(retention) => match self.seal() {
+                // Removing needs no room, and makes some: what is not sealed yet stays for now.
+                Err(error) if !error.is_lack_of_room() => Err(error),
+                _ => self.remove(retention, false).map(|removed| Some(Reply::Removed(removed))),
+            },
             Request::Settings(settings) => self.set_settings(settings).map(|()| Some(Reply::Done)),
             Request::Delete(keys) => {
                 let deleted = self.delete(&keys).map_err(|error| error.to_string())?;

@@ -214,7 +214,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where a block with one of them is damaged, or something cannot be read or written. Then none is deleted.
+    /// Where a block with one of them is damaged, or something cannot be read or written. Then none is deleted, unless the store failed for good: then that shows when it is opened again.
     pub fn delete(&self, keys: &[Key]) -> Result<Deleted, DeleteError> {
         self.inner.delete(keys)
     }
@@ -260,7 +260,7 @@ impl Store {
     /// [`remove`](Store::remove) does it.
     ///
     /// # Errors
-    /// Where it cannot be written: then the settings are as before.
+    /// Where it cannot be written: then the settings are as before, unless [that is unknown](SealError::is_unknown).
     pub fn set_settings(&self, settings: Settings) -> Result<(), SealError> {
         self.inner.set_settings(settings)
     }

@@ -59,12 +59,13 @@ impl Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        for (signal, thread) in self.running.drain(..) {
-            if std::process::id() != self.process {
-                // In a process forked from that one there is no such thread: it would be waited for in vain.
-                continue;
-            }
-            signal.stop();
+        if std::process::id() != self.process {
+            // In a process forked from that one there is no such thread: it would be waited for in vain.
+            return;
+        }
+        // All of them before any is waited for: one may have to wait for another.
+        self.running.iter().for_each(|(signal, _)| signal.stop());
+        for (_, thread) in self.running.drain(..) {
             let _ = thread.join();
         }
     }
@@ -84,6 +85,9 @@ fn serve(inner: &Inner, signal: &Signal) {
 /// How long after the last round of scrubbing began the next one does.
 const SCRUB_PAUSE: Duration = Duration::from_secs(7 * 86_400);
 
+/// Between two rounds of scrubbing there is at least so much time, however long one took.
+const SCRUB_PAUSE_MIN: Duration = Duration::from_secs(3600);
+
 /// Scrubs round after round. What cannot be read now is tried again with the next round.
 fn keep_scrubbing(inner: &Inner, signal: &Signal, bytes_per_second: u64) {
     let snapshot = || Ok(Snapshot { state: inner.state() });
@@ -94,8 +98,14 @@ fn keep_scrubbing(inner: &Inner, signal: &Signal, bytes_per_second: u64) {
         if !may_go_on() {
             return;
         }
-        pause = if round.is_ok() { inner.scrub_pause() } else { SCRUB_PAUSE };
+        // As the round tells: it may not have been possible to note it in the store.
+        pause = round.map_or(SCRUB_PAUSE, |scrub| until_next(&scrub).max(SCRUB_PAUSE_MIN));
     }
+}
+
+/// How long there is to the round after this one.
+fn until_next(scrub: &Scrub) -> Duration {
+    SCRUB_PAUSE.saturating_sub(settings::duration(settings::now().saturating_sub(scrub.began)))
 }
 
 impl Inner {
@@ -103,8 +113,7 @@ impl Inner {
     fn scrub_pause(&self) -> Duration {
         let last =
             Scrub::read(&*self.directory, self.environment.store).filter(|scrub| scrub.ended.is_some());
-        let since = |scrub: Scrub| settings::duration(settings::now().saturating_sub(scrub.began));
-        last.map_or(Duration::ZERO, |scrub| SCRUB_PAUSE.saturating_sub(since(scrub)))
+        last.map_or(Duration::ZERO, |scrub| until_next(&scrub))
     }
 }
 
@@ -140,5 +149,35 @@ fn keep_up(inner: &Inner, signal: &Signal) {
         inner.seal_if_due();
         // What cannot be compacted now is tried again after the next sealing.
         while !signal.is_stopped() && inner.compact_tier().is_ok_and(|found| found) {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    /// Closing a store used to wait for a compaction that another process had asked for, as its thread was told last to end.
+    #[test]
+    fn all_threads_are_told_to_end_before_one_is_waited_for() {
+        let signals = [Arc::new(Signal::default()), Arc::new(Signal::default())];
+        let in_time = Arc::new(AtomicBool::new(true));
+        let spawn = |number: usize| {
+            let [own, other] = [&signals[number], &signals[1 - number]].map(Arc::clone);
+            let (in_time, begun) = (Arc::clone(&in_time), Instant::now());
+            // Each ends once the other was told to.
+            let body = move || {
+                while !other.is_stopped() {
+                    if begun.elapsed() > Duration::from_secs(20) {
+                        return in_time.store(false, Relaxed);
+                    }
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            };
+            (own, std::thread::spawn(body))
+        };
+        drop(Threads { running: vec![spawn(0), spawn(1)], process: std::process::id() });
+        assert!(in_time.load(Relaxed));
     }
 }

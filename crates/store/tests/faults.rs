@@ -188,3 +188,27 @@ fn an_interval_passes_and_what_was_appended_is_flushed() {
     let left = Simulated::with(folder.medium().after(Crash::Nothing, &mut Chance(1)));
     assert_eq!(open(&left, &tiny()).unwrap().snapshot().events(), 1);
 }
+
+/// It used to be promised that a batch is not stored whose append has failed; after a failed flush it is in the log whole.
+#[test]
+fn a_batch_is_not_stored_after_an_error_unless_that_is_said_to_be_unknown() {
+    let (mut shown, mut refused) = (0, 0);
+    for kind in [FaultKind::Device, FaultKind::NoSpace] {
+        for (at, sealed) in (0..60).flat_map(|at| [(at, false), (at, true)]) {
+            let folder = Simulated::new();
+            let store = open(&folder, &tiny()).unwrap();
+            store.append(&[Event { instant: 1, bytes: b"before" }]).unwrap();
+            folder.fail(Some(Fault { at: folder.calls() + at, forever: false, kind }));
+            let batch = [Event { instant: 2, bytes: b"doubtful" }];
+            let result = if sealed { store.append_sealed(&batch, None) } else { store.append(&batch) };
+            folder.fail(None);
+            let Err(error) = result else { continue };
+            drop(store);
+            let is_stored = rows(&open(&folder, &tiny()).unwrap().snapshot()).len() == 2;
+            assert!(error.is_unknown() || !is_stored, "{error}");
+            shown += u32::from(is_stored);
+            refused += u32::from(!error.is_unknown());
+        }
+    }
+    assert!(shown > 0 && refused > 0, "{shown} shown, {refused} refused");
+}

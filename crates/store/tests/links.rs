@@ -288,3 +288,23 @@ fn a_writer_that_has_lost_its_lock_overwrites_nothing_of_the_next_one() {
         assert_eq!(store.snapshot().events(), 5, "two from before, and three that were acknowledged");
     }
 }
+
+/// Who looked after a service's store as root used to lock the service out of it.
+#[test]
+fn what_another_user_makes_in_a_store_is_the_owners_of_the_folder() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let folder = tempfile::tempdir().unwrap();
+    let own = std::fs::metadata(folder.path()).unwrap();
+    // Only root may give a folder away.
+    let given = chown(folder.path(), Some(12_345), Some(12_346));
+    let owner = given.map_or((own.uid(), own.gid()), |()| (12_345, 12_346));
+    let store = open(folder.path()).unwrap();
+    append(&store, b"{}").unwrap();
+    store.seal().unwrap();
+    drop(store);
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let entry = entry.unwrap();
+        let found = entry.metadata().unwrap();
+        assert_eq!((found.uid(), found.gid()), owner, "{:?}", entry.file_name());
+    }
+}

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tamias_store::io::{Directory, Simulated};
-use tamias_store::{Block, Direction, Event, Key, OpenError, Options, ReadMode, Reader, Snapshot, Store};
+use tamias_store::{
+    Backup, Block, Direction, Event, Key, OpenError, Options, ReadMode, Reader, Snapshot, Store,
+};
 
 fn options() -> Options {
     Options { block_bytes: 1000, segment_bytes: 8000, segments: support::LAYOUT, ..Options::default() }
@@ -264,4 +266,71 @@ fn a_list_that_a_later_version_has_written_is_told_and_the_one_before_not_gone_o
     }
     folder.remove(&later).unwrap();
     assert_eq!(reader.snapshot().unwrap().events(), before);
+}
+
+/// The documents of a snapshot, in order.
+fn texts(snapshot: &Snapshot) -> Vec<String> {
+    let mut texts = Vec::new();
+    for group in snapshot.groups(0..=u64::MAX, Direction::Ascending) {
+        for block in group.unwrap() {
+            let documents = String::from_utf8(block.documents().unwrap().bytes.to_vec()).unwrap();
+            texts.extend(documents.lines().map(str::to_owned));
+        }
+    }
+    texts
+}
+
+/// A store, its events one after another in segments or in the log: `s` and `l`.
+fn filled(folder: &Path, events: &str, what: &str) -> Store {
+    let store = Store::open(folder, options(), support::codec()).unwrap();
+    for (instant, place) in events.chars().enumerate() {
+        let document = format!("{what} {instant}");
+        store.append(&[Event { instant: instant as u64, bytes: document.as_bytes() }]).unwrap();
+        if place == 's' {
+            store.seal().unwrap();
+        }
+    }
+    store
+}
+
+/// The reader used to go on with the events of the old store, or to take the new one's segments for damaged.
+#[test]
+fn a_reader_turns_to_the_store_that_has_come_into_its_folder() {
+    for (old, new) in
+        [("l", "l"), ("ll", "l"), ("s", "s"), ("ss", "s"), ("sl", "sl"), ("sl", "sssl"), ("", "l")]
+    {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("store");
+        let store = filled(&folder, old, "old");
+        let reader = Reader::open(&folder, options(), support::codec()).unwrap();
+        let before = reader.snapshot().unwrap();
+        assert_eq!(texts(&before).len(), old.len());
+        drop(store);
+        std::fs::remove_dir_all(&folder).unwrap();
+        let store = filled(&folder, new, "new");
+        assert_eq!(texts(&reader.snapshot().unwrap()), texts(&store.snapshot()), "{old}, {new}");
+        store.append(&[Event { instant: 100, bytes: b"later" }]).unwrap();
+        assert_eq!(texts(&reader.snapshot().unwrap()), texts(&store.snapshot()), "{old}, {new}");
+        assert_eq!(reader.snapshot().unwrap().verify().unwrap(), []);
+    }
+}
+
+/// The reader used to show what had come after the backup as well.
+#[test]
+fn a_reader_turns_to_the_backup_that_was_restored_into_its_folder() {
+    let parent = tempfile::tempdir().unwrap();
+    let [folder, backup] = ["store", "backup"].map(|name| parent.path().join(name));
+    let store = filled(&folder, "sl", "an event");
+    Backup::take(&folder, &backup, true, &mut |_, _| ()).unwrap();
+    store.append(&[Event { instant: 7, bytes: b"after the backup" }]).unwrap();
+    let reader = Reader::open(&folder, options(), support::codec()).unwrap();
+    assert_eq!(texts(&reader.snapshot().unwrap()).len(), 3);
+    drop(store);
+    std::fs::remove_dir_all(&folder).unwrap();
+    Backup::restore(&backup, &folder, true, &mut |_, _| ()).unwrap();
+    assert_eq!(texts(&reader.snapshot().unwrap()), ["an event 0", "an event 1"]);
+    let store = Store::open(&folder, options(), support::codec()).unwrap();
+    store.append(&[Event { instant: 9, bytes: b"after the restoration" }]).unwrap();
+    let expected = ["an event 0", "an event 1", "after the restoration"];
+    assert_eq!(texts(&reader.snapshot().unwrap()), expected);
 }

@@ -183,6 +183,29 @@ fn a_request_whose_asker_has_gone_is_dropped() {
     assert!(store.snapshot().segments().iter().all(|segment| segment.file.is_none()), "nothing is sealed");
 }
 
+/// A full disk used to refuse what makes room on it.
+#[test]
+fn a_removal_is_asked_for_done_and_answered_without_a_byte_of_room() {
+    for is_held in [false, true] {
+        let folder = Simulated::new();
+        let store = running(&folder);
+        assert_eq!(ask(&folder, Request::Settings(Settings::default())), Some(Reply::Done));
+        // What a snapshot holds makes no room when it goes.
+        let held = is_held.then(|| store.snapshot());
+        folder.set_room(Some(folder.medium().bytes()));
+        assert!(store.append(&[Event { instant: 1, bytes: b"no room" }]).unwrap_err().is_lack_of_room());
+        let retention = Retention { before: Some(10), file_bytes_max: None };
+        let Some(Reply::Removed(removed)) = ask(&folder, Request::Remove(retention)) else { panic!() };
+        assert_eq!((removed.events, removed.instants), (8, Some((0, 7))));
+        assert_eq!((removed.files.len(), store.snapshot().events()), (2, 14));
+        assert_eq!(left(&folder), [""; 0]);
+        folder.set_room(None);
+        drop(held);
+        assert_eq!(ask(&folder, Request::Seal), Some(Reply::Done));
+        assert_eq!(rows(&store.snapshot()).len(), 14);
+    }
+}
+
 #[test]
 fn events_are_deleted_and_erased_on_demand() {
     let folder = Simulated::new();

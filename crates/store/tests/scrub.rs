@@ -6,10 +6,11 @@ mod support;
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use support::{codec, open, tiny};
-use tamias_store::io::{Directory, Simulated};
+use tamias_store::io::{Change, Directory, Simulated};
 use tamias_store::{Event, Options, Reader, Scrub, Store};
 
 /// Fast enough for no pause.
@@ -64,8 +65,8 @@ fn a_round_goes_on_where_it_stopped_and_leaves_what_is_new_to_the_next() {
     let before = bytes(&store);
     let mut rounds = 0;
     let whole = loop {
-        // Each time a little further: a segment, of two blocks, asks a few times.
-        let left = Cell::new(4);
+        // Each time a little further: a segment asks after each of its blocks, and is read again if it was left.
+        let left = Cell::new(12);
         let may_go_on = || left.replace(left.get() - 1) > 0;
         let scrub = store.scrub(RATE, &may_go_on, &mut |_| ()).unwrap();
         rounds += 1;
@@ -95,4 +96,46 @@ fn a_store_scrubs_itself() {
         std::thread::sleep(Duration::from_millis(2));
     }
     assert_eq!(remembered(&store).unwrap().bytes, bytes(&store));
+}
+
+/// Where nobody could write down that a round was over, the next one began at once, for ever.
+#[test]
+fn a_round_that_cannot_be_noted_is_followed_by_a_pause_all_the_same() {
+    let folder = Simulated::new();
+    drop(prepared(&folder, 6));
+    let tries = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&tries);
+    folder.refuse(move |change| match change {
+        Change::Create(name) if name == "scrub.tmp" => {
+            counted.fetch_add(1, Relaxed);
+            Some(std::io::ErrorKind::ReadOnlyFilesystem)
+        }
+        _ => None,
+    });
+    let store = open(&folder, &Options { background: true, scrub: Some(RATE), ..tiny() }).unwrap();
+    let segments = store.snapshot().segments().len() as u64;
+    // After each segment, and at the end.
+    let begun = Instant::now();
+    while tries.load(Relaxed) <= segments {
+        assert!(begun.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(tries.load(Relaxed), segments + 1);
+}
+
+#[test]
+fn a_round_that_is_told_to_end_leaves_its_segment_in_the_middle() {
+    let folder = Simulated::new();
+    let store = open(&folder, &Options { block_bytes: 100, segment_bytes: 1 << 20, ..tiny() }).unwrap();
+    let document = "x".repeat(90);
+    store.append_sealed(&[Event { instant: 1, bytes: document.as_bytes() }; 100], None).unwrap();
+    assert!(store.snapshot().segments()[0].blocks >= 50);
+    let calls = |asked: u64| {
+        let (before, left) = (folder.calls(), Cell::new(asked));
+        let may_go_on = || left.replace(left.get().saturating_sub(1)) > 0;
+        assert_eq!(store.scrub(RATE, &may_go_on, &mut |_| ()).unwrap().bytes, 0);
+        folder.calls() - before
+    };
+    assert!(calls(3) < calls(40), "it stops where it is told to");
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tamias_query::{DecodedColumns, OwnDocuments};
 use tamias_store::BlockId;
 
-/// Decoded blocks, by where they stand in the store. File numbers are never used again, so that an entry is never wrong, only of no use.
+/// Decoded blocks, by where they stand in the store that was opened. File numbers are never used again, so that an entry is never wrong, only of no use.
 pub(crate) struct ColumnCache {
     bytes_max: usize,
     entries: Mutex<Entries>,
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn blocks_that_were_used_last_stay_within_the_limit() {
         let cache = ColumnCache::new(100_000);
-        let id = |block| BlockId { segment: 1, block };
+        let id = |block| BlockId { opening: 0, segment: 1, block };
         for block in 0..200 {
             let cached = cache.get(id(block));
             cached.statistics(|| vec![0; 1000]);
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn who_may_hold_little_adds_nothing() {
         let cache = ColumnCache::new(100_000);
-        let id = |block| BlockId { segment: 1, block };
+        let id = |block| BlockId { opening: 0, segment: 1, block };
         let note = |block, budget_bytes| {
             let cached = cache.get(id(block));
             cached.statistics(|| vec![0; 1000]);
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_block_that_grew_beyond_what_there_is_goes() {
         let cache = ColumnCache::new(100_000);
-        let id = BlockId { segment: 1, block: 0 };
+        let id = BlockId { opening: 0, segment: 1, block: 0 };
         let cached = cache.get(id);
         cached.statistics(|| vec![0; 1000]);
         cache.note(id, &cached, 4000);
@@ -246,9 +246,9 @@ mod tests {
     #[test]
     fn a_block_that_alone_is_too_large_is_not_kept() {
         let cache = ColumnCache::new(1000);
-        let cached = cache.get(BlockId { segment: 1, block: 0 });
+        let cached = cache.get(BlockId { opening: 0, segment: 1, block: 0 });
         cached.statistics(|| vec![0; 2000]);
-        cache.note(BlockId { segment: 1, block: 0 }, &cached, usize::MAX);
+        cache.note(BlockId { opening: 0, segment: 1, block: 0 }, &cached, usize::MAX);
         assert_eq!(cache.lock().bytes, 0);
     }
 }

@@ -78,7 +78,7 @@ impl Store {
     /// now is removed at once. Programs that open a store can set them with [`Options::settings`](crate::Options::settings) as well.
     ///
     /// # Errors
-    /// Where the store is open for reading only, or it cannot be written: then the settings are as before.
+    /// Where the store is open for reading only, or it cannot be written: then the settings are as before, unless [that is unknown](tamias_store::SealError::is_unknown).
     pub fn set_settings(&self, settings: Settings) -> Result<(), AppendError> {
         self.writer()?.set_settings(settings).map_err(AppendError::of_sealing)
     }

@@ -3,10 +3,8 @@
 use tamias_json::validate::{Limits, ValidateError, minify_object};
 use tamias_store::Key;
 
+use crate::gathered::Gathered;
 use crate::{EventId, IdError, Store};
-
-/// So many bytes of documents are stored at a time.
-const BATCH_BYTES: usize = 32 << 20;
 
 /// How a line with an id begins.
 const ID: &[u8] = b"{\"@Id\":\"";
@@ -80,9 +78,7 @@ fn members(line: &[u8]) -> Option<(&str, &[u8])> {
 #[derive(Debug)]
 pub struct Import<'s> {
     inner: tamias_store::Import<'s>,
-    documents: Vec<u8>,
-    /// Of each document its key, and where it ends.
-    events: Vec<(Key, usize)>,
+    gathered: Gathered<Key>,
     stored: u64,
 }
 
@@ -112,7 +108,7 @@ impl Store {
     /// Where the store has, or had, events, or is open for reading only.
     pub fn import(&self) -> Result<Import<'_>, ImportError> {
         let inner = self.writer().map_err(|_| ImportError::ReadOnly)?.import()?;
-        Ok(Import { inner, documents: Vec::new(), events: Vec::new(), stored: 0 })
+        Ok(Import { inner, gathered: Gathered::new(), stored: 0 })
     }
 }
 
@@ -124,9 +120,8 @@ impl Import<'_> {
     /// folder.
     pub fn push(&mut self, line: &[u8]) -> Result<(), ImportError> {
         let (id, document) = parts(line)?;
-        minify_object(&document, &Limits::default(), &mut self.documents)?;
-        self.events.push((id.key(), self.documents.len()));
-        if self.documents.len() >= BATCH_BYTES { self.store() } else { Ok(()) }
+        self.gathered.push(id.key(), |documents| minify_object(&document, &Limits::default(), documents))?;
+        if self.gathered.are_enough() { self.store() } else { Ok(()) }
     }
 
     /// Stores what is left, and tells how many events the store has.
@@ -139,17 +134,10 @@ impl Import<'_> {
     }
 
     fn store(&mut self) -> Result<(), ImportError> {
-        let mut start = 0;
-        let document = |(key, end): &(Key, usize)| {
-            let document = self.documents.get(start..*end).unwrap_or_default();
-            start = *end;
-            (*key, document)
-        };
-        let events: Vec<(Key, &[u8])> = self.events.iter().map(document).collect();
+        let events: Vec<(Key, &[u8])> = self.gathered.iter().collect();
         self.inner.append(&events)?;
-        self.stored += self.events.len() as u64;
-        self.documents.clear();
-        self.events.clear();
+        self.stored += events.len() as u64;
+        self.gathered.clear();
         Ok(())
     }
 }

@@ -44,6 +44,7 @@ mod damage;
 mod deep;
 mod deletion;
 mod event;
+mod gathered;
 mod housekeeping;
 mod import;
 mod ingest;

@@ -7,9 +7,7 @@ use tamias_query::{ExecError, OwnedRow, Query, QueryError, Rows, RunOptions};
 use tamias_store::{Event, OpenError};
 
 use crate::Store;
-
-/// So many bytes of documents are stored at a time.
-const BATCH_BYTES: usize = 32 << 20;
+use crate::gathered::Gathered;
 
 /// Why stores were not merged.
 #[derive(Debug, thiserror::Error)]
@@ -96,23 +94,22 @@ impl Store {
         for number in 0..rows.len() {
             next.extend(fetch(number, &mut rows)?);
         }
-        let (mut batch, mut bytes, mut stored): (Vec<(u64, Vec<u8>)>, usize, u64) = (Vec::new(), 0, 0);
+        let (mut gathered, mut stored) = (Gathered::new(), 0);
         loop {
             let first = next.pop();
-            if bytes >= BATCH_BYTES || first.is_none() {
+            if gathered.are_enough() || first.is_none() {
                 let events: Vec<Event<'_>> =
-                    batch.iter().map(|(instant, bytes)| Event { instant: *instant, bytes }).collect();
+                    gathered.iter().map(|(instant, bytes)| Event { instant, bytes }).collect();
                 writer.append_sealed(&events, None)?;
                 stored += events.len() as u64;
                 progress(stored);
-                batch.clear();
-                bytes = 0;
+                gathered.clear();
             }
             let Some(Reverse((instant, number))) = first else { return Ok(stored) };
             let row = rows.get_mut(number).and_then(Option::take);
             if let Some(document) = row.as_ref().and_then(|row| row.get(1)?.json()) {
-                bytes += document.len() + 1;
-                batch.push((instant, document.to_vec()));
+                let write = |documents: &mut Vec<u8>| documents.extend_from_slice(document);
+                gathered.push(instant, |documents| Ok::<_, MergeError>(write(documents)))?;
             }
             next.extend(fetch(number, &mut rows)?);
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use tamias_query::{
     Block, Cache, ColumnBlock, ColumnError, Documents, OwnDocuments, ReadFrame, Source, SourceError, Times,
 };
-use tamias_store::{Groups, Parts};
+use tamias_store::{Groups, Key, Parts};
 
 use crate::codec;
 use crate::column_cache::{Cached, ColumnCache};
@@ -68,6 +68,11 @@ fn leave_out(error: tamias_store::ReadError, left_out: Option<&LeftOut>) -> Resu
     }
 }
 
+/// The range of a block, as the query engine has it.
+fn order_range((first, last): (Key, Key)) -> ((u64, u64), (u64, u64)) {
+    ((first.instant, first.arrival), (last.instant, last.arrival))
+}
+
 /// A block of text, as the query engine sees it.
 struct TextBlock {
     block: tamias_store::Block,
@@ -81,10 +86,7 @@ impl Block for TextBlock {
     }
 
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        // Of text they are there.
-        let times =
-            self.block.times().map(|times| Times { instants: times.instants, arrivals: times.arrivals });
-        times.unwrap_or_default().range()
+        order_range(self.block.range())
     }
 
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {
@@ -244,8 +246,7 @@ impl Block for StoredColumns {
     }
 
     fn range(&self) -> ((u64, u64), (u64, u64)) {
-        let (first, last) = self.parts.range();
-        ((first.instant, first.arrival), (last.instant, last.arrival))
+        order_range(self.block.range())
     }
 
     fn times(&self) -> Result<Option<Times<'_>>, SourceError> {

@@ -377,7 +377,7 @@ impl Store {
     }
 }
 
-/// Why events were not stored. None of the batch is.
+/// Why events were not stored. None of the batch is, unless [that is unknown](AppendError::is_unknown).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppendError {
@@ -408,6 +408,12 @@ impl AppendError {
     /// Whether the medium, or what this user may take of it, is full: [`Store::remove`] makes room.
     pub fn is_lack_of_room(&self) -> bool {
         matches!(self, AppendError::Store(tamias_store::AppendError::Failure(failure)) if failure.is_lack_of_room())
+    }
+
+    /// Whether the batch may be stored all the same: it may have been written before the store failed, as where a disk fails in flushing. Whether it is shows when the
+    /// store is opened again; whoever appends it again without a look may have its events twice. Where a source's position was given with it, that position tells.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, AppendError::Store(error) if error.is_unknown())
     }
 }
 

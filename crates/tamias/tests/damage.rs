@@ -111,6 +111,48 @@ fn what_a_query_does_not_need_may_be_damaged() {
     }
 }
 
+/// Of a block with deleted events the times used to count as zeros where they could not be read: it was passed over, or counted whole.
+#[test]
+fn what_is_left_of_a_damaged_block_is_neither_passed_over_nor_counted_unseen() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = damaged(folder.path(), Layout::Columns);
+    let whole = store.info().unwrap().segments[1].clone();
+    drop(store);
+    // The first segment is whole again while an event of each is deleted.
+    let name = |file: &Path| file.file_name().unwrap().to_owned();
+    let first = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let mut segments = first.filter(|path| path.extension().is_some_and(|kind| kind == "segment"));
+    let first = segments.find(|path| name(path) != name(whole.file.as_ref().unwrap())).unwrap();
+    let bytes = std::fs::read(&first).unwrap();
+    let mut sound = bytes.clone();
+    sound[bytes.windows(4).position(|four| four == b"TSH1").unwrap() + 12] ^= 1;
+    std::fs::write(&first, sound).unwrap();
+    let options = Options { background: false, ..Options::default() };
+    let store = Store::open_with(folder.path(), options.clone()).unwrap();
+    assert_eq!(store.delete("@Timestamp = DateTime('2024-05-29T10:00:02Z')").unwrap().events, 1);
+    assert_eq!(store.delete("@Timestamp = DateTime('2024-05-29T11:00:00Z')").unwrap().events, 1);
+    drop(store);
+    std::fs::write(&first, bytes).unwrap();
+    let store = Store::open_with(folder.path(), options).unwrap();
+    for (query, sound) in [
+        ("select count(*) from stream where @Timestamp >= DateTime('2024-05-29T10:00:01Z')", "2"),
+        ("select count(*) from stream where @Timestamp < DateTime('2024-05-29T10:00:01Z')", "0"),
+        ("select count(N) from stream where @Timestamp > DateTime('2024-05-29T09:00:00Z')", "2"),
+    ] {
+        let error = store.query(query).unwrap().next_row().err().map(|error| error.to_string());
+        assert!(error.is_some_and(|error| error.contains("(part directory)")), "{query}");
+        let prepared = Query::prepare(query).unwrap();
+        let (mut rows, left_out) = store.run_past_damage(&prepared, RunOptions::default()).unwrap();
+        let row = rows.next().unwrap().unwrap();
+        assert_eq!(row.get(0).unwrap().json(), Some(sound.as_bytes()), "{query}");
+        assert_eq!(left_out.damage().len(), 1, "{query}");
+    }
+    // Outside of its times nobody needs it.
+    let later = "select count(*) from stream where @Timestamp >= DateTime('2024-05-29T11:00:02Z')";
+    let row = store.query(later).unwrap().next().unwrap().unwrap();
+    assert_eq!(row.get(0).unwrap().json(), Some(&b"1"[..]));
+}
+
 #[test]
 fn a_sound_store_verifies() {
     let folder = tempfile::tempdir().unwrap();

@@ -29,7 +29,7 @@
 //! replace outer ones of the same name. `Span` names these spans, as in `request:order`.
 //!
 //! Events are stored by a thread of their own, many at a time, each batch durably. Logging waits only while [`QUEUE_EVENTS`] events
-//! are waiting already. An event that cannot be stored is lost; [`Writer::flush`] returns why.
+//! or [`QUEUE_BYTES`] bytes of them are waiting already. A process that was forked after [`layer`] has no such thread: what it logs is lost. An event that cannot be stored is lost; [`Writer::flush`] returns why.
 
 mod fields;
 mod writer;
@@ -47,7 +47,7 @@ use tracing_subscriber::registry::LookupSpan;
 use fields::Fields;
 use writer::Sender;
 
-pub use writer::{QUEUE_EVENTS, WriteError, Writer};
+pub use writer::{QUEUE_BYTES, QUEUE_EVENTS, WriteError, Writer};
 
 /// A layer that stores events in the store, and its writer. Keep the writer as long as the program logs: when it is dropped, it stores
 /// what has come until then, and later events are lost.
@@ -77,9 +77,12 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for StoreLayer {
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
         let Some(span) = context.span(id) else { return };
+        // Before the span is locked: a value's `Debug` may log in it.
+        let mut new = Fields::default();
+        values.record(&mut new);
+        new.of_span();
         if let Some(fields) = span.extensions_mut().get_mut::<Fields>() {
-            values.record(fields);
-            fields.of_span();
+            fields.extend(&new);
         }
     }
 

@@ -43,8 +43,8 @@ impl Cursor {
         }
     }
 
-    /// The place in time of what comes next: of the next row, or of the next event that is not evaluated yet. None at the
-    /// end.
+    /// The place in time of what comes next: of the next row, or of the next event that is not evaluated yet, which comes no earlier. None at
+    /// the end.
     pub(super) fn next_order(&self, direction: Direction) -> Option<Order> {
         let made = self.batch.columns.order(self.at).or_else(|| self.ahead.front()?.columns.order(0));
         if made.is_some() {
@@ -53,11 +53,15 @@ impl Cursor {
         let index = self.part.index(self.position.events, direction)?;
         // What the period cuts has had its times read.
         let (first, last) = self.block.range();
-        Some(match index {
-            0 => first,
-            _ if index + 1 == self.block.len() => last,
-            _ => self.block.times().ok().flatten().map_or(first, |times| times.order(index)),
-        })
+        let (begins, end) = match direction {
+            Direction::Ascending => (first, 0),
+            Direction::Descending => (last, self.block.len().saturating_sub(1)),
+        };
+        // The range may be wider than the events are: it tells where they begin, never where one of them stands.
+        match index == end {
+            true => Some(begins),
+            false => Some(self.block.times().ok().flatten().map_or(begins, |times| times.order(index))),
+        }
     }
 
     /// The number of the next row of the batch, if it has one made: the cursor goes on to the one behind it.

@@ -128,6 +128,8 @@ impl Directory for Disk {
         }
         let file = options.open(self.at(name))?;
         #[cfg(unix)]
+        give_to_owner(&self.root, &file);
+        #[cfg(unix)]
         let permissions = permissions.map(|permissions| {
             use std::os::unix::fs::PermissionsExt;
             fs::Permissions::from_mode(permissions.mode() | OWNER)
@@ -247,6 +249,16 @@ impl Directory for Disk {
 
     fn create_with(&self, permissions: Option<fs::Permissions>) {
         *self.permissions.lock().unwrap_or_else(PoisonError::into_inner) = permissions;
+    }
+}
+
+/// Gives a new file the owner of its folder, where another user works with the store: that one may open what it finds. Where the system refuses, the file is its maker's.
+#[cfg(unix)]
+fn give_to_owner(folder: &Path, file: &fs::File) {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let (Ok(folder), Ok(own)) = (fs::symlink_metadata(folder), file.metadata()) else { return };
+    if folder.uid() != own.uid() {
+        let _ = fchown(file, Some(folder.uid()), Some(folder.gid()));
     }
 }
 

@@ -202,6 +202,11 @@ pub(crate) enum ManifestFault {
 }
 
 impl Manifest {
+    /// Whether it came of another one: of the same store, which has gone on since, and was not put back to an earlier state.
+    pub(crate) fn follows(&self, before: &Manifest) -> bool {
+        (self.store, self.line) == (before.store, before.line) && self.number > before.number
+    }
+
     /// That of a store that holds nothing yet.
     pub(crate) fn empty(store: u128) -> Manifest {
         Manifest {

@@ -11,6 +11,7 @@ use super::upkeep::{
     encode_traffic,
 };
 use crate::format::{ALIGNMENT, Fields, SOURCE_NAME_BYTES_MAX, SOURCE_NOTE_BYTES_MAX, Trailer, encode_key};
+use crate::history::HISTORY_ENTRIES_MAX;
 use crate::settings::Settings;
 
 /// Who does not know a section with this flag must not use the store. One without it is kept as it is.
@@ -180,6 +181,8 @@ fn take_upkeep(manifest: &mut Manifest, name: [u8; 8], mut at: Fields<'_>) -> Op
     let (mut settings, mut history, mut traffic) = (None, None, None);
     match name {
         SETTINGS => settings = Some(decode_settings(&mut at)?),
+        // More entries than any program writes would take for ever to join.
+        HISTORY if at.0.len() > HISTORY_ENTRIES_MAX * HISTORY_BYTES => return None,
         HISTORY => history = Some(take_entries(&mut at, HISTORY_BYTES, decode_history)?),
         _ => traffic = Some(decode_traffic(&mut at)?),
     }
@@ -348,4 +351,36 @@ fn take_text(at: &mut Fields<'_>, length: usize) -> Option<String> {
         return None;
     }
     std::str::from_utf8(at.bytes(length)?).ok().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{Cause, HistoryEntry};
+
+    /// A million of them took hours to join, with the writer's lock held.
+    #[test]
+    fn a_history_of_more_entries_than_are_written_is_kept_unread() {
+        let (began, instants) = (1, (0, 0));
+        let entry = HistoryEntry {
+            began,
+            ended: 2,
+            cause: Cause::Age,
+            removals: 1,
+            segments: 1,
+            file_bytes: 5,
+            events: 6,
+            instants,
+        };
+        for (entries, known, unknown) in
+            [(HISTORY_ENTRIES_MAX, HISTORY_ENTRIES_MAX, 0), (HISTORY_ENTRIES_MAX + 1, 0, 1)]
+        {
+            let manifest = Manifest { history: vec![entry; entries], ..Manifest::empty(7) };
+            let bytes = manifest.encode();
+            let read = Manifest::decode(0, &bytes).unwrap();
+            assert_eq!((read.history.len(), read.unknown.len()), (known, unknown));
+            assert!(Manifest::decode(0, &read.encode()).is_ok());
+            assert_eq!(read.encode().len(), bytes.len());
+        }
+    }
 }

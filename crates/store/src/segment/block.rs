@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use super::column_block::ColumnBlock;
 use super::keys::Keys;
 use super::loaded::{Found, Loaded, Places, Reopen};
-use crate::codec::{BlockId, Documents, OwnedDocuments, OwnedTimes, Parts, Times};
+use crate::codec::{Documents, OwnedDocuments, OwnedTimes, Parts, Times};
 use crate::error::ReadError;
 use crate::format::Key;
 use crate::marks::{self, Stretch};
@@ -49,6 +49,8 @@ struct Remaining {
     segment: Arc<dyn Reopen>,
     number: usize,
     deleted: Vec<Stretch>,
+    /// The first and the last key of all of its events, as the index has them.
+    range: (Key, Key),
     /// How many events stay.
     events: usize,
     times: OnceLock<OwnedTimes>,
@@ -131,7 +133,7 @@ impl Block {
     ) -> Result<Block, ReadError> {
         let bytes = match file.block(number)? {
             Found::Columns { entry } => {
-                let id = BlockId { segment: segment.number(), block: number as u32 };
+                let id = segment.id_of(number as u32);
                 Bytes::Columns(ColumnBlock::new(segment, id, entry))
             }
             Found::Mapped { parts, documents } => {
@@ -145,17 +147,18 @@ impl Block {
         Ok(Block { bytes })
     }
 
-    /// The block at a place in the index of a segment, of so many events, without those that are deleted; nothing if these are all.
+    /// A block of a segment, at this place in its index, without the events that are deleted; nothing if these are all.
     pub(super) fn remaining(
+        &self,
         segment: Arc<dyn Reopen>,
         number: usize,
-        events: usize,
         deleted: &[Stretch],
     ) -> Option<Block> {
-        let events = events.checked_sub(marks::events_of(deleted) as usize).filter(|events| *events > 0)?;
+        let stay = self.len().checked_sub(marks::events_of(deleted) as usize);
+        let events = stay.filter(|events| *events > 0)?;
         let (times, documents) = (OnceLock::new(), OnceLock::new());
-        let deleted = deleted.to_vec();
-        let remaining = Remaining { segment, number, deleted, events, times, documents };
+        let (range, deleted) = (self.range(), deleted.to_vec());
+        let remaining = Remaining { segment, number, deleted, range, events, times, documents };
         Some(Block { bytes: Bytes::Remaining(Arc::new(remaining)) })
     }
 
@@ -194,6 +197,22 @@ impl Block {
             Bytes::Read(block) => Ok(keys(block.keys(), &block.parts).times),
             Bytes::Columns(block) => block.times(),
             Bytes::Remaining(block) => block.times(),
+        }
+    }
+
+    /// The keys of the first and the last event, without reading anything. Where events of the block are deleted they may be among these: none that stays lies
+    /// outside.
+    pub fn range(&self) -> (Key, Key) {
+        let of = |times: Times<'_>| {
+            let key = |index| times.key(index).unwrap_or(Key { instant: 0, arrival: 0 });
+            (key(0), key(self.len().saturating_sub(1)))
+        };
+        match &self.bytes {
+            Bytes::Memtable(run) => of(run.times()),
+            Bytes::Mapped { file, parts, .. } => of(keys(file.mapped(&parts.keys), parts).times),
+            Bytes::Read(block) => of(keys(block.keys(), &block.parts).times),
+            Bytes::Columns(block) => block.range(),
+            Bytes::Remaining(block) => block.range,
         }
     }
 

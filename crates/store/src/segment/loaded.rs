@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::keys::{Keys, ends_fit};
-use crate::codec::{Codec, Documents};
+use crate::codec::{BlockId, Codec, Documents};
 use crate::error::{Damage, DamagedPart, Failure, Operation, ReadError};
 use crate::format::{BlockEntry, Index, checksum, part};
 use crate::io::{Directory, File, Mapping, read_full_at};
@@ -79,8 +79,8 @@ pub(super) trait Reopen: Send + Sync {
     fn load(&self) -> Result<Arc<Loaded>, ReadError>;
     /// Where it lies, for messages.
     fn path(&self) -> PathBuf;
-    /// The number of the file.
-    fn number(&self) -> u64;
+    /// What names a block of it.
+    fn id_of(&self, block: u32) -> BlockId;
     /// What decodes its blocks in columns.
     fn codec(&self) -> &dyn Codec;
 }

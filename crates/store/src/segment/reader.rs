@@ -6,12 +6,13 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::block::Block;
 use super::column_block::ColumnBlock;
 use super::loaded::{Loaded, Reopen, SegmentBytes};
-use crate::codec::{BlockTexts, Codec, DecodeError, Parts};
+use crate::codec::{BlockId, BlockTexts, Codec, DecodeError, Parts};
 use crate::error::{Damage, Failure, Operation, ReadError};
 use crate::format::{
     FileKind, HEADER_BYTES, Header, Index, Key, NUMBER_MAX, Trailer, VERSION, aligned, checksum, part,
@@ -26,6 +27,8 @@ use crate::options::{Options, ReadMode};
 pub(crate) struct Environment {
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) store: u128,
+    /// A number that no other opening has in this process.
+    opening: u64,
     pub(crate) mode: ReadMode,
     /// What decodes blocks in columns.
     pub(crate) codec: Arc<dyn Codec>,
@@ -58,7 +61,9 @@ impl Environment {
         codec: Arc<dyn Codec>,
     ) -> Environment {
         let (mode, files_max) = (options.read_mode, options.open_files_max);
-        Environment { directory, store, mode, codec, files_max, open: Mutex::default() }
+        static OPENINGS: AtomicU64 = AtomicU64::new(0);
+        let opening = OPENINGS.fetch_add(1, Relaxed);
+        Environment { directory, store, opening, mode, codec, files_max, open: Mutex::default() }
     }
 
     /// The same store, read plainly: by whoever goes through whole segments, and must survive a bad sector.
@@ -66,6 +71,7 @@ impl Environment {
         Arc::new(Environment {
             directory: Arc::clone(&self.directory),
             store: self.store,
+            opening: self.opening,
             mode: ReadMode::Plain,
             codec: Arc::clone(&self.codec),
             files_max: 1,
@@ -161,9 +167,7 @@ impl Segment {
         let block = self.whole_block(number)?;
         match self.deleted_of(number) {
             [] => Ok(Some(block)),
-            deleted => {
-                Ok(Block::remaining(Arc::clone(self) as Arc<dyn Reopen>, number, block.len(), deleted))
-            }
+            deleted => Ok(block.remaining(Arc::clone(self) as Arc<dyn Reopen>, number, deleted)),
         }
     }
 
@@ -186,8 +190,11 @@ impl Segment {
     }
 
     /// Reads everything again, plainly and whatever is known already, and says what is damaged. Goes on past each damage. `each` hears of each block
-    /// how many bytes it has.
-    pub(crate) fn verify(self: &Arc<Segment>, each: &mut dyn FnMut(u64)) -> Result<Vec<Damage>, Failure> {
+    /// how many bytes it has, and says whether to go on.
+    pub(crate) fn verify(
+        self: &Arc<Segment>,
+        each: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Vec<Damage>, Failure> {
         let mut damage = Vec::new();
         let mut note = |result: Result<(), ReadError>| match result {
             Ok(()) => Ok(()),
@@ -204,7 +211,9 @@ impl Segment {
                 for number in 0..opened.index().blocks.len() {
                     note(self.verify_block(&opened, number))?;
                     let range = opened.range_of(number);
-                    each(range.end - range.start);
+                    if !each(range.end - range.start) {
+                        break;
+                    }
                 }
             }
             Err(error) => note(Err(error))?,
@@ -370,8 +379,8 @@ impl Reopen for Segment {
         Segment::path(self)
     }
 
-    fn number(&self) -> u64 {
-        self.entry.number
+    fn id_of(&self, block: u32) -> BlockId {
+        BlockId { opening: self.environment.opening, segment: self.entry.number, block }
     }
 
     fn codec(&self) -> &dyn Codec {

@@ -79,19 +79,23 @@ pub(crate) fn beyond_unnamed(
     }
     let environment = plain_environment(directory, manifest, options, Arc::clone(codec));
     let before = replayed.next_arrival;
+    // Up to here it is lost where sources stood, as far as the strays tell: what a later batch says stands.
+    let mut lost_before = replayed.sources_lost_before;
     for stray in &strays {
-        let next = match greatest_arrival(stray, &environment)? {
+        let greatest = greatest_arrival(stray, &environment)?;
+        let next = match greatest {
             Some(greatest) => greatest.saturating_add(1).max(replayed.next_arrival),
             // Crashes left such files to version 1, which hold nothing that was acknowledged.
             None if manifest.version == 1 => replayed.next_arrival,
             None => beyond_lost(replayed.next_arrival),
         };
         replayed.next_arrival = next.min(crate::format::NUMBER_MAX - 1);
+        if stray.found == UnnamedKind::Events {
+            lost_before = lost_before
+                .max(greatest.map_or(replayed.next_arrival, |greatest| greatest.saturating_add(1)));
+        }
     }
-    // Until they are taken in nobody knows where sources stood.
-    if strays.iter().any(|stray| stray.found == UnnamedKind::Events) {
-        replayed.sources_lost_before = replayed.next_arrival;
-    }
+    replayed.sources_lost_before = lost_before;
     Ok(replayed.next_arrival > before)
 }
 
@@ -154,18 +158,22 @@ impl Regained {
         stray: &Stray,
         environment: &Arc<Environment>,
         gone: &Arrivals,
+        may_come_back: &dyn Fn(Key) -> bool,
         known: &mut RoaringTreemap,
     ) -> Result<Regained, OpenError> {
+        let is_free = |key: Key, known: &RoaringTreemap| {
+            !known.contains(key.arrival) && !gone.contains(key.arrival) && may_come_back(key)
+        };
         match stray.kind {
-            FileKind::Log => Regained::from_log(stray, environment, gone, known),
-            _ => Regained::from_segment(stray, environment, gone, known),
+            FileKind::Log => Regained::from_log(stray, environment, &is_free, known),
+            _ => Regained::from_segment(stray, environment, &is_free, known),
         }
     }
 
     fn from_segment(
         stray: &Stray,
         environment: &Arc<Environment>,
-        gone: &Arrivals,
+        is_free: &dyn Fn(Key, &RoaringTreemap) -> bool,
         known: &mut RoaringTreemap,
     ) -> Result<Regained, OpenError> {
         let Some(entry) = Segment::examine(&*environment.directory, environment.store, stray.number) else {
@@ -185,7 +193,7 @@ impl Regained {
         let mut free = RoaringTreemap::new();
         for (key, _) in salvaged.events() {
             regained.events += 1;
-            if !known.contains(key.arrival) && !gone.contains(key.arrival) {
+            if is_free(key, known) {
                 free.insert(key.arrival);
             }
         }
@@ -204,7 +212,7 @@ impl Regained {
     fn from_log(
         stray: &Stray,
         environment: &Arc<Environment>,
-        gone: &Arrivals,
+        is_free: &dyn Fn(Key, &RoaringTreemap) -> bool,
         known: &mut RoaringTreemap,
     ) -> Result<Regained, OpenError> {
         let directory = &*environment.directory;
@@ -213,7 +221,8 @@ impl Regained {
         log.read(directory, |batch| {
             for (key, document) in batch.events() {
                 regained.events += 1;
-                if !gone.contains(key.arrival) && known.insert(key.arrival) {
+                if is_free(key, known) {
+                    known.insert(key.arrival);
                     regained.free += 1;
                     regained.rest.push((key, document.to_vec()));
                 }

@@ -321,7 +321,10 @@ impl Copying<'_> {
             tell(entry.file_bytes);
             return Ok(None);
         }
-        self.check_free(&name)?;
+        // One that was cut short, or is missing, takes its place again; whoever reads it goes on with what was there.
+        if !self.old.segments.contains(entry) {
+            self.check_free(&name)?;
+        }
         let unfinished = FileKind::Segment.unfinished_name(entry.number);
         if !self.copy && self.link(&name, &unfinished)? {
             self.done.linked += 1;

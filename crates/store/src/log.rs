@@ -10,4 +10,4 @@ mod writer;
 pub use batch::SourcePosition;
 pub(crate) use batch::StoredBatch;
 pub(crate) use reader::{Closed, LogReader};
-pub(crate) use writer::{EncodedBatch, LogCopies, LogWriter};
+pub(crate) use writer::{EncodedBatch, LogCopies, LogWriter, NewLogs};

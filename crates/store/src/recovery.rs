@@ -17,7 +17,7 @@ use crate::format::{FRAME_BYTES, FileKind, VERSION, parse_unfinished};
 use crate::history::Untold;
 use crate::inventory::{find_manifest, list, next_file, next_manifest};
 use crate::io::{Directory, Lock, LockKind};
-use crate::log::{Closed, LogCopies, LogReader, LogWriter};
+use crate::log::{Closed, LogCopies, LogReader, LogWriter, NewLogs};
 use crate::manifest::{LogEntry, Manifest};
 use crate::options::Options;
 use crate::quarantine;
@@ -86,10 +86,10 @@ pub(crate) fn recover(
     let mut replay = Replay::of(&**directory, &old, options.block_bytes)?;
     replay.read_logs()?;
     let mut copies = replay.copy_logs()?;
-    let resumed = if copies.is_empty() { replay.resume_log() } else { None };
+    let resumed = if copies.logs.is_empty() { replay.resume_log() } else { None };
     replay.end_closed();
     // After the copy, which takes more room: what fails first leaves nothing behind.
-    replay.keep_rests().inspect_err(|_| copies.iter().for_each(|log| log.remove_unfinished(&**directory)))?;
+    replay.keep_rests()?;
     let Replay {
         mut replayed,
         next_file,
@@ -103,7 +103,7 @@ pub(crate) fn recover(
         ..
     } = replay;
     // The last one goes on.
-    let older = copies.split_last().map_or(&[][..], |(_, older)| older);
+    let older = copies.logs.split_last().map_or(&[][..], |(_, older)| older);
     ended.extend(older.iter().map(|log| LogEntry { ended: true, ..log.entry() }));
     // Numbers of events that only a later manifest named stay theirs.
     let stale = adopt::beyond_unnamed(directory, &old, options, codec, &mut replayed)?;
@@ -114,7 +114,7 @@ pub(crate) fn recover(
         logs: kept
             .into_iter()
             .chain(ended.iter().copied())
-            .chain(copies.last().map(LogWriter::entry))
+            .chain(copies.logs.last().map(LogWriter::entry))
             .chain(resumed.iter().map(LogWriter::entry))
             .collect(),
         ..old.clone()
@@ -139,20 +139,15 @@ pub(crate) fn recover(
             leftovers,
         });
     }
-    for log in &mut copies {
+    for log in &mut copies.logs {
         manifest.traffic.count(log.take_uncounted());
     }
     manifest.replaces(&old, &**directory)?;
-    let generation = publish(&**directory, &manifest, &mut copies).inspect_err(|failure| {
-        // Unless nobody knows whether the manifest names them.
-        if !failure.is_final() {
-            copies.iter().for_each(|log| log.remove_unfinished(&**directory));
-        }
-    })?;
+    let (generation, mut logs) = publish(&**directory, &manifest, copies)?;
     // Only now: a writer that has lost its lock cannot publish any more, and name one of them.
     retire::sweep_unfinished(&**directory, &names, &manifest);
     retire::sweep(&**directory, &manifest);
-    let log = copies.pop().or(resumed);
+    let log = logs.pop().or(resumed);
     Ok(Recovered { manifest, generation, log, ended, replayed, salvaged, salvaged_bytes, damage, leftovers })
 }
 
@@ -189,16 +184,25 @@ fn keep_manifest(directory: &dyn Directory, manifest: &Manifest) -> Result<Optio
 fn publish(
     directory: &dyn Directory,
     manifest: &Manifest,
-    logs: &mut [LogWriter],
-) -> Result<Arc<dyn Lock>, Failure> {
-    let generation = manifest.publish(directory)?;
-    for log in &mut *logs {
+    logs: NewLogs<'_>,
+) -> Result<(Arc<dyn Lock>, Vec<LogWriter>), Failure> {
+    let (generation, mut logs) = match manifest.publish(directory) {
+        Ok(generation) => (generation, logs.keep()),
+        Err(failure) => {
+            if failure.is_final() {
+                // Nobody knows whether the manifest names them.
+                logs.keep();
+            }
+            return Err(failure);
+        }
+    };
+    for log in &mut logs {
         log.rename(directory)?;
     }
     if !logs.is_empty() {
         directory.flush().map_err(Failure::during(directory, "", Operation::FlushFolder))?;
     }
-    Ok(generation)
+    Ok((generation, logs))
 }
 
 /// So many closed logs stay as they are; more are copied into one.
@@ -367,21 +371,21 @@ impl<'a> Replay<'a> {
     }
 
     /// Copies the batches of all whole logs into new ones, durable under their unfinished names.
-    fn copy_logs(&mut self) -> Result<Vec<LogWriter>, Failure> {
-        let mut copies = LogCopies::default();
+    fn copy_logs(&mut self) -> Result<NewLogs<'a>, Failure> {
+        let mut copies = LogCopies::new(self.directory);
         for (entry, reader) in &self.whole {
             let mut copied = Ok(());
             let read = reader.read_again(self.directory, entry, |batch| {
                 if copied.is_ok() {
-                    copied = copies.push(self.directory, self.old.store, batch, || {
+                    copied = copies.push(self.old.store, batch, || {
                         self.next_file += 1;
                         self.next_file - 1
                     });
                 }
             });
-            read.and(copied).inspect_err(|_| copies.remove(self.directory))?;
+            read.and(copied)?;
         }
-        copies.finish(self.directory)
+        copies.finish()
     }
 }
 

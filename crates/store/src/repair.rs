@@ -17,12 +17,13 @@ use crate::format::{FileKind, Key, NUMBER_MAX};
 use crate::hold;
 use crate::inventory::{self, UnnamedKind, list, next_manifest};
 use crate::io::{Directory, Disk, is_unreadable};
-use crate::log::{LogCopies, LogReader, LogWriter};
+use crate::log::{LogCopies, LogReader, LogWriter, NewLogs};
 use crate::manifest::{LogEntry, Manifest, SegmentEntry, Sources, mark};
 use crate::marks::Arrivals;
 use crate::options::{FlushStats, Options};
 use crate::quarantine::{self, Kept};
 use crate::receipt::Receipt;
+use crate::recovery;
 use crate::replay::{self, beyond_lost};
 use crate::retire;
 use crate::segment::{Environment, Numbers, Sealed, Segment, Written, write_sorted};
@@ -132,14 +133,34 @@ struct Work<'a> {
     kept: Vec<Kept>,
 }
 
+/// A part of a damaged file that is lost.
+struct Lost {
+    kind: FileKind,
+    number: u64,
+    /// The first and the last key that it may have held; of logs nobody knows them.
+    keys: Option<(Key, Key)>,
+}
+
+impl Lost {
+    /// Whether a file that was taken out may have held the same event: what a segment was made of has lower numbers, and what is in a log was in none but logs before. All
+    /// else was taken out because it was to go.
+    fn may_be_in(&self, stray: &Stray, key: Key) -> bool {
+        let is_older = match self.kind {
+            FileKind::Log => stray.kind == FileKind::Log,
+            _ => stray.number < self.number,
+        };
+        is_older && self.keys.is_none_or(|(first, last)| first <= key && key <= last)
+    }
+}
+
 /// The logs after the repair.
-struct Logs {
+struct Logs<'a> {
     live: Vec<LogEntry>,
-    copies: Vec<LogWriter>,
+    copies: NewLogs<'a>,
     next_arrival: u64,
 }
 
-impl Work<'_> {
+impl<'a> Work<'a> {
     fn run(
         mut self,
         rebuilt: Option<Rebuilt>,
@@ -189,7 +210,7 @@ impl Work<'_> {
         Ok(repair)
     }
 
-    fn publish(&mut self, logs: Logs, sources_lost_before: u64) -> Result<(), OpenError> {
+    fn publish(&mut self, logs: Logs<'_>, sources_lost_before: u64) -> Result<(), OpenError> {
         let names = list(self.directory)?;
         let Logs { live, copies, next_arrival } = logs;
         let mut manifest = Manifest {
@@ -200,6 +221,8 @@ impl Work<'_> {
             }),
             next_file: self.numbers.next(),
             next_arrival: next_arrival.min(NUMBER_MAX - 1),
+            // Without an older one nobody knows of which line it was: of none that a backup was taken of.
+            line: if self.old.number == 0 { recovery::random_identity() as u64 | 1 } else { self.old.line },
             logs: live,
             segments: std::mem::take(&mut self.segments),
             sources: std::mem::take(&mut self.sources),
@@ -209,9 +232,18 @@ impl Work<'_> {
         manifest.replaces(self.old, self.directory)?;
         manifest.retired.extend(std::mem::take(&mut self.quarantined));
         manifest.retired.retain(|name| !self.unkept.contains(name));
-        drop(manifest.publish(self.directory)?);
+        let mut copies = match manifest.publish(self.directory) {
+            Ok(_) => copies.keep(),
+            Err(failure) => {
+                if failure.is_final() {
+                    // Nobody knows whether the manifest names them.
+                    copies.keep();
+                }
+                return Err(failure.into());
+            }
+        };
         self.written.finish(self.directory)?;
-        for mut copy in copies {
+        for copy in &mut copies {
             copy.rename(self.directory)?;
         }
         let fail = Failure::during(self.directory, "", Operation::FlushFolder);
@@ -295,9 +327,10 @@ impl Work<'_> {
     }
 
     /// If a log is damaged, copies what is whole in all of them into a new one, and keeps what is not.
-    fn logs(&mut self) -> Result<Logs, OpenError> {
+    fn logs(&mut self) -> Result<Logs<'a>, OpenError> {
         let next_arrival = self.old.next_arrival;
-        let mut logs = Logs { live: self.old.logs.clone(), copies: Vec::new(), next_arrival };
+        let copies = NewLogs::none(self.directory);
+        let mut logs = Logs { live: self.old.logs.clone(), copies, next_arrival };
         let mut readable = Vec::new();
         let before = self.files.len();
         for entry in &self.old.logs {
@@ -337,7 +370,7 @@ impl Work<'_> {
             self.keep_rests(&mut readable)?;
             if !self.dry_run {
                 logs.copies = self.copy_logs(&readable)?;
-                logs.live = logs.copies.iter().map(LogWriter::entry).collect();
+                logs.live = logs.copies.logs.iter().map(LogWriter::entry).collect();
             }
         }
         Ok(logs)
@@ -364,24 +397,24 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn copy_logs(&self, readable: &[(LogEntry, LogReader, u64)]) -> Result<Vec<LogWriter>, Failure> {
-        let mut copies = LogCopies::default();
+    fn copy_logs(&self, readable: &[(LogEntry, LogReader, u64)]) -> Result<NewLogs<'a>, Failure> {
+        let mut copies = LogCopies::new(self.directory);
         for (entry, log, _) in readable {
             let mut copied = Ok(());
             let read = log.read_again(self.directory, entry, |batch| {
                 if copied.is_ok() {
                     let number = || self.numbers.take_free(self.directory, FileKind::Log);
-                    copied = copies.push(self.directory, self.old.store, batch, number);
+                    copied = copies.push(self.old.store, batch, number);
                 }
             });
-            read.and(copied).inspect_err(|_| copies.remove(self.directory))?;
+            read.and(copied)?;
         }
-        copies.finish(self.directory)
+        copies.finish()
     }
 
     /// What was deleted, and stays so; what was erased too, whichever file it comes back with. `None` where nobody knows, so that nothing is to be taken in: it waits for a repair
     /// that can look.
-    fn gone(&self, strays: &[Stray]) -> Result<Option<Arrivals>, Failure> {
+    fn gone(&mut self, strays: &[Stray]) -> Result<Option<Arrivals>, Failure> {
         let erasing = self.old.erasing.as_ref();
         let mut gone = erasing.map_or_else(Arrivals::default, |erasing| erasing.arrivals.clone());
         let receipts = match Receipt::list_of(self.directory, self.old.store) {
@@ -394,24 +427,66 @@ impl Work<'_> {
             }
             receipts => receipts?,
         };
-        let whole = receipts.iter().filter_map(|(_, receipt)| receipt.as_ref());
-        whole.for_each(|receipt| gone.add(&receipt.arrivals));
+        for (file, receipt) in receipts {
+            match receipt {
+                Some(receipt) => gone.add(&receipt.arrivals),
+                None => {
+                    // Where nothing is lost nothing would come back of what was taken out.
+                    if !self.files.is_empty() || !strays.iter().all(Stray::is_retired) {
+                        self.tell_useless(file)?;
+                    }
+                    return Ok(None);
+                }
+            }
+        }
         Ok(Some(gone))
     }
 
+    /// Tells that a receipt cannot be read: events that it is for would come back.
+    fn tell_useless(&mut self, file: PathBuf) -> Result<(), Failure> {
+        let found = "it does not tell what was erased, so that nothing is taken in that no manifest names; restore it from a backup, or move it away";
+        if self.old.number == 0 {
+            // Without it there would be nothing left.
+            return Err(Failure {
+                path: file,
+                operation: Operation::Decode,
+                source: Arc::new(std::io::Error::other(found)),
+            });
+        }
+        let damage = Damage { file: file.clone(), bytes: 0..0, part: None, keys: None, events: None, found };
+        let (regained, known, quarantined) = (0, 0, None);
+        self.unnamed.push(RegainedFile { file, regained, known, damage: vec![damage], quarantined });
+        Ok(())
+    }
+
+    /// What the damaged files have lost: only that comes back of what was taken out.
+    fn lost(&self) -> Vec<Lost> {
+        let parts = self.files.iter().flat_map(|file| {
+            let parsed = file.file.file_name().and_then(|name| FileKind::parse(name.to_str()?));
+            parsed.into_iter().flat_map(|(kind, number)| {
+                let parts = file.damage.iter().filter(|part| part.events != Some(0));
+                parts.map(move |part| Lost { kind, number, keys: part.keys })
+            })
+        });
+        parts.collect()
+    }
+
     /// Takes in what strays hold that the store has lost, and keeps the rest in quarantine. True if anything came back.
-    fn take_in(&mut self, strays: &[Stray], logs: &mut Logs) -> Result<bool, OpenError> {
+    fn take_in(&mut self, strays: &[Stray], logs: &mut Logs<'_>) -> Result<bool, OpenError> {
         let Some(mut known) = self.known.take() else { return Ok(false) };
         let Some(gone) = self.gone(strays)? else { return Ok(false) };
         let mut came_back = false;
+        let lost = self.lost();
         let is_damaged = !self.files.is_empty();
         for stray in strays {
+            let may_come_back =
+                |key: Key| !stray.is_retired() || lost.iter().any(|lost| lost.may_be_in(stray, key));
             // Only where something is lost can it be in what was taken out.
             if stray.is_retired() && !is_damaged {
                 continue;
             }
             let name = stray.name();
-            let regained = match Regained::from(stray, &self.environment, &gone, &mut known) {
+            let regained = match Regained::from(stray, &self.environment, &gone, &may_come_back, &mut known) {
                 Err(OpenError::Failure(failure)) if failure.is_refused() => {
                     // It stays where it is, and each opening sets its numbers aside, until somebody can look.
                     self.unkept.insert(name.clone());

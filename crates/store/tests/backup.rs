@@ -12,7 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use support::{Row, codec, open, rows, tiny};
 use tamias_store::io::{Chance, Crash, Directory, Fault, FaultKind, Medium, Simulated};
-use tamias_store::{Backup, BackupError, Event, Key, OpenError, Options, Reader, SourcePosition, Store};
+use tamias_store::{
+    Backup, BackupError, Event, Key, OpenError, Options, Reader, Repair, SourcePosition, Store,
+};
 
 fn append(store: &Store, count: u64) {
     let first = store.snapshot().events();
@@ -360,4 +362,38 @@ fn deleted_events_are_not_counted() {
     // The log was sealed by that.
     assert_eq!(take(&folder, false).unwrap().sealed_events, 26);
     assert_eq!(shown(&folder).unwrap().len(), 26);
+}
+
+/// Such a backup used to be refused as one of another line of the store, for ever.
+#[test]
+fn a_segment_of_a_backup_that_was_cut_short_is_copied_again() {
+    let (folder, store) = filled();
+    take(&folder, true).unwrap();
+    let names = destination(&folder).list().unwrap();
+    let segment = names.iter().find(|name| name.ends_with(".segment")).unwrap();
+    for length in [0, 100] {
+        destination(&folder).open_for_writing(segment).unwrap().set_length(length).unwrap();
+        let again = take(&folder, true).unwrap();
+        assert_eq!((again.kept, again.copied), (3, 1));
+        assert_eq!(shown(&folder).unwrap(), rows(&store.snapshot()));
+    }
+}
+
+/// It used to pass for the original, and what only that had left the backup.
+#[test]
+fn a_restored_store_whose_manifest_was_lost_is_not_taken_for_its_original() {
+    let (folder, store) = filled();
+    take(&folder, true).unwrap();
+    let restored = Simulated::new();
+    Backup::restore_on(destination(&folder), &restored, true, &mut |_, _| ()).unwrap();
+    append(&store, 3);
+    take(&folder, true).unwrap();
+    let before = shown(&folder).unwrap();
+    for name in restored.list().unwrap().iter().filter(|name| name.ends_with(".manifest")) {
+        restored.remove(name).unwrap();
+    }
+    Repair::run_on(Arc::new(restored.clone()), &tiny(), codec(), false, &mut |_, _| ()).unwrap();
+    let taken = Backup::take_on(Arc::new(restored), &*destination(&folder), true, &mut |_, _| ());
+    assert!(matches!(taken, Err(BackupError::Diverged { .. })), "{taken:?}");
+    assert_eq!(shown(&folder).unwrap(), before);
 }

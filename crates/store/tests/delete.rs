@@ -587,3 +587,71 @@ fn what_is_being_sealed_is_not_held() {
     assert_eq!(erased.receipt.unwrap().events, 1);
     sealing.recv().unwrap().join().unwrap();
 }
+
+/// Its receipt tells that it was erased; one that was damaged used to count as none.
+#[test]
+fn an_erased_event_does_not_come_back_while_its_receipt_cannot_be_read() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    let (mut model, mut next) = (Model::new(), 0);
+    append(&store, &mut model, &mut next, 30, false, &mut Chance(1));
+    let before = folder.medium();
+    let log = before.names().find(|name| name.ends_with(".log")).unwrap();
+    let keys = some(&model, 3, &mut Chance(2));
+    delete(&store, &mut model, &keys);
+    assert!(store.erase().unwrap().receipt.is_some());
+    drop(store);
+    let bytes = before.contents(before.find(log).unwrap());
+    folder.create(log).unwrap().write_at(0, bytes).unwrap();
+    let receipts = folder.folder("receipts").unwrap();
+    let name = receipts.list().unwrap().pop().unwrap();
+    receipts.open_for_writing(&name).unwrap().write_at(50, &[0x55; 8]).unwrap();
+    assert_eq!(Receipt::list_on(&folder).unwrap()[0].1, None);
+
+    let run = |folder: &Simulated| {
+        Repair::run_on(Arc::new(folder.clone()), &tiny(), codec(), false, &mut |_, _| ())
+    };
+    let repair = run(&folder).unwrap();
+    let told: Vec<_> = repair.unnamed.iter().map(|file| (file.regained, file.file.clone())).collect();
+    assert_eq!(told, [(0, receipts.path(&name))]);
+    check(&open(&folder, &tiny()).unwrap().snapshot(), &model);
+    assert!(folder.kind(log).unwrap().is_some(), "it waits");
+    // Without a manifest there would be nothing left.
+    let lost = Simulated::with(folder.medium());
+    for name in lost.list().unwrap().iter().filter(|name| name.ends_with(".manifest")) {
+        lost.remove(name).unwrap();
+    }
+    assert!(run(&lost).unwrap_err().to_string().contains("erased"));
+    // Whoever moves the receipt away asks for it.
+    receipts.remove(&name).unwrap();
+    assert_eq!(run(&folder).unwrap().events, 30);
+}
+
+/// It came back where any other file was damaged, as long as somebody still read it.
+#[test]
+fn what_was_removed_does_not_come_back_with_a_repair_of_something_else() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    for part in 0..4 {
+        let documents: Vec<String> = (0..10).map(|n| format!("{:0>40}", part * 10 + n)).collect();
+        let events: Vec<Event<'_>> = (part * 100..)
+            .zip(&documents)
+            .map(|(instant, document)| Event { instant, bytes: document.as_bytes() })
+            .collect();
+        store.append_sealed(&events, None).unwrap();
+    }
+    let held = Reader::open_on(Arc::new(folder.clone()), tiny(), codec()).unwrap().snapshot().unwrap();
+    let retention = Retention { before: Some(200), file_bytes_max: None };
+    assert_eq!(store.remove(retention, false).unwrap().events, 20);
+    drop(store);
+    let names = folder.list().unwrap();
+    let segments = names.iter().filter(|name| name.ends_with(".segment"));
+    assert_eq!(segments.clone().count(), 4, "the removed ones are still read");
+    let newest = segments.max().unwrap();
+    folder.open_for_writing(newest).unwrap().write_at(60, &[0x55; 4]).unwrap();
+    let repair = Repair::run_on(Arc::new(folder.clone()), &tiny(), codec(), false, &mut |_, _| ()).unwrap();
+    assert!(!repair.files.is_empty());
+    let left = rows(&open(&folder, &tiny()).unwrap().snapshot());
+    assert!(left.len() >= 10 && left.iter().all(|row| row.0 >= 20), "{left:?}");
+    assert_eq!(held.events(), 40);
+}

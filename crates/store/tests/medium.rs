@@ -10,8 +10,8 @@ use support::{Row, open, rows, tiny};
 use tamias_store::format::FRAME_BYTES;
 use tamias_store::io::{Chance, Crash, Directory, Fault, FaultKind, LockKind, Simulated};
 use tamias_store::{
-    AppendError, Backup, Damage, Direction, Durability, Event, Options, ReadError, ReadMode, Reader, Removed,
-    Repair, Retention, Store,
+    AppendError, Backup, Damage, Direction, Durability, Event, OpenError, Operation, Options, ReadError, ReadMode,
+    Reader, Removed, Repair, Retention, Store,
 };
 
 fn append(store: &Store, range: std::ops::Range<u64>) {
@@ -473,5 +473,47 @@ fn a_file_that_cannot_be_opened_is_damage_and_repair_keeps_it() {
         assert!(bad.iter().all(|name| kept.contains(name)));
         let reader = Reader::open_on(Arc::new(folder.clone()), options.clone(), support::codec()).unwrap();
         assert_eq!(past_damage(&reader), (left, vec![]));
+    }
+}
+
+/// Each attempt used to leave a copy of the whole log, until the disk was full of them.
+#[test]
+fn an_opening_or_a_repair_that_fails_leaves_no_copy_of_the_log() {
+    let folder = Simulated::new();
+    let store = open(&folder, &Options { segment_bytes: 1 << 30, ..tiny() }).unwrap();
+    (0..6).for_each(|n| append(&store, n..n + 1));
+    let killed = folder.medium();
+    drop(store);
+    let folder = Simulated::with(killed.clone());
+    let log = names(&folder, ".log").pop().unwrap();
+    let file = folder.open_for_writing(&log).unwrap();
+    file.write_at(file.length().unwrap() / 2, &[0x55; 8]).unwrap();
+    let damaged = folder.medium();
+    for (medium, is_repair) in [(killed, false), (damaged, true)] {
+        let mut failed = 0;
+        for (at, kind) in (0..150).flat_map(|at| [(at, FaultKind::Device), (at, FaultKind::NoSpace)]) {
+            let folder = Simulated::with(medium.clone());
+            folder.fail(Some(Fault { at: folder.calls() + at, forever: false, kind }));
+            let result = match is_repair {
+                true => {
+                    let directory = Arc::new(folder.clone());
+                    Repair::run_on(directory, &tiny(), support::codec(), false, &mut |_, _| ()).map(drop)
+                }
+                false => open(&folder, &tiny()).map(drop),
+            };
+            folder.fail(None);
+            let Err(error) = result else { continue };
+            // Where a manifest may name them they stay.
+            let is_final = matches!(
+                &error,
+                OpenError::Failure(failure) if matches!(
+                    failure.operation,
+                    Operation::Flush | Operation::FlushFolder | Operation::Rename
+                )
+            );
+            failed += usize::from(!is_final);
+            assert!(is_final || names(&folder, ".log.tmp").is_empty(), "call {at}, {kind:?}: {error}");
+        }
+        assert!(failed > 10, "{failed}, repair: {is_repair}");
     }
 }

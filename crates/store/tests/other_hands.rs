@@ -321,3 +321,36 @@ fn a_process_that_goes_to_another_folder_goes_on_with_a_store_of_a_relative_path
     assert!(status.success());
     assert!(folder.path().join("store").join("lock").exists());
 }
+
+/// Each opening beside such a file used to forget where all sources stood, whatever had come since.
+#[test]
+fn a_stray_makes_positions_doubtful_that_were_told_before_its_events_and_no_later_ones() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    for (position, text) in [(10, "ten"), (20, "twenty")] {
+        store.append_from(&event(position, text), source("web", position)).unwrap();
+        store.seal().unwrap();
+    }
+    let before = folder.medium();
+    let [older, newer] = &names(&before, ".segment")[..] else { panic!() };
+    store.compact().unwrap();
+    drop(store);
+    // What is gone is forgotten.
+    drop(open(&folder, &tiny()).unwrap());
+    let put_back = |name: &str| {
+        let bytes = before.contents(before.find(name).unwrap());
+        folder.create(name).unwrap().write_at(0, bytes).unwrap();
+    };
+    put_back(older);
+    let store = open(&folder, &tiny()).unwrap();
+    assert_eq!((store.is_source_lost("web"), store.is_source_lost("another")), (false, true));
+    drop(store);
+    put_back(newer);
+    let store = open(&folder, &tiny()).unwrap();
+    assert!(store.is_source_lost("web"), "it may hold the batch that told the position");
+    store.append_from(&event(30, "thirty"), source("web", 30)).unwrap();
+    assert!(!store.is_source_lost("web"));
+    drop(store);
+    let store = open(&folder, &tiny()).unwrap();
+    assert_eq!((store.is_source_lost("web"), store.is_source_lost("another")), (false, true));
+}

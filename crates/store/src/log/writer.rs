@@ -95,14 +95,50 @@ pub(crate) struct LogWriter {
 
 /// Logs that are being made from others: one, unless the batches do not come in the order of their arrival numbers, which rise within a
 /// log. They are durable, and can be appended to, once they are finished.
-#[derive(Debug, Default)]
-pub(crate) struct LogCopies(Vec<LogCopy>);
+#[derive(Debug)]
+pub(crate) struct LogCopies<'d> {
+    directory: &'d dyn Directory,
+    copies: Vec<LogCopy>,
+}
 
-impl LogCopies {
+/// New logs, durable under their unfinished names. They are taken away with this, unless a manifest may name them.
+#[derive(Debug)]
+pub(crate) struct NewLogs<'d> {
+    directory: &'d dyn Directory,
+    pub(crate) logs: Vec<LogWriter>,
+}
+
+impl<'d> NewLogs<'d> {
+    pub(crate) fn none(directory: &'d dyn Directory) -> NewLogs<'d> {
+        NewLogs { directory, logs: Vec::new() }
+    }
+
+    /// They stay.
+    pub(crate) fn keep(mut self) -> Vec<LogWriter> {
+        std::mem::take(&mut self.logs)
+    }
+}
+
+impl Drop for NewLogs<'_> {
+    fn drop(&mut self) {
+        self.logs.iter().for_each(|log| log.remove_unfinished(self.directory));
+    }
+}
+
+impl Drop for LogCopies<'_> {
+    fn drop(&mut self) {
+        self.copies.iter().for_each(|copy| copy.log.remove_unfinished(self.directory));
+    }
+}
+
+impl<'d> LogCopies<'d> {
+    pub(crate) fn new(directory: &'d dyn Directory) -> LogCopies<'d> {
+        LogCopies { directory, copies: Vec::new() }
+    }
+
     /// Adds a batch as it is, with its arrival numbers, unless it only bore witness to the old log. A log that begins with it gets the number.
     pub(crate) fn push(
         &mut self,
-        directory: &dyn Directory,
         store: u128,
         batch: &StoredBatch<'_>,
         number: impl FnOnce() -> u64,
@@ -110,31 +146,24 @@ impl LogCopies {
         if batch.is_witness() {
             return Ok(());
         }
-        match self.0.last_mut().filter(|copy| copy.next_arrival <= batch.frame.first_arrival) {
+        let directory = self.directory;
+        match self.copies.last_mut().filter(|copy| copy.next_arrival <= batch.frame.first_arrival) {
             Some(copy) => copy.push(directory, batch),
             None => {
                 let mut copy = LogCopy::begin(directory, store, number())?;
                 let pushed = copy.push(directory, batch);
-                self.0.push(copy);
+                self.copies.push(copy);
                 pushed
             }
         }
     }
 
     /// Makes them durable.
-    pub(crate) fn finish(mut self, directory: &dyn Directory) -> Result<Vec<LogWriter>, Failure> {
-        match self.0.iter_mut().try_for_each(|copy| copy.finish(directory)) {
-            Ok(()) => Ok(self.0.into_iter().map(|copy| copy.log).collect()),
-            Err(failure) => {
-                self.remove(directory);
-                Err(failure)
-            }
-        }
-    }
-
-    /// Takes the files away again.
-    pub(crate) fn remove(&self, directory: &dyn Directory) {
-        self.0.iter().for_each(|copy| copy.log.remove_unfinished(directory));
+    pub(crate) fn finish(mut self) -> Result<NewLogs<'d>, Failure> {
+        let directory = self.directory;
+        self.copies.iter_mut().try_for_each(|copy| copy.finish(directory))?;
+        let logs = std::mem::take(&mut self.copies).into_iter().map(|copy| copy.log).collect();
+        Ok(NewLogs { directory, logs })
     }
 }
 

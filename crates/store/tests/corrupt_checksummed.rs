@@ -192,7 +192,7 @@ fn a_log_too_long_to_search_for_a_witness_is_reported() {
     // The first batch is damaged; behind the last come frames, each of which claims everything behind it.
     bytes[HEADER_BYTES] ^= 1;
     let honest = bytes.len();
-    let frames = 16;
+    let frames = 400;
     for left in (0..frames).rev() {
         let frame = Frame {
             body_checksum: 1,
@@ -226,4 +226,55 @@ fn a_log_too_long_to_search_for_a_witness_is_reported() {
     assert_eq!((done.files.len(), done.events), (1, 18));
     assert_eq!(contents(&folder.medium(), &format!("quarantine/{name}")), bytes);
     assert_eq!(open(&folder, &tiny()).unwrap().snapshot().verify().unwrap(), []);
+}
+
+/// Each hole used to be searched for a batch that tells of it, however far behind it that was.
+#[test]
+fn a_log_of_many_holes_is_read_in_linear_time() {
+    let calls = |holes: u64| {
+        let folder = Simulated::new();
+        let store = open(&folder, &tiny()).unwrap();
+        store.append(&[Event { instant: 1, bytes: b"{}" }]).unwrap();
+        let mut medium = folder.medium();
+        drop(store);
+        let log = name(&medium, ".log");
+        let mut bytes = contents(&medium, &log);
+        let seed = Header::decode(FileKind::Log, &bytes).unwrap().seed();
+        bytes.truncate(HEADER_BYTES);
+        let mut next = 0;
+        let mut frame = |bytes: &mut Vec<u8>, flushed: u64, is_whole: bool| {
+            let mut body = 1u64.to_le_bytes().to_vec();
+            body.extend_from_slice(&1u32.to_le_bytes());
+            body.extend_from_slice(b"a\n");
+            let frame = Frame {
+                body_checksum: checksum(u32::from(!is_whole), &[&body]),
+                document_bytes: 2,
+                events: 1,
+                flushed,
+                first_arrival: next,
+                source_position: 0,
+                source_name_bytes: 0,
+                source_note_bytes: 0,
+            };
+            next += u64::from(is_whole);
+            bytes.extend_from_slice(&frame.encode(seed));
+            bytes.extend_from_slice(&body);
+            bytes.resize(bytes.len().next_multiple_of(8), 0);
+        };
+        let mut behind = Vec::new();
+        for _ in 0..holes {
+            frame(&mut bytes, 0, false);
+            behind.push(bytes.len() as u64);
+            frame(&mut bytes, 0, true);
+        }
+        behind.iter().for_each(|flushed| frame(&mut bytes, *flushed, true));
+        replace(&mut medium, &log, bytes);
+        let folder = Simulated::with(medium);
+        let before = folder.calls();
+        let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), support::codec()).unwrap();
+        assert!(!reader.snapshot().unwrap().damage().is_empty());
+        folder.calls() - before
+    };
+    let (few, many) = (calls(1000), calls(4000));
+    assert!(many < few * 8, "{few} calls, of four times as many holes {many}");
 }

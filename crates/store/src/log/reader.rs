@@ -75,6 +75,9 @@ pub(crate) struct LogReader {
     pub(crate) damage: Vec<LogDamage>,
     /// What the medium did not give.
     unreadable: Vec<Range<u64>>,
+    /// Bytes that one reading may still look at in search of batches. A crafted file could have a long body read for each of many frames, or all that follows
+    /// for each of many holes.
+    budget: u64,
     /// The header says that a newer version wrote this.
     pub(crate) newer: Option<u32>,
 }
@@ -108,6 +111,7 @@ impl LogReader {
             least_arrival: 0,
             damage: Vec::new(),
             unreadable: Vec::new(),
+            budget: 0,
             newer: None,
         };
         let mut bytes = [0; HEADER_BYTES];
@@ -214,6 +218,7 @@ impl LogReader {
         if zeros {
             return Ok(None);
         }
+        self.begin_searches(length);
         let (mut events, mut search) = (0, Search::new(self.offset, length));
         while let Some((_, frame)) = self.next_whole(&mut search)? {
             events += u64::from(frame.events);
@@ -223,6 +228,7 @@ impl LogReader {
 
     fn read_inner(&mut self, take: &mut impl FnMut(&StoredBatch<'_>)) -> std::io::Result<()> {
         let mut window = Window::default();
+        self.begin_searches(self.length()?);
         loop {
             if self.take_batch(&mut window, take)? {
                 window.least_bytes = WINDOW_BYTES;
@@ -239,6 +245,12 @@ impl LogReader {
             self.damage.push(LogDamage { bytes: self.offset..hole.end, events, found: hole.found });
             self.offset = hole.end;
         }
+    }
+
+    /// An honest file needs a search from each hole to the batch that tells of it, and stands for all holes between: once over the file, and the bodies
+    /// in it, besides those that turn out not to be whole.
+    fn begin_searches(&mut self, length: u64) {
+        self.budget = length.saturating_mul(8).saturating_add(WINDOW_BYTES as u64);
     }
 
     /// Whether there is no whole batch at the current offset though there was one once: then up to where.
@@ -266,7 +278,7 @@ impl LogReader {
             return Ok(None);
         } else if self.is_unreadable(end) {
             "the medium does not give it back"
-        } else if search.exhausted {
+        } else if self.budget == 0 {
             "what follows looks like so many batches that it cannot be told whether it was flushed"
         } else if self.known > length {
             "it was cut short"
@@ -304,7 +316,14 @@ impl LogReader {
         };
         let Some(frame) = frame else { return Ok(false) };
         let offset = self.offset;
-        let Some(batch) = self.batch_at(offset, frame, window)? else { return Ok(false) };
+        if self.budget == 0 {
+            return Ok(false);
+        }
+        let Some(batch) = self.batch_at(offset, frame, window)? else {
+            let there = self.length()?.saturating_sub(offset);
+            self.budget = self.budget.saturating_sub(frame.body_bytes().min(there));
+            return Ok(false);
+        };
         let end = offset + FRAME_BYTES as u64 + frame.body_bytes();
         if frame.first_arrival < self.least_arrival || end > self.seen {
             return Ok(false);
@@ -341,7 +360,8 @@ impl LogReader {
 
     /// The next whole batch behind where the search stands.
     fn next_whole(&mut self, search: &mut Search) -> std::io::Result<Option<(u64, Frame)>> {
-        while search.at + FRAME_BYTES as u64 <= search.length && !search.exhausted {
+        while search.at + FRAME_BYTES as u64 <= search.length && self.budget > 0 {
+            self.budget = self.budget.saturating_sub(ALIGNMENT);
             let head = search.heads.get(&*self.file, search.at, FRAME_BYTES as u64, &mut self.unreadable)?;
             let offset = search.at;
             search.at += ALIGNMENT;
@@ -352,11 +372,8 @@ impl LogReader {
             if frame.body_bytes() > search.length - offset - FRAME_BYTES as u64 {
                 continue;
             }
-            match search.budget.checked_sub(frame.body_bytes()) {
-                Some(left) => search.budget = left,
-                None => search.exhausted = true,
-            }
-            if !search.exhausted && self.batch_at(offset, frame, &mut search.bodies)?.is_some() {
+            self.budget = self.budget.saturating_sub(frame.body_bytes());
+            if self.budget > 0 && self.batch_at(offset, frame, &mut search.bodies)?.is_some() {
                 search.at = offset + frame.total_bytes();
                 return Ok(Some((offset, frame)));
             }
@@ -377,10 +394,6 @@ struct Hole {
 struct Search {
     at: u64,
     length: u64,
-    /// Bytes of bodies that are still looked at. A crafted file could have a long body read for each of many frames; twice the file is
-    /// enough for an honest one.
-    budget: u64,
-    exhausted: bool,
     heads: Window,
     bodies: Window,
 }
@@ -390,8 +403,6 @@ impl Search {
         Search {
             at: from + ALIGNMENT,
             length,
-            budget: length.saturating_mul(2),
-            exhausted: false,
             heads: Window { least_bytes: SEARCH_BYTES, ..Window::default() },
             bodies: Window { least_bytes: SEARCH_BYTES, ..Window::default() },
         }

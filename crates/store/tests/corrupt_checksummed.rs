@@ -203,6 +203,7 @@ fn a_log_too_long_to_search_for_a_witness_is_reported() {
             source_position: 0,
             source_name_bytes: 0,
             source_note_bytes: 0,
+                word: Word::None,
             word: Word::None,
         };
         bytes.extend_from_slice(&frame.encode(seed));
@@ -255,6 +256,7 @@ fn a_log_of_many_holes_is_read_in_linear_time() {
                 source_position: 0,
                 source_name_bytes: 0,
                 source_note_bytes: 0,
+                word: Word::None,
             };
             next += u64::from(is_whole);
             bytes.extend_from_slice(&frame.encode(seed));

@@ -10,8 +10,8 @@ use support::{Row, open, rows, tiny};
 use tamias_store::format::FRAME_BYTES;
 use tamias_store::io::{Chance, Crash, Directory, Fault, FaultKind, LockKind, Simulated};
 use tamias_store::{
-    AppendError, Backup, Damage, Direction, Durability, Event, OpenError, Operation, Options, ReadError, ReadMode,
-    Reader, Removed, Repair, Retention, Store,
+    AppendError, Backup, Damage, Direction, Durability, Event, OpenError, Operation, Options, ReadError,
+    ReadMode, Reader, Removed, Repair, Retention, Store,
 };
 
 fn append(store: &Store, range: std::ops::Range<u64>) {

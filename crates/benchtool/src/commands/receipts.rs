@@ -45,9 +45,9 @@ fn check(store: &Store, receipt: &Receipt) -> Result<Result<String, String>, Fai
         ReceiptCheck::Holds => {
             Ok("valid: no erased event is in the store, and the remaining events are unchanged".to_owned())
         }
-        ReceiptCheck::Less(less) => Ok(format!(
-            "valid: no erased event is in the store; {less} other events have been removed since"
-        )),
+        ReceiptCheck::Less(less) => {
+            Ok(format!("valid: no erased event is in the store; {less} other events have been removed since"))
+        }
         ReceiptCheck::Differs => {
             Err("no erased event is in the store, but the remaining events are not what they were".to_owned())
         }
@@ -72,7 +72,9 @@ pub(crate) fn text(receipt: &Receipt) -> String {
         time(ended),
     );
     if *blocks > 0 {
-        text += &format!("  checked {texts} stored texts in {blocks} blocks: none is left of the erased events\n");
+        text += &format!(
+            "  checked {texts} stored texts in {blocks} blocks: none is left of the erased events\n"
+        );
     }
     text += &format!("  {} events remain, hash {hash}", stays.events);
     if *quarantined > 0 {

@@ -79,6 +79,11 @@ fn read(folder: &Path, reading: &Reading) -> Result<Store, Failure> {
     Ok(store)
 }
 
+/// The same for a single query: what it decodes is kept for no other, so that a block takes the memory of the one before.
+fn read_once(folder: &Path, reading: &Reading) -> Result<Store, Failure> {
+    Ok(read(folder, reading)?.with_column_cache(0))
+}
+
 /// Opens a store for writing, and tells what a crash has left behind.
 fn open(folder: &Path, options: Options) -> Result<Store, Failure> {
     let store = Store::open_with(folder, options)?;

@@ -203,7 +203,6 @@ fn a_log_too_long_to_search_for_a_witness_is_reported() {
             source_position: 0,
             source_name_bytes: 0,
             source_note_bytes: 0,
-                word: Word::None,
             word: Word::None,
         };
         bytes.extend_from_slice(&frame.encode(seed));

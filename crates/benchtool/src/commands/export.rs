@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), Failure> {
     let columns = if args.ids { "@Data, @Id" } else { "@Data" };
     let text = format!("select {columns} from stream where {condition}");
     let asked = Statement::parse(&text)?.bind(&parameters)?;
-    let store = super::read(&args.store, &args.reading)?;
+    let store = super::read_once(&args.store, &args.reading)?;
     let options = RunOptions { threads: query::processors(), ..RunOptions::default() };
     let mut rows = store.run_with(&asked, options)?;
     let mut out = output::stdout();

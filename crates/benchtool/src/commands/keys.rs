@@ -16,7 +16,7 @@ use crate::{completion, output, progress, signals};
 const EVENTS_BETWEEN_LOOKS: u64 = 1000;
 
 pub(crate) fn run(args: &KeysArgs) -> Result<(), Failure> {
-    let store = super::read(&args.store, &args.reading)?;
+    let store = super::read_once(&args.store, &args.reading)?;
     let statement = crate::commands::query::within(&Statement::parse(ALL)?, &args.period)?;
     let query = statement.bind(&tamias::Parameters::new())?;
     signals::catch()?;

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     let query = statement.bind(&parameters)?;
     check_used(&args.params, &query)?;
     args.showing.format.map(file_format).transpose()?;
-    let store = super::read(&args.store, &args.reading)?;
+    let store = super::read_once(&args.store, &args.reading)?;
     let analyze = match query.is_explain() {
         Some(false) => return output::write_line(&mut output::stdout(), query.explain().trim_end()),
         Some(true) => true,

@@ -24,7 +24,8 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), Failure> {
     let text = format!("select * from stream where {found} and {condition} {order}");
     let statement = query::within(&Statement::parse(&text)?, &args.period)?;
     let query = statement.bind(&parameters)?;
-    let store = Store::open_read_only(&args.store).map_err(Failure::asking)?;
+    // No other query comes for which what is decoded might be kept.
+    let store = Store::open_read_only(&args.store).map_err(Failure::asking)?.with_column_cache(0);
     let options = RunOptions { threads: query::processors(), ..RunOptions::default() };
     let mut rows = store.run_with(&query, options)?;
     let written = query::show(&mut rows, &query, which, &args.period.time_zone, &args.showing, screen)?;

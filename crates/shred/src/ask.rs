@@ -9,7 +9,7 @@ use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
 use crate::group::{Group, GroupReader};
 use crate::path::{ROOT, Step};
-use crate::spans::Spans;
+use crate::spans::{Spans, Spelling};
 
 impl Group {
     /// The numbers of the columns at a path of keys, one for each kind that its values have. Keys are spelled as documents spell them.
@@ -143,7 +143,7 @@ impl GroupReader<'_> {
                 spans.iter().map(|span| Cow::Borrowed(text(span).unwrap_or_default())).collect();
             return Ok(Texts::of(&texts));
         };
-        let spans = Spans::of(values, &mut self.group.document_bytes())?;
+        let spans = Spans::of(values, Spelling::Before, &mut self.group.document_bytes())?;
         let texts: Vec<&[u8]> = (0..spans.len()).map(|index| spans.get(index).unwrap_or_default()).collect();
         Ok(Texts::of(&texts))
     }

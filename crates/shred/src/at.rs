@@ -11,6 +11,7 @@ use crate::group::{Group, GroupReader};
 use crate::number::{self, Plain};
 use crate::path::{ROOT, Step};
 use crate::shape::{Leaf, Token};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -27,6 +28,15 @@ pub enum AtPath {
     Texts(Texts<'static>),
     /// It cannot be told from columns: a value on the way is kept as text.
     Unknown,
+}
+
+/// What some events of a group have at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AtRows {
+    /// All events were told.
+    All(AtPath),
+    /// For each row that was asked for its value as JSON text, empty where there is none.
+    Some(Texts<'static>),
 }
 
 /// The numbers of some events.
@@ -192,8 +202,8 @@ const NO_LANE: u8 = 1;
 impl Stride {
     /// The place of its value, where the cursors stand.
     #[inline(always)]
-    fn place(self, cursors: u64) -> usize {
-        ((cursors >> (self.lane * CURSOR)) as u32).wrapping_add(self.nth) as usize
+    fn place(self, cursors: u64) -> u32 {
+        ((cursors >> (self.lane * CURSOR)) as u32).wrapping_add(self.nth)
     }
 }
 
@@ -231,6 +241,34 @@ impl<'g> GroupReader<'g> {
     /// # Errors
     /// See [`DecodeError`].
     pub fn at(&mut self, keys: &[&str]) -> Result<AtPath, DecodeError> {
+        Ok(match self.at_or(keys, None)? {
+            AtRows::All(at) => at,
+            AtRows::Some(texts) => AtPath::Texts(texts),
+        })
+    }
+
+    /// What some events have at a path of keys, by their rows in ascending order: where each value is a text of its own, no others are made.
+    ///
+    /// Takes time linear in the number of events, and in what its columns hold; little of it for the events that are not asked about.
+    ///
+    /// ```
+    /// # use tamias_shred::{AtRows, Event, Group, encode};
+    /// let documents = [r#"{"to":["x"]}"#, r#"{"to":[]}"#, r#"{"to":[7,8]}"#];
+    /// let events = documents.map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    /// let encoded = encode(&events)?;
+    /// let group = Group::open(&encoded.directory)?;
+    /// let AtRows::Some(to) = group.read(&encoded.frames).at_rows(&["to"], &[0, 2])? else { panic!("texts") };
+    /// assert_eq!(to.iter().collect::<Vec<_>>(), [&b"[\"x\"]"[..], b"[7,8]"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub fn at_rows(&mut self, keys: &[&str], rows: &[u32]) -> Result<AtRows, DecodeError> {
+        self.at_or(keys, Some(rows))
+    }
+
+    fn at_or(&mut self, keys: &[&str], rows: Option<&[u32]>) -> Result<AtRows, DecodeError> {
         let group = self.group;
         let way = group.path_of(keys).unwrap_or_default();
         let mut sites = Vec::new();
@@ -239,21 +277,21 @@ impl<'g> GroupReader<'g> {
             let tokens = group.directory().shapes.get(*shape as usize).unwrap_or_default();
             sites.push(match group.find_in(tokens, &way, keys.len()) {
                 Found::Nothing => None,
-                Found::Unknown => return Ok(AtPath::Unknown),
+                Found::Unknown => return Ok(AtRows::All(AtPath::Unknown)),
                 Found::Site(site) => Some(site),
             });
             has_some |= sites.last().is_some_and(Option::is_some);
         }
         if !has_some {
-            return Ok(AtPath::Nothing);
+            return Ok(AtRows::All(AtPath::Nothing));
         }
         if let Some(numbers) = self.numbers(&sites)? {
-            return Ok(AtPath::Numbers(numbers));
+            return Ok(AtRows::All(AtPath::Numbers(numbers)));
         }
         if let Some(coded) = self.coded(&sites)? {
-            return Ok(AtPath::Coded(coded));
+            return Ok(AtRows::All(AtPath::Coded(coded)));
         }
-        Ok(self.json(&sites)?.map_or(AtPath::Unknown, AtPath::Texts))
+        Ok(self.json(&sites, rows)?.map_or(AtRows::All(AtPath::Unknown), AtRows::Some))
     }
 
     /// The columns that sites have, each once.
@@ -374,40 +412,29 @@ impl<'g> GroupReader<'g> {
         columns: &[Aligned; 2],
         scale: u8,
     ) -> Result<Numbers, DecodeError> {
-        let codes = self.codes(0)?;
-        let room = columns.iter().map(|column| column.values.len()).sum::<usize>().min(codes.len());
-        let is_uniform =
-            |column: &Aligned| column.values.is_empty() || column.scales.is_empty() && column.scale == scale;
-        let is_uniform = columns.iter().all(is_uniform);
-        let (mut rows, mut values) = (vec![0u32; room], vec![0i64; room]);
-        let mut spelled = vec![0u8; if is_uniform { 0 } else { room }];
-        let (mut length, mut cursors, mut are_there) = (0, 0u64, true);
-        for (row, code) in (0..).zip(codes) {
-            let Some(stride) = strides.get(*code as usize) else { continue };
-            let [first, second] = columns;
-            let column = if stride.lane == 0 { first } else { second };
-            let place = stride.place(cursors);
-            let value = column.values.get(place);
-            are_there &= value.is_some() | !stride.has;
-            // As above.
-            if let (Some(row_at), Some(value_at)) = (rows.get_mut(length), values.get_mut(length)) {
-                *row_at = row;
-                *value_at = value.copied().unwrap_or_default();
-            }
-            if let Some(spelled_at) = spelled.get_mut(length) {
-                *spelled_at = column.scales.get(place).copied().unwrap_or(column.scale);
-            }
-            length += usize::from(stride.has);
-            cursors = cursors.wrapping_add(stride.moves);
+        // One column behind the other: which of them an event has is not to be guessed.
+        let behind = columns[0].values.len() as u32;
+        let mut strides = strides.to_vec();
+        for stride in strides.iter_mut().filter(|stride| stride.lane == 1) {
+            stride.nth = stride.nth.wrapping_add(behind);
         }
-        if !are_there || length > room {
+        let all = columns.each_ref().map(|column| column.values.as_slice()).concat();
+        let codes = self.codes(0)?;
+        let Walked { rows, places, cursors } = walk(codes, &strides);
+        if places.iter().any(|place| *place as usize >= all.len()) || cursors as u32 > behind {
             return Err(TOO_FEW);
         }
-        let are_all = length == codes.len();
-        rows.truncate(length);
-        values.truncate(length);
-        spelled.truncate(length);
-        let spelled = Some(spelled).filter(|spelled| spelled.iter().any(|own| *own != scale));
+        let value = |place: &u32| all.get(*place as usize).copied().unwrap_or_default();
+        let values = places.iter().map(value).collect();
+        let is_uniform =
+            |column: &Aligned| column.values.is_empty() || column.scales.is_empty() && column.scale == scale;
+        let spelled = (!columns.iter().all(is_uniform)).then(|| {
+            let scales = columns.each_ref().map(Aligned::scales).concat();
+            let spelled = |place: &u32| scales.get(*place as usize).copied().unwrap_or_default();
+            places.iter().map(spelled).collect::<Vec<u8>>()
+        });
+        let spelled = spelled.filter(|spelled| spelled.iter().any(|own| *own != scale));
+        let are_all = rows.len() == codes.len();
         Ok(Numbers { rows: (!are_all).then_some(rows), values, scale, spelled })
     }
 
@@ -446,21 +473,59 @@ impl<'g> GroupReader<'g> {
             codes.extend(coded.codes.iter().map(|code| code + CONSTANTS));
         }
         let columns: Vec<u32> = column.into_iter().collect();
-        let strides = self.strides(sites, &columns, |site| match (site.leaf, site.column) {
+        let mut strides = self.strides(sites, &columns, |site| match (site.leaf, site.column) {
             (Some(Leaf::True), _) => Some(1),
             (Some(Leaf::False), _) => Some(2),
             (Some(Leaf::Null), _) => Some(3),
             (_, Some((_, nth))) => Some(CONSTANTS.wrapping_add(nth)),
             (_, None) => None,
         })?;
-        let mut cursors = 0;
-        let mut by_row = Vec::with_capacity(group.events());
-        for code in self.codes(0)? {
-            let stride = strides.get(*code as usize).ok_or(TOO_FEW)?;
-            by_row.push(*codes.get(stride.place(cursors)).ok_or(TOO_FEW)?);
-            cursors = cursors.wrapping_add(stride.moves);
+        // Of what is missing the code is 0.
+        strides.iter_mut().for_each(|stride| stride.has = true);
+        let Walked { mut places, .. } = walk(self.codes(0)?, &strides);
+        if places.iter().any(|place| *place as usize >= codes.len()) {
+            return Err(TOO_FEW);
         }
-        Ok(Some(Coded { entries: Texts::of(&entries), codes: by_row }))
+        places.iter_mut().for_each(|place| *place = codes.get(*place as usize).copied().unwrap_or_default());
+        Ok(Some(Coded { entries: Texts::of(&entries), codes: places }))
+    }
+}
+
+/// The events that have something.
+struct Walked {
+    rows: Vec<u32>,
+    /// For each the place of its value.
+    places: Vec<u32>,
+    /// Where the cursors stand in the end.
+    cursors: u64,
+}
+
+/// Goes over the events, by the codes of their shapes.
+fn walk(codes: &[u32], strides: &[Stride]) -> Walked {
+    let (mut rows, mut places) = (vec![0u32; codes.len()], vec![0u32; codes.len()]);
+    let (mut length, mut cursors) = (0, 0u64);
+    for (row, code) in (0..).zip(codes) {
+        let Some(stride) = strides.get(*code as usize) else { continue };
+        // Written always, and kept where the event has something: a branch could not be foretold.
+        if let (Some(row_at), Some(place_at)) = (rows.get_mut(length), places.get_mut(length)) {
+            *row_at = row;
+            *place_at = stride.place(cursors);
+        }
+        length += usize::from(stride.has);
+        cursors = cursors.wrapping_add(stride.moves);
+    }
+    rows.truncate(length);
+    places.truncate(length);
+    Walked { rows, places, cursors }
+}
+
+impl Aligned {
+    /// How many digits each is spelled with.
+    fn scales(&self) -> Cow<'_, [u8]> {
+        match self.scales.as_slice() {
+            [] => Cow::Owned(vec![self.scale; self.values.len()]),
+            scales => Cow::Borrowed(scales),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::encoding::templates::{self, Hole, ReadyTemplates, Templated, Template
 use crate::error::DecodeError;
 use crate::frame::{FrameInfo, FrameReader, Part};
 use crate::shape::Leaf;
-use crate::spans::Spans;
+use crate::spans::{Spans, Spelling};
 
 /// How the values of a column are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,10 +207,10 @@ impl Default for ColumnValues<'_> {
 
 impl<'f> ColumnValues<'f> {
     /// The values as they are put into documents; the bytes of texts that have to be made are taken from `left`.
-    pub(crate) fn ready(self, left: &mut usize) -> Result<Ready<'f>, DecodeError> {
+    pub(crate) fn ready(self, spelling: Spelling, left: &mut usize) -> Result<Ready<'f>, DecodeError> {
         Ok(match self {
-            ColumnValues::Simple(values) => Ready::Texts(Spans::of(values, left)?),
-            ColumnValues::Templated(templated) => Ready::Templated(templated.ready(left)?),
+            ColumnValues::Simple(values) => Ready::Texts(Spans::of(values, spelling, left)?),
+            ColumnValues::Templated(templated) => Ready::Templated(templated.ready(spelling, left)?),
         })
     }
 

@@ -5,14 +5,22 @@ use crate::column::ColumnValues;
 use crate::encoding::strings::Texts;
 use crate::error::DecodeError;
 use crate::group::GroupReader;
-use crate::output::{Output, Sink};
+use crate::output::{Output, SLACK, Sink};
 use crate::program::{Piece, Program};
 use crate::render::{Elements, Renderer};
 use crate::shape::Slot;
+use crate::spans::Spelling;
+
+/// So many texts tell how long the others are, about.
+const SAMPLE: usize = 256;
 
 impl<'g> GroupReader<'g> {
-    /// The values as JSON text; none where some arrays would have to be passed over.
-    pub(crate) fn json(&mut self, sites: &[Option<Site>]) -> Result<Option<Texts<'static>>, DecodeError> {
+    /// The values of all events, or of those in some rows, as JSON text; none where some arrays would have to be passed over. Rows come in ascending order.
+    pub(crate) fn json(
+        &mut self,
+        sites: &[Option<Site>],
+        wanted: Option<&[u32]>,
+    ) -> Result<Option<Texts<'static>>, DecodeError> {
         let group = self.group;
         let directory = group.directory();
         // The programs of the shapes of events are cut to what stands at the path; those of elements are whole.
@@ -56,10 +64,18 @@ impl<'g> GroupReader<'g> {
         }
         let empty = || Program::part(&[], 0..0, &directory.paths, group.places(), 0);
         let programs = cut.into_iter().map(|program| program.map_or_else(empty, Ok));
-        let programs = programs.collect::<Result<Vec<Program>, DecodeError>>()?;
-        let columns = self.needed_columns(needed.columns)?;
+        let mut programs = programs.collect::<Result<Vec<Program>, DecodeError>>()?;
+        let columns = self.needed_columns(&mut needed.columns)?;
+        // What is not read need not move on.
+        for program in &mut programs {
+            let is_needed = |(of, _): &(u32, u32), needed: &[bool]| needed.get(*of as usize) == Some(&true);
+            program.layout.columns.retain(|column| is_needed(column, &needed.columns));
+            program.layout.lists.retain(|list| is_needed(list, &needed.lists));
+            // So that quotes are copied by instructions of a fixed length.
+            program.literals.extend_from_slice(&[0; SLACK]);
+        }
         let mut left = directory.bytes;
-        let columns = columns.into_iter().map(|values| values.ready(&mut left));
+        let columns = columns.into_iter().map(|values| values.ready(Spelling::WhenTaken, &mut left));
         let columns = columns.collect::<Result<Vec<_>, DecodeError>>()?;
         let mut lists = vec![Elements::default(); directory.lists.len()];
         for (list, place) in lists.iter_mut().enumerate() {
@@ -68,19 +84,41 @@ impl<'g> GroupReader<'g> {
             }
         }
         let mut out = Output::new(directory.bytes);
-        let mut ends = Vec::with_capacity(directory.events);
+        let count = wanted.map_or(directory.events, <[u32]>::len);
+        let mut ends = Vec::with_capacity(count);
         let mut renderer = Renderer::new(&programs, &columns, &lists, directory.bytes);
-        for _ in 0..directory.events {
-            renderer.next(0, &mut out)?;
-            ends.push(out.len() as u32);
+        // Elements of arrays are not counted without going through them.
+        let has_arrays = needed.lists.contains(&true);
+        let mut rows = wanted.map(|rows| rows.iter().copied().peekable());
+        for row in 0..directory.events as u32 {
+            let is_wanted = match &mut rows {
+                None => true,
+                Some(rows) => rows.next_if_eq(&row).is_some(),
+            };
+            if is_wanted || has_arrays {
+                renderer.next(0, &mut out)?;
+            } else {
+                renderer.pass(0)?;
+            }
+            if is_wanted {
+                ends.push(out.len() as u32);
+                if ends.len() == SAMPLE {
+                    out.make_room(out.len() / SAMPLE * count / 8 * 9);
+                }
+            } else {
+                out.shorten(ends.last().map_or(0, |end| *end as usize));
+            }
+            if ends.len() == count {
+                break;
+            }
         }
         let mut bytes = out.into_bytes();
         bytes.shrink_to_fit();
         Ok(Some(Texts::of_parts(ends, bytes)))
     }
 
-    /// The values of some columns and of those that their templates refer to; the others are empty.
-    fn needed_columns(&mut self, mut needed: Vec<bool>) -> Result<Vec<ColumnValues<'g>>, DecodeError> {
+    /// The values of some columns and of those that their templates refer to, which are needed too; the others are empty.
+    fn needed_columns(&mut self, needed: &mut [bool]) -> Result<Vec<ColumnValues<'g>>, DecodeError> {
         let mut columns: Vec<ColumnValues<'g>> = needed.iter().map(|_| ColumnValues::default()).collect();
         // Templates refer to columns before their own only.
         for column in (0..needed.len()).rev() {

@@ -17,6 +17,7 @@ use crate::output::{Comparison, Output, Sink};
 use crate::program::{Census, Places, Program};
 use crate::render::{Elements, Renderer};
 use crate::shape::Leaf;
+use crate::spans::Spelling;
 
 /// A group's directory, read and checked; the frames are asked for when they are needed.
 #[derive(Debug)]
@@ -390,7 +391,7 @@ impl<'g> GroupReader<'g> {
         // Twice what it says, as of the documents: the encoder is to learn which one differs.
         let mut left = 2 * directory.bytes;
         let columns: Vec<Ready<'g>> = (0..directory.columns.len())
-            .map(|column| self.column(column)?.ready(&mut left))
+            .map(|column| self.column(column)?.ready(Spelling::Before, &mut left))
             .collect::<Result<_, _>>()?;
         let lists: Vec<Elements> =
             (0..directory.lists.len()).map(|list| self.list(list)).collect::<Result<_, _>>()?;

@@ -44,6 +44,21 @@ impl Output {
         Output { bytes: vec![0; limit + SLACK], length: 0, limit }
     }
 
+    /// Makes room for so many bytes, or for all that may come.
+    pub(crate) fn make_room(&mut self, length: usize) {
+        let room = length.min(self.limit) + SLACK;
+        if room > self.bytes.len() {
+            self.bytes.resize(room, 0);
+        }
+    }
+
+    /// Forgets what was appended after so many bytes; the limit is for all of it together.
+    pub(crate) fn shorten(&mut self, length: usize) {
+        let left = self.length.saturating_sub(length);
+        self.limit -= left;
+        self.length -= left;
+    }
+
     /// Makes room for so many bytes, and half as many again.
     #[cold]
     fn grow(&mut self, length: usize) {
@@ -52,8 +67,7 @@ impl Output {
 
     /// Forgets what was appended; the limit is for all of it together.
     pub(crate) fn clear(&mut self) {
-        self.limit -= self.length;
-        self.length = 0;
+        self.shorten(0);
     }
 
     /// Whether all has come that was announced.

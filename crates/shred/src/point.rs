@@ -15,6 +15,7 @@ use crate::output::Output;
 use crate::path::Step;
 use crate::program::Program;
 use crate::render::{Elements, Renderer};
+use crate::spans::Spelling;
 
 /// The elements of a list that belong to the document.
 #[derive(Clone, Debug)]
@@ -208,7 +209,9 @@ impl Point<'_, '_> {
         // Of each column the value after those of the document is read too.
         let mut left = 2 * directory.bytes;
         for number in 0..directory.columns.len() {
-            columns.push(self.columns.remove(&number).unwrap_or_default().ready(&mut left)?);
+            columns.push(
+                self.columns.remove(&number).unwrap_or_default().ready(Spelling::WhenTaken, &mut left)?,
+            );
         }
         Renderer::new(&programs, &columns, &lists, directory.bytes).next(0, out)
     }

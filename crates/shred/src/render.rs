@@ -36,6 +36,8 @@ pub(crate) struct Renderer<'r, 'f> {
     noted: Vec<(u32, u32)>,
 }
 
+const MISSING_VALUE: DecodeError = malformed("fewer values than its shapes need");
+
 impl<'r, 'f> Renderer<'r, 'f> {
     pub(crate) fn new(
         programs: &'r [Program],
@@ -73,18 +75,15 @@ impl<'r, 'f> Renderer<'r, 'f> {
     ///
     /// The recursion is as deep as arrays nest: the path of an array is longer than that of the array around it.
     pub(crate) fn next(&mut self, list: usize, out: &mut impl Sink) -> Result<(), DecodeError> {
-        const MISSING: DecodeError = malformed("fewer values than its shapes need");
-        let element = self.elements.get_mut(list).ok_or(MISSING)?;
-        let shape = *self.lists.get(list).and_then(|list| list.shapes.get(*element)).ok_or(MISSING)?;
-        *element += 1;
-        let programs = self.programs;
-        let program = programs.get(shape as usize).ok_or(MISSING)?;
+        let program = self.begin(list)?;
         for piece in &program.pieces {
-            out.push_range(&program.literals, piece.literal.start, piece.literal.end)?;
+            if !piece.literal.is_empty() {
+                out.push_range(&program.literals, piece.literal.start, piece.literal.end)?;
+            }
             match piece.slot {
                 None => {}
                 Some(Slot::Column { column, nth }) => {
-                    let cursor = self.cursors.get(column as usize).ok_or(MISSING)?;
+                    let cursor = self.cursors.get(column as usize).ok_or(MISSING_VALUE)?;
                     let start = out.len();
                     self.value(column as usize, cursor + nth as usize, out)?;
                     if column as usize == self.noting {
@@ -94,11 +93,32 @@ impl<'r, 'f> Renderer<'r, 'f> {
                 Some(Slot::Array { list, nth }) => self.array(list as usize, nth as usize, out)?,
             }
         }
+        self.end(program)
+    }
+
+    /// Goes past the next element of a list, none of whose shapes has an array.
+    pub(crate) fn pass(&mut self, list: usize) -> Result<(), DecodeError> {
+        let program = self.begin(list)?;
+        self.end(program)
+    }
+
+    /// The program of the next element of a list.
+    #[inline(always)]
+    fn begin(&mut self, list: usize) -> Result<&'r Program, DecodeError> {
+        let element = self.elements.get_mut(list).ok_or(MISSING_VALUE)?;
+        let shape = *self.lists.get(list).and_then(|list| list.shapes.get(*element)).ok_or(MISSING_VALUE)?;
+        *element += 1;
+        self.programs.get(shape as usize).ok_or(MISSING_VALUE)
+    }
+
+    /// Columns and lists move on by what an element has.
+    #[inline(always)]
+    fn end(&mut self, program: &Program) -> Result<(), DecodeError> {
         for (column, count) in &program.layout.columns {
-            *self.cursors.get_mut(*column as usize).ok_or(MISSING)? += *count as usize;
+            *self.cursors.get_mut(*column as usize).ok_or(MISSING_VALUE)? += *count as usize;
         }
         for (list, count) in &program.layout.lists {
-            *self.arrays.get_mut(*list as usize).ok_or(MISSING)? += *count as usize;
+            *self.arrays.get_mut(*list as usize).ok_or(MISSING_VALUE)? += *count as usize;
         }
         Ok(())
     }
@@ -106,15 +126,14 @@ impl<'r, 'f> Renderer<'r, 'f> {
     /// Puts a value together. A template refers to columns with smaller numbers only, so it comes to an end; how much is done before that is
     /// bounded by `steps`.
     fn value(&mut self, column: usize, index: usize, out: &mut impl Sink) -> Result<(), DecodeError> {
-        const MISSING: DecodeError = malformed("fewer values than its shapes need");
         let columns = self.columns;
-        let values = columns.get(column).ok_or(MISSING)?;
+        let values = columns.get(column).ok_or(MISSING_VALUE)?;
         let templated = match values {
             Ready::Texts(texts) => return texts.append(index, out),
             Ready::Lost(_) => return out.push(&[LOST]),
             Ready::Templated(templated) => templated,
         };
-        let (template, nth) = templated.get(index).ok_or(MISSING)?;
+        let (template, nth) = templated.get(index).ok_or(MISSING_VALUE)?;
         self.steps =
             self.steps.checked_sub(template.pieces.len()).ok_or(malformed("templates of too many holes"))?;
         let mut start = 0;
@@ -124,7 +143,7 @@ impl<'r, 'f> Renderer<'r, 'f> {
             match filling {
                 Filling::Own(values) => values.append(nth, out)?,
                 Filling::Reference(other) => {
-                    let cursor = *self.cursors.get(*other as usize).ok_or(MISSING)?;
+                    let cursor = *self.cursors.get(*other as usize).ok_or(MISSING_VALUE)?;
                     self.value(*other as usize, cursor, out)?;
                 }
             }

@@ -6,6 +6,7 @@ use crate::group::GroupReader;
 use crate::output::Output;
 use crate::path::Step;
 use crate::render::{Elements, Renderer};
+use crate::spans::Spelling;
 
 impl<'g> GroupReader<'g> {
     /// The documents in order; none for one that has a value which could not be read.
@@ -49,7 +50,7 @@ impl<'g> GroupReader<'g> {
         for (number, column) in directory.columns.iter().enumerate() {
             let list = self.group.places().list_of(column.path, &directory.paths);
             let is_lost = list.and_then(|list| lists.get(list as usize)).is_none_or(|list| list.is_lost);
-            let ready = self.column(number).and_then(|values| values.ready(&mut left)).ok();
+            let ready = self.column(number).and_then(|values| values.ready(Spelling::Before, &mut left)).ok();
             columns.push(ready.filter(|_| !is_lost).unwrap_or(Ready::Lost(column.count)));
         }
         let mut renderer = Renderer::new(&programs, &columns, &lists, directory.bytes);

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use crate::encoding::dictionary::Coded;
+use crate::encoding::fraction::{Decimals, Scales};
 use crate::encoding::simple::Values;
 use crate::encoding::strings::Texts;
 use crate::error::{DecodeError, malformed};
@@ -28,6 +29,17 @@ enum Places {
     Every { length: usize, count: usize },
     /// The entries likewise; and for each text which of them it is.
     Coded { bounds: Vec<u32>, codes: Vec<u32> },
+    /// Nowhere: they are the texts of these numbers, made when they are taken.
+    Numbers(Decimals),
+}
+
+/// Which texts of numbers are made before they are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    /// All: a whole column at a time is quicker.
+    Before,
+    /// None, as few may be taken.
+    WhenTaken,
 }
 
 const TOO_LONG: DecodeError = malformed("its documents are longer than it says");
@@ -38,7 +50,17 @@ impl<'f> Spans<'f> {
     ///
     /// # Errors
     /// Where a code stands for nothing, or too little is left.
-    pub(crate) fn of(values: Values<'f>, left: &mut usize) -> Result<Spans<'f>, DecodeError> {
+    pub(crate) fn of(
+        values: Values<'f>,
+        spelling: Spelling,
+        left: &mut usize,
+    ) -> Result<Spans<'f>, DecodeError> {
+        let values = match (values, spelling) {
+            (Values::Whole(mantissas), Spelling::WhenTaken) => {
+                Values::Decimals(Decimals { mantissas, scales: Scales::Fixed(0) })
+            }
+            (values, _) => values,
+        };
         let mut take = |bytes: Option<usize>| {
             *left = bytes.and_then(|bytes| left.checked_sub(bytes)).ok_or(TOO_LONG)?;
             Ok(())
@@ -66,6 +88,9 @@ impl<'f> Spans<'f> {
                 numbers.iter().map(|mantissa| Plain { mantissa: *mantissa, scale: 0 }),
                 left,
             )?,
+            Values::Decimals(decimals) if spelling == Spelling::WhenTaken => {
+                Spans { bytes: Cow::Borrowed(&[]), places: Places::Numbers(decimals) }
+            }
             Values::Decimals(decimals) => Spans::of_numbers(
                 (0..decimals.mantissas.len()).filter_map(|index| decimals.plain(index)),
                 left,
@@ -101,6 +126,7 @@ impl<'f> Spans<'f> {
             Places::Bounds(bounds) => bounds.len() - 1,
             Places::Every { count, .. } => *count,
             Places::Coded { codes, .. } => codes.len(),
+            Places::Numbers(decimals) => decimals.mantissas.len(),
         }
     }
 
@@ -113,12 +139,13 @@ impl<'f> Spans<'f> {
                 return (index < *count).then(|| (index * length, (index + 1) * length));
             }
             Places::Coded { bounds, codes } => (bounds, *codes.get(index)? as usize),
+            Places::Numbers(_) => return None,
         };
         let [from, to, ..] = bounds.get(index..)? else { return None };
         Some((*from as usize, *to as usize))
     }
 
-    /// The text of a value.
+    /// The text of a value, if it was made.
     pub(crate) fn get(&self, index: usize) -> Option<&[u8]> {
         let (from, to) = self.range(index)?;
         self.bytes.get(from..to)
@@ -127,7 +154,13 @@ impl<'f> Spans<'f> {
     /// Appends the text of a value.
     #[inline(always)]
     pub(crate) fn append(&self, index: usize, out: &mut impl Sink) -> Result<(), DecodeError> {
-        let (from, to) = self.range(index).ok_or(DecodeError::OutOfRange { what: "value" })?;
+        const NO_VALUE: DecodeError = DecodeError::OutOfRange { what: "value" };
+        if let Places::Numbers(decimals) = &self.places {
+            let mut buffer: number::Buffer = [0; _];
+            let (from, to) = number::spell(decimals.plain(index).ok_or(NO_VALUE)?, &mut buffer);
+            return out.push_range(&buffer, from, to);
+        }
+        let (from, to) = self.range(index).ok_or(NO_VALUE)?;
         out.push_range(&self.bytes, from, to)
     }
 }

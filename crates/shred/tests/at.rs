@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use tamias_json::{Document, Map, Value};
-use tamias_shred::{AtPath, Event, Group, Numbers, encode, group_len};
+use tamias_shred::{AtPath, AtRows, Event, Group, Numbers, encode, group_len};
 use tamias_testdata::{DATA_SETS, Generator, data_set, nasty_documents};
 
 /// Keys as documents spell them.
@@ -102,6 +102,14 @@ fn ask(documents: &[&[u8]]) -> [usize; 5] {
             AtPath::Unknown => 4,
         }] += 1;
         let Some(told) = told(&at, events.len()) else { continue };
+        let rows: Vec<u32> = (0..events.len() as u32).filter(|row| row % 7 < 2).collect();
+        match group.read(&encoded.frames).at_rows(&keys, &rows).expect("reads") {
+            AtRows::All(all) => assert_eq!(all, at, "{path:?}"),
+            AtRows::Some(texts) => {
+                let expected: Vec<&[u8]> = rows.iter().map(|row| told[*row as usize].as_slice()).collect();
+                assert_eq!(texts.iter().collect::<Vec<_>>(), expected, "{path:?}");
+            }
+        }
         for (row, (told, document)) in told.iter().zip(&scanned).enumerate() {
             let expected = walk(document.root(), path);
             assert_eq!(

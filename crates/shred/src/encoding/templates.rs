@@ -11,7 +11,7 @@ use crate::error::{DecodeError, malformed};
 use crate::frame::{FrameInfo, FrameReader, Part};
 use crate::limits::TEMPLATES_MAX;
 use crate::output::SLACK;
-use crate::spans::Spans;
+use crate::spans::{Spans, Spelling};
 
 /// What stands between two literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -255,7 +255,11 @@ impl<'f> Templated<'f> {
     }
 
     /// The same with texts in the holes, whose bytes are taken from `left`.
-    pub(crate) fn ready(self, left: &mut usize) -> Result<ReadyTemplates<'f>, DecodeError> {
+    pub(crate) fn ready(
+        self,
+        spelling: Spelling,
+        left: &mut usize,
+    ) -> Result<ReadyTemplates<'f>, DecodeError> {
         let Templated { templates, codes, nth } = self;
         let mut ready = Vec::with_capacity(templates.len());
         for ReadTemplate { literals, pieces, end } in templates {
@@ -263,7 +267,7 @@ impl<'f> Templated<'f> {
             for (literal_end, filling) in pieces {
                 let filling = match filling {
                     Filling::Reference(column) => Filling::Reference(column),
-                    Filling::Own(values) => Filling::Own(Spans::of(values, left)?),
+                    Filling::Own(values) => Filling::Own(Spans::of(values, spelling, left)?),
                 };
                 filled.push((literal_end, filling));
             }

@@ -9,7 +9,7 @@ use crate::stored::{Documents, SourceError, Times};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tamias_shred::{DecodeError, Frames, Group, GroupReader};
+use tamias_shred::{AtPath, AtRows, DecodeError, Frames, Group, GroupReader};
 use thiserror::Error;
 
 /// Keys, as documents spell them.
@@ -57,6 +57,8 @@ pub struct DecodedColumns {
     /// The frames that were read.
     frames: Vec<OnceLock<Vec<u8>>>,
     paths: Mutex<HashMap<Path, Arc<PathColumn>>>,
+    /// What was made for some rows only.
+    partly: Mutex<HashMap<Path, Arc<PathColumn>>>,
     times: OnceLock<OwnTimes>,
     /// What all that takes, in bytes.
     held_bytes: AtomicUsize,
@@ -137,6 +139,7 @@ impl ColumnBlock {
             frames: (0..group.frames()).map(|_| OnceLock::new()).collect(),
             group,
             paths: Mutex::default(),
+            partly: Mutex::default(),
             times: OnceLock::new(),
             held_bytes: AtomicUsize::new(held_bytes),
         };
@@ -287,14 +290,42 @@ impl ColumnBlock {
         }
         let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
         let at = self.read(|reader| reader.at(&keys))?;
+        Ok(self.keep(path, at))
+    }
+
+    /// Whether that was decoded before, for all rows.
+    pub(crate) fn has(&self, path: &[Box<str>]) -> bool {
+        lock(&self.decoded.paths).contains_key(path)
+    }
+
+    /// What stands at a path, where some rows are looked at, in ascending order; others may seem to have nothing. Texts are made for these rows alone, and for
+    /// all once others are asked for.
+    pub(crate) fn at_rows(&self, path: &[Box<str>], rows: &[u32]) -> Result<Arc<PathColumn>, ColumnError> {
+        let known = lock(&self.decoded.partly).get(path).cloned();
+        if let Some(known) = known.filter(|known| known.tells(rows)) {
+            return Ok(known);
+        }
+        if self.has(path) || lock(&self.decoded.partly).contains_key(path) {
+            return self.at(path);
+        }
+        let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
+        Ok(match self.read(|reader| reader.at_rows(&keys, rows))? {
+            AtRows::All(at) => self.keep(path, at),
+            AtRows::Some(texts) => {
+                let column = Arc::new(PathColumn::of_rows(texts, rows, self.len()));
+                // Another query may keep other rows by now.
+                lock(&self.decoded.partly)
+                    .entry(path.into())
+                    .or_insert_with(|| self.decoded.count(path, column.clone()));
+                column
+            }
+        })
+    }
+
+    fn keep(&self, path: &[Box<str>], at: AtPath) -> Arc<PathColumn> {
         let column = Arc::new(PathColumn::new(at, self.len()));
         let mut paths = lock(&self.decoded.paths);
-        let kept = paths.entry(path.into()).or_insert_with(|| {
-            let bytes = column.held_bytes() + size_of::<PathColumn>() + path_bytes(path);
-            self.decoded.held_bytes.fetch_add(bytes, Relaxed);
-            column
-        });
-        Ok(kept.clone())
+        paths.entry(path.into()).or_insert_with(|| self.decoded.count(path, column)).clone()
     }
 
     fn read<T>(
@@ -340,6 +371,13 @@ fn documents_of(columns: &[(&[u8], Arc<PathColumn>)], rows: usize) -> Option<Own
 const PARTIAL_BYTES_MAX: usize = 32 << 20;
 
 impl DecodedColumns {
+    /// Counts a column that is kept for a path.
+    fn count(&self, path: &[Box<str>], column: Arc<PathColumn>) -> Arc<PathColumn> {
+        let bytes = column.held_bytes() + size_of::<PathColumn>() + path_bytes(path);
+        self.held_bytes.fetch_add(bytes, Relaxed);
+        column
+    }
+
     /// What it takes in memory, in bytes, about.
     pub fn held_bytes(&self) -> usize {
         self.held_bytes.load(Relaxed)

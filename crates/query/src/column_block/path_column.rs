@@ -5,7 +5,7 @@ use crate::dictionary::Dictionary;
 use crate::value::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
-use tamias_shred::{AtPath, Numbers};
+use tamias_shred::{AtPath, Numbers, Texts};
 
 /// What the events of a block have at a path.
 #[derive(Debug)]
@@ -61,6 +61,24 @@ impl PathColumn {
         }
     }
 
+    /// Texts of some rows, of a block of so many. Entry 0 is that of the others.
+    pub(super) fn of_rows(texts: Texts<'_>, of: &[u32], rows: usize) -> PathColumn {
+        let (mut ends, bytes) = texts.into_parts();
+        ends.insert(0, 0);
+        let mut codes = vec![0u32; rows];
+        for (entry, row) in (1..ends.len() as u32).zip(of) {
+            if let Some(code) = codes.get_mut(*row as usize) {
+                *code = entry;
+            }
+        }
+        PathColumn::Coded(Coded::new(Some(codes), Arc::new(Dictionary::new(bytes.into_owned(), ends))))
+    }
+
+    /// Whether it was made of some rows with these among them.
+    pub(super) fn tells(&self, rows: &[u32]) -> bool {
+        matches!(self, PathColumn::Coded(coded) if rows.iter().all(|row| coded.code(*row as usize) != 0))
+    }
+
     /// Numbers of a block of so many rows.
     pub(crate) fn of_numbers(numbers: impl Into<Arc<Numbers>>, rows: usize) -> PathColumn {
         PathColumn::Numbers(NumberColumn { numbers: numbers.into(), rows, coded: OnceLock::new() })
@@ -97,6 +115,25 @@ impl PathColumn {
 }
 
 impl NumberColumn {
+    /// The texts of some rows, in their order; none where those of all are there already.
+    pub(crate) fn texts_of(&self, rows: &[u32]) -> Option<Dictionary> {
+        if self.coded.get().is_some() {
+            return None;
+        }
+        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(rows.len()));
+        for row in rows {
+            let place = match &self.numbers.rows {
+                None => Some(*row as usize),
+                Some(with_one) => with_one.binary_search(row).ok(),
+            };
+            if let Some(place) = place {
+                self.numbers.write(place, &mut bytes);
+            }
+            ends.push(bytes.len() as u32);
+        }
+        Some(Dictionary::new(bytes, ends))
+    }
+
     /// The numbers by their texts.
     pub(crate) fn coded(&self) -> &Coded {
         self.coded.get_or_init(|| Coded::of_numbers(&self.numbers, self.rows))
@@ -126,17 +163,25 @@ impl Coded {
         let mut known: HashMap<&[u8], u32, foldhash::fast::RandomState> = HashMap::default();
         let mut codes = Vec::with_capacity(texts.len());
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        let mut missing = None;
         for row in 0..texts.len() {
             let text = texts.get(row as u32);
             let next = ends.len() as u32;
-            let code = *known.entry(text).or_insert(next);
+            let code = match text {
+                // Many rows have none.
+                [] => *missing.get_or_insert(next),
+                text => *known.entry(text).or_insert(next),
+            };
             if code == next {
                 bytes.extend_from_slice(text);
                 ends.push(bytes.len() as u32);
             }
             codes.push(code);
-            if row == PROBE && ends.len() > PROBE / 2 {
-                break;
+            if row == PROBE {
+                if ends.len() > PROBE / 2 {
+                    break;
+                }
+                known.reserve(texts.len() / PROBE * ends.len());
             }
         }
         if codes.len() < texts.len() || ends.len() * 2 > codes.len() + 8 {

@@ -16,3 +16,13 @@ pub(crate) fn agree(memory: &Memory, text: &str) -> Stats {
     assert_eq!(half, plain, "{text}, half in columns");
     stats
 }
+
+/// Runs queries one after another over the same columns, which keep what was decoded for those before.
+pub(crate) fn agree_in_turn(memory: &Memory, texts: &[&str]) {
+    let columns = memory.in_columns();
+    for text in texts {
+        let query = Query::prepare(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let (plain, _) = memory.run(&query, RunOptions { plain: true, ..RunOptions::default() });
+        assert_eq!(columns.run(&query, RunOptions::default()).0, plain, "{text}, after others");
+    }
+}

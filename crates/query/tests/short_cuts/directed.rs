@@ -1,6 +1,6 @@
 //! Queries of which it is known what they need not read.
 
-use crate::agree::agree;
+use crate::agree::{agree, agree_in_turn};
 use crate::memory::{Event, Memory};
 use tamias_query::{Query, RunOptions};
 
@@ -368,6 +368,44 @@ fn large_blocks_that_overlap_give_their_rows_in_order() {
         "select count(*) as c from stream group by id order by c desc limit 5",
         "select first(n), last(n), count(distinct(x)) from stream where Length(id) > 5 group by time(1s)",
         "select n, x from stream order by x desc, n limit 20",
+    ] {
+        agree(&memory, text);
+    }
+}
+
+#[test]
+fn texts_of_the_rows_of_one_query_are_not_taken_for_those_of_another() {
+    let event = |n: u64| Event {
+        instant: n,
+        arrival: n,
+        document: format!(
+            r#"{{"n":{n},"to":"user {} at {n}"{},"list":[{n},"x"],"x":{}.5}}"#,
+            n * 7919 % 1009,
+            if n.is_multiple_of(3) { r#","note":"a \\u0007 b"#.to_owned() + "\"" } else { String::new() },
+            n * 31 % 97,
+        ),
+    };
+    let events: Vec<Event> = (0..2_000).map(event).collect();
+    let memory = Memory::blocks(&[&[&events[..1_000]], &[&events[1_000..]]]);
+    agree_in_turn(
+        &memory,
+        &[
+            "select to, note, list from stream where x > 90",
+            "select to, note, list from stream where x > 90",
+            "select to from stream where x < 3 order by time desc",
+            "select to, list, x from stream where x > 95 or n < 20",
+            "select to from stream",
+        ],
+    );
+    for text in [
+        "select to, x from stream where x > 30 order by x desc limit 7",
+        "select n, to, list from stream where n > 900 and n < 1100 order by n desc limit 300",
+        "select count(*), sum(Length(to)), max(note) from stream where x > 80",
+        "select count(*) from stream where to like '%9%' and x > 90 and list is not null",
+        "select n from stream where match(to, '7') and not (to like '%1%') and n % 50 = 3",
+        "select count(*) from stream where n < 0 group by to",
+        "select count(*), first(to), mean(x) from stream where x > 1000",
+        "select to from stream where n = 5 and to > 7",
     ] {
         agree(&memory, text);
     }

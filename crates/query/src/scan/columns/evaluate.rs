@@ -38,6 +38,9 @@ pub(super) struct Evaluator<'b> {
 /// Where one row in so many is asked about, whole columns are reckoned with.
 const CALCULATED_SHARE: usize = 16;
 
+/// One row in so many, or fewer, are few.
+const FEW_SHARE: usize = 2;
+
 /// For each row of a block whether it counts.
 pub(super) type Mask = Vec<bool>;
 
@@ -71,11 +74,19 @@ impl<'b> Evaluator<'b> {
 
     /// Decodes what an expression reads: whether columns can tell it.
     pub(super) fn load(&mut self, expr: &Expr) -> Result<bool, ColumnError> {
+        self.load_for(expr, None)
+    }
+
+    /// The same for some rows, in ascending order: no others are looked at after that.
+    pub(super) fn load_for(&mut self, expr: &Expr, rows: Option<&[u32]>) -> Result<bool, ColumnError> {
         for slot in slots_of(expr) {
             let Some(column) = self.columns.get_mut(slot) else { continue };
             if column.is_none() {
                 let Some(path) = self.paths.get(slot) else { continue };
-                *column = Some(self.block.at(path)?);
+                *column = Some(match rows {
+                    None => self.block.at(path)?,
+                    Some(rows) => self.block.at_rows(path, rows)?,
+                });
             }
             if matches!(column.as_deref(), Some(PathColumn::Unknown)) {
                 return Ok(false);
@@ -111,6 +122,18 @@ impl<'b> Evaluator<'b> {
     /// Whether so many rows had better be told from whole columns. HEURISTIC: a number of a column takes a few nanoseconds, an expression of a row a hundred.
     pub(super) fn are_many(&self, rows: usize) -> bool {
         rows >= self.rows() / CALCULATED_SHARE
+    }
+
+    /// Whether so many rows are so few that texts had better be made for them alone.
+    pub(super) fn are_few(&self, rows: usize) -> bool {
+        rows * FEW_SHARE <= self.rows()
+    }
+
+    /// Whether all that an expression reads was decoded before, for all rows.
+    pub(super) fn has(&self, expr: &Expr) -> bool {
+        let is_new = |slot: &usize| self.columns.get(*slot).is_some_and(Option::is_none);
+        let mut paths = slots_of(expr).into_iter().filter(is_new).filter_map(|slot| self.paths.get(slot));
+        paths.all(|path| self.block.has(path))
     }
 
     /// Fails if the query is not to go on.

@@ -31,7 +31,7 @@ use crate::outputs::Output;
 use crate::source::Direction;
 use crate::stats::{Stats, Technique};
 use crate::stored::Times;
-use compile::Wanted;
+use compile::{Wanted, reads_document};
 use computed::{FewNumbers, Texts};
 use evaluate::{Evaluator, Mask};
 use found::{Passing, Values};
@@ -90,7 +90,12 @@ fn find(
     part: &Part,
 ) -> Told<Option<Found>> {
     let filter = plan.filter.as_ref().filter(|_| !part.settled.all);
-    for expr in filter.into_iter().chain(&plan.unnest).chain(plan.outputs.iter().map(|output| &output.expr)) {
+    // What is asked of rows is read once it is known which they are; of the elements of collections it is taken from their events.
+    let unnested = plan
+        .unnest
+        .iter()
+        .flat_map(|_| filter.into_iter().chain(plan.outputs.iter().map(|output| &output.expr)));
+    for expr in plan.unnest.iter().chain(unnested) {
         evaluator.check()?;
         match evaluator.load(expr) {
             Ok(true) => {}
@@ -107,10 +112,11 @@ fn find(
         },
     };
     let mask: Option<Mask> = match filter {
-        Some(filter) => match evaluator.test(filter, None) {
-            Ok(mask) => Some(mask),
+        Some(filter) => match test(filter, evaluator) {
+            Ok(Ok(Some(mask))) => Some(mask),
             // It may be of a row that is not come to.
-            Err(ExecError::ValueTooLarge { .. }) => return Ok(Ok(None)),
+            Ok(Ok(None)) | Err(ExecError::ValueTooLarge { .. }) => return Ok(Ok(None)),
+            Ok(Err(error)) => return Ok(Err(error)),
             Err(error) => return Err(error),
         },
         None => None,
@@ -120,14 +126,10 @@ fn find(
     if let Some(error) = evaluator.take_broken() {
         return Ok(Err(error));
     }
-    if let (Passing::Some(rows), Wanted::Rows) = (&mut rows, plan.wants) {
-        beginning::cut(plan, evaluator, rows);
-        if direction == Direction::Descending {
-            rows.reverse();
-        }
-        if let Some(most) = plan.rows_max {
-            rows.truncate(most);
-        }
+    match load_outputs(plan, direction, evaluator, &mut rows) {
+        Ok(true) => {}
+        Ok(false) => return Ok(Ok(None)),
+        Err(error) => return Ok(Err(error)),
     }
     let mut outputs = Vec::with_capacity(plan.outputs.len());
     let mut made_bytes = 0;
@@ -143,6 +145,98 @@ fn find(
         return Ok(Err(error));
     }
     Ok(Ok(Some(Found { rows, outputs, origins: evaluator.origins.clone(), events, hits })))
+}
+
+/// The rows that pass a condition; none where columns cannot tell it. What searches texts comes last: they are made for the rows alone that pass all
+/// else, if those are few.
+fn test(filter: &Expr, evaluator: &mut Evaluator<'_>) -> Told<Option<Mask>> {
+    let terms = match filter {
+        Expr::And(terms) => terms.as_slice(),
+        other => std::slice::from_ref(other),
+    };
+    let rank = |term: &&Expr| match term {
+        term if reads_document(term) => 2,
+        Expr::Match { .. } | Expr::Like { .. } => 1,
+        _ => 0,
+    };
+    let mut terms: Vec<&Expr> = terms.iter().collect();
+    terms.sort_by_key(rank);
+    let mut mask: Option<Mask> = None;
+    for term in terms {
+        evaluator.check()?;
+        let rows: Option<Vec<u32>> = match &mask {
+            None => None,
+            Some(mask) => match mask.iter().filter(|passes| **passes).count() {
+                0 => break,
+                count if !evaluator.are_few(count) || evaluator.has(term) => None,
+                _ => Some((0..).zip(mask).filter(|(_, passes)| **passes).map(|(row, _)| row).collect()),
+            },
+        };
+        match evaluator.load_for(term, rows.as_deref()) {
+            Ok(true) => {}
+            Ok(false) => return Ok(Ok(None)),
+            Err(error) => return Ok(Err(error)),
+        }
+        let passes = evaluator.test(term, mask.as_ref())?;
+        match &mut mask {
+            None => mask = Some(passes),
+            Some(mask) => mask.iter_mut().zip(&passes).for_each(|(mask, passes)| *mask &= passes),
+        }
+    }
+    Ok(Ok(Some(mask.unwrap_or_else(|| vec![true; evaluator.rows()]))))
+}
+
+/// Reads what is asked of the rows that pass, and leaves those out that are not wanted: whether columns can tell it.
+fn load_outputs(
+    plan: &ColumnPlan,
+    direction: Direction,
+    evaluator: &mut Evaluator<'_>,
+    rows: &mut Passing,
+) -> Result<bool, ColumnError> {
+    let outputs = plan.outputs.iter().enumerate();
+    let Passing::Some(rows) = rows else { return load(outputs, evaluator, None) };
+    if plan.wants == Wanted::Rows {
+        if let Some(first) = plan.beginning {
+            // Which rows come first is told without values that are no more than stored.
+            let tells = |(nth, output): &(usize, &Output)| {
+                *nth == first.output || !matches!(output.expr, Expr::Slot(_))
+            };
+            if !load(outputs.clone().filter(tells), evaluator, Some(rows))? {
+                return Ok(false);
+            }
+            beginning::cut(plan, evaluator, rows);
+        }
+        if let Some(most) = plan.rows_max {
+            let left_out = rows.len().saturating_sub(most);
+            match direction {
+                Direction::Ascending => rows.truncate(most),
+                Direction::Descending => drop(rows.drain(..left_out)),
+            }
+        }
+    }
+    let are_told = load(outputs, evaluator, Some(rows))?;
+    if plan.wants == Wanted::Rows && direction == Direction::Descending {
+        rows.reverse();
+    }
+    Ok(are_told)
+}
+
+/// Reads what outputs are made of, for some rows: whether columns can tell it.
+fn load<'o>(
+    outputs: impl Iterator<Item = (usize, &'o Output)>,
+    evaluator: &mut Evaluator<'_>,
+    rows: Option<&[u32]>,
+) -> Result<bool, ColumnError> {
+    if rows.is_some_and(<[u32]>::is_empty) {
+        return Ok(true);
+    }
+    let rows = rows.filter(|rows| evaluator.are_few(rows.len()));
+    for (_, output) in outputs {
+        if !evaluator.load_for(&output.expr, rows)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The rows of a range that pass.
@@ -191,6 +285,14 @@ fn values(
     }
     match evaluator.as_column(&output.expr) {
         Some(Some(column)) => {
+            if let (PathColumn::Numbers(column), Form::Values, Passing::Some(places)) =
+                (&**column, output.form, rows)
+                && !evaluator.are_many(places.len())
+                && let Some(texts) = column.texts_of(places)
+            {
+                *made_bytes += texts.held_bytes();
+                return Ok(Some(Values::Rows(Arc::new(texts))));
+            }
             return Ok(Some(of_column(column.clone(), output.form, rows, evaluator.rows())));
         }
         Some(None) => return Ok(Some(Values::Undefined)),
@@ -198,7 +300,8 @@ fn values(
     }
     // Few rows are evaluated one by one.
     let is_worthwhile = match evaluator.entries(&output.expr) {
-        Some((_, coded)) if !evaluator.is_mapped(&output.expr) => coded.dictionary.len() <= rows.len(),
+        // One entry may be that of rows that have none.
+        Some((_, coded)) if !evaluator.is_mapped(&output.expr) => coded.dictionary.len() <= rows.len() + 1,
         Some(_) | None => evaluator.are_many(rows.len()),
     };
     if is_worthwhile && let Some(column) = evaluator.computed(&output.expr) {

@@ -83,38 +83,11 @@ impl<'g> GroupReader<'g> {
                 *place = self.list(list)?;
             }
         }
-        let mut out = Output::new(directory.bytes);
-        let count = wanted.map_or(directory.events, <[u32]>::len);
-        let mut ends = Vec::with_capacity(count);
-        let mut renderer = Renderer::new(&programs, &columns, &lists, directory.bytes);
         // Elements of arrays are not counted without going through them.
         let has_arrays = needed.lists.contains(&true);
-        let mut rows = wanted.map(|rows| rows.iter().copied().peekable());
-        for row in 0..directory.events as u32 {
-            let is_wanted = match &mut rows {
-                None => true,
-                Some(rows) => rows.next_if_eq(&row).is_some(),
-            };
-            if is_wanted || has_arrays {
-                renderer.next(0, &mut out)?;
-            } else {
-                renderer.pass(0)?;
-            }
-            if is_wanted {
-                ends.push(out.len() as u32);
-                if ends.len() == SAMPLE {
-                    out.make_room(out.len() / SAMPLE * count / 8 * 9);
-                }
-            } else {
-                out.shorten(ends.last().map_or(0, |end| *end as usize));
-            }
-            if ends.len() == count {
-                break;
-            }
-        }
-        let mut bytes = out.into_bytes();
-        bytes.shrink_to_fit();
-        Ok(Some(Texts::of_parts(ends, bytes)))
+        let renderer = Renderer::new(&programs, &columns, &lists, directory.bytes);
+        let out = Output::new(directory.bytes);
+        put_together(renderer, out, directory.events, wanted, has_arrays).map(Some)
     }
 
     /// The values of some columns and of those that their templates refer to, which are needed too; the others are empty.
@@ -139,6 +112,44 @@ impl<'g> GroupReader<'g> {
         }
         Ok(columns)
     }
+}
+
+/// The texts of all events, or of those in some rows.
+fn put_together(
+    mut renderer: Renderer<'_, '_>,
+    mut out: Output,
+    events: usize,
+    wanted: Option<&[u32]>,
+    has_arrays: bool,
+) -> Result<Texts<'static>, DecodeError> {
+    let count = wanted.map_or(events, <[u32]>::len);
+    let mut ends = Vec::with_capacity(count);
+    let mut rows = wanted.map(|rows| rows.iter().copied().peekable());
+    for row in 0..events as u32 {
+        let is_wanted = match &mut rows {
+            None => true,
+            Some(rows) => rows.next_if_eq(&row).is_some(),
+        };
+        if is_wanted || has_arrays {
+            renderer.next(0, &mut out)?;
+        } else {
+            renderer.pass(0)?;
+        }
+        if is_wanted {
+            ends.push(out.len() as u32);
+            if ends.len() == SAMPLE {
+                out.make_room(out.len() / SAMPLE * count / 8 * 9);
+            }
+        } else {
+            out.shorten(ends.last().map_or(0, |end| *end as usize));
+        }
+        if ends.len() == count {
+            break;
+        }
+    }
+    let mut bytes = out.into_bytes();
+    bytes.shrink_to_fit();
+    Ok(Texts::of_parts(ends, bytes))
 }
 
 /// What programs need.

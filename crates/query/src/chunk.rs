@@ -6,7 +6,7 @@ mod column;
 use cell::{cell, own, within};
 
 pub(crate) use cell::{CellText, few_digits_of, value_of};
-pub(crate) use column::{Column, Entries, FewDigits, Form, Mantissas, Numbers, each_spelled, is_few};
+pub(crate) use column::{Column, Digits, Entries, FewDigits, Form, Mantissas, Numbers, each_spelled, is_few};
 
 use crate::dictionary::Dictionary;
 use crate::value::Value;

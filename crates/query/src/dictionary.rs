@@ -17,6 +17,21 @@ pub(crate) fn is_plain(bytes: &[u8]) -> bool {
     bytes.is_ascii() && memchr::memchr(b'\\', bytes).is_none()
 }
 
+/// Whether every escape in a string stands for a character that is never spelled without one: half of a surrogate pair stands for none.
+pub(crate) fn has_needed_escapes_only(json: &[u8]) -> bool {
+    let mut rest = json;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        let escape = rest.get(at + 1..).unwrap_or_default();
+        let length = match escape {
+            [b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 1,
+            [b'u', b'0', b'0', b'0' | b'1', b'0'..=b'9' | b'a'..=b'f', ..] => 5,
+            _ => return false,
+        };
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    true
+}
+
 impl Dictionary {
     /// Texts that stand one after another, and where each ends.
     pub(crate) fn new(bytes: Vec<u8>, ends: Vec<u32>) -> Dictionary {
@@ -77,9 +92,16 @@ impl Dictionary {
         *self.is_plain.get_or_init(|| is_plain(&self.bytes))
     }
 
-    /// Whether no text has an escape.
-    pub(crate) fn is_unescaped(&self) -> bool {
-        memchr::memchr(b'\\', &self.bytes).is_none()
+    /// Whether each text has the one spelling that strings which read alike share: what is escaped has to be.
+    pub(crate) fn has_needed_escapes_only(&self) -> bool {
+        has_needed_escapes_only(&self.bytes)
+    }
+
+    /// Whether equal values are spelled alike: strings are, and words, but for numbers and collections there are several spellings.
+    pub(crate) fn has_one_spelling_each(&self) -> bool {
+        let mut texts = (0..self.ends.len() as u32).map(|text| self.get(text).first());
+        texts.all(|first| matches!(first, None | Some(b'"' | b'n' | b't' | b'f')))
+            && self.has_needed_escapes_only()
     }
 
     /// How many bytes all texts have.

@@ -182,11 +182,6 @@ fn parse_any(text: &str) -> Result<Instant, InstantError> {
     u64::try_from(ticks).ok().and_then(Instant::from_ticks).ok_or(InstantError::Range)
 }
 
-/// The text with all seven digits of the second's fraction.
-pub(crate) fn digits_of(instant: Instant) -> String {
-    String::from_utf8_lossy(&civil_text(instant.0)).into_owned()
-}
-
 /// The longest text of an instant in UTC, `2024-05-29T10:56:01.1234567Z`.
 const TEXT_BYTES: usize = 28;
 
@@ -229,6 +224,11 @@ impl Instant {
         let text = civil_text(self.0);
         out.extend_from_slice(&text[..self.end_of(&text)]);
         out.push(b'Z');
+    }
+
+    /// Appends the text with all seven digits of the second's fraction.
+    pub(crate) fn write_digits(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&civil_text(self.0));
     }
 
     /// Where the zeros at the end of the fraction begin, or its point where there are zeros only.

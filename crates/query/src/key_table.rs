@@ -7,6 +7,7 @@ mod slots;
 
 use crate::allocated::vec_bytes;
 use crate::chunk::value_of;
+use crate::dictionary::has_needed_escapes_only;
 use crate::value::canonical;
 use foldhash::fast::RandomState;
 use slots::{Glance, Slots};
@@ -159,14 +160,21 @@ impl KeyTable {
             let mut some = [(&[][..], Glance::default()); TOGETHER];
             let mut count = 0;
             for (place, key) in some.iter_mut().zip(keys.by_ref()) {
-                *place = (key, self.slots.glance(self.hash(owner, key)));
+                let is_whole = owner == 0 && whole(key).is_some();
+                let glance =
+                    if is_whole { Glance::default() } else { self.slots.glance(self.hash(owner, key)) };
+                *place = (key, glance);
                 count += 1;
             }
             let found = some.map(|(_, glance)| self.slots.likely(glance));
             let found = found.map(|place| self.entries.get(place? as usize).copied());
             for (entry, (key, _)) in found.iter().zip(&some).take(count) {
                 let same = entry.as_ref().filter(|entry| self.is(entry, owner, key));
-                known.push(same.map_or(0, |entry| entry.number.saturating_add(1)));
+                known.push(match (same, whole(key).filter(|_| owner == 0)) {
+                    (Some(entry), _) => entry.number.saturating_add(1),
+                    (None, Some(whole)) => self.wholes.get(whole).copied().unwrap_or_default(),
+                    (None, None) => 0,
+                });
             }
         }
     }
@@ -414,21 +422,6 @@ fn is_its_only_spelling(json: &[u8]) -> bool {
         }
         Some(_) => false,
     }
-}
-
-/// Whether every escape in a string stands for a character that is never spelled without one: half of a surrogate pair stands for none.
-fn has_needed_escapes_only(json: &[u8]) -> bool {
-    let mut rest = json;
-    while let Some(at) = memchr::memchr(b'\\', rest) {
-        let escape = rest.get(at + 1..).unwrap_or_default();
-        let length = match escape {
-            [b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 1,
-            [b'u', b'0', b'0', b'0' | b'1', b'0'..=b'9' | b'a'..=b'f', ..] => 5,
-            _ => return false,
-        };
-        rest = escape.get(length..).unwrap_or_default();
-    }
-    true
 }
 
 #[cfg(test)]

@@ -21,6 +21,16 @@ pub struct Documents<'b> {
     pub ends: &'b [[u8; 4]],
 }
 
+impl<'b> Documents<'b> {
+    /// The document of an event, without its line feed; empty where there is none.
+    pub(crate) fn get(&self, index: usize) -> &'b [u8] {
+        let end_of = |index: usize| self.ends.get(index).map(|end| u32::from_le_bytes(*end) as usize);
+        let start = index.checked_sub(1).and_then(end_of).map_or(0, |end| end + 1);
+        let end = end_of(index).unwrap_or_default();
+        self.bytes.get(start..end).unwrap_or_default()
+    }
+}
+
 impl Times<'_> {
     /// The first event's instant and arrival number, and the last one's; zeros where there are none.
     pub fn range(&self) -> ((u64, u64), (u64, u64)) {

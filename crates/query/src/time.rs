@@ -4,10 +4,11 @@ use crate::calendar::{
     Date, TICKS_PER_DAY as DAY, TICKS_PER_HOUR as HOUR, TICKS_PER_MINUTE as MINUTE,
     TICKS_PER_SECOND as SECOND,
 };
-use crate::instant::{Instant, digits_of};
+use crate::instant::Instant;
 use jiff::Timestamp;
 use jiff::tz::TimeZoneDatabase;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::sync::LazyLock;
 
 /// 1970-01-01T00:00:00Z.
@@ -176,18 +177,25 @@ pub(crate) fn tells_offset(text: &str) -> bool {
 /// An instant as `2024-05-29T10:56:01.1234567Z`, or with an offset in ticks, as `…+10:00`. None where the offset is not of
 /// whole minutes below a day, or the text would lie outside the years 1 to 9999.
 pub(crate) fn format_instant(instant: u64, offset: i64) -> Option<String> {
+    let mut text = Vec::new();
+    write_instant(instant, offset, &mut text)?;
+    String::from_utf8(text).ok()
+}
+
+/// Appends the same; nothing where there is none.
+pub(crate) fn write_instant(instant: u64, offset: i64, out: &mut Vec<u8>) -> Option<()> {
     let local = Instant::from_ticks(instant)?.ticks().checked_add_signed(offset)?;
     let minutes = offset.unsigned_abs() / MINUTE;
     if !offset.unsigned_abs().is_multiple_of(MINUTE) || minutes >= 24 * 60 {
         return None;
     }
-    let mut text = digits_of(Instant::from_ticks(local)?);
+    Instant::from_ticks(local)?.write_digits(out);
     if offset != 0 {
-        text.pop();
-        // Writing to a string does not fail.
-        let _ = write!(text, "{}{:02}:{:02}", if offset < 0 { '-' } else { '+' }, minutes / 60, minutes % 60);
+        out.pop();
+        // Writing to a vector does not fail.
+        let _ = write!(out, "{}{:02}:{:02}", if offset < 0 { '-' } else { '+' }, minutes / 60, minutes % 60);
     }
-    Some(text)
+    Some(())
 }
 
 /// Reads a duration as `[-][d.]h:mm[:ss[.fraction]]`: ticks.

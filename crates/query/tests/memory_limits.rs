@@ -129,6 +129,35 @@ fn no_more_is_held_than_the_budget() {
     assert!(ended >= 40, "{ended} queries needed more than they may hold");
 }
 
+#[test]
+fn two_threads_need_hardly_more_than_one() {
+    let _turn = TURN.lock();
+    let memory = numbered(60_000);
+    for text in [
+        "select count(*) from stream group by text",
+        "select max(n), last(text) from stream group by text",
+        "select count(distinct(text)) from stream",
+    ] {
+        let query = Query::prepare(text).unwrap_or_else(|error| panic!("{error}"));
+        let is_enough = |threads: usize, budget: usize| {
+            let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
+            let options = RunOptions { threads, memory_bytes: budget, ..RunOptions::default() };
+            let mut rows = query.run_with(memory.source(query.direction()), options);
+            loop {
+                match rows.next_row() {
+                    Ok(Some(_)) => {}
+                    Ok(None) => return true,
+                    Err(ExecError::MemoryExceeded { .. }) => return false,
+                    Err(error) => panic!("{text}: {error}"),
+                }
+            }
+        };
+        let least = (1..).map(|step| step << 20).find(|budget| is_enough(1, *budget)).unwrap_or_default();
+        assert!(least > 4 << 20, "{text} takes {least} bytes");
+        assert!(is_enough(2, least / 5 * 6), "{text}: one thread takes {least} bytes");
+    }
+}
+
 /// Long texts that a query computes are made as its rows are taken, not of all events that were found at once.
 #[test]
 fn computed_texts_are_not_made_ahead() {

@@ -48,8 +48,27 @@ pub struct Numbers {
     pub values: Vec<i64>,
     /// How many digits after the point they have at most.
     pub scale: u8,
-    /// How many digits after the point each is spelled with; none where that is `scale` for all.
-    pub spelled: Option<Vec<u8>>,
+    /// How many of them each is spelled with.
+    pub spelled: Digits,
+}
+
+/// How many digits after the point the numbers of a scale are spelled with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Digits {
+    /// As many as the scale has.
+    #[default]
+    InFull,
+    /// So many each.
+    Each(Vec<u8>),
+    /// As many as it takes: no zero stands at the end. No column is stored so, but what is computed is spelled like this.
+    Shortest,
+}
+
+impl Digits {
+    /// So many digits each, of numbers of a scale.
+    fn of(digits: Vec<u8>, scale: u8) -> Digits {
+        if digits.iter().any(|own| *own != scale) { Digits::Each(digits) } else { Digits::InFull }
+    }
 }
 
 /// A path has something in the shapes of some events.
@@ -225,14 +244,14 @@ impl<'g> GroupReader<'g> {
     /// Takes time linear in the number of events, in what its columns hold, and in the tokens of all shapes.
     ///
     /// ```
-    /// # use tamias_shred::{AtPath, Event, Group, encode};
+    /// # use tamias_shred::{AtPath, Digits, Event, Group, encode};
     /// let documents = [r#"{"ms":1,"at":{"city":"Bern"}}"#, r#"{"ms":2.5}"#];
     /// let events = documents.map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
     /// let encoded = encode(&events)?;
     /// let group = Group::open(&encoded.directory)?;
     /// let mut reader = group.read(&encoded.frames);
     /// let AtPath::Numbers(ms) = reader.at(&["ms"])? else { panic!("numbers") };
-    /// assert_eq!((ms.values.as_slice(), ms.scale, ms.spelled), (&[10, 25][..], 1, Some(vec![0, 1])));
+    /// assert_eq!((ms.values.as_slice(), ms.scale, ms.spelled), (&[10, 25][..], 1, Digits::Each(vec![0, 1])));
     /// let AtPath::Coded(city) = reader.at(&["at", "city"])? else { panic!("few texts") };
     /// assert_eq!([city.get(0), city.get(1)], [Some(&b"\"Bern\""[..]), Some(&b""[..])]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -397,12 +416,7 @@ impl<'g> GroupReader<'g> {
         values.shrink_to_fit();
         scales.shrink_to_fit();
         let rows = (count != events).then_some(rows);
-        Ok(Numbers {
-            rows,
-            values,
-            scale,
-            spelled: Some(scales).filter(|scales| scales.iter().any(|own| *own != scale)),
-        })
+        Ok(Numbers { rows, values, scale, spelled: Digits::of(scales, scale) })
     }
 
     /// The numbers of two columns, in the order of the events.
@@ -428,14 +442,16 @@ impl<'g> GroupReader<'g> {
         let values = places.iter().map(value).collect();
         let is_uniform =
             |column: &Aligned| column.values.is_empty() || column.scales.is_empty() && column.scale == scale;
-        let spelled = (!columns.iter().all(is_uniform)).then(|| {
-            let scales = columns.each_ref().map(Aligned::scales).concat();
-            let spelled = |place: &u32| scales.get(*place as usize).copied().unwrap_or_default();
-            places.iter().map(spelled).collect::<Vec<u8>>()
-        });
-        let spelled = spelled.filter(|spelled| spelled.iter().any(|own| *own != scale));
+        let spelled = match columns.iter().all(is_uniform) {
+            true => Vec::new(),
+            false => {
+                let scales = columns.each_ref().map(Aligned::scales).concat();
+                let spelled = |place: &u32| scales.get(*place as usize).copied().unwrap_or_default();
+                places.iter().map(spelled).collect()
+            }
+        };
         let are_all = rows.len() == codes.len();
-        Ok(Numbers { rows: (!are_all).then_some(rows), values, scale, spelled })
+        Ok(Numbers { rows: (!are_all).then_some(rows), values, scale, spelled: Digits::of(spelled, scale) })
     }
 
     /// The values by dictionary, if they are constants, and texts that are few.
@@ -580,8 +596,11 @@ impl Numbers {
     #[inline]
     pub fn get(&self, place: usize) -> Option<(i64, u8)> {
         let value = *self.values.get(place)?;
-        let Some(spelled) = &self.spelled else { return Some((value, self.scale)) };
-        let scale = *spelled.get(place)?;
+        let scale = match &self.spelled {
+            Digits::InFull => return Some((value, self.scale)),
+            Digits::Each(digits) => *digits.get(place)?,
+            Digits::Shortest => needed_digits(value, self.scale),
+        };
         // Divisions by constants are multiplications.
         let mantissa = match self.scale.saturating_sub(scale) {
             0 => value,
@@ -593,6 +612,18 @@ impl Numbers {
         };
         Some((mantissa, scale))
     }
+}
+
+/// How many digits after the point a number takes without zeros at the end.
+#[inline]
+fn needed_digits(mut value: i64, mut scale: u8) -> u8 {
+    if value == 0 {
+        return 0;
+    }
+    while scale > 0 && value % 10 == 0 {
+        (value, scale) = (value / 10, scale - 1);
+    }
+    scale
 }
 
 const TOO_FEW: DecodeError = malformed("fewer values than its shapes need");

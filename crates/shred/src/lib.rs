@@ -73,7 +73,7 @@ mod spans;
 mod texts;
 mod walk;
 
-pub use at::{AtPath, AtRows, Numbers};
+pub use at::{AtPath, AtRows, Digits, Numbers};
 pub use column::ColumnValues;
 pub use encode::{Encoder, encode, group_len};
 pub use encoded::{Encoded, Event};

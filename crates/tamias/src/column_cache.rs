@@ -1,10 +1,10 @@
 //! What was decoded of blocks in columns, kept for the queries to come: up to a number of bytes, the blocks that were used last.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tamias_query::{DecodedColumns, OwnDocuments};
+use tamias_query::DecodedColumns;
 use tamias_store::BlockId;
 
 /// Decoded blocks, by where they stand in the store that was opened. File numbers are never used again, so that an entry is never wrong, only of no use.
@@ -34,9 +34,6 @@ struct Entry {
 pub(crate) struct Cached {
     decoded: OnceLock<Arc<DecodedColumns>>,
     statistics: OnceLock<Vec<u8>>,
-    /// All of them, once they were asked for more than once.
-    documents: OnceLock<OwnDocuments>,
-    were_put_together: AtomicBool,
     /// How many single documents were asked for.
     points: AtomicUsize,
 }
@@ -61,34 +58,15 @@ impl Cached {
         self.statistics.get_or_init(read)
     }
 
-    /// The documents, if they are kept.
-    pub(crate) fn documents(&self) -> Option<&OwnDocuments> {
-        self.documents.get()
-    }
-
-    /// Keeps documents that were put together, if that was done before: those of a block that is read through once are not.
-    ///
-    /// # Errors
-    /// The documents, where they are not kept.
-    pub(crate) fn keep_documents(&self, documents: OwnDocuments) -> Result<&OwnDocuments, OwnDocuments> {
-        match self.were_put_together.swap(true, Relaxed) {
-            true => Ok(self.documents.get_or_init(|| documents)),
-            false => Err(documents),
-        }
-    }
-
     /// Counts a single document that is asked for, of a block of so many events: whether so many were that all of them had better be put together, and
     /// kept.
     pub(crate) fn ask_for_document(&self, events: usize) -> bool {
-        let are_many = self.points.fetch_add(1, Relaxed) >= points_max(events);
-        self.were_put_together.fetch_or(are_many, Relaxed);
-        are_many
+        self.points.fetch_add(1, Relaxed) >= points_max(events)
     }
 
     fn held_bytes(&self) -> usize {
         let decoded = self.decoded.get().map_or(0, |decoded| decoded.held_bytes());
-        let documents = self.documents.get().map_or(0, |own| own.bytes.capacity() + 4 * own.ends.capacity());
-        decoded + self.statistics.get().map_or(0, Vec::capacity) + documents + size_of::<Entry>()
+        decoded + self.statistics.get().map_or(0, Vec::capacity) + size_of::<Entry>()
     }
 }
 
@@ -223,15 +201,12 @@ mod tests {
         let cache = ColumnCache::new(100_000);
         let id = BlockId { opening: 0, segment: 1, block: 0 };
         let cached = cache.get(id);
-        cached.statistics(|| vec![0; 1000]);
         cache.note(id, &cached, 4000);
-        assert!(cache.held_bytes() > 1000);
-        let documents = || OwnDocuments { bytes: vec![0; 5000], ends: Vec::new() };
-        // Documents are kept where they are put together again.
-        assert!(cached.keep_documents(documents()).is_err() && cached.keep_documents(documents()).is_ok());
+        assert!(cache.held_bytes() > 0);
+        cached.statistics(|| vec![0; 5000]);
         cache.note(id, &cached, 4000);
         assert_eq!((cache.held_bytes(), cache.lock().bytes), (0, 0));
-        assert!(cache.get(id).documents().is_none());
+        assert!(cache.get(id).statistics.get().is_none());
     }
 
     #[test]

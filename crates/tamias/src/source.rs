@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use tamias_query::{
-    Block, Cache, ColumnBlock, ColumnError, Documents, OwnDocuments, ReadFrame, Source, SourceError, Times,
+    Block, Cache, ColumnBlock, ColumnError, Documents, ReadFrame, Source, SourceError, Times,
 };
 use tamias_store::{Groups, Key, Parts};
 
@@ -114,8 +114,6 @@ pub(crate) struct StoredColumns {
     parts: tamias_store::ColumnBlock,
     cached: Arc<Cached>,
     columns: OnceLock<ColumnBlock>,
-    /// Documents that the cache does not keep.
-    documents: OnceLock<OwnDocuments>,
     cache: Arc<ColumnCache>,
     budget_bytes: usize,
     left_out: Option<LeftOut>,
@@ -136,6 +134,10 @@ impl ReadFrame for PartFrames {
     fn times_fit(&self, times: Times<'_>) -> bool {
         self.0.times_fit(tamias_store::Times { instants: times.instants, arrivals: times.arrivals })
     }
+
+    fn documents_fit(&self, documents: Documents<'_>) -> bool {
+        self.0.documents_fit(tamias_store::Documents { bytes: documents.bytes, ends: documents.ends })
+    }
 }
 
 impl StoredColumns {
@@ -152,7 +154,6 @@ impl StoredColumns {
             block,
             parts,
             columns: OnceLock::new(),
-            documents: OnceLock::new(),
             budget_bytes,
             left_out,
         }
@@ -160,32 +161,24 @@ impl StoredColumns {
 
     /// The documents, put together if they are not there.
     pub(crate) fn own_documents(&self) -> Result<Documents<'_>, tamias_store::ReadError> {
-        if let Some(own) = self.cached.documents().or_else(|| self.documents.get()) {
-            return Ok(Documents { bytes: &own.bytes, ends: &own.ends });
+        if let Ok(documents) = self.open()?.documents() {
+            return Ok(documents);
         }
-        let fit = |own: &OwnDocuments| {
-            self.parts.documents_fit(tamias_store::Documents { bytes: &own.bytes, ends: &own.ends })
-        };
-        let Some(made) = self.open()?.documents().ok().filter(fit) else {
-            // The store tells best what is damaged.
-            let documents = self.block.documents()?;
-            return Ok(Documents { bytes: documents.bytes, ends: documents.ends });
-        };
-        let own = match self.cached.keep_documents(made) {
-            Ok(kept) => kept,
-            Err(made) => self.documents.get_or_init(|| made),
-        };
-        Ok(Documents { bytes: &own.bytes, ends: &own.ends })
+        // The store tells best what is damaged.
+        let documents = self.block.documents()?;
+        Ok(Documents { bytes: documents.bytes, ends: documents.ends })
     }
 
     /// One document; put together without the others, unless many are asked for one by one.
     pub(crate) fn document(&self, index: usize) -> Result<Cow<'_, [u8]>, tamias_store::ReadError> {
-        if self.cached.documents().is_some() || self.cached.ask_for_document(self.block.len()) {
+        let columns = self.open()?;
+        if columns.has_documents() || self.cached.ask_for_document(self.block.len()) {
+            columns.decoded().documents_are_asked_for();
             let Documents { bytes, ends } = self.own_documents()?;
             let documents = tamias_store::Documents { bytes, ends };
             return Ok(documents.get(index).map(Cow::Borrowed).unwrap_or_default());
         }
-        match self.open()?.document(index) {
+        match columns.document(index) {
             Ok(document) => Ok(Cow::Owned(document)),
             // The store tells best what is damaged.
             Err(_) => Ok(self.block.document(index)?.unwrap_or_default()),

@@ -1,7 +1,7 @@
 //! `min(x)` and `max(x)`: the least and the greatest number, in the spelling of the first event that has it; where there is no number,
 //! the least and the greatest of the strings and Booleans, in the order of rows.
 
-use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow, rows_of};
+use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow, rows_of, seen_places};
 use crate::chunk::{Chunk, Column, Entries, FewDigits, Mantissas, Order, is_few, value_of};
 use crate::expr::Certain;
 use crate::value::{self, Kind, Number, Value, compare_few};
@@ -160,18 +160,37 @@ impl<const LEAST: bool> Extremes<LEAST> {
         grown
     }
 
-    /// Takes in texts without escapes, of rows of one group in the order of time: the first of the best.
-    fn take_texts(&mut self, group: u32, entries: &Entries, chunk: &Chunk<'_>) -> usize {
-        let text = |code: u32| entries.dictionary.get(code).strip_prefix(b"\"")?.strip_suffix(b"\"");
-        let mut best: Option<(&[u8], usize)> = None;
+    /// Takes in entries of a dictionary, of rows in the order of time. Of each group strings without escapes are compared as they are stored, and
+    /// the first of the best is taken in; so is each other value. None where groups and entries are too many to remember which of them were met.
+    fn take_entries(&mut self, groups: Groups<'_>, entries: &Entries, chunk: &Chunk<'_>) -> Option<usize> {
+        let all = groups.count();
+        let mut seen = vec![false; seen_places(all, entries.dictionary.len())?];
+        let mut best: Vec<Option<(&[u8], usize)>> = vec![None; all];
+        let mut grown = 0;
         for (row, code) in entries.codes.iter().enumerate() {
-            let Some(text) = text(*code) else { continue };
-            if best.is_none_or(|(best, _)| text.cmp(best) == Self::WANTED) {
-                best = Some((text, row));
+            let group = groups.of(row);
+            let at = groups.place(group);
+            let seen = seen.get_mut(at * entries.dictionary.len() + *code as usize);
+            if seen.is_none_or(|seen| std::mem::replace(seen, true)) {
+                continue;
+            }
+            let json = entries.dictionary.get(*code);
+            if json.first() == Some(&b'"') && memchr::memchr(b'\\', json).is_none() {
+                // The closing quote is less than most characters, and would count as one.
+                let text = json.get(1..json.len() - 1).unwrap_or_default();
+                if let Some(best) = best.get_mut(at)
+                    && best.is_none_or(|(best, _)| text.cmp(best) == Self::WANTED)
+                {
+                    *best = Some((text, row));
+                }
+            } else {
+                grown += self.add(group, value_of(json), chunk.order(row), 1);
             }
         }
-        let Some((_, row)) = best else { return 0 };
-        self.add(group, value_of(entries.json(row)), chunk.order(row), 1)
+        for (_, row) in best.into_iter().flatten() {
+            grown += self.add(groups.of(row), value_of(entries.json(row)), chunk.order(row), 1);
+        }
+        Some(grown)
     }
 
     /// Takes in numbers of few digits.
@@ -217,11 +236,11 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
         {
             return self.take_column(groups, numbers, chunk);
         }
-        if let (Column::Entries(entries), Groups::One(group)) = (column, groups)
+        if let Column::Entries(entries) = column
             && chunk.orders().is_sorted()
-            && entries.has_texts_only()
+            && let Some(grown) = self.take_entries(groups, entries, chunk)
         {
-            return self.take_texts(group, entries, chunk);
+            return grown;
         }
         let mut grown = 0;
         let mut scratch = std::mem::take(&mut self.scratch);

@@ -122,6 +122,23 @@ pub(crate) enum Groups<'g> {
 }
 
 impl Groups<'_> {
+    /// So many places are enough for one of each group.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Groups::One(_) => 1,
+            Groups::Each(groups) => groups.iter().max().map_or(0, |last| *last as usize + 1),
+        }
+    }
+
+    /// The place of a group among them.
+    #[inline]
+    pub(super) fn place(&self, group: u32) -> usize {
+        match self {
+            Groups::One(_) => 0,
+            Groups::Each(_) => group as usize,
+        }
+    }
+
     #[inline]
     pub(super) fn of(&self, row: usize) -> u32 {
         match self {
@@ -248,24 +265,24 @@ pub(super) fn each_distinct(
     seen: &mut Vec<bool>,
     mut act: impl FnMut(u32, &[u8], Order),
 ) {
-    let all = match groups {
-        Groups::One(_) => 1,
-        Groups::Each(groups) => groups.iter().max().map_or(0, |last| *last as usize + 1),
-    };
-    let places = |entries: usize| all.checked_mul(entries).filter(|places| *places <= SEEN_MAX);
     let Column::Entries(entries) = column else { return each_json(groups, column, chunk, act) };
-    let Some(places) = places(entries.dictionary.len()).filter(|_| chunk.orders().is_sorted()) else {
+    let places = seen_places(groups.count(), entries.dictionary.len());
+    let Some(places) = places.filter(|_| chunk.orders().is_sorted()) else {
         return each_json(groups, column, chunk, act);
     };
     seen.clear();
     seen.resize(places, false);
     for (row, code) in entries.codes.iter().enumerate() {
-        let group = if all == 1 { 0 } else { groups.of(row) as usize };
-        let seen = seen.get_mut(group * entries.dictionary.len() + *code as usize);
+        let seen = seen.get_mut(groups.place(groups.of(row)) * entries.dictionary.len() + *code as usize);
         if seen.is_some_and(|seen| !std::mem::replace(seen, true)) {
             act(groups.of(row), entries.dictionary.get(*code), chunk.order(row));
         }
     }
+}
+
+/// How many places there are for each entry of each group; none where these are too many.
+pub(super) fn seen_places(groups: usize, entries: usize) -> Option<usize> {
+    groups.checked_mul(entries).filter(|places| *places <= SEEN_MAX)
 }
 
 /// So many groups times entries are looked over at most, which is a few times as many as a chunk has rows.

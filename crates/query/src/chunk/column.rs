@@ -21,6 +21,7 @@ pub(crate) enum Form {
 
 /// Numbers of one scale by their rows, as columns of blocks have them.
 pub(crate) type Mantissas = tamias_shred::Numbers;
+pub(crate) use tamias_shred::Digits;
 
 /// The values of an expression, one a row.
 #[derive(Debug)]
@@ -110,12 +111,6 @@ impl Entries {
     #[inline]
     pub(crate) fn json(&self, row: usize) -> &[u8] {
         self.codes.get(row).map_or(&[], |code| self.dictionary.get(*code))
-    }
-
-    /// Whether all values are strings without escapes, null or undefined.
-    pub(crate) fn has_texts_only(&self) -> bool {
-        let mut entries = (0..self.dictionary.len() as u32).map(|entry| self.dictionary.get(entry));
-        self.dictionary.is_plain() && entries.all(|json| matches!(json.first(), None | Some(b'"' | b'n')))
     }
 
     /// What is told of each entry, for each row.

@@ -7,7 +7,7 @@ pub(crate) use path_column::{Coded, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::stored::{Documents, SourceError, Times};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tamias_shred::{AtPath, AtRows, DecodeError, Frames, Group, GroupReader};
 use thiserror::Error;
@@ -25,6 +25,11 @@ pub trait ReadFrame: Send + Sync {
 
     /// Whether these are the times of the block, as far as whoever stores it knows them.
     fn times_fit(&self, _times: Times<'_>) -> bool {
+        true
+    }
+
+    /// Whether these may be its documents, as far as whoever stores it knows them.
+    fn documents_fit(&self, _documents: Documents<'_>) -> bool {
         true
     }
 }
@@ -45,6 +50,8 @@ pub enum ColumnError {
 pub struct ColumnBlock {
     decoded: Arc<DecodedColumns>,
     source: Box<dyn ReadFrame>,
+    /// Documents that are not kept with what was decoded.
+    documents: OnceLock<OwnDocuments>,
     /// Parts of the documents, and the keys that they have.
     partial: OnceLock<(Vec<Box<str>>, OwnDocuments)>,
     /// The bytes of frames that were read through this handle.
@@ -60,6 +67,9 @@ pub struct DecodedColumns {
     /// What was made for some rows only.
     partly: Mutex<HashMap<Path, Arc<PathColumn>>>,
     times: OnceLock<OwnTimes>,
+    /// All of them, once they were asked for more than once.
+    documents: OnceLock<OwnDocuments>,
+    were_documents_asked_for: AtomicBool,
     /// What all that takes, in bytes.
     held_bytes: AtomicUsize,
 }
@@ -107,6 +117,7 @@ impl Frames for Reading<'_> {
 }
 
 const TIMES_DIFFER: &str = "its times are not those that the index tells";
+const DOCUMENTS_DIFFER: &str = "its documents are not those that the index tells";
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What is locked is never half changed.
@@ -141,6 +152,8 @@ impl ColumnBlock {
             paths: Mutex::default(),
             partly: Mutex::default(),
             times: OnceLock::new(),
+            documents: OnceLock::new(),
+            were_documents_asked_for: AtomicBool::new(false),
             held_bytes: AtomicUsize::new(held_bytes),
         };
         Ok(ColumnBlock::sharing(Arc::new(decoded), frames))
@@ -148,7 +161,8 @@ impl ColumnBlock {
 
     /// The same block again, with what was decoded of it before.
     pub fn sharing(decoded: Arc<DecodedColumns>, frames: Box<dyn ReadFrame>) -> ColumnBlock {
-        ColumnBlock { decoded, source: frames, partial: OnceLock::new(), read_bytes: AtomicU64::new(0) }
+        let (documents, partial) = (OnceLock::new(), OnceLock::new());
+        ColumnBlock { decoded, source: frames, documents, partial, read_bytes: AtomicU64::new(0) }
     }
 
     /// The bytes that were read since this was asked last, as they are stored.
@@ -206,11 +220,41 @@ impl ColumnBlock {
         Ok(Times { instants: &times.instants, arrivals: &times.arrivals })
     }
 
-    /// All documents, put together anew.
+    /// All documents. They are put together, and kept if that was done before: those of a block that is read through once are not.
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn documents(&self) -> Result<OwnDocuments, ColumnError> {
+    pub fn documents(&self) -> Result<Documents<'_>, ColumnError> {
+        let own = match self.known_documents() {
+            Some(own) => own,
+            None => {
+                let made = self.put_together()?;
+                if !self.source.documents_fit(Documents { bytes: &made.bytes, ends: &made.ends }) {
+                    return Err(DecodeError::Malformed { what: DOCUMENTS_DIFFER }.into());
+                }
+                let DecodedColumns { documents, held_bytes, .. } = &*self.decoded;
+                match self.decoded.documents_are_asked_for() {
+                    true => documents.get_or_init(|| {
+                        held_bytes.fetch_add(made.held_bytes(), Relaxed);
+                        made
+                    }),
+                    false => self.documents.get_or_init(|| made),
+                }
+            }
+        };
+        Ok(Documents { bytes: &own.bytes, ends: &own.ends })
+    }
+
+    /// Whether all documents are put together already.
+    pub fn has_documents(&self) -> bool {
+        self.known_documents().is_some()
+    }
+
+    fn known_documents(&self) -> Option<&OwnDocuments> {
+        self.decoded.documents.get().or_else(|| self.documents.get())
+    }
+
+    fn put_together(&self) -> Result<OwnDocuments, ColumnError> {
         let documents = self.read(|reader| reader.documents())?;
         let mut own = OwnDocuments {
             bytes: Vec::with_capacity(documents.bytes().len() + documents.len()),
@@ -261,13 +305,13 @@ impl ColumnBlock {
             bytes.extend_from_slice(document);
             ends.push(bytes.len() as u32);
         };
-        if rows.len() <= self.few_documents() {
+        if rows.len() <= self.few_documents() && !self.has_documents() {
             self.read(|reader| {
                 rows.iter().try_for_each(|row| reader.document(*row as usize).map(|document| add(&document)))
             })?;
         } else {
-            let all = self.read(|reader| reader.documents())?;
-            rows.iter().for_each(|row| add(all.get(*row as usize).unwrap_or_default()));
+            let all = self.documents()?;
+            rows.iter().for_each(|row| add(all.get(*row as usize)));
         }
         Ok(Dictionary::new(bytes, ends))
     }
@@ -370,7 +414,18 @@ fn documents_of(columns: &[(&[u8], Arc<PathColumn>)], rows: usize) -> Option<Own
 /// The most that partial documents of a block may take, in bytes. Its documents take 8 MiB, or one document alone 16 MiB.
 const PARTIAL_BYTES_MAX: usize = 32 << 20;
 
+impl OwnDocuments {
+    fn held_bytes(&self) -> usize {
+        self.bytes.capacity() + 4 * self.ends.capacity()
+    }
+}
+
 impl DecodedColumns {
+    /// Takes note that all documents are asked for: whether they were before.
+    pub fn documents_are_asked_for(&self) -> bool {
+        self.were_documents_asked_for.swap(true, Relaxed)
+    }
+
     /// Counts a column that is kept for a path.
     fn count(&self, path: &[Box<str>], column: Arc<PathColumn>) -> Arc<PathColumn> {
         let bytes = column.held_bytes() + size_of::<PathColumn>() + path_bytes(path);

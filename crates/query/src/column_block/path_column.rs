@@ -5,7 +5,7 @@ use crate::dictionary::Dictionary;
 use crate::value::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
-use tamias_shred::{AtPath, Numbers, Texts};
+use tamias_shred::{AtPath, Digits, Numbers, Texts};
 
 /// What the events of a block have at a path.
 #[derive(Debug)]
@@ -36,8 +36,8 @@ pub(crate) struct NumberColumn {
     coded: OnceLock<Coded>,
 }
 
-/// Numbers within a range of so many are close.
-const CLOSE_MAX: usize = 1 << 14;
+/// Numbers within a range of so many times as many are close.
+const CLOSE_SHARE: usize = 8;
 
 /// So many numbers are looked at to tell whether they repeat.
 const PROBE: usize = 1024;
@@ -164,14 +164,18 @@ impl Coded {
         let mut codes = Vec::with_capacity(texts.len());
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         let mut missing = None;
+        let mut last: (&[u8], Option<u32>) = (&[], None);
         for row in 0..texts.len() {
             let text = texts.get(row as u32);
             let next = ends.len() as u32;
-            let code = match text {
+            let code = match (text, last) {
                 // Many rows have none.
-                [] => *missing.get_or_insert(next),
-                text => *known.entry(text).or_insert(next),
+                ([], _) => *missing.get_or_insert(next),
+                // Equal ones often follow one another.
+                (text, (before, Some(code))) if before == text => code,
+                (text, _) => *known.entry(text).or_insert(next),
             };
+            last = (text, Some(code));
             if code == next {
                 bytes.extend_from_slice(text);
                 ends.push(bytes.len() as u32);
@@ -260,7 +264,7 @@ impl Coded {
     fn of_close_numbers(numbers: &Numbers, rows: usize) -> Option<Coded> {
         let (least, greatest) = (numbers.values.iter().min()?, numbers.values.iter().max()?);
         let span = usize::try_from(greatest.checked_sub(*least)?).ok()?;
-        if numbers.spelled.is_some() || span > CLOSE_MAX.min(numbers.values.len()) {
+        if numbers.spelled != Digits::InFull || span > CLOSE_SHARE * numbers.values.len() {
             return None;
         }
         let mut known = vec![0u32; span + 1];

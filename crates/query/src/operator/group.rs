@@ -211,6 +211,11 @@ impl<'p> Groups<'p> {
         control.budget.hold(&mut self.holding, bytes, Held::Groups)
     }
 
+    /// What the groups hold, in bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.bytes_with(&self.table)
+    }
+
     /// What the groups hold, with the table of their keys.
     fn bytes_with(&self, table: &KeyTable) -> usize {
         self.bytes + vec_bytes(&self.groups) + table.bytes()

@@ -2,11 +2,13 @@
 //!
 //! Each thread has its own groups, and takes the next block whenever it is done with one, so that none waits for another
 //! before the end. The groups are merged then: what depends on the order of events remembers it, so that it does not
-//! matter which thread saw which.
+//! matter which thread saw which. Where groups take much memory a thread does not go on with ones of its own, of which the others have many as well:
+//! it adds them to those of all, and takes its rows in there, one thread after another. So several threads hold hardly more than one would.
 
 use super::answer::Answerable;
 use super::group::Groups;
 use crate::chunk::{Chunk, Columns};
+use crate::control::Control;
 use crate::error::ExecError;
 use crate::outputs::columns;
 use crate::plan::Grouping;
@@ -37,7 +39,8 @@ pub(crate) fn groups<'p>(
         failure: None,
     };
     let feed = Mutex::new(feed);
-    let mut intake = Intake::new(run, grouping);
+    let all = Mutex::new(Groups::new(grouping));
+    let mut intake = Intake::new(run, grouping, &all);
     // For some blocks that have to be read this thread is alone: there may be no others, or these may be enough.
     let mut has_more = true;
     while has_more && stats.blocks < ALONE_BLOCKS {
@@ -46,12 +49,12 @@ pub(crate) fn groups<'p>(
     if has_more {
         thread::scope(|scope| {
             let help = || {
-                let mut intake = Intake::new(run, grouping);
+                let mut intake = Intake::new(run, grouping, &all);
                 let (mut worker, mut stats) = (Worker::new(run.plan, run.control), Stats::default());
                 let started = run.control.profile.start();
                 while intake.take_block(&feed, &mut worker, &mut stats) {}
                 run.control.profile.took(started);
-                (intake.groups, stats)
+                (intake.own, stats)
             };
             // A thread that the system does not give is done without.
             let others: Vec<_> = (1..run.control.options.threads.get())
@@ -66,18 +69,25 @@ pub(crate) fn groups<'p>(
                 let (others, counted) = other.unwrap_or_else(|panic| resume_unwind(panic));
                 stats.add(&counted);
                 if lock(&feed).failure.is_none()
-                    && let Err(error) = intake.groups.merge(others, run.control)
+                    && let Some(others) = others
+                    && let Err(error) = intake.merge(others)
                 {
                     lock(&feed).fail(u64::MAX, error);
                 }
             }
         });
     }
-    match lock(&feed).failure.take() {
-        Some((_, error)) => Err(error),
-        None => Ok(intake.groups),
+    if let Some((_, error)) = lock(&feed).failure.take() {
+        return Err(error);
+    }
+    match intake.own {
+        Some(own) => Ok(own),
+        None => Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner)),
     }
 }
+
+/// A thread whose groups take this part of what the query may hold has none of its own any more.
+const OWN_PART: usize = 32;
 
 /// So many blocks are read before other threads are started.
 ///
@@ -87,24 +97,42 @@ pub(super) const ALONE_BLOCKS: u64 = 4;
 /// What the threads of a query are called.
 pub(super) const NAME: &str = "tamias-query";
 
-/// The groups of a thread, and the columns that its rows come in.
-struct Intake<'p> {
+/// The groups that a thread takes rows into, and the columns that these come in.
+struct Intake<'g, 'p> {
     run: Run<'p>,
-    groups: Groups<'p>,
+    /// Its own, as long as they are small.
+    own: Option<Groups<'p>>,
+    all: &'g Mutex<Groups<'p>>,
     columns: Columns,
 }
 
-impl<'p> Intake<'p> {
-    fn new(run: Run<'p>, grouping: &'p Grouping) -> Intake<'p> {
-        Intake { run, groups: Groups::new(grouping), columns: columns(run.outputs) }
+impl<'g, 'p> Intake<'g, 'p> {
+    fn new(run: Run<'p>, grouping: &'p Grouping, all: &'g Mutex<Groups<'p>>) -> Intake<'g, 'p> {
+        Intake { run, own: Some(Groups::new(grouping)), all, columns: columns(run.outputs) }
+    }
+
+    /// Takes in the groups of another thread.
+    fn merge(&mut self, others: Groups<'p>) -> Result<(), ExecError> {
+        with_groups(&mut self.own, self.all, |groups| groups.merge(others, self.run.control))
+    }
+
+    /// Adds its own groups to those of all, if they are large and other threads have some too.
+    fn share(&mut self) -> Result<(), ExecError> {
+        let Control { options, .. } = self.run.control;
+        let is_large = |own: &mut Groups<'p>| own.held_bytes() > options.memory_bytes / OWN_PART;
+        match self.own.take_if(|own| options.threads.get() > 1 && is_large(own)) {
+            Some(own) => lock(self.all).merge(own, self.run.control),
+            None => Ok(()),
+        }
     }
 
     /// Takes the rows of the next block: whether there was one, and another may be wanted.
     fn take_block(&mut self, feed: &Mutex<Feed<'_>>, worker: &mut Worker, stats: &mut Stats) -> bool {
         let Some((number, block)) = lock(feed).next() else { return false };
-        match self.take(&*block, worker, stats) {
+        match self.take(&*block, worker, stats).and_then(|()| self.share()) {
             Ok(()) => {
-                if self.groups.is_settled(self.run.plan) {
+                let plan = self.run.plan;
+                if with_groups(&mut self.own, self.all, |groups| groups.is_settled(plan)) {
                     lock(feed).is_settled = true;
                 }
                 true
@@ -118,7 +146,7 @@ impl<'p> Intake<'p> {
 
     /// Takes what is known of a block, or else its rows.
     fn take(&mut self, block: &dyn Block, worker: &mut Worker, stats: &mut Stats) -> Result<(), ExecError> {
-        let Intake { run, groups, columns } = self;
+        let Intake { run, own, all, columns } = self;
         let (run, control) = (*run, run.control);
         control.check()?;
         let count = block.len();
@@ -130,7 +158,9 @@ impl<'p> Intake<'p> {
             && part.events.len() == count
         {
             let of = Answerable { block, statistics: statistics.as_ref(), all_pass };
-            if let Some(hits) = groups.take_statistics(run.events, pruner, of, control)? {
+            let answered =
+                with_groups(own, all, |groups| groups.take_statistics(run.events, pruner, of, control));
+            if let Some(hits) = answered? {
                 stats.blocks_answered += 1;
                 stats.events_answered += count as u64;
                 stats.hits += hits;
@@ -146,11 +176,22 @@ impl<'p> Intake<'p> {
         while has_more {
             columns.clear();
             has_more = scan.next(columns, u64::MAX, stats)?;
-            control
-                .profile
-                .taken(|| groups.take(&Chunk::new(columns, scan.documents().unwrap_or_default()), control))?;
+            let chunk = Chunk::new(columns, scan.documents().unwrap_or_default());
+            with_groups(own, all, |groups| control.profile.taken(|| groups.take(&chunk, control)))?;
         }
         Ok(())
+    }
+}
+
+/// Acts on the groups that a thread takes rows into.
+fn with_groups<'p, T>(
+    own: &mut Option<Groups<'p>>,
+    all: &Mutex<Groups<'p>>,
+    act: impl FnOnce(&mut Groups<'p>) -> T,
+) -> T {
+    match own {
+        Some(own) => act(own),
+        None => act(&mut lock(all)),
     }
 }
 

@@ -207,7 +207,14 @@ impl Number<'_> {
 
 /// A decimal without trailing zeros, and without the sign of a zero.
 pub(crate) fn plain(decimal: Decimal) -> Decimal {
-    if decimal.is_zero() { Decimal::ZERO } else { decimal.normalize() }
+    let significand = decimal.mantissa().unsigned_abs();
+    // Ten divides 2^64 - 6.
+    let last = (significand as u64 % 10 + 6 * ((significand >> 64) as u64 % 10)) % 10;
+    match (significand, last) {
+        (0, _) => Decimal::ZERO,
+        (_, 0) => decimal.normalize(),
+        (_, _) => decimal,
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::evaluate::Evaluator;
 use crate::ast::Arithmetic;
-use crate::chunk::{Mantissas, few_digits_of};
+use crate::chunk::{Digits, Mantissas, few_digits_of};
 use crate::column_block::PathColumn;
 use crate::expr::{Computed, Expr};
 use crate::functions::ScalarFunction;
@@ -14,10 +14,8 @@ use std::sync::Arc;
 pub(super) enum Reckoned {
     /// Of all rows.
     Constant { value: i64, scale: u8 },
-    /// Those of the rows that have one, spelled as they are to be shown.
-    Told(Arc<Mantissas>),
-    /// The same, but how they are spelled is not noted yet: without zeros at the end.
-    Computed(Mantissas),
+    /// Those of the rows that have one.
+    Numbers(Arc<Mantissas>),
 }
 
 /// No mantissa has more digits behind the point.
@@ -30,30 +28,22 @@ impl Reckoned {
     fn scale(&self) -> u8 {
         match self {
             Reckoned::Constant { scale, .. } => *scale,
-            Reckoned::Told(numbers) => numbers.scale,
-            Reckoned::Computed(numbers) => numbers.scale,
+            Reckoned::Numbers(numbers) => numbers.scale,
         }
     }
 
     /// The numbers of rows; none for a constant.
-    pub(super) fn numbers(&self) -> Option<&Mantissas> {
+    pub(super) fn numbers(&self) -> Option<&Arc<Mantissas>> {
         match self {
             Reckoned::Constant { .. } => None,
-            Reckoned::Told(numbers) => Some(numbers),
-            Reckoned::Computed(numbers) => Some(numbers),
+            Reckoned::Numbers(numbers) => Some(numbers),
         }
     }
 
-    /// The same, to be shown.
-    pub(super) fn told(self) -> Option<Arc<Mantissas>> {
-        match self {
-            Reckoned::Constant { .. } => None,
-            Reckoned::Told(numbers) => Some(numbers),
-            Reckoned::Computed(mut numbers) => {
-                spell(&mut numbers);
-                Some(Arc::new(numbers))
-            }
-        }
+    /// Numbers that were computed.
+    pub(super) fn computed(rows: Option<Vec<u32>>, values: Vec<i64>, scale: u8) -> Reckoned {
+        let spelled = if scale == 0 { Digits::InFull } else { Digits::Shortest };
+        Reckoned::Numbers(Arc::new(Mantissas { rows, values, scale, spelled }))
     }
 }
 
@@ -73,16 +63,16 @@ impl Evaluator<'_> {
             Expr::Arithmetic(op, left, right) => {
                 calculate(*op, &self.reckoned(left)?, &self.reckoned(right)?)
             }
-            Expr::BuiltIn(Computed::Timestamp) => Some(Reckoned::Computed(self.instants())),
+            Expr::BuiltIn(Computed::Timestamp) => Some(Reckoned::Numbers(Arc::new(self.instants()))),
             Expr::If(_) | Expr::Coalesce(_) => match &*self.chosen_number(expr)? {
-                PathColumn::Numbers(column) => Some(Reckoned::Told(column.numbers.clone())),
+                PathColumn::Numbers(column) => Some(Reckoned::Numbers(column.numbers.clone())),
                 PathColumn::Nothing | PathColumn::Coded(_) | PathColumn::Unknown => None,
             },
             Expr::Call { function, arguments, .. } => match self.numbers(expr) {
-                Some(numbers) => Some(Reckoned::Told(numbers.clone())),
+                Some(numbers) => Some(Reckoned::Numbers(numbers.clone())),
                 None => self.reckoned_call(function, arguments),
             },
-            other => Some(Reckoned::Told(self.numbers(other)?.clone())),
+            other => Some(Reckoned::Numbers(self.numbers(other)?.clone())),
         }
     }
 
@@ -149,7 +139,7 @@ fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckon
         }
         _ => return None,
     };
-    Some(Reckoned::Computed(Mantissas { rows, values, scale, spelled: None }))
+    Some(Reckoned::computed(rows, values, scale))
 }
 
 /// One divided by a number, where that has an end.
@@ -168,7 +158,7 @@ fn reciprocal(value: i64, scale: u8) -> Option<(i64, u8)> {
 fn rounded(of: &Reckoned, places: u8) -> Option<Reckoned> {
     let numbers = of.numbers()?;
     let Some(digits) = numbers.scale.checked_sub(places).filter(|digits| *digits > 0) else {
-        return Some(Reckoned::Computed(Mantissas { spelled: None, ..numbers.clone() }));
+        return Some(Reckoned::computed(numbers.rows.clone(), numbers.values.clone(), numbers.scale));
     };
     let unit = 10i64.checked_pow(digits.into())?;
     let round = |value: &i64| {
@@ -177,7 +167,7 @@ fn rounded(of: &Reckoned, places: u8) -> Option<Reckoned> {
         whole + i64::from(2 * rest >= unit) - i64::from(2 * rest <= -unit)
     };
     let values = numbers.values.iter().map(round).collect();
-    Some(Reckoned::Computed(Mantissas { rows: numbers.rows.clone(), values, scale: places, spelled: None }))
+    Some(Reckoned::computed(numbers.rows.clone(), values, places))
 }
 
 /// `factor * x + summand`.
@@ -208,6 +198,9 @@ impl Line {
     /// The results, where all of them fit.
     fn of(self, values: &[i64]) -> Vec<i64> {
         let Line { factor, summand } = self;
+        if factor == 1 {
+            return values.iter().map(|value| value.wrapping_add(summand)).collect();
+        }
         values.iter().map(|value| value.wrapping_mul(factor).wrapping_add(summand)).collect()
     }
 }
@@ -247,29 +240,4 @@ fn both(left: &Mantissas, right: &Mantissas) -> impl Iterator<Item = (u32, i64, 
             }
         }
     })
-}
-
-/// Notes how computed numbers are spelled: without zeros at the end.
-fn spell(numbers: &mut Mantissas) {
-    numbers.spelled = None;
-    if numbers.scale == 0 {
-        return;
-    }
-    let unit = 10i64.saturating_pow(numbers.scale.into());
-    let digits = |value: &i64| {
-        // Most have all digits, or are whole.
-        if value % 10 != 0 {
-            return numbers.scale;
-        }
-        if value % unit == 0 {
-            return 0;
-        }
-        let (mut value, mut scale) = (value / 10, numbers.scale - 1);
-        while scale > 0 && value % 10 == 0 {
-            value /= 10;
-            scale -= 1;
-        }
-        scale
-    };
-    numbers.spelled = Some(numbers.values.iter().map(digits).collect());
 }

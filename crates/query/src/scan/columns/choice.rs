@@ -4,7 +4,7 @@ use super::arithmetic::Reckoned;
 use super::computed::BYTES_MAX;
 use super::evaluate::{Evaluator, Mask};
 use super::made::PARTS_MAX;
-use crate::chunk::Mantissas;
+use crate::chunk::{Digits, Mantissas};
 use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::expr::Expr;
@@ -50,25 +50,43 @@ impl Part {
         }
     }
 
-    /// The number of a row, with the scale that it is spelled with; `next` is the place of the first that was not looked at.
-    #[inline]
-    fn number(&self, row: usize, next: &mut usize) -> Option<(i64, u8)> {
-        let Part::Column(column) = self else {
-            return if let Part::Number(value, scale) = self { Some((*value, *scale)) } else { None };
-        };
-        let PathColumn::Numbers(column) = &**column else { return None };
-        let numbers = &column.numbers;
-        let place = match &numbers.rows {
-            None => row,
-            Some(rows) => {
-                while rows.get(*next).is_some_and(|other| (*other as usize) < row) {
-                    *next += 1;
-                }
-                rows.get(*next).filter(|other| **other as usize == row).map(|_| *next)?
+    /// Gives rows that are, or are not, marked its numbers, raised to another scale.
+    fn scatter(&self, mask: &Mask, marked: bool, raise: i64, chosen: &mut ChosenNumbers) -> Option<()> {
+        let ChosenNumbers { values, digits, are_there } = chosen;
+        let mut put = |row: usize, value: i64, scale: u8| {
+            if mask.get(row) != Some(&marked) {
+                return Some(());
             }
+            let at = values.get_mut(row).zip(digits.get_mut(row)).zip(are_there.get_mut(row));
+            if let Some(((values, digits), is_there)) = at {
+                (*values, *digits, *is_there) = (value.checked_mul(raise)?, scale, true);
+            }
+            Some(())
         };
-        let spelled = numbers.spelled.as_ref().map_or(Some(numbers.scale), |all| all.get(place).copied());
-        Some((*numbers.values.get(place)?, spelled?))
+        match self {
+            Part::Undefined => Some(()),
+            Part::Number(value, scale) => (0..mask.len()).try_for_each(|row| put(row, *value, *scale)),
+            Part::Column(column) => {
+                let PathColumn::Numbers(column) = &**column else { return Some(()) };
+                let numbers = &column.numbers;
+                let row = |place: usize| match &numbers.rows {
+                    None => place,
+                    Some(rows) => rows.get(place).map_or(usize::MAX, |row| *row as usize),
+                };
+                let mut values = numbers.values.iter().enumerate();
+                match &numbers.spelled {
+                    Digits::InFull => {
+                        values.try_for_each(|(place, value)| put(row(place), *value, numbers.scale))
+                    }
+                    Digits::Each(digits) => values
+                        .zip(digits)
+                        .try_for_each(|((place, value), digits)| put(row(place), *value, *digits)),
+                    Digits::Shortest => values.try_for_each(|(place, value)| {
+                        put(row(place), *value, numbers.get(place).map_or(0, |(_, scale)| scale))
+                    }),
+                }
+            }
+        }
     }
 
     fn scale(&self) -> u8 {
@@ -85,6 +103,41 @@ impl Part {
     /// What the mantissas of a part are multiplied by to be of a scale.
     fn raise(&self, scale: u8) -> Option<i64> {
         10i64.checked_pow(scale.checked_sub(self.scale())?.into())
+    }
+}
+
+/// The numbers that were chosen, by row.
+struct ChosenNumbers {
+    values: Vec<i64>,
+    /// How many digits after the point each is spelled with.
+    digits: Vec<u8>,
+    are_there: Vec<bool>,
+}
+
+impl ChosenNumbers {
+    fn into_numbers(self, scale: u8) -> Mantissas {
+        let ChosenNumbers { mut values, mut digits, are_there } = self;
+        let mut rows = None;
+        if are_there.contains(&false) {
+            let (mut of, mut kept) = (vec![0; are_there.len()], 0);
+            for (row, is_there) in are_there.iter().enumerate() {
+                // Written always, and kept where the row has a number: a branch could not be foretold.
+                if let (Some(value), Some(own)) = (values.get(row).copied(), digits.get(row).copied())
+                    && let (Some(values), Some(digits), Some(of)) =
+                        (values.get_mut(kept), digits.get_mut(kept), of.get_mut(kept))
+                {
+                    (*values, *digits, *of) = (value, own, row as u32);
+                }
+                kept += usize::from(*is_there);
+            }
+            values.truncate(kept);
+            digits.truncate(kept);
+            of.truncate(kept);
+            rows = Some(of);
+        }
+        let are_in_full = digits.iter().all(|digits| *digits == scale);
+        let spelled = if are_in_full { Digits::InFull } else { Digits::Each(digits) };
+        Mantissas { rows, values, scale, spelled }
     }
 }
 
@@ -136,7 +189,9 @@ impl Evaluator<'_> {
         }
         Some(match self.reckoned(expr)? {
             Reckoned::Constant { value, scale } => Part::Number(value, scale),
-            numbers => Part::Column(Arc::new(PathColumn::of_numbers(numbers.told()?, self.rows()))),
+            Reckoned::Numbers(numbers) => {
+                Part::Column(Arc::new(PathColumn::of_numbers(numbers, self.rows())))
+            }
         })
     }
 
@@ -167,24 +222,12 @@ impl Evaluator<'_> {
 
     fn choose_numbers(&self, mask: &Mask, then: &Part, otherwise: &Part) -> Option<Arc<PathColumn>> {
         let scale = then.scale().max(otherwise.scale());
-        let (raise_then, raise_otherwise) = (then.raise(scale)?, otherwise.raise(scale)?);
-        let (mut next, mut next_other) = (0, 0);
-        let mut made = Mantissas { scale, ..Mantissas::default() };
-        let (mut rows, mut spelled) = (Vec::new(), Vec::new());
-        for (row, mask) in mask.iter().enumerate() {
-            let (number, raise) = match mask {
-                true => (then.number(row, &mut next), raise_then),
-                false => (otherwise.number(row, &mut next_other), raise_otherwise),
-            };
-            if let Some((value, scale)) = number {
-                made.values.push(value.checked_mul(raise)?);
-                spelled.push(scale);
-                rows.push(row as u32);
-            }
-        }
-        made.rows = (rows.len() != mask.len()).then_some(rows);
-        made.spelled = spelled.iter().any(|of| *of != scale).then_some(spelled);
-        Some(Arc::new(PathColumn::of_numbers(made, self.rows())))
+        let rows = mask.len();
+        let mut chosen =
+            ChosenNumbers { values: vec![0; rows], digits: vec![scale; rows], are_there: vec![false; rows] };
+        then.scatter(mask, true, then.raise(scale)?, &mut chosen)?;
+        otherwise.scatter(mask, false, otherwise.raise(scale)?, &mut chosen)?;
+        Some(Arc::new(PathColumn::of_numbers(chosen.into_numbers(scale), self.rows())))
     }
 
     /// The same rows by dictionary.

@@ -7,7 +7,7 @@ use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::Dictionary;
 use crate::expr::Expr;
 use crate::functions::offset_of;
-use crate::time::{Civil, INSTANT_MAX, format_instant, part_of};
+use crate::time::{Civil, INSTANT_MAX, part_of, write_instant};
 use crate::value::Value;
 use std::ops::Range;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl Evaluator<'_> {
                 Some(places.filter_map(row).collect())
             }
         };
-        Some(Reckoned::Computed(told))
+        Some(Reckoned::Numbers(Arc::new(told)))
     }
 }
 
@@ -93,11 +93,12 @@ impl Evaluator<'_> {
         let instants = instants.numbers().filter(|numbers| numbers.scale == 0 && numbers.rows.is_none())?;
         let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(instants.values.len()));
         for instant in &instants.values {
-            let text = u64::try_from(*instant).ok().and_then(|instant| format_instant(instant, offset));
-            if let Some(text) = text {
-                bytes.push(b'"');
-                bytes.extend_from_slice(text.as_bytes());
-                bytes.push(b'"');
+            let begin = bytes.len();
+            bytes.push(b'"');
+            match u64::try_from(*instant).ok().and_then(|instant| write_instant(instant, offset, &mut bytes))
+            {
+                Some(()) => bytes.push(b'"'),
+                None => bytes.truncate(begin),
             }
             ends.push(u32::try_from(bytes.len()).ok()?);
         }

@@ -1,7 +1,7 @@
 //! Values that were computed: as text, or as numbers where they are nothing else.
 
 use super::found::Passing;
-use crate::chunk::{FewDigits, Mantissas, few_digits_of, value_of};
+use crate::chunk::{Digits, FewDigits, Mantissas, few_digits_of, value_of};
 use crate::column_block::Coded;
 use crate::dictionary::Dictionary;
 use crate::value::{Value, write_json};
@@ -26,6 +26,17 @@ impl Texts {
         write_json(value, &mut self.bytes);
         self.ends.push(self.bytes.len() as u32);
         self.is_full = self.bytes.len() > BYTES_MAX;
+    }
+
+    /// Adds what is written, if that can be told: whether it is, or there is no room for it anyway.
+    pub(super) fn add_told(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
+        if self.is_full {
+            return true;
+        }
+        let is_told = write(&mut self.bytes);
+        self.ends.push(self.bytes.len() as u32);
+        self.is_full = self.bytes.len() > BYTES_MAX;
+        is_told
     }
 
     /// Adds what parts are joined to, each spelled as strings have it; undefined where one is no string.
@@ -130,7 +141,10 @@ impl FewNumbers {
         }
         let is_uniform = few.iter().all(|few| few.scale == scale);
         let spelled = |few: &FewDigits| u8::try_from(few.scale).ok();
-        let spelled: Option<Vec<u8>> = if is_uniform { None } else { few.iter().map(spelled).collect() };
+        let spelled = match is_uniform {
+            true => Digits::InFull,
+            false => Digits::Each(few.iter().map(spelled).collect::<Option<_>>()?),
+        };
         let rows = (few.len() != len as usize).then(|| few.iter().map(|few| few.at).collect());
         Some(Arc::new(Mantissas { rows, values, scale: u8::try_from(scale).ok()?, spelled }))
     }

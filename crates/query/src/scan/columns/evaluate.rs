@@ -325,6 +325,7 @@ impl<'b> Evaluator<'b> {
                 {
                     return Some(compare(difference, |mantissa| range.has(mantissa), self.rows()));
                 }
+                return self.compare_texts(*op, left, right);
             }
             Expr::IsNull(of, negated) => {
                 if let Some(column) = self.as_column(of) {

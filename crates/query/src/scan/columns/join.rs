@@ -30,7 +30,8 @@ impl Joining<'_> {
 }
 
 impl Evaluator<'_> {
-    /// What an expression joins; none where it does something else, a text has an escape, or a result may be too long.
+    /// What an expression joins; none where it does something else, half a surrogate pair could find the other half,
+    /// or a result may be too long.
     pub(super) fn joining(&self, expr: &Expr) -> Option<Joining<'_>> {
         let Expr::Concat(parts) = expr else { return None };
         if parts.len() > PARTS_MAX {
@@ -45,7 +46,7 @@ impl Evaluator<'_> {
             }
             let PathColumn::Coded(coded) = &**self.as_column(part)?? else { return None };
             bytes = bytes.saturating_add(coded.dictionary.text_bytes());
-            coded.dictionary.is_unescaped().then_some(Part::Column(coded))
+            coded.dictionary.has_needed_escapes_only().then_some(Part::Column(coded))
         };
         let parts = parts.iter().map(part).collect::<Option<Vec<_>>>()?;
         (bytes <= VALUE_BYTES_MAX).then_some(Joining(parts))

@@ -40,7 +40,7 @@ impl<'b> Evaluator<'b> {
         {
             return Some(column);
         }
-        if let Some(numbers) = self.reckoned(expr).and_then(|reckoned| reckoned.told()) {
+        if let Some(numbers) = self.reckoned(expr).and_then(|reckoned| reckoned.numbers().cloned()) {
             return Some(Arc::new(PathColumn::of_numbers(numbers, self.rows())));
         }
         self.condition(expr)

@@ -1,8 +1,9 @@
 //! Functions of strings over a dictionary: a text that reads as it is stored, as far as they look at it, gives another such text, or a place in it,
 //! without an evaluation.
 
-use super::computed::BYTES_MAX;
+use super::computed::{BYTES_MAX, Texts};
 use super::evaluate::Evaluator;
+use super::found::Passing;
 use super::made::PARTS_MAX;
 use super::texts::spelled;
 use crate::ast::Arithmetic;
@@ -293,6 +294,20 @@ impl Evaluator<'_> {
         let (coded, made) = self.mapped_entries(expr)?;
         let made = if coded.codes().is_some() { Coded::mapped(coded, made) } else { Coded::of_texts(made) };
         Some(Arc::new(PathColumn::Coded(made)))
+    }
+
+    /// Adds what functions of strings make of the texts of some rows; false for another expression, or where bytes do not tell it.
+    pub(super) fn map_rows(&self, expr: &Expr, rows: &Passing, made: &mut Texts) -> bool {
+        let Some(mapping) = self.mapping(expr) else { return false };
+        let column = self.only(expr).flatten().and_then(|slot| self.column(slot));
+        let Some(PathColumn::Coded(coded)) = column.map(AsRef::as_ref) else { return false };
+        rows.places().all(|row| {
+            let json = coded.dictionary.get(coded.code(row as usize));
+            made.add_told(|out| match json {
+                [] => true,
+                json => unquoted(json).is_some_and(|text| mapping.write(text, out).is_ok()),
+            })
+        })
     }
 
     fn mapped_entries(&self, expr: &Expr) -> Option<(&Coded, Dictionary)> {

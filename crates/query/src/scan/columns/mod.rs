@@ -316,7 +316,12 @@ fn values(
         }
     }
     let mut made = Texts::default();
-    evaluator.each(&output.expr, rows.places(), |_, value| made.add(&value))?;
+    if let Some(joining) = evaluator.joining(&output.expr) {
+        rows.places().for_each(|row| made.add_joined(joining.texts(row as usize)));
+    } else if !evaluator.map_rows(&output.expr, rows, &mut made) {
+        made = Texts::default();
+        evaluator.each(&output.expr, rows.places(), |_, value| made.add(&value))?;
+    }
     let made = made.into_dictionary();
     *made_bytes += made.as_ref().map_or(0, |made| made.held_bytes());
     Ok(made.map(Values::Rows))

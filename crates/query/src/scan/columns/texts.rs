@@ -7,7 +7,9 @@ use crate::dictionary::{Dictionary, is_plain};
 use crate::error::ExecError;
 use crate::expr::{Expr, Like, LikeForm, holds};
 use crate::value::{Value, json};
+use foldhash::fast::RandomState;
 use memchr::memmem;
+use std::collections::HashMap;
 use tamias_json::Isa;
 use tamias_json::search::Needle;
 
@@ -211,6 +213,43 @@ impl Evaluator<'_> {
                 codes.iter().map(|code| marks.get(*code as usize).copied().unwrap_or_default()).collect()
             }
         }))
+    }
+
+    /// Of each row whether the values of two columns are equal, or are not; none where they are asked for something else, or equal ones may be
+    /// spelled in several ways.
+    pub(super) fn compare_texts(&self, op: Comparison, left: &Expr, right: &Expr) -> Option<Mask> {
+        let wants_equal = match op {
+            Comparison::Equal => true,
+            Comparison::NotEqual => false,
+            _ => return None,
+        };
+        let texts = |expr: &Expr| {
+            let PathColumn::Coded(coded) = &**self.as_column(expr)?? else { return None };
+            coded.dictionary.has_one_spelling_each().then_some(coded)
+        };
+        let (left, right) = (texts(left)?, texts(right)?);
+        if !left.repeats() || !right.repeats() {
+            let passes = |row: usize| {
+                let [left, right] = [left, right].map(|coded| coded.dictionary.get(coded.code(row)));
+                !left.is_empty() && !right.is_empty() && (left == right) == wants_equal
+            };
+            return Some((0..self.rows()).map(passes).collect());
+        }
+        // Equal values have the same number in both; 0 is for what is missing, and equal to nothing.
+        let mut known: HashMap<&[u8], u32, RandomState> = HashMap::default();
+        let [left, right] = [left, right].map(|coded| {
+            let entries = (0..coded.dictionary.len() as u32).map(|entry| coded.dictionary.get(entry));
+            let numbers: Vec<u32> = entries
+                .map(|text| {
+                    let next = known.len() as u32 + 1;
+                    if text.is_empty() { 0 } else { *known.entry(text).or_insert(next) }
+                })
+                .collect();
+            let number = move |code: &u32| numbers.get(*code as usize).copied().unwrap_or_default();
+            coded.codes().unwrap_or_default().iter().map(number)
+        });
+        let passes = |(left, right)| left != 0 && right != 0 && (left == right) == wants_equal;
+        Some(left.zip(right).map(passes).collect())
     }
 
     /// Evaluates a condition for some entries. Those that are missing are evaluated once.

@@ -43,9 +43,10 @@ impl Evaluator<'_> {
     /// behind those of all paths.
     pub(super) fn unnest(&mut self, collection: &Expr, events: Range<usize>) -> Result<bool, ExecError> {
         let Some(collection) = self.as_column(collection) else { return Ok(false) };
-        let Some((origins, elements)) = collection
-            .cloned()
-            .map_or_else(|| Ok(Some(Default::default())), |collection| self.elements(&collection, events))?
+        let Some((origins, elements)) = collection.cloned().map_or_else(
+            || self.elements(&PathColumn::Nothing, 0..0),
+            |collection| self.elements(&collection, events),
+        )?
         else {
             return Ok(false);
         };
@@ -60,31 +61,48 @@ impl Evaluator<'_> {
         for column in &mut self.columns {
             *column = column.take().map(|column| Arc::new(column.gathered(&origins)));
         }
-        let texts = Coded::of_texts(Dictionary::new(elements.bytes, elements.ends));
-        self.columns.push(Some(Arc::new(PathColumn::Coded(texts))));
+        self.columns.push(Some(Arc::new(PathColumn::Coded(elements))));
         self.origins = Some(origins.into());
         Ok(true)
     }
 
-    /// The elements of the arrays in a column, and the event of each; none where they are many.
+    /// The elements of the arrays in a column, and the event of each; none where they are many. Those of arrays that are one entry are
+    /// entries that its events share.
     fn elements(
         &self,
         collection: &PathColumn,
         events: Range<usize>,
-    ) -> Result<Option<(Vec<u32>, Elements)>, ExecError> {
-        let (mut origins, mut elements, mut offsets) = (Vec::new(), Elements::default(), Offsets::new());
+    ) -> Result<Option<(Vec<u32>, Coded)>, ExecError> {
+        let none = || Coded::new(None, Arc::new(Dictionary::new(Vec::new(), Vec::new())));
+        let Some(coded) = collection.coded() else { return Ok(Some((Vec::new(), none()))) };
+        let (mut origins, mut places) = (Vec::new(), Vec::new());
+        let (mut elements, mut offsets) = (Elements::default(), Offsets::new());
+        // Of each entry the places of its elements, once they are known.
+        let mut known: Vec<Option<Range<u32>>> = vec![None; coded.dictionary.len()];
         for row in events {
-            let known = elements.ends.len();
-            let is_told = elements.add(collection.json(row), &mut offsets).is_some();
-            if !is_told || elements.ends.len() > ELEMENTS_MAX || elements.bytes.len() > BYTES_MAX {
+            let code = coded.code(row);
+            let Some(known) = known.get_mut(code as usize) else { continue };
+            let of_entry = match known {
+                Some(known) => known.clone(),
+                None => {
+                    let begin = elements.ends.len() as u32;
+                    if elements.add(coded.dictionary.get(code), &mut offsets).is_none() {
+                        return Ok(None);
+                    }
+                    known.insert(begin..elements.ends.len() as u32).clone()
+                }
+            };
+            origins.extend(std::iter::repeat_n(row as u32, of_entry.len()));
+            places.extend(of_entry);
+            if places.len() > ELEMENTS_MAX || elements.bytes.len() > BYTES_MAX {
                 return Ok(None);
             }
-            origins.extend(std::iter::repeat_n(row as u32, elements.ends.len() - known));
             if row.is_multiple_of(CHECKED_ROWS) {
                 self.check()?;
             }
         }
-        Ok(Some((origins, elements)))
+        let elements = Coded::of_texts(Dictionary::new(elements.bytes, elements.ends));
+        Ok(Some((origins, elements.gathered(&places))))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What was found in a block, as the columns of one chunk.
 
 use super::found::{Passing, Values};
-use crate::chunk::{CellText, Column, Columns, Entries, Form, Mantissas, Numbers};
+use crate::chunk::{CellText, Column, Columns, Digits, Entries, Form, Mantissas, Numbers};
 use crate::column_block::Coded;
 use crate::dictionary::Dictionary;
 use std::sync::Arc;
@@ -78,32 +78,39 @@ pub(super) fn gather(numbers: &Arc<Mantissas>, rows: &Passing, of: usize) -> Arc
 
 /// The numbers of so many rows of a block, by their places among those rows, which come in the block's order; some may come more than once.
 pub(super) fn gather_some(numbers: &Mantissas, rows: impl Iterator<Item = u32>, count: usize) -> Mantissas {
-    let mut gathered = Mantissas { scale: numbers.scale, ..Mantissas::default() };
-    let mut spelled = Vec::new();
-    let mut at = Vec::with_capacity(count);
-    gathered.values.reserve_exact(count);
-    let mut next = 0;
-    for (nth, row) in (0..).zip(rows) {
-        let place = match &numbers.rows {
-            None => row as usize,
-            Some(with_one) => {
-                while with_one.get(next).is_some_and(|other| *other < row) {
-                    next += 1;
-                }
-                if with_one.get(next) != Some(&row) {
-                    continue;
-                }
-                next
-            }
-        };
-        let Some(value) = numbers.values.get(place) else { continue };
-        gathered.values.push(*value);
-        at.push(nth);
-        if let Some(scale) = numbers.spelled.as_ref().and_then(|spelled| spelled.get(place)) {
-            spelled.push(*scale);
+    let Some(with_one) = &numbers.rows else {
+        let places: Vec<u32> = rows.collect();
+        return at_places(numbers, &places, None);
+    };
+    let mut place_of = vec![u32::MAX; with_one.last().map_or(0, |last| *last as usize + 1)];
+    for (place, row) in (0..).zip(with_one) {
+        if let Some(place_of) = place_of.get_mut(*row as usize) {
+            *place_of = place;
         }
     }
-    gathered.spelled = numbers.spelled.as_ref().map(|_| spelled);
-    gathered.rows = (at.len() != count).then_some(at);
-    gathered
+    // Written always, and kept where the row has a number: a branch could not be foretold.
+    let (mut places, mut at, mut found) = (vec![0; count], vec![0; count], 0);
+    for (nth, row) in (0..).zip(rows) {
+        let place = place_of.get(row as usize).copied().unwrap_or(u32::MAX);
+        if let (Some(places), Some(at)) = (places.get_mut(found), at.get_mut(found)) {
+            (*places, *at) = (place, nth);
+        }
+        found += usize::from(place != u32::MAX);
+    }
+    places.truncate(found);
+    at.truncate(found);
+    at_places(numbers, &places, (found != count).then_some(at))
+}
+
+/// The numbers at some places, each of which there is, for rows.
+fn at_places(numbers: &Mantissas, places: &[u32], rows: Option<Vec<u32>>) -> Mantissas {
+    let value = |place: &u32| numbers.values.get(*place as usize).copied().unwrap_or_default();
+    let spelled = match &numbers.spelled {
+        Digits::Each(digits) => {
+            let digits = |place: &u32| digits.get(*place as usize).copied().unwrap_or_default();
+            Digits::Each(places.iter().map(digits).collect())
+        }
+        alike => alike.clone(),
+    };
+    Mantissas { rows, values: places.iter().map(value).collect(), scale: numbers.scale, spelled }
 }

@@ -1,7 +1,7 @@
 //! Evaluation: a walk over the expression, borrowing from the event wherever nothing is computed.
 
 use super::arithmetic::{calculate, negate};
-use super::pattern::Pattern;
+use super::pattern::{Pattern, Replacement};
 use super::scope::Scope;
 use super::tree::Expr;
 use crate::ast::{ArrayItem, Comparison, ObjectMember, Quantifier};
@@ -142,16 +142,7 @@ impl Expr {
             },
             Expr::ReplaceMatch { left, pattern, replacement } => match left.eval(scope) {
                 Value::Text(text) if scope.charge(text.weight()) => {
-                    let mut may_go_on = true;
-                    let charge = &mut |units| {
-                        may_go_on = scope.charge(units);
-                        may_go_on
-                    };
-                    match pattern.replace(&text.text(), replacement, VALUE_BYTES_MAX, charge) {
-                        Some(replaced) => scope.limit(Value::from(replaced), "Replace"),
-                        None if may_go_on => scope.too_large("Replace"),
-                        None => Value::Undefined,
-                    }
+                    replace(&text.text(), pattern, replacement, scope)
                 }
                 _ => Value::Undefined,
             },
@@ -279,6 +270,19 @@ fn coalesce<'a>(arguments: &'a [Expr], scope: &mut Scope<'a>) -> Value<'a> {
         }
     }
     last
+}
+
+fn replace<'a>(text: &str, pattern: &Pattern, with: &Replacement, scope: &mut Scope<'a>) -> Value<'a> {
+    let mut may_go_on = true;
+    let charge = &mut |units| {
+        may_go_on = scope.charge(units);
+        may_go_on
+    };
+    match pattern.replace(text, with, VALUE_BYTES_MAX, charge) {
+        Some(replaced) => scope.limit(Value::from(replaced), "Replace"),
+        None if may_go_on => scope.too_large("Replace"),
+        None => Value::Undefined,
+    }
 }
 
 fn concat<'a>(arguments: &'a [Expr], scope: &mut Scope<'a>) -> Value<'a> {

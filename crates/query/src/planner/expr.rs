@@ -23,15 +23,16 @@ const LEVELS_MAX: usize = 128;
 impl Resolver<'_> {
     /// A column of a grouped query: it says something of the group as a whole.
     pub(super) fn column(&mut self, expr: &ParsedExpr) -> Result<Expr, Flaw> {
-        if let Some(grouped) = &self.grouped {
-            if aggregate::find(expr).is_none() && grouped.key(expr).is_some() {
-                let shown = expr.span.text(self.text);
-                return Err(Flaw::new(
-                    expr.span,
-                    format!("`{shown}` is a group key, and group keys are always the first columns"),
-                )
-                .hint(format!("leave `{shown}` out of the select list")));
-            }
+        if let Some(grouped) = &self.grouped
+            && aggregate::find(expr).is_none()
+            && grouped.key(expr).is_some()
+        {
+            let shown = expr.span.text(self.text);
+            return Err(Flaw::new(
+                expr.span,
+                format!("`{shown}` is a group key, and group keys are always the first columns"),
+            )
+            .hint(format!("leave `{shown}` out of the select list")));
         }
         self.expr(expr)
     }

@@ -20,7 +20,6 @@ use crate::span::Span;
 use crate::value::Value;
 use crate::zone::{Intervals, Zone};
 use resolve::{Grouped, Local, Resolver};
-use std::collections::HashSet;
 
 /// The most columns a query may have.
 const COLUMNS_MAX: usize = 1000;
@@ -55,6 +54,7 @@ struct Named<'q> {
     alias: Option<&'q Name>,
     /// Its expression as it is printed, by which it is recognised where it is repeated with other blanks.
     printed: Option<String>,
+    is_instant: bool,
 }
 
 impl<'q> Planner<'q> {
@@ -181,7 +181,7 @@ impl<'q> Planner<'q> {
                         ("@Id", Computed::Id),
                         ("@Data", Computed::Data),
                     ] {
-                        named.push(Named { name: name.to_owned(), alias: None, printed: None });
+                        named.push(Named { name: name.to_owned(), alias: None, printed: None, is_instant: false });
                         cells.push(Expr::BuiltIn(computed));
                     }
                 }
@@ -230,7 +230,7 @@ impl<'q> Planner<'q> {
                     let zone = zone.as_ref().map(|zone| self.zone(zone)).transpose()?;
                     let zone = zone.unwrap_or_else(|| self.resolver.parameters.zone().cloned());
                     keys.push(Key::Time(Intervals::new(*interval, zone)));
-                    named.push(Named { name: "time".to_owned(), alias: None, printed: None });
+                    named.push(Named { name: "time".to_owned(), alias: None, printed: None, is_instant: true });
                 }
                 GroupItem::Expr { expr, ci, alias } => {
                     self.needs_stream(query, "group by", expr.span)?;
@@ -244,19 +244,9 @@ impl<'q> Planner<'q> {
         // An event of a group has these names; the group has not.
         let unnested = std::mem::take(&mut self.resolver.locals);
         let interval = time.map(|(_, interval)| interval);
-        let mut grouped = Grouped::new(group_names, interval, unnested);
-        for (item, name) in query.groups.iter().zip(&named) {
-            let is_instant = match item {
-                GroupItem::Time { .. } => true,
-                GroupItem::Expr { expr, .. } => self.resolver.is_instant(expr),
-            };
-            if is_instant {
-                grouped.instants.extend(name.names());
-            }
-        }
-        self.resolver.grouped = Some(grouped);
+        let instants = named.iter().filter(|key| key.is_instant).flat_map(Named::names).collect();
+        self.resolver.grouped = Some(Grouped::new(group_names, interval, unnested, instants));
         let mut cells = Vec::new();
-        let mut instants = HashSet::new();
         for column in &query.columns {
             let (expr, alias) = match column {
                 SelectItem::All(span) => {
@@ -269,9 +259,6 @@ impl<'q> Planner<'q> {
                 self.needs_stream(query, from.span.text(self.text), from.span)?;
             }
             cells.push(self.resolver.column(expr)?);
-            if self.resolver.is_instant(expr) {
-                instants.extend(alias.map(|alias| alias.text.clone()));
-            }
             named.push(self.named(expr, alias));
         }
         self.check_alone(query)?;
@@ -279,6 +266,8 @@ impl<'q> Planner<'q> {
         let aliases = named.iter().skip(keys.len()).zip(&cells).rev();
         let aliases =
             aliases.filter_map(|(column, cell)| Some((column.alias?.text.clone(), cell.clone()))).collect();
+        let instants = named.iter().skip(keys.len()).filter(|column| column.is_instant);
+        let instants = instants.filter_map(|column| Some(column.alias?.text.clone())).collect();
         self.resolver.allow_keys(aliases, instants);
         let having = match &query.having {
             Some(having) => Some(self.resolver.expr(having)?),
@@ -339,7 +328,12 @@ impl<'q> Planner<'q> {
 
     fn named(&self, expr: &'q ast::ParsedExpr, alias: Option<&'q Name>) -> Named<'q> {
         let name = alias.map_or_else(|| expr.span.text(self.text), |alias| &alias.text);
-        Named { name: name.to_owned(), alias, printed: Some(expr.to_string()) }
+        Named {
+            name: name.to_owned(),
+            alias,
+            printed: Some(expr.to_string()),
+            is_instant: self.resolver.is_instant(expr),
+        }
     }
 
     /// The column that an item of `order by` names by alias, or whose expression it repeats.

@@ -72,7 +72,12 @@ pub(super) struct Grouped {
 }
 
 impl Grouped {
-    pub(super) fn new(keys: Vec<Vec<String>>, interval: Option<u64>, unnested: Vec<Local>) -> Grouped {
+    pub(super) fn new(
+        keys: Vec<Vec<String>>,
+        interval: Option<u64>,
+        unnested: Vec<Local>,
+        instants: HashSet<String>,
+    ) -> Grouped {
         let mut named = HashMap::new();
         for (key, names) in keys.iter().enumerate() {
             for name in names {
@@ -87,7 +92,7 @@ impl Grouped {
             aggregates: Vec::new(),
             shown: HashMap::new(),
             aliases: HashMap::new(),
-            instants: HashSet::new(),
+            instants,
             from_aliases: 0,
         }
     }

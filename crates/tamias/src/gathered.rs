@@ -61,7 +61,11 @@ mod tests {
         let mut gathered = Gathered::new();
         while !gathered.are_enough() {
             let key = gathered.events.len();
-            gathered.push(key, |documents| Ok::<_, ()>(documents.extend_from_slice(b"{}"))).unwrap();
+            let push = |documents: &mut Vec<u8>| {
+                documents.extend_from_slice(b"{}");
+                Ok::<_, ()>(())
+            };
+            gathered.push(key, push).unwrap();
         }
         assert!(gathered.events.len() < 300_000, "{}", gathered.events.len());
         assert!(gathered.iter().enumerate().all(|(place, event)| event == (place, &b"{}"[..])));

@@ -108,8 +108,10 @@ impl Store {
             let Some(Reverse((instant, number))) = first else { return Ok(stored) };
             let row = rows.get_mut(number).and_then(Option::take);
             if let Some(document) = row.as_ref().and_then(|row| row.get(1)?.json()) {
-                let write = |documents: &mut Vec<u8>| documents.extend_from_slice(document);
-                gathered.push(instant, |documents| Ok::<_, MergeError>(write(documents)))?;
+                gathered.push(instant, |documents| {
+                    documents.extend_from_slice(document);
+                    Ok::<_, MergeError>(())
+                })?;
             }
             next.extend(fetch(number, &mut rows)?);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use tamias_json::{Document, Map, Value};
-use tamias_shred::{AtPath, AtRows, Event, Group, Numbers, encode, group_len};
+use tamias_shred::{AtPath, AtRows, Digits, Event, Group, Numbers, encode, group_len};
 use tamias_testdata::{DATA_SETS, Generator, data_set, nasty_documents};
 
 /// Keys as documents spell them.
@@ -36,7 +36,11 @@ fn walk<'d>(map: Map<'d>, path: &[String]) -> &'d [u8] {
 
 /// The text of a number.
 fn spell(numbers: &Numbers, place: usize) -> String {
-    let scale = numbers.spelled.as_ref().map_or(numbers.scale, |spelled| spelled[place]);
+    let scale = match &numbers.spelled {
+        Digits::InFull => numbers.scale,
+        Digits::Each(digits) => digits[place],
+        Digits::Shortest => panic!("no column is stored so"),
+    };
     let mantissa = numbers.values[place] / 10i64.pow(u32::from(numbers.scale - scale));
     assert_eq!(mantissa * 10i64.pow(u32::from(numbers.scale - scale)), numbers.values[place]);
     if scale == 0 {

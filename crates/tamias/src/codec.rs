@@ -400,7 +400,7 @@ mod tests {
 
     impl Parts for Bare {
         fn id(&self) -> BlockId {
-            BlockId { segment: 1, block: 0 }
+            BlockId { opening: 0, segment: 1, block: 0 }
         }
 
         fn events(&self) -> usize {

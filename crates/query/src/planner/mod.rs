@@ -181,7 +181,12 @@ impl<'q> Planner<'q> {
                         ("@Id", Computed::Id),
                         ("@Data", Computed::Data),
                     ] {
-                        named.push(Named { name: name.to_owned(), alias: None, printed: None, is_instant: false });
+                        named.push(Named {
+                            name: name.to_owned(),
+                            alias: None,
+                            printed: None,
+                            is_instant: false,
+                        });
                         cells.push(Expr::BuiltIn(computed));
                     }
                 }
@@ -230,7 +235,12 @@ impl<'q> Planner<'q> {
                     let zone = zone.as_ref().map(|zone| self.zone(zone)).transpose()?;
                     let zone = zone.unwrap_or_else(|| self.resolver.parameters.zone().cloned());
                     keys.push(Key::Time(Intervals::new(*interval, zone)));
-                    named.push(Named { name: "time".to_owned(), alias: None, printed: None, is_instant: true });
+                    named.push(Named {
+                        name: "time".to_owned(),
+                        alias: None,
+                        printed: None,
+                        is_instant: true,
+                    });
                 }
                 GroupItem::Expr { expr, ci, alias } => {
                     self.needs_stream(query, "group by", expr.span)?;

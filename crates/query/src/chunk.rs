@@ -198,6 +198,22 @@ impl Columns {
         }
     }
 
+    /// The same, with another value, as JSON text, for those that have none.
+    pub(crate) fn push_places_or(
+        &mut self,
+        column: usize,
+        places: impl Iterator<Item = Span>,
+        missing: &[u8],
+    ) {
+        let missing = own(&mut self.text, missing);
+        if let Some(Column::Values(cells)) = self.columns.get_mut(column) {
+            cells.extend(places.map(|place| match place {
+                Span::Value(start, end) => CellText::Block { start, end },
+                Span::Absent | Span::Unsure => missing,
+            }));
+        }
+    }
+
     /// Takes a dictionary in, by the number of which cells name it.
     pub(crate) fn share(&mut self, dictionary: Arc<Dictionary>) -> u32 {
         self.dictionaries.push(dictionary);

@@ -160,9 +160,10 @@ impl KeyTable {
             let mut some = [(&[][..], Glance::default()); TOGETHER];
             let mut count = 0;
             for (place, key) in some.iter_mut().zip(keys.by_ref()) {
-                let is_whole = owner == 0 && whole(key).is_some();
-                let glance =
-                    if is_whole { Glance::default() } else { self.slots.glance(self.hash(owner, key)) };
+                let glance = match self.among_wholes(owner, key) {
+                    Some(_) => Glance::default(),
+                    None => self.slots.glance(self.hash(owner, key)),
+                };
                 *place = (key, glance);
                 count += 1;
             }
@@ -170,13 +171,17 @@ impl KeyTable {
             let found = found.map(|place| self.entries.get(place? as usize).copied());
             for (entry, (key, _)) in found.iter().zip(&some).take(count) {
                 let same = entry.as_ref().filter(|entry| self.is(entry, owner, key));
-                known.push(match (same, whole(key).filter(|_| owner == 0)) {
-                    (Some(entry), _) => entry.number.saturating_add(1),
-                    (None, Some(whole)) => self.wholes.get(whole).copied().unwrap_or_default(),
-                    (None, None) => 0,
-                });
+                let other = same.map_or(0, |entry| entry.number.saturating_add(1));
+                known.push(self.among_wholes(owner, key).unwrap_or(other));
             }
         }
+    }
+
+    /// One more than the number of a small whole number, 0 if it is not known; none for another key.
+    #[inline]
+    fn among_wholes(&self, owner: u32, key: &[u8]) -> Option<u32> {
+        let whole = whole(key).filter(|_| owner == 0)?;
+        Some(self.wholes.get(whole).copied().unwrap_or_default())
     }
 
     /// The number of an owner's key: from 0 on, in the order in which they were new.

@@ -67,15 +67,19 @@ impl DistinctCounts {
 
     /// Takes in the entries of a dictionary that rows of one group have.
     fn take_entries(&mut self, group: u32, Entries { dictionary, codes, .. }: &Entries) {
-        self.seen.clear();
-        self.seen.resize(dictionary.len(), false);
+        let mut seen = std::mem::take(&mut self.seen);
+        seen.clear();
+        seen.resize(dictionary.len(), false);
+        let is_new =
+            |code: &&u32| seen.get_mut(**code as usize).is_some_and(|seen| !std::mem::replace(seen, true));
+        self.take_all(group, codes.iter().filter(is_new).map(|code| dictionary.get(*code)));
+        self.seen = seen;
+    }
+
+    /// Takes in the values of rows of one group.
+    fn take_all<'j>(&mut self, group: u32, texts: impl Iterator<Item = &'j [u8]>) {
         let (mut identifiers, mut others) = (Vec::new(), Vec::new());
-        for code in codes {
-            let seen = self.seen.get_mut(*code as usize);
-            if seen.is_none_or(|seen| std::mem::replace(seen, true)) {
-                continue;
-            }
-            let json = dictionary.get(*code);
+        for json in texts {
             match identifier(json) {
                 Some(identifier) => identifiers.push(identifier),
                 None if json.is_empty() => {}
@@ -129,6 +133,10 @@ impl Accumulators for DistinctCounts {
     fn update(&mut self, groups: Groups<'_>, column: &Column, chunk: &Chunk<'_>) -> usize {
         if let (Column::Entries(entries), Groups::One(group)) = (column, groups) {
             self.take_entries(group, entries);
+            return self.grown();
+        }
+        if let (Column::Values(cells), Groups::One(group)) = (column, groups) {
+            self.take_all(group, cells.iter().map(|cell| chunk.json(*cell)));
             return self.grown();
         }
         let mut seen = std::mem::take(&mut self.seen);

@@ -20,7 +20,18 @@ pub(crate) enum Computed {
     Data,
 }
 
+/// The level of an event that tells none.
+const LEVEL: &str = "Information";
+
 impl Computed {
+    /// The slot whose value it is, and as JSON what it is of events that have none there, if it is no more than that.
+    pub(crate) fn stored(self) -> Option<(usize, String)> {
+        match self {
+            Computed::Level { level } => Some((level, format!("\"{LEVEL}\""))),
+            _ => None,
+        }
+    }
+
     /// The slots that it is computed from.
     pub(crate) fn slots(self) -> Vec<usize> {
         match self {
@@ -51,7 +62,7 @@ impl Computed {
                 properties => Value::from_option(properties.flatten()),
             },
             Computed::Level { level } => match slot(level) {
-                Value::Undefined => Value::from("Information"),
+                Value::Undefined => Value::from(LEVEL),
                 level => level,
             },
             Computed::Start { start } => Value::from_option(started(&slot(start))),

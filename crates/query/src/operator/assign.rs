@@ -41,16 +41,26 @@ impl Groups<'_> {
         let are_later = is_sorted && orders.first().is_some_and(|first| *first >= self.latest);
         match chunk.column(column) {
             Column::Values(cells) => {
+                let mut known = std::mem::take(&mut self.known);
+                known.clear();
+                // Where no row is a known group's first, those that are known need not be met.
+                if are_later {
+                    self.table.look_ahead(0, cells.iter().map(|cell| chunk.json(*cell)), &mut known);
+                }
+                known.resize(cells.len(), 0);
                 let mut absent = None;
-                for (row, cell) in cells.iter().enumerate() {
-                    let known = absent.filter(|_| *cell == CellText::Undefined);
+                for ((row, cell), known) in cells.iter().enumerate().zip(&known) {
+                    let absent_too = absent.filter(|_| *cell == CellText::Undefined);
                     let number = known
+                        .checked_sub(1)
+                        .or(absent_too)
                         .unwrap_or_else(|| self.of_value(chunk.json(*cell), ci, chunk.order(row), are_later));
                     if are_later && *cell == CellText::Undefined {
                         absent = Some(number);
                     }
                     numbers.push(number);
                 }
+                self.known = known;
             }
             Column::Entries(Entries { dictionary, codes, .. }) => {
                 let mut known = std::mem::take(&mut self.known);
@@ -96,6 +106,9 @@ impl Groups<'_> {
     }
 
     fn assign_by_parts(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) {
+        if self.assign_met(chunk, keys, numbers) {
+            return;
+        }
         let (mut combined, mut parts) = (std::mem::take(&mut self.combined), std::mem::take(&mut self.parts));
         let is_combined = combined.begin(chunk, keys);
         let intervals = keys.iter().find_map(|key| match key {
@@ -118,6 +131,35 @@ impl Groups<'_> {
             numbers.push(group);
         }
         (self.combined, self.parts) = (combined, parts);
+    }
+
+    /// Finds the groups by the combinations that were met before, where no row is a known group's first: whether that could be done.
+    fn assign_met(&mut self, chunk: &Chunk<'_>, keys: &[KeyColumn], numbers: &mut Vec<u32>) -> bool {
+        let orders = chunk.orders();
+        let are_later = orders.is_sorted() && orders.first().is_some_and(|first| *first >= self.latest);
+        let mut met = std::mem::take(&mut self.met);
+        let can = are_later && met.begin(chunk, keys);
+        if can {
+            let mut parts = std::mem::take(&mut self.parts);
+            let begin_of = |order: &Order| {
+                keys.iter().find_map(|key| match key {
+                    KeyColumn::Time(intervals) => Some(intervals.around(order.0).start),
+                    KeyColumn::Value { .. } => None,
+                })
+            };
+            for (row, order) in orders.iter().enumerate() {
+                let group = met.group(row).unwrap_or_else(|| {
+                    let begin = begin_of(order).unwrap_or_default();
+                    let group = self.of_parts(chunk, keys, row, begin, &mut parts);
+                    met.set(row, group);
+                    group
+                });
+                numbers.push(group);
+            }
+            self.parts = parts;
+        }
+        self.met = met;
+        can
     }
 
     /// The group of a row by its keys, of which times are those of an interval.

@@ -1,6 +1,7 @@
 //! Rows taken into groups. They may come in any order: what depends on it remembers the event's.
 
 use super::combined::Combined;
+use super::met::Met;
 use super::shown::{Group, Shown};
 use super::sort::Sorter;
 use super::sorted::SortedRows;
@@ -45,6 +46,7 @@ pub(crate) struct Groups<'p> {
     /// For each entry of a dictionary one more than the number of its group; 0 where it was not met yet.
     pub(super) known: Vec<u32>,
     pub(super) combined: Combined,
+    pub(super) met: Met,
     text: Vec<u8>,
 }
 
@@ -66,6 +68,7 @@ impl<'p> Groups<'p> {
             parts: Parts::default(),
             known: Vec::new(),
             combined: Combined::default(),
+            met: Met::default(),
             text: Vec::new(),
         };
         if grouping.keys.is_empty() {
@@ -218,7 +221,7 @@ impl<'p> Groups<'p> {
 
     /// What the groups hold, with the table of their keys.
     fn bytes_with(&self, table: &KeyTable) -> usize {
-        self.bytes + vec_bytes(&self.groups) + table.bytes()
+        self.bytes + vec_bytes(&self.groups) + table.bytes() + self.met.bytes()
     }
 
     /// Takes in the groups of other events.

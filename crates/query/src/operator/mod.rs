@@ -8,6 +8,7 @@ mod cursor;
 mod group;
 mod held;
 mod merge;
+mod met;
 mod parallel;
 mod read_ahead;
 mod shown;

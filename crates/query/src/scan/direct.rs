@@ -12,6 +12,8 @@ use tamias_json::search::{Documents, Span};
 enum Direct {
     Nothing,
     Values(usize),
+    /// The same, and something else for events that have none.
+    ValuesOr(usize, String),
     Numbers(usize),
     /// How many characters the strings of a slot have.
     Lengths(usize),
@@ -30,6 +32,9 @@ fn form_of(output: &Output, finder: &Finder, indices: &[u32]) -> Option<Direct> 
                 [of] => slot(of).map(Direct::Lengths),
                 _ => None,
             }
+        }
+        (Form::Values, Expr::BuiltIn(computed)) => {
+            computed.stored().map(|(slot, missing)| Direct::ValuesOr(slot, missing))
         }
         (Form::Values, of) => slot(of).map(Direct::Values),
         (Form::Numbers, of) => slot(of).map(Direct::Numbers),
@@ -58,6 +63,11 @@ pub(super) fn push_direct(
             let values = finder.values(slot);
             let place = |index: &u32| values.get(*index as usize).copied().unwrap_or(Span::Absent);
             columns.push_places(column, indices.iter().map(place));
+        }
+        Some(Direct::ValuesOr(slot, missing)) => {
+            let values = finder.values(slot);
+            let place = |index: &u32| values.get(*index as usize).copied().unwrap_or(Span::Absent);
+            columns.push_places_or(column, indices.iter().map(place), missing.as_bytes());
         }
         Some(Direct::Numbers(slot)) => {
             finder.numbers(slot, documents, indices, few, others);

@@ -1,6 +1,7 @@
 //! Where events come from: blocks of them, in groups whose times overlap.
 
 use crate::column_block::{ColumnBlock, ColumnError};
+use crate::places::Places;
 use crate::stored::{Documents, SourceError, Times};
 use std::sync::Arc;
 
@@ -44,6 +45,11 @@ pub trait Block: Send + Sync {
     /// The reason, if the query shall end with it.
     fn leave_out(&self, error: ColumnError) -> Result<(), SourceError> {
         Err(error.into())
+    }
+    /// What queries before have found in the documents, and left for those to come; none where nothing is kept of the block. They must be those
+    /// of these documents.
+    fn places(&self) -> Option<Arc<Places>> {
+        None
     }
     /// What the block says of itself, as [`collect_statistics`](crate::collect_statistics) wrote it; none where nothing was collected.
     fn statistics(&self) -> Option<&[u8]>;

@@ -114,10 +114,16 @@ pub struct NamedPart {
 pub struct BlockId {
     /// Which opening of a store it came of. Where another store is found in the folder, or an earlier state of this one, that is another opening.
     pub opening: u64,
-    /// The number of its segment. No other file of that store ever has it.
+    /// The number of its segment. No other file of that store ever has it. Or that of a run of events that are not sealed, which no other run of
+    /// this process has.
     pub segment: u64,
-    /// Its place in the segment, from 0.
+    /// Its place in the segment, from 0; [`UNSEALED`](BlockId::UNSEALED) for a run.
     pub block: u32,
+}
+
+impl BlockId {
+    /// More blocks than a segment has.
+    pub const UNSEALED: u32 = u32::MAX;
 }
 
 /// The parts of a block in columns, as a [`Codec`] gets at them.

@@ -1,8 +1,12 @@
 //! The memtable: the events that are in the logs only, in memory. Few runs, each in order.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::run::Run;
+
+/// The number of the last run that a memtable of this process took in.
+static LAST_RUN: AtomicU64 = AtomicU64::new(0);
 
 /// Runs that never change, so that a snapshot is a list of references.
 #[derive(Debug, Default)]
@@ -25,6 +29,7 @@ impl Memtable {
             run = last.merge(&run);
             self.runs.pop();
         }
+        run.number = LAST_RUN.fetch_add(1, Relaxed) + 1;
         self.runs.push(Arc::new(run));
     }
 

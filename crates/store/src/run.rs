@@ -11,6 +11,8 @@ pub(crate) struct Run {
     pub(crate) ends: Vec<[u8; 4]>,
     pub(crate) instants: Vec<[u8; 8]>,
     pub(crate) arrivals: Vec<[u8; 8]>,
+    /// Tells it from all other runs of memtables of this process; 0 where it is in none.
+    pub(crate) number: u64,
 }
 
 impl Run {
@@ -21,6 +23,7 @@ impl Run {
             ends: Vec::with_capacity(events),
             instants: Vec::with_capacity(events),
             arrivals: Vec::with_capacity(events),
+            number: 0,
         }
     }
 
@@ -34,7 +37,8 @@ impl Run {
 
     /// Forgets all events, and keeps the memory.
     pub(crate) fn clear(&mut self) {
-        let Run { documents, ends, instants, arrivals } = self;
+        let Run { documents, ends, instants, arrivals, number } = self;
+        *number = 0;
         documents.clear();
         ends.clear();
         instants.clear();

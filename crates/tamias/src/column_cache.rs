@@ -1,10 +1,11 @@
-//! What was decoded of blocks in columns, kept for the queries to come: up to a number of bytes, the blocks that were used last.
+//! What was decoded of blocks in columns, and found in blocks of text, kept for the queries to come: up to a number of bytes, the blocks that were
+//! used last.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tamias_query::DecodedColumns;
+use tamias_query::{DecodedColumns, Places};
 use tamias_store::BlockId;
 
 /// Decoded blocks, by where they stand in the store that was opened. File numbers are never used again, so that an entry is never wrong, only of no use.
@@ -36,6 +37,8 @@ pub(crate) struct Cached {
     statistics: OnceLock<Vec<u8>>,
     /// How many single documents were asked for.
     points: AtomicUsize,
+    /// Of a block of text.
+    places: Arc<Places>,
 }
 
 /// HEURISTIC: where more documents of a block of so many events are asked for, all of them are put together. Of 16,384 generated events one by itself
@@ -64,9 +67,23 @@ impl Cached {
         self.points.fetch_add(1, Relaxed) >= points_max(events)
     }
 
+    /// Whether there is nothing to be kept.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.decoded.get().is_none()
+            && self.statistics.get().is_none()
+            && self.points.load(Relaxed) == 0
+            && self.places.held_bytes() == 0
+    }
+
+    /// Where keys stand in the block, if it is text.
+    pub(crate) fn places(&self) -> &Arc<Places> {
+        &self.places
+    }
+
     fn held_bytes(&self) -> usize {
         let decoded = self.decoded.get().map_or(0, |decoded| decoded.held_bytes());
-        decoded + self.statistics.get().map_or(0, Vec::capacity) + size_of::<Entry>()
+        let statistics = self.statistics.get().map_or(0, Vec::capacity);
+        decoded + statistics + self.places.held_bytes() + size_of::<Entry>() + size_of::<Cached>()
     }
 }
 

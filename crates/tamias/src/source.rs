@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use tamias_query::{
-    Block, Cache, ColumnBlock, ColumnError, Documents, ReadFrame, Source, SourceError, Times,
+    Block, Cache, ColumnBlock, ColumnError, Documents, Places, ReadFrame, Source, SourceError, Times,
 };
-use tamias_store::{Groups, Key, Parts};
+use tamias_store::{BlockId, Groups, Key, Parts};
 
 use crate::codec;
 use crate::column_cache::{Cached, ColumnCache};
@@ -43,7 +43,10 @@ impl Source for SnapshotSource {
         let share = |block: tamias_store::Block| {
             let left_out = self.left_out.clone();
             match block.columns().cloned() {
-                None => Arc::new(TextBlock { block, left_out }) as Arc<dyn Block>,
+                None => {
+                    let kept = block.id().map(|id| Kept::new(id, &self.cache, self.budget_bytes));
+                    Arc::new(TextBlock { block, kept, left_out }) as Arc<dyn Block>
+                }
                 Some(parts) => {
                     Arc::new(StoredColumns::new(block, parts, &self.cache, self.budget_bytes, left_out))
                 }
@@ -76,6 +79,8 @@ fn order_range((first, last): (Key, Key)) -> ((u64, u64), (u64, u64)) {
 /// A block of text, as the query engine sees it.
 struct TextBlock {
     block: tamias_store::Block,
+    /// Nothing is kept of a block that is not always the same.
+    kept: Option<Kept>,
     /// Takes the damage that the query goes past; it fails where there is none to take it.
     left_out: Option<LeftOut>,
 }
@@ -103,8 +108,34 @@ impl Block for TextBlock {
         }
     }
 
+    fn places(&self) -> Option<Arc<Places>> {
+        self.kept.as_ref().map(|kept| kept.cached.places().clone())
+    }
+
     fn statistics(&self) -> Option<&[u8]> {
         self.block.statistics()
+    }
+}
+
+/// What is kept of a block. The cache is told once the block is done with.
+struct Kept {
+    id: BlockId,
+    cached: Arc<Cached>,
+    cache: Arc<ColumnCache>,
+    budget_bytes: usize,
+}
+
+impl Kept {
+    fn new(id: BlockId, cache: &Arc<ColumnCache>, budget_bytes: usize) -> Kept {
+        Kept { id, cached: cache.get(id), cache: cache.clone(), budget_bytes }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if !self.cached.is_empty() {
+            self.cache.note(self.id, &self.cached, self.budget_bytes);
+        }
     }
 }
 
@@ -112,10 +143,8 @@ impl Block for TextBlock {
 pub(crate) struct StoredColumns {
     block: tamias_store::Block,
     parts: tamias_store::ColumnBlock,
-    cached: Arc<Cached>,
+    kept: Kept,
     columns: OnceLock<ColumnBlock>,
-    cache: Arc<ColumnCache>,
-    budget_bytes: usize,
     left_out: Option<LeftOut>,
 }
 
@@ -149,12 +178,10 @@ impl StoredColumns {
         left_out: Option<LeftOut>,
     ) -> StoredColumns {
         StoredColumns {
-            cached: cache.get(parts.id()),
-            cache: cache.clone(),
+            kept: Kept::new(parts.id(), cache, budget_bytes),
             block,
             parts,
             columns: OnceLock::new(),
-            budget_bytes,
             left_out,
         }
     }
@@ -172,7 +199,7 @@ impl StoredColumns {
     /// One document; put together without the others, unless many are asked for one by one.
     pub(crate) fn document(&self, index: usize) -> Result<Cow<'_, [u8]>, tamias_store::ReadError> {
         let columns = self.open()?;
-        if columns.has_documents() || self.cached.ask_for_document(self.block.len()) {
+        if columns.has_documents() || self.kept.cached.ask_for_document(self.block.len()) {
             columns.decoded().documents_are_asked_for();
             let Documents { bytes, ends } = self.own_documents()?;
             let documents = tamias_store::Documents { bytes, ends };
@@ -199,7 +226,7 @@ impl StoredColumns {
             return Ok(columns);
         }
         let frames = Box::new(PartFrames(self.parts.clone()));
-        let columns = match self.cached.decoded() {
+        let columns = match self.kept.cached.decoded() {
             Some(decoded) => ColumnBlock::sharing(decoded, frames),
             None => {
                 let damaged = |found| tamias_store::ReadError::Damaged(self.parts.damage(found));
@@ -208,7 +235,7 @@ impl StoredColumns {
                 let columns =
                     ColumnBlock::open(&directory, frames).map_err(|error| damaged(codec::found(error)))?;
                 codec::fits(columns.len(), columns.document_bytes(), &self.parts).map_err(damaged)?;
-                self.cached.keep(columns.decoded());
+                self.kept.cached.keep(columns.decoded());
                 columns
             }
         };
@@ -224,12 +251,6 @@ impl StoredColumns {
             ColumnError::Read(error) => error.downcast::<tamias_store::ReadError>().map(|error| *error),
             other => Err(other.into()),
         }
-    }
-}
-
-impl Drop for StoredColumns {
-    fn drop(&mut self) {
-        self.cache.note(self.parts.id(), &self.cached, self.budget_bytes);
     }
 }
 
@@ -274,6 +295,6 @@ impl Block for StoredColumns {
     }
 
     fn statistics(&self) -> Option<&[u8]> {
-        Some(self.cached.statistics(|| tamias_query::unpack_statistics(self.parts.read_statistics())))
+        Some(self.kept.cached.statistics(|| tamias_query::unpack_statistics(self.parts.read_statistics())))
     }
 }

@@ -27,7 +27,7 @@ pub(crate) enum Access {
     Reader(Arc<tamias_store::Reader>),
 }
 
-/// What queries decode of segments in columns is kept up to this size, unless [another is set](Store::with_column_cache): 256 MiB. It counts
+/// What queries decode of segments in columns, and where they have found keys in text that they ask for again, is kept up to this size, unless [another is set](Store::with_column_cache): 256 MiB. It counts
 /// in a query's [budget of memory](RunOptions::memory_bytes), and gives way where the query needs that for itself.
 pub const COLUMN_CACHE_BYTES: usize = 256 << 20;
 
@@ -94,8 +94,8 @@ impl Store {
         Store { access, cache: Arc::new(ColumnCache::new(COLUMN_CACHE_BYTES)) }
     }
 
-    /// The store with room for so many bytes of columns that queries have decoded: those to come need not decode them again. It holds
-    /// for this handle and those that are cloned from it.
+    /// The store with room for so many bytes of what queries have decoded of columns, and found in text (eight bytes for each event and key): those to
+    /// come need not do it again. It holds for this handle and those that are cloned from it.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

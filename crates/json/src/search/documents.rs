@@ -49,6 +49,16 @@ impl<'d> Documents<'d> {
         Documents { first: range.start.min(last), last, ..*self }
     }
 
+    /// All documents of the block.
+    pub fn whole(&self) -> Documents<'d> {
+        Documents { first: 0, last: self.ends.len(), ..*self }
+    }
+
+    /// Of what there is for each document of the block that which is for these.
+    pub fn part_of<'p, T>(&self, of_block: &'p [T]) -> &'p [T] {
+        of_block.get(self.first..self.last).unwrap_or_default()
+    }
+
     /// How many they are.
     pub fn len(&self) -> usize {
         self.last - self.first

@@ -3,7 +3,7 @@
 use super::answers::Span;
 use super::documents::Documents;
 use super::needle::REACH;
-use super::numbers::FewDigits;
+use super::numbers::{FewDigits, prefetch_ahead};
 use crate::carry::Carry;
 use tamias_simd::{Isa, Task, VECTOR, Vector};
 
@@ -43,6 +43,7 @@ impl Task for Lengths<'_> {
     fn run<V: Vector>(self, vector: V) {
         let Lengths { bytes, values, indices, lengths, left } = self;
         for (at, index) in (0..).zip(indices) {
+            prefetch_ahead(bytes, values, indices, at);
             let characters = match values.get(*index as usize) {
                 Some(Span::Absent) => continue,
                 Some(Span::Value(start, end)) => match bytes.get(*start as usize) {

@@ -1,12 +1,13 @@
 //! Many numbers taken from where they stand, or compared there with one.
 
-use super::answers::Span;
+use super::answers::{Match, Span};
 use super::documents::Documents;
 use super::needle::Needle;
 use super::occurrences::Occurrences;
+use super::places::Place;
 use crate::number::Bound;
 use std::cmp::Ordering;
-use tamias_simd::{Isa, SEVERAL, Standing, Task, Vector, Whole, decimal};
+use tamias_simd::{Isa, SEVERAL, Standing, Task, Vector, Whole, decimal, prefetch};
 
 /// Which values are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,61 +67,133 @@ impl Documents<'_> {
         isa.run(Numbers { bytes: self.bytes(), values, indices, numbers, others });
     }
 
-    /// The numbers of the occurrences of a key's needle where `holds` says so of what follows the needle, up to the end of the block. They
-    /// replace what `kept` holds.
-    pub fn keep(
-        &self,
-        isa: Isa,
-        needle: &Needle,
-        found: &Occurrences,
-        kept: &mut Vec<u32>,
-        holds: impl Fn(&[u8]) -> bool,
-    ) {
-        self.judge(isa, needle, found, kept, holds);
-    }
-
-    fn judge(&self, isa: Isa, needle: &Needle, found: &Occurrences, kept: &mut Vec<u32>, judge: impl Judge) {
+    /// The numbers of the occurrences of a key's needle behind which stands a value that passes the test. They replace what `kept` holds.
+    pub fn keep(&self, isa: Isa, needle: &Needle, found: &Occurrences, test: &Test<'_>, kept: &mut Vec<u32>) {
         kept.resize(found.offsets.len(), 0);
         let key_bytes = needle.bytes().len();
-        let count = isa.run(Keep { bytes: self.bytes(), key_bytes, offsets: &found.offsets, kept, judge });
+        let count = test.judge(AtOccurrences { isa, bytes: self.bytes(), key_bytes, found, kept });
         kept.truncate(count);
     }
 
-    /// The numbers of the occurrences of a key's needle behind which stands a value that is wanted, as it stands to the bound. They replace
-    /// what `kept` holds.
-    pub fn compare(
-        &self,
-        isa: Isa,
-        needle: &Needle,
-        found: &Occurrences,
-        bound: &Bound,
-        wanted: Wanted,
-        kept: &mut Vec<u32>,
-    ) {
-        match bound.whole() {
-            Some(whole) => self.judge(isa, needle, found, kept, ComparesToWhole { bound, whole, wanted }),
-            None => {
-                self.judge(isa, needle, found, kept, |text: &[u8]| wanted.is(bound.compare_beginning(text)))
+    /// For each document whether its value passes the test, from where all of the block have theirs. It replaces what `matches` holds.
+    pub fn pass(&self, isa: Isa, places: &[Place], test: &Test<'_>, matches: &mut Vec<Match>) {
+        matches.clear();
+        let places = self.part_of(places);
+        test.judge(AtPlaces { isa, bytes: self.bytes(), places, matches });
+        matches.resize(self.len(), Match::Maybe);
+    }
+}
+
+/// What is asked of values.
+#[derive(Clone, Copy)]
+pub enum Test<'t> {
+    /// Whether they are wanted, as they stand to a bound.
+    Compares(&'t Bound, Wanted),
+    /// Whether they are numbers that equal one of the bounds.
+    EqualsAny(&'t [Bound]),
+    /// Whether this says so of the bytes from their first one on, up to the end of the block.
+    Holds(&'t dyn Fn(&[u8]) -> bool),
+}
+
+/// Takes the judge of a test through values.
+trait Judging {
+    type Output;
+    fn by(self, judge: impl Judge) -> Self::Output;
+}
+
+impl Test<'_> {
+    fn judge<J: Judging>(&self, judging: J) -> J::Output {
+        match *self {
+            Test::Compares(bound, wanted) => match bound.whole() {
+                Some(whole) => judging.by(ComparesToWhole { bound, whole, wanted }),
+                None => judging.by(|text: &[u8]| wanted.is(bound.compare_beginning(text))),
+            },
+            Test::EqualsAny(bounds) => {
+                let mut integers: Vec<u64> = bounds.iter().filter_map(Bound::integer).collect();
+                if integers.len() < bounds.len() {
+                    return judging.by(|text: &[u8]| equals_any(bounds, text));
+                }
+                integers.resize(integers.len().next_multiple_of(LANES), NONE);
+                judging.by(EqualsAny { bounds, integers: &integers })
             }
+            Test::Holds(holds) => judging.by(holds),
         }
     }
+}
 
-    /// The numbers of the occurrences of a key's needle behind which stands a number that equals one of the bounds. They replace what `kept`
-    /// holds.
-    pub fn equals_any(
-        &self,
-        isa: Isa,
-        needle: &Needle,
-        found: &Occurrences,
-        bounds: &[Bound],
-        kept: &mut Vec<u32>,
-    ) {
-        let mut integers: Vec<u64> = bounds.iter().filter_map(Bound::integer).collect();
-        if integers.len() < bounds.len() {
-            return self.judge(isa, needle, found, kept, |text: &[u8]| equals_any(bounds, text));
-        }
-        integers.resize(integers.len().next_multiple_of(LANES), NONE);
-        self.judge(isa, needle, found, kept, EqualsAny { bounds, integers: &integers });
+/// The values behind occurrences of a needle.
+struct AtOccurrences<'t> {
+    isa: Isa,
+    bytes: &'t [u8],
+    key_bytes: usize,
+    found: &'t Occurrences,
+    kept: &'t mut [u32],
+}
+
+impl Judging for AtOccurrences<'_> {
+    /// How many are kept.
+    type Output = usize;
+
+    fn by(self, judge: impl Judge) -> usize {
+        let AtOccurrences { isa, bytes, key_bytes, found, kept } = self;
+        isa.run(Keep { bytes, key_bytes, offsets: &found.offsets, kept, judge })
+    }
+}
+
+/// The values at places.
+struct AtPlaces<'t> {
+    isa: Isa,
+    bytes: &'t [u8],
+    places: &'t [Place],
+    matches: &'t mut Vec<Match>,
+}
+
+impl Judging for AtPlaces<'_> {
+    type Output = ();
+
+    fn by(self, judge: impl Judge) {
+        let AtPlaces { isa, bytes, places, matches } = self;
+        isa.run(Pass { bytes, places, matches, judge });
+    }
+}
+
+struct Pass<'t, J> {
+    bytes: &'t [u8],
+    places: &'t [Place],
+    matches: &'t mut Vec<Match>,
+    judge: J,
+}
+
+impl<J: Judge> Task for Pass<'_, J> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, _: V) {
+        let Pass { bytes, places, matches, judge } = self;
+        let ahead = places.iter().skip(PREFETCHED).chain(std::iter::repeat(&Place::ABSENT));
+        matches.extend(places.iter().zip(ahead).map(|(place, ahead)| {
+            prefetch(bytes, ahead.start());
+            if place.is_value() {
+                let is_wanted = judge.holds(bytes.get(place.start()..).unwrap_or_default());
+                if is_wanted { Match::Yes } else { Match::No }
+            } else if *place == Place::ABSENT {
+                Match::No
+            } else {
+                Match::Maybe
+            }
+        }));
+    }
+}
+
+/// HEURISTIC: values of neighbouring documents stand too far apart for the processor to guess where the next one is.
+const PREFETCHED: usize = 16;
+
+/// Asks for the value that is some places further on than the one `at` a place among the indices.
+#[inline(always)]
+pub(super) fn prefetch_ahead(bytes: &[u8], values: &[Span], indices: &[u32], at: u32) {
+    let ahead = indices.get(at as usize + PREFETCHED).and_then(|index| values.get(*index as usize));
+    if let Some(Span::Value(start, _)) = ahead {
+        prefetch(bytes, *start as usize);
     }
 }
 
@@ -274,6 +347,7 @@ impl Task for Numbers<'_> {
     fn run<V: Vector>(self, vector: V) {
         let Numbers { bytes, values, indices, numbers, others } = self;
         for (at, index) in (0..).zip(indices) {
+            prefetch_ahead(bytes, values, indices, at);
             let Some(Span::Value(start, end)) = values.get(*index as usize) else { continue };
             match decimal::at(vector, bytes, *start as usize, *end as usize) {
                 Some((significand, scale)) => numbers.push(FewDigits { significand, scale, at }),

@@ -109,8 +109,14 @@ fn check_documents(block: &Block, documents: Documents<'_>, name: &str, isa: Isa
         }
     }
     let mut kept = Vec::new();
-    documents.keep(isa, &needle, &found, &mut kept, |text: &[u8]| text.first() != Some(&b'n'));
+    let is_not_null = |text: &[u8]| text.first() != Some(&b'n');
+    documents.keep(isa, &needle, &found, &Test::Holds(&is_not_null), &mut kept);
     let mut matches = Vec::new();
+    let kept_places = documents.places(isa, &needle, name);
+    let (mut passes, mut have) = (Vec::new(), Vec::new());
+    documents.pass(isa, &kept_places, &Test::Holds(&is_not_null), &mut passes);
+    let text = Needle::new(b"ab").unwrap();
+    documents.have_within(isa, &text, &kept_places, &mut have);
     documents.matches(isa, &needle, &found, &kept, &mut matches);
     let mut sure = 0;
     for (index, place) in values.iter().enumerate() {
@@ -122,7 +128,29 @@ fn check_documents(block: &Block, documents: Documents<'_>, name: &str, isa: Isa
             Match::Maybe => {}
             found => assert_eq!(found == Match::Yes, is_kept, "{name} in {}", String::from_utf8_lossy(text)),
         }
-        for place in [place, &single[index]] {
+        match passes[index] {
+            // Constants that come twice, or in the last document.
+            Match::Maybe => {
+                assert!(there.len() > 1 || documents.range(index).end + 200 > block.bytes.len());
+            }
+            found => assert_eq!(found == Match::Yes, is_kept, "{name} in {}", String::from_utf8_lossy(text)),
+        }
+        let nested = there.last().map(|(_, value)| value.raw()).filter(|raw| matches!(raw[0], b'[' | b'{'));
+        if let Some(range) = kept_places[index].nested() {
+            assert_eq!(Some(&block.bytes[range]), nested);
+        } else {
+            assert!(nested.is_none());
+        }
+        let string = there.last().and_then(|(_, value)| value.as_str());
+        let has_text = string.is_some_and(|string| string.raw().windows(2).any(|two| two == b"ab"));
+        match have[index] {
+            Match::Maybe => {
+                let is_near_the_end = documents.range(index).end + 200 > block.bytes.len();
+                assert!(is_near_the_end || there.len() > 1 || string.unwrap().raw().contains(&b'\\'));
+            }
+            found => assert_eq!(found == Match::Yes, has_text, "{name} in {}", String::from_utf8_lossy(text)),
+        }
+        for place in [place, &single[index], &kept_places[index].span()] {
             match *place {
                 Span::Absent => assert!(there.is_empty(), "{name} in {}", String::from_utf8_lossy(text)),
                 Span::Unsure => {}
@@ -435,8 +463,17 @@ fn numbers_of_many_forms_compared_together() {
             for isa in Isa::available() {
                 let (mut found, mut kept) = (Occurrences::default(), Vec::new());
                 block.documents().find(isa, &needle, &mut found);
-                block.documents().compare(isa, &needle, &found, &Bound::new(bound), wanted, &mut kept);
-                assert_eq!(kept, expected, "{wanted:?} {bound} by {}", isa.name());
+                let bound = Bound::new(bound);
+                let test = Test::Compares(&bound, wanted);
+                block.documents().keep(isa, &needle, &found, &test, &mut kept);
+                assert_eq!(kept, expected, "{wanted:?} {bound:?} by {}", isa.name());
+                let places = block.documents().places(isa, &needle, "n");
+                let documents = block.documents().part(1..298);
+                let mut passes = Vec::new();
+                documents.pass(isa, &places, &test, &mut passes);
+                let passing = (1..).zip(&passes).filter(|(_, passes)| **passes != Match::No);
+                let inner: Vec<u32> = expected.iter().copied().filter(|n| (1..298).contains(n)).collect();
+                assert_eq!(passing.map(|(n, _)| n).collect::<Vec<u32>>(), inner, "{wanted:?} {bound:?}");
             }
         }
     }
@@ -472,7 +509,8 @@ fn numbers_among_several() {
         let bounds: Vec<Bound> = wanted.iter().map(|text| Bound::new(text)).collect();
         let (mut found, mut kept) = (Occurrences::default(), Vec::new());
         block.documents().find(isa, &needle, &mut found);
-        block.documents().equals_any(isa, &needle, &found, &bounds, &mut kept);
+        let test = Test::EqualsAny(&bounds);
+        block.documents().keep(isa, &needle, &found, &test, &mut kept);
         let is_number = |text: &str| text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
         let is_wanted =
             |number: &str| is_number(number) && wanted.iter().any(|wanted| compare(number, wanted).is_eq());
@@ -520,7 +558,8 @@ proptest! {
             documents.find(isa, &needle, &mut found);
             documents.values(isa, &needle, &found, &mut values);
             documents.values_of(isa, &needle, &indices, &mut values);
-            documents.compare(isa, &needle, &found, &Bound::new("2"), wanted, &mut kept);
+            let bound = Bound::new("2");
+            documents.keep(isa, &needle, &found, &Test::Compares(&bound, wanted), &mut kept);
             documents.matches(isa, &needle, &found, &kept, &mut matches);
             let mut with_text = Vec::new();
             documents.have_text(isa, &needle, &found, &mut with_text);

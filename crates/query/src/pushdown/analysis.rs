@@ -5,7 +5,9 @@ use super::outcomes::Outcomes;
 use super::paths::{self, Split};
 use crate::ast::Comparison;
 use crate::expr::{Computed, Expr, Like, LikeForm, Pattern, Set};
-use crate::value::Value;
+use crate::value::{Number, Value};
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tamias_json::number::Bound;
@@ -78,9 +80,14 @@ impl<'n> Analysis<'n> {
                 (Expr::Slot(slot), false) => Form::Sought(Sought::NotNull { slot: *slot }).negated(),
                 _ => Form::Opaque,
             },
-            Expr::CompareNumber { op, left, bound, number } => match **left {
-                Expr::Slot(slot) => Form::Sought(Sought::Number { slot, op: *op, bound: bound.clone() }),
-                Expr::BuiltIn(computed) => head(computed, *op, &Value::Number(number.clone())),
+            Expr::CompareNumber { op, left, bound, number } => match &**left {
+                Expr::Slot(slot) => {
+                    Form::Sought(Sought::Number { slot: *slot, op: *op, bound: bound.clone() })
+                }
+                Expr::BuiltIn(computed) => head(*computed, *op, &Value::Number(number.clone())),
+                Expr::Call { function, arguments, .. } if function.name == "Length" => {
+                    length(arguments, *op, number)
+                }
                 _ => Form::Opaque,
             },
             Expr::Compare { op, left, right, ci: false } if is_id(left) || is_id(right) => {
@@ -469,6 +476,17 @@ fn quoted(text: &str) -> Option<Box<[u8]>> {
     let mut bytes = Vec::new();
     write_json_string(text, &mut bytes);
     Some(bytes.into())
+}
+
+/// The length of a key's value against a number. What is no string has none, but an array: that takes a look.
+fn length(arguments: &[Expr], op: Comparison, number: &Number<'_>) -> Form {
+    let whole = number.decimal().filter(Decimal::is_integer).and_then(|decimal| decimal.to_i64());
+    match (arguments, whole) {
+        // To have no length is unlike any.
+        ([Expr::Slot(_)], Some(_)) if op == Comparison::NotEqual => Form::Opaque,
+        ([Expr::Slot(slot)], Some(length)) => Form::Sought(Sought::Length { slot: *slot, op, length }),
+        _ => Form::Opaque,
+    }
 }
 
 /// The text that strings like this are, or begin with.

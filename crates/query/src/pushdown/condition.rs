@@ -81,6 +81,8 @@ pub(super) enum Sought {
     OneOf { slot: usize, values: Vec<Box<[u8]>> },
     /// It is a number that equals one of these.
     NumberOneOf { slot: usize, bounds: Vec<Bound> },
+    /// It is a string of so many characters that they compare so.
+    Length { slot: usize, op: Comparison, length: i64 },
     /// It is one of many: it takes reading the value, up to its end.
     Among { slot: usize, set: Arc<Set> },
     /// It is rare, and found together with its key: it is these bytes, or begins with them.

@@ -1,11 +1,13 @@
 //! The prefilter at work: window by window of a block's events.
 
 use super::condition::Form;
+use super::key::Key;
 use super::paths::key as reading_slot;
 use super::prepared::{Prefilter, Pushdown};
 use super::pruner::Settled;
-use super::window::{Key, Scratch, Window};
+use super::window::{Scratch, Window};
 use crate::expr::{Expr, Scope};
+use crate::places::Places;
 use crate::statistics::{Key as StoredKey, Statistics};
 use std::ops::Range;
 use std::sync::Arc;
@@ -89,6 +91,8 @@ pub(crate) struct Finder {
     matches: Vec<Match>,
     /// What need not be searched for in the present block.
     settled: Settled,
+    /// What queries before have found in the present block.
+    places: Option<Arc<Places>>,
     /// Its events are better scanned.
     is_wide: bool,
     /// For each slot of the output how many of the block's events have the key, where all are rare and nothing is filtered; else none at all.
@@ -102,7 +106,7 @@ impl Finder {
     pub(crate) fn new(pushdown: &Arc<Pushdown>) -> Option<Finder> {
         let texts = pushdown.prefilter.clone()?;
         Some(Finder {
-            keys: texts.keys.iter().map(|_| Key::default()).collect(),
+            keys: pushdown.names.iter().map(|name| Key::new(name)).collect(),
             texts,
             pushdown: pushdown.clone(),
             isa: Isa::best(),
@@ -110,29 +114,40 @@ impl Finder {
             scratch: Scratch::default(),
             matches: Vec::new(),
             settled: Settled::default(),
+            places: None,
             is_wide: false,
             rare: Vec::new(),
             pause: 0,
         })
     }
 
-    /// Begins with a block of events that have these `ends`, of which the statistics are known, or are not, and some things are settled.
-    pub(crate) fn begin(&mut self, ends: &[[u8; 4]], statistics: Option<&Statistics<'_>>, settled: &Settled) {
+    /// Begins with a block of these documents, of which the statistics are known, or are not, some things are settled, and queries before may have
+    /// left where keys stand.
+    pub(crate) fn begin(
+        &mut self,
+        documents: Documents<'_>,
+        statistics: Option<&Statistics<'_>>,
+        settled: &Settled,
+        places: Option<Arc<Places>>,
+    ) {
         self.settled.all = settled.all;
         self.settled.terms.clone_from(&settled.terms);
         let few = if self.pushdown.condition.is_some() { WIDE_KEYS_FILTERED } else { WIDE_KEYS };
-        for (key, name) in self.keys.iter_mut().zip(&self.pushdown.names) {
-            key.plain.clear();
-            key.is_absent = false;
-            if let Some(statistics) = statistics {
-                key.is_absent = matches!(statistics.key(name), StoredKey::Absent);
-                statistics.plain(name, &mut key.plain);
-            }
+        self.places = places;
+        for key in &mut self.keys {
+            key.begin(statistics, self.places.as_deref());
         }
-        let keys = self.keys.iter().filter(|key| !key.is_absent).count();
-        self.is_wide = keys > few && mean_bytes(ends) >= WIDE_BYTES;
+        let are_wide = documents.bytes().len() / documents.len().max(1) >= WIDE_BYTES;
+        let sought = |keys: &[Key]| keys.iter().filter(|key| !key.is_absent && key.known.is_none()).count();
+        self.is_wide = are_wide && sought(&self.keys) > few;
+        if self.is_wide {
+            (0..self.keys.len()).for_each(|slot| self.learn(slot, documents));
+            self.is_wide = sought(&self.keys) > few;
+        }
         self.rare.clear();
-        if let Some(statistics) = statistics.filter(|_| self.pushdown.condition.is_none()) {
+        let is_known = |slot: &usize| self.keys.get(*slot).is_some_and(|key| key.known.is_some());
+        let is_sought = self.pushdown.condition.is_none() && !self.pushdown.slots.output.iter().all(is_known);
+        if let Some(statistics) = statistics.filter(|_| is_sought) {
             self.rare.extend(rare_keys(statistics, &self.pushdown.names, &self.pushdown.slots.output));
         }
         self.rare.sort_by_key(|(_, events)| *events);
@@ -150,9 +165,7 @@ impl Finder {
             self.tune(documents.bytes());
         }
         for key in &mut self.keys {
-            key.is_found = false;
-            key.values.clear();
-            key.values.resize(documents.len(), Span::Unsure);
+            key.begin_window(documents.len());
         }
         let mut matches = std::mem::take(&mut self.matches);
         match self.pushdown.condition.as_ref().filter(|_| !self.settled.all) {
@@ -162,6 +175,7 @@ impl Finder {
                     isa: self.isa,
                     documents,
                     keys: &mut self.keys,
+                    places: self.places.as_deref(),
                     scratch: &mut self.scratch,
                 };
                 if let Form::And(terms) = &condition.form {
@@ -189,6 +203,9 @@ impl Finder {
     /// Finds the values that rows are made of, for some events of the window.
     pub(crate) fn fill_output(&mut self, documents: Documents<'_>, indices: &[u32]) {
         if self.takes_whole_blocks() && indices.len() == documents.len() {
+            for at in 0..self.pushdown.slots.output.len() {
+                self.learn(self.pushdown.slots.output[at], documents);
+            }
             return self.fill_rare(documents, indices);
         }
         if !indices.is_empty() {
@@ -228,16 +245,13 @@ impl Finder {
 
     fn fill(&mut self, slot: usize, documents: Documents<'_>, indices: &[u32]) {
         let (Some(needle), Some(key)) = (self.texts.keys.get(slot), self.keys.get_mut(slot)) else { return };
-        if key.is_absent {
-            key.values.fill(Span::Absent);
-            return;
-        }
-        // Searching through all is quicker than beginning anew for each of many.
-        if indices.len() * 2 > documents.len() {
-            key.find(self.isa, needle, documents);
-            documents.with_plain(&key.plain).values(self.isa, needle, &key.places, &mut key.values);
-        } else {
-            documents.with_plain(&key.plain).values_of(self.isa, needle, indices, &mut key.values);
+        key.fill(self.isa, needle, documents, self.places.as_deref(), indices);
+    }
+
+    /// Where a key stands in all documents of the block, if it was asked for before.
+    fn learn(&mut self, slot: usize, documents: Documents<'_>) {
+        if let (Some(needle), Some(key)) = (self.texts.keys.get(slot), self.keys.get_mut(slot)) {
+            key.learn(self.isa, needle, documents, self.places.as_deref());
         }
     }
 
@@ -250,6 +264,28 @@ impl Finder {
         scope: &mut Scope<'d>,
     ) -> bool {
         (0..self.pushdown.slots.condition).all(|slot| self.read(slot, index, documents, scope))
+    }
+
+    /// The slot of the condition whose value is an array or object, with its text, and gives the scope all others. None where that takes a scan of
+    /// the document.
+    pub(crate) fn read_around_nested<'d>(
+        &self,
+        index: u32,
+        documents: Documents<'d>,
+        scope: &mut Scope<'d>,
+    ) -> Option<(usize, &'d [u8])> {
+        let mut found = None;
+        for slot in 0..self.pushdown.slots.condition {
+            if self.read(slot, index, documents, scope) {
+                continue;
+            }
+            let place = documents.part_of(self.keys.get(slot)?.known.as_deref()?).get(index as usize)?;
+            let text = documents.bytes().get(place.nested()?)?;
+            if found.replace((slot, text)).is_some() {
+                return None;
+            }
+        }
+        found
     }
 
     /// Whether the values that a row is made of were all found, or found to be missing: not where that takes a scan.

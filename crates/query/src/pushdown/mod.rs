@@ -20,6 +20,7 @@ mod analysis;
 mod classes;
 mod condition;
 mod finder;
+mod key;
 mod outcomes;
 mod paths;
 mod period;

@@ -1,6 +1,7 @@
 //! Conditions on dotted paths, which are one of several keys of an event: a condition for those that have a key, another for the rest.
 
-use crate::expr::Expr;
+use crate::expr::{Expr, fold};
+use crate::value::Value;
 
 /// A condition taken apart by whether an event has a key.
 pub(super) struct Split {
@@ -30,7 +31,8 @@ pub(super) fn split(expr: &Expr) -> Option<Split> {
     there.iter_mut().for_each(|expr| rewrite(expr, &|readings| settle(readings, slot)));
     let mut missing = expr.clone();
     rewrite(&mut missing, &|readings| readings.retain(|reading| key(reading) != Some(slot)));
-    Some(Split { slot, there, missing })
+    // What compares a path that no event is left to have is constant.
+    Some(Split { slot, there, missing: fold(missing) })
 }
 
 /// How many readings all paths have.
@@ -65,11 +67,13 @@ fn settle(readings: &mut Vec<Expr>, slot: usize) {
     }
 }
 
-/// Changes the readings of all paths; a path of one reading is that.
+/// Changes the readings of all paths; a path of one reading is that, and one of none is undefined.
 fn rewrite(expr: &mut Expr, change: &impl Fn(&mut Vec<Expr>)) {
     if let Expr::Path(readings) = expr {
         change(readings);
-        if readings.len() == 1
+        if readings.is_empty() {
+            *expr = Expr::Constant(Value::Undefined);
+        } else if readings.len() == 1
             && let Some(only) = readings.pop()
         {
             *expr = only;

@@ -75,6 +75,7 @@ impl Pushdown {
                 | Sought::Defined { slot }
                 | Sought::NotNull { slot }
                 | Sought::OneOf { slot, .. }
+                | Sought::Length { slot, .. }
                 | Sought::Among { slot, .. },
             ) => add(found, self.name(*slot)),
             Form::Sought(Sought::Value { needle, .. }) => add(found, text(needle)),

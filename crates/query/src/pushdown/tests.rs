@@ -5,6 +5,7 @@ use super::{Finder, Pruner, Pushdown, Settled};
 use crate::expr::{Event, Scope, Spare};
 use crate::interrupt::Interrupt;
 use crate::parameters::Parameters;
+use crate::places::Places;
 use crate::plan::{Input, Plan};
 use crate::source::Block;
 use crate::statistics::{Statistics, collect_statistics};
@@ -39,7 +40,7 @@ const VALUES: [&str; 19] = [
 ];
 
 /// Conditions of all forms, on `a` alone or on `a` and `b`.
-const CONDITIONS: [&str; 61] = [
+const CONDITIONS: [&str; 65] = [
     "a = 1",
     "a <> 1",
     "a < 1",
@@ -86,6 +87,10 @@ const CONDITIONS: [&str; 61] = [
     "a",
     "not a",
     "Length(a) > 1",
+    "not (Length(a) > 1)",
+    "Length(a) = 1",
+    "Length(a) <> 1",
+    "a.b = 'x' or a.b is null",
     "a = 1 or a = 2 or a = 'x'",
     "a > 0 and a < 2",
     "not (a > 0 and a < 2)",
@@ -218,9 +223,17 @@ fn check(plan: &Plan, condition: &str, events: &[(u64, String)], with_statistics
             }
         }
     };
-    finder.begin(&block.ends, statistics.as_ref(), &verdict.settled);
-    expect(finder.find(documents.part(verdict.events)), within);
-    finder.begin(&block.ends, statistics.as_ref(), &Settled::default());
+    finder.begin(documents, statistics.as_ref(), &verdict.settled, None);
+    expect(finder.find(documents.part(verdict.events.clone())), within);
+    let places = Arc::new(Places::default());
+    // Whoever asks again has the places of the keys.
+    for _ in 0..3 {
+        finder.begin(documents, statistics.as_ref(), &verdict.settled, Some(places.clone()));
+        expect(finder.find(documents.part(verdict.events.clone())), within);
+        finder.begin(documents, statistics.as_ref(), &Settled::default(), Some(places.clone()));
+        expect(finder.find(documents), &passes);
+    }
+    finder.begin(documents, statistics.as_ref(), &Settled::default(), None);
     let found = finder.find(documents);
     expect(found, &passes);
     said.no += usize::from(found.first() == Some(&Match::No));
@@ -402,8 +415,8 @@ fn what_a_block_settles_is_not_searched_for() {
             .of(&block, statistics.as_ref())
             .unwrap();
         let mut finder = Finder::new(pushdown).unwrap();
-        finder.begin(&block.ends, statistics.as_ref(), &verdict.settled);
         let documents = Documents::new(&block.documents, &block.ends).unwrap();
+        finder.begin(documents, statistics.as_ref(), &verdict.settled, None);
         finder.find(documents.part(verdict.events))[..2].to_vec()
     };
     let (no, maybe, yes) = (Match::No, Match::Maybe, Match::Yes);
@@ -423,7 +436,7 @@ fn values_of_one_key_are_joined_below_or() {
     let [a, b, other] = terms.as_slice() else { panic!("{terms:?}") };
     assert!(matches!(&a.form, Form::Sought(Sought::NumberOneOf { bounds, .. }) if bounds.len() == 3));
     assert!(matches!(&b.form, Form::Sought(Sought::OneOf { values, .. }) if values.len() == 3));
-    assert!(matches!(&other.form, Form::Opaque));
+    assert!(matches!(&other.form, Form::Sought(Sought::Length { length: 1, .. })));
     assert!([a, b, other].iter().all(|term| term.alone.is_some()));
 }
 

@@ -1,41 +1,25 @@
 //! A condition searched for in the documents of a window: of each event whether it passes.
 
 use super::condition::{Condition, Form, Sought};
+use super::key::Key;
 use super::prepared::Prefilter;
 use crate::ast::Comparison;
 use crate::chunk::value_of;
+use crate::expr::holds;
+use crate::places::Places;
 use tamias_json::Isa;
-use tamias_json::search::{Documents, Held, Match, Needle, Occurrences, Span, Wanted};
-
-/// What is known of a key in the present window.
-#[derive(Default)]
-pub(super) struct Key {
-    /// In which documents of the present block it is plain, as far as is known: a bit for each.
-    pub(super) plain: Vec<u8>,
-    /// Whether no event of the block has it, for sure.
-    pub(super) is_absent: bool,
-    pub(super) is_found: bool,
-    pub(super) places: Occurrences,
-    pub(super) values: Vec<Span>,
-}
+use tamias_json::search::{Documents, FewDigits, Held, Match, Needle, Occurrences, Test, Wanted};
 
 /// Allocations that stay.
 #[derive(Default)]
 pub(super) struct Scratch {
     matches: Vec<Vec<Match>>,
-    places: Occurrences,
+    occurrences: Occurrences,
     /// The numbers of those that are kept.
     kept: Vec<u32>,
-}
-
-impl Key {
-    /// All places of the key in the window.
-    pub(super) fn find(&mut self, isa: Isa, needle: &Needle, documents: Documents<'_>) {
-        if !self.is_found {
-            self.is_found = true;
-            documents.find(isa, needle, &mut self.places);
-        }
-    }
+    lengths: Vec<FewDigits>,
+    indices: Vec<u32>,
+    left: Vec<u32>,
 }
 
 /// The window that is searched.
@@ -44,6 +28,7 @@ pub(super) struct Window<'w> {
     pub(super) isa: Isa,
     pub(super) documents: Documents<'w>,
     pub(super) keys: &'w mut Vec<Key>,
+    pub(super) places: Option<&'w Places>,
     pub(super) scratch: &'w mut Scratch,
 }
 
@@ -73,28 +58,32 @@ impl Window<'_> {
     fn search(&mut self, sought: &Sought, matches: &mut Vec<Match>) {
         match sought {
             Sought::Number { slot, op, bound } => {
-                self.decide(*slot, matches, |isa, documents, needle, places, kept| {
-                    documents.compare(isa, needle, places, bound, wanted(*op), kept);
-                });
+                self.decide(*slot, &Test::Compares(bound, wanted(*op)), matches);
             }
-            Sought::NumberOneOf { slot, bounds } => {
-                self.decide(*slot, matches, |isa, documents, needle, places, kept| {
-                    documents.equals_any(isa, needle, places, bounds, kept);
-                });
-            }
-            Sought::Defined { slot } => self.compare(*slot, |_| true, matches),
+            Sought::NumberOneOf { slot, bounds } => self.decide(*slot, &Test::EqualsAny(bounds), matches),
+            Sought::Defined { slot } => self.decide(*slot, &Test::Holds(&|_| true), matches),
             Sought::NotNull { slot } => {
-                self.compare(*slot, |value| value.first() != Some(&b'n'), matches);
+                self.decide(*slot, &Test::Holds(&|value| value.first() != Some(&b'n')), matches);
             }
             Sought::OneOf { slot, values } => {
-                self.compare(*slot, |text| values.iter().any(|value| text.starts_with(value)), matches);
+                let is_any = |text: &[u8]| values.iter().any(|value| text.starts_with(value));
+                self.decide(*slot, &Test::Holds(&is_any), matches);
             }
             Sought::Among { slot, set } => {
-                self.compare(*slot, |text| set.contains(&value_of(scalar(text))), matches);
+                let is_among = |text: &[u8]| set.contains(&value_of(scalar(text)));
+                self.decide(*slot, &Test::Holds(&is_among), matches);
+            }
+            Sought::Length { slot, op, length } => self.measure(*slot, *op, *length, matches),
+            // What a string is ends with its quote.
+            Sought::Value { slot, value, .. } if self.is_known(*slot) => {
+                self.decide(*slot, &Test::Holds(&|text| text.starts_with(value)), matches);
             }
             Sought::Value { slot, needle, value, is_whole } => {
                 let held = if *is_whole { Held::Whole(value) } else { Held::First(value) };
                 self.holds(*slot, *needle, |_| held, matches);
+            }
+            Sought::Contains { slot, needle } if self.is_known(*slot) => {
+                self.within(*slot, *needle, matches);
             }
             Sought::Contains { slot, needle } => {
                 self.holds(*slot, *needle, |text| Held::Within(text.bytes().len()), matches);
@@ -150,46 +139,76 @@ impl Window<'_> {
         }
     }
 
-    /// The events that have the key at a place that is kept: `decide` tells for each of its places whether it is.
-    fn decide(
-        &mut self,
-        slot: usize,
-        matches: &mut Vec<Match>,
-        decide: impl FnOnce(Isa, Documents<'_>, &Needle, &Occurrences, &mut Vec<u32>),
-    ) {
+    /// Whether it is known of all events where a key's value stands.
+    fn is_known(&self, slot: usize) -> bool {
+        self.keys.get(slot).is_some_and(|key| key.known.is_some())
+    }
+
+    /// The events of which a key's value passes a test.
+    fn decide(&mut self, slot: usize, test: &Test<'_>, matches: &mut Vec<Match>) {
         let (Some(needle), Some(key)) = (self.texts.keys.get(slot), self.keys.get_mut(slot)) else {
             return self.unknown(matches);
         };
         if key.is_absent {
             return self.begin(Match::No, matches);
         }
+        key.learn(self.isa, needle, self.documents, self.places);
+        if let Some(places) = &key.known {
+            return self.documents.pass(self.isa, places, test, matches);
+        }
         key.find(self.isa, needle, self.documents);
         let kept = &mut self.scratch.kept;
-        decide(self.isa, self.documents, needle, &key.places, kept);
-        self.documents.with_plain(&key.plain).matches(self.isa, needle, &key.places, kept, matches);
+        self.documents.keep(self.isa, needle, &key.occurrences, test, kept);
+        self.documents.with_plain(&key.plain).matches(self.isa, needle, &key.occurrences, kept, matches);
     }
 
-    /// The events of which a key's value begins as it should.
-    fn compare(&mut self, slot: usize, holds: impl Fn(&[u8]) -> bool, matches: &mut Vec<Match>) {
-        self.decide(slot, matches, |isa, documents, needle, places, kept| {
-            documents.keep(isa, needle, places, kept, holds);
-        });
+    /// The events of which a key's value is a string of a length that compares so.
+    fn measure(&mut self, slot: usize, op: Comparison, length: i64, matches: &mut Vec<Match>) {
+        let (Some(needle), Some(key)) = (self.texts.keys.get(slot), self.keys.get_mut(slot)) else {
+            return self.unknown(matches);
+        };
+        key.fill_all(self.isa, needle, self.documents, self.places);
+        let Scratch { lengths, indices, left, .. } = &mut *self.scratch;
+        indices.clear();
+        indices.extend(0..self.documents.len() as u32);
+        self.documents.lengths(self.isa, &key.values, indices, lengths, left);
+        matches.clear();
+        matches.resize(self.documents.len(), Match::No);
+        for of in lengths {
+            if let Some(answer) = matches.get_mut(of.at as usize) {
+                *answer = if holds(op, of.significand.cmp(&length)) { Match::Yes } else { Match::No };
+            }
+        }
+        for at in left {
+            if let Some(answer) = matches.get_mut(*at as usize) {
+                *answer = Match::Maybe;
+            }
+        }
+    }
+
+    /// The events of which a key's value is a string with a text in it, where it is known where the value stands.
+    fn within(&mut self, slot: usize, text: usize, matches: &mut Vec<Match>) {
+        let known = self.keys.get(slot).and_then(|key| key.known.as_deref());
+        match (known, self.texts.needles.get(text)) {
+            (Some(places), Some(text)) => self.documents.have_within(self.isa, text, places, matches),
+            _ => self.unknown(matches),
+        }
     }
 
     /// The events that have the needle: maybe.
     fn mark(&mut self, needle: usize, matches: &mut Vec<Match>) {
         let Some(needle) = self.texts.needles.get(needle) else { return self.unknown(matches) };
-        let places = &mut self.scratch.places;
-        self.documents.find(self.isa, needle, places);
-        self.documents.mentions(self.isa, places, matches);
+        let occurrences = &mut self.scratch.occurrences;
+        self.documents.find(self.isa, needle, occurrences);
+        self.documents.mentions(self.isa, occurrences, matches);
     }
 
     /// The events of which any string has the needle.
     fn said(&mut self, needle: usize, matches: &mut Vec<Match>) {
         let Some(needle) = self.texts.needles.get(needle) else { return self.unknown(matches) };
-        let places = &mut self.scratch.places;
-        self.documents.find(self.isa, needle, places);
-        self.documents.have_text(self.isa, needle, places, matches);
+        let occurrences = &mut self.scratch.occurrences;
+        self.documents.find(self.isa, needle, occurrences);
+        self.documents.have_text(self.isa, needle, occurrences, matches);
     }
 
     /// The events of which a key's value has a text.
@@ -207,10 +226,10 @@ impl Window<'_> {
         if key.is_absent {
             return self.begin(Match::No, matches);
         }
-        let places = &mut self.scratch.places;
-        self.documents.find(self.isa, text, places);
+        let occurrences = &mut self.scratch.occurrences;
+        self.documents.find(self.isa, text, occurrences);
         let documents = self.documents.with_plain(&key.plain);
-        documents.holds(self.isa, needle, held(text), places, &mut key.values, matches);
+        documents.holds(self.isa, needle, held(text), occurrences, &mut key.values, matches);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::statistics::Statistics;
 use crate::stats::{Stats, Technique};
 use crate::stored::Documents;
 use std::ops::Range;
-use tamias_json::search;
+use tamias_json::{Value, search};
 
 /// A scan of a block's documents.
 pub(crate) struct TextScan<'b, 'w> {
@@ -49,13 +49,15 @@ impl<'b, 'w> TextScan<'b, 'w> {
             },
             false => Documents::default(),
         };
-        let ends = documents.ends.get(..part.events.end).unwrap_or_default();
+        let ends = if documents.ends.len() < part.events.end { &[] } else { documents.ends };
         if let Some(finder) = &mut worker.finder
             && worker.begun.replace(part.number) != Some(part.number)
+            && let Some(documents) = search::Documents::new(documents.bytes, ends)
         {
+            let places = block.places();
             match statistics {
-                Some(_) => finder.begin(ends, statistics, &part.settled),
-                None => finder.begin(ends, Statistics::of(block).as_ref(), &part.settled),
+                Some(_) => finder.begin(documents, statistics, &part.settled, places),
+                None => finder.begin(documents, Statistics::of(block).as_ref(), &part.settled, places),
             }
         }
         let parts = Parts { documents: documents.bytes, ends, times };
@@ -274,7 +276,17 @@ impl<'b, 'w> TextScan<'b, 'w> {
                 let mut scope =
                     Scope::of(event, &events.names, worker.now, Some(&*control.interrupt), &mut worker.spare);
                 let mut passes = true;
-                if finder.read_condition(hit.index, documents, &mut scope) {
+                let mut is_known = finder.read_condition(hit.index, documents, &mut scope);
+                if !is_known
+                    && let Some((slot, text)) = finder.read_around_nested(hit.index, documents, &mut scope)
+                {
+                    // It takes less to scan than the document that it is in.
+                    if let Ok(value) = Value::scan_trusted(text, &mut worker.offsets) {
+                        scope.set(slot, Some(value));
+                        is_known = true;
+                    }
+                }
+                if is_known {
                     hit.is_certain = true;
                     passes = plan.filter.as_ref().is_none_or(|filter| filter.test(&mut scope));
                 }

@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use super::column_block::ColumnBlock;
 use super::keys::Keys;
 use super::loaded::{Found, Loaded, Places, Reopen};
+use crate::codec::BlockId;
 use crate::codec::{Documents, OwnedDocuments, OwnedTimes, Parts, Times};
 use crate::error::ReadError;
 use crate::format::Key;
@@ -33,6 +34,7 @@ enum Bytes {
     /// `fetched` once the documents were found whole and in memory by this handle or one that it was cloned from.
     Mapped {
         file: Arc<Loaded>,
+        id: BlockId,
         number: usize,
         parts: Places,
         documents: Range<usize>,
@@ -131,13 +133,12 @@ impl Block {
         segment: Arc<dyn Reopen>,
         number: usize,
     ) -> Result<Block, ReadError> {
+        let id = segment.id_of(number as u32);
         let bytes = match file.block(number)? {
-            Found::Columns { entry } => {
-                let id = segment.id_of(number as u32);
-                Bytes::Columns(ColumnBlock::new(segment, id, entry))
-            }
+            Found::Columns { entry } => Bytes::Columns(ColumnBlock::new(segment, id, entry)),
             Found::Mapped { parts, documents } => {
-                Bytes::Mapped { file: Arc::clone(file), number, parts, documents, fetched: Arc::default() }
+                let fetched = Arc::default();
+                Bytes::Mapped { file: Arc::clone(file), id, number, parts, documents, fetched }
             }
             Found::Read { parts, bytes } => {
                 let documents = OnceLock::new();
@@ -184,6 +185,20 @@ impl Block {
         }
     }
 
+    /// What names the block, for a cache of what was found in it; `None` where events of the block are deleted, so that it is not the same from
+    /// snapshot to snapshot.
+    pub fn id(&self) -> Option<BlockId> {
+        match &self.bytes {
+            Bytes::Mapped { id, .. } => Some(*id),
+            Bytes::Read(block) => Some(block.segment.id_of(block.number as u32)),
+            Bytes::Columns(block) => Some(block.id()),
+            Bytes::Memtable(run) if run.number > 0 => {
+                Some(BlockId { opening: 0, segment: run.number, block: BlockId::UNSEALED })
+            }
+            Bytes::Memtable(_) | Bytes::Remaining(_) => None,
+        }
+    }
+
     /// When the events happened, and when they came. Of a block of text they are there; those of one in columns are decoded at the first use,
     /// and kept.
     ///
@@ -224,7 +239,7 @@ impl Block {
     pub fn documents(&self) -> Result<Documents<'_>, ReadError> {
         match &self.bytes {
             Bytes::Memtable(run) => Ok(run.lent()),
-            Bytes::Mapped { file, number, parts, documents, fetched } => {
+            Bytes::Mapped { file, number, parts, documents, fetched, .. } => {
                 // Rows ask for them one by one.
                 if !fetched.load(Relaxed) {
                     file.documents(*number)?;

@@ -87,7 +87,7 @@ impl Recipe<'_> {
                 (parts.collect(), None)
             }
             None => {
-                let Run { documents, ends, instants, arrivals } = std::mem::take(run);
+                let Run { documents, ends, instants, arrivals, .. } = std::mem::take(run);
                 let keys = [instants.as_flattened(), arrivals.as_flattened(), ends.as_flattened()].concat();
                 (vec![part(part::DOCUMENTS, documents)], Some(part(part::KEYS, keys)))
             }

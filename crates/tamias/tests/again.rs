@@ -1,0 +1,100 @@
+//! Queries that come again over text: what the ones before have found is used, and says the same.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use tamias::{Batch, EventFormat, Layout, Options, Query, RunOptions, Store};
+
+const QUERIES: &[&str] = &[
+    "select count(*) from stream where Elapsed > 200",
+    "select count(*), sum(Length(Message)) from stream where not (Elapsed > 200.5)",
+    "select count(*) from stream where match(Message, '/api/customers')",
+    "select Message from stream where Message like '%timeout%' ci",
+    "select count(*) from stream where Length(Message) > 60",
+    "select mean(Elapsed), count(*) from stream group by Application",
+    "select count(*) from stream group by a",
+    "select count(*) as n from stream where RequestPath is not null group by RequestPath order by n desc limit 10",
+    "select count(distinct(CustomerId)), count(distinct(@TraceId)) from stream",
+    "select count(distinct(@TraceId)) from stream",
+    "select count(*), max(Elapsed) from stream group by @Level, time(1h)",
+    "select count(*) from stream group by StatusCode, Application ci, a",
+    "select count(*) from stream where RequestPath = '/login' or a = 1 or a in ['x', null, true]",
+    "select @Timestamp, a from stream where a is not null or Actor.Address.City = 'Berlin' order by time desc",
+    "select Actor from stream where Actor.Address.City = 'Berlin' and Elapsed > 1000",
+    "select max(Elapsed), min(Amount), sum(Amount) from stream group by Currency",
+    "select * from stream where a.b.c = 1 or Elapsed = 3 or Elapsed = 5 limit 20",
+];
+
+/// Generated events, and unkind ones, which have what they hold under `Nasty` as well.
+fn lines() -> Vec<Vec<u8>> {
+    let mut generator = tamias_testdata::Generator::new(21, 6000);
+    let mut bytes = Vec::new();
+    while generator.write_next(&mut bytes) {}
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec);
+    let nasty = tamias_testdata::nasty_documents().into_iter().zip(10..).flat_map(|(document, number)| {
+        let begin = format!(r#"{{"@t":"2024-05-29T10:{:02}:{:02}Z""#, number / 60, number % 60).into_bytes();
+        let own = document.trim_ascii().get(1..).unwrap_or_default().to_vec();
+        [
+            [begin.as_slice(), br#","Nasty":"#, &document, b"}"].concat(),
+            [begin.as_slice(), b",", &own].concat(),
+            [begin.as_slice(), br#","a":1,"Elapsed":7,"#, &own].concat(),
+        ]
+    });
+    lines.chain(nasty).collect()
+}
+
+/// The rows of a query, each cell as JSON text.
+fn rows(store: &Store, query: &str, plain: bool) -> Vec<Vec<Option<String>>> {
+    let options = RunOptions { plain, ..RunOptions::default() };
+    let mut rows = store.run_with(&Query::prepare(query).unwrap(), options).unwrap();
+    let mut found = Vec::new();
+    while let Some(row) = rows.next_row().unwrap() {
+        let cell = |index| {
+            row.get(index).and_then(|cell| cell.json().map(|json| String::from_utf8(json.to_vec()).unwrap()))
+        };
+        found.push((0..row.len()).map(cell).collect());
+    }
+    found
+}
+
+fn check(store: &Store, when: &str) {
+    for query in QUERIES {
+        let expected = rows(store, query, true);
+        for time in 1..=4 {
+            assert!(rows(store, query, false) == expected, "{query}, {when}, at the {time}. time");
+        }
+    }
+}
+
+#[test]
+fn queries_that_come_again_over_text_say_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { segments: Layout::Text, background: false, ..Options::default() };
+    let store = Store::open_with(folder.path(), options).unwrap();
+    for lines in lines().chunks(700) {
+        let mut batch = Batch::new();
+        for line in lines {
+            // What is unkind may be refused.
+            let _ = batch.push(line, &EventFormat::clef());
+        }
+        store.append_batch(&mut batch).unwrap();
+    }
+    check(&store, "unsealed");
+    store.seal().unwrap();
+    check(&store, "sealed");
+    store.delete("Elapsed > 1000 or a = 1").unwrap();
+    check(&store, "after a deletion");
+}
+
+#[test]
+fn what_is_kept_of_text_stays_within_the_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { segments: Layout::Text, background: false, ..Options::default() };
+    // Room for a few keys of a block, so that some are found again and again.
+    let store = Store::open_with(folder.path(), options).unwrap().with_column_cache(100_000);
+    let mut batch = Batch::new();
+    for line in lines() {
+        let _ = batch.push(&line, &EventFormat::clef());
+    }
+    store.append_batch(&mut batch).unwrap();
+    store.seal().unwrap();
+    check(&store, "with little room");
+}

@@ -73,8 +73,47 @@ fn check_places(documents: Documents<'_>, found: &Occurrences, all: &[u32]) {
     }
 }
 
+fn is_not_null(text: &[u8]) -> bool {
+    text.first() != Some(&b'n')
+}
+
+/// Checks the places of a key that are kept, and what is told from them, against the documents scanned.
+fn check_places_kept(block: &Block, documents: Documents<'_>, name: &str, needle: &Needle, isa: Isa) {
+    let places = documents.places(isa, needle, name);
+    let (mut passes, mut have) = (Vec::new(), Vec::new());
+    documents.pass(isa, &places, &Test::Holds(&is_not_null), &mut passes);
+    documents.have_within(isa, &Needle::new(b"ab").unwrap(), &places, &mut have);
+    for (index, place) in places.iter().enumerate() {
+        let text = &block.bytes[documents.range(index)];
+        let told = || format!("{name} in {}", String::from_utf8_lossy(text));
+        let document = Document::scan_trusted(text).unwrap();
+        let there: Vec<_> = document.root().entries().filter(|(key, _)| key.text() == name).collect();
+        let value = there.last().map(|(_, value)| *value);
+        // A constant that comes twice, or in the last document, may not be told.
+        let is_doubtful = there.len() > 1 || documents.range(index).end + 200 > block.bytes.len();
+        let expect = |found: Match, is_so: bool, is_doubtful: bool| match found {
+            Match::Maybe => assert!(is_doubtful, "{}", told()),
+            found => assert_eq!(found == Match::Yes, is_so, "{}", told()),
+        };
+        expect(passes[index], value.is_some_and(|value| value.kind() != Kind::Null), is_doubtful);
+        let raw = value.and_then(|value| value.as_str()).map_or(&b""[..], |string| string.raw());
+        let has_text = raw.windows(2).any(|two| two == b"ab");
+        expect(have[index], has_text, is_doubtful || raw.contains(&b'\\'));
+        let nested = value.map(|value| value.raw()).filter(|raw| matches!(raw[0], b'[' | b'{'));
+        assert_eq!(place.nested().map(|range| &block.bytes[range]), nested, "{}", told());
+        match place.span() {
+            Span::Absent => assert!(value.is_none(), "{}", told()),
+            Span::Unsure => assert!(nested.is_some() || is_doubtful, "{}", told()),
+            Span::Value(start, end) => {
+                assert_eq!(Some(&block.bytes[start as usize..end as usize]), value.map(|value| value.raw()));
+            }
+        }
+    }
+}
+
 fn check_documents(block: &Block, documents: Documents<'_>, name: &str, isa: Isa) -> usize {
     let Some(mut needle) = Needle::key(name) else { return 0 };
+    check_places_kept(block, documents, name, &needle, isa);
     let (mut found, mut values) = (Occurrences::default(), Vec::new());
     documents.find(isa, &needle, &mut found);
     let plain: Vec<u32> = (0..block.bytes.len())
@@ -109,14 +148,8 @@ fn check_documents(block: &Block, documents: Documents<'_>, name: &str, isa: Isa
         }
     }
     let mut kept = Vec::new();
-    let is_not_null = |text: &[u8]| text.first() != Some(&b'n');
     documents.keep(isa, &needle, &found, &Test::Holds(&is_not_null), &mut kept);
     let mut matches = Vec::new();
-    let kept_places = documents.places(isa, &needle, name);
-    let (mut passes, mut have) = (Vec::new(), Vec::new());
-    documents.pass(isa, &kept_places, &Test::Holds(&is_not_null), &mut passes);
-    let text = Needle::new(b"ab").unwrap();
-    documents.have_within(isa, &text, &kept_places, &mut have);
     documents.matches(isa, &needle, &found, &kept, &mut matches);
     let mut sure = 0;
     for (index, place) in values.iter().enumerate() {
@@ -128,29 +161,7 @@ fn check_documents(block: &Block, documents: Documents<'_>, name: &str, isa: Isa
             Match::Maybe => {}
             found => assert_eq!(found == Match::Yes, is_kept, "{name} in {}", String::from_utf8_lossy(text)),
         }
-        match passes[index] {
-            // Constants that come twice, or in the last document.
-            Match::Maybe => {
-                assert!(there.len() > 1 || documents.range(index).end + 200 > block.bytes.len());
-            }
-            found => assert_eq!(found == Match::Yes, is_kept, "{name} in {}", String::from_utf8_lossy(text)),
-        }
-        let nested = there.last().map(|(_, value)| value.raw()).filter(|raw| matches!(raw[0], b'[' | b'{'));
-        if let Some(range) = kept_places[index].nested() {
-            assert_eq!(Some(&block.bytes[range]), nested);
-        } else {
-            assert!(nested.is_none());
-        }
-        let string = there.last().and_then(|(_, value)| value.as_str());
-        let has_text = string.is_some_and(|string| string.raw().windows(2).any(|two| two == b"ab"));
-        match have[index] {
-            Match::Maybe => {
-                let is_near_the_end = documents.range(index).end + 200 > block.bytes.len();
-                assert!(is_near_the_end || there.len() > 1 || string.unwrap().raw().contains(&b'\\'));
-            }
-            found => assert_eq!(found == Match::Yes, has_text, "{name} in {}", String::from_utf8_lossy(text)),
-        }
-        for place in [place, &single[index], &kept_places[index].span()] {
+        for place in [place, &single[index]] {
             match *place {
                 Span::Absent => assert!(there.is_empty(), "{name} in {}", String::from_utf8_lossy(text)),
                 Span::Unsure => {}

@@ -36,7 +36,7 @@ fn the_picture_of_the_shell_shows_a_real_session() {
     let folder = folder();
     fs::write(folder.path().join("shop.clef"), events(1, 20_000)).unwrap();
     tool(folder.path(), &["ingest", "logs", "shop.clef"]).well();
-    let mut terminal = Terminal::run(folder.path(), COLUMNS, "benchtool shell logs");
+    let mut terminal = Terminal::run(folder.path(), COLUMNS, "tamias shell logs");
     const PROMPT: &str = "tamias> ";
     const CONTINUATION: &str = "…> ";
     // The prompt, a line, and something that its answer ends with.

@@ -248,7 +248,7 @@ fn events_are_deleted_and_erased_with_a_receipt() {
     assert_eq!(count(folder.path(), "s"), 857);
     assert_eq!(run(&["delete", "s"]), "erased: nothing was left to erase\n");
     let listed = run(&["receipts", "s", "--check"]);
-    assert!(listed.contains(": 143 events of ") && listed.contains("\n  holds: "), "{listed}");
+    assert!(listed.contains(": 143 events of ") && listed.contains("\n  valid: "), "{listed}");
     assert_eq!(run(&["receipts", "s"]).matches(".receipt: ").count(), 1);
     tool(folder.path(), &["delete", "s", "--where", "User ="]).with(3);
     tool(folder.path(), &["delete", "s", "--where", "true) limit 1 --"]).with(3);

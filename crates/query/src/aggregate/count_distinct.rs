@@ -51,7 +51,12 @@ pub(crate) struct DistinctCounts {
     most: Most,
     seen: Vec<bool>,
     known: Vec<u32>,
+    /// The identifiers of a chunk; none between two.
+    met: Vec<Identifier>,
 }
+
+/// So many values are looked up together.
+const TOGETHER: usize = 64;
 
 impl DistinctCounts {
     /// By how many bytes it has grown.
@@ -78,22 +83,34 @@ impl DistinctCounts {
 
     /// Takes in the values of rows of one group.
     fn take_all<'j>(&mut self, group: u32, texts: impl Iterator<Item = &'j [u8]>) {
-        let (mut identifiers, mut others) = (Vec::new(), Vec::new());
-        for json in texts {
-            match identifier(json) {
-                Some(identifier) => identifiers.push(identifier),
-                None if json.is_empty() => {}
-                None => others.push(json),
+        let mut identifiers = std::mem::take(&mut self.met);
+        let mut known = std::mem::take(&mut self.known);
+        let mut others = texts.filter(|json| match identifier(json) {
+            Some(identifier) => {
+                identifiers.push(identifier);
+                false
+            }
+            None => !json.is_empty(),
+        });
+        loop {
+            let (mut some, mut count) = ([&[][..]; TOGETHER], 0);
+            for (place, json) in some.iter_mut().zip(others.by_ref()) {
+                *place = json;
+                count += 1;
+            }
+            let some = some.iter().copied().take(count);
+            self.values.look_ahead(group, some.clone(), &mut known);
+            for (json, _) in some.zip(&known).filter(|(_, known)| **known == 0) {
+                self.take(group, json);
+            }
+            if count < TOGETHER {
+                break;
             }
         }
         let new = self.identifiers.insert_all(group, &identifiers);
         self.add_to(group, new);
-        let mut known = std::mem::take(&mut self.known);
-        self.values.look_ahead(group, others.iter().copied(), &mut known);
-        for (json, _) in others.into_iter().zip(&known).filter(|(_, known)| **known == 0) {
-            self.take(group, json);
-        }
-        self.known = known;
+        identifiers.clear();
+        (self.met, self.known) = (identifiers, known);
     }
 
     #[inline]

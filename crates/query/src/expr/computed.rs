@@ -22,12 +22,13 @@ pub(crate) enum Computed {
 
 /// The level of an event that tells none.
 const LEVEL: &str = "Information";
+const LEVEL_AS_JSON: &str = "\"Information\"";
 
 impl Computed {
     /// The slot whose value it is, and as JSON what it is of events that have none there, if it is no more than that.
-    pub(crate) fn stored(self) -> Option<(usize, String)> {
+    pub(crate) fn stored(self) -> Option<(usize, &'static str)> {
         match self {
-            Computed::Level { level } => Some((level, format!("\"{LEVEL}\""))),
+            Computed::Level { level } => Some((level, LEVEL_AS_JSON)),
             _ => None,
         }
     }

@@ -13,7 +13,7 @@ enum Direct {
     Nothing,
     Values(usize),
     /// The same, and something else for events that have none.
-    ValuesOr(usize, String),
+    ValuesOr(usize, &'static str),
     Numbers(usize),
     /// How many characters the strings of a slot have.
     Lengths(usize),

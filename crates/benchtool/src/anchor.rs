@@ -49,8 +49,8 @@ pub(crate) fn ends_at(entry: &Entry<'_>, position: u64, anchor: Option<Anchor>) 
         && anchor.is_none_or(|anchor| anchor == Anchor::of(entry))
 }
 
-/// Whether a text is the one that was read up to this position. What cannot be read is taken for it: whoever reads on will tell.
-pub(crate) fn holds(mut text: impl Read, position: u64, anchor: Option<Anchor>) -> bool {
+/// Whether a text is the one that was read up to this position; `unread` where it cannot be read so far.
+pub(crate) fn holds(mut text: impl Read, position: u64, anchor: Option<Anchor>, unread: bool) -> bool {
     let mut splitter = Splitter::new(LINE_BYTES_MAX);
     let mut chunk = vec![0; 256 << 10];
     let found = |entry: Entry<'_>| match entry.event() {
@@ -65,7 +65,7 @@ pub(crate) fn holds(mut text: impl Read, position: u64, anchor: Option<Anchor>) 
                 Err(holds) => return holds,
             },
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return true,
+            Err(_) => return unread,
         }
     }
 }
@@ -94,7 +94,11 @@ mod tests {
     #[track_caller]
     fn check(before: &str, after: &str, expected: bool) {
         let (position, anchor) = last(before);
-        assert_eq!(holds(Cursor::new(after.to_owned()), position, anchor), expected, "{before:?} {after:?}");
+        assert_eq!(
+            holds(Cursor::new(after.to_owned()), position, anchor, true),
+            expected,
+            "{before:?} {after:?}"
+        );
     }
 
     #[test]
@@ -137,7 +141,7 @@ mod tests {
         // An earlier version took the white space behind an entry for a part of it.
         let text = "[{\"a\":1} \n]";
         for (position, expected) in [(7, false), (8, true), (9, true), (10, true), (11, false)] {
-            assert_eq!(holds(Cursor::new(text), position, None), expected, "{position}");
+            assert_eq!(holds(Cursor::new(text), position, None, true), expected, "{position}");
         }
     }
 }

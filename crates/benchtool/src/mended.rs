@@ -7,6 +7,9 @@ use crate::entries::{Content, Entry};
 /// So many lines are kept with one name: 8 bytes each, of the 16 KiB that a note may have.
 const LINES_MAX: usize = 2000;
 
+/// So many notes are kept of a file.
+const NOTES_MAX: usize = 50;
+
 /// The lines of a file of rejects that are stored, by checksums of each and of the comment before it. Lines that are stored are not
 /// mended again, and those that are mended are others then.
 #[derive(Debug, Default)]
@@ -79,6 +82,11 @@ impl Mended {
         self.stored.insert(key);
         self.last.push(key);
         self.last.len() < LINES_MAX
+    }
+
+    /// Whether no more lines can be kept.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full >= NOTES_MAX
     }
 
     /// Begins the next note, if this one is full.

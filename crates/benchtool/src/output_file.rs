@@ -91,12 +91,20 @@ pub(crate) fn check_outside(path: &Path, store: &Path) -> Result<(), Failure> {
     // What is there of it, if it is to be made.
     let there = path.ancestors().map(|part| if part == Path::new("") { Path::new(".") } else { part });
     let there = there.filter_map(|part| part.canonicalize().ok()).next();
-    match (there, store.canonicalize()) {
-        (Some(there), Ok(store)) if there.starts_with(&store) => Err(Failure::Usage(format!(
+    // A store that is not there yet will be where its name says.
+    let is_inside = match (there, store.canonicalize()) {
+        (Some(there), Ok(store)) => there.starts_with(&store),
+        _ => match (std::path::absolute(path), std::path::absolute(store)) {
+            (Ok(path), Ok(store)) => path.starts_with(&store),
+            _ => false,
+        },
+    };
+    match is_inside {
+        true => Err(Failure::Usage(format!(
             "{} is inside the store; choose a place outside of it",
             path.display()
         ))),
-        _ => Ok(()),
+        false => Ok(()),
     }
 }
 

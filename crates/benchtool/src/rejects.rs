@@ -68,7 +68,9 @@ impl Rejects {
         let failed = |error| Failure::file(path, &error);
         if fs::metadata(path).is_ok_and(|data| data.is_file()) {
             // What cannot be read again is something new each time.
-            let same = sources.iter().zip(starts).filter(|(_, start)| !start.is_other);
+            // Of a file of rejects nobody can tell whether it is the one of before, or where lines of it were mended.
+            let is_same = |start: &Start| !start.is_other && start.mended.is_none();
+            let same = sources.iter().zip(starts).filter(|(_, start)| is_same(start));
             let again = same.filter_map(|(source, start)| {
                 let begin = format!("{}, ", printable_line(&source.name()));
                 Some((begin, of_file(source.origin()?), start))

@@ -28,6 +28,8 @@ pub(crate) struct Start {
     pub(crate) mended: Option<Mended>,
     /// Whether another file is in its place than was read before: what was rejected of that one is not read again.
     pub(crate) is_other: bool,
+    /// Why nothing of it is read: it has changed since it was read.
+    pub(crate) refused: Option<String>,
 }
 
 /// Where the reading of a source begins.
@@ -47,18 +49,32 @@ pub(crate) fn of(args: &IngestArgs, store: &Store, source: &Source) -> Result<St
                 store.source_note(&Mended::name(name, number)).map(|note| note.to_vec())
             })?,
         };
+        let is_older = |other: &String| {
+            other != name && !origin::is_of_rejects(other) && origin::path_of(other) == origin::path_of(name)
+        };
+        if !args.again && mended.is_empty() && store.source_names()?.iter().any(is_older) {
+            return Err(Failure::Input(format!(
+                "{}: an earlier version has read it, or another file was there; which of its lines are stored is unknown. Copy those that are \
+                 not into a new file, or use --again to store all of them",
+                source.name()
+            )));
+        }
         return Ok(Start { mended: Some(mended), ..beginning });
     }
     let Some(known) = known(store, source, name)? else { return Ok(beginning) };
     match (args.again, known.holds) {
         // What was rejected of the file before stays where it was saved.
         (true, holds) => Ok(Start { is_other: !holds, ..beginning }),
-        (false, false) => Err(Failure::Input(format!(
-            "{} has changed since it was read up to byte {}, so that nobody knows what of it is stored; nothing was stored now. Use --again to \
-             store all of it once more",
-            source.name(),
-            known.position
-        ))),
+        (false, false) => Ok(Start {
+            refused: Some(format!(
+                "{} has changed since it was read up to byte {}, so that nobody knows what of it is stored; nothing of it was stored now. \
+                 Use --again with this file alone to store all of it once more",
+                source.name(),
+                known.position
+            )),
+            is_other: true,
+            ..beginning
+        }),
         (false, true) => {
             let (anchor, rejected) = Anchor::split(&known.note);
             let rejected = Rejected::new(rejected, options, args.rejects.is_some());
@@ -83,24 +99,43 @@ struct Known {
 
 /// What the store knows of a source, under its own name or, if it was moved or packed since, as logs are that rotate, under its earlier one.
 fn known(store: &Store, source: &Source, name: &str) -> Result<Option<Known>, Failure> {
-    let look = |name: String| -> Result<Option<Known>, Failure> {
+    let look = |name: String, is_own: bool| -> Result<Option<Known>, Failure> {
         let Some(position) = store.source_position(&name)? else { return Ok(None) };
         let note = store.source_note(&name)?;
-        let holds = anchor::holds(source.reader(Arc::default()), position, Anchor::split(&note).0);
+        let anchor = Anchor::split(&note).0;
+        // What cannot be read is taken for its own, since whoever reads on will tell. Of another name only what was seen counts.
+        let holds = (is_own || anchor.is_some())
+            && anchor::holds(source.reader(Arc::default()), position, anchor, is_own);
         Ok(Some(Known { name, position, note, holds }))
     };
-    if let Some(known) = look(name.to_owned())? {
-        return Ok(Some(known));
+    let own = look(name.to_owned(), true)?;
+    if own.as_ref().is_some_and(|own| own.holds) {
+        return Ok(own);
     }
-    let mut latest: Option<Known> = None;
+    let mut others = Vec::new();
     for other in store.source_names()?.into_iter().filter(|other| origin::begins_alike(name, other)) {
-        let found = look(other)?.filter(|found| found.holds);
-        let is_later = |found: &Known| latest.as_ref().is_none_or(|latest| latest.position < found.position);
-        if let Some(found) = found.filter(is_later) {
-            latest = Some(found);
+        others.extend(store.source_position(&other)?.map(|position| (position, other)));
+    }
+    // The first that holds is the latest: each look reads the source.
+    others.sort_unstable_by(|one, other| other.cmp(one));
+    for (_, other) in others {
+        if let Some(found) = look(other, false)?.filter(|found| found.holds) {
+            // `app.log.1.gz` beside `app.log.1` is that one packed; elsewhere it is another log.
+            let is_beside = origin::path_of(name).starts_with(origin::path_of(&found.name));
+            return Ok(if is_beside || !is_there(&found) { Some(found) } else { own });
         }
     }
-    Ok(latest)
+    Ok(own)
+}
+
+/// Whether the file of this name is still where it was, as it was: then one that begins like it is a copy, or another log.
+fn is_there(known: &Known) -> bool {
+    let there = Source::all(&[origin::path_of(&known.name).into()]).unwrap_or_default();
+    let anchor = Anchor::split(&known.note).0;
+    there.iter().any(|file| {
+        file.origin() == Some(known.name.as_str())
+            && anchor::holds(file.reader(Arc::default()), known.position, anchor, true)
+    })
 }
 
 /// That nobody knows how much of a source is stored.

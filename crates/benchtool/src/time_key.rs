@@ -97,15 +97,17 @@ impl Beginning {
         }
     }
 
-    /// What is held when the source has ended.
-    pub(crate) fn end(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
+    /// What is held when the source has ended; whether it is the only one, and whole.
+    pub(crate) fn end(&mut self, source: &str, args: &IngestArgs, is_alone: bool) -> Result<Told, Failure> {
         let Some(looking) = &mut self.0 else { return Ok(Told::default()) };
         let Looking { splitter, keys, others, names, .. } = looking;
         // The last line may have no line feed.
         let _ = splitter.finish(|entry| look(&entry, keys, others, names));
         match looking.keys.events() {
-            // One line may be anything.
-            0 if looking.others > 1 => looking.hand_on(source, args, Foreign::likely),
+            // One line may be anything, and a few must not keep other files from being read.
+            0 if looking.others >= EVENTS_MAX || is_alone && looking.others > 1 => {
+                looking.hand_on(source, args, Foreign::likely)
+            }
             0 => looking.hand_on(source, args, Foreign::known),
             _ => self.tell(source, args),
         }

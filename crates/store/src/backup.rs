@@ -321,11 +321,14 @@ impl Copying<'_> {
             tell(entry.file_bytes);
             return Ok(None);
         }
+        let unfinished = FileKind::Segment.unfinished_name(entry.number);
         // One that was cut short, or is missing, takes its place again; whoever reads it goes on with what was there.
-        if !self.old.segments.contains(entry) {
+        if self.old.segments.contains(entry) {
+            // What an attempt has left that was interrupted: nobody else removes it.
+            let _ = self.to.remove(&unfinished);
+        } else {
             self.check_free(&name)?;
         }
-        let unfinished = FileKind::Segment.unfinished_name(entry.number);
         if !self.copy && self.link(&name, &unfinished)? {
             self.done.linked += 1;
             tell(entry.file_bytes);

@@ -70,7 +70,11 @@ impl Inner {
         drop(writer);
         if is_worth {
             // A log takes more room than a segment: nothing has to go for it.
-            self.seal()?;
+            match self.seal() {
+                // The settings may be what makes room; what is not sealed yet stays for now.
+                Err(error) if !error.is_lack_of_room() => return Err(error),
+                _ => {}
+            }
         }
         let mut writer = self.lock_manifest();
         let manifest = Manifest { settings, ..writer.manifest.clone() };

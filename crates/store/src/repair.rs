@@ -231,7 +231,8 @@ impl<'a> Work<'a> {
         };
         manifest.replaces(self.old, self.directory)?;
         manifest.retired.extend(std::mem::take(&mut self.quarantined));
-        manifest.retired.retain(|name| !self.unkept.contains(name));
+        // What was taken out before is not to become a file of nobody's: `sweep` leaves it while it cannot be opened.
+        manifest.retired.retain(|name| !self.unkept.contains(name) || self.old.retired.contains(name));
         let mut copies = match manifest.publish(self.directory) {
             Ok(_) => copies.keep(),
             Err(failure) => {
@@ -421,6 +422,7 @@ impl<'a> Work<'a> {
             // What was taken out, and may hold what is lost, would not be there any more.
             Err(failure)
                 if failure.is_refused()
+                    && self.old.number > 0
                     && (self.files.is_empty() || !strays.iter().any(Stray::is_retired)) =>
             {
                 return Ok(None);
@@ -432,8 +434,10 @@ impl<'a> Work<'a> {
                 Some(receipt) => gone.add(&receipt.arrivals),
                 None => {
                     // Where nothing is lost nothing would come back of what was taken out.
-                    if !self.files.is_empty() || !strays.iter().all(Stray::is_retired) {
-                        self.tell_useless(file)?;
+                    // What was taken out, and may hold what is lost, would not be there any more.
+                    let would_go = !self.files.is_empty() && strays.iter().any(Stray::is_retired);
+                    if would_go || !strays.iter().all(Stray::is_retired) {
+                        self.tell_useless(file, would_go)?;
                     }
                     return Ok(None);
                 }
@@ -443,10 +447,10 @@ impl<'a> Work<'a> {
     }
 
     /// Tells that a receipt cannot be read: events that it is for would come back.
-    fn tell_useless(&mut self, file: PathBuf) -> Result<(), Failure> {
+    fn tell_useless(&mut self, file: PathBuf, would_go: bool) -> Result<(), Failure> {
         let found = "it does not tell what was erased, so that nothing is taken in that no manifest names; restore it from a backup, or move it away";
-        if self.old.number == 0 {
-            // Without it there would be nothing left.
+        if self.old.number == 0 || would_go {
+            // Without it there would be nothing left, or not what was taken out.
             return Err(Failure {
                 path: file,
                 operation: Operation::Decode,

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &DeleteArgs) -> Result<(), Failure> {
             ));
         }
         let Deleted { events, missed } = delete(args, condition, &parameters)?;
-        if events == 0 {
+        if events == 0 && missed == 0 {
             // Why that may be is told by a query.
             count(args, condition, &parameters)?;
             nothing = "no event meets the condition";

@@ -24,7 +24,7 @@ use crate::start::{self, Start};
 use crate::tell::tell;
 use crate::time_key::{self, Beginning, Told};
 use crate::writer::{Place, Writer};
-use crate::{output, progress, signals};
+use crate::{output, program, progress, signals};
 
 /// How often it looks for Ctrl-C while it waits for input, and how long events from a pipe wait for those that may follow
 /// before they are stored.
@@ -54,7 +54,8 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
         store.accept_source_positions()?;
     }
     let starts = sources.iter().map(|source| start::of(args, &store, source));
-    let starts = starts.collect::<Result<Vec<Start>, Failure>>()?;
+    let mut starts = starts.collect::<Result<Vec<Start>, Failure>>()?;
+    refuse_changed(&sources, &mut starts)?;
     let mut rejects = Rejects::open(args.rejects.as_deref(), &sources, &starts)?;
     signals::catch()?;
 
@@ -75,6 +76,8 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
         bytes_read: Arc::default(),
         rejects: &mut rejects,
         has_hinted: false,
+        is_alone: sources.len() == 1,
+        refused: None,
     };
     // Whatever ends it: what has come is stored, and what was stored is told.
     let mut sources = sources.into_iter().zip(starts);
@@ -88,6 +91,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     ingest.progress.finish_and_clear();
     let stored = ingest.writer.stored();
     let done = if stored > 0 { done.and(warn_of_limits(&store, &limits)) } else { done };
+    let done = done.and(ingest.refused.take().map_or(Ok(()), |text| Err(Failure::Input(text))));
     ingest.tally.tell_of_files();
     let line = ingest.tally.line(stored, ingest.started);
     let others = ingest.tally.others(stored, args);
@@ -112,12 +116,32 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     }
 }
 
+/// Files that have changed are left alone while others are read; if there are no others, that is the error.
+fn refuse_changed(sources: &[Source], starts: &mut [Start]) -> Result<(), Failure> {
+    // What was read under this name is there under another one: the log was rotated, and this one is new.
+    let moved: Vec<String> = starts.iter().filter_map(|start| start.before.clone()).collect();
+    for (source, start) in sources.iter().zip(&mut *starts) {
+        if source.origin().is_some_and(|name| moved.iter().any(|moved| moved == name)) {
+            start.refused = None;
+        }
+    }
+    if starts.iter().all(|start| start.refused.is_some())
+        && let Some(refused) = starts.first_mut().and_then(|start| start.refused.take())
+    {
+        return Err(Failure::Input(refused));
+    }
+    Ok(())
+}
+
 /// Removes the store that this process has made, where nothing came into it: whoever asks it should hear that there is none. Nobody else
 /// writes to it, as long as it is open.
 fn remove_empty(store: &Store, folder: &Path) -> Result<(), Failure> {
     if store.info()?.events == 0 {
-        // It does no harm if it stays.
-        let _ = std::fs::remove_dir_all(folder);
+        // In one step: once its lock has no name, another process may write there. It does no harm if it stays.
+        let aside = folder.with_file_name(format!(".{}-{}", program::name(), std::process::id()));
+        if !aside.exists() && std::fs::rename(folder, &aside).is_ok() {
+            let _ = std::fs::remove_dir_all(&aside);
+        }
     }
     Ok(())
 }
@@ -215,6 +239,10 @@ struct Ingest<'a> {
     rejects: &'a mut Rejects,
     /// Whether it was told what one may want to know of the events.
     has_hinted: bool,
+    /// Whether there is no other source.
+    is_alone: bool,
+    /// Why a file was left alone, the first of those that were.
+    refused: Option<String>,
 }
 
 /// How far a source has come.
@@ -310,6 +338,13 @@ impl Reading {
 impl Ingest<'_> {
     /// Reads a source, and hands all that came of it over to be stored, whatever ends it.
     fn source(&mut self, source: Source, start: Start) -> Result<(), Failure> {
+        if let Some(text) = start.refused {
+            match &self.refused {
+                None => self.refused = Some(text),
+                Some(_) => self.progress.suspend(|| tell!("warning: {text}")),
+            }
+            return Ok(());
+        }
         let mut reading = Reading::new(&source, start);
         let read = self.read(&source, &mut reading);
         let has_any = reading.has_new || reading.has_retried;
@@ -356,9 +391,9 @@ impl Ingest<'_> {
                     patience = Duration::ZERO;
                     (beginning.rest(&reading.name, self.args)?, None)
                 }
-                Ok(Waited::End) => (beginning.end(&reading.name, self.args)?, Some(Ok(()))),
+                Ok(Waited::End) => (beginning.end(&reading.name, self.args, self.is_alone)?, Some(Ok(()))),
                 // What came before may still be held.
-                Err(error) => (beginning.end(&reading.name, self.args)?, Some(Err(error))),
+                Err(error) => (beginning.end(&reading.name, self.args, false)?, Some(Err(error))),
             };
             let chunk = self.told(reading, told);
             self.chunk(reading, &mut splitter, &mut skipped, &chunk)?;
@@ -398,7 +433,7 @@ impl Ingest<'_> {
         for hint in told.hints.iter().filter(|_| reading.recorded.is_none() && !self.has_hinted) {
             self.progress.suspend(|| tell!("note: {}: {hint}", reading.name));
         }
-        self.has_hinted |= !told.hints.is_empty();
+        self.has_hinted |= !told.hints.is_empty() && reading.recorded.is_none();
         if let Some(key) = told.key {
             self.format = event_format(self.args, key);
             if key != time_key::CLEF {
@@ -436,6 +471,13 @@ impl Ingest<'_> {
         if let Some(None) = mended {
             self.tally.earlier += 1;
             return Ok(());
+        }
+        if reading.mended.as_ref().is_some_and(Mended::is_full) {
+            return Err(Failure::Input(format!(
+                "stopped before {} {} of {}: no more of its lines can be remembered; everything before is stored. Move it and the lines \
+                 behind it to another file, and ingest that",
+                entry.unit, entry.number, reading.name
+            )));
         }
         // An element may have no bytes, and end where it begins.
         let is_last = reading.recorded.is_some() && entry.end() == reading.start;

@@ -181,7 +181,7 @@ fn format_of(path: &Path) -> Result<Format, Failure> {
     format.or_else(|| is_special().then_some(Format::Ndjson)).ok_or_else(|| {
         let path = path.display();
         Failure::Usage(format!(
-            "{path}: the extension selects no format; use --format csv, ndjson, json or another one"
+            "{path}: the extension selects no format; use --format csv, ndjson, json or another one (in the shell: .mode csv)"
         ))
     })
 }

@@ -190,6 +190,42 @@ fn a_line_that_has_no_end_yet_is_read_again() {
     assert_eq!((run.out.as_str(), count(path, "s")), ("", 2));
 }
 
+/// It stopped all files, at each run, and the remedy stored all others a second time.
+#[test]
+fn a_file_that_has_changed_keeps_no_other_from_being_read() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("a"), format!("{FIRST}\n{SECOND}\n")).unwrap();
+    tool(path, &["ingest", "s", "a"]).well();
+    fs::write(path.join("a"), format!("{FIRST}\n")).unwrap();
+    fs::write(path.join("b"), format!("{SECOND}\n")).unwrap();
+    let run = tool(path, &["ingest", "s", "a", "b"]).with(4);
+    assert!(run.err.contains("a has changed since it was read up to byte 71"), "{}", run.err);
+    assert_eq!((figures(&run.out).0, count(path, "s")), (1, 3));
+}
+
+/// Two hosts may write the same lines.
+#[test]
+fn a_log_that_begins_like_another_that_is_still_there_is_another() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("a"), format!("{FIRST}\n")).unwrap();
+    tool(path, &["ingest", "s", "a"]).well();
+    fs::write(path.join("b"), format!("{FIRST}\n{SECOND}\n")).unwrap();
+    assert_eq!(figures(&tool(path, &["ingest", "s", "b"]).well().out).0, 2);
+    fs::rename(path.join("b"), path.join("b.1")).unwrap();
+    assert_eq!(figures(&tool(path, &["ingest", "s", "b.1"]).well().out).0, 0);
+}
+
+/// The new store was removed with it.
+#[test]
+fn rejected_lines_are_not_saved_in_a_store_that_is_to_be_made() {
+    let folder = folder();
+    let run = tool_with_input(folder.path(), &["ingest", "s", "-", "--rejects", "s/bad"], b"no\n").with(2);
+    assert!(run.err.contains("s/bad is inside the store"), "{}", run.err);
+    assert!(!folder.path().join("s").exists());
+}
+
 #[test]
 fn a_file_in_the_place_of_another_is_another() {
     let folder = folder();

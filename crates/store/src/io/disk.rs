@@ -256,7 +256,7 @@ impl Directory for Disk {
 #[cfg(unix)]
 fn give_to_owner(folder: &Path, file: &fs::File) {
     use std::os::unix::fs::{MetadataExt, fchown};
-    let (Ok(folder), Ok(own)) = (fs::symlink_metadata(folder), file.metadata()) else { return };
+    let (Ok(folder), Ok(own)) = (fs::metadata(folder), file.metadata()) else { return };
     if folder.uid() != own.uid() {
         let _ = fchown(file, Some(folder.uid()), Some(folder.gid()));
     }
@@ -267,7 +267,7 @@ fn give_to_owner(folder: &Path, file: &fs::File) {
 #[cfg(unix)]
 fn share_with(parent: &Path, folder: &Path) {
     use std::os::unix::fs::{MetadataExt, chown};
-    let (Ok(parent), Ok(own)) = (fs::symlink_metadata(parent), fs::symlink_metadata(folder)) else { return };
+    let (Ok(parent), Ok(own)) = (fs::metadata(parent), fs::symlink_metadata(folder)) else { return };
     if (parent.uid(), parent.gid()) != (own.uid(), own.gid()) {
         let _ = chown(folder, Some(parent.uid()), Some(parent.gid()));
     }

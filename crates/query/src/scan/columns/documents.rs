@@ -2,6 +2,7 @@
 //! columns at once, which spares them.
 
 use super::evaluate::{Evaluator, Mask, stored};
+use super::row_documents::RowDocuments;
 use super::texts::{Sought, spelled};
 use crate::column_block::{Coded, ColumnError, PathColumn};
 use crate::dictionary::Dictionary;
@@ -64,24 +65,6 @@ impl Said {
     }
 }
 
-/// The documents of some rows.
-pub(super) struct RowDocuments {
-    /// In ascending order.
-    rows: Vec<u32>,
-    documents: Dictionary,
-}
-
-impl RowDocuments {
-    fn place(&self, row: u32) -> Option<u32> {
-        self.rows.binary_search(&row).ok().map(|place| place as u32)
-    }
-
-    /// The document of a row; empty where it is none of them.
-    pub(super) fn get(&self, row: u32) -> &[u8] {
-        self.place(row).map_or(&[], |place| self.documents.get(place))
-    }
-}
-
 impl Evaluator<'_> {
     /// The documents of some rows, kept for the next term of a condition: it is asked of the rows that the one before has left, as a rule.
     pub(super) fn kept_documents(&self, rows: &[u32]) -> Option<Arc<RowDocuments>> {
@@ -92,7 +75,7 @@ impl Evaluator<'_> {
         let mut rows = rows.to_vec();
         rows.sort_unstable();
         let documents = self.documents(&rows)?;
-        let made = Arc::new(RowDocuments { rows, documents });
+        let made = Arc::new(RowDocuments::new(rows, documents));
         self.kept.replace(Some(made.clone()));
         Some(made)
     }

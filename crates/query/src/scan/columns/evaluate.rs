@@ -2,8 +2,8 @@
 //! text, or else row by row.
 
 use super::compile::{needs_event, reads_document, slots_of};
-use super::documents::RowDocuments;
 use super::range::{Among, Range};
+use super::row_documents::RowDocuments;
 use crate::chunk::Order;
 use crate::column_block::{Coded, ColumnBlock, ColumnError, Path, PathColumn};
 use crate::control::Control;

@@ -13,6 +13,7 @@ mod join;
 mod made;
 mod mapped;
 mod range;
+mod row_documents;
 mod texts;
 mod unnest;
 mod whole;

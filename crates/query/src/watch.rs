@@ -241,7 +241,7 @@ impl Collected<'_> {
                     }
                 }
             }
-            Expr::InSet { left, set, negated } => {
+            Expr::InSet { left, set, negated } if !set.values().is_empty() => {
                 let operator = if *negated { "not in" } else { "in" };
                 if set.values().iter().all(|value| matches!(value, Value::Text(_))) {
                     self.value(left, operator, Compared::Text);

@@ -158,6 +158,40 @@ fn two_threads_need_hardly_more_than_one() {
     }
 }
 
+/// What one thread had added to the groups of all was lost where another kept its own.
+#[test]
+fn groups_that_only_some_threads_share_are_not_lost() {
+    let _turn = TURN.lock();
+    // Few groups in the first blocks, which one thread reads alone, and in every other one of those behind.
+    let event = |block: u64, n: u64| {
+        let id = block * 500 + n;
+        let user = if block > 4 && block.is_multiple_of(2) { id } else { n % 3 };
+        Event { instant: id, arrival: id, document: format!(r#"{{"user":"user {user}"}}"#) }
+    };
+    let blocks: Vec<Vec<Event>> = (0..40).map(|block| (0..500).map(|n| event(block, n)).collect()).collect();
+    let blocks: Vec<[&[Event]; 1]> = blocks.iter().map(|events| [events.as_slice()]).collect();
+    let blocks: Vec<&[&[Event]]> = blocks.iter().map(|block| block.as_slice()).collect();
+    let memory = Memory::blocks(&blocks);
+    let query =
+        Query::prepare("select count(*) as n, first(user) as u from stream group by user order by n, u")
+            .unwrap_or_else(|error| panic!("{error}"));
+    let rows = |threads: usize| {
+        let threads = NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN);
+        let options = RunOptions { threads, memory_bytes: 8 << 20, ..RunOptions::default() };
+        let mut rows = query.run_with(memory.source(query.direction()), options);
+        let mut found = Vec::new();
+        while let Some(row) = rows.next_row().unwrap_or_else(|error| panic!("{error}")) {
+            found.push(row.cells().filter_map(|cell| cell.json().map(<[u8]>::to_vec)).collect::<Vec<_>>());
+        }
+        found
+    };
+    let expected = rows(1);
+    assert_eq!(expected.len(), 3 + 17 * 500);
+    for _ in 0..20 {
+        assert!(rows(4) == expected, "four threads give other groups than one");
+    }
+}
+
 /// Long texts that a query computes are made as its rows are taken, not of all events that were found at once.
 #[test]
 fn computed_texts_are_not_made_ahead() {

@@ -111,6 +111,7 @@ fn what_is_as_it_looks_is_not_warned_of() {
         "select count(*) from stream where @Exception is not null and @TraceId = 'x'",
         "select percentile(Elapsed, 95), percentile(Elapsed, 0), percentile(Elapsed, 1) from stream",
         "select count(*) from stream where @Timestamp > '2024-05-29'",
+        "select count(*) from stream where Elapsed in []",
         "select 1 + 1",
     ] {
         assert_eq!(warnings(query), [""; 0], "{query}");

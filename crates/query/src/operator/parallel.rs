@@ -80,10 +80,13 @@ pub(crate) fn groups<'p>(
     if let Some((_, error)) = lock(&feed).failure.take() {
         return Err(error);
     }
-    match intake.own {
-        Some(own) => Ok(own),
-        None => Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner)),
-    }
+    let own = intake.own.take();
+    let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Some(own) = own else { return Ok(all) };
+    // Other threads may have added theirs to those of all while this one's stayed small.
+    let (mut groups, others) = if all.held_bytes() > own.held_bytes() { (all, own) } else { (own, all) };
+    groups.merge(others, run.control)?;
+    Ok(groups)
 }
 
 /// A thread whose groups take this part of what the query may hold has none of its own any more.

@@ -276,8 +276,9 @@ impl<'q> Planner<'q> {
         let aliases = named.iter().skip(keys.len()).zip(&cells).rev();
         let aliases =
             aliases.filter_map(|(column, cell)| Some((column.alias?.text.clone(), cell.clone()))).collect();
-        let instants = named.iter().skip(keys.len()).filter(|column| column.is_instant);
-        let instants = instants.filter_map(|column| Some(column.alias?.text.clone())).collect();
+        let instants = named.iter().skip(keys.len()).rev();
+        let instants = instants.filter_map(|column| Some((column.alias?.text.clone(), column.is_instant)));
+        let instants = instants.collect();
         self.resolver.allow_keys(aliases, instants);
         let having = match &query.having {
             Some(having) => Some(self.resolver.expr(having)?),

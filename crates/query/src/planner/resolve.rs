@@ -122,10 +122,13 @@ impl<'q> Resolver<'q> {
     }
 
     /// From here on the aliases of the columns can be named.
-    pub(super) fn allow_keys(&mut self, aliases: HashMap<String, Expr>, instants: HashSet<String>) {
+    pub(super) fn allow_keys(&mut self, aliases: HashMap<String, Expr>, instants: HashMap<String, bool>) {
         if let Some(grouped) = &mut self.grouped {
+            // An alias goes before a key of its name.
+            grouped.instants.retain(|name| !aliases.contains_key(name));
             grouped.aliases = aliases;
-            grouped.instants.extend(instants);
+            let are_some = instants.into_iter().filter_map(|(name, is_instant)| is_instant.then_some(name));
+            grouped.instants.extend(are_some);
         }
     }
 

@@ -245,6 +245,8 @@ fn names_of_instants_are_compared_with_dates() {
         "select count(*) as c from stream group by time(1d) having time < '0001-01-02'",
         "select count(*) as c from stream group by @Timestamp as t having t < '0001-01-01T05:00:00.5Z'",
         "select let |t: @Timestamp| t < '0001-01-02' as c from stream limit 1",
+        // Its own name goes before that of a key.
+        "select max('0001-01-01T05') as time, count(*) as c from stream group by time(1d) having time >= '0001-01-01'",
     ] {
         let rows = store().query(text);
         assert!(rows.contains("\"c\":") && !rows.contains("false"), "{text}: {rows}");

@@ -79,7 +79,12 @@ fn read(folder: &Path, reading: &Reading) -> Result<Store, Failure> {
     Ok(store)
 }
 
-/// The same for a single query: what it decodes is kept for no other, so that a block takes the memory of the one before.
+/// Opens a store for somebody who asks it something.
+fn to_ask(folder: &Path) -> Result<Store, Failure> {
+    Store::open_read_only(folder).map_err(Failure::asking)
+}
+
+/// The same as [`read`] for a single query: what it decodes is kept for no other, so that a block takes the memory of the one before.
 fn read_once(folder: &Path, reading: &Reading) -> Result<Store, Failure> {
     Ok(read(folder, reading)?.with_column_cache(0))
 }

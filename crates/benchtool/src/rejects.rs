@@ -67,8 +67,7 @@ impl Rejects {
         let Some(path) = path else { return Ok(Rejects { count: 0, file: None }) };
         let failed = |error| Failure::file(path, &error);
         if fs::metadata(path).is_ok_and(|data| data.is_file()) {
-            // What cannot be read again is something new each time.
-            // Of a file of rejects nobody can tell whether it is the one of before, or where lines of it were mended.
+            // What cannot be read again is something new each time. Of a file of rejects nobody can tell whether it is the one of before, or where lines of it were mended.
             let is_same = |start: &Start| !start.is_other && start.mended.is_none();
             let same = sources.iter().zip(starts).filter(|(_, start)| is_same(start));
             let again = same.filter_map(|(source, start)| {

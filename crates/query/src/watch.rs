@@ -4,7 +4,7 @@
 use crate::ast::Comparison;
 use crate::builtin::property_name;
 use crate::error::closest;
-use crate::expr::{Computed, Expr, LikeForm, Printed, property};
+use crate::expr::{Computed, DEFAULT_LEVEL, Expr, LikeForm, Printed, property};
 use crate::plan::{Input, Key as GroupKey, Output, Plan};
 use crate::source::Block;
 use crate::statistics::{Key, Statistics, spelled};
@@ -335,8 +335,6 @@ trait Look {
 
 /// The key of an event's level.
 const LEVEL: &str = "@l";
-/// The level of an event that stores none.
-const DEFAULT_LEVEL: &str = "Information";
 
 /// Told by statistics.
 struct Told<'s, 'b>(&'s Statistics<'b>);

@@ -65,8 +65,8 @@ pub enum Digits {
 }
 
 impl Digits {
-    /// So many digits each, of numbers of a scale.
-    fn of(digits: Vec<u8>, scale: u8) -> Digits {
+    /// So many digits each, of numbers of a scale. Takes time linear in their number.
+    pub fn of(digits: Vec<u8>, scale: u8) -> Digits {
         if digits.iter().any(|own| *own != scale) { Digits::Each(digits) } else { Digits::InFull }
     }
 }

@@ -120,34 +120,29 @@ pub(crate) fn recover(
         ..old.clone()
     };
     manifest.traffic.count(untold);
-    if resumed.as_ref().is_some_and(|log| log.is_closed_at(old.number))
-        && is_as_closed(&old, &manifest, &names)
-        && let Some(generation) = keep_manifest(&**directory, &old)?
-    {
-        // Its file still tells of the logs what it did.
-        manifest = Manifest { number: old.number, logs: old.logs.clone(), ..manifest };
-        retire::sweep(&**directory, &manifest);
-        return Ok(Recovered {
-            manifest,
-            generation,
-            log: resumed,
-            ended,
-            replayed,
-            salvaged,
-            salvaged_bytes,
-            damage,
-            leftovers,
-        });
-    }
-    for log in &mut copies.logs {
-        manifest.traffic.count(log.take_uncounted());
-    }
-    manifest.replaces(&old, &**directory)?;
-    let (generation, mut logs) = publish(&**directory, &manifest, copies)?;
-    // Only now: a writer that has lost its lock cannot publish any more, and name one of them.
-    retire::sweep_unfinished(&**directory, &names, &manifest);
+    let is_closed = resumed.as_ref().is_some_and(|log| log.is_closed_at(old.number));
+    let kept = match is_closed && is_as_closed(&old, &manifest, &names) {
+        true => keep_manifest(&**directory, &old)?,
+        false => None,
+    };
+    let (generation, log) = match kept {
+        Some(generation) => {
+            // Its file still tells of the logs what it did.
+            manifest = Manifest { number: old.number, logs: old.logs.clone(), ..manifest };
+            (generation, resumed)
+        }
+        None => {
+            for log in &mut copies.logs {
+                manifest.traffic.count(log.take_uncounted());
+            }
+            manifest.replaces(&old, &**directory)?;
+            let (generation, mut logs) = publish(&**directory, &manifest, copies)?;
+            // Only now: a writer that has lost its lock cannot publish any more, and name one of them.
+            retire::sweep_unfinished(&**directory, &names, &manifest);
+            (generation, logs.pop().or(resumed))
+        }
+    };
     retire::sweep(&**directory, &manifest);
-    let log = logs.pop().or(resumed);
     Ok(Recovered { manifest, generation, log, ended, replayed, salvaged, salvaged_bytes, damage, leftovers })
 }
 
@@ -186,16 +181,7 @@ fn publish(
     manifest: &Manifest,
     logs: NewLogs<'_>,
 ) -> Result<(Arc<dyn Lock>, Vec<LogWriter>), Failure> {
-    let (generation, mut logs) = match manifest.publish(directory) {
-        Ok(generation) => (generation, logs.keep()),
-        Err(failure) => {
-            if failure.is_final() {
-                // Nobody knows whether the manifest names them.
-                logs.keep();
-            }
-            return Err(failure);
-        }
-    };
+    let (generation, mut logs) = logs.named(manifest.publish(directory))?;
     for log in &mut logs {
         log.rename(directory)?;
     }

@@ -233,16 +233,7 @@ impl<'a> Work<'a> {
         manifest.retired.extend(std::mem::take(&mut self.quarantined));
         // What was taken out before is not to become a file of nobody's: `sweep` leaves it while it cannot be opened.
         manifest.retired.retain(|name| !self.unkept.contains(name) || self.old.retired.contains(name));
-        let mut copies = match manifest.publish(self.directory) {
-            Ok(_) => copies.keep(),
-            Err(failure) => {
-                if failure.is_final() {
-                    // Nobody knows whether the manifest names them.
-                    copies.keep();
-                }
-                return Err(failure.into());
-            }
-        };
+        let (_, mut copies) = copies.named(manifest.publish(self.directory))?;
         self.written.finish(self.directory)?;
         for copy in &mut copies {
             copy.rename(self.directory)?;
@@ -418,15 +409,10 @@ impl<'a> Work<'a> {
     fn gone(&mut self, strays: &[Stray]) -> Result<Option<Arrivals>, Failure> {
         let erasing = self.old.erasing.as_ref();
         let mut gone = erasing.map_or_else(Arrivals::default, |erasing| erasing.arrivals.clone());
+        // What was taken out, and may hold what is lost, would not be there any more.
+        let would_go = !self.files.is_empty() && strays.iter().any(Stray::is_retired);
         let receipts = match Receipt::list_of(self.directory, self.old.store) {
-            // What was taken out, and may hold what is lost, would not be there any more.
-            Err(failure)
-                if failure.is_refused()
-                    && self.old.number > 0
-                    && (self.files.is_empty() || !strays.iter().any(Stray::is_retired)) =>
-            {
-                return Ok(None);
-            }
+            Err(failure) if failure.is_refused() && self.old.number > 0 && !would_go => return Ok(None),
             receipts => receipts?,
         };
         for (file, receipt) in receipts {
@@ -434,8 +420,6 @@ impl<'a> Work<'a> {
                 Some(receipt) => gone.add(&receipt.arrivals),
                 None => {
                     // Where nothing is lost nothing would come back of what was taken out.
-                    // What was taken out, and may hold what is lost, would not be there any more.
-                    let would_go = !self.files.is_empty() && strays.iter().any(Stray::is_retired);
                     if would_go || !strays.iter().all(Stray::is_retired) {
                         self.tell_useless(file, would_go)?;
                     }
@@ -457,10 +441,15 @@ impl<'a> Work<'a> {
                 source: Arc::new(std::io::Error::other(found)),
             });
         }
+        self.tell_left(file, found);
+        Ok(())
+    }
+
+    /// Tells of a file that nothing is taken of, and that stays where it is.
+    fn tell_left(&mut self, file: PathBuf, found: &'static str) {
         let damage = Damage { file: file.clone(), bytes: 0..0, part: None, keys: None, events: None, found };
         let (regained, known, quarantined) = (0, 0, None);
         self.unnamed.push(RegainedFile { file, regained, known, damage: vec![damage], quarantined });
-        Ok(())
     }
 
     /// What the damaged files have lost: only that comes back of what was taken out.
@@ -493,25 +482,9 @@ impl<'a> Work<'a> {
             let regained = match Regained::from(stray, &self.environment, &gone, &may_come_back, &mut known) {
                 Err(OpenError::Failure(failure)) if failure.is_refused() => {
                     // It stays where it is, and each opening sets its numbers aside, until somebody can look.
-                    self.unkept.insert(name.clone());
                     let file = self.directory.path(&name);
-                    let found = "it cannot be opened, so that nothing in it is found";
-                    let damage = Damage {
-                        file: file.clone(),
-                        bytes: 0..0,
-                        part: None,
-                        keys: None,
-                        events: None,
-                        found,
-                    };
-                    let damage = vec![damage];
-                    self.unnamed.push(RegainedFile {
-                        file,
-                        regained: 0,
-                        known: 0,
-                        damage,
-                        quarantined: None,
-                    });
+                    self.tell_left(file, "it cannot be opened, so that nothing in it is found");
+                    self.unkept.insert(name);
                     continue;
                 }
                 regained => regained?,

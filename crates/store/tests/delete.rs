@@ -410,21 +410,27 @@ fn an_unfinished_file_with_a_part_of_its_header_stands_in_no_receipt_s_way() {
     assert_eq!([&name, &other].map(|name| folder.kind(name).unwrap().is_some()), [false, true]);
 }
 
-/// As after a loss of power, where the folder could not be flushed when the file went.
-#[test]
-fn an_erased_event_does_not_come_back_with_a_file_that_does() {
+/// A closed store with erased events, in whose folder the log that had them lies again; what stays of the events, and the name of the log.
+fn erased_with_its_log_back() -> (Simulated, Model, String) {
     let folder = Simulated::new();
     let store = open(&folder, &tiny()).unwrap();
     let (mut model, mut next) = (Model::new(), 0);
     append(&store, &mut model, &mut next, 30, false, &mut Chance(1));
     let before = folder.medium();
-    let log = before.names().find(|name| name.ends_with(".log")).unwrap();
+    let log = before.names().find(|name| name.ends_with(".log")).unwrap().to_owned();
     let keys = some(&model, 3, &mut Chance(2));
     delete(&store, &mut model, &keys);
     assert!(store.erase().unwrap().receipt.is_some());
     drop(store);
-    let bytes = before.contents(before.find(log).unwrap());
-    folder.create(log).unwrap().write_at(0, bytes).unwrap();
+    let bytes = before.contents(before.find(&log).unwrap());
+    folder.create(&log).unwrap().write_at(0, bytes).unwrap();
+    (folder, model, log)
+}
+
+/// As after a loss of power, where the folder could not be flushed when the file went.
+#[test]
+fn an_erased_event_does_not_come_back_with_a_file_that_does() {
+    let (folder, model, _) = erased_with_its_log_back();
     let repair = Repair::run_on(Arc::new(folder.clone()), &tiny(), codec(), false, &mut |_, _| ()).unwrap();
     assert_eq!(repair.unnamed.iter().map(|file| file.regained).collect::<Vec<_>>(), [0]);
     let store = open(&folder, &tiny()).unwrap();
@@ -591,18 +597,7 @@ fn what_is_being_sealed_is_not_held() {
 /// Its receipt tells that it was erased; one that was damaged used to count as none.
 #[test]
 fn an_erased_event_does_not_come_back_while_its_receipt_cannot_be_read() {
-    let folder = Simulated::new();
-    let store = open(&folder, &tiny()).unwrap();
-    let (mut model, mut next) = (Model::new(), 0);
-    append(&store, &mut model, &mut next, 30, false, &mut Chance(1));
-    let before = folder.medium();
-    let log = before.names().find(|name| name.ends_with(".log")).unwrap();
-    let keys = some(&model, 3, &mut Chance(2));
-    delete(&store, &mut model, &keys);
-    assert!(store.erase().unwrap().receipt.is_some());
-    drop(store);
-    let bytes = before.contents(before.find(log).unwrap());
-    folder.create(log).unwrap().write_at(0, bytes).unwrap();
+    let (folder, model, log) = erased_with_its_log_back();
     let receipts = folder.folder("receipts").unwrap();
     let name = receipts.list().unwrap().pop().unwrap();
     receipts.open_for_writing(&name).unwrap().write_at(50, &[0x55; 8]).unwrap();
@@ -615,7 +610,7 @@ fn an_erased_event_does_not_come_back_while_its_receipt_cannot_be_read() {
     let told: Vec<_> = repair.unnamed.iter().map(|file| (file.regained, file.file.clone())).collect();
     assert_eq!(told, [(0, receipts.path(&name))]);
     check(&open(&folder, &tiny()).unwrap().snapshot(), &model);
-    assert!(folder.kind(log).unwrap().is_some(), "it waits");
+    assert!(folder.kind(&log).unwrap().is_some(), "it waits");
     // Without a manifest there would be nothing left.
     let lost = Simulated::with(folder.medium());
     for name in lost.list().unwrap().iter().filter(|name| name.ends_with(".manifest")) {

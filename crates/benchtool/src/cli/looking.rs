@@ -68,7 +68,7 @@ pub(crate) struct SearchArgs {
     /// Search messages as they are shown, and numbers, as well
     ///
     /// A message may be made of a template, `User {Name} logged in`, and other keys of the event; this finds `User Ada`. If the
-    /// text is a number, events of which a key on the top level has it as its value are found. Takes up to ten times as long.
+    /// text is a number, events of which a key on the top level has it as its value are found. On a store of text it takes up to twenty times as long.
     #[arg(short, long)]
     pub(crate) all: bool,
 

@@ -1,6 +1,6 @@
 //! `benchtool get`
 
-use tamias::{Cell, Store, StoredEvent};
+use tamias::{Cell, StoredEvent};
 
 use crate::cli::{Format, GetArgs, Showing};
 use crate::failure::Failure;
@@ -10,7 +10,7 @@ use crate::pager::Out;
 use crate::screen::Screen;
 
 pub(crate) fn run(args: &GetArgs) -> Result<(), Failure> {
-    let store = Store::open_read_only(&args.store).map_err(Failure::asking)?;
+    let store = super::to_ask(&args.store)?;
     match store.get(args.id)? {
         Some(event) => show(&[event], Format::Vertical, &args.time_zone, &args.showing),
         None => Err(Failure::Input(format!("there is no event {}; it may have been removed", args.id))),

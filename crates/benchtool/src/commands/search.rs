@@ -1,6 +1,6 @@
 //! `benchtool search`
 
-use tamias::{Parameters, RunOptions, Statement, Store};
+use tamias::{Parameters, RunOptions, Statement};
 
 use crate::cli::SearchArgs;
 use crate::commands::query;
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), Failure> {
     let statement = query::within(&Statement::parse(&text)?, &args.period)?;
     let query = statement.bind(&parameters)?;
     // No other query comes for which what is decoded might be kept.
-    let store = Store::open_read_only(&args.store).map_err(Failure::asking)?.with_column_cache(0);
+    let store = super::to_ask(&args.store)?.with_column_cache(0);
     let options = RunOptions { threads: query::processors(), ..RunOptions::default() };
     let mut rows = store.run_with(&query, options)?;
     let written = query::show(&mut rows, &query, which, &args.period.time_zone, &args.showing, screen)?;

@@ -62,11 +62,11 @@ pub(crate) fn warn_of_limits(store: &Store, before: &Housekeeping) -> Result<(),
         let (events, limits) = (counted(removed, "event"), text(&settings));
         tell::warning(format!("removed {events} beyond the store's limits ({limits}); see `info --history`"));
     }
-    let old = |(first, _): &(Instant, Instant)| {
-        border(&settings).ok().flatten().is_some_and(|border| *first < border)
-    };
-    if let Some((events, range)) = unsealed(&store.info()?).filter(|(_, range)| old(range)) {
-        let some = if border(&settings)?.is_some_and(|border| range.1 < border) { "" } else { "some of " };
+    if let Some(border) = border(&settings)?
+        && let Some((events, (first, last))) = unsealed(&store.info()?)
+        && first < border
+    {
+        let some = if last < border { "" } else { "some of " };
         let (events, age) = (counted(events, "event"), settings.max_age.map_or_else(String::new, age));
         tell::warning(format!(
             "{some}{events} are older than the store's max-age of {age} and will be removed"

@@ -24,7 +24,7 @@ use crate::tell::{self, tell};
 use crate::{commands, output, units};
 
 pub(crate) fn run(args: &ShellArgs) -> Result<(), Failure> {
-    let store = Store::open_read_only(&args.store).map_err(Failure::asking)?;
+    let store = super::to_ask(&args.store)?;
     signals::catch_for_queries()?;
     let is_for_people = io::stdin().is_terminal();
     let mut shell = Shell {

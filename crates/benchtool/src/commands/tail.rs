@@ -25,7 +25,7 @@ pub(crate) fn run(args: &TailArgs) -> Result<(), Failure> {
     query::set_zone(&mut parameters, &args.time_zone)?;
     let condition = query::condition(args.condition.as_deref(), &parameters)?;
     let format = format(args)?;
-    let store = Store::open_read_only(&args.store).map_err(Failure::asking)?;
+    let store = super::to_ask(&args.store)?;
     let latest = format!("select * from stream where {condition} order by time desc limit {}", args.events);
     let latest = Statement::parse(&latest)?.bind(&parameters)?;
     let screen = Screen::of_stdout();

@@ -21,7 +21,7 @@ pub(crate) enum Computed {
 }
 
 /// The level of an event that tells none.
-const LEVEL: &str = "Information";
+pub(crate) const DEFAULT_LEVEL: &str = "Information";
 const LEVEL_AS_JSON: &str = "\"Information\"";
 
 impl Computed {
@@ -63,7 +63,7 @@ impl Computed {
                 properties => Value::from_option(properties.flatten()),
             },
             Computed::Level { level } => match slot(level) {
-                Value::Undefined => Value::from(LEVEL),
+                Value::Undefined => Value::from(DEFAULT_LEVEL),
                 level => level,
             },
             Computed::Start { start } => Value::from_option(started(&slot(start))),

@@ -12,7 +12,7 @@ mod scope;
 mod set;
 mod tree;
 
-pub(crate) use computed::Computed;
+pub(crate) use computed::{Computed, DEFAULT_LEVEL};
 pub(crate) use eval::{holds, unlike};
 pub(crate) use kind::Certain;
 pub(crate) use like::{Like, LikeForm};

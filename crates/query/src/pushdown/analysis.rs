@@ -4,7 +4,7 @@ use super::condition::{Alone, Compared, Condition, Form, Head, Sought, only_slot
 use super::outcomes::Outcomes;
 use super::paths::{self, Split};
 use crate::ast::Comparison;
-use crate::expr::{Computed, Expr, Like, LikeForm, Pattern, Set};
+use crate::expr::{Computed, DEFAULT_LEVEL, Expr, Like, LikeForm, Pattern, Set};
 use crate::value::{Number, Value};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
@@ -230,7 +230,7 @@ impl<'n> Analysis<'n> {
             (false, true) => Form::And(vec![defined.into(), form.negated().into()]),
             (true, negated) => {
                 // An event without a level is one of `Information`.
-                if set.contains(&Value::from("Information")) {
+                if set.contains(&Value::from(DEFAULT_LEVEL)) {
                     form = Form::Or(vec![form.into(), defined.negated().into()]);
                 }
                 if negated { form.negated() } else { form }
@@ -418,7 +418,7 @@ fn equated_sides(left: &Expr, right: &Expr) -> Option<(usize, Equal)> {
     match sides(left, right)? {
         (Expr::Slot(slot), value) => Some((*slot, Equal::of(value)?)),
         // An event without a level is one of `Information`.
-        (Expr::BuiltIn(Computed::Level { level }), Value::Text(text)) if *text.text() != *"Information" => {
+        (Expr::BuiltIn(Computed::Level { level }), Value::Text(text)) if *text.text() != *DEFAULT_LEVEL => {
             Some((*level, Equal::Text(quoted(&text.text())?)))
         }
         _ => None,

@@ -115,10 +115,7 @@ impl Key {
                 }
             }
         } else if are_many {
-            self.find(isa, needle, documents);
-            let documents = documents.with_plain(&self.plain);
-            documents.values(isa, needle, &self.occurrences, &mut self.values);
-            self.is_filled = true;
+            self.search_all(isa, needle, documents);
         } else {
             documents.with_plain(&self.plain).values_of(isa, needle, indices, &mut self.values);
         }
@@ -141,12 +138,15 @@ impl Key {
             }
             _ if self.is_filled => {}
             _ if self.is_absent => self.fill(isa, needle, documents, places, &[]),
-            _ => {
-                self.find(isa, needle, documents);
-                let documents = documents.with_plain(&self.plain);
-                documents.values(isa, needle, &self.occurrences, &mut self.values);
-                self.is_filled = true;
-            }
+            _ => self.search_all(isa, needle, documents),
         }
+    }
+
+    /// Finds all values by all occurrences of the key.
+    fn search_all(&mut self, isa: Isa, needle: &Needle, documents: Documents<'_>) {
+        self.find(isa, needle, documents);
+        let documents = documents.with_plain(&self.plain);
+        documents.values(isa, needle, &self.occurrences, &mut self.values);
+        self.is_filled = true;
     }
 }

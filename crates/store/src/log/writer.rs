@@ -113,9 +113,11 @@ impl<'d> NewLogs<'d> {
         NewLogs { directory, logs: Vec::new() }
     }
 
-    /// They stay.
-    pub(crate) fn keep(mut self) -> Vec<LogWriter> {
-        std::mem::take(&mut self.logs)
+    /// They stay, as a manifest that names them is published, with what that gave. They stay too where nobody knows whether it is.
+    pub(crate) fn named<T>(mut self, published: Result<T, Failure>) -> Result<(T, Vec<LogWriter>), Failure> {
+        let stay = published.as_ref().err().is_none_or(Failure::is_final);
+        let logs = if stay { std::mem::take(&mut self.logs) } else { Vec::new() };
+        published.map(|published| (published, logs))
     }
 }
 

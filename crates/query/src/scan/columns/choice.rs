@@ -135,9 +135,7 @@ impl ChosenNumbers {
             of.truncate(kept);
             rows = Some(of);
         }
-        let are_in_full = digits.iter().all(|digits| *digits == scale);
-        let spelled = if are_in_full { Digits::InFull } else { Digits::Each(digits) };
-        Mantissas { rows, values, scale, spelled }
+        Mantissas { rows, values, scale, spelled: Digits::of(digits, scale) }
     }
 }
 

@@ -37,7 +37,7 @@ fn processor_time() -> Duration {
 }
 
 /// The durations of at least one run, in order.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Durations(Vec<Duration>);
 
 /// A percentile with its surroundings.
@@ -56,6 +56,11 @@ impl Durations {
         let mut durations: Vec<Duration> = std::iter::once(first).chain(others).collect();
         durations.sort_unstable();
         Durations(durations)
+    }
+
+    /// All of them, the shortest first.
+    pub(crate) fn all(&self) -> &[Duration] {
+        &self.0
     }
 
     /// The percentile by nearest rank: the shortest duration that at least so many percent of the runs do not exceed.

@@ -10,7 +10,7 @@ use super::shared::{Reading, Segments, store_folder};
 /// The number of events of the demo, and of the published figures.
 pub(crate) const DEMO_EVENTS: u64 = 1_369_670;
 
-/// Measure queries
+/// Measure queries, and compare with an earlier run
 ///
 /// Runs each query of a file several times, after one warm-up run that brings the data into memory and verifies its
 /// checksums. Every row is produced and its values are copied. Prints one line per query while it runs, then a table: the time
@@ -19,8 +19,10 @@ pub(crate) const DEMO_EVENTS: u64 = 1_369_670;
 /// events per second. Hits are the rows, or for an aggregate the events that passed `where`. MB and GB are powers of ten.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Example:
+Examples:
   benchtool bench --cases queries.txt --percentile 90 logs
+  benchtool bench --cases queries.txt --save before.ndjson logs     with one version, or on one machine
+  benchtool bench --cases queries.txt --compare before.ndjson logs  with another
 
 where queries.txt is
   -- one query per line; blank lines and comments are skipped
@@ -54,6 +56,17 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_enum, default_value = "wall")]
     pub(crate) clock: Clock,
 
+    /// Save the time of every run in this file, as NDJSON with an event for each query
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
+
+    /// Compare with the results in this file, which an earlier run saved
+    ///
+    /// Prints a second table. A case is `faster` or `slower` if the faster half of its runs does not overlap with that of the earlier
+    /// run, otherwise the `same`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) compare: Option<PathBuf>,
+
     /// The store, a folder
     #[arg(value_parser = store_folder)]
     pub(crate) store: PathBuf,
@@ -67,6 +80,17 @@ pub(crate) enum Clock {
     /// Processor time of all threads, which stays comparable on a busy machine; the header shows it
     #[cfg(unix)]
     Processor,
+}
+
+impl Clock {
+    /// As the option spells it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Clock::Wall => "wall",
+            #[cfg(unix)]
+            Clock::Processor => "processor",
+        }
+    }
 }
 
 /// Build stores of generated events and measure two queries on them

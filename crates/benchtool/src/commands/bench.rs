@@ -12,6 +12,7 @@ use tamias::{Info, Query, RunOptions, Store};
 use crate::cli::{BenchArgs, Clock};
 use crate::failure::Failure;
 use crate::measure::{Durations, Percentile, Stopwatch};
+use crate::measured::{self, Measured, Setting};
 use crate::{output, signals, units};
 
 /// The most of a query that the line of a running case and the table show, in characters.
@@ -22,11 +23,20 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let text = std::fs::read(&args.cases).map_err(|error| Failure::file(&args.cases, &error))?;
     // A byte order mark is no part of the first query.
     let cases = parse_cases(&args.cases, text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text))?;
+    let before = args.compare.as_deref().map(measured::read).transpose()?;
     let store = super::read(&args.store, &args.reading)?;
     let BenchArgs { store: name, runs, percentile, plain, threads, clock, .. } = args;
     let options = RunOptions { plain: *plain, threads: *threads, ..RunOptions::default() };
-    Bench { store: &store, name, runs: *runs, percentile: *percentile, clock: *clock, options }
-        .run(&cases, &mut output::stdout())
+    let bench = Bench { store: &store, name, runs: *runs, percentile: *percentile, clock: *clock, options };
+    let mut out = output::stdout();
+    let now = bench.run(&cases, &mut out)?;
+    if let Some(path) = &args.save {
+        measured::save(&now, *percentile, path, name)?;
+    }
+    match before {
+        Some(before) => measured::compare(&before, &now, *percentile, &mut out),
+        None => Ok(()),
+    }
 }
 
 /// A query to be measured.
@@ -81,16 +91,23 @@ pub(crate) struct Bench<'a> {
     pub(crate) options: RunOptions,
 }
 
-/// What one run came to.
+/// What one run took and found.
 struct Run {
     duration: Duration,
     hits: u64,
 }
 
 impl Bench<'_> {
-    /// Prints the header, a line a case while it runs, and the table.
-    pub(crate) fn run(&self, cases: &[Case], out: &mut impl Write) -> Result<(), Failure> {
+    /// Prints the header, a line a case while it runs, and the table. Returns what was measured.
+    pub(crate) fn run(&self, cases: &[Case], out: &mut impl Write) -> Result<Vec<Measured>, Failure> {
         let info = self.store.info()?;
+        let setting = Setting {
+            events: info.events,
+            bytes: info.bytes,
+            threads: self.options.threads.get() as u64,
+            plain: self.options.plain,
+            clock: self.clock.name().to_owned(),
+        };
         let percentile = format!("p{}", units::ordinal(self.percentile));
         let range = match info.time_range {
             Some((first, last)) => format!("{first} to {last}"),
@@ -109,9 +126,10 @@ impl Bench<'_> {
             output::write_line(out, &format!("threads: {}", self.options.threads))?;
         }
         if self.clock != Clock::Wall {
-            output::write_line(out, "clock: processor")?;
+            output::write_line(out, &format!("clock: {}", self.clock.name()))?;
         }
 
+        let mut all = Vec::new();
         let mut table = Table::new();
         table.load_style(presets::ASCII_MARKDOWN);
         let time = format!("{percentile} (+/-)");
@@ -121,24 +139,27 @@ impl Bench<'_> {
             write!(out, "(case {number:03}) {text}: ")
                 .and_then(|()| out.flush())
                 .map_err(|error| Failure::output(&error))?;
-            let (measured, hits) = self.case(case)?;
+            let (durations, hits) = self.case(case)?;
+            let measured = durations.percentile(self.percentile);
             let Percentile { at, to_slowest, to_fastest } = measured;
             let line =
                 format!("{} ns (+{}/-{} ns)", at.as_nanos(), to_slowest.as_nanos(), to_fastest.as_nanos());
             output::write_line(out, &line)?;
             table.add_row(table_row(number, &case.text, &measured, hits, &info));
+            all.push(Measured { query: case.text.clone(), durations, hits, setting: setting.clone() });
         }
-        output::write_line(out, &table.to_string())
+        output::write_line(out, &table.to_string())?;
+        Ok(all)
     }
 
-    fn case(&self, case: &Case) -> Result<(Percentile, u64), Failure> {
+    fn case(&self, case: &Case) -> Result<(Durations, u64), Failure> {
         let Run { hits, .. } = self.once(case)?; // Does not count: the data comes into memory here.
         let first = self.once(case)?;
         let mut others = Vec::new();
         for _ in 1..self.runs.get() {
             others.push(self.once(case)?.duration);
         }
-        Ok((Durations::new(first.duration, others).percentile(self.percentile), hits))
+        Ok((Durations::new(first.duration, others), hits))
     }
 
     /// Runs the query once; every row is produced, and every cell's bytes are copied.

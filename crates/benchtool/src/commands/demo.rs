@@ -114,7 +114,8 @@ fn measure(store: &Store, folder: &Path, out: &mut impl Write) -> Result<(), Fai
     let cases = QUERIES.iter().map(|text| Case::new(text)).collect::<Result<Vec<Case>, Failure>>()?;
     let options = RunOptions::default();
     Bench { store, name: folder, runs: RUNS, percentile: PERCENTILE, clock: Clock::Wall, options }
-        .run(&cases, out)
+        .run(&cases, out)?;
+    Ok(())
 }
 
 fn fill(store: &Store, segments: Segments, events: u64) -> Result<(), Failure> {

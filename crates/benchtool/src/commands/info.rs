@@ -9,6 +9,7 @@ use tamias::{Cause, HistoryEntry, Housekeeping, Info, Instant, Scrub, Segment, S
 use crate::cli::{InfoArgs, InfoFormat};
 use crate::commands::settings;
 use crate::failure::Failure;
+use crate::json_object::{JsonObject, json_array, or_null};
 use crate::output::{self, Field, json_string};
 use crate::units;
 
@@ -150,58 +151,15 @@ fn history(args: &InfoArgs, entries: &[HistoryEntry]) -> String {
     output::fitted(&names.map(str::to_owned), &rows.collect::<Vec<_>>())
 }
 
-/// A JSON object, member by member.
-struct Object(String);
-
-impl Object {
-    fn new() -> Object {
-        Object("{".to_owned())
-    }
-
-    /// Adds a member whose value is this JSON text.
-    fn with(mut self, name: &str, json: &str) -> Object {
-        if self.0.len() > 1 {
-            self.0.push(',');
-        }
-        self.0.push_str(&json_string(name));
-        self.0.push(':');
-        self.0.push_str(json);
-        self
-    }
-
-    fn numbers(self, members: &[(&str, u64)]) -> Object {
-        members.iter().fold(self, |object, (name, number)| object.with(name, &number.to_string()))
-    }
-
-    fn range(self, range: Option<(Instant, Instant)>) -> Object {
-        let time = |instant: Option<Instant>| or_null(instant, |instant| json_string(&instant.to_string()));
-        self.with("first", &time(range.map(|(first, _)| first)))
-            .with("last", &time(range.map(|(_, last)| last)))
-    }
-
-    fn end(mut self) -> String {
-        self.0.push('}');
-        self.0
-    }
-}
-
-fn array(items: impl Iterator<Item = String>) -> String {
-    format!("[{}]", items.collect::<Vec<_>>().join(","))
-}
-
 fn times((first, last): (Instant, Instant)) -> String {
-    array([first, last].iter().map(|instant| json_string(&instant.to_string())))
-}
-
-fn or_null<T>(value: Option<T>, json: impl FnOnce(T) -> String) -> String {
-    value.map_or("null".to_owned(), json)
+    json_array([first, last].iter().map(|instant| json_string(&instant.to_string())))
 }
 
 fn scrubbed(scrub: Scrub) -> String {
     let time = |ticks| or_null(Instant::from_ticks(ticks), |instant| json_string(&instant.to_string()));
-    let object = Object::new().with("began", &time(scrub.began));
+    let object = JsonObject::new().with("began", &time(scrub.began));
     let object = object.with("ended", &scrub.ended.map_or("null".to_owned(), time));
-    object.numbers(&[("bytes", scrub.bytes), ("damaged", scrub.damaged)]).end()
+    object.numbers(&[("bytes", scrub.bytes), ("damaged", scrub.damaged)]).done()
 }
 
 /// When one of the store's files was written last. Of one that a process appends to it is when the latest batch was flushed, unless it has chosen another durability.
@@ -222,11 +180,11 @@ fn json(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, store: &Store
     let Traffic { appended, logs: to_logs, sealed, rewritten, manifests: to_manifests } = *traffic;
     let (file_bytes, column_file_bytes) = file_bytes(info);
     let damage = store.known_damage()?;
-    let bounds = Object::new()
+    let bounds = JsonObject::new()
         .with("max_age_seconds", &or_null(settings.max_age, |age| age.as_secs_f64().to_string()))
         .with("max_bytes", &or_null(settings.max_bytes, |bytes| bytes.to_string()))
         .with("remove_oldest_when_full", &(settings.when_full == tamias::WhenFull::RemoveOldest).to_string());
-    let usage = Object::new().numbers(&[
+    let usage = JsonObject::new().numbers(&[
         ("bounded", usage.bounded()),
         ("segments", segments),
         ("logs", logs),
@@ -236,7 +194,7 @@ fn json(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, store: &Store
         ("unnamed", unnamed),
         ("quarantine", quarantine),
     ]);
-    let traffic = Object::new()
+    let traffic = JsonObject::new()
         .numbers(&[
             ("appended", appended),
             ("logs", to_logs),
@@ -246,11 +204,12 @@ fn json(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, store: &Store
         ])
         .with("per_byte_appended", &or_null(per_byte(traffic), |times| times.to_string()));
     let history = history.iter().map(|entry| {
-        let object =
-            Object::new().with("times", &times(entry.times)).with("cause", &json_string(cause(entry.cause)));
+        let object = JsonObject::new()
+            .with("times", &times(entry.times))
+            .with("cause", &json_string(cause(entry.cause)));
         let numbers = [("files", entry.files), ("file_bytes", entry.file_bytes), ("events", entry.events)];
         let object = object.numbers(&[("removals", u64::from(entry.removals))]).numbers(&numbers);
-        object.range(Some(entry.time_range)).end()
+        object.range(Some(entry.time_range)).done()
     });
     let segments = info.segments.iter().map(|segment| {
         let numbers = [
@@ -260,21 +219,21 @@ fn json(args: &InfoArgs, info: &Info, housekeeping: &Housekeeping, store: &Store
             ("blocks", segment.blocks),
             ("column_blocks", segment.column_blocks),
         ];
-        let object = Object::new().with("file", &or_null(name(segment), |name| json_string(&name)));
-        object.numbers(&numbers).range(Some(segment.time_range)).end()
+        let object = JsonObject::new().with("file", &or_null(name(segment), |name| json_string(&name)));
+        object.numbers(&numbers).range(Some(segment.time_range)).done()
     });
-    let object = Object::new()
+    let object = JsonObject::new()
         .with("store", &json_string(&args.store.display().to_string()))
         .numbers(&[("events", info.events), ("bytes", info.bytes)])
         .numbers(&[("file_bytes", file_bytes), ("column_file_bytes", column_file_bytes)])
         .numbers(&[("known_damage", damage.len() as u64), ("unerased", *unerased)])
         .range(info.time_range)
         .with("last_written", &or_null(last_written(&args.store), |time| json_string(&time.to_string())))
-        .with("settings", &bounds.end())
+        .with("settings", &bounds.done())
         .with("scrub", &or_null(*scrub, scrubbed))
-        .with("usage", &usage.end())
-        .with("traffic", &traffic.end())
-        .with("history", &array(history))
-        .with("segments", &array(segments));
-    Ok(object.end())
+        .with("usage", &usage.done())
+        .with("traffic", &traffic.done())
+        .with("history", &json_array(history))
+        .with("segments", &json_array(segments));
+    Ok(object.done())
 }

@@ -100,6 +100,54 @@ fn a_malformed_case_file_is_told_before_anything_runs() {
     assert!(run.err.contains("cases"), "{}", run.err);
 }
 
+/// Is this version slower than the last one? Which of two machines is faster?
+#[test]
+fn results_are_saved_and_compared() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 1_000)).well();
+    fs::write(folder.path().join("cases"), CASES).unwrap();
+    let bench = ["bench", "--cases", "cases", "--runs", "3", "s"];
+    let run = tool(folder.path(), &[&bench[..], &["--save", "before.ndjson"]].concat()).well();
+    assert_eq!(run.err, "");
+    let saved = fs::read_to_string(folder.path().join("before.ndjson")).unwrap();
+    assert_eq!(saved.lines().count(), 4, "{saved}");
+
+    let run = tool(folder.path(), &[&bench[..], &["--compare", "before.ndjson"]].concat()).well();
+    assert_eq!(run.err, "");
+    let rows: Vec<Vec<&str>> =
+        run.out.lines().map(|line| line.split(['│', '┆']).map(str::trim).collect()).collect();
+    let header = rows.iter().position(|row| row.get(2) == Some(&"before")).expect(&run.out);
+    assert_eq!(rows[header][1..7], ["case", "before", "now", "times as fast", "result", "query"]);
+    for (number, row) in (1..).zip(&rows[header + 2..header + 6]) {
+        assert_eq!(row[1], format!("{number:03}"), "{}", run.out);
+        assert!(row[4].parse::<f64>().is_ok_and(|ratio| ratio > 0.0), "{}", run.out);
+        assert!(["faster", "slower", "same"].contains(&row[5]), "{}", run.out);
+    }
+    assert!(run.out.contains("\ngeometric mean: "), "{}", run.out);
+
+    // What differs beside the version is told, and so is what cannot be compared.
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(2, 10)).well();
+    let more = format!("{CASES}select count(*) from stream\n");
+    fs::write(folder.path().join("cases"), more).unwrap();
+    let run = tool(folder.path(), &[&bench[..], &["--compare", "before.ndjson"]].concat()).well();
+    assert!(run.err.contains("warning: case 001 was measured with 1000 events of "), "{}", run.err);
+    assert!(run.err.contains("warning: case 005 is not among the results to compare with\n"), "{}", run.err);
+
+    // They are events.
+    tool(folder.path(), &["ingest", "history", "before.ndjson"]).well();
+    let query = "select Hits from stream where Clock = 'wall' and Elapsed > 0";
+    assert_eq!(tool(folder.path(), &["query", "history", query]).well().out.lines().count(), 4);
+
+    // A file of something else is refused before anything runs.
+    let run = tool(folder.path(), &[&bench[..], &["--compare", "cases"]].concat()).with(4);
+    assert_eq!(
+        (run.out.as_str(), run.err.as_str()),
+        ("", "error: cases, line 1 is not a result of `bench --save`\n")
+    );
+    let run = tool(folder.path(), &[&bench[..], &["--compare", "missing"]].concat()).with(5);
+    assert_eq!(run.out, "");
+}
+
 #[test]
 fn senseless_numbers_are_refused() {
     let folder = folder();

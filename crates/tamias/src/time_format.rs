@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use jiff::Timestamp;
+use jiff::fmt::rfc2822;
 use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::TimeZone;
 use rust_decimal::Decimal;
@@ -14,9 +15,9 @@ use tamias_query::{Instant, InstantError};
 /// ```
 /// use tamias::{Batch, EventFormat, TimeFormat};
 ///
-/// let access_log: TimeFormat = "%d/%b/%Y:%H:%M:%S %z".parse()?;
-/// let format = EventFormat::time_key("time").time_format(access_log);
-/// Batch::new().push(br#"{"time":"29/May/2024:12:56:01 +0200","status":200}"#, &format)?;
+/// let day_first: TimeFormat = "%d/%m/%Y %H:%M:%S".parse()?;
+/// let format = EventFormat::time_key("time").time_format(day_first);
+/// Batch::new().push(br#"{"time":"05/06/2024 12:56:01","status":200}"#, &format)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -24,7 +25,7 @@ pub struct TimeFormat(Form);
 
 #[derive(Clone, Debug, Default)]
 enum Form {
-    /// Text in ISO 8601, or a number that is a Unix time of some unit, or its text.
+    /// Text in ISO 8601 or another form that has one meaning only, or a number that is a Unix time of some unit, or its text.
     #[default]
     Any,
     Iso,
@@ -32,6 +33,9 @@ enum Form {
     Unix(Decimal),
     Pattern(String),
 }
+
+/// How web servers write times.
+const ACCESS_LOG: &str = "%d/%b/%Y:%H:%M:%S %z";
 
 /// Of 1970-01-01T00:00:00Z.
 const UNIX_TICKS: u64 = 621_355_968_000_000_000;
@@ -42,7 +46,8 @@ impl TimeFormat {
             (Form::Any, Value::String(text)) if is_unix_text(&text.text()) => {
                 Ok(Instant::from_unix_text(&text.text())?)
             }
-            (Form::Any | Form::Iso, Value::String(text)) => Ok(text.text().parse()?),
+            (Form::Any, Value::String(text)) => any(&text.text()),
+            (Form::Iso, Value::String(text)) => Ok(text.text().parse()?),
             (Form::Any, Value::Number(number)) => Ok(Instant::from_unix_text(number.text())?),
             (Form::Unix(ticks), Value::Number(number)) => unix(number.text(), *ticks),
             (Form::Unix(ticks), Value::String(text)) if is_number(&text.text()) => unix(&text.text(), *ticks),
@@ -59,8 +64,9 @@ impl FromStr for TimeFormat {
 
     /// Reads the name of a form, or a pattern:
     ///
-    /// - `auto`: ISO 8601 text, or a number whose size tells which unit of Unix time it is ([`Instant::from_unix_text`]), or its text
-    ///   of 10, 13, 16 or 19 digits
+    /// - `auto`: ISO 8601 text, text as web servers write it (`29/May/2024:12:56:01 +0200`) or as mail and HTTP do (RFC 2822,
+    ///   `Wed, 29 May 2024 10:56:01 GMT`), or a number whose size tells which unit of Unix time it is ([`Instant::from_unix_text`]), or
+    ///   its text of 10, 13, 16 or 19 digits
     /// - `iso`: ISO 8601 text only
     /// - `unix`, `unix-ms`, `unix-us`, `unix-ns`: seconds, milliseconds, microseconds or nanoseconds since 1970, a number or
     ///   its text, also with a fraction
@@ -102,6 +108,14 @@ fn is_number(text: &str) -> bool {
     text.bytes().all(is_part) && text.parse::<f64>().is_ok()
 }
 
+/// The instant of a text in ISO 8601 or another form that names the month and the zone, so that it has one meaning only.
+fn any(text: &str) -> Result<Instant, TimeError> {
+    text.parse().or_else(|error: InstantError| {
+        let mail = || instant(rfc2822::parse(text).map_err(|_| InstantError::Text)?.timestamp());
+        by_pattern(ACCESS_LOG, text).or_else(|_| mail()).map_err(|_| error.into())
+    })
+}
+
 /// The instant of a number of units of so many ticks.
 fn unix(text: &str, ticks: Decimal) -> Result<Instant, TimeError> {
     let number = tamias_json::number::to_decimal(text).ok_or(InstantError::Number)?;
@@ -118,7 +132,11 @@ fn by_pattern(pattern: &str, text: &str) -> Result<Instant, TimeError> {
         Err(_) if time.iana_time_zone().is_some() => time.to_zoned().map(|zoned| zoned.timestamp()),
         Err(_) => time.to_datetime().and_then(|time| TimeZone::UTC.to_timestamp(time)),
     };
-    let ticks = timestamp.map_err(|_| unfit())?.as_nanosecond().div_euclid(100) + i128::from(UNIX_TICKS);
+    instant(timestamp.map_err(|_| unfit())?)
+}
+
+fn instant(timestamp: Timestamp) -> Result<Instant, TimeError> {
+    let ticks = timestamp.as_nanosecond().div_euclid(100) + i128::from(UNIX_TICKS);
     Ok(u64::try_from(ticks).ok().and_then(Instant::from_ticks).ok_or(InstantError::Range)?)
 }
 

@@ -105,6 +105,11 @@ fn the_time_is_read_in_the_form_that_is_asked_for() {
     check("unix", "1e27", Err("outside the years"));
     check("unix", "\"soon\"", Err("not a number"));
     check("unix", "null", Err("null"));
+    check("auto", "\"09/Oct/2020:20:27:49 +0200\"", whole);
+    check("auto", "\"Fri, 9 Oct 2020 18:27:49 GMT\"", whole);
+    check("auto", "\"Fri, 09 Oct 2020 20:27:49 +0200\"", whole);
+    check("auto", "\"31/Feb/2020:20:27:49 +0200\"", Err(""));
+    check("iso", "\"Fri, 9 Oct 2020 18:27:49 GMT\"", Err(""));
     let log = "%d/%b/%Y:%H:%M:%S %z";
     check(log, "\"09/Oct/2020:20:27:49 +0200\"", whole);
     check(log, "\"09/Oct/2020:20:27:49\"", Err("not in the form %d/%b/%Y:%H:%M:%S %z"));

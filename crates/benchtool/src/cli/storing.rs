@@ -61,7 +61,7 @@ Examples:
   benchtool ingest logs - < events.clef
   benchtool ingest edits wiki.ndjson.zst
   journalctl -o json | benchtool ingest system -
-  benchtool ingest web --time-key time --time-format '%d/%b/%Y:%H:%M:%S %z' --level-key severity access.json
+  benchtool ingest web --time-key when --time-format '%d/%m/%Y %H:%M:%S' --level-key severity access.json
   benchtool ingest logs --rejects bad.clef events.clef
   benchtool ingest logs '/var/log/shop/**/*.clef.gz'
   benchtool ingest copy --keep-ids logs-with-ids.ndjson
@@ -88,11 +88,12 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "KEY")]
     pub(crate) time_key: Option<String>,
 
-    /// How the time is written: auto, iso, unix, unix-ms, unix-us, unix-ns, or a pattern such as '%d/%b/%Y:%H:%M:%S %z'
+    /// How the time is written: auto, iso, unix, unix-ms, unix-us, unix-ns, or a pattern such as '%d/%m/%Y %H:%M:%S'
     ///
-    /// `auto` accepts ISO 8601 text (with T or a space between date and time; UTC if it names no zone) and Unix times, as a
-    /// number or as text of 10, 13, 16 or 19 digits: below 10^11 they are seconds, below 10^14 milliseconds, below 10^17
-    /// microseconds, otherwise nanoseconds. `iso` accepts only the text; the others only a number, or its text, in that unit. A
+    /// `auto` accepts ISO 8601 text (with T or a space between date and time; UTC if it names no zone), text as in web servers' logs
+    /// (`29/May/2024:12:56:01 +0200`) and in mail (`Wed, 29 May 2024 10:56:01 GMT`), and Unix times, as a number or as text of 10, 13, 16
+    /// or 19 digits: below 10^11 they are seconds, below 10^14 milliseconds, below 10^17
+    /// microseconds, otherwise nanoseconds. `iso` accepts only ISO 8601 text; the others only a number, or its text, in that unit. A
     /// pattern uses the % letters of strptime and must match the whole text; without %z or %Q the time is UTC.
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub(crate) time_format: TimeFormat,

@@ -79,7 +79,7 @@ pub use query::{EvalError, Expression, Query, Statement, eval};
 pub use row::{Cell, OwnedRow, Row};
 pub use row_batch::{RowBatch, TypedColumn, TypedValue};
 pub use rows::Rows;
-pub use source::{Block, Cache, Direction, Source};
+pub use source::{Block, Cache, Direction, Interest, Source};
 pub use span::Span;
 pub use statistics::{
     FalseStatistics, check_statistics, collect_statistics, pack_statistics, statistics_texts,

@@ -65,8 +65,13 @@ impl Rows {
     pub(crate) fn new(plan: Arc<Plan>, source: Option<Box<dyn Source>>, options: RunOptions) -> Rows {
         let cache = source.as_ref().and_then(|source| source.cache());
         let control = Arc::new(Control::new(&plan, options, cache));
-        let source = source.map(|source| control.profile.source(source));
         let worker = Worker::new(&plan, &control);
+        let source = source.map(|mut source| {
+            if let Some(interest) = worker.interest(&plan, &control) {
+                source.expect(interest);
+            }
+            control.profile.source(source)
+        });
         let outputs = outputs(&plan);
         Rows { plan, source, state: State::Ready, worker, outputs, stats: Stats::default(), control }
     }

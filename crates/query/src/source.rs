@@ -1,6 +1,6 @@
 //! Where events come from: blocks of them, in groups whose times overlap.
 
-use crate::column_block::{ColumnBlock, ColumnError};
+use crate::column_block::{ColumnBlock, ColumnError, Path};
 use crate::places::Places;
 use crate::stored::{Documents, SourceError, Times};
 use std::sync::Arc;
@@ -64,10 +64,37 @@ pub trait Source: Send {
     /// Whatever keeps the source from reading on; the query ends with it.
     fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError>;
 
+    /// Told once, before the first group: what the query will read of the blocks. A source that waits for a medium can ask for it ahead of time.
+    fn expect(&mut self, _interest: Interest) {}
+
     /// What the source keeps of blocks that were read, for queries to come. It counts in the query's
     /// [budget of memory](crate::RunOptions::memory_bytes), and gives way to what the query holds.
     fn cache(&self) -> Option<Arc<dyn Cache>> {
         None
+    }
+}
+
+/// What a query will read of blocks in columns, as far as that is known before.
+pub struct Interest {
+    pub(crate) paths: Vec<Path>,
+    pub(crate) reads_statistics: bool,
+    pub(crate) may_pass: Box<dyn FnMut(&dyn Block) -> bool + Send>,
+}
+
+impl Interest {
+    /// The paths whose values are read first, each as keys that documents spell like this.
+    pub fn paths(&self) -> &[Box<[Box<str>]>] {
+        &self.paths
+    }
+
+    /// Whether statistics are read before a block is opened.
+    pub fn reads_statistics(&self) -> bool {
+        self.reads_statistics
+    }
+
+    /// Whether events of a block may pass, as its times and statistics tell, which may be read for it.
+    pub fn may_pass(&mut self, block: &dyn Block) -> bool {
+        (self.may_pass)(block)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::group::{Group, GroupReader};
 use crate::number::{self, Plain};
 use crate::path::{ROOT, Step};
 use crate::shape::{Leaf, Token};
+use crate::stride::{Held, Lane, Standing, Strides};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -77,9 +78,9 @@ pub(crate) struct Site {
     /// Its tokens in the shape.
     pub(crate) tokens: Range<usize>,
     /// The only one, if it is no object.
-    leaf: Option<Leaf>,
+    pub(crate) leaf: Option<Leaf>,
     /// Where it has a column: which, and how many values of that come before it in the shape.
-    column: Option<(u32, u32)>,
+    pub(crate) column: Option<(u32, u32)>,
 }
 
 /// Where a path leads to in a shape.
@@ -147,6 +148,48 @@ impl Group {
         keys.into_iter().map(key).collect()
     }
 
+    /// The frames that are read for what stands at a path of keys, in ascending order; those of arrays are left out. Takes time linear in the tokens of all
+    /// shapes.
+    ///
+    /// ```
+    /// # use tamias_shred::{Event, Group, encode};
+    /// let documents = [r#"{"ms":1,"at":7.5}"#, r#"{"ms":2}"#];
+    /// let events = documents.map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    /// let group = Group::open(&encode(&events)?.directory)?;
+    /// assert_eq!(group.frames_at(&["ms"]), [0]);
+    /// assert_eq!(group.frames_at(&["no such key"]), []);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn frames_at(&self, keys: &[&str]) -> Vec<u32> {
+        let Some(way) = self.path_of(keys) else { return Vec::new() };
+        let directory = self.directory();
+        let mut columns = BTreeSet::new();
+        for shape in self.shapes_of(0) {
+            let tokens = directory.shapes.get(*shape as usize).unwrap_or_default();
+            let Found::Site(site) = self.find_in(tokens, &way, keys.len()) else { continue };
+            for token in tokens.get(site.tokens).unwrap_or_default() {
+                if let Token::Leaf(path, kind) = *token {
+                    columns.extend(self.places().column(path, kind));
+                }
+            }
+        }
+        let mut frames = BTreeSet::new();
+        if !columns.is_empty() {
+            frames.extend(directory.lists.first().and_then(|list| list.codes.part()).map(|part| part.frame));
+        }
+        // Templates refer to columns before their own only.
+        while let Some(column) = columns.pop_last() {
+            let info = directory.columns.get(column as usize);
+            let Some(encoding) = info.and_then(|info| directory.encoding(info).ok()) else { continue };
+            frames.extend(encoding.parts().iter().map(|part| part.frame));
+            if encoding.needs_instants() {
+                frames.extend(directory.instants.part().map(|part| part.frame));
+            }
+            columns.extend(encoding.references());
+        }
+        frames.into_iter().collect()
+    }
+
     /// Where a path leads to in a shape: at each level the last member of that key.
     fn find_in(&self, shape: &[Token], way: &[u32], keys: usize) -> Found {
         let mut object = 0..shape.len();
@@ -198,32 +241,6 @@ fn last_member(shape: &[Token], object: Range<usize>, path: u32) -> Option<Range
         }
     }
     last
-}
-
-/// What an event of a shape has at a path that has two columns at most, and by how much they move on behind it.
-#[derive(Clone, Copy)]
-struct Stride {
-    has: bool,
-    /// Which of its column's values of this event it is, or what is there where it has none.
-    nth: u32,
-    /// Its column.
-    lane: u8,
-    /// By how much each cursor moves on. The two are one number, which is added to without waiting for memory.
-    moves: u64,
-}
-
-/// The bits of a cursor.
-const CURSOR: u8 = 32;
-
-/// What stands in no column goes with the second one, which does not move then.
-const NO_LANE: u8 = 1;
-
-impl Stride {
-    /// The place of its value, where the cursors stand.
-    #[inline(always)]
-    fn place(self, cursors: u64) -> u32 {
-        ((cursors >> (self.lane * CURSOR)) as u32).wrapping_add(self.nth)
-    }
 }
 
 /// The numbers of a column, all with the same number of digits after the point.
@@ -322,32 +339,42 @@ impl<'g> GroupReader<'g> {
         columns
     }
 
-    /// For each shape of the documents what it has of at most two columns: `nth` gives for a site which value of its column it is.
-    fn strides(
+    /// How the events move on in some columns, the first of which begins at a place and the others behind it; none where there are too many of them. `constant` tells the
+    /// place of a value that has no column.
+    pub(crate) fn strides(
         &self,
         sites: &[Option<Site>],
         columns: &[u32],
-        nth: impl Fn(&Site) -> Option<u32>,
-    ) -> Result<Vec<Stride>, DecodeError> {
+        start: usize,
+        constant: impl Fn(Leaf) -> Option<u32>,
+    ) -> Result<Option<Strides>, DecodeError> {
         let directory = self.group.directory();
-        let tokens: Vec<Token> = columns
-            .iter()
-            .filter_map(|column| directory.columns.get(*column as usize))
-            .map(|column| Token::Leaf(column.path, column.kind))
-            .collect();
-        let stride = |(site, shape): (&Option<Site>, &u32)| {
-            let shape = directory.shapes.get(*shape as usize).unwrap_or_default();
-            let mut moves = 0;
-            for (token, lane) in tokens.iter().zip(0..) {
-                moves += (shape.iter().filter(|own| *own == token).count() as u64) << (lane * CURSOR);
-            }
-            let Some(site) = site else { return Some(Stride { has: false, nth: 0, lane: NO_LANE, moves }) };
-            let lane = site.column.and_then(|(own, _)| columns.iter().position(|column| *column == own));
-            Some(Stride { has: true, nth: nth(site)?, lane: lane.map_or(NO_LANE, |lane| lane as u8), moves })
-        };
-        let shapes = self.group.shapes_of(0);
-        let strides = sites.iter().zip(shapes).map(stride).collect::<Option<_>>();
-        strides.ok_or(malformed("a value without a column"))
+        let mut lanes = Vec::with_capacity(columns.len());
+        let mut start = start;
+        for column in columns {
+            let info = directory.columns.get(*column as usize).ok_or(NO_COLUMN)?;
+            let (token, count) = (Token::Leaf(info.path, info.kind), info.count);
+            lanes.push(Lane { token, count, start, by_shape: info.is_by_shape() });
+            start += count;
+        }
+        let mut shapes = Vec::with_capacity(sites.len());
+        for (site, shape) in sites.iter().zip(self.group.shapes_of(0)) {
+            let held = match site {
+                None => Held::Nothing,
+                Some(Site { column: Some((column, nth)), .. }) => {
+                    let lane = columns.iter().position(|own| own == column).ok_or(NO_COLUMN)?;
+                    Held::Value { lane, nth: *nth }
+                }
+                Some(Site { leaf, .. }) => Held::Constant(leaf.and_then(&constant).ok_or(NO_COLUMN)?),
+            };
+            shapes.push((directory.shapes.get(*shape as usize).unwrap_or_default(), held));
+        }
+        Ok(Strides::of(shapes.into_iter(), lanes))
+    }
+
+    /// The values of a column of a path: in the order in which its strides find them.
+    pub(crate) fn values_for(&mut self, strides: &Strides, column: u32) -> Result<ColumnValues<'g>, DecodeError> {
+        if strides.find_by_shape() { self.column_as_stored(column as usize) } else { self.column(column as usize) }
     }
 
     /// The numbers, if there is nothing else, and their mantissas can be brought to one scale.
@@ -357,9 +384,10 @@ impl<'g> GroupReader<'g> {
             return Ok(None);
         }
         let numbers = Self::columns_of(sites);
+        let Some(strides) = self.strides(sites, &numbers, 0, |_| None)? else { return Ok(None) };
         let mut columns = Vec::with_capacity(numbers.len());
         for column in &numbers {
-            columns.push(match self.column(*column as usize)? {
+            columns.push(match self.values_for(&strides, *column)? {
                 ColumnValues::Simple(Values::Whole(mantissas)) => {
                     Decimals { mantissas, scales: Scales::Fixed(0) }
                 }
@@ -368,45 +396,21 @@ impl<'g> GroupReader<'g> {
             });
         }
         let scale = columns.iter().map(Decimals::scale_max).max().unwrap_or_default();
-        let Some(columns) =
-            columns.into_iter().map(|column| column.aligned(scale)).collect::<Option<Vec<_>>>()
-        else {
-            return Ok(None);
-        };
-        let strides = self.strides(sites, &numbers, |site| Some(site.column?.1))?;
-        let numbers = match <[Aligned; 1]>::try_from(columns) {
-            Ok([column])
-                if strides.iter().all(|stride| stride.nth == 0 && stride.moves == stride.has.into()) =>
-            {
-                self.in_order(&strides, column, scale)?
-            }
-            Ok([column]) => self.gathered(&strides, &[column, Aligned::default()], scale)?,
-            Err(columns) => match <[Aligned; 2]>::try_from(columns) {
-                Ok(columns) => self.gathered(&strides, &columns, scale)?,
-                Err(_) => return Err(malformed("numbers that are none")),
-            },
-        };
-        Ok(Some(numbers))
+        let aligned = columns.into_iter().map(|column| column.aligned(scale)).collect::<Option<Vec<_>>>();
+        let Some(columns) = aligned else { return Ok(None) };
+        match <[Aligned; 1]>::try_from(columns) {
+            Ok([column]) if strides.are_in_order() => self.in_order(&strides, column, scale),
+            Ok([column]) => self.gathered(&strides, &[column], scale),
+            Err(columns) => self.gathered(&strides, &columns, scale),
+        }
+        .map(Some)
     }
 
     /// The numbers of a column of which each event has one or none.
-    fn in_order(&mut self, strides: &[Stride], column: Aligned, scale: u8) -> Result<Numbers, DecodeError> {
-        let events = self.group.events();
+    fn in_order(&mut self, strides: &Strides, column: Aligned, scale: u8) -> Result<Numbers, DecodeError> {
         let Aligned { mut values, mut scales, .. } = column;
-        let mut rows = Vec::new();
-        let mut count = events;
-        if !strides.iter().all(|stride| stride.has) {
-            rows = vec![0u32; values.len().min(events)];
-            count = 0;
-            for (row, code) in (0..).zip(self.codes(0)?) {
-                // Written always, and kept where the event has something: a branch could not be foretold.
-                if let Some(row_at) = rows.get_mut(count) {
-                    *row_at = row;
-                }
-                count += usize::from(strides.get(*code as usize).is_some_and(|stride| stride.has));
-            }
-            rows.truncate(count);
-        }
+        let rows = if strides.are_all() { None } else { Some(strides.rows(self.codes(0)?)) };
+        let count = rows.as_ref().map_or(self.group.events(), Vec::len);
         if values.len() < count {
             return Err(TOO_FEW);
         }
@@ -415,29 +419,27 @@ impl<'g> GroupReader<'g> {
         // They are kept: a column says how many values it has, the events how many are of use.
         values.shrink_to_fit();
         scales.shrink_to_fit();
-        let rows = (count != events).then_some(rows);
+        let rows = rows.filter(|_| count != self.group.events());
         Ok(Numbers { rows, values, scale, spelled: Digits::of(scales, scale) })
     }
 
-    /// The numbers of two columns, in the order of the events.
+    /// The numbers of some columns, in the order of the events.
     fn gathered(
         &mut self,
-        strides: &[Stride],
-        columns: &[Aligned; 2],
+        strides: &Strides,
+        columns: &[Aligned],
         scale: u8,
     ) -> Result<Numbers, DecodeError> {
+        let Standing { rows, places } = strides.standing(self.codes(0)?)?;
         // One column behind the other: which of them an event has is not to be guessed.
-        let behind = columns[0].values.len() as u32;
-        let mut strides = strides.to_vec();
-        for stride in strides.iter_mut().filter(|stride| stride.lane == 1) {
-            stride.nth = stride.nth.wrapping_add(behind);
-        }
-        let all = columns.each_ref().map(|column| column.values.as_slice()).concat();
-        let codes = self.codes(0)?;
-        let Walked { rows, places, cursors } = walk(codes, &strides);
-        if places.iter().any(|place| *place as usize >= all.len()) || cursors as u32 > behind {
-            return Err(TOO_FEW);
-        }
+        let joined: Vec<i64>;
+        let all = match columns {
+            [column] => &column.values,
+            _ => {
+                joined = columns.iter().map(|column| column.values.as_slice()).collect::<Vec<_>>().concat();
+                &joined
+            }
+        };
         let value = |place: &u32| all.get(*place as usize).copied().unwrap_or_default();
         let values = places.iter().map(value).collect();
         let is_uniform =
@@ -445,94 +447,97 @@ impl<'g> GroupReader<'g> {
         let spelled = match columns.iter().all(is_uniform) {
             true => Vec::new(),
             false => {
-                let scales = columns.each_ref().map(Aligned::scales).concat();
+                let scales = columns.iter().map(Aligned::scales).collect::<Vec<_>>().concat();
                 let spelled = |place: &u32| scales.get(*place as usize).copied().unwrap_or_default();
                 places.iter().map(spelled).collect()
             }
         };
-        let are_all = rows.len() == codes.len();
-        Ok(Numbers { rows: (!are_all).then_some(rows), values, scale, spelled: Digits::of(spelled, scale) })
+        let rows = rows.filter(|rows| rows.len() != self.group.events());
+        Ok(Numbers { rows, values, scale, spelled: Digits::of(spelled, scale) })
     }
 
-    /// The values by dictionary, if they are constants, and texts that are few.
+    /// The values by dictionary, if they are constants, texts that are few, and whole numbers that are few.
     fn coded(&mut self, sites: &[Option<Site>]) -> Result<Option<Coded<'static>>, DecodeError> {
         let group = self.group;
-        let mut column = None;
-        for site in sites.iter().flatten() {
-            match (site.leaf, site.column) {
-                (Some(Leaf::True | Leaf::False | Leaf::Null), _) => {}
-                (Some(Leaf::Text), Some((of, _))) if column.is_none_or(|column| column == of) => {
-                    column = Some(of);
+        let is_coded = |site: &Site| {
+            matches!(site.leaf, Some(Leaf::True | Leaf::False | Leaf::Null | Leaf::Text | Leaf::Whole))
+        };
+        if !sites.iter().flatten().all(is_coded) {
+            return Ok(None);
+        }
+        let columns = Self::columns_of(sites);
+        for column in &columns {
+            let info = group.directory().columns.get(*column as usize).ok_or(NO_COLUMN)?;
+            match &info.encoding {
+                Written::Simple(Simple::Dictionary(dictionary))
+                    if dictionary.size * ENTRIES_SHARE <= group.events() => {}
+                Written::Simple(Simple::Whole(_)) if info.kind == Leaf::Whole => {}
+                _ => return Ok(None),
+            }
+        }
+        let constant = |leaf| CONSTANTS.iter().position(|(of, _)| *of == Some(leaf)).map(|place| place as u32);
+        let Some(strides) = self.strides(sites, &columns, CONSTANTS.len(), constant)? else { return Ok(None) };
+        let mut entries = Entries::default();
+        CONSTANTS.iter().for_each(|(_, text)| entries.push(&[text.as_bytes()]));
+        // Every code: the constants', of which the first stands for what is missing, then those of the columns.
+        let mut codes: Vec<u32> = (0..CONSTANTS.len() as u32).collect();
+        for column in columns {
+            match self.values_for(&strides, column)? {
+                ColumnValues::Simple(Values::Coded(coded)) => {
+                    let before = entries.ends.len() as u32;
+                    coded.entries.iter().for_each(|text| entries.push(&[b"\"", text, b"\""]));
+                    codes.extend(coded.codes.iter().map(|code| code + before));
+                }
+                ColumnValues::Simple(Values::Whole(numbers)) => {
+                    if !entries.add_numbers(&numbers, group.events() / ENTRIES_SHARE, &mut codes) {
+                        return Ok(None);
+                    }
                 }
                 _ => return Ok(None),
             }
         }
-        // What is missing, the constants, then the texts.
-        let mut entries: Vec<Vec<u8>> =
-            ["", "true", "false", "null"].map(|text| text.as_bytes().to_vec()).into();
-        const CONSTANTS: u32 = 4;
-        // Every code: the constants', then those of the texts.
-        let mut codes: Vec<u32> = (0..CONSTANTS).collect();
-        if let Some(column) = column {
-            let info = group.directory().columns.get(column as usize);
-            let Some(Written::Simple(Simple::Dictionary(dictionary))) = info.map(|info| &info.encoding)
-            else {
-                return Ok(None);
-            };
-            if dictionary.size * ENTRIES_SHARE > group.events() {
-                return Ok(None);
-            }
-            let ColumnValues::Simple(Values::Coded(coded)) = self.column(column as usize)? else {
-                return Ok(None);
-            };
-            entries.extend(coded.entries.iter().map(|text| [b"\"", text, b"\""].concat()));
-            codes.extend(coded.codes.iter().map(|code| code + CONSTANTS));
-        }
-        let columns: Vec<u32> = column.into_iter().collect();
-        let mut strides = self.strides(sites, &columns, |site| match (site.leaf, site.column) {
-            (Some(Leaf::True), _) => Some(1),
-            (Some(Leaf::False), _) => Some(2),
-            (Some(Leaf::Null), _) => Some(3),
-            (_, Some((_, nth))) => Some(CONSTANTS.wrapping_add(nth)),
-            (_, None) => None,
-        })?;
-        // Of what is missing the code is 0.
-        strides.iter_mut().for_each(|stride| stride.has = true);
-        let Walked { mut places, .. } = walk(self.codes(0)?, &strides);
-        if places.iter().any(|place| *place as usize >= codes.len()) {
-            return Err(TOO_FEW);
-        }
+        let mut places = strides.places(self.codes(0)?.iter().copied())?;
         places.iter_mut().for_each(|place| *place = codes.get(*place as usize).copied().unwrap_or_default());
-        Ok(Some(Coded { entries: Texts::of(&entries), codes: places }))
+        Ok(Some(Coded { entries: Texts::of_parts(entries.ends, entries.bytes), codes: places }))
     }
 }
 
-/// The events that have something.
-struct Walked {
-    rows: Vec<u32>,
-    /// For each the place of its value.
-    places: Vec<u32>,
-    /// Where the cursors stand in the end.
-    cursors: u64,
+/// What stands in no column, as JSON text: what is missing, and the constants.
+const CONSTANTS: [(Option<Leaf>, &str); 4] =
+    [(None, ""), (Some(Leaf::True), "true"), (Some(Leaf::False), "false"), (Some(Leaf::Null), "null")];
+
+/// The entries of a dictionary.
+#[derive(Default)]
+struct Entries {
+    ends: Vec<u32>,
+    bytes: Vec<u8>,
 }
 
-/// Goes over the events, by the codes of their shapes.
-fn walk(codes: &[u32], strides: &[Stride]) -> Walked {
-    let (mut rows, mut places) = (vec![0u32; codes.len()], vec![0u32; codes.len()]);
-    let (mut length, mut cursors) = (0, 0u64);
-    for (row, code) in (0..).zip(codes) {
-        let Some(stride) = strides.get(*code as usize) else { continue };
-        // Written always, and kept where the event has something: a branch could not be foretold.
-        if let (Some(row_at), Some(place_at)) = (rows.get_mut(length), places.get_mut(length)) {
-            *row_at = row;
-            *place_at = stride.place(cursors);
+impl Entries {
+    fn push(&mut self, pieces: &[&[u8]]) {
+        pieces.iter().for_each(|piece| self.bytes.extend_from_slice(piece));
+        self.ends.push(self.bytes.len() as u32);
+    }
+
+    /// Adds whole numbers, and appends the code of each: whether they lie so close that there are no more than `most`.
+    fn add_numbers(&mut self, numbers: &[i64], most: usize, codes: &mut Vec<u32>) -> bool {
+        let (Some(least), Some(largest)) = (numbers.iter().min(), numbers.iter().max()) else { return true };
+        let span = largest.checked_sub(*least).and_then(|span| usize::try_from(span).ok());
+        let Some(span) = span.filter(|span| *span < most) else { return false };
+        const UNKNOWN: u32 = u32::MAX;
+        let mut known = vec![UNKNOWN; span + 1];
+        let mut buffer: number::Buffer = [0; _];
+        for number in numbers {
+            let Some(code) = known.get_mut((number - least) as usize) else { return false };
+            if *code == UNKNOWN {
+                *code = self.ends.len() as u32;
+                let (from, to) = number::spell(Plain { mantissa: *number, scale: 0 }, &mut buffer);
+                self.push(&[buffer.get(from..to).unwrap_or_default()]);
+            }
+            codes.push(*code);
         }
-        length += usize::from(stride.has);
-        cursors = cursors.wrapping_add(stride.moves);
+        true
     }
-    rows.truncate(length);
-    places.truncate(length);
-    Walked { rows, places, cursors }
 }
 
 impl Aligned {
@@ -550,28 +555,36 @@ impl Decimals {
     fn aligned(self, scale: u8) -> Option<Aligned> {
         let power = |own: u8| POWERS.get(usize::from(scale.checked_sub(own)?)).copied();
         let mut values = self.mantissas;
-        let mut fits = true;
-        let mut raise = |mantissa: &mut i64, power: i64| {
-            let (raised, is_over) = mantissa.overflowing_mul(power);
-            fits &= !is_over;
-            *mantissa = raised;
-        };
         let (scales, own) = match self.scales {
             Scales::Fixed(own) => (Vec::new(), own),
             Scales::Trimmed(own) => (values.iter().map(|mantissa| trimmed(*mantissa, own)).collect(), own),
             Scales::Each(scales) => {
                 for (mantissa, own) in values.iter_mut().zip(&scales) {
-                    raise(mantissa, power(*own)?);
+                    *mantissa = mantissa.checked_mul(power(*own)?)?;
                 }
                 (scales, scale)
             }
         };
-        let power = power(own)?;
-        if power != 1 {
-            values.iter_mut().for_each(|mantissa| raise(mantissa, power));
-        }
-        fits.then_some(Aligned { values, scales, scale: own })
+        raise(&mut values, power(own)?)?;
+        Some(Aligned { values, scales, scale: own })
     }
+}
+
+/// Multiplies numbers by a power of ten; none where one becomes too large.
+fn raise(values: &mut [i64], power: i64) -> Option<()> {
+    if power == 1 {
+        return Some(());
+    }
+    // No number takes more bits than all of them together.
+    let bits = values.iter().fold(0, |bits, value| bits | (value ^ (value >> 63)));
+    if bits.leading_zeros() + power.leading_zeros() > 64 {
+        values.iter_mut().for_each(|value| *value *= power);
+        return Some(());
+    }
+    values.iter_mut().try_for_each(|value| {
+        *value = value.checked_mul(power)?;
+        Some(())
+    })
 }
 
 /// How many digits after the point a mantissa of so many is spelled with, where zeros at the end are left out, but for one digit.
@@ -627,6 +640,7 @@ fn needed_digits(mut value: i64, mut scale: u8) -> u8 {
 }
 
 const TOO_FEW: DecodeError = malformed("fewer values than its shapes need");
+const NO_COLUMN: DecodeError = malformed("a value without a column");
 
 /// The powers of ten.
 const POWERS: [i64; 19] = {

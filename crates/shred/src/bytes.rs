@@ -41,6 +41,17 @@ impl<'b> Reader<'b> {
     /// An unsigned number.
     #[inline]
     pub(crate) fn number(&mut self) -> Result<u64, DecodeError> {
+        match self.0 {
+            // As good as all have one byte.
+            [byte @ ..0x80, rest @ ..] => {
+                self.0 = rest;
+                Ok(u64::from(*byte))
+            }
+            _ => self.long_number(),
+        }
+    }
+
+    fn long_number(&mut self) -> Result<u64, DecodeError> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;

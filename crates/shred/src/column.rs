@@ -60,6 +60,19 @@ impl Encoding {
         }
     }
 
+    /// The columns that its templates refer to; one may come several times.
+    pub(crate) fn references(&self) -> impl Iterator<Item = u32> {
+        let templates = match self {
+            Encoding::Simple(_) => &[][..],
+            Encoding::Templates(templates) => &templates.templates,
+        };
+        let holes = templates.iter().flat_map(|template| &template.pieces);
+        holes.filter_map(|(_, hole)| match hole {
+            Hole::Reference(column) => Some(*column),
+            Hole::Own(_) => None,
+        })
+    }
+
     /// Whether its values stand beside the instants of the group's events.
     pub(crate) fn needs_instants(&self) -> bool {
         matches!(self, Encoding::Simple(Simple::Instants(instants)) if instants.is_relative())
@@ -98,6 +111,14 @@ impl Written {
             Written::Simple(_) => 0,
             Written::Templates(written) => written.len(),
         }
+    }
+}
+
+impl Column<Written> {
+    /// Whether its values stand by themselves, those of each shape together.
+    pub(crate) fn is_by_shape(&self) -> bool {
+        self.grouped
+            && matches!(self.encoding, Written::Simple(Simple::Whole(_) | Simple::Dictionary(_)))
     }
 }
 

@@ -1,15 +1,16 @@
 //! What stands at a path as JSON text: the programs of the events' shapes are cut to it.
 
 use crate::at::Site;
-use crate::column::ColumnValues;
+use crate::column::{ColumnValues, Written};
 use crate::encoding::strings::Texts;
 use crate::error::DecodeError;
 use crate::group::GroupReader;
 use crate::output::{Output, SLACK, Sink};
 use crate::program::{Piece, Program};
 use crate::render::{Elements, Renderer};
-use crate::shape::Slot;
-use crate::spans::Spelling;
+use crate::shape::{Leaf, Slot};
+use crate::spans::{Spans, Spelling};
+use crate::stride::Standing;
 
 /// So many texts tell how long the others are, about.
 const SAMPLE: usize = 256;
@@ -21,6 +22,9 @@ impl<'g> GroupReader<'g> {
         sites: &[Option<Site>],
         wanted: Option<&[u32]>,
     ) -> Result<Option<Texts<'static>>, DecodeError> {
+        if let Some(texts) = self.texts_of_column(sites, wanted)? {
+            return Ok(Some(texts));
+        }
         let group = self.group;
         let directory = group.directory();
         // The programs of the shapes of events are cut to what stands at the path; those of elements are whole.
@@ -88,6 +92,57 @@ impl<'g> GroupReader<'g> {
         let renderer = Renderer::new(&programs, &columns, &lists, directory.bytes);
         let out = Output::new(directory.bytes);
         put_together(renderer, out, directory.events, wanted, has_arrays).map(Some)
+    }
+
+    /// The same where all values are texts of one column without templates: nothing but quotes is put around them.
+    fn texts_of_column(
+        &mut self,
+        sites: &[Option<Site>],
+        wanted: Option<&[u32]>,
+    ) -> Result<Option<Texts<'static>>, DecodeError> {
+        let directory = self.group.directory();
+        let mut of = sites.iter().flatten().map(|site| site.column.filter(|_| site.leaf == Some(Leaf::Text)));
+        let Some(Some((column, _))) = of.next() else { return Ok(None) };
+        let info = directory.columns.get(column as usize);
+        if !of.all(|other| other.is_some_and(|(other, _)| other == column))
+            || !info.is_some_and(|info| matches!(info.encoding, Written::Simple(_)))
+        {
+            return Ok(None);
+        }
+        let Some(strides) = self.strides(sites, &[column], 0, |_| None)? else { return Ok(None) };
+        let mut left = directory.bytes;
+        let spans = match self.values_for(&strides, column)? {
+            ColumnValues::Simple(values) => Spans::of(values, Spelling::WhenTaken, &mut left)?,
+            ColumnValues::Templated(_) => return Ok(None),
+        };
+        let Standing { rows, places } = strides.standing(self.codes(0)?)?;
+        let events = directory.events;
+        let mut having = (0..).zip(&places).map(|(nth, place)| {
+            let row = rows.as_ref().map_or(Some(nth), |rows| rows.get(nth as usize).copied());
+            (row.unwrap_or(u32::MAX), *place as usize)
+        });
+        let count = wanted.map_or(events, <[u32]>::len);
+        let mut out = Output::new(directory.bytes);
+        let mut ends = Vec::with_capacity(count);
+        let mut next = having.next();
+        for nth in 0..count as u32 {
+            let row = wanted.and_then(|wanted| wanted.get(nth as usize)).map_or(nth, |row| *row);
+            while let Some((own, place)) = next.filter(|(own, _)| *own <= row) {
+                if own == row {
+                    out.push(b"\"")?;
+                    spans.append(place, &mut out)?;
+                    out.push(b"\"")?;
+                }
+                next = having.next();
+            }
+            ends.push(out.len() as u32);
+            if ends.len() == SAMPLE {
+                out.make_room(out.len() / SAMPLE * count / 8 * 9);
+            }
+        }
+        let mut bytes = out.into_bytes();
+        bytes.shrink_to_fit();
+        Ok(Some(Texts::of_parts(ends, bytes)))
     }
 
     /// The values of some columns and of those that their templates refer to, which are needed too; the others are empty.

@@ -281,6 +281,16 @@ impl<'g> GroupReader<'g> {
         encoding.decode(window, instants, places.as_deref(), &mut self.frames)
     }
 
+    /// The values of a column in the order in which they are stored.
+    pub(crate) fn column_as_stored(&mut self, column: usize) -> Result<ColumnValues<'g>, DecodeError> {
+        let group = self.group;
+        let Some(info) = group.directory.columns.get(column).filter(|info| info.is_by_shape()) else {
+            return self.column(column);
+        };
+        let encoding = group.directory.encoding(info)?;
+        encoding.decode(Window::whole(info.count), &[], None, &mut self.frames)
+    }
+
     /// Where the values of a column stand that are stored by shape.
     pub(crate) fn value_places(&mut self, column: usize, path: u32) -> Result<Vec<u32>, DecodeError> {
         const NO_LIST: DecodeError = malformed("a column of no list");

@@ -70,6 +70,7 @@ mod render;
 mod salvage;
 mod shape;
 mod spans;
+mod stride;
 mod texts;
 mod walk;
 

@@ -105,6 +105,15 @@ fn ask(documents: &[&[u8]]) -> [usize; 5] {
             AtPath::Texts(_) => 3,
             AtPath::Unknown => 4,
         }] += 1;
+        if let AtPath::Coded(_) | AtPath::Numbers(_) = &at {
+            let named = group.frames_at(&keys);
+            let frames = encoded.frames.iter().zip(0..).map(|(frame, number)| match named.contains(&number) {
+                true => frame.clone(),
+                false => Vec::new(),
+            });
+            let told = group.read(&frames.collect::<Vec<_>>()).at(&keys);
+            assert_eq!(told.as_ref(), Ok(&at), "{path:?} takes other frames than are named");
+        }
         let Some(told) = told(&at, events.len()) else { continue };
         let rows: Vec<u32> = (0..events.len() as u32).filter(|row| row % 7 < 2).collect();
         match group.read(&encoded.frames).at_rows(&keys, &rows).expect("reads") {
@@ -206,4 +215,36 @@ proptest! {
     fn of_any_events_each_path_is_told_or_unknown(documents in prop::collection::vec(member(), 1..40)) {
         ask(&documents.iter().map(String::as_bytes).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn whole_numbers_texts_and_constants_at_one_path_share_a_dictionary() {
+    let value = |n: usize| match n % 5 {
+        0 => "\"OK\"".to_owned(),
+        1 => "null".to_owned(),
+        2 => format!("\"{}\"", n % 3),
+        _ => (200 + n % 7 * 50).to_string(),
+    };
+    // Keys in another order make other shapes, by which values may be stored.
+    let document = |n: usize| match n % 4 {
+        0 => format!(r#"{{"other":{n}}}"#),
+        1 => format!(r#"{{"other":{n},"status":{}}}"#, value(n)),
+        _ => format!(r#"{{"status":{},"other":{n}}}"#, value(n)),
+    };
+    let documents: Vec<String> = (0..2_000).map(document).collect();
+    let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
+    let [_, coded, numbers, texts, unknown] = ask(&documents);
+    assert_eq!((coded, numbers, texts, unknown), (1, 1, 0, 0));
+}
+
+#[test]
+fn numbers_too_large_for_a_common_scale_are_told_as_texts() {
+    let document = |n: i64| match n % 2 {
+        0 => format!(r#"{{"n":{}}}"#, i64::MAX / 10 - 50 + n),
+        _ => format!(r#"{{"n":{n}.25}}"#),
+    };
+    let documents: Vec<String> = (0..100).map(document).collect();
+    let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
+    let [_, coded, numbers, texts, _] = ask(&documents);
+    assert_eq!((coded, numbers, texts), (0, 0, 1));
 }

@@ -13,7 +13,7 @@ use tamias_store::{
 pub(crate) const DIRECTORY: &str = "directory";
 
 /// The statistics, as people are told of them.
-const STATISTICS: &str = "summary";
+pub(crate) const STATISTICS: &str = "summary";
 
 /// What the names of frames begin with.
 const FRAME: &str = "frame.";

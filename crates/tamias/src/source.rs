@@ -1,10 +1,12 @@
 //! What a query reads: a snapshot of the store, as groups of blocks.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use tamias_query::{
-    Block, Cache, ColumnBlock, ColumnError, Documents, Places, ReadFrame, Source, SourceError, Times,
+    Block, Cache, ColumnBlock, ColumnError, Documents, Interest, Places, ReadFrame, Source, SourceError, Times,
 };
 use tamias_store::{BlockId, Groups, Key, Parts};
 
@@ -19,12 +21,39 @@ pub(crate) struct SnapshotSource {
     /// What the query may hold, the cache included.
     budget_bytes: usize,
     left_out: Option<LeftOut>,
+    ahead: Ahead,
 }
+
+/// Groups that were read before they were asked for, so that the medium is at work on their blocks meanwhile.
+#[derive(Default)]
+struct Ahead {
+    interest: Option<Interest>,
+    groups: VecDeque<(Result<Option<Group>, SourceError>, Stage)>,
+    /// How often blocks of this source were opened.
+    openings: Arc<AtomicUsize>,
+}
+
+/// The blocks of a group: as the query engine sees them, and those in columns.
+type Group = Vec<(Arc<dyn Block>, Option<Arc<StoredColumns>>)>;
+
+/// How far the blocks of a group are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing has to be waited for, or nothing was asked for.
+    Here,
+    /// The medium was asked for what is read first: directories and statistics.
+    First,
+}
+
+/// So many groups are read ahead: of twice as many as were opened, since a limit, or statistics, may spare the others.
+///
+/// HEURISTIC: a medium takes some tenths of a millisecond for each request, and many at once.
+const AHEAD_GROUPS: usize = 16;
 
 impl SnapshotSource {
     /// Blocks that fail where one is damaged.
     pub(crate) fn whole(groups: Groups, cache: Arc<ColumnCache>, budget_bytes: usize) -> SnapshotSource {
-        SnapshotSource { groups, cache, budget_bytes, left_out: None }
+        SnapshotSource { groups, cache, budget_bytes, left_out: None, ahead: Ahead::default() }
     }
 
     /// Blocks without the damaged ones, which `left_out` will tell of.
@@ -35,6 +64,27 @@ impl SnapshotSource {
 
 impl Source for SnapshotSource {
     fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError> {
+        let group = match self.ahead.groups.pop_front() {
+            Some((group, _)) => group,
+            None => self.read_group(),
+        };
+        let group = group?;
+        self.read_ahead();
+        Ok(group.map(|blocks| blocks.into_iter().map(|(block, _)| block).collect()))
+    }
+
+    fn expect(&mut self, interest: Interest) {
+        // Damage is told once the query comes to it.
+        self.ahead.interest = Some(interest).filter(|_| self.left_out.is_none());
+    }
+
+    fn cache(&self) -> Option<Arc<dyn Cache>> {
+        Some(self.cache.clone())
+    }
+}
+
+impl SnapshotSource {
+    fn read_group(&mut self) -> Result<Option<Group>, SourceError> {
         let told = self.groups.left_out().len();
         let group = self.groups.next().transpose().map_err(ReadError::of_store)?;
         if let Some(left_out) = &self.left_out {
@@ -45,18 +95,39 @@ impl Source for SnapshotSource {
             match block.columns().cloned() {
                 None => {
                     let kept = block.id().map(|id| Kept::new(id, &self.cache, self.budget_bytes));
-                    Arc::new(TextBlock { block, kept, left_out }) as Arc<dyn Block>
+                    (Arc::new(TextBlock { block, kept, left_out }) as Arc<dyn Block>, None)
                 }
                 Some(parts) => {
-                    Arc::new(StoredColumns::new(block, parts, &self.cache, self.budget_bytes, left_out))
+                    let mut columns =
+                        StoredColumns::new(block, parts, &self.cache, self.budget_bytes, left_out);
+                    columns.openings = self.ahead.openings.clone();
+                    let columns = Arc::new(columns);
+                    (columns.clone() as Arc<dyn Block>, Some(columns))
                 }
             }
         };
         Ok(group.map(|blocks| blocks.into_iter().map(share).collect()))
     }
 
-    fn cache(&self) -> Option<Arc<dyn Cache>> {
-        Some(self.cache.clone())
+    /// Reads some groups more, and asks the medium for what will be read of their blocks, in two steps: which frames that are their directories tell.
+    fn read_ahead(&mut self) {
+        let Some(mut interest) = self.ahead.interest.take() else { return };
+        let wanted = AHEAD_GROUPS.min(2 * self.ahead.openings.load(Relaxed));
+        while self.ahead.groups.len() < wanted
+            && !self.ahead.groups.back().is_some_and(|(group, _)| !matches!(group, Ok(Some(_))))
+        {
+            let group = self.read_group();
+            let blocks = group.iter().flatten().flatten().filter_map(|(_, columns)| columns.as_ref());
+            let is_asked = blocks.fold(false, |asked, block| asked | block.ask_for_first(&interest));
+            self.ahead.groups.push_back((group, if is_asked { Stage::First } else { Stage::Here }));
+        }
+        for (group, stage) in self.ahead.groups.iter_mut().take(wanted / 2) {
+            if std::mem::replace(stage, Stage::Here) == Stage::First {
+                let blocks = group.iter().flatten().flatten().filter_map(|(_, columns)| columns.as_ref());
+                blocks.for_each(|block| block.ask_for_columns(&mut interest));
+            }
+        }
+        self.ahead.interest = Some(interest);
     }
 }
 
@@ -146,6 +217,8 @@ pub(crate) struct StoredColumns {
     kept: Kept,
     columns: OnceLock<ColumnBlock>,
     left_out: Option<LeftOut>,
+    /// Counts how often a query opens blocks.
+    openings: Arc<AtomicUsize>,
 }
 
 /// Reads frames as parts of a block.
@@ -183,6 +256,7 @@ impl StoredColumns {
             parts,
             columns: OnceLock::new(),
             left_out,
+            openings: Arc::default(),
         }
     }
 
@@ -221,7 +295,34 @@ impl StoredColumns {
         }
     }
 
+    /// Asks the medium for what is read first, unless it is in memory: whether it is waited for.
+    fn ask_for_first(&self, interest: &Interest) -> bool {
+        if self.kept.cached.decoded().is_some() || self.parts.is_in_memory(codec::DIRECTORY) {
+            return false;
+        }
+        let statistics = if interest.reads_statistics() { Some(codec::STATISTICS) } else { None };
+        let names: Vec<String> = [codec::DIRECTORY].into_iter().chain(statistics).map(str::to_owned).collect();
+        self.parts.expect(&names);
+        true
+    }
+
+    /// Asks the medium for the columns that are read, if events may pass.
+    fn ask_for_columns(&self, interest: &mut Interest) {
+        // What cannot be read is told when it is needed.
+        if interest.may_pass(self)
+            && let Ok(columns) = self.opened()
+        {
+            let frames = columns.frames_at(interest.paths());
+            self.parts.expect(&frames.into_iter().map(codec::frame_name).collect::<Vec<_>>());
+        }
+    }
+
     fn open(&self) -> Result<&ColumnBlock, tamias_store::ReadError> {
+        self.openings.fetch_add(1, Relaxed);
+        self.opened()
+    }
+
+    fn opened(&self) -> Result<&ColumnBlock, tamias_store::ReadError> {
         if let Some(columns) = self.columns.get() {
             return Ok(columns);
         }

@@ -337,6 +337,18 @@ impl ColumnBlock {
         Ok(self.keep(path, at))
     }
 
+    /// The frames that are read for what stands at some paths.
+    pub fn frames_at(&self, paths: &[Box<[Box<str>]>]) -> Vec<u32> {
+        let frames = paths.iter().flat_map(|path| {
+            let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
+            self.decoded.group.frames_at(&keys)
+        });
+        let mut frames: Vec<u32> = frames.collect();
+        frames.sort_unstable();
+        frames.dedup();
+        frames
+    }
+
     /// Whether that was decoded before, for all rows.
     pub(crate) fn has(&self, path: &[Box<str>]) -> bool {
         lock(&self.decoded.paths).contains_key(path)

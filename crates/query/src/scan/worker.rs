@@ -9,7 +9,7 @@ use crate::expr::Spare;
 use crate::outputs::outputs;
 use crate::plan::{Input, Plan};
 use crate::pushdown::{FIRST_WINDOW_EVENTS, Finder, Pruner, Verdict};
-use crate::source::Block;
+use crate::source::{Block, Interest};
 use crate::statistics::Statistics;
 use crate::stats::Stats;
 use crate::watch::Watch;
@@ -68,6 +68,20 @@ impl Worker {
             pruner: pushdown.map(|pushdown| Pruner::new(pushdown, now, &control.interrupt)),
             watch: control.watch.clone(),
         }
+    }
+
+    /// What is read of blocks in columns; none where documents have to be looked at.
+    pub(crate) fn interest(&self, plan: &Plan, control: &Control) -> Option<Interest> {
+        let paths = self.columns.as_ref()?.first_paths();
+        let pushdown = plan.pushdown.as_ref().filter(|_| self.pruner.is_some());
+        let mut pruner = pushdown.map(|pushdown| Pruner::new(pushdown, self.now, &control.interrupt));
+        let reads_statistics = pruner.as_ref().is_some_and(Pruner::names_keys);
+        let may_pass = move |block: &dyn Block| {
+            let Some(pruner) = &mut pruner else { return true };
+            let statistics = if reads_statistics { Statistics::of(block) } else { None };
+            pruner.of(block, statistics.as_ref()).is_ok_and(|verdict| verdict.passes != Some(false))
+        };
+        Some(Interest { paths, reads_statistics, may_pass: Box::new(may_pass) })
     }
 
     /// Which events of a block may pass.

@@ -234,11 +234,15 @@ impl Ints {
 /// The running sums of differences, from `from` on up to `to`.
 fn sums(first: i64, differences: &[i64], from: usize, to: usize) -> Vec<i64> {
     let mut sum = first;
-    let rest = differences.iter().map(|difference| {
+    let mut values = Vec::with_capacity(differences.len() + 1);
+    values.push(first);
+    values.extend(differences.iter().map(|difference| {
         sum = sum.wrapping_add(*difference);
         sum
-    });
-    std::iter::once(first).chain(rest).take(to).skip(from).collect()
+    }));
+    values.truncate(to);
+    values.drain(..from.min(values.len()));
+    values
 }
 
 /// Numbers as bytes: all first bytes, all second bytes, and so on.

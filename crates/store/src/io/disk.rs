@@ -322,6 +322,39 @@ impl File for DiskFile {
         std::os::unix::fs::FileExt::read_at(&self.0, buffer, offset)
     }
 
+    #[cfg(target_os = "linux")]
+    fn read_range(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        // Memory that is about to be filled is not cleared before.
+        let mut bytes = Vec::with_capacity(length);
+        while bytes.len() < length {
+            let at = offset + bytes.len() as u64;
+            match rustix::io::pread(&self.0, rustix::buffer::spare_capacity(&mut bytes), at) {
+                Ok(0) => break,
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        bytes.truncate(length);
+        Ok(bytes)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn is_in_memory(&self, offset: u64) -> bool {
+        let mut byte = [0];
+        let mut into = [io::IoSliceMut::new(&mut byte)];
+        let read = rustix::io::preadv2(&self.0, &mut into, offset, rustix::io::ReadWriteFlags::NOWAIT);
+        read != Err(rustix::io::Errno::AGAIN)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn expect_read(&self, offset: u64, length: u64) {
+        let length = std::num::NonZeroU64::new(length);
+        // Whatever comes of it, the bytes are the same.
+        let _ = length.map(|length| {
+            rustix::fs::fadvise(&self.0, offset, Some(length), rustix::fs::Advice::WillNeed)
+        });
+    }
+
     #[cfg(unix)]
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
         std::os::unix::fs::FileExt::write_at(&self.0, bytes, offset)

@@ -85,6 +85,26 @@ pub trait File: Send + Sync + Debug {
     fn expect_scattered_reads(&self) {}
     /// Reads at `offset` and returns how many bytes were read; 0 at the end.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
+    /// Reads `length` bytes from `offset` on, or as many as there are.
+    fn read_range(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        let (mut bytes, mut filled) = (vec![0; length], 0);
+        while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match self.read_at(offset + filled as u64, rest) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        bytes.truncate(filled);
+        Ok(bytes)
+    }
+    /// Whether the first byte of a range is in memory, as far as the system tells without reading it.
+    fn is_in_memory(&self, _offset: u64) -> bool {
+        true
+    }
+    /// Tells the system that a range will be read soon, so that it begins to read it. A hint.
+    fn expect_read(&self, _offset: u64, _length: u64) {}
     /// Writes at `offset` and returns how many bytes were written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<usize>;
     /// Cuts or grows the file.

@@ -84,6 +84,19 @@ impl ColumnBlock {
         (self.0.entry.first, self.0.entry.last)
     }
 
+    /// Tells the system that some of its parts will be read soon. A hint.
+    pub fn expect(&self, names: &[String]) {
+        if let Ok(loaded) = self.0.segment.load() {
+            loaded.expect(self.0.id.block as usize, names);
+        }
+    }
+
+    /// Whether a part of this name can be read without waiting for the medium, as far as the system tells.
+    pub fn is_in_memory(&self, name: &str) -> bool {
+        let loaded = self.0.segment.load();
+        loaded.is_ok_and(|loaded| loaded.is_in_memory(self.0.id.block as usize, name))
+    }
+
     /// Its parts, by name, and how many bytes they have, in the order in which they were written.
     ///
     /// # Errors

@@ -28,13 +28,21 @@ impl Times<'_> {
     /// Whether these are the times of that block: they rise from its first key to its last.
     pub(super) fn fit(&self, entry: &BlockEntry) -> bool {
         let events = entry.events as usize;
-        let mut keys = (0..events).filter_map(|index| self.key(index));
+        let arrival = |arrival: &[u8; 8]| u64::from_le_bytes(*arrival);
+        let keys = || {
+            let instants = self.instants.iter().map(|instant| u64::from_le_bytes(*instant));
+            instants.zip(self.arrivals.iter().map(arrival))
+        };
+        // All are gone over, whatever the first ones are: as good as always they fit, and so it is done without branches.
+        let rises = |all: bool, ((instant, arrival), (later, next))| {
+            all & ((instant < later) | ((instant == later) & (arrival < next)))
+        };
         self.instants.len() == events
             && self.arrivals.len() == events
-            && keys.clone().is_sorted_by(|a, b| a < b)
-            && keys.clone().all(|key| key.arrival < NUMBER_MAX)
-            && keys.clone().next() == Some(entry.first)
-            && keys.next_back() == Some(entry.last)
+            && keys().zip(keys().skip(1)).fold(true, rises)
+            && self.arrivals.iter().fold(true, |all, own| all & (arrival(own) < NUMBER_MAX))
+            && self.key(0) == Some(entry.first)
+            && events.checked_sub(1).and_then(|last| self.key(last)) == Some(entry.last)
     }
 }
 

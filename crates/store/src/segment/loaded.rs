@@ -9,8 +9,11 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::keys::{Keys, ends_fit};
 use crate::codec::{BlockId, Codec, Documents};
 use crate::error::{Damage, DamagedPart, Failure, Operation, ReadError};
-use crate::format::{BlockEntry, Index, checksum, part};
-use crate::io::{Directory, File, Mapping, read_full_at};
+use crate::format::{BlockEntry, Index, Part, checksum, part};
+use crate::io::{Directory, File, Mapping};
+
+/// Parts this close are read together: the system reads whole pages.
+const PAGE_BYTES: u64 = 4096;
 
 /// An open segment: its index, and its bytes within reach.
 pub(crate) struct Loaded {
@@ -250,6 +253,33 @@ impl Loaded {
         Ok(Some(bytes))
     }
 
+    /// Tells the system that parts of a block in columns will be read soon: those that lie side by side together. A hint.
+    pub(super) fn expect(&self, number: usize, names: &[String]) {
+        let (SegmentBytes::Read(file), Some(entry)) = (&self.bytes, self.index.blocks.get(number)) else { return };
+        let parts = self.index.parts_of(entry).iter();
+        let wanted = parts.filter(|part| names.iter().any(|name| name == self.index.name_of(part)));
+        let mut ranges: Vec<Range<u64>> = wanted.map(Part::range).collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        let mut together = 0..0;
+        for range in ranges {
+            if range.start <= together.end + PAGE_BYTES {
+                together.end = range.end;
+                continue;
+            }
+            file.expect_read(together.start, together.end - together.start);
+            together = range;
+        }
+        file.expect_read(together.start, together.end - together.start);
+    }
+
+    /// Whether a part of a block need not be waited for, as far as the system tells.
+    pub(super) fn is_in_memory(&self, number: usize, name: &str) -> bool {
+        let (SegmentBytes::Read(file), Some(entry)) = (&self.bytes, self.index.blocks.get(number)) else {
+            return true;
+        };
+        self.index.part_of(entry, name).is_none_or(|part| file.is_in_memory(part.range().start))
+    }
+
     /// From where to where the parts of a block lie.
     pub(super) fn range_of(&self, number: usize) -> Range<u64> {
         let parts = self.index.blocks.get(number).map_or(&[][..], |entry| self.index.parts_of(entry));
@@ -313,10 +343,8 @@ impl Loaded {
                 Ok(self.mapped(&within(range)).to_vec())
             }
             SegmentBytes::Read(file) => {
-                let mut bytes = vec![0; (range.end - range.start) as usize];
-                let read = read_full_at(&**file, range.start, &mut bytes).map_err(self.failure())?;
-                bytes.truncate(read);
-                Ok(bytes)
+                let length = (range.end - range.start) as usize;
+                file.read_range(range.start, length).map_err(self.failure())
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::column_block::Path;
 use crate::expr::{Computed, Expr};
 use crate::outputs::Output;
 use crate::plan::{Aggregate, Events, Output as PlanOutput, Plan};
+use std::collections::BTreeSet;
 use tamias_json::write_json_string;
 
 /// What a plan asks of columns.
@@ -107,6 +108,16 @@ impl ColumnPlan {
         };
         let rows_max = rows_max.and_then(|most| usize::try_from(most).ok());
         Some(ColumnPlan { paths, unnest, filter, outputs, wants, beginning, rows_max, needs_times })
+    }
+
+    /// The paths of the condition, or of all else where there is none: what it does not let pass is not read.
+    pub(crate) fn first_paths(&self) -> Vec<Path> {
+        let exprs: Vec<&Expr> = match &self.filter {
+            Some(filter) => vec![filter],
+            None => self.unnest.iter().chain(self.outputs.iter().map(|output| &output.expr)).collect(),
+        };
+        let slots: BTreeSet<usize> = exprs.into_iter().flat_map(slots_of).collect();
+        slots.into_iter().filter_map(|slot| self.paths.get(slot).cloned()).collect()
     }
 }
 

@@ -39,8 +39,11 @@ pub(crate) struct NumberColumn {
 /// Numbers within a range of so many times as many are close.
 const CLOSE_SHARE: usize = 8;
 
-/// So many numbers are looked at to tell whether they repeat.
+/// So many numbers, or texts, are looked at to tell whether they repeat.
 const PROBE: usize = 1024;
+
+/// Where more of the texts are distinct, as identifiers are, each gets an entry of its own without being looked up.
+const DISTINCT_SHARE: (usize, usize) = (15, 16);
 
 impl PathColumn {
     /// The column of a block of so many rows.
@@ -160,7 +163,7 @@ impl Coded {
     /// Texts, one for each row: those that repeat become entries that rows share.
     pub(crate) fn of_texts(texts: Dictionary) -> Coded {
         // Whoever writes events chooses the texts, and must not choose how they collide.
-        let mut known: HashMap<&[u8], u32, foldhash::fast::RandomState> = HashMap::default();
+        let mut known: Option<HashMap<&[u8], u32, foldhash::fast::RandomState>> = Some(HashMap::default());
         let mut codes = Vec::with_capacity(texts.len());
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         let mut missing = None;
@@ -173,7 +176,10 @@ impl Coded {
                 ([], _) => *missing.get_or_insert(next),
                 // Equal ones often follow one another.
                 (text, (before, Some(code))) if before == text => code,
-                (text, _) => *known.entry(text).or_insert(next),
+                (text, _) => match &mut known {
+                    Some(known) => *known.entry(text).or_insert(next),
+                    None => next,
+                },
             };
             last = (text, Some(code));
             if code == next {
@@ -185,7 +191,11 @@ impl Coded {
                 if ends.len() > PROBE / 2 {
                     break;
                 }
-                known.reserve(texts.len() / PROBE * ends.len());
+                let rows = codes.iter().filter(|code| missing != Some(**code)).count();
+                known = known.filter(|known| known.len() * DISTINCT_SHARE.1 <= rows * DISTINCT_SHARE.0);
+                if let Some(known) = &mut known {
+                    known.reserve(texts.len() / PROBE * ends.len());
+                }
             }
         }
         if codes.len() < texts.len() || ends.len() * 2 > codes.len() + 8 {

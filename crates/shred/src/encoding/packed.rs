@@ -36,12 +36,12 @@ macro_rules! pack_functions {
         }
 
         fn $unpack(width: usize, bytes: &[u8], values: &mut [$word; BLOCK]) -> Option<()> {
-            let mut words = [0; BLOCK];
-            for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
-                *word = <$word>::from_le_bytes(*bytes);
-            }
             by_width!(width, $word, $lanes, $widths, |W, SIZE| {
-                words.first_chunk::<SIZE>().map(|words| <$word>::unpack::<W, SIZE>(words, values))
+                let mut words = [0; SIZE];
+                for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+                    *word = <$word>::from_le_bytes(*bytes);
+                }
+                Some(<$word>::unpack::<W, SIZE>(&words, values))
             })
         }
     };

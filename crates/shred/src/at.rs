@@ -373,8 +373,16 @@ impl<'g> GroupReader<'g> {
     }
 
     /// The values of a column of a path: in the order in which its strides find them.
-    pub(crate) fn values_for(&mut self, strides: &Strides, column: u32) -> Result<ColumnValues<'g>, DecodeError> {
-        if strides.find_by_shape() { self.column_as_stored(column as usize) } else { self.column(column as usize) }
+    pub(crate) fn values_for(
+        &mut self,
+        strides: &Strides,
+        column: u32,
+    ) -> Result<ColumnValues<'g>, DecodeError> {
+        if strides.find_by_shape() {
+            self.column_as_stored(column as usize)
+        } else {
+            self.column(column as usize)
+        }
     }
 
     /// The numbers, if there is nothing else, and their mantissas can be brought to one scale.
@@ -475,8 +483,11 @@ impl<'g> GroupReader<'g> {
                 _ => return Ok(None),
             }
         }
-        let constant = |leaf| CONSTANTS.iter().position(|(of, _)| *of == Some(leaf)).map(|place| place as u32);
-        let Some(strides) = self.strides(sites, &columns, CONSTANTS.len(), constant)? else { return Ok(None) };
+        let constant =
+            |leaf| CONSTANTS.iter().position(|(of, _)| *of == Some(leaf)).map(|place| place as u32);
+        let Some(strides) = self.strides(sites, &columns, CONSTANTS.len(), constant)? else {
+            return Ok(None);
+        };
         let mut entries = Entries::default();
         CONSTANTS.iter().for_each(|(_, text)| entries.push(&[text.as_bytes()]));
         // Every code: the constants', of which the first stands for what is missing, then those of the columns.

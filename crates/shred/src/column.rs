@@ -117,8 +117,7 @@ impl Written {
 impl Column<Written> {
     /// Whether its values stand by themselves, those of each shape together.
     pub(crate) fn is_by_shape(&self) -> bool {
-        self.grouped
-            && matches!(self.encoding, Written::Simple(Simple::Whole(_) | Simple::Dictionary(_)))
+        self.grouped && matches!(self.encoding, Written::Simple(Simple::Whole(_) | Simple::Dictionary(_)))
     }
 }
 

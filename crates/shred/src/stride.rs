@@ -207,7 +207,9 @@ impl Strides {
         }
         let place = |code: u32| {
             let code = code as usize;
-            let (Some(stride), Some((slot, step))) = (self.by_code.get(code), slots.get(code)) else { return 0 };
+            let (Some(stride), Some((slot, step))) = (self.by_code.get(code), slots.get(code)) else {
+                return 0;
+            };
             let Some(cursor) = cursors.get_mut(*slot) else { return 0 };
             let place = stride.base.wrapping_add(*cursor);
             *cursor = cursor.wrapping_add(*step);

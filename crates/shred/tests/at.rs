@@ -107,10 +107,11 @@ fn ask(documents: &[&[u8]]) -> [usize; 5] {
         }] += 1;
         if let AtPath::Coded(_) | AtPath::Numbers(_) = &at {
             let named = group.frames_at(&keys);
-            let frames = encoded.frames.iter().zip(0..).map(|(frame, number)| match named.contains(&number) {
-                true => frame.clone(),
-                false => Vec::new(),
-            });
+            let frames =
+                encoded.frames.iter().zip(0..).map(|(frame, number)| match named.contains(&number) {
+                    true => frame.clone(),
+                    false => Vec::new(),
+                });
             let told = group.read(&frames.collect::<Vec<_>>()).at(&keys);
             assert_eq!(told.as_ref(), Ok(&at), "{path:?} takes other frames than are named");
         }

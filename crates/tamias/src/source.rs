@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use tamias_query::{
-    Block, Cache, ColumnBlock, ColumnError, Documents, Interest, Places, ReadFrame, Source, SourceError, Times,
+    Block, Cache, ColumnBlock, ColumnError, Documents, Interest, Places, ReadFrame, Source, SourceError,
+    Times,
 };
 use tamias_store::{BlockId, Groups, Key, Parts};
 
@@ -35,6 +36,12 @@ struct Ahead {
 
 /// The blocks of a group: as the query engine sees them, and those in columns.
 type Group = Vec<(Arc<dyn Block>, Option<Arc<StoredColumns>>)>;
+
+/// The first blocks of a group that are in columns: of more the directories would take much memory at once.
+fn in_columns(group: &Result<Option<Group>, SourceError>) -> impl Iterator<Item = &Arc<StoredColumns>> {
+    let blocks = group.iter().flatten().flatten();
+    blocks.filter_map(|(_, columns)| columns.as_ref()).take(AHEAD_GROUPS)
+}
 
 /// How far the blocks of a group are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -117,14 +124,13 @@ impl SnapshotSource {
             && !self.ahead.groups.back().is_some_and(|(group, _)| !matches!(group, Ok(Some(_))))
         {
             let group = self.read_group();
-            let blocks = group.iter().flatten().flatten().filter_map(|(_, columns)| columns.as_ref());
-            let is_asked = blocks.fold(false, |asked, block| asked | block.ask_for_first(&interest));
+            let is_asked =
+                in_columns(&group).fold(false, |asked, block| asked | block.ask_for_first(&interest));
             self.ahead.groups.push_back((group, if is_asked { Stage::First } else { Stage::Here }));
         }
         for (group, stage) in self.ahead.groups.iter_mut().take(wanted / 2) {
             if std::mem::replace(stage, Stage::Here) == Stage::First {
-                let blocks = group.iter().flatten().flatten().filter_map(|(_, columns)| columns.as_ref());
-                blocks.for_each(|block| block.ask_for_columns(&mut interest));
+                in_columns(group).for_each(|block| block.ask_for_columns(&mut interest));
             }
         }
         self.ahead.interest = Some(interest);
@@ -301,7 +307,8 @@ impl StoredColumns {
             return false;
         }
         let statistics = if interest.reads_statistics() { Some(codec::STATISTICS) } else { None };
-        let names: Vec<String> = [codec::DIRECTORY].into_iter().chain(statistics).map(str::to_owned).collect();
+        let names: Vec<String> =
+            [codec::DIRECTORY].into_iter().chain(statistics).map(str::to_owned).collect();
         self.parts.expect(&names);
         true
     }

@@ -350,9 +350,8 @@ impl File for DiskFile {
     fn expect_read(&self, offset: u64, length: u64) {
         let length = std::num::NonZeroU64::new(length);
         // Whatever comes of it, the bytes are the same.
-        let _ = length.map(|length| {
-            rustix::fs::fadvise(&self.0, offset, Some(length), rustix::fs::Advice::WillNeed)
-        });
+        let _ = length
+            .map(|length| rustix::fs::fadvise(&self.0, offset, Some(length), rustix::fs::Advice::WillNeed));
     }
 
     #[cfg(unix)]

@@ -255,7 +255,9 @@ impl Loaded {
 
     /// Tells the system that parts of a block in columns will be read soon: those that lie side by side together. A hint.
     pub(super) fn expect(&self, number: usize, names: &[String]) {
-        let (SegmentBytes::Read(file), Some(entry)) = (&self.bytes, self.index.blocks.get(number)) else { return };
+        let (SegmentBytes::Read(file), Some(entry)) = (&self.bytes, self.index.blocks.get(number)) else {
+            return;
+        };
         let parts = self.index.parts_of(entry).iter();
         let wanted = parts.filter(|part| names.iter().any(|name| name == self.index.name_of(part)));
         let mut ranges: Vec<Range<u64>> = wanted.map(Part::range).collect();

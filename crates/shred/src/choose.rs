@@ -1,6 +1,7 @@
 //! Which encoding a column gets.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::collected::{Collected, Distinct};
 use crate::column::{Column, Encoding};
@@ -103,7 +104,7 @@ pub(crate) fn encode(
     for ((plan, learner), column) in plans.iter_mut().zip(learners).zip(&dissection.columns) {
         if let Plan::Texts(distinct) = plan {
             let learner = learner.filter(|learner| depth(learner, &depths) <= REFERENCE_DEPTH_MAX);
-            *plan = texts(&column.values.texts.all(), distinct.take(), learner, frames);
+            *plan = texts(&column.values.texts, distinct.take(), learner, frames);
         }
         depths.push(if let Plan::Templates(learner) = plan { depth(learner, &depths) } else { 0 });
     }
@@ -225,16 +226,18 @@ fn simple<'t>(
     }
 }
 
-/// What is likely to be smallest for texts: templates, a dictionary, few characters at each place, or as they are.
+/// What is likely to be smallest for texts: templates, a dictionary, few characters at each place, or as they are. Texts that repeat are not
+/// copied for that.
 fn texts<'a>(
-    texts: &TextList,
+    texts: &Collected,
     distinct: Option<Distinct<'a>>,
     learner: Option<Learner>,
     frames: &mut FrameWriter,
 ) -> Plan<'a> {
-    let ratio = Ratio::of(texts, frames);
-    let plain = ratio.estimate(texts.bytes().len()) + texts.len() / 2;
-    let pattern = Pattern::of(texts);
+    let bytes = texts.bytes();
+    let ratio = Ratio::of(texts, bytes, frames);
+    let plain = ratio.estimate(bytes) + texts.len() / 2;
+    let pattern = Pattern::of(texts.pool());
     let by_pattern = pattern.as_ref().map_or(usize::MAX, |pattern| pattern.bits() * texts.len() / 8);
     let by_dictionary = distinct.as_ref().map_or(usize::MAX, |distinct| {
         let code_bits = usize::BITS - distinct.entries.len().leading_zeros();
@@ -301,7 +304,7 @@ fn leaf(all: &TextList, frames: &mut FrameWriter) -> Simple {
         return Simple::Whole(Ints::encode(&numbers, frames));
     }
     let collected: Collected = all.iter().collect();
-    let plan = texts(all, collected.distinct(), None, frames);
+    let plan = texts(&collected, collected.distinct(), None, frames);
     simple(|| Cow::Borrowed(all), plan, &[], frames)
 }
 
@@ -323,19 +326,15 @@ struct Ratio {
 }
 
 impl Ratio {
-    fn of(texts: &TextList, frames: &mut FrameWriter) -> Ratio {
-        let bytes = texts.bytes();
-        if bytes.len() < SAMPLE_BYTES_MIN {
+    /// That of texts which have so many bytes together.
+    fn of(texts: &Collected, bytes: usize, frames: &mut FrameWriter) -> Ratio {
+        if bytes < SAMPLE_BYTES_MIN {
             return Ratio { sample: 1, compressed: 1 };
         }
-        if bytes.len() <= SAMPLE_BYTES {
-            return Ratio { sample: bytes.len(), compressed: frames.compressed_length(bytes) };
-        }
-        let mut sample = Vec::with_capacity(SAMPLE_BYTES);
-        for part in 0..SAMPLE_PARTS {
-            let from = bytes.len() * part / SAMPLE_PARTS;
-            sample.extend_from_slice(&bytes[from..from + SAMPLE_BYTES / SAMPLE_PARTS]);
-        }
+        let part = SAMPLE_BYTES / SAMPLE_PARTS;
+        let parts: [Range<usize>; SAMPLE_PARTS] =
+            std::array::from_fn(|nth| bytes * nth / SAMPLE_PARTS..bytes * nth / SAMPLE_PARTS + part);
+        let sample = if bytes <= SAMPLE_BYTES { texts.ranges(&[0..bytes]) } else { texts.ranges(&parts) };
         Ratio { sample: sample.len(), compressed: frames.compressed_length(&sample) }
     }
 

@@ -4,6 +4,7 @@
 //! nothing of them is copied but a code.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use hashbrown::HashTable;
 
@@ -126,7 +127,7 @@ impl Collected {
 
     /// Where a text stands among the bytes of the pool.
     #[inline(always)]
-    pub(crate) fn range(&self, index: usize) -> Option<std::ops::Range<usize>> {
+    pub(crate) fn range(&self, index: usize) -> Option<Range<usize>> {
         self.pool.range(self.place(index))
     }
 
@@ -143,8 +144,47 @@ impl Collected {
         if self.has_all {
             return Cow::Borrowed(&self.pool);
         }
-        let text = |code: &i64| self.pool.get(*code as usize).unwrap_or_default();
-        Cow::Owned(self.codes.iter().map(text).collect())
+        let mut all = TextList::with_room(self.codes.len(), self.bytes());
+        self.repeated().for_each(|text| all.push(text));
+        Cow::Owned(all)
+    }
+
+    /// The texts that the codes stand for.
+    fn repeated(&self) -> impl Iterator<Item = &[u8]> {
+        self.codes.iter().map(|code| self.pool.get(*code as usize).unwrap_or_default())
+    }
+
+    /// How many bytes all texts have together.
+    pub(crate) fn bytes(&self) -> usize {
+        if self.has_all { self.pool.bytes().len() } else { self.repeated().map(<[u8]>::len).sum() }
+    }
+
+    /// Some ranges, one behind the other, of all texts as they would stand one after another: what [`all`](Self::all) would copy for it.
+    pub(crate) fn ranges(&self, ranges: &[Range<usize>]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(ranges.iter().map(Range::len).sum());
+        if self.has_all {
+            ranges
+                .iter()
+                .filter_map(|range| self.pool.bytes().get(range.clone()))
+                .for_each(|part| out.extend_from_slice(part));
+            return out;
+        }
+        let (mut ranges, mut start) = (ranges, 0);
+        for text in self.repeated() {
+            let end = start + text.len();
+            while let [range, rest @ ..] = ranges
+                && range.start < end
+            {
+                let (from, to) = (range.start.max(start), range.end.min(end));
+                out.extend_from_slice(text.get(from - start..to - start).unwrap_or_default());
+                if range.end > end {
+                    break;
+                }
+                ranges = rest;
+            }
+            start = end;
+        }
+        out
     }
 
     /// The distinct texts; nothing where nearly all differ.
@@ -186,6 +226,11 @@ mod tests {
             prop_assert!(collected.all().iter().eq(texts.iter().map(Vec::as_slice)));
             prop_assert!((0..texts.len()).all(|index| collected.get(index) == Some(&texts[index])));
             prop_assert_eq!(collected.get(texts.len()), None);
+            prop_assert_eq!(collected.bytes(), whole.len());
+            let (third, half) = (whole.len() / 3, whole.len() / 2);
+            let ranges = [third / 2..third, half..half, half..whole.len()];
+            let expected: Vec<u8> = ranges.iter().flat_map(|range| &whole[range.clone()]).copied().collect();
+            prop_assert_eq!(collected.ranges(&ranges), expected);
             let lengths = collected.pool().lengths().map(|length| length as i64).collect();
             prop_assert!(collected.spread(lengths).iter().eq(texts.iter().map(|text| text.len() as i64).collect::<Vec<_>>().iter()));
             if let Some(Distinct { entries, codes }) = collected.distinct() {

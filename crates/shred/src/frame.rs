@@ -122,6 +122,8 @@ pub(crate) struct FrameWriter {
     /// The shared frames that are still open, by content.
     open: [Option<usize>; 3],
     compressor: CCtx<'static>,
+    /// For samples alone: a compressor that is asked for little a hundred times gives its memory back, and takes it anew for the next frame.
+    sampler: CCtx<'static>,
     scratch: Vec<u8>,
     /// Memory of frames that were compressed, for those to come.
     spare: Vec<Vec<u8>>,
@@ -132,21 +134,25 @@ const SPARE_FRAMES: usize = 4;
 
 impl FrameWriter {
     pub(crate) fn new() -> Result<FrameWriter, EncodeError> {
-        let compressor = CCtx::try_create().ok_or(EncodeError::Compressor)?;
+        let new = || CCtx::try_create().ok_or(EncodeError::Compressor);
         Ok(FrameWriter {
             drafts: Vec::new(),
             open: [None; 3],
-            compressor,
+            compressor: new()?,
+            sampler: new()?,
             scratch: Vec::new(),
             spare: Vec::new(),
         })
     }
 
-    /// How many bytes these would take compressed by themselves; they are left in `scratch`. Used to choose between encodings, too.
-    pub(crate) fn compressed_length(&mut self, bytes: &[u8]) -> usize {
-        self.length_at(LEVEL, bytes)
+    /// How many bytes a sample would take compressed: to choose between encodings.
+    pub(crate) fn compressed_length(&mut self, sample: &[u8]) -> usize {
+        self.scratch.clear();
+        self.scratch.reserve(compress_bound(sample.len()));
+        self.sampler.compress(&mut self.scratch, sample, LEVEL).unwrap_or(usize::MAX)
     }
 
+    /// How many bytes these take compressed by themselves; they are left in `scratch`.
     fn length_at(&mut self, level: i32, bytes: &[u8]) -> usize {
         self.scratch.clear();
         self.scratch.reserve(compress_bound(bytes.len()));
@@ -232,7 +238,7 @@ impl FrameWriter {
         for chunk in rest.chunks(CHUNK_BYTES) {
             let length = match &dictionary {
                 Some(dictionary) => self.length_after(chunk, dictionary),
-                None => self.compressed_length(chunk),
+                None => self.length_at(LEVEL, chunk),
             };
             chunks.push(chunk, length, &self.scratch)?;
         }
@@ -250,7 +256,7 @@ impl FrameWriter {
         if second.is_empty() {
             return Ok((None, Vec::new()));
         }
-        if self.compressed_length(second) == usize::MAX {
+        if self.length_at(LEVEL, second) == usize::MAX {
             return Err(EncodeError::Compressor);
         }
         let alone = self.scratch.clone();

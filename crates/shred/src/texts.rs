@@ -24,6 +24,13 @@ impl Default for TextList {
 }
 
 impl TextList {
+    /// An empty list with room for so many texts of so many bytes together.
+    pub(crate) fn with_room(texts: usize, bytes: usize) -> TextList {
+        let mut bounds = Vec::with_capacity(texts + 1);
+        bounds.push(0);
+        TextList { bytes: Vec::with_capacity(bytes + MIDDLE), bounds }
+    }
+
     /// Forgets all texts, and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();

@@ -108,9 +108,9 @@ impl From<OpenError> for Failure {
                 let folder = folder.display();
                 Failure::Io(format!("{folder} is being written to by {writer}; wait until that process ends"))
             }
-            OpenError::ManifestDamaged { .. } | OpenError::ManifestMissing { .. } => {
-                Failure::Damage(error.to_string())
-            }
+            OpenError::ManifestDamaged { .. }
+            | OpenError::ManifestMissing { .. }
+            | OpenError::ReceiptDamaged { .. } => Failure::Damage(error.to_string()),
             _ if error.is_lack_of_room() => Failure::NoRoom(error.to_string()),
             _ => Failure::Io(error.to_string()),
         }

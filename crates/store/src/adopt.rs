@@ -5,7 +5,7 @@ use std::sync::Arc;
 use roaring::RoaringTreemap;
 
 use crate::codec::Codec;
-use crate::error::{Damage, Failure, OpenError};
+use crate::error::{Damage, Failure, OpenError, unless_refused};
 use crate::format::{FileKind, HEADER_BYTES, Key, VERSION};
 use crate::inventory::{self, UnnamedKind};
 use crate::io::Directory;
@@ -37,17 +37,25 @@ impl Stray {
     }
 
     /// The log as a manifest would name it that knows nothing of it.
-    pub(crate) fn log_entry(&self, directory: &dyn Directory) -> LogEntry {
+    fn log_entry(&self, directory: &dyn Directory) -> Result<LogEntry, Failure> {
         // Where the header is damaged the checksums of batches tell.
-        let header = retire::header(directory, &self.name(), FileKind::Log);
+        let header = match retire::header(directory, &self.name(), FileKind::Log) {
+            Err(failure) if failure.is_unreadable() => None,
+            header => header?,
+        };
         let version = header.map_or(VERSION, |header| header.version);
-        LogEntry { number: self.number, version, length: HEADER_BYTES as u64, ended: false }
+        Ok(LogEntry { number: self.number, version, length: HEADER_BYTES as u64, ended: false })
+    }
+
+    /// Opens the log.
+    fn open_log(&self, directory: &dyn Directory, store: u128) -> Result<LogReader, Failure> {
+        LogReader::open(directory, store, &self.log_entry(directory)?)
     }
 }
 
 /// The strays in the folder: segments before logs, the newest segment first, as it may hold what older ones held; logs in the order of their age.
 pub(crate) fn strays(directory: &dyn Directory, manifest: &Manifest) -> Result<Vec<Stray>, Failure> {
-    let unnamed = inventory::unnamed(directory, inventory::list(directory)?, manifest);
+    let unnamed = inventory::unnamed(directory, inventory::list(directory)?, manifest)?;
     let own = [UnnamedKind::Events, UnnamedKind::Unfinished, UnnamedKind::Retired, UnnamedKind::Unreadable];
     let events = unnamed.iter().filter(|file| own.contains(&file.kind));
     // Those of unfinished names are nobody's loss.
@@ -114,9 +122,8 @@ pub(crate) fn plain_environment(
 fn greatest_arrival(stray: &Stray, environment: &Arc<Environment>) -> Result<Option<u64>, OpenError> {
     let directory = &*environment.directory;
     if stray.kind == FileKind::Log {
-        let mut log = match LogReader::open(directory, environment.store, &stray.log_entry(directory)) {
-            Err(failure) if failure.is_refused() => return Ok(None),
-            log => log?,
+        let Some(mut log) = unless_refused(stray.open_log(directory, environment.store).map(Some))? else {
+            return Ok(None);
         };
         let mut greatest = 0;
         log.read(directory, |batch| {
@@ -125,7 +132,9 @@ fn greatest_arrival(stray: &Stray, environment: &Arc<Environment>) -> Result<Opt
         })?;
         return Ok(log.damage.is_empty().then_some(greatest));
     }
-    let Some(entry) = Segment::examine(directory, environment.store, stray.number) else { return Ok(None) };
+    let Some(entry) = unless_refused(Segment::examine(directory, environment.store, stray.number))? else {
+        return Ok(None);
+    };
     if entry.arrivals.1 != u64::MAX {
         return Ok(Some(entry.arrivals.1));
     }
@@ -176,7 +185,7 @@ impl Regained {
         is_free: &dyn Fn(Key, &RoaringTreemap) -> bool,
         known: &mut RoaringTreemap,
     ) -> Result<Regained, OpenError> {
-        let Some(entry) = Segment::examine(&*environment.directory, environment.store, stray.number) else {
+        let Some(entry) = Segment::examine(&*environment.directory, environment.store, stray.number)? else {
             let damage = Damage {
                 file: environment.directory.path(&stray.name()),
                 bytes: 0..0,
@@ -189,7 +198,7 @@ impl Regained {
         };
         let segment = Arc::new(Segment::new(entry, None, Arc::clone(environment)));
         let salvaged = segment.salvage()?;
-        let mut regained = Regained { sources: segment.sources(), ..Regained::default() };
+        let mut regained = Regained { sources: segment.sources()?, ..Regained::default() };
         let mut free = RoaringTreemap::new();
         for (key, _) in salvaged.events() {
             regained.events += 1;
@@ -217,7 +226,7 @@ impl Regained {
     ) -> Result<Regained, OpenError> {
         let directory = &*environment.directory;
         let mut regained = Regained { sources: Some(Sources::new()), ..Regained::default() };
-        let mut log = LogReader::open(directory, environment.store, &stray.log_entry(directory))?;
+        let mut log = stray.open_log(directory, environment.store)?;
         log.read(directory, |batch| {
             for (key, document) in batch.events() {
                 regained.events += 1;

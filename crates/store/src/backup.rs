@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::{Damage, Failure, OpenError, Operation};
+use crate::error::{Damage, Failure, OpenError, Operation, unless_refused};
 use crate::format::{FileKind, NUMBER_MAX};
 use crate::hold::{self, Hold};
 use crate::inventory::{self, bytes_of, list, next_manifest};
@@ -220,9 +220,7 @@ fn beyond_line(number: u64) -> u64 {
 }
 
 fn existing(folder: &Path) -> Result<Arc<dyn Directory>, OpenError> {
-    if !folder.is_dir() {
-        return Err(OpenError::Missing { folder: folder.to_path_buf() });
-    }
+    inventory::require_folder(folder)?;
     Ok(Arc::new(Disk::new(folder)))
 }
 
@@ -314,8 +312,12 @@ impl Copying<'_> {
     ) -> Result<Option<String>, BackupError> {
         let name = entry.name();
         // One that is shorter than it should be may be as short in the store.
-        let there = bytes_of(self.to, &name);
-        let is_all = there >= entry.file_bytes || there > 0 && there >= bytes_of(self.from, &name);
+        let there = bytes_of(self.to, &name)?;
+        let is_as_short = || {
+            let from = unless_refused(bytes_of(self.from, &name).map(Some))?;
+            Ok::<_, Failure>(there > 0 && from.is_some_and(|from| there >= from))
+        };
+        let is_all = there >= entry.file_bytes || is_as_short()?;
         if self.old.segments.contains(entry) && is_all {
             self.done.kept += 1;
             tell(entry.file_bytes);

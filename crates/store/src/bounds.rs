@@ -143,6 +143,6 @@ impl Inner {
         manifest.take_out(&[oldest], Cause::FullMedium, settings::now());
         let removed = self.replace_segments(writer, manifest, &[], Written::default(), |_| ());
         // A reader may hold it.
-        removed.is_ok() && bytes_of(directory, &oldest.name()) == 0
+        removed.is_ok() && bytes_of(directory, &oldest.name()).is_ok_and(|bytes| bytes == 0)
     }
 }

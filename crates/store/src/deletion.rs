@@ -212,7 +212,7 @@ impl Manifest {
             if number >= erasing.below || live.contains(&kind.name(number)) {
                 continue;
             }
-            match retire::belongs(directory, &name, kind) {
+            match retire::belongs(directory, &name, kind)? {
                 Some(store) if store == self.store => held.push(directory.path(&name)),
                 Some(_) => {}
                 // It may be gone by now.
@@ -315,7 +315,7 @@ impl Inner {
             stays,
             blocks,
             texts,
-            quarantined: receipt::quarantined(&*self.directory),
+            quarantined: receipt::quarantined(&*self.directory)?,
             arrivals: erasing.arrivals.clone(),
         };
         let written = receipt.write(&*self.directory, self.environment.store);

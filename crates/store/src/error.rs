@@ -105,6 +105,16 @@ impl Failure {
         self.operation != Operation::List && self.source.kind() == io::ErrorKind::NotFound
     }
 
+    /// Whether something else has the name of a folder of the store.
+    pub(crate) fn is_no_folder(&self) -> bool {
+        self.source.kind() == io::ErrorKind::NotADirectory
+    }
+
+    /// Whether what has the name is no regular file.
+    pub(crate) fn is_irregular(&self) -> bool {
+        self.source.kind() == io::ErrorKind::InvalidInput
+    }
+
     /// Whether the medium, or what this user may take of it, is full.
     pub fn is_lack_of_room(&self) -> bool {
         let kind = self.source.kind();
@@ -117,6 +127,14 @@ impl Failure {
     /// Whether it would help if the store took less: the limit of a single file's length stays where it is.
     pub(crate) fn is_full_medium(&self) -> bool {
         self.is_lack_of_room() && self.source.kind() != io::ErrorKind::FileTooLarge
+    }
+}
+
+/// Nothing where a file cannot be looked into, now and the next time. What may pass stays an error: nothing is to be concluded from it.
+pub(crate) fn unless_refused<T>(looked: Result<Option<T>, Failure>) -> Result<Option<T>, Failure> {
+    match looked {
+        Err(failure) if failure.is_refused() => Ok(None),
+        looked => looked,
     }
 }
 
@@ -228,6 +246,15 @@ pub enum OpenError {
     )]
     ManifestDamaged {
         /// The manifest.
+        file: PathBuf,
+    },
+    /// A receipt cannot be read, so that nobody can tell which events were erased: a repair that needs files which no list names might bring them back.
+    #[error(
+        "{} cannot be read, so it is unknown which events were erased; put it back from a backup or another copy of the store. If you move it away, `repair` can \
+         bring back events that it erased", .file.display()
+    )]
+    ReceiptDamaged {
+        /// The receipt.
         file: PathBuf,
     },
     /// The folder has files of several stores.

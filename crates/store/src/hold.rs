@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::error::{Failure, OpenError, Operation};
 use crate::format::{FileKind, LOCK_NAME, WRITER_NAME};
-use crate::inventory::folder;
+use crate::inventory::{self, folder};
 use crate::io::{Directory, Lock, LockKind, read_full_at, write_all_at};
 use crate::manifest::Manifest;
 
@@ -44,14 +44,31 @@ impl Hold {
     }
 }
 
-/// The permissions that the store's files have: those of the manifest, or else the strictest of any of them.
-fn permissions(directory: &dyn Directory, manifest: Option<&Manifest>) -> Option<Permissions> {
-    let of = |name: &str| directory.open(name).and_then(|file| file.permissions()).ok().flatten();
-    manifest.and_then(|manifest| of(&manifest.name())).or_else(|| {
-        let names = directory.list().unwrap_or_default();
-        let own = names.iter().filter(|name| FileKind::parse(name).is_some());
-        own.filter_map(|name| of(name)).min_by_key(openness)
-    })
+/// The permissions that the store's files have: those of the manifest, or else the strictest of any that can be opened.
+fn permissions(
+    directory: &dyn Directory,
+    manifest: Option<&Manifest>,
+) -> Result<Option<Permissions>, Failure> {
+    let of = |name: &str| {
+        let permissions = directory.open(name).and_then(|file| file.permissions());
+        permissions.map_err(Failure::during(directory, name, Operation::Open))
+    };
+    if let Some(manifest) = manifest
+        && let Ok(Some(permissions)) = of(&manifest.name())
+    {
+        return Ok(Some(permissions));
+    }
+    let mut strictest: Option<Permissions> = None;
+    for name in inventory::list(directory)?.iter().filter(|name| FileKind::parse(name).is_some()) {
+        let permissions = match of(name) {
+            Err(failure) if failure.is_refused() || failure.is_missing_file() || failure.is_irregular() => {
+                None
+            }
+            permissions => permissions?,
+        };
+        strictest = strictest.into_iter().chain(permissions).min_by_key(openness);
+    }
+    Ok(strictest)
 }
 
 /// The greater, the more others may do with a file.
@@ -77,7 +94,7 @@ pub(crate) fn lock_writer(
     directory: &dyn Directory,
     manifest: Option<&Manifest>,
 ) -> Result<Arc<dyn Lock>, OpenError> {
-    directory.create_with(permissions(directory, manifest));
+    directory.create_with(permissions(directory, manifest)?);
     let fail = || Failure::during(directory, LOCK_NAME, Operation::Lock);
     match directory.create(LOCK_NAME) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail()(error).into()),

@@ -2,21 +2,35 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::error::{Failure, OpenError, Operation};
+use crate::error::{Failure, OpenError, Operation, unless_refused};
 use crate::format::{
     FileKind, Header, LOCK_NAME, NUMBER_MAX, QUARANTINE_NAME, RECEIPTS_NAME, REQUESTS_NAME, SCRUB_NAME,
     SPARE_NAME, VERSION, WRITER_NAME, parse_unfinished,
 };
 use crate::io::{Directory, NameKind};
 use crate::manifest::{Manifest, ManifestFault};
+use crate::named::unfinished;
 use crate::retire;
 use crate::segment::Segment;
 
 /// The folder, for messages.
 pub(crate) fn folder(directory: &dyn Directory) -> PathBuf {
     directory.path("").components().collect()
+}
+
+/// Fails where there is no such folder; one that the system does not let this user look at is not missing.
+pub(crate) fn require_folder(folder: &Path) -> Result<(), OpenError> {
+    let path = folder.to_path_buf();
+    match std::fs::metadata(folder) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Err(Failure { path, operation: Operation::Open, source: Arc::new(error) }.into())
+        }
+        _ => Err(OpenError::Missing { folder: path }),
+    }
 }
 
 /// The names in the folder.
@@ -137,7 +151,7 @@ impl Found {
             let name = FileKind::Manifest.name(number);
             let file = directory.path(&name);
             // A link or a pipe of that name is none.
-            let irregular = !matches!(directory.kind(&name), Ok(None | Some(NameKind::File(_))));
+            let irregular = matches!(directory.kind(&name), Ok(Some(NameKind::Folder | NameKind::Other)));
             match Manifest::read(directory, number) {
                 Ok(manifest) => drop(found.whole.entry(manifest.store).or_insert(manifest)),
                 Err(ManifestFault::Version(version)) if found.whole.is_empty() => {
@@ -153,7 +167,7 @@ impl Found {
                 Err(ManifestFault::Version(_) | ManifestFault::Section(_)) => {}
                 Err(ManifestFault::Failure(_)) => found.damaged.push((number, None)),
                 Err(ManifestFault::Damaged) => {
-                    let store = retire::belongs(directory, &name, FileKind::Manifest);
+                    let store = retire::belongs(directory, &name, FileKind::Manifest)?;
                     found.damaged.push((number, store));
                 }
             }
@@ -168,8 +182,8 @@ impl Found {
         names: &[String],
     ) -> Result<Option<&Manifest>, OpenError> {
         if let (Some(manifest), true) = (self.whole.values().next(), self.whole.len() == 1) {
-            return match self.of_another_store(directory, names, manifest) {
-                Some(other) if !is_at_home(directory, manifest) => Err(OpenError::TwoStores {
+            return match self.of_another_store(directory, names, manifest)? {
+                Some(other) if !is_at_home(directory, manifest)? => Err(OpenError::TwoStores {
                     file: directory.path(&manifest.name()),
                     other: directory.path(&other),
                 }),
@@ -179,9 +193,14 @@ impl Found {
         if self.whole.is_empty() {
             return Ok(None);
         }
-        let mut at_home = self.whole.values().filter(|manifest| is_at_home(directory, manifest));
-        match (at_home.next(), at_home.next()) {
-            (Some(manifest), None) => Ok(Some(manifest)),
+        let mut at_home = Vec::new();
+        for manifest in self.whole.values() {
+            if is_at_home(directory, manifest)? {
+                at_home.push(manifest);
+            }
+        }
+        match at_home[..] {
+            [manifest] => Ok(Some(manifest)),
             _ => {
                 let mut names: Vec<String> = self.whole.values().map(Manifest::name).collect();
                 names.sort();
@@ -197,13 +216,14 @@ impl Found {
         directory: &dyn Directory,
         names: &[String],
         manifest: &Manifest,
-    ) -> Option<String> {
-        let of_another = |name: &&String| {
-            let kind = FileKind::parse(name).map(|(kind, _)| kind);
-            let store = kind.and_then(|kind| retire::belongs(directory, name, kind));
-            store.is_some_and(|store| store != manifest.store)
-        };
-        names.iter().find(of_another).cloned()
+    ) -> Result<Option<String>, Failure> {
+        for name in names {
+            let Some((kind, _)) = FileKind::parse(name) else { continue };
+            if retire::belongs(directory, name, kind)?.is_some_and(|store| store != manifest.store) {
+                return Ok(Some(name.clone()));
+            }
+        }
+        Ok(None)
     }
 
     /// A damaged manifest that was the newest one of the store, as far as can be told.
@@ -212,38 +232,50 @@ impl Found {
         directory: &dyn Directory,
         names: &[String],
         manifest: &Manifest,
-    ) -> Option<u64> {
-        let mut newer = self.damaged.iter().filter(|(number, _)| *number > manifest.number);
-        let newer = newer.find(|(_, store)| match store {
-            Some(store) => *store == manifest.store,
-            // It may be anything: where the rest fits together it does not count.
-            None => !is_complete(directory, names, manifest),
-        });
-        newer.map(|(number, _)| *number)
+    ) -> Result<Option<u64>, Failure> {
+        for (number, store) in self.damaged.iter().filter(|(number, _)| *number > manifest.number) {
+            let is_own = match store {
+                Some(store) => *store == manifest.store,
+                // It may be anything: where the rest fits together it does not count.
+                None => !is_complete(directory, names, manifest)?,
+            };
+            if is_own {
+                return Ok(Some(*number));
+            }
+        }
+        Ok(None)
     }
 }
 
-/// Whether a file that the manifest names is here, and says that it is of its store.
-fn is_at_home(directory: &dyn Directory, manifest: &Manifest) -> bool {
-    manifest.names().any(|name| {
+/// Whether a file that the manifest names is here, and says that it is of its store. An error where none does and one cannot be looked into: it may be the one.
+fn is_at_home(directory: &dyn Directory, manifest: &Manifest) -> Result<bool, Failure> {
+    let mut refused = None;
+    for name in manifest.names() {
         let kind = FileKind::parse(&name).map_or(FileKind::Segment, |(kind, _)| kind);
-        let finished = retire::belongs(directory, &name, kind);
-        let store = finished.or_else(|| retire::belongs(directory, &format!("{name}.tmp"), kind));
-        store == Some(manifest.store)
-    })
+        for name in [unfinished(&name), name] {
+            match retire::header(directory, &name, kind) {
+                Ok(Some(header)) if header.store == manifest.store => return Ok(true),
+                Ok(_) => {}
+                Err(failure) => refused = Some(failure),
+            }
+        }
+    }
+    refused.map_or(Ok(false), Err)
 }
 
 /// Whether all files are here that the manifest names, and none that only a later one can have named.
-fn is_complete(directory: &dyn Directory, names: &[String], manifest: &Manifest) -> bool {
+fn is_complete(directory: &dyn Directory, names: &[String], manifest: &Manifest) -> Result<bool, Failure> {
     let there: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-    let has = |name: &str| there.contains(name) || there.contains(format!("{name}.tmp").as_str());
-    let later = names.iter().filter(|name| match FileKind::parse(name) {
-        None | Some((FileKind::Manifest, _)) => false,
-        Some((kind, number)) => {
-            number >= manifest.next_file && retire::belongs(directory, name, kind) == Some(manifest.store)
+    let has = |name: &str| there.contains(name) || there.contains(unfinished(name).as_str());
+    for name in names {
+        let Some((kind @ (FileKind::Log | FileKind::Segment), number)) = FileKind::parse(name) else {
+            continue;
+        };
+        if number >= manifest.next_file && retire::belongs(directory, name, kind)? == Some(manifest.store) {
+            return Ok(false);
         }
-    });
-    manifest.names().all(|name| has(&name)) && later.count() == 0
+    }
+    Ok(manifest.names().all(|name| has(&name)))
 }
 
 /// Reads the current manifest; `None` if the folder holds nothing of a store yet. `strict` refuses a folder with foreign files and no store.
@@ -269,7 +301,7 @@ fn look_for_manifest(directory: &dyn Directory, strict: bool) -> Result<Option<M
     let damaged =
         |number| OpenError::ManifestDamaged { file: directory.path(&FileKind::Manifest.name(number)) };
     if let Some(manifest) = found.choose(directory, &names)? {
-        return match found.damaged_after(directory, &names, manifest) {
+        return match found.damaged_after(directory, &names, manifest)? {
             Some(number) => Err(damaged(number)),
             None => Ok(Some(manifest.clone())),
         };
@@ -323,8 +355,8 @@ impl Usage {
         let mut usage = Usage { segments, ..Usage::default() };
         let live: BTreeSet<String> = manifest.names().collect();
         for name in list(directory)? {
-            // What is gone by now takes no room.
-            let bytes = bytes_of(directory, &name);
+            // What is gone by now takes no room, and of what cannot be looked at it is unknown.
+            let bytes = unless_refused(bytes_of(directory, &name).map(Some))?.unwrap_or(0);
             let sum = match (FileKind::parse(&name), parse_unfinished(&name)) {
                 (Some((FileKind::Manifest, _)), _)
                     if name == manifest.name() || manifest.retired.contains(&name) =>
@@ -336,7 +368,7 @@ impl Usage {
                 (Some(_), _) if manifest.retired.contains(&name) => &mut usage.retired,
                 (Some(_), _) => &mut usage.unnamed,
                 (None, Some((kind, number))) if !live.contains(&kind.name(number)) => {
-                    match retire::belongs(directory, &name, kind) {
+                    match retire::belongs(directory, &name, kind)? {
                         Some(store) if store == manifest.store => &mut usage.unfinished,
                         _ => &mut usage.unnamed,
                     }
@@ -354,21 +386,24 @@ impl Usage {
     /// The same with the quarantine.
     pub(crate) fn of_all(directory: &dyn Directory, manifest: &Manifest) -> Result<Usage, Failure> {
         let mut usage = Usage::of(directory, manifest)?;
-        if let Ok(Some(NameKind::Folder)) = directory.kind(QUARANTINE_NAME) {
-            let fail = |operation| Failure::during(directory, QUARANTINE_NAME, operation);
+        let fail = |operation| Failure::during(directory, QUARANTINE_NAME, operation);
+        if let Some(NameKind::Folder) = directory.kind(QUARANTINE_NAME).map_err(fail(Operation::Open))? {
             let quarantine = directory.folder(QUARANTINE_NAME).map_err(fail(Operation::Open))?;
             let names = quarantine.list().map_err(fail(Operation::List))?;
-            usage.quarantine = names.iter().map(|name| bytes_of(&*quarantine, name)).sum();
+            for name in names {
+                let bytes = unless_refused(bytes_of(&*quarantine, &name).map(Some))?.unwrap_or(0);
+                usage.quarantine = usage.quarantine.saturating_add(bytes);
+            }
         }
         Ok(usage)
     }
 }
 
 /// The length of a regular file; 0 for anything else.
-pub(crate) fn bytes_of(directory: &dyn Directory, name: &str) -> u64 {
-    match directory.kind(name) {
-        Ok(Some(NameKind::File(bytes))) => bytes,
-        _ => 0,
+pub(crate) fn bytes_of(directory: &dyn Directory, name: &str) -> Result<u64, Failure> {
+    match directory.kind(name).map_err(Failure::during(directory, name, Operation::Open))? {
+        Some(NameKind::File(bytes)) => Ok(bytes),
+        _ => Ok(0),
     }
 }
 
@@ -410,55 +445,66 @@ pub(crate) fn unnamed(
     directory: &dyn Directory,
     mut names: Vec<String>,
     manifest: &Manifest,
-) -> Vec<Unnamed> {
+) -> Result<Vec<Unnamed>, Failure> {
     let named: BTreeSet<String> = manifest.names().chain([manifest.name()]).collect();
     names.sort();
-    let unnamed = names.iter().filter_map(|name| {
-        let kind = classify(directory, name, manifest, &named)?;
-        let bytes = match directory.kind(name) {
-            Ok(Some(NameKind::File(bytes))) => bytes,
+    let mut unnamed = Vec::new();
+    for name in names {
+        let found = directory.kind(&name).map_err(Failure::during(directory, &name, Operation::Open));
+        let found = match found {
             // It was here a moment ago: the writer has removed it.
-            Ok(None) => return None,
-            _ => 0,
+            Ok(None) => continue,
+            Ok(Some(found)) => Some(found),
+            // It is there, and nobody can look at it.
+            Err(failure) if failure.is_refused() => None,
+            Err(failure) => return Err(failure),
         };
-        Some(Unnamed { file: directory.path(name), bytes, kind })
-    });
-    unnamed.collect()
+        if let Some(kind) = classify(directory, &name, found, manifest, &named)? {
+            let bytes = if let Some(NameKind::File(bytes)) = found { bytes } else { 0 };
+            unnamed.push(Unnamed { file: directory.path(&name), bytes, kind });
+        }
+    }
+    Ok(unnamed)
 }
 
+/// What a file is that the manifest does not name; `found` is missing where it cannot be looked at.
 fn classify(
     directory: &dyn Directory,
     name: &str,
+    found: Option<NameKind>,
     manifest: &Manifest,
     named: &BTreeSet<String>,
-) -> Option<UnnamedKind> {
-    let regular = matches!(directory.kind(name), Ok(None | Some(NameKind::File(_))));
+) -> Result<Option<UnnamedKind>, Failure> {
+    let is_irregular = matches!(found, Some(NameKind::Folder | NameKind::Other));
     let fixed = [LOCK_NAME, WRITER_NAME, SPARE_NAME].contains(&name);
     let (finished, (kind, number)) = match (FileKind::parse(name), parse_unfinished(name)) {
         (Some(parsed), _) => (true, parsed),
         (None, Some(parsed)) => (false, parsed),
-        (None, None) => return (fixed && !regular).then_some(UnnamedKind::Irregular),
+        (None, None) => return Ok((fixed && is_irregular).then_some(UnnamedKind::Irregular)),
     };
-    if !regular {
-        return Some(UnnamedKind::Irregular);
+    if is_irregular {
+        return Ok(Some(UnnamedKind::Irregular));
     }
     if named.contains(&kind.name(number)) {
-        return None;
+        return Ok(None);
     }
-    if manifest.retired.contains(name) && retire::belongs(directory, name, kind) == Some(manifest.store) {
-        return (kind != FileKind::Manifest).then_some(UnnamedKind::Retired);
+    let header = unless_refused(retire::header(directory, name, kind))?;
+    if manifest.retired.contains(name) && header.is_some_and(|header| header.store == manifest.store) {
+        return Ok((kind != FileKind::Manifest).then_some(UnnamedKind::Retired));
     }
-    Some(match (retire::header(directory, name, kind), kind) {
+    Ok(Some(match (header, kind) {
         (Some(header), _) if header.store != manifest.store => UnnamedKind::Foreign,
         (_, FileKind::Manifest) if finished => UnnamedKind::Manifest,
         (None, _) => UnnamedKind::Unreadable,
         // A crash left such files to version 1 under their final names.
-        (Some(Header { version: 1, .. }), FileKind::Segment)
-            if Segment::examine(directory, manifest.store, number).is_none() =>
-        {
-            UnnamedKind::Unfinished
+        (Some(Header { version: 1, .. }), FileKind::Segment) => {
+            match Segment::examine(directory, manifest.store, number) {
+                Err(failure) if !failure.is_refused() => return Err(failure),
+                Ok(Some(_)) | Err(_) if finished => UnnamedKind::Events,
+                _ => UnnamedKind::Unfinished,
+            }
         }
         (Some(_), _) if finished => UnnamedKind::Events,
         (Some(_), _) => UnnamedKind::Unfinished,
-    })
+    }))
 }

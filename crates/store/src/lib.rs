@@ -96,7 +96,7 @@ pub use reader::Reader;
 pub use receipt::{Receipt, ReceiptCheck, Stays};
 pub use recovery::Leftover;
 pub use removal::{Removed, Retention};
-pub use repair::{Rebuilt, RegainedFile, Repair, RepairedFile};
+pub use repair::{LeftFile, Rebuilt, RegainedFile, Repair, RepairedFile};
 pub use request::{DELETED_MAX, Reply, Request, RequestError, RequestProgress};
 pub use scrub::Scrub;
 pub use segment::{Block, ColumnBlock};

@@ -113,6 +113,13 @@ impl Arrivals {
         stretch.is_some_and(|(first, count)| number - first < *count)
     }
 
+    /// Whether all of these are among them.
+    pub(crate) fn contain(&self, others: &Arrivals) -> bool {
+        let mut all = self.clone();
+        all.add(others);
+        all.len() == self.len()
+    }
+
     pub(crate) fn len(&self) -> u64 {
         self.stretches.iter().map(|(_, count)| count).sum()
     }
@@ -151,6 +158,8 @@ mod tests {
     fn arrival_numbers_are_a_set() {
         let mut arrivals = Arrivals::of(vec![5, 3, 4, 9, 3]);
         assert_eq!(arrivals.stretches, [(3, 3), (9, 1)]);
+        assert!(arrivals.contain(&Arrivals::of(vec![3, 5, 9])) && arrivals.contain(&Arrivals::default()));
+        assert!(!arrivals.contain(&Arrivals::of(vec![3, 6])));
         arrivals.add(&Arrivals::of(vec![6, 7, 8, 20]));
         assert_eq!(arrivals.stretches, [(3, 7), (20, 1)]);
         assert_eq!(arrivals.len(), 8);

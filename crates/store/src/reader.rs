@@ -123,9 +123,7 @@ impl std::fmt::Debug for Reader {
 impl Reader {
     /// Opens a store that exists; `codec` reads its blocks in columns.
     pub fn open(folder: &Path, options: Options, codec: Arc<dyn Codec>) -> Result<Reader, OpenError> {
-        if !folder.is_dir() {
-            return Err(OpenError::Missing { folder: folder.to_path_buf() });
-        }
+        inventory::require_folder(folder)?;
         Reader::open_on(Arc::new(Disk::new(folder)), options, codec)
     }
 
@@ -289,7 +287,7 @@ impl Reader {
         let names = inventory::list(&*self.directory)?;
         self.snapshot()?;
         let manifest = self.held.lock().unwrap_or_else(PoisonError::into_inner).manifest.clone();
-        Ok(inventory::unnamed(&*self.directory, names, &manifest))
+        Ok(inventory::unnamed(&*self.directory, names, &manifest)?)
     }
 }
 

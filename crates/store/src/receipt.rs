@@ -189,14 +189,12 @@ impl Snapshot {
 }
 
 impl Receipt {
-    /// The receipts of the store in this folder, the earliest first, with their files; nothing in the place of one that is damaged or cannot be read.
+    /// The receipts of the store in this folder, the earliest first, with their files; nothing in the place of one that is damaged, or that the system does not give.
     ///
     /// # Errors
     /// Where there is no store, or the folder cannot be read.
     pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Option<Receipt>)>, OpenError> {
-        if !folder.is_dir() {
-            return Err(OpenError::Missing { folder: folder.to_path_buf() });
-        }
+        inventory::require_folder(folder)?;
         Receipt::list_on(&Disk::new(folder))
     }
 
@@ -216,37 +214,61 @@ impl Receipt {
         directory: &dyn Directory,
         store: u128,
     ) -> Result<Vec<(PathBuf, Option<Receipt>)>, Failure> {
-        if !matches!(directory.kind(RECEIPTS_NAME), Ok(Some(NameKind::Folder))) {
-            return Ok(Vec::new());
-        }
-        let fail = |operation| Failure::during(directory, RECEIPTS_NAME, operation);
-        let receipts = directory.folder(RECEIPTS_NAME).map_err(fail(Operation::Open))?;
-        let mut names = receipts.list().map_err(fail(Operation::List))?;
+        let Some(receipts) = folder(directory, RECEIPTS_NAME)? else { return Ok(Vec::new()) };
+        let fail = Failure::during(directory, RECEIPTS_NAME, Operation::List);
+        let mut names = receipts.list().map_err(fail)?;
         names.retain(|name| name.ends_with(ENDING));
         names.sort_unstable();
-        let read = |name: &str| {
-            let file = receipts.open(name)?;
-            let mut bytes = vec![0; file.length()?.min(BYTES_MAX) as usize];
-            let read = read_full_at(&*file, 0, &mut bytes)?;
-            bytes.truncate(read);
-            Ok::<_, io::Error>(bytes)
-        };
         let mut listed = Vec::new();
         for name in names {
-            let receipt = read(&name).ok().and_then(|bytes| Receipt::decode(&bytes, store));
+            let receipt = match Receipt::read(&*receipts, &name, store) {
+                Err(failure) if failure.is_refused() || failure.is_irregular() => None,
+                receipt => receipt?,
+            };
             listed.push((receipts.path(&name), receipt));
         }
         Ok(listed)
     }
 
+    /// Reads one; nothing where it is damaged.
+    fn read(receipts: &dyn Directory, name: &str, store: u128) -> Result<Option<Receipt>, Failure> {
+        let fail = |operation| Failure::during(receipts, name, operation);
+        let file = receipts.open(name).map_err(fail(Operation::Open))?;
+        let length = file.length().map_err(fail(Operation::Read))?;
+        let mut bytes = vec![0; length.min(BYTES_MAX) as usize];
+        let read = read_full_at(&*file, 0, &mut bytes).map_err(fail(Operation::Read))?;
+        bytes.truncate(read);
+        Ok(Receipt::decode(&bytes, store))
+    }
+
+    /// A name for it that is free, or that of an earlier receipt whose events it has too: one of the same erasure. Another erasure can have begun at the same instant
+    /// where the clock stands still or was set back; its receipt is not replaced.
+    fn name(&self, receipts: &dyn Directory, store: u128) -> Result<String, Failure> {
+        let mut instant = self.began;
+        loop {
+            let name = format!("{instant:016x}{ENDING}");
+            let there = receipts.kind(&name).map_err(Failure::during(receipts, &name, Operation::Open))?;
+            let has_all = |earlier: Receipt| self.arrivals.contain(&earlier.arrivals);
+            let is_free = match there {
+                None => true,
+                Some(NameKind::File(_)) => Receipt::read(receipts, &name, store)?.is_some_and(has_all),
+                Some(_) => false,
+            };
+            if is_free {
+                return Ok(name);
+            }
+            instant = instant.wrapping_add(1);
+        }
+    }
+
     /// Writes it into the store's folder of receipts; durable when this returns. One of the same erasure is replaced.
     pub(crate) fn write(&self, directory: &dyn Directory, store: u128) -> Result<(), Failure> {
-        let name = format!("{:016x}{ENDING}", self.began);
-        let unfinished = format!("{name}.tmp");
         let fail = |operation| Failure::during(directory, RECEIPTS_NAME, operation);
         // The files that went with what was erased are not to come back after a loss of power beside a receipt.
         directory.flush().map_err(fail(Operation::FlushFolder))?;
         let receipts = directory.folder(RECEIPTS_NAME).map_err(fail(Operation::CreateFolder))?;
+        let name = self.name(&*receipts, store)?;
+        let unfinished = format!("{name}.tmp");
         let of = |operation| Failure::during(&*receipts, &name, operation);
         // What an interrupted attempt has left.
         let _ = receipts.remove(&unfinished);
@@ -325,17 +347,29 @@ impl Receipt {
 }
 
 /// How many files lie in quarantine.
-pub(crate) fn quarantined(directory: &dyn Directory) -> u64 {
-    if !matches!(directory.kind(QUARANTINE_NAME), Ok(Some(NameKind::Folder))) {
-        return 0;
+pub(crate) fn quarantined(directory: &dyn Directory) -> Result<u64, Failure> {
+    let Some(quarantine) = folder(directory, QUARANTINE_NAME)? else { return Ok(0) };
+    let names = quarantine.list().map_err(Failure::during(directory, QUARANTINE_NAME, Operation::List))?;
+    Ok(names.len() as u64)
+}
+
+/// A folder of the store, if it is there. A link to one is refused: what it leads to may be another store's, or not there today.
+fn folder(directory: &dyn Directory, name: &str) -> Result<Option<Arc<dyn Directory>>, Failure> {
+    let fail = |operation| Failure::during(directory, name, operation);
+    match directory.kind(name).map_err(fail(Operation::Open))? {
+        None => Ok(None),
+        Some(NameKind::Folder) => directory.folder(name).map(Some).map_err(fail(Operation::Open)),
+        Some(_) => {
+            let found = "it is not a folder, or a link to one; put the folder itself there";
+            Err(fail(Operation::Open)(io::Error::new(io::ErrorKind::NotADirectory, found)))
+        }
     }
-    let files = directory.folder(QUARANTINE_NAME).and_then(|folder| folder.list());
-    files.map_or(0, |names| names.len() as u64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::Simulated;
 
     #[test]
     fn what_is_written_is_read_and_receipts_of_before_too() {
@@ -348,5 +382,28 @@ mod tests {
         let before = [&body[..7 * 8], &body[9 * 8..]].concat();
         let before = Receipt::decode(&envelope(MAGIC, WITHOUT_TEXTS, 7, &before), 7);
         assert_eq!(before, Some(Receipt { blocks: 0, texts: 0, ..receipt }));
+    }
+
+    /// The second one replaced the first, whose events a repair could bring back then.
+    #[test]
+    fn receipts_that_began_at_the_same_instant_are_both_kept() {
+        let folder = Simulated::new();
+        let of = |arrivals: Vec<u64>| Receipt { arrivals: Arrivals::of(arrivals), ..Receipt::example() };
+        let listed = || -> Vec<Vec<(u64, u64)>> {
+            let receipts = Receipt::list_of(&folder, 7).unwrap();
+            receipts.into_iter().map(|(_, receipt)| receipt.unwrap().arrivals.stretches).collect()
+        };
+        of(vec![10]).write(&folder, 7).unwrap();
+        of(vec![20]).write(&folder, 7).unwrap();
+        assert_eq!(listed(), [[(10, 1)], [(20, 1)]]);
+        // One of the same erasure, to which more was added before it ended, takes the place of its own.
+        of(vec![10, 11]).write(&folder, 7).unwrap();
+        assert_eq!(listed(), [[(10, 2)], [(20, 1)]]);
+        // One that is damaged stays as it is.
+        let receipts = folder.folder(RECEIPTS_NAME).unwrap();
+        let first = receipts.list().unwrap().into_iter().min().unwrap();
+        receipts.open_for_writing(&first).unwrap().write_at(50, &[0x55; 8]).unwrap();
+        of(vec![10, 11]).write(&folder, 7).unwrap();
+        assert_eq!(receipts.list().unwrap().len(), 3);
     }
 }

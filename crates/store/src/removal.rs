@@ -87,9 +87,7 @@ impl Removed {
     /// # Errors
     /// As opening has them.
     pub fn from(folder: &Path, retention: Retention, dry_run: bool) -> Result<Removed, OpenError> {
-        if !folder.is_dir() {
-            return Err(OpenError::Missing { folder: folder.to_path_buf() });
-        }
+        inventory::require_folder(folder)?;
         Removed::from_on(Arc::new(Disk::new(folder)), retention, dry_run)
     }
 
@@ -148,7 +146,7 @@ pub(crate) fn make_room(directory: &dyn Directory) -> Result<bool, OpenError> {
         return Ok(false);
     }
     take_out(directory, &manifest, &[oldest], Cause::FullMedium)?;
-    Ok(bytes_of(directory, &oldest.name()) == 0)
+    Ok(bytes_of(directory, &oldest.name())? == 0)
 }
 
 impl SegmentEntry {

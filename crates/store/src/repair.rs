@@ -29,7 +29,7 @@ use crate::retire;
 use crate::segment::{Environment, Numbers, Sealed, Segment, Written, write_sorted};
 
 use basis::Basis;
-pub use report::{Rebuilt, RegainedFile, Repair, RepairedFile};
+pub use report::{LeftFile, Rebuilt, RegainedFile, Repair, RepairedFile};
 
 impl Repair {
     /// Repairs the store in this folder, which no process may be writing to; readers go on undisturbed. Each damaged file is kept whole
@@ -50,9 +50,7 @@ impl Repair {
         dry_run: bool,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Repair, OpenError> {
-        if !folder.is_dir() {
-            return Err(OpenError::Missing { folder: folder.to_path_buf() });
-        }
+        inventory::require_folder(folder)?;
         Repair::run_on(Arc::new(Disk::new(folder)), options, codec, dry_run, progress)
     }
 
@@ -85,6 +83,7 @@ impl Repair {
             numbers: &numbers,
             files: Vec::new(),
             unnamed: Vec::new(),
+            left: Vec::new(),
             known: None,
             written: Written::default(),
             segments: Vec::new(),
@@ -103,6 +102,14 @@ impl Repair {
 /// A manifest that is made without an older one gets a number beyond all that the store can have had.
 const REBUILT: u64 = 1 << 32;
 
+/// Why files that no manifest names are left where they are.
+const RECEIPT_DAMAGED: &str = "it is damaged, so it is unknown which events were erased, and no unnamed file is taken in; put it back from a backup or \
+                               another copy of the store. If you move it away, events that it erased can come back";
+
+/// The same, where not even the receipts can be listed.
+const RECEIPTS_UNREADABLE: &str = "it cannot be read, so it is unknown which events were erased, and no unnamed file is taken in; make it readable, or put the \
+                                   folder itself in the place of a link, and repair again";
+
 /// A repair under way.
 struct Work<'a> {
     directory: &'a dyn Directory,
@@ -113,6 +120,7 @@ struct Work<'a> {
     numbers: &'a Numbers,
     files: Vec<RepairedFile>,
     unnamed: Vec<RegainedFile>,
+    left: Vec<LeftFile>,
     /// The arrival numbers of all events that the store holds, where strays have to be held against them.
     known: Option<RoaringTreemap>,
     /// New segments, under their unfinished names.
@@ -199,6 +207,7 @@ impl<'a> Work<'a> {
         let repair = Repair {
             files: std::mem::take(&mut self.files),
             unnamed: std::mem::take(&mut self.unnamed),
+            left: std::mem::take(&mut self.left),
             rebuilt,
             lost_sources: if lost_before > 0 { self.doubtful(lost_before) } else { Vec::new() },
             events: self.events,
@@ -406,22 +415,30 @@ impl<'a> Work<'a> {
 
     /// What was deleted, and stays so; what was erased too, whichever file it comes back with. `None` where nobody knows, so that nothing is to be taken in: it waits for a repair
     /// that can look.
-    fn gone(&mut self, strays: &[Stray]) -> Result<Option<Arrivals>, Failure> {
+    fn gone(&mut self, strays: &[Stray]) -> Result<Option<Arrivals>, OpenError> {
         let erasing = self.old.erasing.as_ref();
         let mut gone = erasing.map_or_else(Arrivals::default, |erasing| erasing.arrivals.clone());
         // What was taken out, and may hold what is lost, would not be there any more.
         let would_go = !self.files.is_empty() && strays.iter().any(Stray::is_retired);
         let receipts = match Receipt::list_of(self.directory, self.old.store) {
-            Err(failure) if failure.is_refused() && self.old.number > 0 && !would_go => return Ok(None),
+            Err(failure) if failure.is_refused() || failure.is_no_folder() => {
+                if self.old.number == 0 || would_go {
+                    return Err(failure.into());
+                }
+                self.tell_left(failure.path, RECEIPTS_UNREADABLE);
+                return Ok(None);
+            }
             receipts => receipts?,
         };
         for (file, receipt) in receipts {
             match receipt {
                 Some(receipt) => gone.add(&receipt.arrivals),
+                // Without it there would be nothing left, or not what was taken out.
+                None if self.old.number == 0 || would_go => return Err(OpenError::ReceiptDamaged { file }),
                 None => {
                     // Where nothing is lost nothing would come back of what was taken out.
-                    if would_go || !strays.iter().all(Stray::is_retired) {
-                        self.tell_useless(file, would_go)?;
+                    if !strays.iter().all(Stray::is_retired) {
+                        self.tell_left(file, RECEIPT_DAMAGED);
                     }
                     return Ok(None);
                 }
@@ -430,26 +447,9 @@ impl<'a> Work<'a> {
         Ok(Some(gone))
     }
 
-    /// Tells that a receipt cannot be read: events that it is for would come back.
-    fn tell_useless(&mut self, file: PathBuf, would_go: bool) -> Result<(), Failure> {
-        let found = "it does not tell what was erased, so that nothing is taken in that no manifest names; restore it from a backup, or move it away";
-        if self.old.number == 0 || would_go {
-            // Without it there would be nothing left, or not what was taken out.
-            return Err(Failure {
-                path: file,
-                operation: Operation::Decode,
-                source: Arc::new(std::io::Error::other(found)),
-            });
-        }
-        self.tell_left(file, found);
-        Ok(())
-    }
-
     /// Tells of a file that nothing is taken of, and that stays where it is.
-    fn tell_left(&mut self, file: PathBuf, found: &'static str) {
-        let damage = Damage { file: file.clone(), bytes: 0..0, part: None, keys: None, events: None, found };
-        let (regained, known, quarantined) = (0, 0, None);
-        self.unnamed.push(RegainedFile { file, regained, known, damage: vec![damage], quarantined });
+    fn tell_left(&mut self, file: PathBuf, reason: &'static str) {
+        self.left.push(LeftFile { file, reason });
     }
 
     /// What the damaged files have lost: only that comes back of what was taken out.
@@ -483,7 +483,7 @@ impl<'a> Work<'a> {
                 Err(OpenError::Failure(failure)) if failure.is_refused() => {
                     // It stays where it is, and each opening sets its numbers aside, until somebody can look.
                     let file = self.directory.path(&name);
-                    self.tell_left(file, "it cannot be opened, so that nothing in it is found");
+                    self.tell_left(file, "it cannot be opened; repair again when it can be");
                     self.unkept.insert(name);
                     continue;
                 }
@@ -539,7 +539,7 @@ impl<'a> Work<'a> {
 
     /// Manifests of this store that do not count, and what looks like one, go to quarantine: they would be looked at each time.
     fn useless_manifests(&mut self) -> Result<(), OpenError> {
-        for file in inventory::unnamed(self.directory, inventory::list(self.directory)?, self.old) {
+        for file in inventory::unnamed(self.directory, inventory::list(self.directory)?, self.old)? {
             let name = file.file.file_name().and_then(|name| name.to_str());
             if let Some(name) = name.filter(|_| file.kind == UnnamedKind::Manifest) {
                 let quarantined = self.keep(name)?;

@@ -371,9 +371,7 @@ impl Request {
         patience: Duration,
         progress: &mut dyn FnMut(RequestProgress),
     ) -> Result<Option<Reply>, RequestError> {
-        if !folder.is_dir() {
-            return Err(OpenError::Missing { folder: folder.to_path_buf() }.into());
-        }
+        inventory::require_folder(folder)?;
         self.ask_on(&Disk::new(folder), patience, progress)
     }
 
@@ -441,23 +439,32 @@ struct Waiting<'a> {
 }
 
 impl Waiting<'_> {
-    fn has(&self, ending: &str) -> bool {
-        matches!(self.requests.kind(&format!("{}{ending}", self.placed.stem)), Ok(Some(NameKind::File(_))))
+    fn fail(&self, operation: Operation) -> impl FnOnce(io::Error) -> Failure + use<> {
+        Failure::during(self.directory, REQUESTS_NAME, operation)
+    }
+
+    fn has(&self, ending: &str) -> Result<bool, Failure> {
+        let kind = self.requests.kind(&format!("{}{ending}", self.placed.stem));
+        Ok(matches!(kind.map_err(self.fail(Operation::Open))?, Some(NameKind::File(_))))
     }
 
     /// The name of the reply without its ending, once there is one; one that stands in its name is looked for on demand.
-    fn reply(&self, also_in_names: bool) -> Option<String> {
+    fn reply(&self, also_in_names: bool) -> Result<Option<String>, Failure> {
         let id = id(&self.placed.stem);
-        if let Ok(Some(_)) = self.requests.kind(&format!("{id}{REPLY}")) {
-            return Some(id.to_owned());
+        if self.requests.kind(&format!("{id}{REPLY}")).map_err(self.fail(Operation::Open))?.is_some() {
+            return Ok(Some(id.to_owned()));
         }
         if !also_in_names {
-            return None;
+            return Ok(None);
         }
         let named =
             |name: &String| name.strip_suffix(REPLY)?.strip_prefix(id)?.starts_with('.').then_some(());
-        let names = self.requests.list().unwrap_or_default();
-        names.iter().find(|name| named(name).is_some())?.strip_suffix(REPLY).map(str::to_owned)
+        let names = match self.requests.list() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            names => names.map_err(self.fail(Operation::List))?,
+        };
+        let found = names.iter().find(|name| named(name).is_some());
+        Ok(found.and_then(|name| name.strip_suffix(REPLY)).map(str::to_owned))
     }
 
     fn remove(&self, ending: &str) -> bool {
@@ -469,14 +476,13 @@ impl Waiting<'_> {
         loop {
             look = look.wrapping_add(1);
             // In the order in which one becomes the other, so that none is missed.
-            let (is_waiting, is_running) = (self.has(REQUEST), self.has(RUNNING));
+            let (is_waiting, is_running) = (self.has(REQUEST)?, self.has(RUNNING)?);
             let is_forgotten = !is_waiting && !is_running;
             let is_time = look.is_multiple_of(LOOKS);
-            if let Some(reply) = self.reply(is_forgotten || is_time) {
+            if let Some(reply) = self.reply(is_forgotten || is_time)? {
                 let bytes = read(&*self.requests, &reply, REPLY);
                 let _ = self.requests.remove(&format!("{reply}{REPLY}"));
-                let fail = Failure::during(self.directory, REQUESTS_NAME, Operation::Read);
-                return bytes.map(End::Replied).map_err(fail);
+                return bytes.map(End::Replied).map_err(self.fail(Operation::Read));
             }
             let is_late = self.until.is_some_and(|until| Instant::now() >= until);
             if is_waiting && is_late && self.remove(REQUEST) {
@@ -484,7 +490,7 @@ impl Waiting<'_> {
             }
             if is_forgotten || (is_time && hold::writer(self.directory)?.is_none()) {
                 // It may have replied just before it ended.
-                if self.reply(true).is_none() {
+                if self.reply(true)?.is_none() {
                     self.remove(REQUEST);
                     self.remove(RUNNING);
                     return Ok(End::Ended);

@@ -6,8 +6,9 @@
 //! is ever removed.
 
 use std::collections::BTreeSet;
+use std::io;
 
-use crate::error::{Failure, Operation};
+use crate::error::{Failure, Operation, unless_refused};
 use crate::format::{FileKind, HEADER_BYTES, Header, SPARE_NAME, VERSION, parse_unfinished};
 use crate::io::{Directory, LockKind, NameKind, read_full_at};
 use crate::manifest::{Manifest, ManifestFault, keep_spare};
@@ -92,9 +93,10 @@ pub(crate) fn sweep(directory: &dyn Directory, manifest: &Manifest) -> bool {
             // Another file may have come to that name meanwhile. One whose header is damaged, or of another number, is in quarantine as well if
             // it is to go.
             let own = match header(directory, &name, kind) {
-                Some(header) if header.number == number => header.store == manifest.store,
-                Some(header) => header.store == manifest.store && is_kept(directory, &name),
-                None => is_kept(directory, &name),
+                Ok(Some(header)) if header.number == number => header.store == manifest.store,
+                Ok(Some(header)) => header.store == manifest.store && is_kept(directory, &name),
+                Ok(None) => is_kept(directory, &name),
+                Err(failure) => failure.is_refused() && is_kept(directory, &name),
             };
             if !own || held.contains(&name) {
                 continue;
@@ -169,9 +171,11 @@ pub(crate) fn sweep_unfinished(directory: &dyn Directory, names: &[String], mani
             continue;
         }
         let own = match head(directory, name) {
-            Some(bytes) if is_left_of_header(&bytes, kind, manifest.store, number) => true,
-            Some(bytes) => Header::decode(kind, &bytes).is_ok_and(|header| header.store == manifest.store),
-            None => false,
+            Ok(Some(bytes)) if is_left_of_header(&bytes, kind, manifest.store, number) => true,
+            Ok(Some(bytes)) => {
+                Header::decode(kind, &bytes).is_ok_and(|header| header.store == manifest.store)
+            }
+            Ok(None) | Err(_) => false,
         };
         if own {
             let _ = directory.remove(name);
@@ -185,25 +189,43 @@ fn is_left_of_header(bytes: &[u8; HEADER_BYTES], kind: FileKind, store: u128, nu
     bytes.iter().zip(whole).all(|(byte, own)| *byte == own || *byte == 0)
 }
 
-/// The identity of the store that a file says it belongs to; `None` if it cannot be told.
-pub(crate) fn belongs(directory: &dyn Directory, name: &str, kind: FileKind) -> Option<u128> {
-    header(directory, name, kind).map(|header| header.store)
+/// The identity of the store that a file says it belongs to; `None` if it cannot be told: the file has no header, or one that the medium or the system keeps from
+/// being read. What may pass, such as too many open files, is an error.
+pub(crate) fn belongs(
+    directory: &dyn Directory,
+    name: &str,
+    kind: FileKind,
+) -> Result<Option<u128>, Failure> {
+    let header = unless_refused(header(directory, name, kind))?;
+    Ok(header.map(|header| header.store))
 }
 
 /// The header of a file, if it has one.
-pub(crate) fn header(directory: &dyn Directory, name: &str, kind: FileKind) -> Option<Header> {
-    Header::decode(kind, &head(directory, name)?).ok()
+pub(crate) fn header(
+    directory: &dyn Directory,
+    name: &str,
+    kind: FileKind,
+) -> Result<Option<Header>, Failure> {
+    let head = head(directory, name)?;
+    Ok(head.and_then(|bytes| Header::decode(kind, &bytes).ok()))
 }
 
 /// The first bytes of a regular file, as many as a header has; fewer are filled up with zeros.
-fn head(directory: &dyn Directory, name: &str) -> Option<[u8; HEADER_BYTES]> {
-    if !matches!(directory.kind(name), Ok(Some(NameKind::File(_)))) {
-        return None;
+fn head(directory: &dyn Directory, name: &str) -> Result<Option<[u8; HEADER_BYTES]>, Failure> {
+    let fail = |operation| Failure::during(directory, name, operation);
+    if !matches!(directory.kind(name).map_err(fail(Operation::Open))?, Some(NameKind::File(_))) {
+        return Ok(None);
     }
+    let file = match directory.open(name) {
+        // It went, or another file took its name, since it was looked at.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) => {
+            return Ok(None);
+        }
+        file => file.map_err(fail(Operation::Open))?,
+    };
     let mut bytes = [0; HEADER_BYTES];
-    let file = directory.open(name).ok()?;
     // The system would read some pages more, of each file.
     file.expect_scattered_reads();
-    read_full_at(&*file, 0, &mut bytes).ok()?;
-    Some(bytes)
+    read_full_at(&*file, 0, &mut bytes).map_err(fail(Operation::Read))?;
+    Ok(Some(bytes))
 }

@@ -331,7 +331,7 @@ impl Store {
         let names = inventory::list(&*self.inner.directory)?;
         // Not one that another takes the place of just now, whose files have their names already.
         let manifest = self.inner.lock_manifest().manifest.clone();
-        let mut unnamed = inventory::unnamed(&*self.inner.directory, names, &manifest);
+        let mut unnamed = inventory::unnamed(&*self.inner.directory, names, &manifest)?;
         // This process is writing them.
         unnamed.retain(|file| file.kind != UnnamedKind::Unfinished);
         Ok(unnamed)

@@ -23,6 +23,8 @@ mod faults;
 mod kill;
 #[path = "medium.rs"]
 mod medium;
+#[path = "no_answer.rs"]
+mod no_answer;
 #[path = "order.rs"]
 mod order;
 #[path = "other_hands.rs"]
@@ -31,6 +33,8 @@ mod other_hands;
 mod overtaken;
 #[path = "readers.rs"]
 mod readers;
+#[path = "refused.rs"]
+mod refused;
 #[path = "repair.rs"]
 mod repair;
 #[path = "scrub.rs"]

@@ -491,3 +491,33 @@ fn repair_keeps_the_unprovable_end_of_an_undamaged_log() {
     let kept = medium.contents(medium.find(&format!("quarantine/{kept}")).unwrap());
     assert!(bytes.ends_with(kept) && kept.windows(7).any(|window| window == b"\"n\":002"));
 }
+
+/// What somebody had appended to a segment was taken for its end, or hid it.
+#[test]
+fn bytes_behind_the_end_of_a_segment_take_no_event_with_them() {
+    let (mut medium, expected) = store();
+    for name in names(&medium, ".manifest") {
+        medium.apply(&Change::Remove(name));
+    }
+    let segment = names(&medium, ".segment")[0].clone();
+    let bytes = medium.contents(medium.find(&segment).unwrap()).to_vec();
+    let mut chance = Chance(1);
+    let noise: Vec<u8> = (0..70_000).map(|_| chance.below(256) as u8).collect();
+    let zeros = vec![0; 150_000];
+    let behind = [
+        ("its last 96 bytes", bytes[bytes.len() - 96..].to_vec()),
+        ("its last 200 bytes", bytes[bytes.len() - 200..].to_vec()),
+        ("its last bytes, far behind", [&zeros, &bytes[bytes.len() - 96..], &noise].concat()),
+        ("all of it once more", bytes.clone()),
+        ("zeros", zeros.clone()),
+        ("noise", noise.clone()),
+    ];
+    for (what, behind) in behind {
+        let mut medium = medium.clone();
+        alter(&mut medium, &segment, |bytes| bytes.extend(&behind));
+        let folder = Simulated::with(medium);
+        let repaired = repair(&folder, false).unwrap();
+        assert_eq!(repaired.events, expected.len() as u64, "{what}: {repaired:?}");
+        assert_eq!(rows(&open(&folder, &tiny()).unwrap().snapshot()), expected, "{what}");
+    }
+}

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tamias_query::Instant;
-use tamias_store::{Failure, OpenError, Rebuilt};
+use tamias_store::{Failure, LeftFile, OpenError, Rebuilt};
 
 /// A part of the store whose bytes are not what was written: the file, the bytes, the events lost and their times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +59,8 @@ pub struct Repair {
     pub files: Vec<RepairedFile>,
     /// Files of the store that its list did not name: what of them came back, and where the rest is.
     pub unnamed: Vec<RegainedFile>,
+    /// Files that were left as they are, because they cannot be read, and why. While there are any the store may lack events that they hold.
+    pub left: Vec<LeftFile>,
     /// Why the list of the store's files (the manifest) was made anew from the files, if it was.
     pub rebuilt: Option<Rebuilt>,
     /// Sources of which it was lost where they stood: see [`Store::is_source_lost`](crate::Store::is_source_lost). An empty name stands for
@@ -115,6 +117,7 @@ impl Repair {
         Repair {
             files: repair.files.into_iter().map(file).collect(),
             unnamed: repair.unnamed.into_iter().map(unnamed).collect(),
+            left: repair.left,
             rebuilt: repair.rebuilt,
             lost_sources: repair.lost_sources,
             events: repair.events,

@@ -81,9 +81,10 @@ pub use tamias_query::{
 pub use tamias_store::AppendError as StoreError;
 pub use tamias_store::DeleteError as StoreDeleteError;
 pub use tamias_store::{
-    Backup, BackupError, Cause, DELETED_MAX, Deleted, Durability, Erased, Failure, Layout, Leftover,
-    OpenError, Operation, Options, ReadMode, Rebuilt, Receipt, ReceiptCheck, RequestError, RequestProgress,
-    Scrub, Settings, SourcePosition, Stays, StrayText, Traffic, Unnamed, UnnamedKind, Usage, WhenFull,
+    Backup, BackupError, Cause, DELETED_MAX, Deleted, Durability, Erased, Failure, Layout, LeftFile,
+    Leftover, OpenError, Operation, Options, ReadMode, Rebuilt, Receipt, ReceiptCheck, RequestError,
+    RequestProgress, Scrub, Settings, SourcePosition, Stays, StrayText, Traffic, Unnamed, UnnamedKind, Usage,
+    WhenFull,
 };
 pub use time_format::{TimeError, TimeFormat, TimeFormatError};
 pub use time_key::{TimeCandidate, TimeKeys};

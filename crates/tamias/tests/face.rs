@@ -3,9 +3,9 @@
 
 use tamias::{
     AppendError, Batch, Damage, Decimal, EvalError, EventFormat, EventId, ExecError, Expression, Failure,
-    Held, IdError, Instant, InstantError, OpenError, Operation, Parameters, Query, QueryError, ReadError,
-    Reason, RegainedFile, Rejection, Repair, SourceError, Span, StartError, Store, StoreError, TimeError,
-    TimeFormat, TimeFormatError, ValidateError,
+    Held, IdError, Instant, InstantError, LeftFile, OpenError, Operation, Parameters, Query, QueryError,
+    ReadError, Reason, RegainedFile, Rejection, Repair, SourceError, Span, StartError, Store, StoreError,
+    TimeError, TimeFormat, TimeFormatError, ValidateError,
 };
 
 /// What an error holds, by the names that this crate has for it.
@@ -109,6 +109,7 @@ fn what_calls_give_and_refuse_can_be_named() {
         lost(Store::repair(tempfile::tempdir().unwrap().path(), true, |_, _| ()).unwrap_or(Repair {
             files: Vec::new(),
             unnamed: Vec::new(),
+            left: Vec::<LeftFile>::new(),
             rebuilt: None,
             lost_sources: Vec::new(),
             events: 0,

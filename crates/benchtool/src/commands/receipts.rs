@@ -17,7 +17,7 @@ pub(crate) fn run(args: &ReceiptsArgs) -> Result<(), Failure> {
     for (file, receipt) in &receipts {
         let name = file.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
         let told = match receipt {
-            None => Err("it is damaged".to_owned()),
+            None => Err("it is damaged, or cannot be read".to_owned()),
             Some(receipt) if args.check => {
                 let with = |found: String| format!("{}\n  {found}", text(receipt));
                 check(&store, receipt)?.map(with).map_err(with)

@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
-use tamias::{Damage, Rebuilt, RegainedFile, Repair, Store};
+use tamias::{Damage, LeftFile, Rebuilt, RegainedFile, Repair, Store};
 
 use crate::cli::RepairArgs;
 use crate::commands::verify::events_lost;
 use crate::failure::Failure;
+use crate::units::counted;
 use crate::{output, progress};
 
 pub(crate) fn run(args: &RepairArgs) -> Result<(), Failure> {
@@ -17,32 +18,48 @@ pub(crate) fn run(args: &RepairArgs) -> Result<(), Failure> {
     });
     bar.finish_and_clear();
     let repair = repair?;
-    if repair.files.is_empty() && repair.unnamed.is_empty() && repair.rebuilt.is_none() {
-        let line = format!("sound: {} events, nothing to repair", repair.events);
-        return output::write_line(&mut output::stdout(), &line);
-    }
     let mut out = output::stdout();
     // What was repaired, or has to be, is in the exit code too.
     output::unless_closed(tell_files(&repair, args.dry_run, &mut out))?;
-    let parts: Vec<Damage> = repair.unnamed.iter().flat_map(lost_parts).collect();
-    let lost = events_lost(repair.files.iter().flat_map(|file| &file.damage).chain(&parts));
-    let files = match repair.files.len() + repair.unnamed.len() {
-        1 => "1 file".to_owned(),
-        files => format!("{files} files"),
+    let line = if is_sound(&repair) {
+        format!("sound: {} events, nothing to repair", repair.events)
+    } else {
+        let parts: Vec<Damage> = repair.unnamed.iter().flat_map(lost_parts).collect();
+        let lost = events_lost(repair.files.iter().flat_map(|file| &file.damage).chain(&parts));
+        let files = counted((repair.files.len() + repair.unnamed.len()) as u64, "file");
+        if args.dry_run {
+            return Err(Failure::Damage(format!(
+                "{files} of the store would be repaired: {lost} lost, {} stay; nothing was changed",
+                repair.events
+            )));
+        }
+        let regained: u64 = repair.unnamed.iter().map(|file| file.regained).sum();
+        let back = match regained {
+            0 => String::new(),
+            events => {
+                format!(" with damaged or missing ones, {events} came back from files that were not named")
+            }
+        };
+        format!("repaired: {files}, {lost} lost{back}, {} stay", repair.events)
     };
-    if args.dry_run {
-        return Err(Failure::Damage(format!(
-            "{files} of the store would be repaired: {lost} lost, {} stay; nothing was changed",
-            repair.events
-        )));
+    match repair.left.len() as u64 {
+        0 => output::write_line(&mut out, &line),
+        left => {
+            if !is_sound(&repair) {
+                output::unless_closed(output::write_line(&mut out, &line))?;
+            }
+            let events = repair.events;
+            let left = counted(left, "file");
+            Err(Failure::Damage(format!(
+                "{left} left unrepaired; the store has {events} events without what only such files hold"
+            )))
+        }
     }
-    let regained: u64 = repair.unnamed.iter().map(|file| file.regained).sum();
-    let back = match regained {
-        0 => String::new(),
-        events => format!(" with damaged or missing ones, {events} came back from files that were not named"),
-    };
-    let line = format!("repaired: {files}, {lost} lost{back}, {} stay", repair.events);
-    output::write_line(&mut out, &line)
+}
+
+/// Whether nothing was repaired, or would be.
+fn is_sound(repair: &Repair) -> bool {
+    repair.files.is_empty() && repair.unnamed.is_empty() && repair.rebuilt.is_none()
 }
 
 /// Lists what is damaged, and what is kept of it.
@@ -64,6 +81,9 @@ fn tell_files(repair: &Repair, is_planned: bool, out: &mut impl Write) -> Result
             output::write_line(out, &part.to_string())?;
         }
         output::write_line(out, &unnamed_line(file, is_planned))?;
+    }
+    for LeftFile { file, reason } in &repair.left {
+        output::write_line(out, &format!("left as it is: {}: {reason}", file.display()))?;
     }
     if let Some(why) = repair.rebuilt {
         let why = match why {

@@ -20,22 +20,28 @@ impl Basis {
         let names = list(directory)?;
         let found = Found::among(directory, &names)?;
         if let Some(manifest) = found.choose(directory, &names)? {
-            let damaged = found.damaged_after(directory, &names, manifest);
+            let damaged = found.damaged_after(directory, &names, manifest)?;
             return Ok(Basis { manifest: manifest.clone(), rebuilt: damaged.map(|_| Rebuilt::Damaged) });
         }
-        let mut owners = names.iter().filter_map(|name| {
-            let (kind, _) = FileKind::parse(name).or_else(|| parse_unfinished(name))?;
-            Some((name, retire::belongs(directory, name, kind)?))
-        });
-        let Some((name, store)) = owners.next() else {
+        let mut owner: Option<(&String, u128)> = None;
+        for name in &names {
+            let Some((kind, _)) = FileKind::parse(name).or_else(|| parse_unfinished(name)) else { continue };
+            let Some(store) = retire::belongs(directory, name, kind)? else { continue };
+            match owner {
+                Some((first, other)) if other != store => {
+                    let (file, other) = (directory.path(name), directory.path(first));
+                    return Err(OpenError::TwoStores { file, other });
+                }
+                Some(_) => {}
+                None => owner = Some((name, store)),
+            }
+        }
+        let Some((_, store)) = owner else {
             // What an interrupted creation leaves behind is no store either.
             return Err(inventory::find_manifest(directory, false)
                 .err()
                 .unwrap_or_else(|| inventory::missing(directory)));
         };
-        if let Some((other, _)) = owners.find(|(_, other)| *other != store) {
-            return Err(OpenError::TwoStores { file: directory.path(other), other: directory.path(name) });
-        }
         let rebuilt = if found.damaged.is_empty() { Rebuilt::Missing } else { Rebuilt::Damaged };
         Ok(Basis { manifest: Manifest::empty(store), rebuilt: Some(rebuilt) })
     }

@@ -11,6 +11,8 @@ pub struct Repair {
     pub files: Vec<RepairedFile>,
     /// Files of the store that its manifest did not name: what of them came back, and where the rest is.
     pub unnamed: Vec<RegainedFile>,
+    /// Files that were left as they are, because they cannot be read, and why. While there are any the store may lack events that they hold.
+    pub left: Vec<LeftFile>,
     /// Why the list of the store's files was made anew from the files, if it was.
     pub rebuilt: Option<Rebuilt>,
     /// Sources of which it was lost where they stood. An empty name stands for all that the store does not know.
@@ -46,6 +48,15 @@ pub struct RegainedFile {
     pub damage: Vec<Damage>,
     /// Where it is kept; `None` if it is a part of the store again as it is.
     pub quarantined: Option<PathBuf>,
+}
+
+/// A file that a repair has left as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftFile {
+    /// Where it is.
+    pub file: PathBuf,
+    /// Why, and what to do about it.
+    pub reason: &'static str,
 }
 
 /// Why a manifest was made anew.

@@ -291,10 +291,13 @@ impl Loaded {
     }
 
     /// The bytes of a part that the segment has as a whole, if it has it and it is as it was written.
-    pub(super) fn own_part(&self, name: &str) -> Option<Vec<u8>> {
-        let part = self.index.own_part(name)?;
-        let bytes = self.bytes_of(&part.range()).ok()?;
-        (checksum(self.seed, &[&bytes]) == part.checksum).then_some(bytes)
+    pub(super) fn own_part(&self, name: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let Some(part) = self.index.own_part(name) else { return Ok(None) };
+        let bytes = match self.bytes_of(&part.range()) {
+            Err(failure) if failure.is_unreadable() => return Ok(None),
+            bytes => bytes?,
+        };
+        Ok((checksum(self.seed, &[&bytes]) == part.checksum).then_some(bytes))
     }
 
     fn place(&self, number: usize) -> Result<Place<'_>, Failure> {

@@ -17,7 +17,7 @@ use crate::error::{Damage, Failure, Operation, ReadError};
 use crate::format::{
     FileKind, HEADER_BYTES, Header, Index, Key, NUMBER_MAX, Trailer, VERSION, aligned, checksum, part,
 };
-use crate::io::{Directory, File, is_unreadable, read_full_at};
+use crate::io::{Directory, File, is_unreadable, read_full_at, read_past};
 use crate::manifest::{Manifest, SegmentEntry, Sources, decode_sources};
 use crate::marks::{Marks, Stretch};
 use crate::named;
@@ -326,14 +326,16 @@ impl Segment {
             index => index?,
         };
         let seed = header.seed();
-        let index = Some(index).filter(|index| checksum(seed, &[index]) == entry.index_checksum);
-        let index = index.and_then(|index| Index::decode(entry.version, &index));
-        let Some(index) = index.filter(|index| is_laid_out(index, entry, start)) else {
+        let Some(index) = decode_index(&index, entry, seed, start) else {
             return Err(self.damage("its index is not the one that was written"));
         };
-        let head = read(0..HEADER_BYTES as u64).is_ok_and(|head| header.expect(&head).is_ok());
-        let end = read(trailer_at..entry.file_bytes);
-        let end = end.is_ok_and(|end| Trailer::decode(entry.version, seed, &end) == Some(entry.trailer()));
+        let read = |range| match read(range).map_err(fail()) {
+            Err(failure) if failure.is_unreadable() => Ok(Vec::new()),
+            read => read,
+        };
+        let head = header.expect(&read(0..HEADER_BYTES as u64)?).is_ok();
+        let end = read(trailer_at..entry.file_bytes)?;
+        let end = Trailer::decode(entry.version, seed, &end) == Some(entry.trailer());
         let flaw = match (head, end) {
             (true, true) => None,
             (false, _) => Some("its header is not the one that was written"),
@@ -343,30 +345,80 @@ impl Segment {
     }
 
     /// Where sources stood when the segment was written; `None` if it does not tell.
-    pub(crate) fn sources(&self) -> Option<Sources> {
-        decode_sources(&self.load().ok()?.own_part(part::SOURCES)?)
+    pub(crate) fn sources(&self) -> Result<Option<Sources>, Failure> {
+        let part = match self.load() {
+            Ok(loaded) => loaded.own_part(part::SOURCES)?,
+            Err(ReadError::Damaged(_)) => None,
+            Err(ReadError::Failure(failure)) => return Err(failure),
+        };
+        Ok(part.and_then(|part| decode_sources(&part)))
     }
 
-    /// What a manifest would say of a segment of this store that none names, if its end is whole: wherever that is, as something may have been added
-    /// behind it.
-    pub(crate) fn examine(directory: &dyn Directory, store: u128, number: u64) -> Option<SegmentEntry> {
+    /// What a manifest would say of a segment of this store that none names. Bytes behind its end do not count, even if they look like another end: the last one
+    /// counts whose index stands before it. Where none does, it is the last one that is whole, whose damage is then told. Reads the file from its end, in most
+    /// cases a few kilobytes of it; bytes that the medium does not give back are zeros.
+    pub(crate) fn examine(
+        directory: &dyn Directory,
+        store: u128,
+        number: u64,
+    ) -> Result<Option<SegmentEntry>, Failure> {
         let name = FileKind::Segment.name(number);
-        let file = directory.open(&name).ok()?;
-        let length = file.length().ok()?;
-        let start = length.saturating_sub(EXAMINED_BYTES);
-        let mut end = vec![0; (length - start) as usize];
-        read_full_at(&*file, start, &mut end).ok()?;
-        let mut places = memchr::memmem::rfind_iter(&end, &Trailer::MAGIC);
-        places.find_map(|at| {
-            (1..=VERSION).rev().find_map(|version| {
-                let seed = Header { kind: FileKind::Segment, version, store, number }.seed();
-                let bytes = end.get(at..at + Trailer::length(version))?;
-                let trailer = Trailer::decode(version, seed, bytes)?;
-                let known = version == 1 || trailer.arrivals.1 < NUMBER_MAX;
-                let file_bytes = start + at as u64 + bytes.len() as u64;
-                known.then(|| SegmentEntry::of(number, version, file_bytes, &trailer))
-            })
-        })
+        let fail = |operation| Failure::during(directory, &name, operation);
+        let file = match directory.open(&name) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) => {
+                return Ok(None);
+            }
+            file => file.map_err(fail(Operation::Open))?,
+        };
+        let length = file.length().map_err(fail(Operation::Read))?;
+        let read = |range: Range<u64>| {
+            let mut bytes = vec![0; (range.end - range.start) as usize];
+            let read = read_past(&*file, range.start, &mut bytes, &mut Vec::new());
+            bytes.truncate(read.map_err(fail(Operation::Read))?);
+            Ok::<_, Failure>(bytes)
+        };
+        let mut without_index = None;
+        // Any number of ends may promise an index of the whole file.
+        let mut readable = length.saturating_mul(INDEXES_MAX);
+        let mut end = length;
+        while end > 0 {
+            let start = end.saturating_sub(EXAMINED_BYTES);
+            let bytes = read(start..length.min(end + Trailer::length(VERSION) as u64))?;
+            for at in memchr::memmem::rfind_iter(&bytes, &Trailer::MAGIC) {
+                let trailer_at = start + at as u64;
+                if trailer_at >= end {
+                    // It was looked at with the bytes behind these.
+                    continue;
+                }
+                let ends = (1..=VERSION).rev().filter_map(|version| {
+                    let header = Header { kind: FileKind::Segment, version, store, number };
+                    let trailer = Trailer::decode(
+                        version,
+                        header.seed(),
+                        bytes.get(at..at + Trailer::length(version))?,
+                    )?;
+                    let is_known = version == 1 || trailer.arrivals.1 < NUMBER_MAX;
+                    is_known.then_some((header, trailer))
+                });
+                for (header, trailer) in ends {
+                    let file_bytes = trailer_at + Trailer::length(header.version) as u64;
+                    let entry = SegmentEntry::of(number, header.version, file_bytes, &trailer);
+                    let index_at = trailer_at.checked_sub(entry.index_bytes);
+                    if let (Some(index_at), Some(rest)) = (index_at, readable.checked_sub(entry.index_bytes))
+                    {
+                        readable = rest;
+                        if decode_index(&read(index_at..trailer_at)?, &entry, header.seed(), index_at)
+                            .is_some()
+                        {
+                            return Ok(Some(entry));
+                        }
+                    }
+                    without_index.get_or_insert(entry);
+                }
+            }
+            end = start;
+        }
+        Ok(without_index)
     }
 }
 
@@ -388,8 +440,18 @@ impl Reopen for Segment {
     }
 }
 
-/// So many bytes at the end of a file are looked through for that of a segment.
+/// So many bytes of a file are looked through at once for the end of a segment.
 const EXAMINED_BYTES: u64 = 64 << 10;
+
+/// The indexes that are read to find the end of a segment are together at most so many times as long as the file.
+const INDEXES_MAX: u64 = 16;
+
+/// The index in these bytes, which begin at this place of the file, if it is the one that the entry is about.
+fn decode_index(bytes: &[u8], entry: &SegmentEntry, seed: u32, at: u64) -> Option<Index> {
+    let is_whole = checksum(seed, &[bytes]) == entry.index_checksum;
+    let index = is_whole.then(|| Index::decode(entry.version, bytes)).flatten();
+    index.filter(|index| is_laid_out(index, entry, at))
+}
 
 /// Whether every figure of an index agrees with the others, and the parts fill the file up to the index.
 fn is_laid_out(index: &Index, entry: &SegmentEntry, end: u64) -> bool {

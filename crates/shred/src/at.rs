@@ -25,6 +25,8 @@ pub enum AtPath {
     Coded(Coded<'static>),
     /// Numbers that a mantissa and a scale spell back, and nothing else.
     Numbers(Numbers),
+    /// Numbers, and fewer other values.
+    Mixed(Mixed),
     /// For each event its value as JSON text, empty where there is none.
     Texts(Texts<'static>),
     /// It cannot be told from columns: a value on the way is kept as text.
@@ -51,6 +53,17 @@ pub struct Numbers {
     pub scale: u8,
     /// How many of them each is spelled with.
     pub spelled: Digits,
+}
+
+/// The numbers of some events, and what others have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mixed {
+    /// All values that are numbers.
+    pub numbers: Numbers,
+    /// The rows that have another value, or a number that is not spelled as its mantissa and scale would be.
+    pub rows: Vec<u32>,
+    /// For each of these rows its value as JSON text.
+    pub texts: Texts<'static>,
 }
 
 /// How many digits after the point the numbers of a scale are spelled with.
@@ -327,11 +340,14 @@ impl<'g> GroupReader<'g> {
         if let Some(coded) = self.coded(&sites)? {
             return Ok(AtRows::All(AtPath::Coded(coded)));
         }
+        if let Some(mixed) = self.mixed(&sites)? {
+            return Ok(AtRows::All(AtPath::Mixed(mixed)));
+        }
         Ok(self.json(&sites, rows)?.map_or(AtRows::All(AtPath::Unknown), AtRows::Some))
     }
 
     /// The columns that sites have, each once.
-    fn columns_of(sites: &[Option<Site>]) -> Vec<u32> {
+    pub(crate) fn columns_of(sites: &[Option<Site>]) -> Vec<u32> {
         let mut columns: Vec<u32> =
             sites.iter().flatten().filter_map(|site| site.column).map(|(column, _)| column).collect();
         columns.sort_unstable();
@@ -386,7 +402,7 @@ impl<'g> GroupReader<'g> {
     }
 
     /// The numbers, if there is nothing else, and their mantissas can be brought to one scale.
-    fn numbers(&mut self, sites: &[Option<Site>]) -> Result<Option<Numbers>, DecodeError> {
+    pub(crate) fn numbers(&mut self, sites: &[Option<Site>]) -> Result<Option<Numbers>, DecodeError> {
         let is_number = |site: &Site| matches!(site.leaf, Some(Leaf::Whole | Leaf::Fraction));
         if !sites.iter().flatten().all(is_number) {
             return Ok(None);

@@ -57,6 +57,7 @@ mod hash;
 mod learn;
 mod leftover;
 mod limits;
+mod mixed;
 mod number;
 mod order;
 mod output;
@@ -74,7 +75,7 @@ mod stride;
 mod texts;
 mod walk;
 
-pub use at::{AtPath, AtRows, Digits, Numbers};
+pub use at::{AtPath, AtRows, Digits, Mixed, Numbers};
 pub use column::ColumnValues;
 pub use encode::{Encoder, encode, group_len};
 pub use encoded::{Encoded, Event};

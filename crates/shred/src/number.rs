@@ -47,6 +47,37 @@ pub(crate) fn parse(text: &[u8]) -> Option<Plain> {
     Some(Plain { mantissa: if negative { mantissa.wrapping_neg() } else { mantissa }, scale: scale as u8 })
 }
 
+/// The number that a text with an exponent, or with more digits than it needs, comes to; none where that takes more digits than a mantissa has, or is `-0`.
+pub(crate) fn parse_with_exponent(text: &[u8]) -> Option<Plain> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (digits, exponent) = match text.split_once(['e', 'E']) {
+        Some((digits, exponent)) => (digits, exponent.parse::<i16>().ok()?),
+        None => (text, 0),
+    };
+    let (negative, digits) = match digits.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, digits),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut scale = i32::try_from(fraction.len()).ok()? - i32::from(exponent);
+    let digits = [whole, fraction].concat();
+    let significant = digits.trim_start_matches('0').trim_end_matches('0');
+    if significant.is_empty() {
+        return (!negative).then_some(Plain { mantissa: 0, scale: 0 });
+    }
+    if significant.len() > DIGITS_MAX {
+        return None;
+    }
+    scale -= i32::try_from(digits.len() - digits.trim_end_matches('0').len()).ok()?;
+    let mut mantissa: i64 = significant.parse().ok()?;
+    if scale < 0 {
+        mantissa = mantissa.checked_mul(10i64.checked_pow(scale.unsigned_abs())?)?;
+        scale = 0;
+    }
+    let scale = u8::try_from(scale).ok().filter(|scale| usize::from(*scale) <= DIGITS_MAX)?;
+    Some(Plain { mantissa: if negative { -mantissa } else { mantissa }, scale })
+}
+
 /// A number's text is at most this long: a sign, a point, and more zeros than a right number has.
 const SPELLED_MAX: usize = 24;
 
@@ -154,6 +185,26 @@ mod tests {
             "0.00000000000000001",
         ] {
             assert_eq!(parse(text.as_bytes()).map(spelled).as_deref(), Some(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn exponents_and_needless_digits_are_reckoned_away() {
+        for (text, mantissa, scale) in [
+            ("5.2e-05", 52, 6),
+            ("-5.20E-5", -52, 6),
+            ("1e3", 1000, 0),
+            ("1.5e+1", 15, 0),
+            ("1.25e1", 125, 1),
+            ("0e9", 0, 0),
+            ("1.0000000000000000000", 1, 0),
+            ("1e18", 1_000_000_000_000_000_000, 0),
+            ("1e-18", 1, 18),
+        ] {
+            assert_eq!(parse_with_exponent(text.as_bytes()), Some(Plain { mantissa, scale }), "{text}");
+        }
+        for text in ["-0", "-0e1", "1e19", "1e-19", "1e99999", "1234567890123456789", "1e", "", "1e1e1"] {
+            assert_eq!(parse_with_exponent(text.as_bytes()), None, "{text}");
         }
     }
 

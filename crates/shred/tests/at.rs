@@ -51,6 +51,16 @@ fn spell(numbers: &Numbers, place: usize) -> String {
     format!("{}{whole}.{fraction}", if mantissa < 0 { "-" } else { "" })
 }
 
+/// Puts numbers into the rows that have one.
+fn tell_numbers(numbers: &Numbers, told: &mut [Vec<u8>]) {
+    let rows = numbers.rows.clone().unwrap_or_else(|| (0..told.len() as u32).collect());
+    assert_eq!(rows.len(), numbers.values.len());
+    assert!(rows.is_sorted());
+    for (place, row) in rows.into_iter().enumerate() {
+        told[row as usize] = spell(numbers, place).into_bytes();
+    }
+}
+
 /// What a group has at a path, for each row, as JSON text; none where columns cannot tell.
 fn told(at: &AtPath, events: usize) -> Option<Vec<Vec<u8>>> {
     let mut told = vec![Vec::new(); events];
@@ -69,11 +79,16 @@ fn told(at: &AtPath, events: usize) -> Option<Vec<Vec<u8>>> {
                 *told = text.to_vec();
             }
         }
-        AtPath::Numbers(numbers) => {
-            let rows = numbers.rows.clone().unwrap_or_else(|| (0..events as u32).collect());
-            assert_eq!(rows.len(), numbers.values.len());
-            for (place, row) in rows.into_iter().enumerate() {
-                told[row as usize] = spell(numbers, place).into_bytes();
+        AtPath::Numbers(numbers) => tell_numbers(numbers, &mut told),
+        AtPath::Mixed(mixed) => {
+            tell_numbers(&mixed.numbers, &mut told);
+            assert!(mixed.rows.is_sorted());
+            assert_eq!(mixed.rows.len(), mixed.texts.len());
+            for (row, text) in mixed.rows.iter().zip(mixed.texts.iter()) {
+                let told = &mut told[*row as usize];
+                let is_number = text[0] == b'-' || text[0].is_ascii_digit();
+                assert_eq!(is_number, !told.is_empty());
+                *told = text.to_vec();
             }
         }
     }
@@ -81,7 +96,7 @@ fn told(at: &AtPath, events: usize) -> Option<Vec<Vec<u8>>> {
 }
 
 /// Asks for all paths of the first group of some documents, and for some that are not there: how many were told in each way.
-fn ask(documents: &[&[u8]]) -> [usize; 5] {
+fn ask(documents: &[&[u8]]) -> [usize; 6] {
     let events: Vec<Event<'_>> = (0..)
         .zip(documents)
         .map(|(n, document)| Event { instant: 1_000 * n, arrival: n, document })
@@ -93,7 +108,7 @@ fn ask(documents: &[&[u8]]) -> [usize; 5] {
     scanned.iter().for_each(|document| paths(document.root(), &Path::new(), &mut known));
     let encoded = encode(events).expect("encodes");
     let group = Group::open(&encoded.directory).expect("opens");
-    let mut ways = [0; 5];
+    let mut ways = [0; 6];
     let step = known.len().div_ceil(150);
     for path in known.iter().step_by(step) {
         let keys: Vec<&str> = path.iter().map(String::as_str).collect();
@@ -104,6 +119,7 @@ fn ask(documents: &[&[u8]]) -> [usize; 5] {
             AtPath::Numbers(_) => 2,
             AtPath::Texts(_) => 3,
             AtPath::Unknown => 4,
+            AtPath::Mixed(_) => 5,
         }] += 1;
         if let AtPath::Coded(_) | AtPath::Numbers(_) = &at {
             let named = group.frames_at(&keys);
@@ -149,7 +165,7 @@ fn of_generated_events_each_path_is_told() {
     let mut text = Vec::new();
     let mut generator = Generator::new(11, 6_000);
     while generator.write_next(&mut text) {}
-    let [_, coded, numbers, texts, unknown] = ask(&lines(&text));
+    let [_, coded, numbers, texts, unknown, _] = ask(&lines(&text));
     assert!(coded > 10 && numbers > 10 && texts > 5, "{coded} {numbers} {texts}");
     assert_eq!(unknown, 0);
 }
@@ -234,7 +250,7 @@ fn whole_numbers_texts_and_constants_at_one_path_share_a_dictionary() {
     };
     let documents: Vec<String> = (0..2_000).map(document).collect();
     let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
-    let [_, coded, numbers, texts, unknown] = ask(&documents);
+    let [_, coded, numbers, texts, unknown, _] = ask(&documents);
     assert_eq!((coded, numbers, texts, unknown), (1, 1, 0, 0));
 }
 
@@ -246,6 +262,27 @@ fn numbers_too_large_for_a_common_scale_are_told_as_texts() {
     };
     let documents: Vec<String> = (0..100).map(document).collect();
     let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
-    let [_, coded, numbers, texts, _] = ask(&documents);
+    let [_, coded, numbers, texts, _, _] = ask(&documents);
     assert_eq!((coded, numbers, texts), (0, 0, 1));
+}
+
+#[test]
+fn numbers_beside_null_texts_and_exponents_are_told_as_numbers() {
+    let value = |n: usize| match n % 20 {
+        3 => "null".to_owned(),
+        7 => "5.2e-05".to_owned(),
+        11 => "\"n/a\"".to_owned(),
+        13 => "false".to_owned(),
+        _ => format!("{}.{}", n * 7919 % 100_000, n % 97),
+    };
+    // Keys in another order make other shapes, by which values may be stored.
+    let document = |n: usize| match n % 7 {
+        0 => format!(r#"{{"other":{n}}}"#),
+        1 => format!(r#"{{"other":{n},"n":{}}}"#, value(n)),
+        _ => format!(r#"{{"n":{},"other":{n}}}"#, value(n)),
+    };
+    let documents: Vec<String> = (0..2_000).map(document).collect();
+    let documents: Vec<&[u8]> = documents.iter().map(String::as_bytes).collect();
+    let [_, _, numbers, texts, unknown, mixed] = ask(&documents);
+    assert_eq!((numbers, texts, unknown, mixed), (1, 0, 0, 1));
 }

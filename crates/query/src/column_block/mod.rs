@@ -2,7 +2,7 @@
 
 mod path_column;
 
-pub(crate) use path_column::{Coded, PathColumn};
+pub(crate) use path_column::{Coded, MixedColumn, PathColumn};
 
 use crate::dictionary::Dictionary;
 use crate::stored::{Documents, SourceError, Times};

@@ -2,10 +2,11 @@
 
 use crate::chunk::value_of;
 use crate::dictionary::Dictionary;
+use crate::time::parse_instant;
 use crate::value::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
-use tamias_shred::{AtPath, Digits, Numbers, Texts};
+use tamias_shred::{AtPath, Digits, Mixed, Numbers, Texts};
 
 /// What the events of a block have at a path.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(crate) enum PathColumn {
     Coded(Coded),
     /// Numbers, and nothing else.
     Numbers(NumberColumn),
+    /// Numbers, and fewer other values.
+    Mixed(MixedColumn),
     /// Columns cannot tell.
     Unknown,
 }
@@ -26,6 +29,7 @@ pub(crate) struct Coded {
     codes: Option<Arc<[u32]>>,
     pub(crate) dictionary: Arc<Dictionary>,
     lengths: OnceLock<Option<Arc<Numbers>>>,
+    instants: OnceLock<Option<Arc<Numbers>>>,
 }
 
 /// Numbers, which are also made into text where that is asked for.
@@ -34,6 +38,27 @@ pub(crate) struct NumberColumn {
     pub(crate) numbers: Arc<Numbers>,
     rows: usize,
     coded: OnceLock<Coded>,
+}
+
+/// Numbers, and what other rows have.
+#[derive(Debug)]
+pub(crate) struct MixedColumn {
+    /// All values that are numbers.
+    pub(crate) numbers: Arc<Numbers>,
+    pub(crate) others: Others,
+    rows: usize,
+    coded: OnceLock<Coded>,
+}
+
+/// The values that are no numbers, and the numbers that are spelled otherwise than by their mantissa and scale.
+#[derive(Debug)]
+pub(crate) struct Others {
+    /// The rows that have one, in ascending order.
+    pub(crate) rows: Vec<u32>,
+    /// For each of these rows its value.
+    pub(crate) values: Coded,
+    /// Whether all of them are null.
+    pub(crate) are_null: bool,
 }
 
 /// Numbers within a range of so many times as many are close.
@@ -61,6 +86,7 @@ impl PathColumn {
                 PathColumn::Coded(Coded::of_texts(Dictionary::new(bytes.into_owned(), ends)))
             }
             AtPath::Numbers(numbers) => PathColumn::of_numbers(numbers, rows),
+            AtPath::Mixed(mixed) => PathColumn::Mixed(MixedColumn::new(mixed, rows)),
         }
     }
 
@@ -92,6 +118,7 @@ impl PathColumn {
         match self {
             PathColumn::Nothing | PathColumn::Unknown => 0,
             PathColumn::Coded(coded) => coded.held_bytes(),
+            PathColumn::Mixed(column) => column.held_bytes(),
             PathColumn::Numbers(column) => {
                 let rows = column.numbers.rows.as_ref().map_or(0, |rows| rows.len() * size_of::<u32>());
                 // The texts, which are made later if at all: a code and some digits each.
@@ -107,13 +134,17 @@ impl PathColumn {
             PathColumn::Nothing | PathColumn::Unknown => None,
             PathColumn::Coded(coded) => Some(coded),
             PathColumn::Numbers(column) => Some(column.coded()),
+            PathColumn::Mixed(column) => Some(column.coded()),
         }
     }
 
     /// The JSON text of a row's value; empty where it has none.
     #[inline]
     pub(crate) fn json(&self, row: usize) -> &[u8] {
-        self.coded().map_or(&[], |coded| coded.dictionary.get(coded.code(row)))
+        match self {
+            PathColumn::Mixed(column) => column.json(row),
+            other => other.coded().map_or(&[], |coded| coded.dictionary.get(coded.code(row))),
+        }
     }
 }
 
@@ -125,13 +156,7 @@ impl NumberColumn {
         }
         let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(rows.len()));
         for row in rows {
-            let place = match &self.numbers.rows {
-                None => Some(*row as usize),
-                Some(with_one) => with_one.binary_search(row).ok(),
-            };
-            if let Some(place) = place {
-                self.numbers.write(place, &mut bytes);
-            }
+            write_number(&self.numbers, *row, &mut bytes);
             ends.push(bytes.len() as u32);
         }
         Some(Dictionary::new(bytes, ends))
@@ -143,15 +168,115 @@ impl NumberColumn {
     }
 }
 
+impl Others {
+    /// The JSON text of a row's value, if it has one of these.
+    pub(crate) fn json(&self, row: u32) -> Option<&[u8]> {
+        let place = self.rows.binary_search(&row).ok()?;
+        Some(self.values.dictionary.get(self.values.code(place)))
+    }
+
+    /// For each of the rows what is told of its entry.
+    pub(crate) fn told<'t, T: Copy>(&'t self, entries: &'t [T]) -> impl Iterator<Item = (usize, T)> {
+        let told = |(place, row): (usize, &u32)| {
+            Some((*row as usize, *entries.get(self.values.code(place) as usize)?))
+        };
+        self.rows.iter().enumerate().filter_map(told)
+    }
+}
+
+impl MixedColumn {
+    /// The column of a block of so many rows.
+    pub(super) fn new(mixed: Mixed, rows: usize) -> MixedColumn {
+        let (ends, bytes) = mixed.texts.into_parts();
+        let values = Coded::of_texts(Dictionary::new(bytes.into_owned(), ends));
+        let are_null =
+            (0..values.dictionary.len() as u32).all(|entry| values.dictionary.get(entry) == b"null");
+        let others = Others { rows: mixed.rows, values, are_null };
+        MixedColumn { numbers: Arc::new(mixed.numbers), others, rows, coded: OnceLock::new() }
+    }
+
+    /// All values by dictionary.
+    pub(crate) fn coded(&self) -> &Coded {
+        self.coded.get_or_init(|| {
+            let numbers = Coded::of_numbers(&self.numbers, self.rows);
+            let behind = numbers.dictionary.len() as u32;
+            let mut codes: Vec<u32> = (0..self.rows).map(|row| numbers.code(row)).collect();
+            for (place, row) in self.others.rows.iter().enumerate() {
+                if let Some(code) = codes.get_mut(*row as usize) {
+                    *code = behind + self.others.values.code(place);
+                }
+            }
+            // What a block holds is bounded far below.
+            let dictionary =
+                numbers.dictionary.followed_by(&self.others.values.dictionary, u32::MAX as usize);
+            Coded::new(Some(codes), Arc::new(dictionary.unwrap_or_default()))
+        })
+    }
+
+    /// The JSON text of a row's value; empty where it has none.
+    pub(crate) fn json(&self, row: usize) -> &[u8] {
+        let other = if self.coded.get().is_none() { self.others.json(row as u32) } else { None };
+        other.unwrap_or_else(|| {
+            let coded = self.coded();
+            coded.dictionary.get(coded.code(row))
+        })
+    }
+
+    /// The texts of some rows, in their order; none where those of all are there already.
+    pub(crate) fn texts_of(&self, rows: &[u32]) -> Option<Dictionary> {
+        if self.coded.get().is_some() {
+            return None;
+        }
+        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(rows.len()));
+        for row in rows {
+            match self.others.json(*row) {
+                Some(json) => bytes.extend_from_slice(json),
+                None => write_number(&self.numbers, *row, &mut bytes),
+            }
+            ends.push(bytes.len() as u32);
+        }
+        Some(Dictionary::new(bytes, ends))
+    }
+
+    /// What it takes in memory, in bytes, with the texts that are made later if at all.
+    pub(super) fn held_bytes(&self) -> usize {
+        let rows = self.numbers.rows.as_ref().map_or(0, |rows| rows.len() * size_of::<u32>());
+        let texts = self.rows * size_of::<u32>() + self.numbers.values.len() * 4;
+        let others = self.others.rows.len() * size_of::<u32>() + self.others.values.held_bytes();
+        self.numbers.values.len() * (size_of::<i64>() + 1) + rows + texts + others
+    }
+}
+
+/// The instant that a string without escapes tells.
+fn instant_of(text: &[u8]) -> Option<i64> {
+    i64::try_from(parse_instant(std::str::from_utf8(text).ok()?)?).ok()
+}
+
+/// Appends the text of a row's number, if it has one.
+fn write_number(numbers: &Numbers, row: u32, out: &mut Vec<u8>) {
+    let place = match &numbers.rows {
+        None => Some(row as usize),
+        Some(with_one) => with_one.binary_search(&row).ok(),
+    };
+    if let Some(place) = place {
+        numbers.write(place, out);
+    }
+}
+
 impl Coded {
     /// Entries of a dictionary, one a row; without codes each row has its own.
     pub(crate) fn new(codes: Option<Vec<u32>>, dictionary: Arc<Dictionary>) -> Coded {
-        Coded { codes: codes.map(Arc::from), dictionary, lengths: OnceLock::new() }
+        Coded { codes: codes.map(Arc::from), dictionary, lengths: OnceLock::new(), instants: OnceLock::new() }
     }
 
     /// The same rows with other values: for each entry another.
     pub(crate) fn mapped(of: &Coded, dictionary: impl Into<Arc<Dictionary>>) -> Coded {
-        Coded { codes: of.codes.clone(), dictionary: dictionary.into(), lengths: OnceLock::new() }
+        Coded {
+            codes: of.codes.clone(),
+            dictionary: dictionary.into(),
+            lengths: OnceLock::new(),
+            instants: OnceLock::new(),
+        }
     }
 
     /// The values of some rows.
@@ -207,6 +332,27 @@ impl Coded {
     /// How many characters the strings among the values have; none where there are arrays too, which have lengths of their own.
     pub(crate) fn lengths(&self) -> Option<&Arc<Numbers>> {
         self.lengths.get_or_init(|| self.count_lengths().map(Arc::new)).as_ref()
+    }
+
+    /// The instants that the strings among the values tell; none where one has escapes, which are to be read first.
+    pub(crate) fn instants(&self) -> Option<&Arc<Numbers>> {
+        self.instants.get_or_init(|| self.read_instants().map(Arc::new)).as_ref()
+    }
+
+    fn read_instants(&self) -> Option<Numbers> {
+        let entries = 0..self.dictionary.len() as u32;
+        let by_entry = entries.map(|entry| match self.dictionary.get(entry) {
+            [b'"', text @ .., b'"'] if memchr::memchr(b'\\', text).is_some() => None,
+            [b'"', text @ .., b'"'] => Some(instant_of(text)),
+            _ => Some(None),
+        });
+        let by_entry = by_entry.collect::<Option<Vec<Option<i64>>>>()?;
+        let rows = self.codes.as_ref().map_or(by_entry.len(), |codes| codes.len());
+        let told = (0..rows as u32).filter_map(|row| {
+            Some((row, by_entry.get(self.code(row as usize) as usize).copied().flatten()?))
+        });
+        let (with_one, values): (Vec<u32>, Vec<i64>) = told.unzip();
+        Some(Numbers { values, rows: (with_one.len() != rows).then_some(with_one), ..Numbers::default() })
     }
 
     fn count_lengths(&self) -> Option<Numbers> {
@@ -306,8 +452,18 @@ impl Coded {
 
     fn held_bytes(&self) -> usize {
         let codes = self.codes.as_ref().map_or(0, |codes| codes.len() * size_of::<u32>());
-        // With the lengths, which are counted later if at all.
-        codes + self.dictionary.held_bytes() + self.dictionary.len() * size_of::<i64>()
+        // With the lengths and the instants, which are told later if at all.
+        let mut entries = (0..self.dictionary.len() as u32).map(|entry| self.dictionary.get(entry));
+        let has_instants = match entries.find(|json| !json.is_empty()) {
+            Some([b'"', text @ .., b'"']) => instant_of(text).is_some(),
+            _ => false,
+        };
+        let instants = if has_instants {
+            self.dictionary.len().max(codes / size_of::<u32>()) * size_of::<i64>()
+        } else {
+            0
+        };
+        instants + codes + self.dictionary.held_bytes() + self.dictionary.len() * size_of::<i64>()
     }
 
     /// The entry of a row.

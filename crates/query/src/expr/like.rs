@@ -109,8 +109,12 @@ impl Like {
 
     /// What is to be searched for.
     pub(crate) fn form(&self) -> LikeForm<'_> {
+        if self.ci { LikeForm::Other } else { self.form_in_any_case() }
+    }
+
+    /// The same without regard to whether the case of letters makes a difference.
+    pub(crate) fn form_in_any_case(&self) -> LikeForm<'_> {
         match &self.matcher {
-            _ if self.ci => LikeForm::Other,
             LikeMatcher::Exact(text) => LikeForm::Exact(text),
             LikeMatcher::Prefix(text) => LikeForm::Prefix(text),
             LikeMatcher::Suffix(text) => LikeForm::Suffix(text),

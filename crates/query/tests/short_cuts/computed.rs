@@ -3,7 +3,7 @@
 use crate::agree::agree;
 use crate::memory::{Event, Memory};
 
-/// Some thousand events over some days, with keys of few values and of many, some absent or of several kinds.
+/// Some thousand events over some days, with keys of few values and of many, some absent or of several kinds. `m` is a number in most of them.
 fn days() -> Memory {
     const CITIES: [&str; 6] = ["Bern", "Zürich", "", "a\\\"b", "Wil", "\\ud800"];
     let event = |n: u64| {
@@ -15,8 +15,18 @@ fn days() -> Memory {
         let kinds = ["1", "1.0", "\"x\"", "null", "true", "[1]", "2.50", "1e2"][(n * 7 % 8) as usize];
         let number =
             if n.is_multiple_of(4) { String::new() } else { format!(r#""e":{}.{},"#, n * 37 % 900, n % 10) };
+        let mixed = match n % 29 {
+            3 | 4 => "null".to_owned(),
+            7 => "5.2e-05".to_owned(),
+            11 => "1.5E2".to_owned(),
+            13 if n.is_multiple_of(2) => "\"n/a\"".to_owned(),
+            14 if n > 3000 => "true".to_owned(),
+            15 => "123456789012345.25".to_owned(),
+            _ => format!("{}.{}", n * 7919 % 1000, n % 97),
+        };
+        let mixed = if n.is_multiple_of(31) { String::new() } else { format!(r#""m":{mixed},"#) };
         let document = format!(
-            r#"{{{few}{number}"user":"u{}","kind":{kinds},"path":"/p/{}/{n}","n":{},"at":{}}}"#,
+            r#"{{{few}{number}{mixed}"user":"u{}","kind":{kinds},"path":"/p/{}/{n}","n":{},"at":{}}}"#,
             n * 13 % 17,
             CITIES[(n % 5) as usize],
             n as i64 % 7 - 3,
@@ -178,5 +188,47 @@ fn expressions_of_many_parts_come_to_an_end() {
         format!("select [{many}] as v, Coalesce({many}) as c from stream"),
     ] {
         agree(&memory, &text);
+    }
+}
+
+#[test]
+fn numbers_beside_null_texts_and_exponents_are_what_they_are_in_events() {
+    let memory = days();
+    for text in [
+        "select count(*) from stream where m > 500",
+        "select count(*) from stream where m <> 27.27",
+        "select count(*) from stream where not (m <= 150)",
+        "select count(*) from stream where m = 0.000052 or m = 150 or m = null",
+        "select count(*) from stream where m in [150, 0.000052, null, true]",
+        "select count(*) from stream where m not in [150, 'n/a', 27.27]",
+        "select count(*) from stream where m is null and n > 0",
+        "select count(*) from stream where m is not null",
+        "select count(*) from stream where Has(m) and m < e",
+        "select count(*) from stream where m = m",
+        "select count(*) from stream where m <> e and user <> 'u3'",
+        "select count(*) from stream where m * 2 > 900 or m + e < 100",
+        "select count(*) from stream where m = 'n/a' or m = true",
+        "select count(*) from stream where m like 'n%' or Length(m) = 3 or HasText('n/a')",
+        "select count(m), sum(m), mean(m), min(m), max(m), percentile(m, 95), first(m), last(m), any(m > 3) from stream",
+        "select count(m), sum(m), mean(m), min(m), max(m), percentile(m, 95), first(m), last(m) from stream where n > 0 group by user",
+        "select max(m), min(m), top(m, 3) from stream where m < 400",
+        "select max(m * 1.8 + 32), mean(-m), sum(Round(m, 1)), count(distinct(m)) from stream group by n",
+        "select count(*) from stream group by m > 500",
+        "select count(*) from stream group by m = e",
+        "select count(*) from stream group by Round(m)",
+        "select count(*) from stream group by TypeOf(m), n",
+        "select count(*), sum(e) from stream group by m order by m",
+        "select count(*) from stream group by Coalesce(m, 'none'), n",
+        "select sum(Coalesce(m, 0)), max(if n > 0 then m else 0), first(if n > 0 then m else city) from stream group by user",
+        "select m, user from stream order by m limit 20",
+        "select m, user from stream order by m desc limit 20",
+        "select m, user from stream where m > 100 order by m desc limit 30",
+        "select m, user from stream where n > 0 order by m limit 400",
+        "select m, e from stream where user = 'u3' and e > 800",
+        "select @Data from stream where m > 990",
+        "select m as x from stream where m is null or m < 1 limit 50",
+        "select sum(v), max(v) from stream lateral unnest(kind) as v where m > 100 group by m > 500",
+    ] {
+        agree(&memory, text);
     }
 }

@@ -66,6 +66,13 @@ fn values() -> impl Strategy<Value = Vec<String>> {
         ])
         .prop_map(str::to_owned)
     ];
+    // Numbers that repeat little, with some of what else people's programs write in their place.
+    let numbers_mostly = prop_oneof![
+        12 => (-500i32..2500, 0u32..4).prop_map(|(n, digits)| format!("{}.{:0>1$}", n, digits as usize + 1)),
+        2 => Just("null".to_owned()),
+        1 => select(vec!["5.2e-05", "1e2", "2.015E2", "1.50e-1", "1e0"]).prop_map(str::to_owned),
+        1 => select(vec!["true", "\"n/a\"", "\"200\"", "1234567890123456.5"]).prop_map(str::to_owned),
+    ];
     let few = |of: BoxedStrategy<String>| prop::collection::vec(of, 1..4);
     let many = |of: BoxedStrategy<String>| prop::collection::vec(of, 60);
     prop_oneof![
@@ -74,6 +81,7 @@ fn values() -> impl Strategy<Value = Vec<String>> {
         few(numbers().boxed()),
         many(numbers().boxed()),
         few(mixed.boxed()),
+        many(numbers_mostly.boxed()),
         (0u32..2).prop_map(|truth| vec![(truth == 1).to_string()]),
         Just(vec!["null".to_owned()]),
     ]

@@ -66,13 +66,18 @@ impl Evaluator<'_> {
             Expr::BuiltIn(Computed::Timestamp) => Some(Reckoned::Numbers(Arc::new(self.instants()))),
             Expr::If(_) | Expr::Coalesce(_) => match &*self.chosen_number(expr)? {
                 PathColumn::Numbers(column) => Some(Reckoned::Numbers(column.numbers.clone())),
-                PathColumn::Nothing | PathColumn::Coded(_) | PathColumn::Unknown => None,
+                PathColumn::Nothing | PathColumn::Coded(_) | PathColumn::Mixed(_) | PathColumn::Unknown => {
+                    None
+                }
             },
             Expr::Call { function, arguments, .. } => match self.numbers(expr) {
                 Some(numbers) => Some(Reckoned::Numbers(numbers.clone())),
                 None => self.reckoned_call(function, arguments),
             },
-            other => Some(Reckoned::Numbers(self.numbers(other)?.clone())),
+            other => Some(Reckoned::Numbers(match self.mixed(other) {
+                Some(column) => column.numbers.clone(),
+                None => self.numbers(other)?.clone(),
+            })),
         }
     }
 
@@ -84,6 +89,10 @@ impl Evaluator<'_> {
                     let places = u8::try_from(value).ok().filter(|places| *places <= PLACES_MAX)?;
                     rounded(&self.reckoned(of)?, places)
                 }
+                _ => None,
+            },
+            ("DateTime", [of]) => match &**self.as_column(of)?? {
+                PathColumn::Coded(coded) => Some(Reckoned::Numbers(coded.instants()?.clone())),
                 _ => None,
             },
             ("DatePart" | "TimeOfDay", _) => self.read_clock(function.name, arguments),

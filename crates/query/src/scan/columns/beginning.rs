@@ -10,14 +10,21 @@ use super::whole::gather;
 pub(super) fn cut(plan: &ColumnPlan, evaluator: &Evaluator<'_>, rows: &mut Vec<u32>) {
     let Some(Beginning { output, descending, limit }) = plan.beginning else { return };
     let are_stored = plan.outputs.iter().all(|output| evaluator.as_column(&output.expr).is_some());
-    let first = plan.outputs.get(output).and_then(|output| evaluator.numbers(&output.expr));
+    let first = plan.outputs.get(output).map(|output| &output.expr);
+    let mixed = first.and_then(|first| evaluator.mixed(first));
+    let first = match mixed {
+        Some(column) => Some(&column.numbers),
+        None => first.and_then(|first| evaluator.numbers(first)),
+    };
+    // Rows with something else than a number stay, wherever the order has them.
+    let others = mixed.map_or(&[][..], |column| column.others.rows.as_slice());
     let Some(numbers) = first.filter(|_| are_stored && rows.len() > limit) else { return };
     let passing = Passing::Some(std::mem::take(rows));
     let numbers = gather(numbers, &passing, evaluator.rows());
     let Passing::Some(passing) = passing else { return };
     // What has no number comes before all numbers.
     let missing = passing.len() - numbers.values.len();
-    let before = if descending { 0 } else { missing };
+    let before = if descending || !others.is_empty() { 0 } else { missing };
     let wanted = limit.saturating_sub(before);
     let last = wanted.checked_sub(1).and_then(|place| nth(&numbers.values, place, descending));
     let keeps_numbers = |value: i64| match (last, descending) {
@@ -30,7 +37,7 @@ pub(super) fn cut(plan: &ColumnPlan, evaluator: &Evaluator<'_>, rows: &mut Vec<u
     let kept = (0..).zip(&numbers.values).filter(|(_, value)| keeps_numbers(**value));
     match numbers.rows.as_deref() {
         None => rows.extend(kept.filter_map(|(nth, _)| keep(nth))),
-        Some(with_one) if !keeps_missing => {
+        Some(with_one) if !keeps_missing && others.is_empty() => {
             rows.extend(kept.filter_map(|(place, _): (u32, _)| keep(*with_one.get(place as usize)?)));
         }
         Some(with_one) => {
@@ -39,7 +46,8 @@ pub(super) fn cut(plan: &ColumnPlan, evaluator: &Evaluator<'_>, rows: &mut Vec<u
                 let has_one = with_one.get(next) == Some(&nth);
                 let value = numbers.values.get(next).filter(|_| has_one);
                 next += usize::from(has_one);
-                if value.is_none_or(|value| keeps_numbers(*value)) {
+                let keeps_other = || keeps_missing || others.binary_search(row).is_ok();
+                if value.map_or_else(keeps_other, |value| keeps_numbers(*value)) {
                     rows.push(*row);
                 }
             }

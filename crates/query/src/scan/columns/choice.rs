@@ -95,7 +95,7 @@ impl Part {
             Part::Number(_, scale) => *scale,
             Part::Column(column) => match &**column {
                 PathColumn::Numbers(column) => column.numbers.scale,
-                PathColumn::Nothing | PathColumn::Coded(_) | PathColumn::Unknown => 0,
+                PathColumn::Nothing | PathColumn::Coded(_) | PathColumn::Mixed(_) | PathColumn::Unknown => 0,
             },
         }
     }
@@ -184,6 +184,10 @@ impl Evaluator<'_> {
         }
         if let Some(None) = self.as_column(expr) {
             return Some(Part::Undefined);
+        }
+        // Its other values are chosen too.
+        if self.mixed(expr).is_some() {
+            return None;
         }
         Some(match self.reckoned(expr)? {
             Reckoned::Constant { value, scale } => Part::Number(value, scale),

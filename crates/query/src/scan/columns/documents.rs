@@ -114,6 +114,14 @@ impl Evaluator<'_> {
                 PathColumn::Nothing | PathColumn::Numbers(_) => {}
                 PathColumn::Unknown => return Ok(None),
                 PathColumn::Coded(coded) => join(&mut mask, coded, &said.entries(&coded.dictionary)),
+                PathColumn::Mixed(column) => {
+                    let marks = said.entries(&column.others.values.dictionary);
+                    for (row, is_in) in column.others.told(&marks) {
+                        if let Some(mask) = mask.get_mut(row) {
+                            *mask |= is_in;
+                        }
+                    }
+                }
             }
         }
         Ok(Some(mask))

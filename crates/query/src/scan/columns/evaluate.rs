@@ -5,7 +5,7 @@ use super::compile::{needs_event, reads_document, slots_of};
 use super::range::{Among, Range};
 use super::row_documents::RowDocuments;
 use crate::chunk::Order;
-use crate::column_block::{Coded, ColumnBlock, ColumnError, Path, PathColumn};
+use crate::column_block::{Coded, ColumnBlock, ColumnError, MixedColumn, Path, PathColumn};
 use crate::control::Control;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope, Spare};
@@ -174,7 +174,16 @@ impl<'b> Evaluator<'b> {
         }
         match &**self.measured_column(expr)? {
             PathColumn::Coded(coded) => coded.lengths(),
+            PathColumn::Mixed(column) => column.coded().lengths(),
             PathColumn::Numbers(_) | PathColumn::Nothing | PathColumn::Unknown => None,
+        }
+    }
+
+    /// The column of a path that has other values beside numbers, where an expression comes down to it.
+    pub(super) fn mixed(&self, expr: &Expr) -> Option<&MixedColumn> {
+        match &**self.as_column(expr)?? {
+            PathColumn::Mixed(column) => Some(column),
+            _ => None,
         }
     }
 
@@ -303,6 +312,11 @@ impl<'b> Evaluator<'b> {
                 {
                     return Some(compare(numbers, |mantissa| range.has(mantissa), self.rows()));
                 }
+                if let Some(column) = self.mixed(left) {
+                    let range = Range::of(*op, number, column.numbers.scale)?;
+                    let mask = compare(&column.numbers, |mantissa| range.has(mantissa), self.rows());
+                    return self.with_others(expr, column, mask);
+                }
                 if let Some(reckoned) = self.reckoned(left)
                     && let Some(numbers) = reckoned.numbers()
                     && let Some(range) = Range::of(*op, number, numbers.scale)
@@ -311,6 +325,11 @@ impl<'b> Evaluator<'b> {
                 }
             }
             Expr::InSet { left, set, negated } => {
+                if let Some(column) = self.mixed(left) {
+                    let among = Among::of(set.values(), column.numbers.scale)?;
+                    let has = |mantissa| among.has(mantissa) != *negated;
+                    return self.with_others(expr, column, compare(&column.numbers, has, self.rows()));
+                }
                 if let Some(reckoned) = self.reckoned(left)
                     && let Some(numbers) = reckoned.numbers()
                     && let Some(among) = Among::of(set.values(), numbers.scale)
@@ -323,7 +342,18 @@ impl<'b> Evaluator<'b> {
                     && let Some(difference) = difference.numbers()
                     && let Some(range) = Range::of(*op, &Number::Decimal(Decimal::ZERO), difference.scale)
                 {
-                    return Some(compare(difference, |mantissa| range.has(mantissa), self.rows()));
+                    let mut mask = compare(difference, |mantissa| range.has(mantissa), self.rows());
+                    let sides = [left, right].into_iter().filter_map(|side| self.mixed(side));
+                    let mut others: Vec<u32> =
+                        sides.flat_map(|column| &column.others.rows).copied().collect();
+                    others.sort_unstable();
+                    others.dedup();
+                    let told = self.each(expr, others, |row, value| {
+                        if let Some(mask) = mask.get_mut(row) {
+                            *mask = value.is_true();
+                        }
+                    });
+                    return told.is_ok().then_some(mask);
                 }
                 return self.compare_texts(*op, left, right);
             }
@@ -335,6 +365,26 @@ impl<'b> Evaluator<'b> {
             _ => {}
         }
         None
+    }
+
+    /// What a comparison of the numbers of a column has told, with what it comes to for the other values.
+    fn with_others(&self, expr: &Expr, column: &MixedColumn, mut mask: Mask) -> Option<Mask> {
+        let others = &column.others;
+        let slot = self.only(expr)??;
+        let mut passes = vec![false; others.values.dictionary.len()];
+        let entries = 0..passes.len() as u32;
+        self.each_entry(expr, slot, &others.values, entries, |entry, value| {
+            if let Some(passes) = passes.get_mut(entry) {
+                *passes = value.is_true();
+            }
+        })
+        .ok()?;
+        for (row, passes) in others.told(&passes) {
+            if let Some(mask) = mask.get_mut(row) {
+                *mask = passes;
+            }
+        }
+        Some(mask)
     }
 
     /// The same, row by row.
@@ -379,6 +429,24 @@ impl<'b> Evaluator<'b> {
                     mask
                 }
             },
+            Some(PathColumn::Mixed(column)) => {
+                let mut mask = vec![!negated; self.rows()];
+                for row in column.numbers.rows.iter().flatten() {
+                    if let Some(mask) = mask.get_mut(*row as usize) {
+                        *mask = negated;
+                    }
+                }
+                let values = &column.others.values.dictionary;
+                let entries = 0..values.len() as u32;
+                let of_entry: Vec<bool> =
+                    entries.map(|entry| is_null(values.get(entry)) != negated).collect();
+                for (row, told) in column.others.told(&of_entry) {
+                    if let Some(mask) = mask.get_mut(row) {
+                        *mask = told;
+                    }
+                }
+                mask
+            }
         }
     }
 

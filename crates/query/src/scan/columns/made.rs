@@ -69,10 +69,14 @@ impl<'b> Evaluator<'b> {
         match expr {
             Expr::And(_) | Expr::Or(_) | Expr::IsNull(..) => Some(self.truths(&test()?, |_| true)),
             Expr::Not(of) if is_true_or_false(of) => Some(self.truths(&test()?, |_| true)),
-            Expr::CompareNumber { left, .. } => {
+            Expr::CompareNumber { left, .. } if self.mixed(left).is_none() => {
                 self.truths_of_numbers(expr, self.reckoned(left)?.numbers()?.rows.as_deref())
             }
-            Expr::Compare { left, right, ci: false, .. } if self.difference(left, right).is_some() => {
+            Expr::Compare { left, right, ci: false, .. }
+                if self.mixed(left).is_none()
+                    && self.mixed(right).is_none()
+                    && self.difference(left, right).is_some() =>
+            {
                 let difference = self.difference(left, right)?;
                 self.truths_of_numbers(expr, difference.numbers()?.rows.as_deref())
             }

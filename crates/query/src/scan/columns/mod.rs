@@ -294,6 +294,14 @@ fn values(
                 *made_bytes += texts.held_bytes();
                 return Ok(Some(Values::Rows(Arc::new(texts))));
             }
+            if let (PathColumn::Mixed(column), Form::Values, Passing::Some(places)) =
+                (&**column, output.form, rows)
+                && !evaluator.are_many(places.len())
+                && let Some(texts) = column.texts_of(places)
+            {
+                *made_bytes += texts.held_bytes();
+                return Ok(Some(Values::Rows(Arc::new(texts))));
+            }
             return Ok(Some(of_column(column.clone(), output.form, rows, evaluator.rows())));
         }
         Some(None) => return Ok(Some(Values::Undefined)),
@@ -336,6 +344,8 @@ fn of_column(column: Arc<PathColumn>, form: Form, rows: &Passing, of: usize) -> 
     let numbers = match &*column {
         PathColumn::Nothing | PathColumn::Unknown => return Values::Undefined,
         PathColumn::Numbers(column) => Some(gather(&column.numbers, rows, of)),
+        PathColumn::Mixed(column) if column.others.are_null => Some(gather(&column.numbers, rows, of)),
+        PathColumn::Mixed(_) => None,
         PathColumn::Coded(coded) => FewNumbers::of_entries(coded, rows),
     };
     numbers.map_or_else(|| Values::Path(column), Values::Numbers)

@@ -24,8 +24,33 @@ pub(super) enum Sought<'e> {
     Suffix(Vec<u8>),
     /// One of these, with their quotes.
     AnyOf(Vec<Vec<u8>>),
+    /// A text of ASCII in any case, with the quotes that stand beside it.
+    AnyCase(Place, Vec<u8>),
     /// Those that compare so with a text.
     Ordered(Comparison, Vec<u8>),
+}
+
+/// Where a text stands in a string.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    Start,
+    End,
+    Whole,
+}
+
+impl Place {
+    /// Whether a stored string of plain ASCII has a text there, in any case.
+    fn holds(self, string: &[u8], text: &[u8]) -> bool {
+        let part = match self {
+            Place::Start => string.get(..text.len()),
+            // The quote before a string is no part of it.
+            Place::End => {
+                string.len().checked_sub(text.len()).filter(|at| *at > 0).and_then(|at| string.get(at..))
+            }
+            Place::Whole => Some(string),
+        };
+        part.is_some_and(|part| part.eq_ignore_ascii_case(text))
+    }
 }
 
 /// A string as it is stored; none where it may be stored as what is no text and reads as this.
@@ -48,6 +73,16 @@ impl Sought<'_> {
         Some(Sought::Folded(needle(pattern.folded()?)?, pattern.core().and_then(needle)))
     }
 
+    /// Strings with a text of ASCII in a place, in any case; none where other characters are sought, or escapes.
+    fn placed<'e>(place: Place, text: &str) -> Option<Sought<'e>> {
+        let mut spelled = spelled(text).filter(|spelled| is_plain(spelled))?;
+        if let Place::Start = place {
+            spelled.pop();
+        }
+        let from = usize::from(matches!(place, Place::End));
+        Some(Sought::AnyCase(place, spelled.split_off(from)))
+    }
+
     /// The expression whose strings a condition is about, what it asks for, and whether it asks for all others.
     pub(super) fn of(expr: &Expr) -> Option<(&Expr, Sought<'_>, bool)> {
         match expr {
@@ -62,16 +97,26 @@ impl Sought<'_> {
                     }
                     LikeForm::Suffix(text) => Sought::Suffix(spelled(text)?.split_off(1)),
                     LikeForm::Exact(text) => Sought::AnyOf(vec![spelled(text)?]),
-                    LikeForm::Other => Sought::in_any_case(pattern)?,
+                    LikeForm::Other => match pattern.form_in_any_case() {
+                        LikeForm::Prefix(text) => Sought::placed(Place::Start, text)?,
+                        LikeForm::Suffix(text) => Sought::placed(Place::End, text)?,
+                        LikeForm::Exact(text) => Sought::placed(Place::Whole, text)?,
+                        LikeForm::Contains(_) | LikeForm::Other => Sought::in_any_case(pattern)?,
+                    },
                 };
                 Some((left, sought, *negated))
             }
-            Expr::Compare { op: op @ (Comparison::Equal | Comparison::NotEqual), left, right, ci: false } => {
+            Expr::Compare { op: op @ (Comparison::Equal | Comparison::NotEqual), left, right, ci } => {
                 let (of, constant) = match (&**left, &**right) {
                     (of, Expr::Constant(constant)) | (Expr::Constant(constant), of) => (of, constant),
                     _ => return None,
                 };
-                Some((of, Sought::any_of(std::slice::from_ref(constant))?, *op == Comparison::NotEqual))
+                let sought = match (ci, constant) {
+                    (true, Value::Text(text)) => Sought::placed(Place::Whole, &text.text())?,
+                    (true, _) => return None,
+                    (false, constant) => Sought::any_of(std::slice::from_ref(constant))?,
+                };
+                Some((of, sought, *op == Comparison::NotEqual))
             }
             Expr::Compare { op, left, right, ci: false } => {
                 let (of, constant, op) = match (&**left, &**right) {
@@ -82,11 +127,14 @@ impl Sought<'_> {
                 let Value::Text(text) = constant else { return None };
                 Some((of, Sought::Ordered(op, text.text().into_owned().into_bytes()), false))
             }
-            Expr::Call { function, arguments, ci: false } => {
+            Expr::Call { function, arguments, ci } => {
                 let [of, Expr::Constant(Value::Text(part))] = arguments.as_slice() else { return None };
                 let part = part.text();
                 let mut text = spelled(&part).filter(|_| !part.is_empty())?;
                 let sought = match function.name {
+                    "StartsWith" if *ci => Sought::placed(Place::Start, &part)?,
+                    "EndsWith" if *ci => Sought::placed(Place::End, &part)?,
+                    _ if *ci => return None,
                     "StartsWith" => {
                         text.pop();
                         Sought::Prefix(text)
@@ -140,6 +188,10 @@ impl Sought<'_> {
             Sought::AnyOf(texts) => {
                 texts.iter().for_each(|text| dictionary.mark_each(marks, |other| other == text));
             }
+            Sought::AnyCase(place, text) => {
+                dictionary.mark_each(marks, |other| place.holds(other, text));
+                dictionary.mark_unplain(marks);
+            }
             Sought::Ordered(op, text) => {
                 dictionary.mark_each(marks, |other| compares(*op, other, text));
                 dictionary.mark_unplain(marks);
@@ -158,6 +210,7 @@ impl Sought<'_> {
                 None => text.is_ascii().then_some(false),
             },
             Sought::Prefix(_) | Sought::Suffix(_) | Sought::AnyOf(_) => is_plain(text).then_some(true),
+            Sought::AnyCase(place, part) => is_plain(text).then(|| place.holds(text, part)),
             Sought::Ordered(op, than) => is_plain(text).then(|| compares(*op, text, than)),
         }
     }
@@ -165,7 +218,9 @@ impl Sought<'_> {
     /// Whether the condition is undefined for what is no string.
     pub(super) fn asks_for_texts(&self, expr: &Expr) -> bool {
         match self {
-            Sought::AnyOf(_) => !matches!(expr, Expr::Compare { .. } | Expr::InSet { .. }),
+            Sought::AnyOf(_) | Sought::AnyCase(..) => {
+                !matches!(expr, Expr::Compare { .. } | Expr::InSet { .. })
+            }
             Sought::Contains(_)
             | Sought::Folded(..)
             | Sought::Prefix(_)
@@ -200,7 +255,11 @@ impl Evaluator<'_> {
         let Some((left, sought, negated)) = Sought::of(expr) else { return Ok(None) };
         let column = self.as_column(left).flatten().cloned().or_else(|| self.mapped(left));
         let (Some(column), Some(Some(slot))) = (column, self.only(expr)) else { return Ok(None) };
-        let PathColumn::Coded(coded) = &*column else { return Ok(None) };
+        let coded = match &*column {
+            PathColumn::Coded(coded) => coded,
+            PathColumn::Mixed(column) => column.coded(),
+            PathColumn::Numbers(_) | PathColumn::Nothing | PathColumn::Unknown => return Ok(None),
+        };
         let mut marks = vec![false; coded.dictionary.len()];
         sought.mark(&coded.dictionary, &mut marks);
         let open = sought.settle(&coded.dictionary, &mut marks, negated);

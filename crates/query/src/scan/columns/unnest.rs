@@ -52,7 +52,8 @@ impl Evaluator<'_> {
         };
         // What an event has is repeated for each of its elements, by whoever takes the rows in.
         let repeated = |column: &Arc<PathColumn>| -> usize {
-            let PathColumn::Coded(coded) = &**column else { return 0 };
+            let (PathColumn::Coded(_) | PathColumn::Mixed(_)) = &**column else { return 0 };
+            let Some(coded) = column.coded() else { return 0 };
             origins.iter().map(|row| coded.dictionary.get(coded.code(*row as usize)).len()).sum()
         };
         if self.columns.iter().flatten().map(repeated).sum::<usize>() > REPEATED_BYTES_MAX {
@@ -116,6 +117,7 @@ impl PathColumn {
             PathColumn::Nothing => PathColumn::Nothing,
             PathColumn::Unknown => PathColumn::Unknown,
             PathColumn::Coded(coded) => PathColumn::Coded(coded.gathered(rows)),
+            PathColumn::Mixed(column) => PathColumn::Coded(column.coded().gathered(rows)),
             PathColumn::Numbers(column) => {
                 let numbers = gather_some(&column.numbers, rows.iter().copied(), rows.len());
                 PathColumn::of_numbers(numbers, rows.len())

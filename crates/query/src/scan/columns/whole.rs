@@ -1,8 +1,10 @@
 //! What was found in a block, as the columns of one chunk.
 
 use super::found::{Passing, Values};
-use crate::chunk::{CellText, Column, Columns, Digits, Entries, Form, Mantissas, Numbers};
-use crate::column_block::Coded;
+use crate::chunk::{
+    CellText, Column, Columns, Digits, Entries, Form, Mantissas, Numbers, each_spelled, is_few,
+};
+use crate::column_block::{Coded, MixedColumn, PathColumn};
 use crate::dictionary::Dictionary;
 use std::sync::Arc;
 
@@ -14,6 +16,9 @@ pub(super) fn set_column(form: Form, values: &Values, rows: &Passing, column: us
         Form::Numbers => match values {
             Values::Nothing | Values::Undefined => return,
             Values::Numbers(numbers) => Column::Mantissas(numbers.clone()),
+            Values::Path(path) if let PathColumn::Mixed(column) = &**path => {
+                Column::Numbers(mixed_numbers(column, rows, columns))
+            }
             Values::Path(_) | Values::Rows(_) => {
                 let entries = entries(form, values, rows, columns);
                 // What is asked of each value is then asked of each entry.
@@ -31,6 +36,49 @@ pub(super) fn set_column(form: Form, values: &Values, rows: &Passing, column: us
         },
     };
     columns.set(column, values);
+}
+
+/// The numbers of rows that pass, and what else of them counts.
+fn mixed_numbers(column: &MixedColumn, rows: &Passing, columns: &mut Columns) -> Numbers {
+    let others = &column.others;
+    let mut numbers = Numbers::default();
+    let mut codes = Vec::new();
+    let mut next = 0;
+    for (nth, row) in (0..).zip(rows.places()) {
+        while others.rows.get(next).is_some_and(|other| *other < row) {
+            next += 1;
+        }
+        if others.rows.get(next) == Some(&row) {
+            codes.push((nth, others.values.code(next)));
+        }
+    }
+    let mut next = 0;
+    let (mut long, mut bytes, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    let gathered = gather_some(&column.numbers, rows.places(), rows.len());
+    for (place, number) in each_spelled(&gathered).enumerate() {
+        while codes.get(next).is_some_and(|(nth, _)| *nth < number.at) {
+            next += 1;
+        }
+        if codes.get(next).is_some_and(|(nth, _)| *nth == number.at) {
+            continue;
+        }
+        if is_few(&number) {
+            numbers.few.push(number);
+        } else {
+            gathered.write(place, &mut bytes);
+            long.push((number.at, ends.len() as u32));
+            ends.push(bytes.len() as u32);
+        }
+    }
+    for (dictionary, codes) in
+        [(others.values.dictionary.clone(), codes), (Arc::new(Dictionary::new(bytes, ends)), long)]
+    {
+        let number = columns.share(dictionary.clone());
+        for (row, code) in codes {
+            numbers.push(row, dictionary.get(code), CellText::Entry { dictionary: number, code });
+        }
+    }
+    numbers
 }
 
 fn has_number(dictionary: &Dictionary) -> bool {

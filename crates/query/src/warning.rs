@@ -1,7 +1,10 @@
 //! Warnings: what may mislead about an answer.
 
 use crate::value::PLACES_MAX;
+use rust_decimal::Decimal;
 use std::fmt;
+
+const TICKS_PER_MILLISECOND: u32 = 10_000;
 
 /// Something about a query, or about the events that it read, that its answer may mislead about. An answer never changes by it.
 ///
@@ -24,6 +27,31 @@ pub enum Warning {
         operator: &'static str,
         /// What it was compared with.
         with: Compared,
+        /// Whether the values are Booleans, as far as they are no collections.
+        is_boolean: bool,
+    },
+    /// An aggregate of numbers met none, but texts; or one that ranks values met texts only, and each reads as a number.
+    NumbersInText {
+        /// The aggregate, as in `sum(Elapsed)`.
+        aggregate: String,
+        /// The key that it takes, as the language writes it.
+        key: String,
+        /// Whether it ranks the texts instead of passing over them.
+        ranks: bool,
+    },
+    /// Events have a key with hyphens, which the query reads as a subtraction.
+    Hyphens {
+        /// The key.
+        key: String,
+    },
+    /// A duration, which is a number of ticks, is compared with a key, whose unit is its own.
+    DurationForNumber {
+        /// The duration as the query has it.
+        text: String,
+        /// How many ticks of 100 nanoseconds that is.
+        ticks: Decimal,
+        /// The key as the query has it.
+        key: String,
     },
     /// No event has this level, but some have it in another case.
     LevelCase {
@@ -56,9 +84,10 @@ pub enum Warning {
         /// How many such numbers.
         count: u64,
     },
-    /// Arithmetic is undefined where its result is larger than a decimal.
+    /// Arithmetic is undefined where its result is larger than a decimal, or an operand has digits too far from the point.
     Overflow {
-        /// How many such results. One that was asked for more than once may have been counted more than once.
+        /// How often at least. What was computed once for many events that have the same value is counted once, and a result that was
+        /// asked for more than once may have been counted more than once.
         count: u64,
     },
 }
@@ -82,24 +111,32 @@ impl fmt::Display for Warning {
             Warning::UnknownKey { key, near: None } => {
                 write!(f, "no event that was read has a key `{key}`; names of keys are case-sensitive")
             }
-            Warning::NeverCompared { key, operator, with } => {
-                let always = match *operator {
-                    "=" | "in" => "false",
-                    "<>" | "not in" => "true",
-                    _ => "undefined",
+            Warning::NeverCompared { key, operator, with, is_boolean } => {
+                never_compared(f, key, operator, *with, *is_boolean)
+            }
+            Warning::NumbersInText { aggregate, key, ranks } => {
+                let what = match ranks {
+                    true => format!(
+                        "ranks texts, in which '10' comes before '9': every `{key}` is a number in text"
+                    ),
+                    false => format!("passes over texts, and no value of `{key}` is a number"),
                 };
-                match with {
-                    Compared::Number => write!(
-                        f,
-                        "`{key}` {operator} a number is {always} for every event: no value of `{key}` is a number; \
-                         `ToNumber({key})` reads numbers in text"
-                    ),
-                    Compared::Text => write!(
-                        f,
-                        "`{key}` {operator} a text is {always} for every event: no value of `{key}` is a text; \
-                         compare it with a number, or `ToString({key})` with the text"
-                    ),
-                }
+                let meant = aggregate.replacen(key.as_str(), &format!("ToNumber({key})"), 1);
+                write!(f, "`{aggregate}` {what}; `{meant}` reads numbers in text")
+            }
+            Warning::Hyphens { key } => {
+                write!(
+                    f,
+                    "`{key}` was read as a subtraction; for the key of this name write `@Properties['{key}']`"
+                )
+            }
+            Warning::DurationForNumber { text, ticks, key } => {
+                let milliseconds = (*ticks / Decimal::from(TICKS_PER_MILLISECOND)).normalize();
+                write!(
+                    f,
+                    "`{key}` is compared with {text}, which is {ticks} ticks of 100 nanoseconds; \
+                     if `{key}` is in milliseconds, write {milliseconds}"
+                )
             }
             Warning::LevelCase { given, stored } => write!(
                 f,
@@ -117,7 +154,9 @@ impl fmt::Display for Warning {
             ),
             Warning::Overflow { count } => write!(
                 f,
-                "arithmetic is undefined where its result is larger than a decimal ({count} in all)"
+                "arithmetic is undefined where a result is larger than a decimal, or an operand has digits more than {PLACES_MAX} places \
+                 from the point (at least {})",
+                if *count == 1 { "once".to_owned() } else { format!("{count} times") }
             ),
             Warning::NumberForDate { text } => write!(
                 f,
@@ -130,4 +169,29 @@ impl fmt::Display for Warning {
             ),
         }
     }
+}
+
+fn never_compared(
+    f: &mut fmt::Formatter<'_>,
+    key: &str,
+    operator: &str,
+    with: Compared,
+    is_boolean: bool,
+) -> fmt::Result {
+    let always = match operator {
+        "=" | "in" => "false",
+        "<>" | "not in" => "true",
+        _ => "undefined",
+    };
+    let (with, remedy) = match with {
+        Compared::Number => ("number", format!("`ToNumber({key})` reads numbers in text")),
+        Compared::Text => {
+            ("string", format!("compare it with a number, or `ToString({key})` with the string"))
+        }
+    };
+    let remedy = if is_boolean { format!("its values are Booleans: write `{key} = true`") } else { remedy };
+    write!(
+        f,
+        "`{key}` is never a {with}, so `{key}` {operator} a {with} is {always} for every event; {remedy}"
+    )
 }

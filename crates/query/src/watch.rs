@@ -1,14 +1,14 @@
 //! What a running query watches for beside its rows, to warn of what is in no event that it looks at: told from statistics, and
 //! where a block has none, from its bytes.
 
-use crate::ast::Comparison;
+use crate::ast::{Arithmetic, Comparison};
 use crate::builtin::property_name;
 use crate::error::closest;
 use crate::expr::{Computed, DEFAULT_LEVEL, Expr, LikeForm, Printed, property};
-use crate::plan::{Input, Key as GroupKey, Output, Plan};
+use crate::plan::{Aggregate, Input, Key as GroupKey, Output, Plan};
 use crate::source::Block;
 use crate::statistics::{Key, Statistics, spelled};
-use crate::value::Value;
+use crate::value::{Kind, Value};
 use crate::warning::{Compared, Warning};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -21,6 +21,10 @@ enum Sought {
     Key { text: String, names: Vec<Box<str>> },
     /// A value of a key that can be compared.
     Value { key: String, name: Box<str>, operator: &'static str, with: Compared },
+    /// A number as the value of a key that an aggregate takes; or a text that is none, where the aggregate ranks values.
+    Number { aggregate: String, key: String, name: Box<str>, ranks: bool },
+    /// A key whose name is what the query subtracts, and the keys of the parts.
+    Hyphens { name: Box<str>, parts: Vec<String> },
     /// A level, and in which case events have it instead.
     Level { given: String, stored: Mutex<Option<String>> },
 }
@@ -32,6 +36,9 @@ struct Watched {
     is_settled: AtomicBool,
     /// Events have the key of a value that is sought.
     is_there: AtomicBool,
+    /// And such values there.
+    has_texts: AtomicBool,
+    has_booleans: AtomicBool,
 }
 
 /// All that a query watches for, on all of its threads.
@@ -58,6 +65,9 @@ struct Known {
     /// Whether there are numbers, and texts; or whether there may be.
     numbers: bool,
     texts: bool,
+    booleans: bool,
+    /// Whether there are texts that do not read as numbers, or may be.
+    words: bool,
 }
 
 impl Watch {
@@ -76,9 +86,14 @@ impl Watch {
                     exprs.extend(grouping.aggregates.iter().map(|aggregate| &aggregate.argument));
                 }
             }
+            let aggregates = match &plan.output {
+                Output::Rows { .. } => &[],
+                Output::Groups(grouping) => grouping.aggregates.as_slice(),
+            };
             let shown: Vec<String> = events.names.iter().map(|name| property(name)).collect();
             let mut collected = Collected { names: &events.names, shown: &shown, found: Vec::new() };
             exprs.into_iter().for_each(|expr| collected.expr(expr));
+            aggregates.iter().for_each(|aggregate| collected.aggregate(aggregate));
             watched = collected.found;
         }
         let watched: Vec<Watched> = watched
@@ -87,10 +102,15 @@ impl Watch {
                 sought,
                 is_settled: AtomicBool::new(false),
                 is_there: AtomicBool::new(false),
+                has_texts: AtomicBool::new(false),
+                has_booleans: AtomicBool::new(false),
             })
             .collect();
         Watch {
-            open: AtomicUsize::new(watched.len()),
+            // Hyphens matter only where a key is not found.
+            open: AtomicUsize::new(
+                watched.iter().filter(|watched| !matches!(watched.sought, Sought::Hyphens { .. })).count(),
+            ),
             watched,
             has_looked: AtomicBool::new(false),
             names: Mutex::default(),
@@ -123,6 +143,9 @@ impl Watch {
     }
 
     fn settle(&self, watched: &Watched) {
+        if matches!(watched.sought, Sought::Hyphens { .. }) {
+            return;
+        }
         if !watched.is_settled.swap(true, Relaxed) {
             self.open.fetch_sub(1, Relaxed);
         }
@@ -141,10 +164,8 @@ impl Watch {
                 }
                 Sought::Value { name, with, .. } => match block.known(name) {
                     None => self.settle(watched),
-                    Some(Known { is_there, numbers, texts }) => {
-                        if is_there {
-                            watched.is_there.store(true, Relaxed);
-                        }
+                    Some(known @ Known { numbers, texts, .. }) => {
+                        watched.note(known);
                         let is_found = match with {
                             Compared::Number => numbers,
                             Compared::Text => texts,
@@ -154,6 +175,15 @@ impl Watch {
                         }
                     }
                 },
+                Sought::Number { name, ranks, .. } => match block.known(name) {
+                    Some(known) if !(known.numbers || *ranks && known.words) => watched.note(known),
+                    _ => self.settle(watched),
+                },
+                Sought::Hyphens { name, .. } => {
+                    if lacks_name && let Some(known) = block.known(name) {
+                        watched.note(known);
+                    }
+                }
                 Sought::Level { given, stored } => {
                     let is_known = block.levels(&mut |level| {
                         if level == given {
@@ -184,25 +214,64 @@ impl Watch {
         if !self.has_looked.load(Relaxed) {
             return Vec::new();
         }
-        let open = self.watched.iter().filter(|watched| !watched.is_settled.load(Relaxed));
-        open.filter_map(|watched| match &watched.sought {
-            Sought::Key { text, names } => {
-                let known = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-                let name = names.first().map_or("", |name| name);
-                let near = closest(name, known.iter().map(String::as_str)).map(property);
-                let near = near.or_else(|| built_in(name).map(str::to_owned));
-                Some(Warning::UnknownKey { key: text.clone(), near })
+        let open = || self.watched.iter().filter(|watched| !watched.is_settled.load(Relaxed));
+        let is_open = |part: &String| {
+            open().any(|watched| matches!(&watched.sought, Sought::Key { text, .. } if text == part))
+        };
+        let hyphens = || {
+            open().filter_map(|watched| match &watched.sought {
+                Sought::Hyphens { name, parts }
+                    if watched.is_there.load(Relaxed) && parts.iter().any(is_open) =>
+                {
+                    Some((name, parts))
+                }
+                _ => None,
+            })
+        };
+        open()
+            .filter_map(|watched| match &watched.sought {
+                Sought::Key { text, .. } if hyphens().any(|(_, parts)| parts.contains(text)) => None,
+                Sought::Key { text, names } => {
+                    let known = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+                    let name = names.first().map_or("", |name| name);
+                    let near = closest(name, known.iter().map(String::as_str)).map(property);
+                    let near = near.or_else(|| built_in(name).map(str::to_owned));
+                    Some(Warning::UnknownKey { key: text.clone(), near })
+                }
+                Sought::Value { key, operator, with, .. } => {
+                    watched.is_there.load(Relaxed).then(|| Warning::NeverCompared {
+                        key: key.clone(),
+                        operator,
+                        with: *with,
+                        is_boolean: watched.has_booleans.load(Relaxed) && !watched.has_texts.load(Relaxed),
+                    })
+                }
+                Sought::Number { aggregate, key, ranks, .. } => watched.has_texts.load(Relaxed).then(|| {
+                    Warning::NumbersInText { aggregate: aggregate.clone(), key: key.clone(), ranks: *ranks }
+                }),
+                Sought::Hyphens { name, .. } => hyphens()
+                    .any(|(known, _)| known == name)
+                    .then(|| Warning::Hyphens { key: name.to_string() }),
+                Sought::Level { given, stored } => {
+                    let stored = stored.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+                    Some(Warning::LevelCase { given: given.clone(), stored })
+                }
+            })
+            .collect()
+    }
+}
+
+impl Watched {
+    fn note(&self, known: Known) {
+        for (kind, is_there) in [
+            (&self.is_there, known.is_there),
+            (&self.has_texts, known.texts),
+            (&self.has_booleans, known.booleans),
+        ] {
+            if is_there {
+                kind.store(true, Relaxed);
             }
-            Sought::Value { key, operator, with, .. } => watched
-                .is_there
-                .load(Relaxed)
-                .then(|| Warning::NeverCompared { key: key.clone(), operator, with: *with }),
-            Sought::Level { given, stored } => {
-                let stored = stored.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
-                Some(Warning::LevelCase { given: given.clone(), stored })
-            }
-        })
-        .collect()
+        }
     }
 }
 
@@ -255,6 +324,43 @@ impl Collected<'_> {
             _ => {}
         }
         expr.children().into_iter().for_each(|child| self.expr(child));
+        // Behind the keys of its parts.
+        if let Expr::Arithmetic(..) = expr
+            && let Some(parts) = self.subtracted(expr)
+        {
+            let name = |slot: &usize| self.names.get(*slot).map(|name| &**name);
+            let name = parts.iter().filter_map(name).collect::<Vec<&str>>().join("-").into();
+            let parts = parts.iter().filter_map(|slot| self.shown.get(*slot).cloned()).collect();
+            self.push(Sought::Hyphens { name, parts });
+        }
+    }
+
+    /// The slots of `a - b - c`.
+    fn subtracted(&self, expr: &Expr) -> Option<Vec<usize>> {
+        match expr {
+            Expr::Slot(slot) => Some(vec![*slot]),
+            Expr::Arithmetic(Arithmetic::Subtract, a, b) => {
+                let Expr::Slot(last) = **b else { return None };
+                let mut slots = self.subtracted(a)?;
+                slots.push(last);
+                Some(slots)
+            }
+            _ => None,
+        }
+    }
+
+    /// An aggregate of numbers, or one that ranks values.
+    fn aggregate(&mut self, aggregate: &Aggregate) {
+        let function = aggregate.function;
+        let takes_texts = function.takes(Kind::String);
+        let ranks = takes_texts && !function.takes(Kind::Array) && !function.takes(Kind::Null);
+        if let Expr::Slot(slot) = aggregate.argument
+            && (ranks || !takes_texts && function.takes(Kind::Number))
+            && let (Some(name), Some(key)) = (self.names.get(slot), self.shown.get(slot))
+        {
+            let (key, name) = (key.clone(), name.clone());
+            self.push(Sought::Number { aggregate: function.text(&key), key, name, ranks });
+        }
     }
 
     /// A key of events: none that stands for a built-in, since most events lack some of those.
@@ -297,7 +403,9 @@ impl Collected<'_> {
                 Sought::Value { name, operator, with, .. },
                 Sought::Value { name: other, operator: other_operator, with: other_with, .. },
             ) => name == other && operator == other_operator && with == other_with,
-            (Sought::Key { .. } | Sought::Level { .. } | Sought::Value { .. }, _) => false,
+            (Sought::Number { aggregate, .. }, Sought::Number { aggregate: other, .. }) => aggregate == other,
+            (Sought::Hyphens { name, .. }, Sought::Hyphens { name: other, .. }) => name == other,
+            _ => false,
         };
         if self.found.len() < WATCHED_MAX && !self.found.iter().any(is_same) {
             self.found.push(sought);
@@ -346,10 +454,22 @@ impl Look for Told<'_, '_> {
             Key::Absent => Some(Known::default()),
             Key::Present(facts) => match facts.values {
                 Some(values) => {
-                    Some(Known { is_there: true, numbers: values.numbers > 0, texts: values.strings > 0 })
+                    let words = match values.listed_strings {
+                        Some(mut listed) => !listed.all(|(text, _)| is_number(text)),
+                        None => values.strings > 0,
+                    };
+                    Some(Known {
+                        is_there: true,
+                        numbers: values.numbers > 0,
+                        texts: values.strings > 0,
+                        booleans: values.truth.count > 0 || values.falsehood.count > 0,
+                        words,
+                    })
                 }
                 // An event has it twice.
-                None => Some(Known { is_there: true, numbers: true, texts: true }),
+                None => {
+                    Some(Known { is_there: true, numbers: true, texts: true, booleans: true, words: true })
+                }
             },
         }
     }
@@ -407,11 +527,17 @@ impl Look for Searched<'_> {
         for value in self.behind(name)? {
             known.is_there = true;
             match value.first() {
-                Some(b'"') => known.texts = true,
+                Some(b'"') => {
+                    known.texts = true;
+                    let end = value.get(1..).and_then(|text| memchr::memchr(b'"', text));
+                    let text = end.and_then(|end| value.get(1..=end));
+                    known.words |= !text.is_some_and(is_number);
+                }
                 Some(b'-' | b'0'..=b'9') => known.numbers = true,
+                Some(b't' | b'f') => known.booleans = true,
                 _ => {}
             }
-            if known.texts && known.numbers {
+            if known.words && known.numbers {
                 break;
             }
         }
@@ -439,6 +565,17 @@ impl Look for Searched<'_> {
             }
         }
     }
+}
+
+/// Whether a text reads as a number. One that begins with zeros is rather a name made of digits.
+fn is_number(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let may_be = match digits {
+        [b'0', second, ..] => !second.is_ascii_digit(),
+        [first, ..] => first.is_ascii_digit(),
+        [] => false,
+    };
+    may_be && std::str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok())
 }
 
 /// Of so many documents of a block the keys are remembered.

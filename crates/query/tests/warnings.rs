@@ -12,7 +12,10 @@ fn events() -> Memory {
     let event = |n: u64| {
         let document = match n {
             0..50 => format!(r#"{{"Elapsed":{n},"Path":"/","@l":"Error","id.host":"h"}}"#),
-            _ => format!(r#"{{"Elapsed":{n}.5,"Code":"{n}","Ship":{{"City":"Athens"}},"Odd":{{}}}}"#),
+            _ => format!(
+                r#"{{"Elapsed":{n}.5,"Code":"{n}","Ship":{{"City":"Athens"}},"Odd":{{}},"Robot":{},"x-request-id":"a"}}"#,
+                n % 2 == 0
+            ),
         };
         Event { instant: n, arrival: n, document }
     };
@@ -44,26 +47,61 @@ fn what_misleads_is_warned_of() {
         ),
         (
             "select count(*) from stream where Code > 60",
-            "`Code` > a number is undefined for every event: no value of `Code` is a number; `ToNumber(Code)` reads numbers in text",
+            "`Code` is never a number, so `Code` > a number is undefined for every event; `ToNumber(Code)` reads numbers in text",
         ),
         (
             "select count(*) from stream where '60' < Elapsed",
-            "`Elapsed` > a text is undefined for every event: no value of `Elapsed` is a text; compare it with a number, or \
-             `ToString(Elapsed)` with the text",
+            "`Elapsed` is never a string, so `Elapsed` > a string is undefined for every event; compare it with a number, or \
+             `ToString(Elapsed)` with the string",
         ),
         (
             "select count(*) from stream where Odd like 'a%'",
-            "`Odd` like a text is undefined for every event: no value of `Odd` is a text; compare it with a number, or \
-             `ToString(Odd)` with the text",
+            "`Odd` is never a string, so `Odd` like a string is undefined for every event; compare it with a number, or \
+             `ToString(Odd)` with the string",
         ),
         (
             "select count(*) from stream where Code = 60",
-            "`Code` = a number is false for every event: no value of `Code` is a number; `ToNumber(Code)` reads numbers in text",
+            "`Code` is never a number, so `Code` = a number is false for every event; `ToNumber(Code)` reads numbers in text",
         ),
         (
             "select count(*) from stream where Elapsed not in ['60', '61']",
-            "`Elapsed` not in a text is true for every event: no value of `Elapsed` is a text; compare it with a number, or \
-             `ToString(Elapsed)` with the text",
+            "`Elapsed` is never a string, so `Elapsed` not in a string is true for every event; compare it with a number, or \
+             `ToString(Elapsed)` with the string",
+        ),
+        (
+            "select count(*) from stream where Robot = 'true'",
+            "`Robot` is never a string, so `Robot` = a string is false for every event; its values are Booleans: write `Robot = true`",
+        ),
+        (
+            "select count(*) from stream where Robot = 1",
+            "`Robot` is never a number, so `Robot` = a number is false for every event; its values are Booleans: write `Robot = true`",
+        ),
+        (
+            "select count(*) from stream where Elapsed > 200ms",
+            "`Elapsed` is compared with 200ms, which is 2000000 ticks of 100 nanoseconds; if `Elapsed` is in milliseconds, write 200",
+        ),
+        (
+            "select count(*) from stream where 10us < Ship.Duration or Elapsed > 0",
+            "`Ship.Duration` is compared with 10us, which is 100 ticks of 100 nanoseconds; if `Ship.Duration` is in milliseconds, write 0.01",
+        ),
+        (
+            "select sum(Code) from stream",
+            "`sum(Code)` passes over texts, and no value of `Code` is a number; `sum(ToNumber(Code))` reads numbers in text",
+        ),
+        (
+            "select percentile(Code, 95) from stream group by Elapsed",
+            "`percentile(Code, 95)` passes over texts, and no value of `Code` is a number; `percentile(ToNumber(Code), 95)` reads \
+             numbers in text",
+        ),
+        (
+            "select max(Code) from stream",
+            "`max(Code)` ranks texts, in which '10' comes before '9': every `Code` is a number in text; `max(ToNumber(Code))` reads \
+             numbers in text",
+        ),
+        // Each part used to be warned of, as if it were a key.
+        (
+            "select count(*) from stream where x-request-id = 'a'",
+            "`x-request-id` was read as a subtraction; for the key of this name write `@Properties['x-request-id']`",
         ),
         (
             "select count(*) from stream where Level = 'Error'",
@@ -111,6 +149,10 @@ fn what_is_as_it_looks_is_not_warned_of() {
         "select count(*) from stream where @Exception is not null and @TraceId = 'x'",
         "select percentile(Elapsed, 95), percentile(Elapsed, 0), percentile(Elapsed, 1) from stream",
         "select count(*) from stream where @Timestamp > '2024-05-29'",
+        "select count(*) from stream where @Elapsed > 200ms and @Timestamp - @Start > 1s",
+        "select max(@Timestamp) - min(@Timestamp) as Span from stream group by Path having Span > 1s",
+        "select sum(Elapsed), max(Elapsed), max(Path), count(Code), min(Robot), first(Code) from stream",
+        "select Elapsed - Elapsed from stream",
         "select count(*) from stream where Elapsed in []",
         "select 1 + 1",
     ] {

@@ -65,7 +65,12 @@ impl Like {
                     }
                 }
                 regex.push_str(r"\z");
-                LikeMatcher::Other(Regex::new(&regex).map_err(|_| "this pattern is too long".to_owned())?)
+                LikeMatcher::Other(Regex::new(&regex).map_err(|error| match error {
+                    regex::Error::CompiledTooBig(limit) => {
+                        format!("this pattern takes more than {limit} bytes when compiled, the limit")
+                    }
+                    error => format!("this pattern cannot be compiled: {error}"),
+                })?)
             }
         };
         let folded = match &matcher {

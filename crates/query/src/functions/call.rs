@@ -69,6 +69,15 @@ impl<'s, 'a> Call<'s, 'a> {
             .and_then(|decimal| i64::try_from(decimal).ok())
     }
 
+    /// A whole number that is not negative, `default` where the argument is left out; the largest `usize` for what is larger.
+    pub(crate) fn count_or(&self, index: usize, default: usize) -> Option<usize> {
+        if self.argument(index).is_undefined() {
+            return Some(default);
+        }
+        let number = self.decimal(index).filter(|number| number.is_integer() && *number >= Decimal::ZERO)?;
+        Some(usize::try_from(number).unwrap_or(usize::MAX))
+    }
+
     /// A whole number, `default` where the argument is left out.
     pub(crate) fn integer_or(&self, index: usize, default: i64) -> Option<i64> {
         if self.argument(index).is_undefined() { Some(default) } else { self.integer(index) }

@@ -122,11 +122,11 @@ fn bytes_of(text: &str, count: usize) -> usize {
 /// `Substring(text, start [, length])`: undefined where it starts beyond the end.
 pub(super) fn substring<'a>(call: &Call<'_, 'a>) -> Value<'a> {
     let (Some(text), Some(start), Some(length)) =
-        (call.text(0), call.integer(1), call.integer_or(2, i64::MAX))
+        (call.text(0), call.integer(1), call.count_or(2, usize::MAX))
     else {
         return Value::Undefined;
     };
-    let (Ok(start), Ok(length)) = (usize::try_from(start), usize::try_from(length)) else {
+    let Ok(start) = usize::try_from(start) else {
         return Value::Undefined;
     };
     let text = text.text();

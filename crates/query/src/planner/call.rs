@@ -68,11 +68,26 @@ impl Resolver<'_> {
         })
     }
 
+    /// Whether an expression is a key of the event or a path from one, and no name for something else.
+    fn is_property(&self, expr: &ParsedExpr) -> bool {
+        match &expr.node {
+            Node::Name(name) => self.grouped.is_none() && self.local(name).is_none(),
+            Node::Member(of, _) => self.is_property(of),
+            _ => false,
+        }
+    }
+
     /// What is compared with another expression: where that is an instant, texts that tell one are that.
     fn compared(&mut self, expr: &ParsedExpr, with: &ParsedExpr) -> Result<Expr, Flaw> {
         let resolved = self.expr(expr)?;
         if looks_like_date(expr.span.text(self.text)) && self.is_instant(with) {
             self.warnings.push(Warning::NumberForDate { text: expr.span.text(self.text).to_owned() });
+        }
+        if let Node::Duration(ticks) = expr.node
+            && self.is_property(with)
+        {
+            let text = |expr: &ParsedExpr| expr.span.text(self.text).to_owned();
+            self.warnings.push(Warning::DurationForNumber { text: text(expr), ticks, key: text(with) });
         }
         let is_given = matches!(&expr.node, Node::Text(_) | Node::Parameter(_) | Node::Array(_));
         if !is_given || !self.is_instant(with) {

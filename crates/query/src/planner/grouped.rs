@@ -1,7 +1,7 @@
 //! Expressions behind a grouping: aggregates, group keys and aliases have values, events have none any more.
 
 use super::aggregate;
-use super::resolve::{Local, Resolver};
+use super::resolve::{Grouped, Local, Resolver};
 use crate::ast::{Node, ParsedExpr};
 use crate::error::Flaw;
 use crate::expr::Expr;
@@ -13,6 +13,19 @@ const FROM_ALIASES_MAX: usize = 1 << 16;
 fn mentions(expr: &ParsedExpr, locals: &[Local]) -> bool {
     let is_one = matches!(&expr.node, Node::Name(name) if Local::named(locals, name).is_some());
     !locals.is_empty() && (is_one || expr.children().into_iter().any(|child| mentions(child, locals)))
+}
+
+/// Whether the expression is a property of the event, or a path from one, which no name behind the grouping leads to.
+fn is_of_event(grouped: &Grouped, locals: &[Local], expr: &ParsedExpr) -> bool {
+    match &expr.node {
+        _ if grouped.key(expr).is_some() => false,
+        Node::BuiltIn(_) => true,
+        Node::Name(name) => Local::named(locals, name).is_none() && !grouped.aliases.contains_key(name),
+        Node::Member(of, _) | Node::Element(of, _) | Node::Wildcard(of, _) => {
+            is_of_event(grouped, locals, of)
+        }
+        _ => false,
+    }
 }
 
 impl Resolver<'_> {
@@ -82,7 +95,8 @@ impl Resolver<'_> {
                 }
                 Ok(Some(Expr::Group(keys + aggregate)))
             }
-            Node::Name(_) | Node::BuiltIn(_) => {
+            // The whole of a path, since that is what a group key would be.
+            _ if is_of_event(grouped, &self.locals, expr) => {
                 let shown = expr.span.text(self.text);
                 Err(Flaw::new(
                     expr.span,

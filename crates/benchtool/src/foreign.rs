@@ -39,6 +39,60 @@ const TABLES: [(char, Foreign); 3] = [
     (';', packed("CSV with semicolons, not JSON", "mlr --icsv --ifs ';' --ojsonl cat")),
     ('\t', packed("TSV, not JSON", "mlr --itsv --ojsonl cat")),
 ];
+const SEQUENCE: Foreign = packed("a JSON text sequence (RFC 7464)", "jq --seq -c .");
+const JOINED: Foreign = packed("JSON with several events on a line", "jq -c .");
+const COMMAS: Foreign = packed("JSON with a comma behind each event", "sed 's/,$//'");
+
+/// Text with a time on each line: how the first line looks, and what makes events of such lines. HEURISTIC: in this order, the most
+/// particular first.
+const TIMED: [(&str, Foreign); 4] = [
+    (
+        r"^\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:",
+        Foreign {
+            what: "the access log of a web server, not JSON",
+            command: concat!(
+                r#"jq -cR 'capture("^(?<addr>\\S+) \\S+ (?<user>\\S+) \\[(?<time>[^]]+)\\] "#,
+                r#"\"(?<request>[^\"]*)\" (?<status>\\d+) (?<bytes>\\S+)")'"#
+            ),
+            loses: " (lines of another form are left out)",
+            options: "",
+        },
+    ),
+    (
+        r"^(<\d+>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^:]+: ",
+        Foreign {
+            what: "syslog, not JSON",
+            command: concat!(
+                r#"jq -cR 'capture("^(<(?<pri>\\d+)>)?(?<time>\\w{3} [ \\d]\\d [\\d:]{8}) (?<host>\\S+) "#,
+                r#"(?<app>[^:\\[ ]+)(\\[(?<pid>\\d+)\\])?: (?<message>.*)$") | .time = (now | strftime("%Y ")) + .time'"#
+            ),
+            loses: " (all times are taken for those of this year; lines of another form are left out)",
+            options: " --time-key time --time-format '%Y %b %e %H:%M:%S'",
+        },
+    ),
+    (
+        r"^\d\d/\d\d/\d\d \d\d:\d\d:\d\d ",
+        Foreign {
+            what: "text, not JSON",
+            command: r#"jq -cR '{time: .[0:17], "@m": .[18:]}'"#,
+            loses: " (if its days are written as year/month/day)",
+            options: " --time-key time --time-format '%y/%m/%d %H:%M:%S'",
+        },
+    ),
+    (
+        r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d",
+        Foreign {
+            what: "text, not JSON",
+            command: concat!(
+                r#"jq -cR '{time: ([match("\\d{4}-\\d\\d-\\d\\d[T ][0-9:]{8}([.,]\\d+)?(Z|[+-]\\d\\d:?\\d\\d)?").string] "#,
+                r#"| first), "@m": .}'"#
+            ),
+            loses: "",
+            options: "",
+        },
+    ),
+];
+
 const TEXT: Foreign = Foreign {
     what: "text, not JSON",
     command: "jq -cR '{\"@m\": .}'",
@@ -68,12 +122,20 @@ impl Foreign {
         {
             return Some(UTF16);
         }
+        if bytes.starts_with(b"\x1e") {
+            return Some(SEQUENCE);
+        }
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
         let (first, second) = (lines.next()?, lines.next()?);
         if first.starts_with('{') {
             let is_inside = second.starts_with([' ', '\t']) && second.trim_start().starts_with('"');
-            return is_inside.then_some(INDENTED);
+            return match () {
+                () if is_inside => Some(INDENTED),
+                () if first.contains("}{") => Some(JOINED),
+                () if first.trim_end().ends_with("},") => Some(COMMAS),
+                () => None,
+            };
         }
         let table = TABLES.into_iter().find(|(comma, _)| {
             first.contains(*comma)
@@ -93,7 +155,13 @@ impl Foreign {
         // Broken or very long JSON is told line by line.
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes).trim_ascii_start();
         let is_json = text.starts_with(b"{") || text.starts_with(b"[");
-        Foreign::known(bytes).or((is_text && !is_json).then_some(TEXT))
+        let timed = || {
+            let text = String::from_utf8_lossy(text);
+            let first = text.lines().next().filter(|line| !line.starts_with('#'))?;
+            let is_like = |form: &str| regex::Regex::new(form).is_ok_and(|form| form.is_match(first));
+            TIMED.iter().find(|(form, _)| is_like(form)).map(|(_, foreign)| *foreign)
+        };
+        Foreign::known(bytes).or_else(|| (is_text && !is_json).then(|| timed().unwrap_or(TEXT)))
     }
 
     /// What the source of this name is, and how to store it.

@@ -13,13 +13,16 @@ pub(crate) struct Names {
     is_clef: bool,
     level: Option<&'static str>,
     message: Option<&'static str>,
+    events: u64,
+    /// Whether one has the key of --level-key, or a level as CLEF has it; and so for messages.
+    have_named: [bool; 2],
     /// Whether all begin with an id as `export --ids` writes it, if there are any.
     have_ids: Option<bool>,
 }
 
 impl Names {
-    /// Looks at an event; what is none is passed over. Takes time linear in its length.
-    pub(crate) fn look(&mut self, document: &[u8]) {
+    /// Looks at an event, of which the options name these keys; what is none is passed over. Takes time linear in its length.
+    pub(crate) fn look(&mut self, document: &[u8], named: [Option<&str>; 2]) {
         let mut minified = Vec::new();
         if minify_object(document, &Default::default(), &mut minified).is_err() {
             return;
@@ -27,6 +30,11 @@ impl Names {
         let Ok(document) = Document::scan_trusted(&minified) else { return };
         let event = document.root();
         self.is_clef |= ["@l", "@m", "@mt"].iter().any(|key| event.get(key).is_some());
+        self.events += 1;
+        let clef = [&["@l"][..], &["@m", "@mt"]];
+        for ((have, named), clef) in self.have_named.iter_mut().zip(named).zip(clef) {
+            *have |= named.into_iter().chain(clef.iter().copied()).any(|key| event.get(key).is_some());
+        }
         let is_text = |key: &str| event.get(key).is_some_and(|value| value.as_str().is_some());
         let first = |keys: &[&'static str]| keys.iter().copied().find(|key| event.get(key).is_some());
         self.level = self.level.or_else(|| first(&LEVELS[1..]));
@@ -49,6 +57,21 @@ impl Names {
     pub(crate) fn hints(&self, args: &IngestArgs) -> Vec<String> {
         let mut hints = Vec::new();
         let [level, message] = self.elsewhere();
+        for (((option, key), have), meant) in
+            [("--level-key", &args.level_key), ("--message-key", &args.message_key)]
+                .into_iter()
+                .zip(self.have_named)
+                .zip([level, message])
+        {
+            if let (Some(key), false) = (key, have) {
+                let meant = meant.map_or(String::new(), |(_, meant)| format!("; did you mean `{meant}`?"));
+                let events = match self.events {
+                    1 => "the first event does not have".to_owned(),
+                    events => format!("none of the first {events} events has"),
+                };
+                hints.push(format!("{option} {key}: {events} `{key}`{meant}"));
+            }
+        }
         let found =
             [level.filter(|_| args.level_key.is_none()), message.filter(|_| args.message_key.is_none())];
         let found: Vec<(&str, &str)> = found.into_iter().flatten().collect();
@@ -58,7 +81,11 @@ impl Names {
             let options: Vec<String> =
                 found.iter().map(|(name, key)| format!("--{name}-key {key}")).collect();
             let (places, options) = (places.join(", "), options.join(" "));
-            hints.push(format!("{places}; with {options} queries find them as {}", builtins(&found)));
+            hints.push(format!(
+                "{places}; with {options} queries find them as {}. Options apply to new lines only: to have them for these events, \
+                 ingest the file into a new store",
+                builtins(&found)
+            ));
         }
         if self.have_ids == Some(true) {
             let hint = "each line begins with an `@Id`, as `export --ids` writes it; --keep-ids restores the ids in a new store";
@@ -74,13 +101,13 @@ impl Names {
         let level = level.filter(|_| named("@Level")).map(|(_, key)| {
             format!(
                 "the store's first events have no `@l`, so that @Level is 'Information'; did you mean `{key}`? \
-                 (`ingest --level-key {key}` stores it as @Level)"
+                 (`ingest --level-key {key}` into a new store makes it @Level)"
             )
         });
         let message = message.filter(|_| named("@Message")).map(|(_, key)| {
             format!(
                 "the store's first events have neither `@m` nor `@mt`, so that @Message is undefined; did you mean `{key}`? \
-                 (`ingest --message-key {key}` stores it as @Message)"
+                 (`ingest --message-key {key}` into a new store makes it @Message)"
             )
         });
         level.into_iter().chain(message).collect()

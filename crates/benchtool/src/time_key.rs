@@ -11,6 +11,7 @@ use crate::foreign::{Foreign, file_of, quoted};
 use crate::names::Names;
 use crate::program;
 use crate::splitter::Splitter;
+use crate::units::printable;
 
 /// Where the compact log event format has it.
 pub(crate) const CLEF: &str = "@t";
@@ -71,7 +72,8 @@ impl Beginning {
         let Looking { splitter, keys, others, names, held, .. } = looking;
         held.extend_from_slice(&chunk);
         // Once it has seen enough it stops where it is, and that is the last look.
-        let _ = splitter.feed(&chunk, |entry| look(&entry, keys, others, names));
+        let named = [args.level_key.as_deref(), args.message_key.as_deref()];
+        let _ = splitter.feed(&chunk, |entry| look(&entry, keys, others, names, named));
         let is_full = held.len() >= HELD_MAX;
         match keys.events() {
             // Events may follow what comes before them, and a few long entries tell nothing.
@@ -102,7 +104,8 @@ impl Beginning {
         let Some(looking) = &mut self.0 else { return Ok(Told::default()) };
         let Looking { splitter, keys, others, names, .. } = looking;
         // The last line may have no line feed.
-        let _ = splitter.finish(|entry| look(&entry, keys, others, names));
+        let named = [args.level_key.as_deref(), args.message_key.as_deref()];
+        let _ = splitter.finish(|entry| look(&entry, keys, others, names, named));
         match looking.keys.events() {
             // One line may be anything, and a few must not keep other files from being read.
             0 if looking.others >= EVENTS_MAX || is_alone && looking.others > 1 => {
@@ -117,13 +120,19 @@ impl Beginning {
     fn tell(&mut self, source: &str, args: &IngestArgs) -> Result<Told, Failure> {
         let Some(mut looking) = self.0.take() else { return Ok(Told::default()) };
         let Told { bytes, .. } = looking.hand_on(source, args, Foreign::around_events)?;
+        let mut hints = looking.names.hints(args);
+        if let Some(future) = looking.keys.future().filter(|_| args.time_key.is_none()) {
+            hints.push(format!(
+                "its first events are all in the future, from {future} on; check --time-format"
+            ));
+        }
         let key = match looking.keys.best() {
             _ if args.time_key.is_some() => None,
             Some(key) => Some(key),
             None if args.now => Some(CLEF),
             None => return Err(Failure::Input(unknown(source, &looking.keys, &args.store))),
         };
-        Ok(Told { key, hints: looking.names.hints(args), bytes })
+        Ok(Told { key, hints, bytes })
     }
 }
 
@@ -154,12 +163,18 @@ fn wants_each(args: &IngestArgs) -> bool {
 }
 
 /// Looks at what may be an event, until enough were seen.
-fn look(entry: &Entry<'_>, keys: &mut TimeKeys, others: &mut u64, names: &mut Names) -> Result<(), ()> {
+fn look(
+    entry: &Entry<'_>,
+    keys: &mut TimeKeys,
+    others: &mut u64,
+    names: &mut Names,
+    named: [Option<&str>; 2],
+) -> Result<(), ()> {
     let before = keys.events();
     match entry.event() {
         Some(Content::Bytes(bytes)) => {
             keys.look(bytes);
-            names.look(bytes);
+            names.look(bytes, named);
         }
         Some(Content::TooLong { .. }) => {}
         None => return Ok(()),
@@ -187,12 +202,7 @@ fn unknown(source: &str, keys: &TimeKeys, store: &Path) -> String {
              --now to store the events with the current time"
                 .to_owned()
         }
-        ([one, ..], _) if let Some(format) = one.format => {
-            let TimeCandidate { key, example, .. } = one;
-            // On a line of its own, which is never wrapped, so that it can be copied.
-            let (shown, format) = (quoted(key), quoted(format));
-            format!("`{key}` looks like a time ({example}); use\n  --time-key {shown} --time-format {format}")
-        }
+        ([one, ..], _) if !one.readings.is_empty() => with_format(one),
         ([_], _) => format!("{} looks like a time; name it with --time-key", named.join("")),
         _ => format!("these look like times: {}; name one with --time-key", named.join(", ")),
     };
@@ -200,8 +210,47 @@ fn unknown(source: &str, keys: &TimeKeys, store: &Path) -> String {
         1 => "the first event".to_owned(),
         events => format!("the first {events} events"),
     };
-    format!("{source}: no usual time key in {events}, nothing of it was stored; {remedy}")
+    let found = match (keys.most(), keys.unread()) {
+        (Some((key, 1)), _) => format!(" (only one has a time in `{key}`)"),
+        (Some((key, few)), _) => format!(" (only {few} have a time in `{key}`)"),
+        (None, Some((key, text))) => {
+            let (text, cut) = match text.char_indices().nth(EXAMPLE_CHARS_MAX) {
+                Some((end, _)) => (&text[..end], "…"),
+                None => (text, ""),
+            };
+            format!(" (`{key}` is {}{cut}, which is no known form of a time)", printable(text))
+        }
+        (None, None) => String::new(),
+    };
+    let others = match keys.most() {
+        Some(_) => {
+            "; several keys, separated by commas, are tried in order, and --now stores events without a time"
+        }
+        None => "",
+    };
+    format!("{source}: no usual time key in {events}{found}, nothing of it was stored; {remedy}{others}")
 }
+
+/// The options that read a key whose times are written in an unusual way.
+fn with_format(candidate: &TimeCandidate) -> String {
+    let TimeCandidate { key, example, readings, .. } = candidate;
+    let example = printable(example);
+    // On lines of their own, which are never wrapped, so that they can be copied.
+    let option = |format: &str| format!("\n  --time-key {} --time-format {}", quoted(key), quoted(format));
+    match readings.as_slice() {
+        [(format, _)] => format!("`{key}` looks like a time ({example}); use{}", option(format)),
+        readings => {
+            let options = readings.iter().map(|(format, time)| format!("{}  # {time}", option(format)));
+            format!(
+                "`{key}` looks like a time, but {example} has several meanings; use one of{}",
+                options.collect::<String>()
+            )
+        }
+    }
+}
+
+/// So much of a text that is no time is shown.
+const EXAMPLE_CHARS_MAX: usize = 60;
 
 /// Whether a key needs no quotes.
 fn is_plain(key: &str) -> bool {

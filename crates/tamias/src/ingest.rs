@@ -48,7 +48,7 @@ impl EventFormat {
         EventFormat::with_keys(vec![TimeKey { name: key.into(), path: Vec::new() }])
     }
 
-    /// Events whose time is in the first of several keys that is there, `timestamp,time`. A name with points is that of a key, or else
+    /// Events whose time is in the first of several keys that is there and not null, `timestamp,time`. A name with points is that of a key, or else
     /// a path: `event.created` is the member `created` of `event`, where no key is called so.
     ///
     /// ```
@@ -225,8 +225,10 @@ impl Batch {
             None => document,
         };
         let map = self.offsets.scan_trusted(document).map_err(|_| missing())?;
-        let found = format.time_keys.iter().find_map(|key| Some((key, key.find(&map)?)));
-        let instant = match found {
+        let is_there = |value: &Value<'_>| !matches!(value, Value::Null);
+        let mut found =
+            format.time_keys.iter().filter_map(|key| Some((key, key.find(&map).filter(is_there)?)));
+        let instant = match found.next() {
             Some((key, value)) => read_time(&key.name, value, format)?,
             None if format.is_now_without_time => Instant::now(),
             None => return Err(missing()),
@@ -330,7 +332,7 @@ pub enum Rejection {
     #[error(transparent)]
     Document(#[from] ValidateError),
     /// It has no time.
-    #[error("the event has no time: no key '{key}'")]
+    #[error("the event has no time: no key '{key}', or its value is null")]
     NoTime {
         /// The key that was expected.
         key: String,

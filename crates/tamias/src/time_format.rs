@@ -31,6 +31,8 @@ enum Form {
     Iso,
     /// The ticks that one unit has; a hundredth of a tick for nanoseconds.
     Unix(Decimal),
+    /// Ticks of 100 nanoseconds since the year 1, as .NET and queries with `--ticks` write them.
+    Ticks,
     Pattern(String),
 }
 
@@ -43,6 +45,8 @@ const UNIX_TICKS: u64 = 621_355_968_000_000_000;
 impl TimeFormat {
     pub(crate) fn read(&self, value: Value<'_>) -> Result<Instant, TimeError> {
         match (&self.0, value) {
+            (Form::Any, Value::Number(number)) if looks_like_ticks(number.text()) => Err(TimeError::Ticks),
+            (Form::Any, Value::String(text)) if looks_like_ticks(&text.text()) => Err(TimeError::Ticks),
             (Form::Any, Value::String(text)) if is_unix_text(&text.text()) => {
                 Ok(Instant::from_unix_text(&text.text())?)
             }
@@ -51,7 +55,9 @@ impl TimeFormat {
             (Form::Any, Value::Number(number)) => Ok(Instant::from_unix_text(number.text())?),
             (Form::Unix(ticks), Value::Number(number)) => unix(number.text(), *ticks),
             (Form::Unix(ticks), Value::String(text)) if is_number(&text.text()) => unix(&text.text(), *ticks),
-            (Form::Unix(_), Value::String(_)) => Err(InstantError::Number.into()),
+            (Form::Ticks, Value::Number(number)) => ticks(number.text()),
+            (Form::Ticks, Value::String(text)) if is_number(&text.text()) => ticks(&text.text()),
+            (Form::Unix(_) | Form::Ticks, Value::String(_)) => Err(InstantError::Number.into()),
             (Form::Pattern(pattern), Value::String(text)) => by_pattern(pattern, &text.text()),
             (Form::Pattern(pattern), Value::Number(number)) => by_pattern(pattern, number.text()),
             _ => Err(TimeError::Instant(InstantError::Text)),
@@ -66,12 +72,14 @@ impl FromStr for TimeFormat {
     ///
     /// - `auto`: ISO 8601 text, text as web servers write it (`29/May/2024:12:56:01 +0200`) or as mail and HTTP do (RFC 2822,
     ///   `Wed, 29 May 2024 10:56:01 GMT`), or a number whose size tells which unit of Unix time it is ([`Instant::from_unix_text`]), or
-    ///   its text of 10, 13, 16 or 19 digits
+    ///   its text of 10, 13, 16 or 19 digits, also with a fraction. A number that is more likely [ticks](Instant::ticks) is refused
     /// - `iso`: ISO 8601 text only
     /// - `unix`, `unix-ms`, `unix-us`, `unix-ns`: seconds, milliseconds, microseconds or nanoseconds since 1970, a number or
     ///   its text, also with a fraction
+    /// - `ticks`: ticks of 100 nanoseconds since the year 1, as .NET writes them, a number or its text
     /// - a pattern with `%`, as strptime has it: `%d/%b/%Y:%H:%M:%S %z`. It has to fit the whole text. `%f` is a fraction
-    ///   of a second without its point, `%.f` one with it, `%Q` the name of a time zone. What names no zone is UTC.
+    ///   of a second without its point, `%.f` one with it, `%Q` the name of a time zone. What names no zone is UTC. `%Z`, an
+    ///   abbreviation such as CET, cannot be read.
     fn from_str(text: &str) -> Result<TimeFormat, TimeFormatError> {
         let unix = |ticks, scale| Form::Unix(Decimal::new(ticks, scale));
         Ok(TimeFormat(match text {
@@ -81,6 +89,12 @@ impl FromStr for TimeFormat {
             "unix-ms" => unix(10_000, 0),
             "unix-us" => unix(10, 0),
             "unix-ns" => unix(1, 2),
+            "ticks" => Form::Ticks,
+            _ if text.replace("%%", "").contains("%Z") => {
+                return Err(TimeFormatError(format!(
+                    "{text}: %Z, an abbreviation such as CET, cannot be read; use %Q for a name such as Europe/Vienna, or %z for an offset"
+                )));
+            }
             _ if text.contains('%') => {
                 // What can be written can be read.
                 let sample = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
@@ -90,7 +104,7 @@ impl FromStr for TimeFormat {
                 Form::Pattern(text.to_owned())
             }
             _ => {
-                let names = "auto, iso, unix, unix-ms, unix-us, unix-ns";
+                let names = "auto, iso, unix, unix-ms, unix-us, unix-ns, ticks";
                 return Err(TimeFormatError(format!("{text} is none of {names}, nor a pattern with %")));
             }
         }))
@@ -99,7 +113,15 @@ impl FromStr for TimeFormat {
 
 /// Whether a text is a Unix time of our days, in any unit: others of only digits are as likely a day, or a day and a time.
 fn is_unix_text(text: &str) -> bool {
-    matches!(text.len(), 10 | 13 | 16 | 19) && text.bytes().all(|byte| byte.is_ascii_digit())
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(whole.len(), 10 | 13 | 16 | 19) && are_digits(whole) && are_digits(fraction)
+}
+
+/// Whether a number is rather ticks of the years 1965 to 2124 than nanoseconds since 1970, of which it would be 1989 to 1991.
+fn looks_like_ticks(text: &str) -> bool {
+    let is_near = matches!(text.as_bytes(), [b'6', b'2'..=b'6', ..]);
+    is_near && text.len() == 18 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a text is one that a number may have in JSON, or nearly so.
@@ -114,6 +136,12 @@ fn any(text: &str) -> Result<Instant, TimeError> {
         let mail = || instant(rfc2822::parse(text).map_err(|_| InstantError::Text)?.timestamp());
         by_pattern(ACCESS_LOG, text).or_else(|_| mail()).map_err(|_| error.into())
     })
+}
+
+/// The instant of a number of ticks since the year 1.
+fn ticks(text: &str) -> Result<Instant, TimeError> {
+    let ticks = tamias_json::number::to_decimal(text).ok_or(InstantError::Number)?.floor();
+    Ok(u64::try_from(ticks).ok().and_then(Instant::from_ticks).ok_or(InstantError::Range)?)
 }
 
 /// The instant of a number of units of so many ticks.
@@ -147,6 +175,9 @@ pub enum TimeError {
     /// It is no time, or none that there is.
     #[error(transparent)]
     Instant(#[from] InstantError),
+    /// It is a number that is probably ticks, and not a Unix time.
+    #[error("probably .NET ticks, not a Unix time; the time format `ticks` reads them (--time-format ticks)")]
+    Ticks,
     /// It does not fit the pattern.
     #[error("not in the form {pattern}, or there is no such time")]
     Pattern {

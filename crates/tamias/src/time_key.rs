@@ -31,24 +31,32 @@ const USUAL: [&str; 18] = [
     "time_iso8601",
 ];
 
-/// Other ways to write a time with a day, in logs in wide use; of those that fit all values of a key the first is suggested. None is
+/// Other ways to write a time with a day, in logs in wide use. Those that fit all values of a key are suggested. None is
 /// read unless it is asked for: 05/06/2024 has two meanings. HEURISTIC.
-const WRITTEN: [&str; 9] = [
+const WRITTEN: [&str; 12] = [
     // Spark.
     "%y/%m/%d %H:%M:%S",
-    "%Y/%m/%d %H:%M:%S",
+    // A fraction may be missing.
     "%Y/%m/%d %H:%M:%S%.f",
     "%m/%d/%Y %H:%M:%S",
+    "%m/%d/%y %H:%M:%S",
     "%m/%d/%Y %I:%M:%S %p",
     "%d/%m/%Y %H:%M:%S",
+    "%d/%m/%y %H:%M:%S",
     "%d.%m.%Y %H:%M:%S",
+    "%d.%m.%y %H:%M:%S",
     "%d %b %Y %H:%M:%S",
     // ctime.
     "%a %b %e %H:%M:%S %Y",
+    // .NET.
+    "ticks",
 ];
 
 /// So many other keys are told apart.
 const OTHERS_MAX: usize = 100;
+
+/// So deep a time is looked for: `Event.System.TimeCreated.SystemTime`.
+const NAMES_MAX: usize = 4;
 
 /// A number is taken for a time if it lies between these, in whatever unit: most numbers are something else.
 const PLAUSIBLE: [&str; 2] = ["1990-01-01T00:00:00Z", "2100-01-01T00:00:00Z"];
@@ -72,8 +80,12 @@ pub struct TimeKeys {
     events: u64,
     /// Of each of the usual keys, how many events have a time there.
     usual: [u64; USUAL.len()],
-    /// Other keys, and paths of two, that held a time.
+    /// Of the usual keys, the earliest time that was seen there.
+    earliest: [Option<Instant>; USUAL.len()],
+    /// Keys and paths that held a time.
     others: BTreeMap<String, TimeCandidate>,
+    /// The first of the usual keys that held a text that is no time, and the text as JSON.
+    unread: Option<(&'static str, String)>,
     /// The first key of the first event that holds a list of objects.
     list: Option<String>,
     offsets: Offsets,
@@ -86,11 +98,10 @@ pub struct TimeCandidate {
     pub key: String,
     /// The first value seen there, as JSON.
     pub example: String,
-    /// The [`TimeFormat`] that reads it, if it is not the one that was looked for.
-    pub format: Option<&'static str>,
+    /// The [`TimeFormat`]s that read all values seen there, and what the example is in each; none where the format that was looked for
+    /// reads them.
+    pub readings: Vec<(&'static str, Instant)>,
     events: u64,
-    /// Those of the ways to write a time that fit all values, a bit each; all where the format that was looked for does.
-    fits: u32,
 }
 
 impl TimeKeys {
@@ -103,7 +114,9 @@ impl TimeKeys {
             written,
             events: 0,
             usual: [0; USUAL.len()],
+            earliest: [None; USUAL.len()],
             others,
+            unread: None,
             list: None,
             offsets: Offsets::new(),
         }
@@ -115,17 +128,27 @@ impl TimeKeys {
         if tamias_json::validate::minify_object(document, &Default::default(), &mut minified).is_err() {
             return;
         }
-        let TimeKeys { format, written, events, usual, others, list, offsets } = self;
+        let TimeKeys { format, written, events, usual, earliest, others, unread, list, offsets } = self;
         let Ok(event) = offsets.scan_trusted(&minified) else { return };
         if *events == 0 {
             let mut lists = event.entries().filter(|(_, value)| is_list_of_objects(value));
             *list = lists.next().map(|(key, _)| key.text().into_owned());
         }
         *events += 1;
-        for (key, count) in USUAL.iter().zip(usual) {
-            *count += u64::from(event.get(key).is_some_and(|value| is_time(value, format)));
+        for ((key, count), earliest) in USUAL.iter().zip(usual).zip(earliest) {
+            let Some(value) = event.get(key) else { continue };
+            match time(value, format) {
+                Some(instant) => {
+                    *count += 1;
+                    *earliest = Some(earliest.map_or(instant, |known| known.min(instant)));
+                }
+                None if unread.is_none() && matches!(value, Value::String(_)) => {
+                    *unread = Some((key, String::from_utf8_lossy(value.raw()).into_owned()));
+                }
+                None => {}
+            }
         }
-        note(&event, "", format, written, others);
+        Noting { format, written, found: others, latest: tomorrow() }.note(&event, "", 1);
     }
 
     /// How many events it looked at.
@@ -133,10 +156,28 @@ impl TimeKeys {
         self.events
     }
 
-    /// The key under which most events have a time, of those that logs usually have it under; none if no event has one there.
+    /// The key under which most events have a time, of those that logs usually have it under; none if fewer than half have one there.
     pub fn best(&self) -> Option<&'static str> {
+        self.most().filter(|(_, count)| count.saturating_mul(2) >= self.events).map(|(key, _)| key)
+    }
+
+    /// The usual key under which most events have a time, and how many have; none if no event has one there.
+    pub fn most(&self) -> Option<(&'static str, u64)> {
         let most = self.usual.iter().copied().max().filter(|most| *most > 0)?;
-        USUAL.iter().zip(self.usual).find(|(_, count)| *count == most).map(|(key, _)| *key)
+        USUAL.iter().zip(self.usual).find(|(_, count)| *count == most).map(|(key, count)| (*key, count))
+    }
+
+    /// The earliest time under the [best](TimeKeys::best) key, if even that is more than a day in the future.
+    pub fn future(&self) -> Option<Instant> {
+        let best = self.best()?;
+        let earliest = USUAL.iter().zip(self.earliest).find(|(key, _)| **key == best)?.1?;
+        (Some(earliest) > tomorrow()).then_some(earliest)
+    }
+
+    /// A usual key of which a text is no time in any known form, and that text as JSON.
+    pub fn unread(&self) -> Option<(&'static str, &str)> {
+        let (key, text) = self.unread.as_ref()?;
+        (!self.others.contains_key(*key)).then_some((*key, text.as_str()))
     }
 
     /// All keys that held a time, those of most events first.
@@ -152,41 +193,70 @@ impl TimeKeys {
     }
 }
 
-/// Counts the keys of an object that hold times, and those of the objects in it.
-fn note(
-    map: &Map<'_>,
-    parent: &str,
-    format: &TimeFormat,
-    written: &[TimeFormat; WRITTEN.len()],
-    found: &mut BTreeMap<String, TimeCandidate>,
-) {
-    for (key, value) in map.entries() {
-        let path = format!("{parent}{}", key.text());
-        if let (Value::Map(inner), true) = (&value, parent.is_empty()) {
-            note(inner, &format!("{path}."), format, written, found);
-            continue;
-        }
-        let fits = match value {
-            value if is_time(value, format) => u32::MAX,
-            Value::String(text) if text.text().contains(':') => {
-                let fits = written.iter().enumerate().filter(|(_, pattern)| pattern.read(value).is_ok());
-                fits.fold(0, |fits, (number, _)| fits | 1 << number)
+/// Counts keys that hold times.
+struct Noting<'k> {
+    format: &'k TimeFormat,
+    written: &'k [TimeFormat; WRITTEN.len()],
+    found: &'k mut BTreeMap<String, TimeCandidate>,
+    /// Of several readings, one that lies in the future is none.
+    latest: Option<Instant>,
+}
+
+impl Noting<'_> {
+    /// Counts the keys of an object and of the objects in it.
+    fn note(&mut self, map: &Map<'_>, parent: &str, names: usize) {
+        for (key, value) in map.entries() {
+            let path = format!("{parent}{}", key.text());
+            if let (Value::Map(inner), true) = (&value, names < NAMES_MAX) {
+                self.note(inner, &format!("{path}."), names + 1);
+                continue;
             }
-            _ => 0,
-        };
-        if fits == 0 || (found.len() >= OTHERS_MAX && !found.contains_key(&path)) {
-            continue;
+            let is_read = time(value, self.format).is_some();
+            let readings = if is_read { Vec::new() } else { self.readings(value) };
+            let is_time = is_read || !readings.is_empty();
+            if !is_time || (self.found.len() >= OTHERS_MAX && !self.found.contains_key(&path)) {
+                continue;
+            }
+            match self.found.get_mut(&path) {
+                // What reads some of the values only is no reading of the key.
+                Some(candidate) => {
+                    candidate
+                        .readings
+                        .retain(|(known, _)| readings.iter().any(|(format, _)| format == known));
+                    candidate.events += 1;
+                }
+                None => {
+                    let example = String::from_utf8_lossy(value.raw()).into_owned();
+                    self.found
+                        .insert(path.clone(), TimeCandidate { key: path, example, readings, events: 1 });
+                }
+            }
         }
-        let candidate = found.entry(path.clone()).or_insert_with(|| {
-            let example = String::from_utf8_lossy(value.raw()).into_owned();
-            TimeCandidate { key: path, example, format: None, events: 0, fits }
-        });
-        candidate.fits &= fits;
-        candidate.events += 1;
-        let first = WRITTEN.iter().enumerate().find(|(number, _)| candidate.fits >> number & 1 == 1);
-        candidate.format = first.map(|(_, pattern)| *pattern).filter(|_| candidate.fits != u32::MAX);
+    }
+
+    /// The other ways to write a time that fit a value, and the times that it would be.
+    fn readings(&self, value: Value<'_>) -> Vec<(&'static str, Instant)> {
+        let may_be_time = match value {
+            Value::String(text) => text.text().contains(':') || text.text().len() == TICKS_DIGITS,
+            Value::Number(number) => number.text().len() == TICKS_DIGITS,
+            _ => false,
+        };
+        let earliest = PLAUSIBLE[0].parse::<Instant>().ok();
+        let read = WRITTEN.iter().zip(self.written).filter(|_| may_be_time);
+        let read = read.filter_map(|(name, format)| Some((*name, format.read(value).ok()?)));
+        read.filter(|(_, instant)| earliest <= Some(*instant) && Some(*instant) <= self.latest).collect()
     }
 }
+
+/// Ticks of these centuries have so many.
+const TICKS_DIGITS: usize = 18;
+
+/// No log has later times: clocks that are fast, and zones that were not written, are within a day.
+fn tomorrow() -> Option<Instant> {
+    Instant::from_ticks(Instant::now().ticks().saturating_add(DAY_TICKS))
+}
+
+const DAY_TICKS: u64 = 24 * 3600 * 10_000_000;
 
 /// Whether a value is a list that begins with an object.
 fn is_list_of_objects(value: &Value<'_>) -> bool {
@@ -194,14 +264,12 @@ fn is_list_of_objects(value: &Value<'_>) -> bool {
     matches!(array.get(0), Some(Value::Map(_)))
 }
 
-/// Whether a value can be meant as a time.
-fn is_time(value: Value<'_>, format: &TimeFormat) -> bool {
-    let plausible = PLAUSIBLE.map(|day| day.parse::<Instant>().ok());
-    let Ok(instant) = format.read(value) else { return false };
-    match value {
-        Value::Number(_) => plausible[0] <= Some(instant) && Some(instant) <= plausible[1],
-        _ => true,
-    }
+/// The time that a value can be meant as.
+fn time(value: Value<'_>, format: &TimeFormat) -> Option<Instant> {
+    let instant = format.read(value).ok()?;
+    let [first, last] = PLAUSIBLE.map(|day| day.parse::<Instant>().ok());
+    let is_plausible = first <= Some(instant) && Some(instant) <= last;
+    (is_plausible || !matches!(value, Value::Number(_))).then_some(instant)
 }
 
 #[cfg(test)]
@@ -243,32 +311,98 @@ mod tests {
         let candidates = keys.candidates();
         assert_eq!(candidates.iter().map(|one| &one.key).collect::<Vec<_>>(), ["event.created", "when"]);
         assert_eq!(
-            (candidates[1].example.as_str(), candidates[1].format),
-            ("\"2024-05-29T10:56:01Z\"", None)
+            (candidates[1].example.as_str(), candidates[1].readings.as_slice()),
+            ("\"2024-05-29T10:56:01Z\"", &[][..])
         );
     }
 
     #[test]
     fn other_ways_to_write_a_time_are_suggested() {
-        for (times, format) in [
-            (["23/11/26 10:00:00", "23/11/27 10:00:00"], "%y/%m/%d %H:%M:%S"),
-            (["05/06/2024 10:00:00", "05/29/2024 10:00:00"], "%m/%d/%Y %H:%M:%S"),
-            (["05/06/2024 10:00:00", "29/05/2024 10:00:00"], "%d/%m/%Y %H:%M:%S"),
-            (["29.05.2024 10:00:00", "30.05.2024 10:00:00"], "%d.%m.%Y %H:%M:%S"),
-            (["Wed May 29 10:56:01 2024", "Thu May 30 10:56:01 2024"], "%a %b %e %H:%M:%S %Y"),
+        let (both, short) =
+            (["%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S"], ["%m/%d/%y %H:%M:%S", "%d/%m/%y %H:%M:%S"]);
+        for (times, formats) in [
+            (["23/11/30 10:00:00", "23/11/16 10:00:00"], &["%y/%m/%d %H:%M:%S"][..]),
+            (["2024/05/29 10:00:00", "2024/05/29 10:00:00.25"], &["%Y/%m/%d %H:%M:%S%.f"]),
+            (["05/06/2024 10:00:00", "05/29/2024 10:00:00"], &both[..1]),
+            (["05/06/2024 10:00:00", "29/05/2024 10:00:00"], &both[1..]),
+            // Which is first is told only by a day after the 12th; this used to be taken for the first of both.
+            (["01/03/2024 10:00:00", "12/03/2024 10:00:00"], &both),
+            // The year used to be 24, or the day.
+            (["05/29/24 10:00:00", "05/30/24 10:00:00"], &short[..1]),
+            (["29/05/24 10:00:00", "13/05/24 10:00:00"], &short[1..]),
+            (["29.05.2024 10:00:00", "30.05.2024 10:00:00"], &["%d.%m.%Y %H:%M:%S"]),
+            (["01.03.24 10:00:00", "12.04.24 10:00:00"], &["%d.%m.%y %H:%M:%S"]),
+            (["Wed May 29 10:56:01 2024", "Thu May 30 10:56:01 2024"], &["%a %b %e %H:%M:%S %Y"]),
+            (["638525625610000000", "638525625620000000"], &["ticks"]),
         ] {
             let events = times.map(|time| format!(r#"{{"ts":"{time}","text":"12:30: lunch"}}"#));
             let keys = look(&events.each_ref().map(String::as_str));
-            let found: Vec<_> = keys.candidates().iter().map(|one| (one.key.as_str(), one.format)).collect();
-            assert_eq!(found, [("ts", Some(format))]);
+            let [candidate] = keys.candidates()[..] else { panic!("{times:?}: {keys:?}") };
+            let found: Vec<&str> = candidate.readings.iter().map(|(format, _)| *format).collect();
+            // Two digits may be a year that is yet to come, until it has.
+            let found: Vec<&str> = found.into_iter().filter(|format| !is_guess(times[0], format)).collect();
+            assert_eq!((candidate.key.as_str(), found.as_slice()), ("ts", formats), "{times:?}");
             // What is suggested reads it.
-            let format = TimeKeys::new(format.parse().unwrap());
-            let keys = events.iter().fold(format, |mut keys, event| {
-                keys.look(event.as_bytes());
-                keys
-            });
-            assert_eq!(keys.best(), Some("ts"));
+            for format in formats {
+                let format = TimeKeys::new(format.parse().unwrap());
+                let keys = events.iter().fold(format, |mut keys, event| {
+                    keys.look(event.as_bytes());
+                    keys
+                });
+                assert_eq!(keys.best(), Some("ts"));
+            }
         }
+    }
+
+    /// Whether a day is taken for a year that lies in the future now.
+    fn is_guess(time: &str, format: &str) -> bool {
+        matches!((time, format), ("23/11/30 10:00:00", "%d/%m/%y %H:%M:%S"))
+            || matches!(&time[..8], "29/05/24") && format.starts_with("%y")
+    }
+
+    #[test]
+    fn what_an_ambiguous_time_would_be_is_told() {
+        let keys = look(&[r#"{"time":"01/03/2024 10:00:00"}"#]);
+        let [candidate] = keys.candidates()[..] else { panic!("{keys:?}") };
+        let readings: Vec<String> =
+            candidate.readings.iter().map(|(format, time)| format!("{format}: {time}")).collect();
+        assert_eq!(
+            readings,
+            ["%m/%d/%Y %H:%M:%S: 2024-01-03T10:00:00Z", "%d/%m/%Y %H:%M:%S: 2024-03-01T10:00:00Z"]
+        );
+    }
+
+    #[test]
+    fn a_key_that_few_events_have_is_not_the_best() {
+        let mut events = vec![r#"{"Event":"a"}"#; 5];
+        events.extend([r#"{"Timestamp":1716980161123}"#; 4]);
+        let keys = look(&events);
+        assert_eq!((keys.best(), keys.most()), (None, Some(("Timestamp", 4))));
+        events.push(r#"{"Timestamp":1716980161124}"#);
+        assert_eq!(look(&events).best(), Some("Timestamp"));
+    }
+
+    /// A time in ticks was taken for nanoseconds, and stored as one of 1990.
+    #[test]
+    fn ticks_are_no_unix_time() {
+        let event = r#"{"Timestamp":639310000000000000}"#;
+        let keys = look(&[event]);
+        assert_eq!((keys.best(), keys.candidates()[0].readings[0].0), (None, "ticks"));
+    }
+
+    #[test]
+    fn a_usual_key_that_is_not_read_is_told_of() {
+        let keys = look(&[r#"{"time":"Nov 22 09:00:00","a":{"b":{"c":{"d":"2024-05-29T10:56:01Z"}}}}"#]);
+        assert_eq!(keys.unread(), Some(("time", "\"Nov 22 09:00:00\"")));
+        assert_eq!(keys.candidates()[0].key, "a.b.c.d");
+        assert_eq!(look(&[r#"{"time":"29.05.2024 10:00:00"}"#]).unread(), None);
+    }
+
+    #[test]
+    fn times_of_the_future_are_told_of() {
+        let future = |event: &str| look(&[event]).future().map(|instant| instant.to_string());
+        assert_eq!(future(r#"{"ts":"2962-01-01T00:00:00Z"}"#).as_deref(), Some("2962-01-01T00:00:00Z"));
+        assert_eq!(future(r#"{"ts":"1995-01-01T00:00:00Z"}"#), None);
     }
 
     #[test]

@@ -109,7 +109,10 @@ fn a_batch_with_a_bad_event_is_not_stored_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
     let error = store.append([event(1, 0), "{\"N\":1}".to_owned()]).unwrap_err();
-    assert_eq!(error.to_string(), "event 1 of the batch (from 0): the event has no time: no key '@t'");
+    assert_eq!(
+        error.to_string(),
+        "event 1 of the batch (from 0): the event has no time: no key '@t', or its value is null"
+    );
     assert_eq!(store.info().unwrap().events, 0);
 }
 

@@ -29,7 +29,7 @@ Examples:
   benchtool query logs \"select Message from stream where Elapsed > 200 limit 10\"
   benchtool query logs \"select count(*), max(Elapsed) as Slowest from stream\"
   benchtool query logs \"select * from stream where @Level = 'Error' order by time desc limit 5\" --format csv
-  benchtool query logs \"select Message from stream where CustomerId = $id\" --param id=4711
+  benchtool query logs 'select Message from stream where CustomerId = $id' --param id=4711
   benchtool query logs \"select * from stream\" --since 1d --format parquet --output logs.parquet
   benchtool query logs \"select mean(Elapsed) from stream group by Path\" --stats --deadline 10s
   benchtool query logs \"select count(*) from stream group by @Level\" --since 15m
@@ -99,7 +99,7 @@ pub(crate) struct QueryArgs {
 
     /// Evaluate each event by itself, without optimisations
     ///
-    /// Gives the same rows more slowly. Use it to check whether an optimisation is at fault.
+    /// Gives the same rows more slowly; a query that exceeds a limit may fail where the optimised one does not, or the other way round. Use it to check whether an optimisation is at fault.
     #[arg(long)]
     pub(crate) plain: bool,
 

@@ -8,11 +8,21 @@ use tamias::{EventId, Layout, Options};
 
 use crate::instants::Zone;
 
-/// The folder of a store. `-` is none: it was meant for an input.
+/// The folder of a store. What is none was meant for another argument: `-`, a file and a query.
 pub(crate) fn store_folder(text: &str) -> Result<PathBuf, String> {
-    match text {
-        "-" => Err("the store, a folder, comes first; write ./- for a folder named -".to_owned()),
-        text => Ok(PathBuf::from(text)),
+    let path = PathBuf::from(text);
+    match path.symlink_metadata() {
+        _ if text == "-" => {
+            Err("the store, a folder, comes first; write ./- for a folder named -".to_owned())
+        }
+        Ok(data) if data.is_symlink() && !path.exists() => {
+            Err("it is a link to something that does not exist".to_owned())
+        }
+        Ok(_) if path.is_file() => Err("it is a file; the store, a folder, comes first".to_owned()),
+        Err(_) if text.trim_start().get(..7).is_some_and(|word| word.eq_ignore_ascii_case("select ")) => {
+            Err("it is a query; the store, a folder, comes first".to_owned())
+        }
+        _ => Ok(path),
     }
 }
 

@@ -81,20 +81,21 @@ pub(crate) struct IngestArgs {
 
     /// The key that holds an event's time; detected from the first events by default
     ///
-    /// With several keys, as in `timestamp,time`, the first one that an event has is used; `event.created` is the member
+    /// With several keys, as in `timestamp,time`, the first one that an event has and that is not null is used; `event.created` is the member
     /// `created` of `event`. By default it is the first of the usual keys (`@t`, `@timestamp`, `timestamp`, `time`, `ts` and so
-    /// on) under which most of the first events have a time; the key found is printed. The document itself is not changed. The
+    /// on) under which most of the first events have a time, at least half of them; the key found is printed. The document itself is not changed. The
     /// store keeps the time beside it with a precision of 100 nanoseconds.
     #[arg(long, value_name = "KEY")]
     pub(crate) time_key: Option<String>,
 
-    /// How the time is written: auto, iso, unix, unix-ms, unix-us, unix-ns, or a pattern such as '%d/%m/%Y %H:%M:%S'
+    /// How the time is written: auto, iso, unix, unix-ms, unix-us, unix-ns, ticks, or a pattern such as '%d/%m/%Y %H:%M:%S'
     ///
     /// `auto` accepts ISO 8601 text (with T or a space between date and time; UTC if it names no zone), text as in web servers' logs
     /// (`29/May/2024:12:56:01 +0200`) and in mail (`Wed, 29 May 2024 10:56:01 GMT`), and Unix times, as a number or as text of 10, 13, 16
     /// or 19 digits: below 10^11 they are seconds, below 10^14 milliseconds, below 10^17
-    /// microseconds, otherwise nanoseconds. `iso` accepts only ISO 8601 text; the others only a number, or its text, in that unit. A
-    /// pattern uses the % letters of strptime and must match the whole text; without %z or %Q the time is UTC.
+    /// microseconds, otherwise nanoseconds. A number that is rather .NET ticks is rejected: `ticks` reads them, and times that queries
+    /// write with --ticks. `iso` accepts only ISO 8601 text; the others only a number, or its text, in that unit. A
+    /// pattern uses the % letters of strptime and must match the whole text; without %z or %Q the time is UTC. %Z cannot be read.
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub(crate) time_format: TimeFormat,
 
@@ -144,8 +145,8 @@ pub(crate) struct IngestArgs {
     ///
     /// Each line is saved as it is, after a comment (`# rejected: `) with its position, a checksum of the file's path and first
     /// event, and the reason; of a line over 16 MiB only the comment is saved. Fix the file and ingest it as it is; if some lines
-    /// are fixed later, ingest it again, and only these are stored. Lines are added
-    /// to a file that is there, which must be one of rejected lines; those that are read again take the place of their earlier ones.
+    /// are fixed later, ingest it again, and only these are stored. An existing file must be a rejects file. New lines are
+    /// appended; lines that are read again replace their earlier copies.
     #[arg(long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
 

@@ -23,6 +23,7 @@ use crate::splitter::Splitter;
 use crate::start::{self, Start};
 use crate::tell::tell;
 use crate::time_key::{self, Beginning, Told};
+use crate::units::counted;
 use crate::writer::{Place, Writer};
 use crate::{output, program, progress, signals};
 
@@ -92,7 +93,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<(), Failure> {
     let stored = ingest.writer.stored();
     let done = if stored > 0 { done.and(warn_of_limits(&store, &limits)) } else { done };
     let done = done.and(ingest.refused.take().map_or(Ok(()), |text| Err(Failure::Input(text))));
-    ingest.tally.tell_of_files();
+    ingest.tally.tell_of_files(args);
     let line = ingest.tally.line(stored, ingest.started);
     let others = ingest.tally.others(stored, args);
     let told = output::write_line(&mut io::stdout(), &line);
@@ -181,9 +182,15 @@ struct Tally {
 
 impl Tally {
     /// Says of how many files there is something to do.
-    fn tell_of_files(&self) {
+    fn tell_of_files(&self, args: &IngestArgs) {
+        let renames = args.level_key.is_some() || args.message_key.is_some();
         match self.unchanged {
             0 => {}
+            files if renames => tell!(
+                "nothing new in {}; --level-key and --message-key apply to new lines only: to change events that are stored, ingest into a \
+                 new store (--again stores them a second time)",
+                counted(files, "file")
+            ),
             1 => tell!("nothing new in 1 file; use --again to store it once more"),
             files => tell!("nothing new in {files} files; use --again to store them once more"),
         }

@@ -20,6 +20,7 @@ use crate::names::Names;
 use crate::output::{self, LATEST_ROWS, Look, Which, Written};
 use crate::output_file::OutputFile;
 use crate::pager::Out;
+use crate::progress;
 use crate::screen::Screen;
 use crate::signals::{self, Cancels};
 use crate::tell::{self, tell};
@@ -35,9 +36,22 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     let screen = if output.is_some() { Screen::FILE } else { Screen::of_stdout() };
     let mut parameters = parameters(&args.params);
     set_zone(&mut parameters, &args.period.time_zone)?;
-    let (statement, which) = asked(&text, args, &screen)?;
-    let query = statement.bind(&parameters)?;
-    check_used(&args.params, &query)?;
+    let bound = asked(&text, args, &screen).and_then(|(statement, which)| {
+        let query = statement.bind(&parameters)?;
+        check_used(&args.params, &query)?;
+        Ok((query, which))
+    });
+    // A shell replaces `$id` in double quotes, mostly by nothing.
+    let (query, which) = match bound {
+        Err(Failure::Query(error) | Failure::Usage(error))
+            if !args.params.is_empty() && !text.contains('$') =>
+        {
+            return Err(Failure::Query(format!(
+                "{error}\nIn a shell, put a query with `$` into single quotes; between double quotes the shell replaces it."
+            )));
+        }
+        bound => bound?,
+    };
     args.showing.format.map(file_format).transpose()?;
     let store = super::read_once(&args.store, &args.reading)?;
     let analyze = match query.is_explain() {
@@ -116,15 +130,17 @@ pub(crate) fn show(
     let usual = if screen.is_terminal() { output::usual_format(rows.columns()) } else { Format::Ndjson };
     let shown = Shown::new(query, zone, showing.ticks);
     let look = Look { format: showing.format.unwrap_or(usual), shown: &shown, screen };
-    let mut out = Out::open(&screen, !showing.no_pager);
+    let out = Out::open(&screen, !showing.no_pager);
     // Ctrl-C ends the query, and leaves the terminal to the pager.
     let cancels = screen.is_terminal().then(|| {
         signals::catch_for_queries()?;
         Cancels::query(&rows.cancel_handle())
     });
     let cancels = cancels.transpose()?;
+    // Sorting and grouping give nothing before they have read all.
+    let mut out = progress::UntilWritten::new("running the query", out);
     let written = look.write_rows(rows, which, &mut out);
-    let written = out.finish(written)?;
+    let written = out.into_inner().finish(written)?;
     drop(cancels);
     // Who has seen enough has seen rows.
     let Some(written) = written else {
@@ -272,6 +288,12 @@ const KINDS: [(Kind, &str); 7] = [
 
 /// The query for the events of a period.
 pub(crate) fn within(statement: &Statement, period: &Period) -> Result<Statement, Failure> {
+    let (from, to) = bounds(period)?;
+    Ok(statement.between(from, to))
+}
+
+/// The instants that a period begins and ends at.
+fn bounds(period: &Period) -> Result<(Option<Instant>, Option<Instant>), Failure> {
     let Period { from, to, since, time_zone } = period;
     let now = Timestamp::now();
     let named = |option: &'static str| move |error: String| Failure::Usage(format!("{option}: {error}"));
@@ -286,7 +308,7 @@ pub(crate) fn within(statement: &Statement, period: &Period) -> Result<Statement
     {
         return Err(Failure::Usage(format!("the period ends, at {to}, before it begins, at {from}")));
     }
-    Ok(statement.between(from, to))
+    Ok((from, to))
 }
 
 /// The text of a condition that was given by itself, to be part of a query; a place in its errors is one in this text.
@@ -316,13 +338,19 @@ pub(crate) fn set_zone(parameters: &mut Parameters, zone: &Zone) -> Result<(), F
 
 /// Somebody who looks at nothing should know that there is nothing, and where there is something.
 pub(crate) fn tell_none(written: &Written, screen: &Screen, period: &Period, info: &Info) {
+    let is_bounded = period.from.is_some() || period.to.is_some() || period.since.is_some();
+    let shown = |instant: Instant| period.time_zone.text(instant.ticks()).unwrap_or_default();
     if written.rows > 0 || !screen.is_terminal() {
+        // A row may be the count of no events.
+        if let (Some((_, last)), Ok((Some(from), _))) = (info.time_range, bounds(period))
+            && from > last
+        {
+            tell!("note: the period begins after the latest event, which is of {}", shown(last));
+        }
         return;
     }
-    let is_bounded = period.from.is_some() || period.to.is_some() || period.since.is_some();
     match info.time_range.filter(|_| is_bounded) {
         Some((first, last)) => {
-            let shown = |instant: Instant| period.time_zone.text(instant.ticks()).unwrap_or_default();
             tell!("no rows; the events of the store are from {} to {}", shown(first), shown(last));
         }
         None => tell!("no rows"),
@@ -347,7 +375,7 @@ pub(crate) fn warn_of_names(store: &Store, query: &str) -> Result<(), Failure> {
     let mut names = Names::default();
     // Damage is told by the query itself, where it meets it.
     while let Ok(Some(row)) = rows.next_row() {
-        names.look(row.get(0).and_then(|cell| cell.json()).unwrap_or_default());
+        names.look(row.get(0).and_then(|cell| cell.json()).unwrap_or_default(), [None; 2]);
     }
     names.warnings(query).into_iter().for_each(tell::warning);
     Ok(())

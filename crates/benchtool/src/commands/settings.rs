@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tamias::{HistoryEntry, Housekeeping, Instant, Options, Request, Settings, Store, WhenFull};
+use tamias::{Cause, HistoryEntry, Housekeeping, Instant, Options, Request, Settings, Store, WhenFull};
 
 use crate::cli::{self, SettingsArgs};
 use crate::commands::remove::{ago, planned, unsealed};
@@ -42,9 +42,12 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Failure> {
     output::write_line(&mut output::stdout(), &text(&settings))
 }
 
-/// How many events have left the store between two moments.
+/// How many events its limits have taken out of the store between two moments; not those that somebody removed or deleted.
 fn removed_since(before: &[HistoryEntry], now: &[HistoryEntry]) -> u64 {
-    let events = |history: &[HistoryEntry]| history.iter().map(|entry| entry.events).sum::<u64>();
+    let is_limit =
+        |entry: &&HistoryEntry| matches!(entry.cause, Cause::Age | Cause::Size | Cause::FullMedium);
+    let events =
+        |history: &[HistoryEntry]| history.iter().filter(is_limit).map(|entry| entry.events).sum::<u64>();
     events(now).saturating_sub(events(before))
 }
 

@@ -2,6 +2,18 @@
 
 use crate::tool::{folder, tool, tool_with_input};
 
+/// What `ingest` rejects got a time that no stored event can have.
+#[test]
+fn an_event_that_ingest_rejects_is_rejected() {
+    let folder = folder();
+    for event in ["{\"@t\":\"nonsense\"}", "{\"@t\":\"2024-01-01\"}"] {
+        let run = tool(folder.path(), &["eval", "@Timestamp", "--event", event]).with(4);
+        assert!(run.err.contains("the time in '@t' is not a time"), "{}", run.err);
+    }
+    let run = tool(folder.path(), &["eval", "Substring('abc', 1, 9223372036854775808)"]).well();
+    assert_eq!(run.out, "\"bc\"\n");
+}
+
 #[test]
 fn each_line_is_answered_by_a_line() {
     let folder = folder();

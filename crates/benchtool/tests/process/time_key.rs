@@ -5,7 +5,7 @@ use std::io::Write;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::tool::{Ended, count, ended, figures, folder, started, tool};
+use crate::tool::{Ended, count, ended, figures, folder, rows, started, tool, tool_with_input};
 
 const TIME: &str = "\"time\": \"2024-05-29T10:56:01Z\"";
 
@@ -75,5 +75,116 @@ fn a_pipe_may_rest_anywhere() {
         let run = ended(child.wait_with_output().unwrap()).well();
         assert_eq!(figures(&run.out).0, 2, "{run:?}");
         assert_eq!(count(folder.path(), "s"), 2);
+    }
+}
+
+/// Ticks were read as nanoseconds since 1970, and stored as times of 1990.
+#[test]
+fn ticks_are_refused_with_the_format_that_reads_them() {
+    let text = "{\"Timestamp\":638525625610000000}\n{\"Timestamp\":638525625620000000}\n";
+    let refused = ingest(text, &[]).with(4);
+    let remedy = "use\n  --time-key Timestamp --time-format ticks\n";
+    assert!(refused.err.ends_with(remedy), "{}", refused.err);
+    let rejected = ingest(text, &["--time-key", "Timestamp"]).with(4);
+    assert!(
+        rejected.err.contains("probably .NET ticks") && rejected.err.contains("--time-format ticks"),
+        "{rejected:?}"
+    );
+
+    // What a query writes with --ticks is read again.
+    let folder = folder();
+    let input = format!("{{{TIME},\"n\":1}}\n");
+    tool_with_input(folder.path(), &["ingest", "s", "-"], input.as_bytes()).well();
+    let own =
+        tool(folder.path(), &["query", "s", "select @Timestamp as t, n from stream", "--ticks"]).well().out;
+    let options = ["ingest", "again", "-", "--time-key", "t", "--time-format", "ticks"];
+    tool_with_input(folder.path(), &options, own.as_bytes()).well();
+    let query = "select ToIsoString(@Timestamp) as t from stream";
+    assert_eq!(rows(folder.path(), "again", query)[0]["t"], "2024-05-29T10:56:01.0000000Z");
+}
+
+/// The first pattern that fitted was suggested: it took the day for the month, or 26 for the year.
+#[test]
+fn of_several_meanings_of_a_time_none_is_chosen() {
+    let run = ingest("{\"time\":\"01/03/2024 10:00:00\"}\n{\"time\":\"12/03/2024 10:00:00\"}\n", &[]).with(4);
+    let lines = [
+        "several meanings; use one of\n",
+        "\n  --time-key time --time-format '%m/%d/%Y %H:%M:%S'  # 2024-01-03T10:00:00Z\n",
+        "\n  --time-key time --time-format '%d/%m/%Y %H:%M:%S'  # 2024-03-01T10:00:00Z\n",
+    ];
+    assert!(lines.iter().all(|line| run.err.contains(line)), "{}", run.err);
+    let run = ingest("{\"time\":\"01.03.24 10:00:00\"}\n", &[]).with(4);
+    assert!(run.err.contains("use\n  --time-key time --time-format '%d.%m.%y %H:%M:%S'\n"), "{}", run.err);
+}
+
+/// A null was taken for a time that cannot be read.
+#[test]
+fn null_is_no_time() {
+    let text = "{\"time\":null,\"ts\":1716980161}\n";
+    assert_eq!(figures(&ingest(text, &["--time-key", "time,ts"]).well().out).0, 1);
+    assert_eq!(figures(&ingest(text, &["--time-key", "time", "--now"]).well().out).0, 1);
+    let run = ingest(text, &["--time-key", "time"]).with(4);
+    assert!(run.err.contains("no key 'time', or its value is null"), "{}", run.err);
+}
+
+/// One time in a hundred events was enough, and the others were rejected.
+#[test]
+fn a_key_that_few_events_have_is_not_taken_for_the_time() {
+    let [other, timed] = ["{\"Event\":1}\n", "{\"Timestamp\":1716980161123}\n"];
+    let text = [other.repeat(60), timed.repeat(3), other.repeat(60)].concat();
+    let run = ingest(&text, &[]).with(4);
+    assert_eq!(figures(&run.out), (0, 0, 0, 0));
+    for part in ["only 3 have a time in `Timestamp`", "`Timestamp` looks like a time", "--now"] {
+        assert!(run.err.contains(part), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_usual_key_in_no_known_form_is_shown() {
+    let run = ingest("{\"timestamp\":\"Nov 22 09:00:00\"}\n", &[]).with(4);
+    assert!(run.err.contains("`timestamp` is \"Nov 22 09:00:00\", which is no known form"), "{}", run.err);
+    // nginx writes `$msec` so.
+    ingest("{\"timestamp\":\"1716980161.123\"}\n", &[]).well();
+    let nested = "{\"Event\":{\"System\":{\"TimeCreated\":{\"SystemTime\":\"2024-05-29T10:56:01Z\"}}}}\n";
+    let run = ingest(nested, &[]).with(4);
+    assert!(run.err.contains("`Event.System.TimeCreated.SystemTime` looks like a time"), "{}", run.err);
+    let run = ingest(nested, &["--time-key", "a", "--time-format", "%H:%M:%S %Z"]).with(2);
+    assert!(run.err.contains("use %Q"), "{}", run.err);
+}
+
+#[test]
+fn times_of_the_future_are_told_of() {
+    let run = ingest("{\"ts\":\"2962-01-01T00:00:00Z\"}\n", &[]).well();
+    assert!(run.err.contains("all in the future, from 2962-01-01T00:00:00Z on"), "{}", run.err);
+    assert!(!ingest("{\"ts\":\"1995-01-01T00:00:00Z\"}\n", &[]).well().err.contains("future"));
+}
+
+/// Both were accepted without a word: a key that no event has, and options that cannot change what is stored.
+#[test]
+fn options_that_name_keys_in_vain_are_told_of() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("log"), format!("{{{TIME},\"severity\":\"error\"}}\n")).unwrap();
+    let run = tool(path, &["ingest", "s", "log", "--level-key", "lvl"]).well();
+    assert!(run.err.contains("the first event does not have `lvl`; did you mean `severity`?"), "{}", run.err);
+    let run = tool(path, &["ingest", "s", "log", "--level-key", "severity"]).well();
+    assert!(run.err.contains("apply to new lines only") && run.err.contains("a second time"), "{}", run.err);
+    assert_eq!(count(path, "s"), 1);
+}
+
+#[test]
+fn what_is_no_store_is_told_to_come_later() {
+    let folder = folder();
+    let path = folder.path();
+    fs::write(path.join("log"), format!("{{{TIME}}}\n")).unwrap();
+    for arguments in [&["ingest", "log", "s"][..], &["ingest", "log"], &["query", "select 1", "s"]] {
+        let run = tool(path, arguments).with(2);
+        assert!(run.err.contains("the store, a folder, comes first"), "{run:?}");
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("nowhere", path.join("link")).unwrap();
+        let run = tool(path, &["ingest", "link", "-"]).with(2);
+        assert!(run.err.contains("a link to something that does not exist"), "{run:?}");
     }
 }

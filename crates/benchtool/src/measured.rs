@@ -28,15 +28,35 @@ pub(crate) struct Measured {
     pub(crate) setting: Setting,
 }
 
-/// What the times of a query depend on, beside the machine and the version.
+/// What the times of a query depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Setting {
+    pub(crate) program: String,
+    pub(crate) machine: String,
     pub(crate) events: u64,
     pub(crate) bytes: u64,
     pub(crate) threads: u64,
     pub(crate) plain: bool,
     /// As the option spells it.
     pub(crate) clock: String,
+}
+
+/// The version of this program, and a checksum of its file: two builds of a version differ in that.
+pub(crate) fn program() -> String {
+    let file = std::env::current_exe().and_then(fs::read);
+    let build =
+        file.map_or("unknown build".to_owned(), |bytes| format!("build {:08x}", crc32fast::hash(&bytes)));
+    format!("{} ({build})", env!("CARGO_PKG_VERSION"))
+}
+
+/// The name of this machine and its processor, where the system tells them.
+pub(crate) fn machine() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processors.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let named = |text: &str, other: &str| if text.is_empty() { other.to_owned() } else { text.to_owned() };
+    let model = model.map_or("", |(_, model)| model.trim());
+    format!("{}, {}", named(name.trim(), "unknown machine"), named(model, std::env::consts::ARCH))
 }
 
 /// Writes a file of events that [`read`] understands, and `ingest` as well.
@@ -61,7 +81,8 @@ fn event(case: &Measured, percentile: u8, time: &str) -> String {
         .numbers(&[("Events", setting.events), ("Bytes", setting.bytes), ("Threads", setting.threads)])
         .with("Plain", &setting.plain.to_string())
         .with("Clock", &json_string(&setting.clock))
-        .with("Version", &json_string(env!("CARGO_PKG_VERSION")))
+        .with("Program", &json_string(&setting.program))
+        .with("Machine", &json_string(&setting.machine))
         .with("Nanoseconds", &json_array(runs))
         .done()
 }
@@ -93,6 +114,8 @@ fn measured(line: &[u8]) -> Option<Measured> {
     let mut runs = runs?.into_iter();
     let durations = Durations::new(runs.next()?, runs);
     let setting = Setting {
+        program: text(&event, "Program")?,
+        machine: text(&event, "Machine")?,
         events: number(&event, "Events")?,
         bytes: number(&event, "Bytes")?,
         threads: number(&event, "Threads")?,
@@ -143,6 +166,11 @@ pub(crate) fn compare(
     if rows.is_empty() {
         return Ok(());
     }
+    if let (Some(before), Some(now)) = (before.first(), now.first()) {
+        for (when, Setting { program, machine, .. }) in [("before", &before.setting), ("now", &now.setting)] {
+            output::write_line(out, &format!("{when}: {program} on {machine}"))?;
+        }
+    }
     output::write_line(out, &output::fitted(&names, &rows))?;
     let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
     output::write_line(out, &format!("geometric mean: {mean:.2} times as fast as before"))
@@ -170,6 +198,7 @@ fn differences(before: &Measured, now: &Measured) -> Vec<String> {
         (then.events, then.bytes) != (here.events, here.bytes),
         format!("{} of {}", units::counted(then.events, "event"), units::bytes(then.bytes)),
     );
+    note(then.machine != here.machine, format!("another machine: {}", then.machine));
     note(then.threads != here.threads, units::counted(then.threads, "thread"));
     note(then.clock != here.clock, format!("--clock {}", then.clock));
     note(then.plain && !here.plain, "--plain".to_owned());
@@ -189,7 +218,15 @@ mod tests {
     }
 
     fn case(query: &str) -> Measured {
-        let setting = Setting { events: 10, bytes: 3600, threads: 1, plain: false, clock: "wall".to_owned() };
+        let setting = Setting {
+            program: "1.0 (build 1)".to_owned(),
+            machine: "m, CPU".to_owned(),
+            events: 10,
+            bytes: 3600,
+            threads: 1,
+            plain: false,
+            clock: "wall".to_owned(),
+        };
         Measured { query: query.to_owned(), durations: runs(&[3, 4, 5]), hits: 7, setting }
     }
 

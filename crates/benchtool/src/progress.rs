@@ -1,8 +1,9 @@
 //! Progress on a terminal; nothing where standard error is none.
 
 use std::fmt::Write;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
+use std::io;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -15,9 +16,20 @@ const MOVES: Duration = Duration::from_millis(200);
 
 /// Does some work, and shows that it goes on where it takes its time.
 pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
-    let bar = spinner(what);
-    let (done, is_done) = mpsc::channel::<()>();
-    thread::scope(|scope| {
+    let _sign = Sign::new(what);
+    work()
+}
+
+/// Something that turns on the terminal until this is dropped, if that takes its time.
+struct Sign {
+    done: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sign {
+    fn new(what: &str) -> Sign {
+        let bar = spinner(what);
+        let (done, is_done) = mpsc::channel::<()>();
         let is_seen = !bar.is_hidden();
         let tick = move || {
             let mut patience = PATIENCE;
@@ -28,11 +40,47 @@ pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
             bar.finish_and_clear();
         };
         // Where there is no thread, or nobody to look, the work is done all the same.
-        let _ = is_seen.then(|| thread::Builder::new().spawn_scoped(scope, tick));
-        // It goes with this block, whatever ends it, and the thread ends.
-        let _done = done;
-        work()
-    })
+        let thread = is_seen.then(|| thread::Builder::new().spawn(tick).ok()).flatten();
+        Sign { done: Some(done), thread }
+    }
+}
+
+impl Drop for Sign {
+    /// Leaves the line empty for what is written next.
+    fn drop(&mut self) {
+        self.done = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// An output for which somebody waits: it shows that work goes on until something is written to it.
+pub(crate) struct UntilWritten<W> {
+    out: W,
+    sign: Option<Sign>,
+}
+
+impl<W> UntilWritten<W> {
+    pub(crate) fn new(what: &str, out: W) -> UntilWritten<W> {
+        UntilWritten { out, sign: Some(Sign::new(what)) }
+    }
+
+    pub(crate) fn into_inner(self) -> W {
+        self.out
+    }
+}
+
+impl<W: io::Write> io::Write for UntilWritten<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.sign = None;
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sign = None;
+        self.out.flush()
+    }
 }
 
 /// A bar that counts bytes, with an end if that is known.

@@ -13,11 +13,14 @@ use crate::cli::{BenchArgs, Clock};
 use crate::failure::Failure;
 use crate::measure::{Durations, Percentile, Stopwatch};
 use crate::measured::{self, Measured, Setting};
+use crate::screen::Screen;
 use crate::{output, signals, units};
 
 /// The most of a query that the line of a running case and the table show, in characters.
 const CASE_CHARACTERS: usize = 80;
 const TABLE_CHARACTERS: usize = 60;
+/// So much of a query the table shows however narrow the terminal is.
+const CUT_CHARACTERS: usize = 8;
 
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let text = std::fs::read(&args.cases).map_err(|error| Failure::file(&args.cases, &error))?;
@@ -29,7 +32,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let options = RunOptions { plain: *plain, threads: *threads, ..RunOptions::default() };
     let bench = Bench { store: &store, name, runs: *runs, percentile: *percentile, clock: *clock, options };
     let mut out = output::stdout();
-    let now = bench.run(&cases, &mut out)?;
+    let now = bench.run(&cases, Screen::of_stdout().columns(), &mut out)?;
     if let Some(path) = &args.save {
         measured::save(&now, *percentile, path, name)?;
     }
@@ -99,9 +102,17 @@ struct Run {
 
 impl Bench<'_> {
     /// Prints the header, a line a case while it runs, and the table. Returns what was measured.
-    pub(crate) fn run(&self, cases: &[Case], out: &mut impl Write) -> Result<Vec<Measured>, Failure> {
+    /// The table is no wider than so many columns, if the queries are all that has to be cut for it.
+    pub(crate) fn run(
+        &self,
+        cases: &[Case],
+        columns: Option<usize>,
+        out: &mut impl Write,
+    ) -> Result<Vec<Measured>, Failure> {
         let info = self.store.info()?;
         let setting = Setting {
+            program: measured::program(),
+            machine: measured::machine(),
             events: info.events,
             bytes: info.bytes,
             threads: self.options.threads.get() as u64,
@@ -130,10 +141,7 @@ impl Bench<'_> {
         }
 
         let mut all = Vec::new();
-        let mut table = Table::new();
-        table.load_style(presets::ASCII_MARKDOWN);
-        let time = format!("{percentile} (+/-)");
-        table.set_header(["case", &time, "tp (events)", "tp (hits)", "hits", "tp (data)", "query"]);
+        let mut rows = Vec::new();
         for (number, case) in (1..).zip(cases) {
             let text = units::cut(&case.text, CASE_CHARACTERS);
             write!(out, "(case {number:03}) {text}: ")
@@ -145,10 +153,10 @@ impl Bench<'_> {
             let line =
                 format!("{} ns (+{}/-{} ns)", at.as_nanos(), to_slowest.as_nanos(), to_fastest.as_nanos());
             output::write_line(out, &line)?;
-            table.add_row(table_row(number, &case.text, &measured, hits, &info));
+            rows.push(table_row(number, &measured, hits, &info));
             all.push(Measured { query: case.text.clone(), durations, hits, setting: setting.clone() });
         }
-        output::write_line(out, &table.to_string())?;
+        output::write_line(out, &fitted(&percentile, &rows, cases, columns))?;
         Ok(all)
     }
 
@@ -184,7 +192,42 @@ impl Bench<'_> {
     }
 }
 
-fn table_row(number: u32, query: &str, measured: &Percentile, hits: u64, info: &Info) -> [String; 7] {
+/// The results as a table. Where it is wider than the columns that there are, queries are cut, and then some results left out.
+fn fitted(percentile: &str, rows: &[[String; 6]], cases: &[Case], columns: Option<usize>) -> String {
+    let time = format!("{percentile} (+/-)");
+    let header = ["case", &time, "tp (events)", "tp (hits)", "hits", "tp (data)"];
+    let longest = cases.iter().map(|case| case.text.chars().count()).max().unwrap_or(0).min(TABLE_CHARACTERS);
+    let table = |shown: &[usize], over: usize| {
+        let mut table = Table::new();
+        table.load_style(presets::ASCII_MARKDOWN);
+        let picked = |from: &[&str]| -> Vec<String> {
+            shown.iter().filter_map(|column| from.get(*column)).map(|text| (*text).to_owned()).collect()
+        };
+        table.set_header(picked(&header).into_iter().chain(["query".to_owned()]));
+        for (row, case) in rows.iter().zip(cases) {
+            // A bar would end the cell for whoever reads the table as Markdown.
+            let query = units::cut(&case.text, longest.saturating_sub(over).max(CUT_CHARACTERS));
+            let row = row.each_ref().map(String::as_str);
+            table.add_row(picked(&row).into_iter().chain([query.replace('|', "\\|")]));
+        }
+        table.to_string()
+    };
+    let over = |table: &str| {
+        let width = table.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        columns.map_or(0, |columns| width.saturating_sub(columns))
+    };
+    let cut = |shown: &[usize]| {
+        let whole = table(shown, 0);
+        match over(&whole) {
+            0 => whole,
+            over => table(shown, over),
+        }
+    };
+    let all = cut(&[0, 1, 2, 3, 4, 5]);
+    if over(&all) == 0 { all } else { cut(&[0, 1, 2, 4]) }
+}
+
+fn table_row(number: u32, measured: &Percentile, hits: u64, info: &Info) -> [String; 6] {
     let Percentile { at, to_slowest, to_fastest } = *measured;
     let (slower, faster) = (units::duration(to_slowest), units::duration(to_fastest));
     [
@@ -194,8 +237,6 @@ fn table_row(number: u32, query: &str, measured: &Percentile, hits: u64, info: &
         units::count_per_second(hits, at),
         units::percent(hits, info.events),
         units::bytes_per_second(info.bytes, at),
-        // A bar would end the cell for whoever reads the table as Markdown.
-        units::cut(query, TABLE_CHARACTERS).replace('|', "\\|"),
     ]
 }
 

@@ -11,6 +11,7 @@ use tamias_testdata::Generator;
 use crate::cli::{BATCH_BYTES, Clock, DemoArgs, Segments};
 use crate::commands::bench::{Bench, Case};
 use crate::failure::Failure;
+use crate::screen::Screen;
 use crate::tell::tell;
 use crate::writer::Writer;
 use crate::{output, progress, signals, units};
@@ -113,8 +114,11 @@ fn demo(segments: Segments, folder: &Path, events: u64, out: &mut impl Write) ->
 fn measure(store: &Store, folder: &Path, out: &mut impl Write) -> Result<(), Failure> {
     let cases = QUERIES.iter().map(|text| Case::new(text)).collect::<Result<Vec<Case>, Failure>>()?;
     let options = RunOptions::default();
-    Bench { store, name: folder, runs: RUNS, percentile: PERCENTILE, clock: Clock::Wall, options }
-        .run(&cases, out)?;
+    Bench { store, name: folder, runs: RUNS, percentile: PERCENTILE, clock: Clock::Wall, options }.run(
+        &cases,
+        Screen::of_stdout().columns(),
+        out,
+    )?;
     Ok(())
 }
 

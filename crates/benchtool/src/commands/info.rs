@@ -11,6 +11,8 @@ use crate::commands::settings;
 use crate::failure::Failure;
 use crate::json_object::{JsonObject, json_array, or_null};
 use crate::output::{self, Field, json_string};
+use crate::pager::Out;
+use crate::screen::Screen;
 use crate::units;
 
 pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
@@ -23,7 +25,10 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
         (false, InfoFormat::Table) => table(args, &info, &housekeeping),
         (false, InfoFormat::Json) => json(args, &info, &housekeeping, &store)?,
     };
-    output::write_line(&mut output::stdout(), &text)
+    // A store may have hundreds of files.
+    let mut out = Out::open(&Screen::of_stdout(), true);
+    let written = output::write_line(&mut out, &text);
+    out.finish(written).map(drop)
 }
 
 /// The bytes of all files, and of those among them that have columns.

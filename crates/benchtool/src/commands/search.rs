@@ -32,8 +32,15 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), Failure> {
     query::tell_warnings(&rows);
     query::warn_of_names(&store, args.condition.as_deref().unwrap_or_default())?;
     query::tell_none(&written, &screen, &args.period, &store.info()?);
-    if written.rows == 0 && !args.all && screen.is_terminal() {
-        tell!("numbers and messages made from a template were not searched; add --all to search them too");
+    if written.rows == 0 && screen.is_terminal() {
+        if !args.ignore_case && args.text.chars().any(char::is_alphabetic) {
+            tell!("upper and lower case were told apart; add -i to ignore case");
+        }
+        if !args.all {
+            tell!(
+                "numbers and messages made from a template were not searched; add --all to search them too"
+            );
+        }
     }
     Ok(())
 }

@@ -178,7 +178,7 @@ impl Shell {
         match command {
             "" => {}
             ".exit" | ".quit" | "exit" | "quit" if argument.is_empty() => return Ok(Next::Leave),
-            ".help" => tell!("{HELP}"),
+            ".help" | "help" | "?" if argument.is_empty() => tell!("{HELP}"),
             ".keys" | ".schema" => commands::keys::show(&self.store)?,
             ".format" | ".mode" => self.showing.format = format(argument)?,
             ".once" if argument.is_empty() => return Err(Failure::Usage("write .once FILE".to_owned())),

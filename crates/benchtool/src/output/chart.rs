@@ -22,6 +22,9 @@ const ROWS_MAX: usize = 10_000;
 /// Parts of a character, an eighth each.
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
+/// So many blanks stand between two labels.
+const GAP: usize = 2;
+
 /// Bars, a row each: the first column, and all that are no numbers, are their labels. Each column of numbers is a chart.
 pub(super) struct ChartRows<'a> {
     look: Look<'a>,
@@ -53,6 +56,37 @@ impl<'a> ChartRows<'a> {
             && kinds.all(|kind| kind == Kind::Number || is_none(kind))
     }
 
+    /// What stands before the bar of each row: the columns that are no series, each below the others of its kind.
+    fn labels(&self, columns: &[usize]) -> Vec<String> {
+        let text =
+            |row: &[Field], column: usize| row.get(column).map_or(String::new(), |field| field.text.clone());
+        let all: Vec<Vec<String>> =
+            self.rows.iter().map(|row| columns.iter().map(|column| text(row, *column)).collect()).collect();
+        let mut widths: Vec<usize> =
+            (0..columns.len()).map(|at| widest(all.iter().map(|texts| texts[at].as_str()))).collect();
+        // The widest is shortened first, so that the others are whole.
+        let room = self.label_room().saturating_sub(GAP * columns.len().saturating_sub(1));
+        while widths.iter().sum::<usize>() > room
+            && let Some(widest) = widths.iter_mut().max()
+            && *widest > 1
+        {
+            *widest -= 1;
+        }
+        let line = |texts: &Vec<String>| {
+            let padded = texts.iter().zip(&widths).map(|(text, width)| {
+                let text = fit(text, *width);
+                let blanks = " ".repeat(width - text.width().min(*width));
+                format!("{text}{blanks}")
+            });
+            padded.collect::<Vec<String>>().join(&" ".repeat(GAP)).trim_end().to_owned()
+        };
+        all.iter().map(line).collect()
+    }
+
+    fn label_room(&self) -> usize {
+        self.look.screen.columns().unwrap_or(COLUMNS_USUAL) / 2
+    }
+
     fn chart(&self, column: usize, labels: &[String]) -> String {
         let width = self.look.screen.columns().unwrap_or(COLUMNS_USUAL);
         let texts: Vec<&str> =
@@ -61,10 +95,12 @@ impl<'a> ChartRows<'a> {
         let texts: Vec<Cow<'_, str>> =
             texts.into_iter().zip(&values).map(|(text, value)| shortened(text, *value)).collect();
         let greatest = values.iter().copied().fold(0.0, f64::max);
-        let label_width = widest(labels.iter().map(String::as_str)).min(width * 2 / 5);
+        let label_width = widest(labels.iter().map(String::as_str)).min(self.label_room());
         let text_width = widest(texts.iter().map(|text| &**text));
         let bar_width = width.saturating_sub(label_width + text_width + 4).max(1);
-        let mut chart = format!("{}\n", self.names[column]);
+        let note =
+            if values.iter().any(|value| *value < 0.0) { " (values below zero have no bar)" } else { "" };
+        let mut chart = format!("{}{note}\n", self.names[column]);
         for ((label, text), value) in labels.iter().zip(texts).zip(values) {
             let label = fit(label, label_width);
             let blanks = " ".repeat(label_width - label.width().min(label_width));
@@ -123,11 +159,7 @@ impl RowWriter for ChartRows<'_> {
                         `select count(*) from stream group by time(1h)`";
             return Err(Failure::Query(text.to_owned()));
         }
-        let label = |row: &Vec<Field>| {
-            let texts = labels.iter().filter_map(|column| row.get(*column)).map(|field| field.text.as_str());
-            texts.collect::<Vec<&str>>().join("  ")
-        };
-        let labels: Vec<String> = self.rows.iter().map(label).collect();
+        let labels = self.labels(&labels);
         for (index, column) in series.into_iter().enumerate() {
             let between = if index > 0 { "\n" } else { "" };
             let chart = self.chart(column, &labels);

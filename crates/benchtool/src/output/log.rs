@@ -40,6 +40,8 @@ const HIDDEN: [&str; 4] = ["@t", "@mt", "@i", "@r"];
 
 /// On a terminal a value takes no more columns than this; other formats show it whole.
 const VALUE_COLUMNS_MAX: usize = 100;
+/// On a terminal no more lines of a message are shown.
+const MESSAGE_LINES_MAX: usize = 10;
 /// Even on a narrow one, and behind a long name, it may take as many.
 const VALUE_COLUMNS_MIN: usize = 20;
 
@@ -130,7 +132,7 @@ impl<'a> LogRows<'a> {
             parts.push(self.dim(&printable_line(source)));
         }
         if let Some((_, message)) = &message {
-            parts.push(printable_line(message).into_owned());
+            parts.push(self.shortened(&printable_line(message)));
         }
         let message_key = message.as_ref().map(|(key, _)| *key);
         let used = [level.map(|(key, _)| key), source.map(|(key, _)| key), message_key];
@@ -149,6 +151,14 @@ impl<'a> LogRows<'a> {
             }
         }
         parts.join(" ")
+    }
+
+    /// A message as it is, or the beginning of one that would fill a screen.
+    fn shortened(&self, message: &str) -> String {
+        match self.look.screen.columns().map(|columns| fit(message, columns * MESSAGE_LINES_MAX)) {
+            Some(Cow::Owned(cut)) => format!("{cut} (--format vertical shows all)"),
+            Some(Cow::Borrowed(_)) | None => message.to_owned(),
+        }
     }
 
     /// A value behind a name of so many columns.

@@ -124,6 +124,12 @@ fn results_are_saved_and_compared() {
         assert!(["faster", "slower", "same"].contains(&row[5]), "{}", run.out);
     }
     assert!(run.out.contains("\ngeometric mean: "), "{}", run.out);
+    // Which builds and machines these are.
+    let [before, now] = ["\nbefore: ", "\nnow: "].map(|when| {
+        let (_, rest) = run.out.split_once(when).expect(&run.out);
+        rest.lines().next().unwrap_or_default()
+    });
+    assert!(before == now && before.contains(" (build ") && before.contains(") on "), "{}", run.out);
 
     // What differs beside the version is told, and so is what cannot be compared.
     tool_with_input(folder.path(), &["ingest", "s", "-"], &events(2, 10)).well();

@@ -333,6 +333,31 @@ fn a_query_has_the_same_rows_on_any_number_of_threads() {
     tool(folder.path(), &["query", "s", "select 1", "--threads", "0"]).with(2);
 }
 
+/// A shell that finds `$n` between double quotes leaves nothing there.
+#[test]
+fn a_parameter_that_the_shell_has_taken_is_told_of() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], THREE.as_bytes()).well();
+    let run =
+        tool(folder.path(), &["query", "s", "select Text from stream where N = ", "--param", "n=1"]).with(3);
+    assert!(run.err.contains("put a query with `$` into single quotes"), "{}", run.err);
+}
+
+/// A count of no events looks like any other.
+#[test]
+fn a_period_behind_the_last_event_is_told_of() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], THREE.as_bytes()).well();
+    let query = "select count(*) as n from stream";
+    let run = tool(folder.path(), &["query", "s", query, "--since", "1h"]).well();
+    assert!(
+        run.out == "{\"n\":0}\n" && run.err.contains("begins after the latest event, which is of "),
+        "{run:?}"
+    );
+    let run = tool(folder.path(), &["query", "s", query, "--from", "2000-01-01"]).well();
+    assert_eq!(run.err, "");
+}
+
 #[test]
 fn the_query_may_come_from_the_standard_input() {
     let folder = folder();

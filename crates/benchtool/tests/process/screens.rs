@@ -173,6 +173,51 @@ fn the_shell_fits_the_screen() {
     }
 }
 
+/// Messages of some thousand characters filled screens.
+#[test]
+fn a_long_message_is_cut_on_a_terminal() {
+    let folder = folder();
+    let event = format!("{{\"@t\":\"2024-05-29T10:56:01Z\",\"@m\":\"{}\"}}\n", "word ".repeat(1000));
+    tool_with_input(folder.path(), &["ingest", "s", "-"], event.as_bytes()).well();
+    let seen = screen(folder.path(), 80, 60, "cat", &["query", "s", "select * from stream"]);
+    assert!(seen.lines().count() <= 13 && seen.contains("… (--format vertical shows all)"), "{seen}");
+    let vertical = ["query", "s", "select * from stream", "--format", "vertical"];
+    assert_eq!(screen(folder.path(), 80, 60, "cat", &vertical).matches("word").count(), 1000);
+}
+
+#[test]
+fn labels_of_a_chart_are_aligned() {
+    let folder = folder();
+    let event = |n: i32, level: &str| {
+        format!("{{\"@t\":\"2024-05-29T1{}:56:01Z\",\"@l\":\"{level}\",\"N\":{n}}}\n", n.abs())
+    };
+    let events = [event(1, "Information"), event(2, "Error"), event(-3, "Error")].concat();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], events.as_bytes()).well();
+    let query = "select sum(N) as n from stream group by @Level, time(1h)";
+    let seen = screen(folder.path(), 80, 60, "cat", &["query", "s", query, "--format", "chart"]);
+    let at: Vec<Option<usize>> = seen.lines().skip(1).map(|line| line.find("2024-05-29T1")).collect();
+    assert_eq!(at, [Some(13); 3], "{seen}");
+    assert!(seen.starts_with("n (values below zero have no bar)\n"), "{seen}");
+}
+
+/// The table was wider than the terminal, and each of its lines was broken.
+#[test]
+fn the_results_of_a_benchmark_fit_the_screen() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], EVENTS.as_bytes()).well();
+    let query =
+        "select count(*) as n, max(Elapsed) as slowest from stream where Elapsed > 10 group by @Level";
+    fs::write(folder.path().join("cases"), format!("{query}\n{query} limit 1\n")).unwrap();
+    for columns in [80, 160] {
+        let seen =
+            screen(folder.path(), columns, 60, "cat", &["bench", "--cases", "cases", "--runs", "2", "s"]);
+        let table: Vec<&str> = seen.lines().filter(|line| line.starts_with('|')).collect();
+        assert_eq!(table.len(), 4, "{seen}");
+        assert!(table.iter().all(|line| line.chars().count() <= columns.into()), "{seen}");
+        assert!(table[2].contains("select c"), "{seen}");
+    }
+}
+
 #[test]
 fn deleting_exporting_and_scrubbing_fit_the_screen() {
     let folder = folder();

@@ -1,9 +1,10 @@
 //! Compacting a store, and removing what is old.
 
 use std::fs;
+use std::io::Write;
 use std::process::Stdio;
 
-use crate::tool::{command, count, events, folder, objects, tool, tool_with_input};
+use crate::tool::{command, count, ended, events, folder, objects, started, tool, tool_with_input};
 
 fn ingest(folder: &std::path::Path, day: u32) {
     let name = format!("day-{day}");
@@ -391,4 +392,31 @@ fn copies_of_a_store_are_outside_of_it() {
         assert!(run.err.contains("is inside the store"), "{run:?}");
     }
     assert!(!folder.path().join("s/sub").exists() && !folder.path().join("b/sub").exists());
+}
+
+/// A script took the exit code for a proof.
+#[test]
+fn a_check_of_no_receipts_is_no_success() {
+    let folder = folder();
+    tool_with_input(folder.path(), &["ingest", "s", "-"], &events(1, 10)).well();
+    let checked = tool(folder.path(), &["receipts", "s", "--check"]).with(1);
+    assert!(checked.err.contains("there are no receipts in this folder"), "{}", checked.err);
+    tool(folder.path(), &["receipts", "s"]).well();
+}
+
+/// What was deleted while `ingest` ran was told as removed by the store's limits, of which there were none.
+#[test]
+fn what_is_deleted_beside_ingest_is_not_beyond_the_limits() {
+    let folder = folder();
+    let path = folder.path();
+    tool_with_input(path, &["ingest", "s", "-"], &events(1, 100)).well();
+    let (child, mut stdin) = started(path, &["ingest", "s", "-"]);
+    stdin.write_all(&events(2, 10)).unwrap();
+    while count(path, "s") < 110 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    tool(path, &["delete", "s", "--where", "true"]).well();
+    drop(stdin);
+    let run = ended(child.wait_with_output().unwrap()).well();
+    assert!(!run.err.contains("beyond the store's limits"), "{}", run.err);
 }

@@ -78,8 +78,11 @@ pub trait Source: Send {
 pub struct Interest {
     pub(crate) paths: Vec<Path>,
     pub(crate) reads_statistics: bool,
-    pub(crate) may_pass: Box<dyn FnMut(&dyn Block) -> bool + Send>,
+    pub(crate) may_pass: BlockTest,
 }
+
+/// A condition on blocks.
+type BlockTest = Box<dyn FnMut(&dyn Block) -> bool + Send>;
 
 impl Interest {
     /// The paths whose values are read first, each as keys that documents spell like this.

@@ -334,7 +334,11 @@ impl Ratio {
         let part = SAMPLE_BYTES / SAMPLE_PARTS;
         let parts: [Range<usize>; SAMPLE_PARTS] =
             std::array::from_fn(|nth| bytes * nth / SAMPLE_PARTS..bytes * nth / SAMPLE_PARTS + part);
-        let sample = if bytes <= SAMPLE_BYTES { texts.ranges(&[0..bytes]) } else { texts.ranges(&parts) };
+        let sample = if bytes <= SAMPLE_BYTES {
+            texts.ranges(std::slice::from_ref(&(0..bytes)))
+        } else {
+            texts.ranges(&parts)
+        };
         Ratio { sample: sample.len(), compressed: frames.compressed_length(&sample) }
     }
 

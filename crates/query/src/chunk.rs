@@ -6,7 +6,9 @@ mod column;
 use cell::{cell, own, within};
 
 pub(crate) use cell::{CellText, few_digits_of, value_of};
-pub(crate) use column::{Column, Digits, Entries, FewDigits, Form, Mantissas, Numbers, each_spelled, is_few};
+pub(crate) use column::{
+    Column, Decimals, Digits, Entries, FewDigits, Form, Mantissas, Numbers, each_spelled, is_few,
+};
 
 use crate::dictionary::Dictionary;
 use crate::value::Value;
@@ -146,7 +148,8 @@ impl Columns {
         let Columns { columns, text, .. } = self;
         let row = row as u32;
         match columns.get_mut(column) {
-            None | Some(Column::Nothing | Column::Entries(_) | Column::Mantissas(_)) => {}
+            None
+            | Some(Column::Nothing | Column::Entries(_) | Column::Mantissas(_) | Column::Decimals(_)) => {}
             Some(Column::Values(cells)) => cells.push(cell(value, documents, text)),
             Some(Column::Numbers(numbers)) => {
                 let few = match value {
@@ -250,7 +253,11 @@ impl Columns {
     pub(crate) fn numbers_mut(&mut self, column: usize) -> Option<&mut Numbers> {
         match self.columns.get_mut(column)? {
             Column::Numbers(numbers) => Some(numbers),
-            Column::Nothing | Column::Values(_) | Column::Entries(_) | Column::Mantissas(_) => None,
+            Column::Nothing
+            | Column::Values(_)
+            | Column::Entries(_)
+            | Column::Mantissas(_)
+            | Column::Decimals(_) => None,
         }
     }
 
@@ -260,7 +267,11 @@ impl Columns {
         let Columns { columns, text, .. } = self;
         let cells = columns.iter().flat_map(|column| match column {
             Column::Values(cells) => cells.as_slice(),
-            Column::Nothing | Column::Entries(_) | Column::Numbers(_) | Column::Mantissas(_) => &[],
+            Column::Nothing
+            | Column::Entries(_)
+            | Column::Numbers(_)
+            | Column::Mantissas(_)
+            | Column::Decimals(_) => &[],
         });
         let bytes: usize = cells
             .map(|cell| match cell {
@@ -347,7 +358,7 @@ impl<'c> Chunk<'c> {
         match self.column(column) {
             Column::Values(cells) => cells.get(row).map_or(&[], |cell| self.json(*cell)),
             Column::Entries(entries) => entries.json(row),
-            Column::Nothing | Column::Numbers(_) | Column::Mantissas(_) => &[],
+            Column::Nothing | Column::Numbers(_) | Column::Mantissas(_) | Column::Decimals(_) => &[],
         }
     }
 

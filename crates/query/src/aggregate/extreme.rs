@@ -2,9 +2,10 @@
 //! the least and the greatest of the strings and Booleans, in the order of rows.
 
 use super::state::{Accumulators, Aggregate, Groups, Known, few_of, grow, rows_of, seen_places};
-use crate::chunk::{Chunk, Column, Entries, FewDigits, Mantissas, Order, is_few, value_of};
+use crate::chunk::{Chunk, Column, Decimals, Entries, FewDigits, Mantissas, Order, is_few, value_of};
 use crate::expr::Certain;
 use crate::value::{self, Kind, Number, Value, compare_few};
+use rust_decimal::Decimal;
 use std::cmp::Ordering;
 
 /// The value at one end of their order.
@@ -160,6 +161,21 @@ impl<const LEAST: bool> Extremes<LEAST> {
         grown
     }
 
+    /// Takes in computed numbers, of rows in the order of time: of each group the first of the best.
+    fn take_decimals(&mut self, groups: Groups<'_>, decimals: &Decimals, chunk: &Chunk<'_>) -> usize {
+        let mut best: Vec<Option<(Decimal, usize)>> = vec![None; groups.count()];
+        for (row, decimal) in decimals.each() {
+            if let Some(best) = best.get_mut(groups.place(groups.of(row)))
+                && best.is_none_or(|(best, _)| decimal.cmp(&best) == Self::WANTED)
+            {
+                *best = Some((decimal, row));
+            }
+        }
+        let of_groups = best.into_iter().flatten();
+        let held = |decimal| Held::Value(Value::Number(Number::Decimal(decimal)));
+        of_groups.map(|(decimal, row)| self.take(groups.of(row), held(decimal), chunk.order(row))).sum()
+    }
+
     /// Takes in entries of a dictionary, of rows in the order of time. Of each group strings without escapes are compared as they are stored, and
     /// the first of the best is taken in; so is each other value. None where groups and entries are too many to remember which of them were met.
     fn take_entries(&mut self, groups: Groups<'_>, entries: &Entries, chunk: &Chunk<'_>) -> Option<usize> {
@@ -235,6 +251,11 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
             && chunk.orders().is_sorted()
         {
             return self.take_column(groups, numbers, chunk);
+        }
+        if let Column::Decimals(decimals) = column
+            && chunk.orders().is_sorted()
+        {
+            return self.take_decimals(groups, decimals, chunk);
         }
         if let Column::Entries(entries) = column
             && chunk.orders().is_sorted()

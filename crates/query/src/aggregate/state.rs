@@ -182,6 +182,11 @@ pub(super) fn each(
                 act(groups.of(row), Value::Number(Number::few(few.significand, few.scale)), chunk.order(row));
             }
         }
+        Column::Decimals(decimals) => {
+            for (row, decimal) in decimals.each() {
+                act(groups.of(row), Value::Number(Number::Decimal(decimal)), chunk.order(row));
+            }
+        }
     }
 }
 
@@ -220,7 +225,7 @@ pub(super) fn few_of<'n>(
             }
             Some(scratch)
         }
-        Column::Nothing | Column::Values(_) | Column::Entries(_) => None,
+        Column::Nothing | Column::Values(_) | Column::Entries(_) | Column::Decimals(_) => None,
     }
 }
 

@@ -190,6 +190,15 @@ impl<const MEAN: bool> Accumulators for Sums<MEAN> {
             return self.add_column(groups, numbers);
         }
         let mut grown = 0;
+        if let Column::Decimals(decimals) = column {
+            for (row, decimal) in decimals.each() {
+                if let Some(summed) = self.groups.get_mut(groups.of(row) as usize) {
+                    summed.count += 1;
+                    grown += summed.sum.add_part(decimal.scale(), decimal.mantissa());
+                }
+            }
+            return grown;
+        }
         let Column::Numbers(numbers) = column else {
             super::state::each(groups, column, chunk, |group, value, order| {
                 grown += self.add(group, value, order, 1);

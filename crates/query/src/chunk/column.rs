@@ -3,6 +3,7 @@
 use super::cell::{CellText, FEW_MAX, SCALE_FEW_MAX};
 use crate::dictionary::Dictionary;
 use crate::value::telling_digits;
+use rust_decimal::Decimal;
 use std::sync::Arc;
 
 /// A number of few digits, and its row.
@@ -33,6 +34,24 @@ pub(crate) enum Column {
     Numbers(Numbers),
     /// Those rows that have a number have one of these, and no row has a string or a Boolean.
     Mantissas(Arc<Mantissas>),
+    /// The same of numbers that were computed and have more digits.
+    Decimals(Arc<Decimals>),
+}
+
+/// Computed numbers by their rows.
+#[derive(Debug)]
+pub(crate) struct Decimals {
+    /// The rows that have one; none where all have.
+    pub(crate) rows: Option<Vec<u32>>,
+    pub(crate) values: Vec<Decimal>,
+}
+
+impl Decimals {
+    /// The numbers with their rows.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (usize, Decimal)> {
+        let all = if self.rows.is_none() { 0..self.values.len() } else { 0..0 };
+        all.chain(self.rows.iter().flatten().map(|row| *row as usize)).zip(self.values.iter().copied())
+    }
 }
 
 /// Entries of a dictionary, one a row.
@@ -77,7 +96,7 @@ impl Column {
                 numbers.few.clear();
                 numbers.others.clear();
             }
-            Column::Mantissas(_) => *self = Column::new(Form::Numbers),
+            Column::Mantissas(_) | Column::Decimals(_) => *self = Column::new(Form::Numbers),
         }
         None
     }
@@ -88,14 +107,14 @@ impl Column {
             Column::Nothing => Column::Nothing,
             Column::Values(cells) => Column::Values(Vec::with_capacity(cells.len())),
             Column::Entries(entries) => Column::new(entries.form),
-            Column::Numbers(_) | Column::Mantissas(_) => Column::new(Form::Numbers),
+            Column::Numbers(_) | Column::Mantissas(_) | Column::Decimals(_) => Column::new(Form::Numbers),
         }
     }
 
     /// What its allocations take, in bytes.
     pub(super) fn held_bytes(&self) -> usize {
         match self {
-            Column::Nothing | Column::Mantissas(_) => 0,
+            Column::Nothing | Column::Mantissas(_) | Column::Decimals(_) => 0,
             Column::Values(cells) => cells.capacity() * size_of::<CellText>(),
             Column::Entries(entries) => entries.codes.capacity() * size_of::<u32>(),
             Column::Numbers(numbers) => {

@@ -18,7 +18,8 @@ pub(super) fn negate(a: &Number<'_>) -> Result<Decimal, TooLarge> {
     a.rounded().map(|decimal| -decimal)
 }
 
-fn of_decimals(op: Arithmetic, a: Decimal, b: Decimal) -> Result<Option<Decimal>, TooLarge> {
+/// The same of two decimals.
+pub(crate) fn of_decimals(op: Arithmetic, a: Decimal, b: Decimal) -> Result<Option<Decimal>, TooLarge> {
     let result = match op {
         Arithmetic::Add => a.checked_add(b),
         Arithmetic::Subtract => a.checked_sub(b),

@@ -90,7 +90,7 @@ impl Groups<'_> {
                 }
                 self.known = known;
             }
-            Column::Nothing | Column::Numbers(_) | Column::Mantissas(_) => {}
+            Column::Nothing | Column::Numbers(_) | Column::Mantissas(_) | Column::Decimals(_) => {}
         }
     }
 

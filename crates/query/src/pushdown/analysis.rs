@@ -115,12 +115,14 @@ impl<'n> Analysis<'n> {
                 _ => self.mentions(left, pattern),
             },
             Expr::MatchWhole { left, pattern, negated: false } => self.mentions(left, pattern),
-            Expr::Call { function, arguments, ci: false } if function.name == "HasText" => {
-                self.said(arguments.get(1))
-            }
-            Expr::Call { function, arguments, ci: true } if function.name == "HasText" => {
-                self.said_in_any_case(arguments.get(1))
-            }
+            Expr::Call { function, arguments, .. } if function.name == "Has" => match arguments.as_slice() {
+                [Expr::Slot(slot)] => Form::Sought(Sought::Defined { slot: *slot }),
+                _ => Form::Opaque,
+            },
+            Expr::Call { function, arguments, ci } if function.name == "HasText" => match ci {
+                false => self.said(arguments.get(1)),
+                true => self.said_in_any_case(arguments.get(1)),
+            },
             Expr::Compare { .. }
             | Expr::In { .. }
             | Expr::Like { .. }

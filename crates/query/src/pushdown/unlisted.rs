@@ -19,6 +19,11 @@ pub(super) fn unlisted(expr: &Expr, class: &Class<'_>) -> Outcomes {
         Expr::Not(of) => unlisted(of, class).negated(),
         Expr::Constant(value) => Outcomes::of(value),
         Expr::IsNull(of, negated) if is_value(of) => Outcomes::from(*negated),
+        Expr::Call { function, arguments, .. }
+            if function.name == "Has" && arguments.first().is_some_and(is_value) =>
+        {
+            Outcomes::TRUE
+        }
         Expr::CompareNumber { op, left, bound, .. } if is_value(left) => match class {
             Class::Numbers(Some((least, greatest))) => {
                 between(*op, bound.compare(least.text.as_bytes()), bound.compare(greatest.text.as_bytes()))

@@ -93,6 +93,146 @@ fn what_is_computed_of_columns_is_what_events_come_to() {
     }
 }
 
+/// Quotients that do not end, of columns and of constants, among other things that are computed.
+#[test]
+fn quotients_are_what_events_come_to() {
+    let memory = days();
+    let quotients = [
+        "e / n",
+        "n / e",
+        "e / 3",
+        "-7 / e",
+        "7 / (e - 3)",
+        "at / 7",
+        "at / n",
+        "(e + n) / (e - 1.5)",
+        "e / n * 3",
+        "e / 3 - n / 7",
+        "-(e / 7)",
+        "e / n / n",
+        "e * e * e / 7",
+        "Round(e / 7, 2)",
+        "Round(e / n)",
+        "Round(at / 7, 20)",
+        "kind / 3",
+        "e / kind",
+        "e % (n / 3)",
+        "(e / 7) ^ 2",
+        "if n > 0 then e / n else 0",
+        "Coalesce(e / n, 1)",
+    ];
+    for of in quotients {
+        for text in [
+            format!("select sum({of}), mean({of}), count({of}) from stream"),
+            format!(
+                "select min({of}), max({of}), percentile({of}, 50), stddev({of}) from stream group by user"
+            ),
+            format!(
+                "select mean({of}), max({of}), first({of}), last({of}) from stream where n > 1 group by city"
+            ),
+            format!("select count(*) from stream where {of} > 3"),
+            format!("select count(*) from stream where {of} <= 50.5 and n < 2"),
+            format!("select count(*) from stream where {of} <> 100 group by {of} < 0.3333333333333333"),
+            format!("select count(*) from stream where {of} = 33"),
+            format!("select count(*) from stream where {of} > e - 3"),
+            format!("select count(*) from stream where {of} = e / n group by {of} >= n / e"),
+            format!("select count(*) from stream group by {of}"),
+            format!("select count(distinct({of})), count({of}) from stream where {of} in [1, 0.5]"),
+            format!("select n, {of} as q from stream where n > 2 order by q desc limit 7"),
+        ] {
+            agree(&memory, &text);
+        }
+    }
+}
+
+/// Rows of the elements of collections, in either direction.
+#[test]
+fn elements_are_rows_in_the_order_of_their_events() {
+    let lists = ["[1,2,3]", "[]", "[\"a\",null,\"b\"]", "null", "\"a\"", "[[1],{\"v\":2},7]", "[0.5]"];
+    let event = |n: u64| {
+        let list = lists[(n * 5 % 7) as usize];
+        let list = if n.is_multiple_of(4) { String::new() } else { format!(r#","list":{list}"#) };
+        Event { instant: n / 3, arrival: n, document: format!(r#"{{"n":{n},"w":{}{list}}}"#, n % 11) }
+    };
+    let events: Vec<Event> = (0..900).map(event).collect();
+    let memory = Memory::blocks(&[&[&events[..300], &events[200..600]], &[&events[600..]]]);
+    for rows in ["x", "n, x", "x, w + 1 as v, @Id", "Length(x) as l, @Timestamp", "x.v as v"] {
+        for condition in
+            ["", "where w = 3", "where x > 1", "where x = 'a' and w < 9", "where x is null", "where Has(x)"]
+        {
+            for end in [
+                "",
+                "limit 5",
+                "order by time desc",
+                "order by time desc limit 20",
+                "order by n limit 9",
+                "order by n desc",
+            ] {
+                if end.contains("by n") && !rows.starts_with("n,") {
+                    continue;
+                }
+                agree(
+                    &memory,
+                    &format!("select {rows} from stream lateral unnest(list) as x {condition} {end}"),
+                );
+            }
+        }
+    }
+}
+
+/// A few numbers with exponents among others, as some programs write short times: they are compared by what they come to, and shown as they stand.
+#[test]
+fn a_few_exponents_are_numbers_among_others() {
+    let event = |n: u64| {
+        let number = match n % 40 {
+            7 => format!("{}.2e-05", n % 9 + 1),
+            19 => format!("{}E3", n % 7),
+            23 => "-0.0".to_owned(),
+            _ => format!("{}.{:03}", n * 17 % 300, n * 29 % 1000),
+        };
+        let member = if n.is_multiple_of(5) { String::new() } else { format!(r#","d":{number}"#) };
+        Event { instant: n, arrival: n, document: format!(r#"{{"n":{},"w":{}{member}}}"#, n % 7, n % 3) }
+    };
+    let events: Vec<Event> = (0..3000).map(event).collect();
+    let memory = Memory::blocks(&[&[&events[..1500]], &[&events[1500..]]]);
+    for text in [
+        "select count(*) from stream where d > 60",
+        "select count(*) from stream where d <= 0.00003 and w = 1",
+        "select count(*) from stream where d <> 3000 group by n",
+        "select count(*) from stream where d = 0.000052 or d in [2000, 0]",
+        "select count(*) from stream where d > n and d < w * 100",
+        "select sum(d), mean(d), min(d), max(d), percentile(d, 50) from stream group by w",
+        "select sum(d * 2), max(d + 1), mean(n / d) from stream group by w",
+        "select sum(-d), max(Round(d, 4)) from stream where d < 1",
+        "select d, n from stream where d > 60 order by d desc limit 20",
+        "select d, n from stream where n = 3 order by d limit 25",
+        "select d from stream where d < 0.0001 or d > 1000",
+        "select count(*) from stream group by d > 100, d + n",
+        "select count(*), first(if n > 2 then d else 0) from stream group by Coalesce(d, 1)",
+    ] {
+        agree(&memory, text);
+    }
+}
+
+/// `Has` tells null from nothing.
+#[test]
+fn what_is_there_may_be_null() {
+    let memory = days();
+    for text in [
+        "select count(*) from stream where Has(city)",
+        "select count(*) from stream where not Has(city) and n > 0",
+        "select count(*), sum(e) from stream where Has(e) or Has(absent)",
+        "select count(*) from stream where Has(kind) and kind is null",
+        "select count(*) from stream group by Has(e), Has(city)",
+        "select sum(if Has(e) then 1 else 0) from stream group by user",
+        "select count(*) from stream where Has(ToNumber(path)) or Has(e + 1)",
+        "select count(*) from stream where Has(kind.x) or Has(kind)",
+        "select Has(city) as h from stream where n = 2 and (Has(e) or Has(city))",
+    ] {
+        agree(&memory, text);
+    }
+}
+
 /// Functions of strings within one another, over texts with escapes, with characters beyond ASCII and with what is no character.
 #[test]
 fn parts_of_texts_are_what_events_come_to() {

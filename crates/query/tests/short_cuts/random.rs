@@ -191,6 +191,7 @@ fn term() -> impl Strategy<Value = String> {
         1 => (literal(), comparison(), path()).prop_map(|(v, op, k)| format!("{v} {op} {k}")),
         2 => path().prop_map(|k| format!("{k} is null")),
         2 => path().prop_map(|k| format!("{k} is not null")),
+        2 => path().prop_map(|k| format!("Has({k})")),
         1 => (path(), literal(), literal()).prop_map(|(k, v, w)| format!("{k} in [{v}, {w}]")),
         1 => (path(), literal()).prop_map(|(k, v)| format!("{k} not in [{v}] ci")),
         1 => (path(), prop::collection::vec(literal(), 0..90), select(vec!["in", "not in"]), ci.clone())
@@ -220,6 +221,9 @@ fn term() -> impl Strategy<Value = String> {
         1 => (comparison(), 0u64..200).prop_map(|(op, arrival)| format!("@Arrived {op} {arrival}")),
         1 => (path(), numbers()).prop_filter("the language has no exponents", |(_, n)| !n.contains('e'))
             .prop_map(|(k, n)| format!("{k} + 1 > {n}")),
+        1 => (path(), path(), comparison(), numbers())
+            .prop_filter("the language has no exponents", |(_, _, _, n)| !n.contains('e'))
+            .prop_map(|(k, l, op, n)| format!("{k} / {l} {op} {n}")),
     ]
 }
 
@@ -259,6 +263,7 @@ fn computed() -> impl Strategy<Value = String> {
             1 => inner.clone().prop_map(|a| format!("(not {a})")),
             1 => two().prop_map(|(a, b)| format!("({a} and {b})")),
             1 => inner.clone().prop_map(|a| format!("({a} is null)")),
+            1 => inner.clone().prop_map(|a| format!("Has({a})")),
             1 => inner.clone().prop_map(|a| format!("StartsWith({a}, 'id-')")),
         ]
     })
@@ -319,11 +324,13 @@ fn query() -> impl Strategy<Value = String> {
     let condition = prop::option::weighted(0.7, condition());
     let end = select(vec!["", "", "", " limit 3", " order by time desc limit 5"]);
     let key = prop_oneof![2 => path(), 1 => computed()];
-    (selected, key, condition, end).prop_map(|((columns, by), key, condition, end)| {
+    // Now and then a row for each element of what may be an array.
+    let unnest = select(vec!["", "", "", "", " lateral unnest(a) as b", " lateral unnest(b) as x"]);
+    (selected, key, unnest, condition, end).prop_map(|((columns, by), key, unnest, condition, end)| {
         let condition = condition.map(|condition| format!(" where {condition}")).unwrap_or_default();
         let is_row = by.is_empty() && ROWS.contains(&&*columns);
         let end = if is_row || end == " limit 3" { end } else { "" };
-        format!("select {columns} from stream{condition}{by}{end}").replace('K', &key)
+        format!("select {columns} from stream{unnest}{condition}{by}{end}").replace('K', &key)
     })
 }
 

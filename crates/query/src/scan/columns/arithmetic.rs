@@ -1,13 +1,16 @@
 //! Arithmetic over whole columns: exact, on mantissas of one scale.
 
 use super::evaluate::Evaluator;
+use super::quotient::{Against, quotient};
 use crate::ast::Arithmetic;
-use crate::chunk::{Digits, Mantissas, few_digits_of};
+use crate::chunk::{Decimals, Digits, Mantissas, few_digits_of};
 use crate::column_block::PathColumn;
-use crate::expr::{Computed, Expr};
+use crate::expr::{Computed, Expr, of_decimals};
 use crate::functions::ScalarFunction;
-use crate::value::Value;
-use rust_decimal::Decimal;
+use crate::value::{Number, Value};
+use rust_decimal::{Decimal, RoundingStrategy};
+use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// The numbers that an expression comes to.
@@ -16,6 +19,8 @@ pub(super) enum Reckoned {
     Constant { value: i64, scale: u8 },
     /// Those of the rows that have one.
     Numbers(Arc<Mantissas>),
+    /// The same where one has more digits than a mantissa.
+    Decimals(Arc<Decimals>),
 }
 
 /// No mantissa has more digits behind the point.
@@ -25,18 +30,20 @@ const SCALE_MAX: u8 = 15;
 const PLACES_MAX: u8 = Decimal::MAX_SCALE as u8;
 
 impl Reckoned {
-    fn scale(&self) -> u8 {
+    /// The numbers of rows, if they are mantissas.
+    pub(super) fn numbers(&self) -> Option<&Arc<Mantissas>> {
         match self {
-            Reckoned::Constant { scale, .. } => *scale,
-            Reckoned::Numbers(numbers) => numbers.scale,
+            Reckoned::Constant { .. } | Reckoned::Decimals(_) => None,
+            Reckoned::Numbers(numbers) => Some(numbers),
         }
     }
 
-    /// The numbers of rows; none for a constant.
-    pub(super) fn numbers(&self) -> Option<&Arc<Mantissas>> {
+    /// The rows that have a number, the inner one none for all; none of a constant.
+    pub(super) fn rows(&self) -> Option<Option<&[u32]>> {
         match self {
             Reckoned::Constant { .. } => None,
-            Reckoned::Numbers(numbers) => Some(numbers),
+            Reckoned::Numbers(numbers) => Some(numbers.rows.as_deref()),
+            Reckoned::Decimals(decimals) => Some(decimals.rows.as_deref()),
         }
     }
 
@@ -44,6 +51,104 @@ impl Reckoned {
     pub(super) fn computed(rows: Option<Vec<u32>>, values: Vec<i64>, scale: u8) -> Reckoned {
         let spelled = if scale == 0 { Digits::InFull } else { Digits::Shortest };
         Reckoned::Numbers(Arc::new(Mantissas { rows, values, scale, spelled }))
+    }
+
+    /// The mantissas and their scale; none of decimals.
+    fn mantissas(&self) -> Option<(Operand<'_, i64>, u8)> {
+        match self {
+            Reckoned::Constant { value, scale } => Some((Operand::Constant(*value), *scale)),
+            Reckoned::Numbers(numbers) => Some((
+                Operand::Column(numbers.rows.as_deref(), Cow::Borrowed(&numbers.values)),
+                numbers.scale,
+            )),
+            Reckoned::Decimals(_) => None,
+        }
+    }
+
+    fn decimals(&self) -> Operand<'_, Decimal> {
+        let of = |value: &i64, scale: u8| Decimal::new(*value, scale.into()).normalize();
+        match self {
+            Reckoned::Constant { value, scale } => Operand::Constant(of(value, *scale)),
+            Reckoned::Numbers(numbers) => {
+                let values = numbers.values.iter().map(|value| of(value, numbers.scale)).collect();
+                Operand::Column(numbers.rows.as_deref(), Cow::Owned(values))
+            }
+            Reckoned::Decimals(decimals) => {
+                Operand::Column(decimals.rows.as_deref(), Cow::Borrowed(&decimals.values))
+            }
+        }
+    }
+}
+
+/// One of the two that are reckoned with.
+enum Operand<'o, V: Clone> {
+    Constant(V),
+    /// The values of the rows that have one, which are all where no rows are named.
+    Column(Option<&'o [u32]>, Cow<'o, [V]>),
+}
+
+/// What an operation gives for the rows that have something.
+struct Together<T> {
+    rows: Option<Vec<u32>>,
+    values: Vec<T>,
+}
+
+impl<V: Copy> Operand<'_, V> {
+    /// What two come to, row by row; the inner one none where a row has nothing then. None where it fails for a row, or both are constants.
+    fn with<T>(
+        &self,
+        other: &Operand<'_, V>,
+        mut of: impl FnMut(V, V) -> Option<Option<T>>,
+    ) -> Option<Together<T>> {
+        match (self, other) {
+            (Operand::Constant(_), Operand::Constant(_)) => None,
+            (Operand::Column(rows, values), Operand::Constant(constant)) => {
+                Together::of_rows(*rows, values.iter().map(|value| of(*value, *constant)))
+            }
+            (Operand::Constant(constant), Operand::Column(rows, values)) => {
+                Together::of_rows(*rows, values.iter().map(|value| of(*constant, *value)))
+            }
+            (Operand::Column(rows, left), Operand::Column(others, right)) if rows == others => {
+                let values = left.iter().zip(&**right).map(|(left, right)| of(*left, *right));
+                Together::of_rows(*rows, values)
+            }
+            (Operand::Column(rows, left), Operand::Column(others, right)) => {
+                let (mut with_one, mut values) = (Vec::new(), Vec::new());
+                for (row, left, right) in both((*rows, left), (*others, right)) {
+                    if let Some(value) = of(left, right)? {
+                        with_one.push(row);
+                        values.push(value);
+                    }
+                }
+                Some(Together { rows: Some(with_one), values })
+            }
+        }
+    }
+}
+
+impl<T> Together<T> {
+    /// What comes of the values of rows, each of which may have nothing.
+    fn of_rows(
+        rows: Option<&[u32]>,
+        results: impl ExactSizeIterator<Item = Option<Option<T>>>,
+    ) -> Option<Together<T>> {
+        let count = results.len();
+        let mut values = Vec::with_capacity(count);
+        // The places of those that are left out.
+        let mut without = Vec::new();
+        for (place, result) in results.enumerate() {
+            match result? {
+                Some(value) => values.push(value),
+                None => without.push(place),
+            }
+        }
+        if without.is_empty() {
+            return Some(Together { rows: rows.map(<[u32]>::to_vec), values });
+        }
+        let mut without = without.into_iter().peekable();
+        let is_with = |place: &usize| without.next_if_eq(place).is_none();
+        let row = |place: usize| rows.map_or(Some(place as u32), |rows| rows.get(place).copied());
+        Some(Together { rows: Some((0..count).filter(is_with).filter_map(row).collect()), values })
     }
 }
 
@@ -100,20 +205,76 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The difference of two expressions, one of which is a column of numbers: how they compare.
+    /// The difference of two expressions, one of which is a column of numbers, or a number of the same sign: how they compare.
     pub(super) fn difference(&self, left: &Expr, right: &Expr) -> Option<Reckoned> {
-        let difference = calculate(Arithmetic::Subtract, &self.reckoned(left)?, &self.reckoned(right)?)?;
-        difference.numbers().is_some().then_some(difference)
+        let (left, right) = (self.reckoned(left)?, self.reckoned(right)?);
+        if let Some(difference) = of_mantissas(Arithmetic::Subtract, &left, &right) {
+            return difference.numbers().is_some().then_some(difference);
+        }
+        let order = |left: Decimal, right: Decimal| Some(Some(left.cmp(&right) as i64));
+        let Together { rows, values } = left.decimals().with(&right.decimals(), order)?;
+        Some(Reckoned::computed(rows, values, 0))
+    }
+
+    /// How the quotients of an expression that divides two others compare with a number, by the rows that have one: less or greater than zero as
+    /// they are less or greater. None for another expression, or where it takes the quotients to tell.
+    pub(super) fn orders_of_quotients(&self, expr: &Expr, number: &Number<'_>) -> Option<Mantissas> {
+        let Expr::Arithmetic(Arithmetic::Divide, dividend, divisor) = expr else { return None };
+        let (dividend, divisor) = (self.reckoned(dividend)?, self.reckoned(divisor)?);
+        let ((dividend, scale), (divisor, other)) = (dividend.mantissas()?, divisor.mantissas()?);
+        let against = Against::of(number, (dividend.longest(), scale), (divisor.longest(), other))?;
+        let order = |dividend, divisor| Some(against.compare(dividend, divisor).map(|order| order as i64));
+        let Together { rows, values } = dividend.with(&divisor, order)?;
+        Some(Mantissas { rows, values, ..Mantissas::default() })
     }
 }
 
-/// What an operation comes to; none where it is of another kind, or a result is too long.
+impl Operand<'_, i64> {
+    /// The greatest of the numbers without their signs.
+    fn longest(&self) -> u64 {
+        match self {
+            Operand::Constant(value) => value.unsigned_abs(),
+            Operand::Column(_, values) => values.iter().map(|value| value.unsigned_abs()).max().unwrap_or(0),
+        }
+    }
+}
+
+/// What an operation comes to; none where a result is too long for any number.
 fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckoned> {
+    if let Some(reckoned) = of_mantissas(op, left, right) {
+        return Some(reckoned);
+    }
+    let quotients = || of_quotients(left, right).filter(|_| op == Arithmetic::Divide);
+    let Together { rows, values } = quotients().or_else(|| {
+        left.decimals().with(&right.decimals(), |left, right| of_decimals(op, left, right).ok())
+    })?;
+    Some(Reckoned::Decimals(Arc::new(Decimals { rows, values })))
+}
+
+/// The quotients of mantissas; none where one is too long, raised to the scale of the other.
+fn of_quotients(left: &Reckoned, right: &Reckoned) -> Option<Together<Decimal>> {
+    let ((left, scale), (right, other)) = (left.mantissas()?, right.mantissas()?);
+    let raise = |from: u8, to: u8| 10i64.checked_pow(to.saturating_sub(from).into());
+    let (raise_left, raise_right) = (raise(scale, other)?, raise(other, scale)?);
+    let of =
+        |left: i64, right: i64| quotient(left.checked_mul(raise_left)?, right.checked_mul(raise_right)?).ok();
+    left.with(&right, of)
+}
+
+/// What an operation comes to in mantissas; none where it is of another kind, or a result is too long.
+fn of_mantissas(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckoned> {
     if let (Arithmetic::Divide, Reckoned::Constant { value, scale }) = (op, right) {
         let (value, scale) = reciprocal(*value, *scale)?;
-        return calculate(Arithmetic::Multiply, left, &Reckoned::Constant { value, scale });
+        return of_mantissas(Arithmetic::Multiply, left, &Reckoned::Constant { value, scale });
     }
-    let (scale, [raise_left, raise_right]) = scales(op, left.scale(), right.scale())?;
+    let ((left, left_scale), (right, right_scale)) = (left.mantissas()?, right.mantissas()?);
+    let (scale, [raise_left, raise_right]) = scales(op, left_scale, right_scale)?;
+    if let (Operand::Column(rows, values), Operand::Constant(constant)) = (&left, &right)
+        && let Some(line) = line(op, raise_left, constant.checked_mul(raise_right)?)
+        && line.fits(values)
+    {
+        return Some(Reckoned::computed(rows.map(<[u32]>::to_vec), line.of(values), scale));
+    }
     let of = |left: i64, right: i64| {
         let (left, right) = (left.checked_mul(raise_left)?, right.checked_mul(raise_right)?);
         match op {
@@ -124,30 +285,7 @@ fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckon
             Arithmetic::Divide | Arithmetic::Power => None,
         }
     };
-    let mut values = Vec::new();
-    let rows = match (left.numbers().ok_or(left), right.numbers().ok_or(right)) {
-        (Ok(column), Err(Reckoned::Constant { value, .. })) => {
-            let right = value.checked_mul(raise_right)?;
-            values = match line(op, raise_left, right) {
-                Some(line) if line.fits(&column.values) => line.of(&column.values),
-                _ => column.values.iter().map(|left| of(*left, *value)).collect::<Option<_>>()?,
-            };
-            column.rows.clone()
-        }
-        (Err(Reckoned::Constant { value, .. }), Ok(column)) => {
-            values = column.values.iter().map(|right| of(*value, *right)).collect::<Option<_>>()?;
-            column.rows.clone()
-        }
-        (Ok(left), Ok(right)) => {
-            let mut rows = Vec::new();
-            for (row, left, right) in both(left, right) {
-                values.push(of(left, right)?);
-                rows.push(row);
-            }
-            if left.rows.is_none() && right.rows.is_none() { None } else { Some(rows) }
-        }
-        _ => return None,
-    };
+    let Together { rows, values } = left.with(&right, |left, right| of(left, right).map(Some))?;
     Some(Reckoned::computed(rows, values, scale))
 }
 
@@ -165,7 +303,11 @@ fn reciprocal(value: i64, scale: u8) -> Option<(i64, u8)> {
 
 /// Numbers with so many digits behind the point at most, midpoints away from zero.
 fn rounded(of: &Reckoned, places: u8) -> Option<Reckoned> {
-    let numbers = of.numbers()?;
+    let numbers = match of {
+        Reckoned::Constant { .. } => return None,
+        Reckoned::Numbers(numbers) => numbers,
+        Reckoned::Decimals(decimals) => return rounded_decimals(decimals, places),
+    };
     let Some(digits) = numbers.scale.checked_sub(places).filter(|digits| *digits > 0) else {
         return Some(Reckoned::computed(numbers.rows.clone(), numbers.values.clone(), numbers.scale));
     };
@@ -177,6 +319,32 @@ fn rounded(of: &Reckoned, places: u8) -> Option<Reckoned> {
     };
     let values = numbers.values.iter().map(round).collect();
     Some(Reckoned::computed(numbers.rows.clone(), values, places))
+}
+
+/// The same of decimals, as mantissas if they are short enough then.
+fn rounded_decimals(decimals: &Decimals, places: u8) -> Option<Reckoned> {
+    let round = |value: &Decimal| {
+        let (significand, scale) = (value.mantissa(), value.scale());
+        match scale.checked_sub(places.into()).map(|digits| 10i128.pow(digits)) {
+            None => significand.checked_mul(10i128.checked_pow(u32::from(places) - scale)?),
+            Some(unit) => {
+                let (whole, rest) = (significand / unit, significand % unit);
+                Some(
+                    whole + i128::from(2 * rest >= unit && unit > 1)
+                        - i128::from(2 * rest <= -unit && unit > 1),
+                )
+            }
+        }
+    };
+    let mantissa = |value: &Decimal| i64::try_from(round(value)?).ok();
+    if places <= SCALE_MAX
+        && let Some(values) = decimals.values.iter().map(mantissa).collect()
+    {
+        return Some(Reckoned::computed(decimals.rows.clone(), values, places));
+    }
+    let strategy = RoundingStrategy::MidpointAwayFromZero;
+    let values = decimals.values.iter().map(|value| value.round_dp_with_strategy(places.into(), strategy));
+    Some(Reckoned::Decimals(Arc::new(Decimals { rows: decimals.rows.clone(), values: values.collect() })))
 }
 
 /// `factor * x + summand`.
@@ -228,21 +396,24 @@ fn scales(op: Arithmetic, left: u8, right: u8) -> Option<(u8, [i64; 2])> {
     (scale <= SCALE_MAX).then_some((scale, [left?, right?]))
 }
 
-/// The numbers of the rows that have one in both columns.
-fn both(left: &Mantissas, right: &Mantissas) -> impl Iterator<Item = (u32, i64, i64)> {
-    let row = |of: &Mantissas, place: usize| match &of.rows {
-        None => (place < of.values.len()).then_some(place as u32),
+/// The values of the rows that have one in both columns.
+fn both<'o, V: Copy>(
+    (left_rows, left): (Option<&'o [u32]>, &'o [V]),
+    (right_rows, right): (Option<&'o [u32]>, &'o [V]),
+) -> impl Iterator<Item = (u32, V, V)> {
+    let row = |rows: Option<&[u32]>, values: &[V], place: usize| match rows {
+        None => (place < values.len()).then_some(place as u32),
         Some(rows) => rows.get(place).copied(),
     };
     let (mut a, mut b) = (0, 0);
     std::iter::from_fn(move || {
         loop {
-            let (of_left, of_right) = (row(left, a)?, row(right, b)?);
+            let (of_left, of_right) = (row(left_rows, left, a)?, row(right_rows, right, b)?);
             match of_left.cmp(&of_right) {
-                std::cmp::Ordering::Less => a += 1,
-                std::cmp::Ordering::Greater => b += 1,
-                std::cmp::Ordering::Equal => {
-                    let both = (of_left, *left.values.get(a)?, *right.values.get(b)?);
+                Ordering::Less => a += 1,
+                Ordering::Greater => b += 1,
+                Ordering::Equal => {
+                    let both = (of_left, *left.get(a)?, *right.get(b)?);
                     (a, b) = (a + 1, b + 1);
                     return Some(both);
                 }

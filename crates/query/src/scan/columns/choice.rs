@@ -194,6 +194,7 @@ impl Evaluator<'_> {
             Reckoned::Numbers(numbers) => {
                 Part::Column(Arc::new(PathColumn::of_numbers(numbers, self.rows())))
             }
+            Reckoned::Decimals(_) => return None,
         })
     }
 

@@ -58,10 +58,10 @@ impl Beginning {
 impl ColumnPlan {
     /// None where documents have to be put together.
     pub(crate) fn of(plan: &Plan, events: &Events, outputs: &[Output]) -> Option<ColumnPlan> {
-        // A single collection is unnested to columns, for groups of what columns tell.
-        let unnests = match (events.unnest.as_slice(), &plan.output) {
-            ([], _) => false,
-            ([_], PlanOutput::Groups(_)) if !events.reads_whole() => true,
+        // A single collection is unnested to columns, where columns tell all else.
+        let unnests = match events.unnest.as_slice() {
+            [] => false,
+            [_] if !events.reads_whole() => true,
             _ => return None,
         };
         // Of documents that are all wanted as they are, columns spare nothing.

@@ -1,10 +1,10 @@
 //! Values that were computed: as text, or as numbers where they are nothing else.
 
 use super::found::Passing;
-use crate::chunk::{Digits, FewDigits, Mantissas, few_digits_of, value_of};
-use crate::column_block::Coded;
+use crate::chunk::{Decimals, Digits, FewDigits, Mantissas, few_digits_of, value_of};
+use crate::column_block::{Coded, PathColumn};
 use crate::dictionary::Dictionary;
-use crate::value::{Value, write_json};
+use crate::value::{Number, Value, write_json};
 use std::sync::Arc;
 
 /// Values as text, as many as take little memory.
@@ -60,6 +60,20 @@ impl Texts {
         }
         self.ends.push(self.bytes.len() as u32);
         self.is_full = self.bytes.len() > BYTES_MAX;
+    }
+
+    /// A column of computed numbers; none if their texts are too long.
+    pub(super) fn of_decimals(decimals: &Decimals, rows: usize) -> Option<Arc<PathColumn>> {
+        let mut texts = Texts::default();
+        for (row, decimal) in decimals.each() {
+            texts.ends.resize(row, texts.bytes.len() as u32);
+            texts.add(&Value::Number(Number::Decimal(decimal)));
+        }
+        if texts.is_full {
+            return None;
+        }
+        texts.ends.resize(rows, texts.bytes.len() as u32);
+        Some(Arc::new(PathColumn::Coded(Coded::of_texts(Dictionary::new(texts.bytes, texts.ends)))))
     }
 
     /// All that were added; none if they were too many.

@@ -317,6 +317,11 @@ impl<'b> Evaluator<'b> {
                     let mask = compare(&column.numbers, |mantissa| range.has(mantissa), self.rows());
                     return self.with_others(expr, column, mask);
                 }
+                if let Some(orders) = self.orders_of_quotients(left, number)
+                    && let Some(range) = Range::of(*op, &Number::Decimal(Decimal::ZERO), orders.scale)
+                {
+                    return Some(compare(&orders, |order| range.has(order), self.rows()));
+                }
                 if let Some(reckoned) = self.reckoned(left)
                     && let Some(numbers) = reckoned.numbers()
                     && let Some(range) = Range::of(*op, number, numbers.scale)
@@ -362,6 +367,11 @@ impl<'b> Evaluator<'b> {
                     return Some(self.nulls(column.map(AsRef::as_ref), *negated));
                 }
             }
+            Expr::Call { arguments, .. } if is_has(expr) => {
+                if let Some(column) = self.as_column(arguments.first()?) {
+                    return Some(self.lacking(column.map(AsRef::as_ref), <[u8]>::is_empty, true));
+                }
+            }
             _ => {}
         }
         None
@@ -402,21 +412,30 @@ impl<'b> Evaluator<'b> {
 
     /// The rows that have no value or null, or those that have one.
     pub(super) fn nulls(&self, column: Option<&PathColumn>, negated: bool) -> Mask {
-        let is_null = |json: &[u8]| matches!(json.first(), None | Some(b'n'));
+        self.lacking(column, |json| matches!(json.first(), None | Some(b'n')), negated)
+    }
+
+    /// The rows whose JSON text counts as missing, as the empty text of undefined does and that of a number does not; or all others.
+    fn lacking(
+        &self,
+        column: Option<&PathColumn>,
+        is_missing: impl Fn(&[u8]) -> bool,
+        negated: bool,
+    ) -> Mask {
         match column {
             None | Some(PathColumn::Nothing | PathColumn::Unknown) => vec![!negated; self.rows()],
-            Some(PathColumn::Coded(coded)) => match coded.codes() {
-                None => {
-                    (0..self.rows() as u32).map(|row| is_null(coded.dictionary.get(row)) != negated).collect()
+            Some(PathColumn::Coded(coded)) => {
+                let entries = 0..coded.dictionary.len() as u32;
+                let of_entry: Mask =
+                    entries.map(|entry| is_missing(coded.dictionary.get(entry)) != negated).collect();
+                match coded.codes() {
+                    None => of_entry,
+                    Some(codes) => {
+                        let of_code = |code: &u32| of_entry.get(*code as usize).copied().unwrap_or(!negated);
+                        codes.iter().map(of_code).collect()
+                    }
                 }
-                Some(codes) => {
-                    let entries = 0..coded.dictionary.len() as u32;
-                    let of_entry: Vec<bool> =
-                        entries.map(|entry| is_null(coded.dictionary.get(entry)) != negated).collect();
-                    let of_code = |code: &u32| of_entry.get(*code as usize).copied().unwrap_or(!negated);
-                    codes.iter().map(of_code).collect()
-                }
-            },
+            }
             Some(PathColumn::Numbers(column)) => match &column.numbers.rows {
                 None => vec![negated; self.rows()],
                 Some(rows) => {
@@ -439,7 +458,7 @@ impl<'b> Evaluator<'b> {
                 let values = &column.others.values.dictionary;
                 let entries = 0..values.len() as u32;
                 let of_entry: Vec<bool> =
-                    entries.map(|entry| is_null(values.get(entry)) != negated).collect();
+                    entries.map(|entry| is_missing(values.get(entry)) != negated).collect();
                 for (row, told) in column.others.told(&of_entry) {
                     if let Some(mask) = mask.get_mut(row) {
                         *mask = told;
@@ -540,7 +559,12 @@ pub(super) fn stored<'s>(json: &'s [u8], offsets: &'s mut Offsets) -> Option<Sto
 
 /// Whether an expression's value is true, false or undefined, and nothing else.
 pub(super) fn is_true_or_false(expr: &Expr) -> bool {
-    expr.is_comparison() || matches!(expr, Expr::And(_) | Expr::Or(_) | Expr::Not(_))
+    expr.is_comparison() || matches!(expr, Expr::And(_) | Expr::Or(_) | Expr::Not(_)) || is_has(expr)
+}
+
+/// Whether an expression is `Has`, which is true or false.
+pub(super) fn is_has(expr: &Expr) -> bool {
+    matches!(expr, Expr::Call { function, .. } if function.name == "Has")
 }
 
 /// The rows that have a number, and it passes.

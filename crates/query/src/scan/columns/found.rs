@@ -1,6 +1,6 @@
 //! What a scan of columns has found in a block.
 
-use crate::chunk::Mantissas;
+use crate::chunk::{Decimals, Mantissas};
 use crate::column_block::PathColumn;
 use crate::dictionary::Dictionary;
 use std::ops::Range;
@@ -17,6 +17,14 @@ pub(crate) struct Found {
     pub(super) events: usize,
     /// How many of them passed, those included of which no row is wanted.
     pub(super) hits: usize,
+}
+
+impl Found {
+    /// The place of a row's event in the block.
+    pub(super) fn event(&self, row: u32) -> usize {
+        let origin = self.origins.as_ref().map(|origins| origins.get(row as usize).copied());
+        origin.map_or(row, Option::unwrap_or_default) as usize
+    }
 }
 
 /// The rows that pass, by their places in the block.
@@ -64,5 +72,7 @@ pub(super) enum Values {
     Rows(Arc<Dictionary>),
     /// Numbers, and nothing else that counts, by the rows that pass.
     Numbers(Arc<Mantissas>),
+    /// The same of numbers of more digits.
+    Decimals(Arc<Decimals>),
     Undefined,
 }

@@ -1,8 +1,9 @@
 //! The columns that expressions make of columns: of numbers and conditions in whole, of texts once for each entry of a dictionary, of several
 //! columns once for each combination of what they have.
 
+use super::arithmetic::Reckoned;
 use super::compile::{needs_event, reads_document, slots_of};
-use super::evaluate::{Evaluator, Mask, is_true_or_false};
+use super::evaluate::{Evaluator, Mask, is_has, is_true_or_false};
 use super::texts::Sought;
 use crate::column_block::{Coded, PathColumn};
 use crate::expr::Expr;
@@ -40,8 +41,12 @@ impl<'b> Evaluator<'b> {
         {
             return Some(column);
         }
-        if let Some(numbers) = self.reckoned(expr).and_then(|reckoned| reckoned.numbers().cloned()) {
-            return Some(Arc::new(PathColumn::of_numbers(numbers, self.rows())));
+        match self.reckoned(expr) {
+            Some(Reckoned::Numbers(numbers)) => {
+                return Some(Arc::new(PathColumn::of_numbers(numbers, self.rows())));
+            }
+            Some(Reckoned::Decimals(decimals)) => return Texts::of_decimals(&decimals, self.rows()),
+            Some(Reckoned::Constant { .. }) | None => {}
         }
         self.condition(expr)
             .or_else(|| self.mapped_and_shared(expr))
@@ -68,9 +73,10 @@ impl<'b> Evaluator<'b> {
         let test = || -> Option<Mask> { self.test(expr, None).ok() };
         match expr {
             Expr::And(_) | Expr::Or(_) | Expr::IsNull(..) => Some(self.truths(&test()?, |_| true)),
+            expr if is_has(expr) => Some(self.truths(&test()?, |_| true)),
             Expr::Not(of) if is_true_or_false(of) => Some(self.truths(&test()?, |_| true)),
             Expr::CompareNumber { left, .. } if self.mixed(left).is_none() => {
-                self.truths_of_numbers(expr, self.reckoned(left)?.numbers()?.rows.as_deref())
+                self.truths_of_numbers(expr, self.reckoned(left)?.rows()?)
             }
             Expr::Compare { left, right, ci: false, .. }
                 if self.mixed(left).is_none()

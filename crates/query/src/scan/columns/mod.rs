@@ -12,6 +12,7 @@ mod found;
 mod join;
 mod made;
 mod mapped;
+mod quotient;
 mod range;
 mod row_documents;
 mod texts;
@@ -32,13 +33,14 @@ use crate::outputs::Output;
 use crate::source::Direction;
 use crate::stats::{Stats, Technique};
 use crate::stored::Times;
+use arithmetic::Reckoned;
 use compile::{Wanted, reads_document};
 use computed::{FewNumbers, Texts};
 use evaluate::{Evaluator, Mask};
 use found::{Passing, Values};
 use std::ops::Range;
 use std::sync::Arc;
-use whole::{gather, set_column};
+use whole::{gather, gather_decimals, set_column};
 
 /// A scan of a block in columns.
 pub(crate) struct ColumnScan<'s> {
@@ -218,6 +220,11 @@ fn load_outputs(
     let are_told = load(outputs, evaluator, Some(rows))?;
     if plan.wants == Wanted::Rows && direction == Direction::Descending {
         rows.reverse();
+        // The elements of an event keep their order.
+        if let Some(origins) = &evaluator.origins {
+            let event = |row: &u32| origins.get(*row as usize);
+            rows.chunk_by_mut(|row, next| event(row) == event(next)).for_each(<[u32]>::reverse);
+        }
     }
     Ok(are_told)
 }
@@ -306,6 +313,22 @@ fn values(
         }
         Some(None) => return Ok(Some(Values::Undefined)),
         None => {}
+    }
+    if let (Expr::Arithmetic(..) | Expr::Negate(_) | Expr::Call { .. }, Form::Numbers) =
+        (&output.expr, output.form)
+        && evaluator.are_many(rows.len())
+    {
+        match evaluator.reckoned(&output.expr) {
+            Some(Reckoned::Numbers(numbers)) => {
+                return Ok(Some(Values::Numbers(gather(&numbers, rows, evaluator.rows()))));
+            }
+            Some(Reckoned::Decimals(decimals)) => {
+                let decimals = gather_decimals(&decimals, rows);
+                *made_bytes += size_of_val(decimals.values.as_slice());
+                return Ok(Some(Values::Decimals(Arc::new(decimals))));
+            }
+            Some(Reckoned::Constant { .. }) | None => {}
+        }
     }
     // Few rows are evaluated one by one.
     let is_worthwhile = match evaluator.entries(&output.expr) {
@@ -402,10 +425,8 @@ impl ColumnScan<'_> {
         match (rows, &self.found.origins) {
             (rows, _) if !self.plan.needs_times => columns.count_rows(rows.len()),
             (Passing::All(all), None) => columns.begin_rows(self.times.orders(all.clone())),
-            (rows, None) => columns.begin_rows(rows.places().map(|row| self.times.order(row as usize))),
-            (rows, Some(origins)) => {
-                let events = rows.places().map(|row| origins.get(row as usize).copied().unwrap_or_default());
-                columns.begin_rows(events.map(|event| self.times.order(event as usize)));
+            (rows, _) => {
+                columns.begin_rows(rows.places().map(|row| self.times.order(self.found.event(row))));
             }
         }
         for (column, (values, output)) in self.found.outputs.iter().zip(&self.plan.outputs).enumerate() {
@@ -417,7 +438,7 @@ impl ColumnScan<'_> {
     fn give_rows(&self, count: usize, columns: &mut Columns) {
         let first = self.position.rows;
         let rows = self.found.rows.portion(first, count);
-        columns.begin_rows(rows.iter().map(|row| self.times.order(*row as usize)));
+        columns.begin_rows(rows.iter().map(|row| self.times.order(self.found.event(*row))));
         for (column, values) in self.found.outputs.iter().enumerate() {
             push_values(values, &rows, first, column, columns);
         }
@@ -428,7 +449,7 @@ impl ColumnScan<'_> {
 fn push_values(values: &Values, rows: &[u32], first: usize, column: usize, columns: &mut Columns) {
     match values {
         // Rows are made of values.
-        Values::Nothing | Values::Numbers(_) => {}
+        Values::Nothing | Values::Numbers(_) | Values::Decimals(_) => {}
         Values::Undefined => columns.push_undefined(column, rows.len()),
         Values::Path(path) => match path.coded() {
             None => columns.push_undefined(column, rows.len()),

@@ -2,7 +2,7 @@
 
 use super::found::{Passing, Values};
 use crate::chunk::{
-    CellText, Column, Columns, Digits, Entries, Form, Mantissas, Numbers, each_spelled, is_few,
+    CellText, Column, Columns, Decimals, Digits, Entries, Form, Mantissas, Numbers, each_spelled, is_few,
 };
 use crate::column_block::{Coded, MixedColumn, PathColumn};
 use crate::dictionary::Dictionary;
@@ -19,6 +19,7 @@ pub(super) fn set_column(form: Form, values: &Values, rows: &Passing, column: us
             Values::Path(path) if let PathColumn::Mixed(column) = &**path => {
                 Column::Numbers(mixed_numbers(column, rows, columns))
             }
+            Values::Decimals(decimals) => Column::Decimals(decimals.clone()),
             Values::Path(_) | Values::Rows(_) => {
                 let entries = entries(form, values, rows, columns);
                 // What is asked of each value is then asked of each entry.
@@ -98,7 +99,7 @@ fn entries(form: Form, values: &Values, rows: &Passing, columns: &mut Columns) -
             Some(values.clone())
         }
         // Numbers are asked for as such only.
-        Values::Nothing | Values::Numbers(_) | Values::Undefined => None,
+        Values::Nothing | Values::Numbers(_) | Values::Decimals(_) | Values::Undefined => None,
     };
     let dictionary = dictionary.unwrap_or_else(|| {
         codes.resize(rows.len(), 0);
@@ -126,10 +127,24 @@ pub(super) fn gather(numbers: &Arc<Mantissas>, rows: &Passing, of: usize) -> Arc
 
 /// The numbers of so many rows of a block, by their places among those rows, which come in the block's order; some may come more than once.
 pub(super) fn gather_some(numbers: &Mantissas, rows: impl Iterator<Item = u32>, count: usize) -> Mantissas {
-    let Some(with_one) = &numbers.rows else {
-        let places: Vec<u32> = rows.collect();
-        return at_places(numbers, &places, None);
-    };
+    let (places, at) = places_of(numbers.rows.as_deref(), rows, count);
+    at_places(numbers, &places, at)
+}
+
+/// The same of decimals.
+pub(super) fn gather_decimals(decimals: &Decimals, rows: &Passing) -> Decimals {
+    let (places, rows) = places_of(decimals.rows.as_deref(), rows.places(), rows.len());
+    let value = |place: &u32| decimals.values.get(*place as usize).copied().unwrap_or_default();
+    Decimals { rows, values: places.iter().map(value).collect() }
+}
+
+/// Of so many rows the places of their values in a list, of which each is that of one row of these, or of all; and which of the rows have one, if not all have.
+fn places_of(
+    with_one: Option<&[u32]>,
+    rows: impl Iterator<Item = u32>,
+    count: usize,
+) -> (Vec<u32>, Option<Vec<u32>>) {
+    let Some(with_one) = with_one else { return (rows.collect(), None) };
     let mut place_of = vec![u32::MAX; with_one.last().map_or(0, |last| *last as usize + 1)];
     for (place, row) in (0..).zip(with_one) {
         if let Some(place_of) = place_of.get_mut(*row as usize) {
@@ -147,7 +162,7 @@ pub(super) fn gather_some(numbers: &Mantissas, rows: impl Iterator<Item = u32>, 
     }
     places.truncate(found);
     at.truncate(found);
-    at_places(numbers, &places, (found != count).then_some(at))
+    (places, (found != count).then_some(at))
 }
 
 /// The numbers at some places, each of which there is, for rows.

@@ -180,6 +180,90 @@ fn elements_are_rows_in_the_order_of_their_events() {
     }
 }
 
+/// Numbers in texts, with what stands around them replaced or not.
+#[test]
+fn numbers_are_read_in_texts() {
+    const TEXTS: [&str; 20] = [
+        "\"12ms\"",
+        "\"7\"",
+        "\"-0\"",
+        "\"0.50\"",
+        "\" 3 \"",
+        "\"1e3\"",
+        "\"01\"",
+        "\"-\"",
+        "\"\"",
+        "\"1.\"",
+        "\".5\"",
+        "\"12345678901234567.25\"",
+        "\"a\\u0000b\"",
+        "\"a-b-a\"",
+        "4.20",
+        "null",
+        "true",
+        "[1]",
+        "\"é1\"",
+        "\"aaa\"",
+    ];
+    let event = |n: u64| {
+        let took = ["1.5ms", "20ms", "-3ms", "ms", "7"][(n * 3 % 5) as usize];
+        let number = format!("\"{}.{:02}\"", n * 7 % 1000, n * 13 % 100);
+        let mixed = TEXTS[(n * 11 % 20) as usize];
+        let absent = if n.is_multiple_of(3) { String::new() } else { format!(r#","t":{number}"#) };
+        let document = format!(r#"{{"took":"{n}{took}","mixed":{mixed},"w":{}{absent}}}"#, n % 6);
+        Event { instant: n, arrival: n, document }
+    };
+    let events: Vec<Event> = (0..2000).map(event).collect();
+    let memory = Memory::blocks(&[&[&events[..1000]], &[&events[1000..]]]);
+    for number in [
+        "ToNumber(t)",
+        "ToNumber(mixed)",
+        "ToNumber(w)",
+        "ToNumber(took)",
+        "ToNumber(Replace(took, 'ms', ''))",
+        "ToNumber(Replace(mixed, 'ms', ''))",
+        "ToNumber(Substring(t, 0, 2))",
+        "ToNumber(t) / w",
+        "Length(Replace(mixed, 'a', 'bb'))",
+    ] {
+        for text in [
+            format!(
+                "select sum({number}), mean({number}), max({number}), min({number}), count({number}) from stream"
+            ),
+            format!(
+                "select sum({number} * 2), percentile({number}, 50), first({number}) from stream where w > 1 group by w"
+            ),
+            format!("select count(*) from stream where {number} > 3.5"),
+            format!("select count(*) from stream group by {number}"),
+            format!("select {number} as x from stream where w = 2 limit 40"),
+        ] {
+            agree(&memory, &text);
+        }
+    }
+    for replaced in [
+        "Replace(mixed, 'a', 'bb')",
+        "Replace(mixed, 'aa', '')",
+        "Replace(mixed, '-', '\"')",
+        "Replace(mixed, '0', 'é')",
+        "Replace(mixed, 'é', '0')",
+        "Replace(mixed, '', 'x')",
+        "Replace(mixed, 'A', 'x') ci",
+        "Replace(ToUpper(took), 'MS', Substring('sms', 1))",
+        "Concat(Replace(took, 'ms', 's'), '!')",
+        "Replace('abc', 'b', took)",
+        "Replace(w, '1', '2')",
+    ] {
+        for text in [
+            format!("select count(*) from stream where Contains({replaced}, 'b')"),
+            format!("select count(*) from stream where {replaced} = '1s' or {replaced} like '%5s!'"),
+            format!("select count(*), max({replaced}) from stream group by {replaced}"),
+            format!("select {replaced} as x from stream where w < 2"),
+        ] {
+            agree(&memory, &text);
+        }
+    }
+}
+
 /// A few numbers with exponents among others, as some programs write short times: they are compared by what they come to, and shown as they stand.
 #[test]
 fn a_few_exponents_are_numbers_among_others() {

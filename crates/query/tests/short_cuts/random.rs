@@ -258,6 +258,9 @@ fn computed() -> impl Strategy<Value = String> {
             1 => inner.clone().prop_map(|a| format!("Length({a})")),
             1 => inner.clone().prop_map(|a| format!("Substring({a}, 0, 2)")),
             1 => inner.clone().prop_map(|a| format!("ToLower({a})")),
+            1 => inner.clone().prop_map(|a| format!("ToNumber({a})")),
+            1 => (inner.clone(), select(vec!["'id-', ''", "'a', '1'", "'r', 'R'"]))
+                .prop_map(|(a, with)| format!("Replace({a}, {with})")),
             1 => two().prop_map(|(a, b)| format!("({a} = {b})")),
             1 => two().prop_map(|(a, b)| format!("({a} < {b})")),
             1 => inner.clone().prop_map(|a| format!("(not {a})")),

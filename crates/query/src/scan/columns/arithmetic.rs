@@ -201,6 +201,10 @@ impl Evaluator<'_> {
                 _ => None,
             },
             ("DatePart" | "TimeOfDay", _) => self.read_clock(function.name, arguments),
+            ("ToNumber", [of]) => match self.numbers(of) {
+                Some(numbers) => Some(Reckoned::Numbers(numbers.clone())),
+                None => self.read_numbers(of),
+            },
             _ => None,
         }
     }

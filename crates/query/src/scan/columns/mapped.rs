@@ -22,7 +22,7 @@ enum Mapping<'e> {
 }
 
 /// A text that comes of the one that is stored.
-enum TextOf<'e> {
+pub(super) enum TextOf<'e> {
     Stored,
     /// As strings spell it.
     Constant(Vec<u8>),
@@ -34,10 +34,16 @@ enum TextOf<'e> {
         length: Option<NumberOf<'e>>,
     },
     Joined(Vec<TextOf<'e>>),
+    /// With another text wherever one stands.
+    Replaced {
+        of: Box<TextOf<'e>>,
+        finder: Box<memmem::Finder<'e>>,
+        with: Vec<u8>,
+    },
 }
 
 /// A whole number that comes of it.
-enum NumberOf<'e> {
+pub(super) enum NumberOf<'e> {
     Constant(i64),
     IndexOf { text: Box<TextOf<'e>>, finder: Box<memmem::Finder<'e>> },
     LastIndexOf { text: Box<TextOf<'e>>, finder: Box<memmem::FinderRev<'e>> },
@@ -46,29 +52,39 @@ enum NumberOf<'e> {
 }
 
 /// The bytes of a text do not tell what becomes of it.
-struct Untold;
+pub(super) struct Untold;
 
 /// Longer texts are left to the evaluation, which knows how long values may be.
 const TEXT_BYTES_MAX: usize = 1 << 16;
 
 /// What a text comes to; the inner one none for undefined. Bytes are as strings spell them, without quotes.
-type Told<T> = Result<Option<T>, Untold>;
+pub(super) type Told<T> = Result<Option<T>, Untold>;
+
+/// A constant as strings spell it, without quotes; none where that is not ASCII without escapes.
+fn plain(text: &str) -> Option<Vec<u8>> {
+    let spelled = spelled(text)?;
+    unquoted(&spelled).filter(|text| is_plain(text)).map(<[u8]>::to_vec)
+}
 
 impl<'e> TextOf<'e> {
     /// The texts that an expression makes of those of the column that `is_stored`.
-    fn of(expr: &'e Expr, is_stored: &impl Fn(&Expr) -> bool) -> Option<TextOf<'e>> {
+    pub(super) fn of(expr: &'e Expr, is_stored: &impl Fn(&Expr) -> bool) -> Option<TextOf<'e>> {
         let text = |expr: &'e Expr| TextOf::of(expr, is_stored).map(Box::new);
         match expr {
-            Expr::Constant(Value::Text(text)) => {
-                let spelled = spelled(&text.text())?;
-                Some(TextOf::Constant(unquoted(&spelled).filter(|text| is_plain(text))?.to_vec()))
-            }
+            Expr::Constant(Value::Text(text)) => Some(TextOf::Constant(plain(&text.text())?)),
             Expr::Concat(parts) => Some(TextOf::Joined(
                 parts.iter().map(|part| TextOf::of(part, is_stored)).collect::<Option<_>>()?,
             )),
             Expr::Call { function, arguments, ci: false } => match (function.name, arguments.as_slice()) {
                 ("ToLower", [of]) => Some(TextOf::Lower(text(of)?)),
                 ("ToUpper", [of]) => Some(TextOf::Upper(text(of)?)),
+                ("Replace", [of, Expr::Constant(Value::Text(part)), Expr::Constant(Value::Text(with))]) => {
+                    let [part, with] = [plain(&part.text())?, plain(&with.text())?];
+                    // An empty part is nowhere.
+                    let part = Some(part).filter(|part| !part.is_empty())?;
+                    let finder = Box::new(memmem::Finder::new(&part).into_owned());
+                    Some(TextOf::Replaced { of: text(of)?, finder, with })
+                }
                 ("Substring", [of, start, rest @ ..]) => {
                     let length = match rest {
                         [] => None,
@@ -89,13 +105,14 @@ impl<'e> TextOf<'e> {
         match self {
             TextOf::Stored => true,
             TextOf::Constant(_) => false,
-            TextOf::Lower(of) | TextOf::Upper(of) => of.is_of_stored(),
+            TextOf::Lower(of) | TextOf::Upper(of) | TextOf::Replaced { of, .. } => of.is_of_stored(),
             TextOf::Part { of, start, .. } => of.is_of_stored() || start.is_of_stored(),
             TextOf::Joined(parts) => parts.iter().any(TextOf::is_of_stored),
         }
     }
 
-    fn tell<'t>(&'t self, stored: &'t [u8]) -> Told<Cow<'t, [u8]>> {
+    /// What a stored text comes to, which has no quotes.
+    pub(super) fn tell<'t>(&'t self, stored: &'t [u8]) -> Told<Cow<'t, [u8]>> {
         let plain = |of: &'t TextOf<'e>| match of.tell(stored)? {
             Some(text) if !is_plain(&text) => Err(Untold),
             text => Ok(text),
@@ -129,6 +146,28 @@ impl<'e> TextOf<'e> {
                     joined.extend_from_slice(&text);
                 }
                 Cow::Owned(joined)
+            }
+            TextOf::Replaced { of, finder, with } => {
+                let Some(text) = of.tell(stored)? else { return Ok(None) };
+                // What is sought may be a part of an escape, or be spelled as one.
+                if memchr::memchr(b'\\', &text).is_some() {
+                    return Err(Untold);
+                }
+                let mut replaced = Vec::new();
+                let mut rest = 0;
+                for at in finder.find_iter(&text) {
+                    replaced.extend_from_slice(text.get(rest..at).unwrap_or_default());
+                    replaced.extend_from_slice(with);
+                    rest = at + finder.needle().len();
+                    if replaced.len() > TEXT_BYTES_MAX {
+                        return Err(Untold);
+                    }
+                }
+                if rest == 0 {
+                    return Ok(Some(text));
+                }
+                replaced.extend_from_slice(text.get(rest..).unwrap_or_default());
+                Cow::Owned(replaced)
             }
         }))
     }

@@ -16,6 +16,7 @@ mod quotient;
 mod range;
 mod row_documents;
 mod texts;
+mod to_number;
 mod unnest;
 mod whole;
 

@@ -121,7 +121,7 @@ impl fmt::Display for Warning {
                     ),
                     false => format!("passes over texts, and no value of `{key}` is a number"),
                 };
-                let meant = aggregate.replacen(key.as_str(), &format!("ToNumber({key})"), 1);
+                let meant = aggregate.replacen(&format!("({key}"), &format!("(ToNumber({key})"), 1);
                 write!(f, "`{aggregate}` {what}; `{meant}` reads numbers in text")
             }
             Warning::Hyphens { key } => {

@@ -16,6 +16,9 @@ const LINE_BYTES_MAX: u64 = tamias::QUERY_BYTES_MAX as u64 + 2;
 pub(crate) fn run(args: &EvalArgs) -> Result<(), Failure> {
     let parameters = crate::commands::query::parameters(&args.params);
     // Said once and beforehand rather than for each expression. What `ingest` rejects is no event here either.
+    if let Err(error) = tamias::eval("null", &args.event) {
+        return Err(Failure::Input(error.to_string()));
+    }
     let format = EventFormat::clef().now_without_time();
     if let Err(error) = Batch::new().push(args.event.as_bytes(), &format) {
         return Err(Failure::Input(format!("--event: {error}")));

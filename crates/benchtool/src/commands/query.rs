@@ -42,16 +42,16 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
         Ok((query, which))
     });
     // A shell replaces `$id` in double quotes, mostly by nothing.
-    let (query, which) = match bound {
-        Err(Failure::Query(error) | Failure::Usage(error))
-            if !args.params.is_empty() && !text.contains('$') =>
-        {
-            return Err(Failure::Query(format!(
-                "{error}\nIn a shell, put a query with `$` into single quotes; between double quotes the shell replaces it."
-            )));
-        }
-        bound => bound?,
+    let told = |error: String| {
+        let is_taken = !args.params.is_empty() && !text.contains('$');
+        let hint = if is_taken { IN_SINGLE_QUOTES } else { "" };
+        format!("{error}{hint}")
     };
+    let (query, which) = bound.map_err(|failure| match failure {
+        Failure::Query(error) => Failure::Query(told(error)),
+        Failure::Usage(error) => Failure::Usage(told(error)),
+        other => other,
+    })?;
     args.showing.format.map(file_format).transpose()?;
     let store = super::read_once(&args.store, &args.reading)?;
     let analyze = match query.is_explain() {
@@ -92,6 +92,9 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Failure> {
     }
     if written.rows == 0 && args.exit_status { Err(Failure::NoRows) } else { Ok(()) }
 }
+
+const IN_SINGLE_QUOTES: &str =
+    "\nIn a shell, put a query with `$` into single quotes; between double quotes the shell replaces it.";
 
 /// The query that is run, and which of its rows are written.
 fn asked(text: &str, args: &QueryArgs, screen: &Screen) -> Result<(Statement, Which), Failure> {

@@ -17,6 +17,7 @@ use crate::manifest::{BackupMark, LogEntry, Manifest, SegmentEntry};
 use crate::named;
 use crate::options::Options;
 use crate::reader::{Moment, Reader};
+use crate::receipt::Receipt;
 use crate::recovery;
 use crate::replay::beyond_lost;
 use crate::retire;
@@ -143,6 +144,8 @@ impl Backup {
     ) -> Result<Backup, BackupError> {
         let reader = Reader::open_on(Arc::clone(&from), Options::default(), Arc::new(()))?;
         let hold = Hold::new(hold::lock_writer(to, inventory::find_manifest(to, true)?.as_ref())?);
+        // Before the moment: the events that they tell of were erased by then.
+        let receipts = Receipt::list_of(&*from, reader.moment()?.manifest.store)?;
         // After the lock: what another backup has put there is known then, and is older.
         let moment = reader.moment()?;
         let old = inventory::find_manifest(to, true)?;
@@ -164,7 +167,7 @@ impl Backup {
         let (line, number) = (moment.manifest.line, state(&moment.manifest));
         let mark = Some(BackupMark { line, number, time: settings::now() });
         let manifest = moment.manifest.clone();
-        Copying { from: &*from, to, hold, copy, old, moment, done: Backup::default() }
+        Copying { from: &*from, to, hold, copy, old, moment, receipts, done: Backup::default() }
             .run(manifest, mark, progress)
     }
 
@@ -200,6 +203,7 @@ impl Backup {
         if inventory::find_manifest(to, true)?.is_some() {
             return Err(BackupError::NotEmpty { folder: inventory::folder(to) });
         }
+        let receipts = Receipt::list_of(&*from, reader.moment()?.manifest.store)?;
         let moment = reader.moment()?;
         let manifest = Manifest {
             next_arrival: beyond_lost(moment.next_arrival),
@@ -208,7 +212,7 @@ impl Backup {
             ..moment.manifest.clone()
         };
         let old = Manifest::empty(manifest.store);
-        Copying { from: &*from, to, hold, copy, old, moment, done: Backup::default() }
+        Copying { from: &*from, to, hold, copy, old, moment, receipts, done: Backup::default() }
             .run(manifest, None, progress)
     }
 }
@@ -242,6 +246,8 @@ struct Copying<'a> {
     /// What the other folder holds.
     old: Manifest,
     moment: Moment,
+    /// The receipts of the store; none in place of one that is damaged or cannot be read.
+    receipts: Vec<(PathBuf, Option<Receipt>)>,
     done: Backup,
 }
 
@@ -275,6 +281,7 @@ impl Copying<'_> {
         for entry in &manifest.logs {
             new.extend(self.log(entry, &mut tell)?);
         }
+        self.receipts(manifest.store)?;
         if !self.done.damage.is_empty() && self.would_lose(&manifest) {
             let (folder, damage) = (inventory::folder(to), std::mem::take(&mut self.done.damage));
             return Err(BackupError::Damaged { folder, damage });
@@ -294,6 +301,19 @@ impl Copying<'_> {
         drop(lock);
         retire::sweep(to, &manifest);
         Ok(self.done)
+    }
+
+    /// Puts the receipts there. Without them a repair of the restored store would take erased events in again that it finds in an older file.
+    fn receipts(&mut self, store: u128) -> Result<(), Failure> {
+        let there = Receipt::list_of(self.to, store)?;
+        for (path, receipt) in std::mem::take(&mut self.receipts) {
+            match receipt {
+                None => self.note(path, [0..0]),
+                Some(receipt) if there.iter().any(|(_, there)| there.as_ref() == Some(&receipt)) => {}
+                Some(receipt) => receipt.write(self.to, store)?,
+            }
+        }
+        Ok(())
     }
 
     /// Whether a file of the earlier backup would leave it.
@@ -371,7 +391,7 @@ impl Copying<'_> {
         there.set_length(bytes).map_err(fail(Operation::Cut))?;
         there.flush().map_err(fail(Operation::Flush))?;
         self.done.copied_bytes += bytes - known.length;
-        self.note(&name, unreadable);
+        self.note(self.from.path(&name), unreadable);
         Ok(None)
     }
 
@@ -417,7 +437,7 @@ impl Copying<'_> {
         let file = match opened.map_err(Failure::during(self.from, name, Operation::Open)) {
             // Then it is missing in the copy as well.
             Err(failure) if failure.is_unreadable() || failure.is_missing_file() => {
-                self.note(name, vec![range]);
+                self.note(self.from.path(name), [range]);
                 return Ok(false);
             }
             file => file?,
@@ -434,13 +454,12 @@ impl Copying<'_> {
             .and_then(|()| copy.flush().map_err(fail(Operation::Flush)));
         copied.inspect_err(|_| drop(self.to.remove(unfinished)))?;
         self.done.copied_bytes += bytes;
-        self.note(name, unreadable);
+        self.note(self.from.path(name), unreadable);
         Ok(true)
     }
 
     /// Notes what could not be read of a file.
-    fn note(&mut self, name: &str, unreadable: Vec<std::ops::Range<u64>>) {
-        let file = self.from.path(name);
+    fn note(&mut self, file: PathBuf, unreadable: impl IntoIterator<Item = std::ops::Range<u64>>) {
         let found = "it cannot be read, so that the copy lacks it";
         let damage = unreadable.into_iter().map(|bytes| Damage {
             file: file.clone(),

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use support::{Row, codec, open, rows, tiny};
 use tamias_store::io::{Chance, Crash, Directory, Fault, FaultKind, Medium, Simulated};
 use tamias_store::{
-    Backup, BackupError, Event, Key, OpenError, Options, Reader, Repair, SourcePosition, Store,
+    Backup, BackupError, Event, Key, OpenError, Options, Reader, Receipt, Repair, SourcePosition, Store,
 };
 
 fn append(store: &Store, count: u64) {
@@ -396,4 +396,33 @@ fn a_restored_store_whose_manifest_was_lost_is_not_taken_for_its_original() {
     let taken = Backup::take_on(Arc::new(restored), &*destination(&folder), true, &mut |_, _| ());
     assert!(matches!(taken, Err(BackupError::Diverged { .. })), "{taken:?}");
     assert_eq!(shown(&folder).unwrap(), before);
+}
+
+/// Backups had no receipts: a repair of a restored store took erased events in again that were in an older file.
+#[test]
+fn a_restored_store_knows_what_was_erased() {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    append(&store, 3);
+    let log = folder.list().unwrap().into_iter().find(|name| name.ends_with(".log")).unwrap();
+    let before = folder.medium();
+    let erased = rows(&store.snapshot())[1].clone();
+    store.delete(&[Key { instant: erased.1, arrival: erased.0 }]).unwrap();
+    assert!(store.erase().unwrap().receipt.is_some());
+    for _ in 0..2 {
+        take(&folder, true).unwrap();
+        append(&store, 1);
+    }
+    let restored = Simulated::new();
+    Backup::restore_on(destination(&folder), &restored, true, &mut |_, _| ()).unwrap();
+    let receipts = |folder: &Simulated| {
+        Receipt::list_on(folder).unwrap().into_iter().map(|(_, receipt)| receipt).collect::<Vec<_>>()
+    };
+    assert_eq!((receipts(&restored), receipts(&restored).len()), (receipts(&folder), 1));
+    let bytes = before.contents(before.find(&log).unwrap());
+    restored.create(&log).unwrap().write_at(0, bytes).unwrap();
+    let repaired =
+        Repair::run_on(Arc::new(restored.clone()), &tiny(), codec(), false, &mut |_, _| ()).unwrap();
+    assert_eq!(repaired.unnamed.iter().map(|file| file.regained).sum::<u64>(), 0, "{repaired:?}");
+    assert!(rows(&open(&restored, &tiny()).unwrap().snapshot()).iter().all(|row| row.2 != erased.2));
 }

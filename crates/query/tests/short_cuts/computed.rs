@@ -435,7 +435,7 @@ fn numbers_beside_null_texts_and_exponents_are_what_they_are_in_events() {
         "select count(*) from stream where m like 'n%' or Length(m) = 3 or HasText('n/a')",
         "select count(m), sum(m), mean(m), min(m), max(m), percentile(m, 95), first(m), last(m), any(m > 3) from stream",
         "select count(m), sum(m), mean(m), min(m), max(m), percentile(m, 95), first(m), last(m) from stream where n > 0 group by user",
-        "select max(m), min(m), top(m, 3) from stream where m < 400",
+        "select max(m), min(m) from stream where m < 400",
         "select max(m * 1.8 + 32), mean(-m), sum(Round(m, 1)), count(distinct(m)) from stream group by n",
         "select count(*) from stream group by m > 500",
         "select count(*) from stream group by m = e",

@@ -308,7 +308,7 @@ impl Copying<'_> {
         let there = Receipt::list_of(self.to, store)?;
         for (path, receipt) in std::mem::take(&mut self.receipts) {
             match receipt {
-                None => self.note(path, [0..0]),
+                None => self.note(path, std::iter::once(0..0)),
                 Some(receipt) if there.iter().any(|(_, there)| there.as_ref() == Some(&receipt)) => {}
                 Some(receipt) => receipt.write(self.to, store)?,
             }

@@ -39,9 +39,9 @@ const TABLES: [(char, Foreign); 3] = [
     (';', packed("CSV with semicolons, not JSON", "mlr --icsv --ifs ';' --ojsonl cat")),
     ('\t', packed("TSV, not JSON", "mlr --itsv --ojsonl cat")),
 ];
-const SEQUENCE: Foreign = packed("a JSON text sequence (RFC 7464)", "jq --seq -c .");
+const SEQUENCE: Foreign = packed("a JSON text sequence (RFC 7464)", "jq --seq -r tojson");
 const JOINED: Foreign = packed("JSON with several events on a line", "jq -c .");
-const COMMAS: Foreign = packed("JSON with a comma behind each event", "sed 's/,$//'");
+const COMMAS: Foreign = packed("JSON with a comma behind each event", "sed 's/,[[:space:]]*$//'");
 
 /// Text with a time on each line: how the first line looks, and what makes events of such lines. HEURISTIC: in this order, the most
 /// particular first.

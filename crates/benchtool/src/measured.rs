@@ -140,13 +140,16 @@ pub(crate) fn compare(
     percentile: u8,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    let mut rows = Vec::new();
-    let mut ratios = Vec::new();
+    let (mut rows, mut ratios, mut programs) = (Vec::new(), Vec::new(), Vec::new());
     for (number, now) in (1..).zip(now) {
         let Some(before) = before.iter().rfind(|before| before.query == now.query) else {
             tell::warning(format!("case {number:03} is not among the results to compare with"));
             continue;
         };
+        let program = format!("before: {} on {}", before.setting.program, before.setting.machine);
+        if !programs.contains(&program) {
+            programs.push(program);
+        }
         for difference in differences(before, now) {
             tell::warning(format!("case {number:03} was measured with {difference}"));
         }
@@ -166,10 +169,10 @@ pub(crate) fn compare(
     if rows.is_empty() {
         return Ok(());
     }
-    if let (Some(before), Some(now)) = (before.first(), now.first()) {
-        for (when, Setting { program, machine, .. }) in [("before", &before.setting), ("now", &now.setting)] {
-            output::write_line(out, &format!("{when}: {program} on {machine}"))?;
-        }
+    programs
+        .extend(now.first().map(|now| format!("now: {} on {}", now.setting.program, now.setting.machine)));
+    for program in programs {
+        output::write_line(out, &program)?;
     }
     output::write_line(out, &output::fitted(&names, &rows))?;
     let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();

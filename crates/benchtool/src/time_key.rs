@@ -129,7 +129,8 @@ impl Beginning {
         let key = match looking.keys.best() {
             _ if args.time_key.is_some() => None,
             Some(key) => Some(key),
-            None if args.now => Some(CLEF),
+            // Few events have a time there, but those keep it.
+            None if args.now => Some(looking.keys.most().map_or(CLEF, |(key, _)| key)),
             None => return Err(Failure::Input(unknown(source, &looking.keys, &args.store))),
         };
         Ok(Told { key, hints, bytes })
@@ -228,7 +229,7 @@ fn unknown(source: &str, keys: &TimeKeys, store: &Path) -> String {
         }
         None => "",
     };
-    format!("{source}: no usual time key in {events}{found}, nothing of it was stored; {remedy}{others}")
+    format!("{source}: no usual time key in {events}{found}, nothing of it was stored{others}; {remedy}")
 }
 
 /// The options that read a key whose times are written in an unusual way.

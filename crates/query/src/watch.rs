@@ -39,6 +39,7 @@ struct Watched {
     /// And such values there.
     has_texts: AtomicBool,
     has_booleans: AtomicBool,
+    has_numbers: AtomicBool,
 }
 
 /// All that a query watches for, on all of its threads.
@@ -104,6 +105,7 @@ impl Watch {
                 is_there: AtomicBool::new(false),
                 has_texts: AtomicBool::new(false),
                 has_booleans: AtomicBool::new(false),
+                has_numbers: AtomicBool::new(false),
             })
             .collect();
         Watch {
@@ -243,7 +245,9 @@ impl Watch {
                         key: key.clone(),
                         operator,
                         with: *with,
-                        is_boolean: watched.has_booleans.load(Relaxed) && !watched.has_texts.load(Relaxed),
+                        is_boolean: watched.has_booleans.load(Relaxed)
+                            && !watched.has_texts.load(Relaxed)
+                            && !watched.has_numbers.load(Relaxed),
                     })
                 }
                 Sought::Number { aggregate, key, ranks, .. } => watched.has_texts.load(Relaxed).then(|| {
@@ -267,6 +271,7 @@ impl Watched {
             (&self.is_there, known.is_there),
             (&self.has_texts, known.texts),
             (&self.has_booleans, known.booleans),
+            (&self.has_numbers, known.numbers),
         ] {
             if is_there {
                 kind.store(true, Relaxed);

@@ -144,10 +144,8 @@ impl Backup {
     ) -> Result<Backup, BackupError> {
         let reader = Reader::open_on(Arc::clone(&from), Options::default(), Arc::new(()))?;
         let hold = Hold::new(hold::lock_writer(to, inventory::find_manifest(to, true)?.as_ref())?);
-        // Before the moment: the events that they tell of were erased by then.
-        let receipts = Receipt::list_of(&*from, reader.moment()?.manifest.store)?;
         // After the lock: what another backup has put there is known then, and is older.
-        let moment = reader.moment()?;
+        let (moment, receipts) = moment_with_receipts(&reader, &*from)?;
         let old = inventory::find_manifest(to, true)?;
         let old = match old {
             None => Manifest::empty(moment.manifest.store),
@@ -203,8 +201,7 @@ impl Backup {
         if inventory::find_manifest(to, true)?.is_some() {
             return Err(BackupError::NotEmpty { folder: inventory::folder(to) });
         }
-        let receipts = Receipt::list_of(&*from, reader.moment()?.manifest.store)?;
-        let moment = reader.moment()?;
+        let (moment, receipts) = moment_with_receipts(&reader, &*from)?;
         let manifest = Manifest {
             next_arrival: beyond_lost(moment.next_arrival),
             next_file: beyond_line(moment.manifest.next_file),
@@ -216,6 +213,22 @@ impl Backup {
             .run(manifest, None, progress)
     }
 }
+
+/// A moment of the store, and the receipts of what was erased by then; none in place of one that is damaged or cannot be read.
+fn moment_with_receipts(reader: &Reader, from: &dyn Directory) -> Result<(Moment, Receipts), BackupError> {
+    let store = reader.moment()?.manifest.store;
+    loop {
+        let receipts = Receipt::list_of(from, store)?;
+        let moment = reader.moment()?;
+        // An erasure may have ended in between.
+        if Receipt::list_of(from, store)? == receipts {
+            return Ok((moment, receipts));
+        }
+    }
+}
+
+/// Receipts with their files.
+type Receipts = Vec<(PathBuf, Option<Receipt>)>;
 
 /// A number that no file has of the line that was lost, so that none of them can pass for one of the restored store.
 fn beyond_line(number: u64) -> u64 {
@@ -246,8 +259,7 @@ struct Copying<'a> {
     /// What the other folder holds.
     old: Manifest,
     moment: Moment,
-    /// The receipts of the store; none in place of one that is damaged or cannot be read.
-    receipts: Vec<(PathBuf, Option<Receipt>)>,
+    receipts: Receipts,
     done: Backup,
 }
 
@@ -281,11 +293,11 @@ impl Copying<'_> {
         for entry in &manifest.logs {
             new.extend(self.log(entry, &mut tell)?);
         }
-        self.receipts(manifest.store)?;
         if !self.done.damage.is_empty() && self.would_lose(&manifest) {
             let (folder, damage) = (inventory::folder(to), std::mem::take(&mut self.done.damage));
             return Err(BackupError::Damaged { folder, damage });
         }
+        self.receipts(manifest.store)?;
         to.flush().map_err(Failure::during(to, "", Operation::FlushFolder))?;
         let least = if backup.is_some() { 0 } else { beyond_line(manifest.number) };
         let number = next_manifest(&names, self.old.number).max(least);
@@ -308,6 +320,10 @@ impl Copying<'_> {
         let there = Receipt::list_of(self.to, store)?;
         for (path, receipt) in std::mem::take(&mut self.receipts) {
             match receipt {
+                // An earlier backup has it whole.
+                None if there
+                    .iter()
+                    .any(|(file, known)| known.is_some() && file.file_name() == path.file_name()) => {}
                 None => self.note(path, std::iter::once(0..0)),
                 Some(receipt) if there.iter().any(|(_, there)| there.as_ref() == Some(&receipt)) => {}
                 Some(receipt) => receipt.write(self.to, store)?,

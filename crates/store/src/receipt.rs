@@ -11,7 +11,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::codec::Stray;
-use crate::error::{DeleteError, Failure, OpenError, Operation, ReadError, StrayText};
+use crate::error::{DeleteError, Failure, OpenError, Operation, ReadError, StrayText, unless_refused};
 use crate::format::{Fields, Key, QUARANTINE_NAME, RECEIPTS_NAME, envelope, open_envelope};
 use crate::inventory;
 use crate::io::{Directory, Disk, NameKind, read_full_at, write_all_at};
@@ -251,7 +251,9 @@ impl Receipt {
             let has_all = |earlier: Receipt| self.arrivals.contain(&earlier.arrivals);
             let is_free = match there {
                 None => true,
-                Some(NameKind::File(_)) => Receipt::read(receipts, &name, store)?.is_some_and(has_all),
+                Some(NameKind::File(_)) => {
+                    unless_refused(Receipt::read(receipts, &name, store))?.is_some_and(has_all)
+                }
                 Some(_) => false,
             };
             if is_free {

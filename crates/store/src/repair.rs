@@ -103,8 +103,8 @@ impl Repair {
 const REBUILT: u64 = 1 << 32;
 
 /// Why files that no manifest names are left where they are.
-const RECEIPT_DAMAGED: &str = "it is damaged, so it is unknown which events were erased, and no unnamed file is taken in; put it back from a backup or \
-                               another copy of the store. If you move it away, events that it erased can come back";
+const RECEIPT_DAMAGED: &str = "it is damaged or cannot be read, so it is unknown which events were erased, and no unnamed file is taken in; make it readable, or \
+                               put it back from a backup or another copy of the store. If you move it away, events that it erased can come back";
 
 /// The same, where not even the receipts can be listed.
 const RECEIPTS_UNREADABLE: &str = "it cannot be read, so it is unknown which events were erased, and no unnamed file is taken in; make it readable, or put the \
@@ -425,7 +425,10 @@ impl<'a> Work<'a> {
                 if self.old.number == 0 || would_go {
                     return Err(failure.into());
                 }
-                self.tell_left(failure.path, RECEIPTS_UNREADABLE);
+                // Where nothing is lost nothing would come back of what was taken out.
+                if !strays.iter().all(Stray::is_retired) {
+                    self.tell_left(failure.path, RECEIPTS_UNREADABLE);
+                }
                 return Ok(None);
             }
             receipts => receipts?,

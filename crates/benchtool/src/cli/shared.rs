@@ -1,5 +1,6 @@
 //! Arguments that several commands have.
 
+use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -15,7 +16,10 @@ pub(crate) fn store_folder(text: &str) -> Result<PathBuf, String> {
         _ if text == "-" => {
             Err("the store, a folder, comes first; write ./- for a folder named -".to_owned())
         }
-        Ok(data) if data.is_symlink() && !path.exists() => {
+        Ok(data)
+            if data.is_symlink()
+                && path.metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) =>
+        {
             Err("it is a link to something that does not exist".to_owned())
         }
         Ok(_) if path.is_file() => Err("it is a file; the store, a folder, comes first".to_owned()),

@@ -23,9 +23,6 @@ pub(crate) fn run(args: &EvalArgs) -> Result<(), Failure> {
     if let Err(error) = Batch::new().push(args.event.as_bytes(), &format) {
         return Err(Failure::Input(format!("--event: {error}")));
     }
-    if let Err(error) = tamias::eval("null", &args.event) {
-        return Err(Failure::Input(error.to_string()));
-    }
     if let Some(text) = &args.expression {
         let value = Expression::prepare(text, &parameters)?.eval(&args.event);
         let value = value.map_err(|error| Failure::Query(error.to_string()))?;

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &RepairArgs) -> Result<(), Failure> {
             let events = repair.events;
             let left = counted(left, "file");
             Err(Failure::Damage(format!(
-                "{left} left unrepaired; the store has {events} events without what only such files hold"
+                "{left} left unrepaired; events may be missing from the {events} that the store has"
             )))
         }
     }

@@ -147,9 +147,9 @@ fn short_files_are_recognised_as_well() {
             "text, not JSON",
             "match(",
         ),
-        ("\u{1e}{\"ts\":1}\n\u{1e}{\"ts\":2}\n", "RFC 7464", "jq --seq -c . log"),
+        ("\u{1e}{\"ts\":1}\n\u{1e}{\"ts\":2}\n", "RFC 7464", "jq --seq -r tojson log"),
         ("{\"ts\":1}{\"ts\":2}\n{\"ts\":3}{\"ts\":4}\n", "several events on a line", "jq -c . log"),
-        ("{\"ts\":1},\n{\"ts\":2},\n", "a comma behind each event", "sed 's/,$//' log"),
+        ("{\"ts\":1},\n{\"ts\":2},\n", "a comma behind each event", "sed 's/,[[:space:]]*$//' log"),
         (
             "ts=2024-05-29 level=info\nts=2024-05-29 level=warn\n",
             "text, not JSON",

@@ -103,7 +103,16 @@ fn of_text(name: &str, values: &[Value], ci: bool) -> Value {
         ("Length", [Value::Array(elements)]) => Value::integer(elements.len() as i64),
         ("Substring", [Value::Text(text), start, rest @ ..]) => {
             let characters: Vec<char> = text.chars().collect();
-            let (Some(start), Some(count)) = (whole(start), optional(rest.first(), i64::MAX)) else {
+            // At most so many characters, however many that is.
+            let count = match rest.first() {
+                Some(Value::Number(count)) if count.is_integer() && count.is_exact() => {
+                    let digits = Number::literal(count.text());
+                    let all = (!digits.text().starts_with('-')).then_some(i64::MAX);
+                    digits.text().parse().ok().or(all)
+                }
+                count => optional(count, i64::MAX),
+            };
+            let (Some(start), Some(count)) = (whole(start), count) else {
                 return Value::Undefined;
             };
             // Nothing starts before the beginning or behind the end; what ends behind the end is shorter.

@@ -176,10 +176,11 @@ impl Group {
     pub fn frames_at(&self, keys: &[&str]) -> Vec<u32> {
         let Some(way) = self.path_of(keys) else { return Vec::new() };
         let directory = self.directory();
-        let mut columns = BTreeSet::new();
+        let (mut columns, mut is_there) = (BTreeSet::new(), false);
         for shape in self.shapes_of(0) {
             let tokens = directory.shapes.get(*shape as usize).unwrap_or_default();
             let Found::Site(site) = self.find_in(tokens, &way, keys.len()) else { continue };
+            is_there = true;
             for token in tokens.get(site.tokens).unwrap_or_default() {
                 if let Token::Leaf(path, kind) = *token {
                     columns.extend(self.places().column(path, kind));
@@ -187,7 +188,8 @@ impl Group {
             }
         }
         let mut frames = BTreeSet::new();
-        if !columns.is_empty() {
+        if is_there {
+            // Which event has which shape.
             frames.extend(directory.lists.first().and_then(|list| list.codes.part()).map(|part| part.frame));
         }
         // Templates refer to columns before their own only.

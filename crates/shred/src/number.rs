@@ -59,6 +59,9 @@ pub(crate) fn parse_with_exponent(text: &[u8]) -> Option<Plain> {
         None => (false, digits),
     };
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    if whole.is_empty() {
+        return None;
+    }
     let mut scale = i32::try_from(fraction.len()).ok()? - i32::from(exponent);
     let digits = [whole, fraction].concat();
     let significant = digits.trim_start_matches('0').trim_end_matches('0');

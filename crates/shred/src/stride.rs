@@ -41,15 +41,14 @@ struct Stride {
     moves: u64,
 }
 
-/// Two cursors of 32 bits, or four of 16.
-const WIDE: u8 = 32;
-const NARROW: u8 = 16;
+/// The bits of a cursor, and so many cursors make one number.
+const BITS: u8 = 32;
+const LANES_MAX: usize = 2;
 
 /// How events move on in the columns of a path, by the code of their shape.
 pub(crate) struct Strides {
     by_code: Vec<Stride>,
     lanes: Vec<Lane>,
-    bits: u8,
     /// Whether no event moves on in another column than that of its value, and in that by more than one.
     is_plain: bool,
 }
@@ -71,17 +70,15 @@ impl Strides {
         shapes: impl Iterator<Item = (&'s [Token], Held)>,
         lanes: Vec<Lane>,
     ) -> Option<Strides> {
-        let bits = if lanes.len() * usize::from(WIDE) <= 64 { WIDE } else { NARROW };
-        if lanes.len() * usize::from(bits) > 64 {
+        if lanes.len() > LANES_MAX {
             return None;
         }
-        let (mut by_code, mut is_plain, mut moves_most) = (Vec::new(), true, 0);
+        let (mut by_code, mut is_plain) = (Vec::new(), true);
         for (shape, held) in shapes {
             let mut stride = Stride { has: !matches!(held, Held::Nothing), ..Stride::default() };
             for (nth, lane) in (0u8..).zip(&lanes) {
                 let moves = shape.iter().filter(|own| **own == lane.token).count() as u64;
-                stride.moves += moves << (nth * bits);
-                moves_most = moves_most.max(moves);
+                stride.moves += moves << (nth * BITS);
             }
             match held {
                 Held::Nothing => is_plain &= stride.moves == 0,
@@ -90,16 +87,15 @@ impl Strides {
                     stride.base = place;
                 }
                 Held::Value { lane, nth } => {
-                    stride.shift = lane as u8 * bits;
-                    stride.mask = u32::MAX >> (WIDE - bits);
+                    stride.shift = lane as u8 * BITS;
+                    stride.mask = u32::MAX;
                     stride.base = (lanes.get(lane)?.start as u32).wrapping_add(nth);
                     is_plain &= stride.moves == 1 << stride.shift;
                 }
             }
             by_code.push(stride);
         }
-        // Of what events have once there are fewer values than events, which a narrow cursor counts.
-        (bits == WIDE || moves_most <= 1).then_some(Strides { by_code, lanes, bits, is_plain })
+        Some(Strides { by_code, lanes, is_plain })
     }
 
     /// Whether all events have a value.
@@ -166,8 +162,7 @@ impl Strides {
         };
         let places = codes.map(place).collect();
         for (nth, lane) in (0u8..).zip(&self.lanes) {
-            let cursor = cursors >> (nth * self.bits) & (u64::MAX >> (64 - self.bits));
-            if cursor > lane.count as u64 {
+            if (cursors >> (nth * BITS)) as u32 as usize > lane.count {
                 return Err(TOO_FEW);
             }
         }
@@ -189,7 +184,7 @@ impl Strides {
         for (nth, lane) in self.lanes.iter().enumerate() {
             let mut sum = 0u32;
             for (code, stride) in self.by_code.iter().enumerate() {
-                let is_own = stride.mask != 0 && usize::from(stride.shift / self.bits) == nth;
+                let is_own = stride.mask != 0 && usize::from(stride.shift / BITS) == nth;
                 let (true, Some(slot), Some(count)) = (is_own, slots.get_mut(code), counts.get(code)) else {
                     continue;
                 };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use tamias_query::{
@@ -30,7 +30,7 @@ pub(crate) struct SnapshotSource {
 struct Ahead {
     interest: Option<Interest>,
     groups: VecDeque<(Result<Option<Group>, SourceError>, Stage)>,
-    /// How often blocks of this source were opened.
+    /// How many blocks of this source were opened.
     openings: Arc<AtomicUsize>,
 }
 
@@ -116,7 +116,7 @@ impl SnapshotSource {
         Ok(group.map(|blocks| blocks.into_iter().map(share).collect()))
     }
 
-    /// Reads some groups more, and asks the medium for what will be read of their blocks, in two steps: which frames that are their directories tell.
+    /// Reads some groups more, and asks the medium for what will be read of their blocks, in two steps, since only their directories tell which frames those are.
     fn read_ahead(&mut self) {
         let Some(mut interest) = self.ahead.interest.take() else { return };
         let wanted = AHEAD_GROUPS.min(2 * self.ahead.openings.load(Relaxed));
@@ -223,8 +223,9 @@ pub(crate) struct StoredColumns {
     kept: Kept,
     columns: OnceLock<ColumnBlock>,
     left_out: Option<LeftOut>,
-    /// Counts how often a query opens blocks.
+    /// How many blocks of its source a query has opened, and whether it is one of them.
     openings: Arc<AtomicUsize>,
+    is_opened: AtomicBool,
 }
 
 /// Reads frames as parts of a block.
@@ -263,6 +264,7 @@ impl StoredColumns {
             columns: OnceLock::new(),
             left_out,
             openings: Arc::default(),
+            is_opened: AtomicBool::new(false),
         }
     }
 
@@ -325,7 +327,9 @@ impl StoredColumns {
     }
 
     fn open(&self) -> Result<&ColumnBlock, tamias_store::ReadError> {
-        self.openings.fetch_add(1, Relaxed);
+        if !self.is_opened.swap(true, Relaxed) {
+            self.openings.fetch_add(1, Relaxed);
+        }
         self.opened()
     }
 

@@ -41,7 +41,7 @@ fn a_refused_line_names_its_reason_and_place() {
             0,
         ),
         ("{\"@t\":\"soon\"}", "the time in '@t' is not a time in the form 2024-05-29T10:56:01.123Z: soon", 0),
-        ("{\"@t\":null}", "the time in '@t' is not a time in the form 2024-05-29T10:56:01.123Z: null", 0),
+        ("{\"@t\":null}", "the event has no time: no key '@t', or its value is null", 0),
         ("{\"@t\":1e27}", "the time in '@t' is a time outside the years 1 to 9999: 1e27", 0),
         ("{\"@t\":1e999}", "the time in '@t' is not a number that a time can be: 1e999", 0),
     ] {

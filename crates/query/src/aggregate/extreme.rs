@@ -253,6 +253,7 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
             return self.take_column(groups, numbers, chunk);
         }
         if let Column::Decimals(decimals) = column
+            && self.best.len() <= PLACES_MAX
             && chunk.orders().is_sorted()
         {
             return self.take_decimals(groups, decimals, chunk);

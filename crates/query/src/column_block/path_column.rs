@@ -317,7 +317,10 @@ impl Coded {
                     break;
                 }
                 let rows = codes.iter().filter(|code| missing != Some(**code)).count();
-                known = known.filter(|known| known.len() * DISTINCT_SHARE.1 <= rows * DISTINCT_SHARE.0);
+                // A few values tell nothing.
+                let is_told = rows >= PROBE / 4;
+                known = known
+                    .filter(|known| !is_told || known.len() * DISTINCT_SHARE.1 <= rows * DISTINCT_SHARE.0);
                 if let Some(known) = &mut known {
                     known.reserve(texts.len() / PROBE * ends.len());
                 }

@@ -248,8 +248,8 @@ fn calculate(op: Arithmetic, left: &Reckoned, right: &Reckoned) -> Option<Reckon
     if let Some(reckoned) = of_mantissas(op, left, right) {
         return Some(reckoned);
     }
-    let quotients = || of_quotients(left, right).filter(|_| op == Arithmetic::Divide);
-    let Together { rows, values } = quotients().or_else(|| {
+    let quotients = if op == Arithmetic::Divide { of_quotients(left, right) } else { None };
+    let Together { rows, values } = quotients.or_else(|| {
         left.decimals().with(&right.decimals(), |left, right| of_decimals(op, left, right).ok())
     })?;
     Some(Reckoned::Decimals(Arc::new(Decimals { rows, values })))

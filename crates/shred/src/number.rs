@@ -47,7 +47,7 @@ pub(crate) fn parse(text: &[u8]) -> Option<Plain> {
     Some(Plain { mantissa: if negative { mantissa.wrapping_neg() } else { mantissa }, scale: scale as u8 })
 }
 
-/// The number that a text with an exponent, or with more digits than it needs, comes to; none where that takes more digits than a mantissa has, or is `-0`.
+/// The number that a text with an exponent, or with more digits than it needs, comes to; none where it takes more digits than a mantissa has, and none for `-0`.
 pub(crate) fn parse_with_exponent(text: &[u8]) -> Option<Plain> {
     let text = std::str::from_utf8(text).ok()?;
     let (digits, exponent) = match text.split_once(['e', 'E']) {

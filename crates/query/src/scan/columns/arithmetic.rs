@@ -209,7 +209,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The difference of two expressions, one of which is a column of numbers, or a number of the same sign: how they compare.
+    /// How two expressions compare, by the rows that have both: their difference, or a number of its sign.
     pub(super) fn difference(&self, left: &Expr, right: &Expr) -> Option<Reckoned> {
         let (left, right) = (self.reckoned(left)?, self.reckoned(right)?);
         if let Some(difference) = of_mantissas(Arithmetic::Subtract, &left, &right) {

@@ -88,13 +88,13 @@ pub(super) struct Against {
     of_divisor: i64,
 }
 
-/// A comparison is of exact quotients, those of decimals are rounded: two that differ must not be rounded to be equal. The divisor of a quotient times the
-/// constant has to be less than the digits that a decimal has at least.
+/// Exact quotients are compared, while those of decimals are rounded: two that differ must not become equal by rounding. So the divisor, times what the constant is
+/// made of, must stay below the least count of digits that a decimal has.
 const PRODUCT_MAX: i128 = 10i128.pow(Decimal::MAX_SCALE);
 
 impl Against {
-    /// The comparison with a number of quotients of mantissas that are no longer than these, of two scales; none where one of them may be rounded to the number, or
-    /// have more digits than decimals have.
+    /// How quotients compare with a number. The mantissas of dividends and divisors are at most these, each of a scale. None where a quotient could be rounded to the
+    /// number, or has more digits than a decimal.
     pub(super) fn of(
         number: &Number<'_>,
         (dividend_max, dividend_scale): (u64, u8),

@@ -138,7 +138,7 @@ pub(super) fn gather_decimals(decimals: &Decimals, rows: &Passing) -> Decimals {
     Decimals { rows, values: places.iter().map(value).collect() }
 }
 
-/// Of so many rows the places of their values in a list, of which each is that of one row of these, or of all; and which of the rows have one, if not all have.
+/// Where the values of so many rows stand in a list that has one for each of `with_one`, or for every row; and which of the rows have one, unless all do.
 fn places_of(
     with_one: Option<&[u32]>,
     rows: impl Iterator<Item = u32>,

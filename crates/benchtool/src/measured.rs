@@ -16,8 +16,8 @@ use crate::output::{self, Field, json_string};
 use crate::output_file::OutputFile;
 use crate::{tell, units};
 
-/// The most of a query that the table shows, in characters.
-const QUERY_CHARACTERS: usize = 60;
+/// The most of a query that a table shows, in characters.
+pub(crate) const QUERY_CHARACTERS: usize = 60;
 
 /// A query that was measured, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -197,8 +197,9 @@ fn differences(before: &Measured, now: &Measured) -> Vec<String> {
     let mut differences = Vec::new();
     let mut note = |differs: bool, text: String| differences.extend(differs.then_some(text));
     let (then, here) = (&before.setting, &now.setting);
+    let are_same_events = (then.events, then.bytes) == (here.events, here.bytes);
     note(
-        (then.events, then.bytes) != (here.events, here.bytes),
+        !are_same_events,
         format!("{} of {}", units::counted(then.events, "event"), units::bytes(then.bytes)),
     );
     note(then.machine != here.machine, format!("another machine: {}", then.machine));
@@ -206,8 +207,7 @@ fn differences(before: &Measured, now: &Measured) -> Vec<String> {
     note(then.clock != here.clock, format!("--clock {}", then.clock));
     note(then.plain && !here.plain, "--plain".to_owned());
     note(!then.plain && here.plain, "the optimised path".to_owned());
-    let same_events = then.events == here.events && then.bytes == here.bytes;
-    note(same_events && before.hits != now.hits, units::counted(before.hits, "hit"));
+    note(are_same_events && before.hits != now.hits, units::counted(before.hits, "hit"));
     differences
 }
 

@@ -6,7 +6,7 @@ use crate::encoding::dictionary::Coded;
 use crate::encoding::fraction::{Decimals, Scales};
 use crate::encoding::simple::{Simple, Values};
 use crate::encoding::strings::Texts;
-use crate::error::{DecodeError, malformed};
+use crate::error::{DecodeError, NO_COLUMN, TOO_FEW, malformed};
 use crate::group::{Group, GroupReader};
 use crate::number::{self, Plain};
 use crate::path::{ROOT, Step};
@@ -667,9 +667,6 @@ fn needed_digits(mut value: i64, mut scale: u8) -> u8 {
     }
     scale
 }
-
-const TOO_FEW: DecodeError = malformed("fewer values than its shapes need");
-const NO_COLUMN: DecodeError = malformed("a value without a column");
 
 /// The powers of ten.
 const POWERS: [i64; 19] = {

@@ -80,6 +80,12 @@ pub(crate) const fn malformed(what: &'static str) -> DecodeError {
     DecodeError::Malformed { what }
 }
 
+/// What several readers of columns find.
+pub(crate) const NO_COLUMN: DecodeError = malformed("a value without a column");
+pub(crate) const TOO_FEW: DecodeError = malformed("fewer values than its shapes need");
+pub(crate) const NOT_AS_MANY: DecodeError =
+    malformed("values by shape that are not as many as the shapes say");
+
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

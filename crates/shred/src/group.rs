@@ -10,7 +10,7 @@ use crate::directory::{Directory, List, Unread};
 use crate::encoded::Event;
 use crate::encoding::ints::Ints;
 use crate::encoding::{Window, dictionary};
-use crate::error::{DecodeError, malformed};
+use crate::error::{DecodeError, NOT_AS_MANY, malformed};
 use crate::frame::{FrameReader, Frames, Part};
 use crate::grouping::{self, ByShape, Counts};
 use crate::output::{Comparison, Output, Sink};
@@ -294,7 +294,6 @@ impl<'g> GroupReader<'g> {
     /// Where the values of a column stand that are stored by shape.
     pub(crate) fn value_places(&mut self, column: usize, path: u32) -> Result<Vec<u32>, DecodeError> {
         const NO_LIST: DecodeError = malformed("a column of no list");
-        const NOT_AS_MANY: DecodeError = malformed("values by shape that are not as many as the shapes say");
         let group = self.group;
         let list = group.places.list_of(path, &group.directory.paths).ok_or(NO_LIST)? as usize;
         let shapes = group.shapes_of(list).len();

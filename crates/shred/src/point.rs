@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use crate::column::ColumnValues;
 use crate::encoding::Window;
-use crate::error::{DecodeError, malformed};
+use crate::error::{DecodeError, NO_COLUMN, malformed};
 use crate::group::GroupReader;
 use crate::grouping::Counts;
 use crate::output::Output;
@@ -131,7 +131,6 @@ impl Point<'_, '_> {
 
     /// Reads the values of a column that the document has, and the one after: a template may refer to that.
     fn read(&mut self, column: usize) -> Result<(), DecodeError> {
-        const NO_COLUMN: DecodeError = malformed("a value without a column");
         if self.columns.contains_key(&column) {
             return Ok(());
         }

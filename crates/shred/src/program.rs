@@ -6,7 +6,7 @@ use std::ops::Range;
 use foldhash::fast::FixedState;
 
 use crate::directory::Unread;
-use crate::error::{DecodeError, malformed};
+use crate::error::{DecodeError, NO_COLUMN, malformed};
 use crate::grouping::Counts;
 use crate::path::{Paths, Step};
 use crate::shape::{Layout, Leaf, Seen, Slot, Token};
@@ -176,8 +176,7 @@ impl Program {
                         let list = places.arrays.get(&path).ok_or(malformed("an array without a list"))?;
                         program.layout.push_list(*list, &mut seen);
                     } else {
-                        let column =
-                            places.columns.get(&(path, kind)).ok_or(malformed("a value without a column"))?;
+                        let column = places.columns.get(&(path, kind)).ok_or(NO_COLUMN)?;
                         program.layout.push_column(*column, &mut seen);
                     }
                     if is_wanted {

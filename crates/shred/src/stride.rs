@@ -1,6 +1,6 @@
 //! Where the values at a path stand in their columns: how far each event moves on in them, as its shape says.
 
-use crate::error::{DecodeError, malformed};
+use crate::error::{DecodeError, NOT_AS_MANY, TOO_FEW};
 use crate::shape::Token;
 
 /// A column that holds values of a path.
@@ -60,9 +60,6 @@ pub(crate) struct Standing {
     /// Where the value of each stands.
     pub(crate) places: Vec<u32>,
 }
-
-const TOO_FEW: DecodeError = malformed("fewer values than its shapes need");
-const NOT_AS_MANY: DecodeError = malformed("values by shape that are not as many as the shapes say");
 
 impl Strides {
     /// The strides of shapes with what each has at the path; none where there are too many columns to keep count of.

@@ -426,7 +426,7 @@ impl Copying<'_> {
         let linked = match link(name) {
             // The writer may be about to give it its final name.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                link(&format!("{name}.tmp")).or_else(|_| link(name))
+                link(&named::unfinished(name)).or_else(|_| link(name))
             }
             linked => linked,
         };

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::error::{Failure, OpenError, Operation};
 use crate::format::{FileKind, LOCK_NAME, WRITER_NAME};
 use crate::inventory::{self, folder};
-use crate::io::{Directory, Lock, LockKind, read_full_at, write_all_at};
+use crate::io::{Directory, Lock, LockKind, write_all_at};
 use crate::manifest::Manifest;
 
 /// What makes this process the only one that writes.
@@ -133,7 +133,7 @@ pub(crate) fn writer(directory: &dyn Directory) -> Result<Option<String>, Failur
 fn read_writer(directory: &dyn Directory) -> Option<String> {
     let file = directory.open(WRITER_NAME).ok()?;
     let mut bytes = [0; 200];
-    let read = read_full_at(&*file, 0, &mut bytes).ok()?;
+    let read = file.read_full_at(0, &mut bytes).ok()?;
     let text = std::str::from_utf8(bytes.get(..read)?).ok()?.trim();
     let plain = !text.is_empty() && !text.contains(char::is_control);
     plain.then(|| text.to_owned())

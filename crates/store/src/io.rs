@@ -21,4 +21,4 @@ pub use folder::{Directory, File, Lock, LockKind, Mapping, NameKind};
 pub use medium::{Chance, Change, Crash, Medium};
 #[cfg(any(test, feature = "simulated"))]
 pub use simulated::Simulated;
-pub use whole::{begins_alike, copy_range, is_unreadable, read_full_at, read_past, write_all_at};
+pub use whole::{begins_alike, copy_range, is_unreadable, read_past, write_all_at};

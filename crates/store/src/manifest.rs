@@ -17,7 +17,7 @@ use crate::format::{
     FileKind, HEADER_BYTES, Header, HeaderFault, MANIFEST_BYTES_MAX, NUMBER_MAX, SPARE_NAME, VERSION,
     checksum,
 };
-use crate::io::{Directory, File, Lock, LockKind, NameKind, read_full_at, write_all_at};
+use crate::io::{Directory, File, Lock, LockKind, NameKind, write_all_at};
 
 pub(crate) use content::{
     BackupMark, Erasing, LogEntry, Manifest, ManifestFault, SegmentEntry, SourceMark, Sources, mark,
@@ -79,10 +79,7 @@ impl Manifest {
         let read = || {
             let file = directory.open(&name).map_err(fail(Operation::Open))?;
             let length = file.length().map_err(fail(Operation::Read))?;
-            let mut bytes = vec![0; length.min(MANIFEST_BYTES_MAX) as usize];
-            let read = read_full_at(&*file, 0, &mut bytes).map_err(fail(Operation::Read))?;
-            bytes.truncate(read);
-            Ok::<_, Failure>(bytes)
+            file.read_range(0, length.min(MANIFEST_BYTES_MAX) as usize).map_err(fail(Operation::Read))
         };
         match read() {
             Ok(bytes) => Manifest::decode(number, &bytes),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::error::{Failure, Operation};
 use crate::format::QUARANTINE_NAME;
 use crate::io::{Directory, File, NameKind, read_past, write_all_at};
-use crate::named::open_named;
+use crate::named::{open_named, unfinished};
 
 /// How much is copied at once.
 const PIECE_BYTES: usize = 256 * 1024;
@@ -142,7 +142,7 @@ pub(crate) struct Kept {
 }
 
 fn copy(file: &dyn File, bytes: Range<u64>, quarantine: &dyn Directory, target: &str) -> Result<(), Failure> {
-    let unfinished = format!("{target}.tmp");
+    let unfinished = unfinished(target);
     let fail = |operation| Failure::during(quarantine, target, operation);
     // What was private stays so.
     quarantine.create_with(file.permissions().map_err(fail(Operation::Read))?);

@@ -14,9 +14,10 @@ use crate::codec::Stray;
 use crate::error::{DeleteError, Failure, OpenError, Operation, ReadError, StrayText, unless_refused};
 use crate::format::{Fields, Key, QUARANTINE_NAME, RECEIPTS_NAME, envelope, open_envelope};
 use crate::inventory;
-use crate::io::{Directory, Disk, NameKind, read_full_at, write_all_at};
+use crate::io::{Directory, Disk, NameKind, write_all_at};
 use crate::manifest::{decode_arrivals, encode_arrivals};
 use crate::marks::Arrivals;
+use crate::named::unfinished;
 use crate::segment::Segment;
 use crate::snapshot::Snapshot;
 
@@ -235,9 +236,7 @@ impl Receipt {
         let fail = |operation| Failure::during(receipts, name, operation);
         let file = receipts.open(name).map_err(fail(Operation::Open))?;
         let length = file.length().map_err(fail(Operation::Read))?;
-        let mut bytes = vec![0; length.min(BYTES_MAX) as usize];
-        let read = read_full_at(&*file, 0, &mut bytes).map_err(fail(Operation::Read))?;
-        bytes.truncate(read);
+        let bytes = file.read_range(0, length.min(BYTES_MAX) as usize).map_err(fail(Operation::Read))?;
         Ok(Receipt::decode(&bytes, store))
     }
 
@@ -270,7 +269,7 @@ impl Receipt {
         directory.flush().map_err(fail(Operation::FlushFolder))?;
         let receipts = directory.folder(RECEIPTS_NAME).map_err(fail(Operation::CreateFolder))?;
         let name = self.name(&*receipts, store)?;
-        let unfinished = format!("{name}.tmp");
+        let unfinished = unfinished(&name);
         let of = |operation| Failure::during(&*receipts, &name, operation);
         // What an interrupted attempt has left.
         let _ = receipts.remove(&unfinished);

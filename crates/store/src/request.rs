@@ -15,8 +15,9 @@ use crate::error::{Failure, OpenError, Operation};
 use crate::format::{Fields, Key, REQUESTS_NAME, encode_key, envelope, open_envelope};
 use crate::hold;
 use crate::inventory;
-use crate::io::{Directory, Disk, Lock, LockKind, NameKind, read_full_at, write_all_at};
+use crate::io::{Directory, Disk, Lock, LockKind, NameKind, write_all_at};
 use crate::manifest::{decode_settings, encode_settings};
+use crate::named::unfinished;
 use crate::receipt::Receipt;
 use crate::recovery;
 use crate::removal::{Removed, Retention};
@@ -270,9 +271,7 @@ fn decode_reply(directory: &dyn Directory, bytes: &[u8]) -> Option<Result<Reply,
 /// The bytes of a file in the folder of requests, or those of its name.
 pub(crate) fn read(requests: &dyn Directory, stem: &str, ending: &str) -> io::Result<Vec<u8>> {
     let file = requests.open(&format!("{stem}{ending}"))?;
-    let mut bytes = vec![0; file.length()?.min(BYTES_MAX) as usize];
-    let read = read_full_at(&*file, 0, &mut bytes)?;
-    bytes.truncate(read);
+    let bytes = file.read_range(0, file.length()?.min(BYTES_MAX) as usize)?;
     let named = stem.split_once('.').filter(|_| bytes.is_empty());
     Ok(named.and_then(|(_, digits)| decode_digits(digits)).unwrap_or(bytes))
 }
@@ -300,7 +299,7 @@ pub(crate) struct Placed {
 pub(crate) fn put(requests: &dyn Directory, id: &str, ending: &str, bytes: &[u8]) -> io::Result<Placed> {
     let write = |stem: String, bytes: &[u8]| {
         let name = format!("{stem}{ending}");
-        let unfinished = format!("{name}.tmp");
+        let unfinished = unfinished(&name);
         let file = requests.create(&unfinished)?;
         let lock = requests.lock(&unfinished, LockKind::Exclusive).ok().flatten();
         let written = write_all_at(&*file, 0, bytes).and_then(|()| requests.rename(&unfinished, &name));

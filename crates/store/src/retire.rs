@@ -10,7 +10,7 @@ use std::io;
 
 use crate::error::{Failure, Operation, unless_refused};
 use crate::format::{FileKind, HEADER_BYTES, Header, SPARE_NAME, VERSION, parse_unfinished};
-use crate::io::{Directory, LockKind, NameKind, read_full_at};
+use crate::io::{Directory, LockKind, NameKind};
 use crate::manifest::{Manifest, ManifestFault, keep_spare};
 use crate::named::unfinished;
 use crate::quarantine;
@@ -127,7 +127,7 @@ pub(crate) fn newest_missing(directory: &dyn Directory, manifest: &Manifest) -> 
     let logs = manifest.logs.iter().map(|log| (log.number, FileKind::Log.name(log.number), log.length));
     let segments = manifest.segments.iter().map(|entry| (entry.number, entry.name(), entry.file_bytes));
     let missing = logs.chain(segments).filter(|(_, name, least)| {
-        let length = length(name).or_else(|| length(&format!("{name}.tmp")));
+        let length = length(name).or_else(|| length(&unfinished(name)));
         length.is_none_or(|length| length < *least)
     });
     missing.map(|(number, _, _)| number).max()
@@ -226,6 +226,6 @@ fn head(directory: &dyn Directory, name: &str) -> Result<Option<[u8; HEADER_BYTE
     let mut bytes = [0; HEADER_BYTES];
     // The system would read some pages more, of each file.
     file.expect_scattered_reads();
-    read_full_at(&*file, 0, &mut bytes).map_err(fail(Operation::Read))?;
+    file.read_full_at(0, &mut bytes).map_err(fail(Operation::Read))?;
     Ok(Some(bytes))
 }

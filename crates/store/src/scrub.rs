@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Damage, OpenError};
 use crate::format::{Fields, SCRUB_NAME, envelope, open_envelope};
-use crate::io::{Directory, read_full_at, write_all_at};
+use crate::io::{Directory, write_all_at};
+use crate::named::unfinished;
 use crate::settings;
 use crate::snapshot::Snapshot;
 
@@ -67,13 +68,13 @@ impl Scrub {
     pub(crate) fn read(directory: &dyn Directory, store: u128) -> Option<Scrub> {
         let file = directory.open(SCRUB_NAME).ok()?;
         let mut bytes = [0; FILE_BYTES];
-        let read = read_full_at(&*file, 0, &mut bytes).ok()?;
+        let read = file.read_full_at(0, &mut bytes).ok()?;
         Scrub::decode(bytes.get(..read)?, store)
     }
 
     /// Remembers it. Nothing depends on it, so it may fail, and is not flushed.
     fn write(&self, directory: &dyn Directory, store: u128) {
-        let unfinished = format!("{SCRUB_NAME}.tmp");
+        let unfinished = unfinished(SCRUB_NAME);
         let _ = directory.remove(&unfinished);
         let Ok(file) = directory.create(&unfinished) else { return };
         let written = write_all_at(&*file, 0, &self.encode(store));

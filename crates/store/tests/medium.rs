@@ -6,7 +6,7 @@ mod support;
 
 use std::sync::Arc;
 
-use support::{Row, open, rows, tiny};
+use support::{Row, names, open, rows, tiny};
 use tamias_store::format::FRAME_BYTES;
 use tamias_store::io::{Chance, Crash, Directory, Fault, FaultKind, LockKind, Simulated};
 use tamias_store::{
@@ -37,13 +37,6 @@ fn store() -> (Simulated, Vec<Row>) {
     let expected = rows(&store.snapshot());
     drop(store);
     (folder, expected)
-}
-
-fn names(folder: &Simulated, ending: &str) -> Vec<String> {
-    let mut names = folder.list().unwrap();
-    names.retain(|name| name.ends_with(ending));
-    names.sort();
-    names
 }
 
 /// What is left when damaged blocks are passed over, and what these are.
@@ -374,7 +367,7 @@ fn with_a_flipped_bit(folder: &Simulated, event: u64) -> (usize, Vec<Damage>, u6
     let what = format!("{{\"n\":{event:04}");
     let file = folder.open_for_writing(&log).unwrap();
     let mut bytes = vec![0; file.length().unwrap() as usize];
-    tamias_store::io::read_full_at(&*file, 0, &mut bytes).unwrap();
+    file.read_full_at(0, &mut bytes).unwrap();
     let at = bytes.windows(what.len()).position(|window| window == what.as_bytes()).unwrap();
     file.write_at(at as u64 + 5, &[bytes[at + 5] ^ 1]).unwrap();
     let reader = Reader::open_on(Arc::new(folder.clone()), tiny(), support::codec()).unwrap();

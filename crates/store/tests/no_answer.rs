@@ -5,40 +5,13 @@
 mod support;
 
 use std::io;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use support::refusing::{Ask, Refusing, unreadable};
-use support::{codec, open, rows, tiny};
+use support::{append_rows, codec, forty, names, open, rows, tiny};
 use tamias_store::io::{Directory, Medium, NameKind, Simulated};
-use tamias_store::{Event, Key, OpenError, Receipt, Repair, Store};
-
-fn append(store: &Store, range: Range<u64>) {
-    for n in range {
-        let document = format!("event {n} {n:0>100}");
-        store.append(&[Event { instant: n, bytes: document.as_bytes() }]).unwrap();
-    }
-}
-
-/// Thirty events in three segments, and ten in the log; closed.
-fn forty() -> Simulated {
-    let folder = Simulated::new();
-    let store = open(&folder, &tiny()).unwrap();
-    for part in 0..3 {
-        append(&store, part * 10..part * 10 + 10);
-        store.seal().unwrap();
-    }
-    append(&store, 30..40);
-    folder
-}
-
-fn names(folder: &Simulated, ending: &str) -> Vec<String> {
-    let mut names: Vec<String> =
-        folder.list().unwrap().into_iter().filter(|name| name.ends_with(ending)).collect();
-    names.sort();
-    names
-}
+use tamias_store::{Key, OpenError, Receipt, Repair, Store};
 
 fn contents(medium: &Medium, name: &str) -> Vec<u8> {
     medium.contents(medium.find(name).unwrap()).to_vec()
@@ -58,7 +31,7 @@ fn without_list() -> Simulated {
 /// The same with the manifest of another store in it, which came first.
 fn with_another_manifest() -> Simulated {
     let (folder, other) = (forty(), Simulated::new());
-    append(&open(&other, &tiny()).unwrap(), 0..5);
+    append_rows(&open(&other, &tiny()).unwrap(), 0..5);
     let other = other.medium();
     let manifest = other.names().filter(|name| name.ends_with(".manifest")).max().unwrap().clone();
     put(&folder, &manifest, &contents(&other, &manifest));

@@ -9,38 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use support::refusing::{Ask, Refusing, unreadable};
-use support::{Row, codec, rows, tiny};
+use support::{Row, append_rows, codec, forty, names, rows, tiny};
 use tamias_store::io::{Directory, Fault, FaultKind, Simulated};
 use tamias_store::{Backup, BackupError, Event, Options, Reader, Repair, Store};
-
-fn row(n: u64) -> Row {
-    (n, n, format!("event {n} {:0>100}", n).into_bytes())
-}
-
-fn append(store: &Store, range: std::ops::Range<u64>) {
-    for n in range {
-        store.append(&[Event { instant: n, bytes: &row(n).2 }]).unwrap();
-    }
-}
-
-/// Thirty events in three segments, and ten in the log; closed.
-fn forty() -> Simulated {
-    let folder = Simulated::new();
-    let store = support::open(&folder, &tiny()).unwrap();
-    for part in 0..3 {
-        append(&store, part * 10..part * 10 + 10);
-        store.seal().unwrap();
-    }
-    append(&store, 30..40);
-    folder
-}
-
-fn names(folder: &Simulated, ending: &str) -> Vec<String> {
-    let mut names: Vec<String> =
-        folder.list().unwrap().into_iter().filter(|name| name.ends_with(ending)).collect();
-    names.sort();
-    names
-}
 
 /// Alters the beginning of a file.
 fn damage_header(folder: &Simulated, name: &str) {
@@ -131,7 +102,7 @@ fn where_a_lock_keeps_others_from_reading_no_log_is_locked() {
         _ => None,
     });
     let store = Store::open_on(Arc::new(odd.clone()), tiny(), codec()).unwrap();
-    append(&store, 40..50);
+    append_rows(&store, 40..50);
     let reader = Reader::open_on(Arc::new(odd), tiny(), codec()).unwrap();
     assert!(rows(&reader.snapshot().unwrap()).iter().map(|row| row.0).eq(0..50));
     assert!(!locked.load(Relaxed));
@@ -195,7 +166,7 @@ fn a_backup_past_a_bad_sector_loses_nothing_that_the_earlier_one_has() {
     let (folder, to) = (forty(), Simulated::new());
     back_up(&folder, &to).unwrap();
     let store = support::open(&folder, &tiny()).unwrap();
-    append(&store, 40..45);
+    append_rows(&store, 40..45);
     store.compact().unwrap();
     drop(store);
     let segment = names(&folder, ".segment").pop().unwrap();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tamias_store::io::{Directory, File, Lock, LockKind, Mapping, NameKind, read_full_at, write_all_at};
+use tamias_store::io::{Directory, File, Lock, LockKind, Mapping, NameKind, write_all_at};
 
 use super::{Plant, forge};
 
@@ -53,7 +53,7 @@ impl Planted {
     fn copy(&self, from: &str, to: &str) -> io::Result<()> {
         let source = self.inner.open(from)?;
         let mut bytes = vec![0; source.length()? as usize];
-        read_full_at(&*source, 0, &mut bytes)?;
+        source.read_full_at(0, &mut bytes)?;
         if self.inner.kind(to)?.is_some() {
             self.inner.remove(to)?;
         }

@@ -12,13 +12,12 @@ use tamias::{Info, Query, RunOptions, Store};
 use crate::cli::{BenchArgs, Clock};
 use crate::failure::Failure;
 use crate::measure::{Durations, Percentile, Stopwatch};
-use crate::measured::{self, Measured, Setting};
+use crate::measured::{self, Measured, QUERY_CHARACTERS, Setting};
 use crate::screen::Screen;
 use crate::{output, signals, units};
 
-/// The most of a query that the line of a running case and the table show, in characters.
+/// The most of a query that the line of a running case shows, in characters.
 const CASE_CHARACTERS: usize = 80;
-const TABLE_CHARACTERS: usize = 60;
 /// So much of a query the table shows however narrow the terminal is.
 const CUT_CHARACTERS: usize = 8;
 
@@ -32,7 +31,12 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let options = RunOptions { plain: *plain, threads: *threads, ..RunOptions::default() };
     let bench = Bench { store: &store, name, runs: *runs, percentile: *percentile, clock: *clock, options };
     let mut out = output::stdout();
-    let now = bench.run(&cases, Screen::of_stdout().columns(), &mut out)?;
+    let info = store.info()?;
+    let runs = bench.run(&info, &cases, Screen::of_stdout().columns(), &mut out)?;
+    if args.save.is_none() && before.is_none() {
+        return Ok(());
+    }
+    let now = bench.measured(&info, &cases, runs);
     if let Some(path) = &args.save {
         measured::save(&now, *percentile, path, name)?;
     }
@@ -100,25 +104,22 @@ struct Run {
     hits: u64,
 }
 
+/// What all runs of a case took and found.
+pub(crate) struct Runs {
+    durations: Durations,
+    hits: u64,
+}
+
 impl Bench<'_> {
-    /// Prints the header, a line a case while it runs, and the table. Returns what was measured.
+    /// Prints the header with what the store is known to hold, a line a case while it runs, and the table. Returns the runs of each case.
     /// The table is no wider than so many columns, if the queries are all that has to be cut for it.
     pub(crate) fn run(
         &self,
+        info: &Info,
         cases: &[Case],
         columns: Option<usize>,
         out: &mut impl Write,
-    ) -> Result<Vec<Measured>, Failure> {
-        let info = self.store.info()?;
-        let setting = Setting {
-            program: measured::program(),
-            machine: measured::machine(),
-            events: info.events,
-            bytes: info.bytes,
-            threads: self.options.threads.get() as u64,
-            plain: self.options.plain,
-            clock: self.clock.name().to_owned(),
-        };
+    ) -> Result<Vec<Runs>, Failure> {
         let percentile = format!("p{}", units::ordinal(self.percentile));
         let range = match info.time_range {
             Some((first, last)) => format!("{first} to {last}"),
@@ -147,27 +148,47 @@ impl Bench<'_> {
             write!(out, "(case {number:03}) {text}: ")
                 .and_then(|()| out.flush())
                 .map_err(|error| Failure::output(&error))?;
-            let (durations, hits) = self.case(case)?;
-            let measured = durations.percentile(self.percentile);
+            let runs = self.case(case)?;
+            let measured = runs.durations.percentile(self.percentile);
             let Percentile { at, to_slowest, to_fastest } = measured;
             let line =
                 format!("{} ns (+{}/-{} ns)", at.as_nanos(), to_slowest.as_nanos(), to_fastest.as_nanos());
             output::write_line(out, &line)?;
-            rows.push(table_row(number, &measured, hits, &info));
-            all.push(Measured { query: case.text.clone(), durations, hits, setting: setting.clone() });
+            rows.push(table_row(number, &measured, runs.hits, info));
+            all.push(runs);
         }
         output::write_line(out, &fitted(&percentile, &rows, cases, columns))?;
         Ok(all)
     }
 
-    fn case(&self, case: &Case) -> Result<(Durations, u64), Failure> {
+    /// The runs of cases with what they depend on, to be saved or compared.
+    fn measured(&self, info: &Info, cases: &[Case], runs: Vec<Runs>) -> Vec<Measured> {
+        let setting = Setting {
+            program: measured::program(),
+            machine: measured::machine(),
+            events: info.events,
+            bytes: info.bytes,
+            threads: self.options.threads.get() as u64,
+            plain: self.options.plain,
+            clock: self.clock.name().to_owned(),
+        };
+        let measured = |(case, Runs { durations, hits }): (&Case, Runs)| Measured {
+            query: case.text.clone(),
+            durations,
+            hits,
+            setting: setting.clone(),
+        };
+        cases.iter().zip(runs).map(measured).collect()
+    }
+
+    fn case(&self, case: &Case) -> Result<Runs, Failure> {
         let Run { hits, .. } = self.once(case)?; // Does not count: the data comes into memory here.
         let first = self.once(case)?;
         let mut others = Vec::new();
         for _ in 1..self.runs.get() {
             others.push(self.once(case)?.duration);
         }
-        Ok((Durations::new(first.duration, others), hits))
+        Ok(Runs { durations: Durations::new(first.duration, others), hits })
     }
 
     /// Runs the query once; every row is produced, and every cell's bytes are copied.
@@ -196,7 +217,7 @@ impl Bench<'_> {
 fn fitted(percentile: &str, rows: &[[String; 6]], cases: &[Case], columns: Option<usize>) -> String {
     let time = format!("{percentile} (+/-)");
     let header = ["case", &time, "tp (events)", "tp (hits)", "hits", "tp (data)"];
-    let longest = cases.iter().map(|case| case.text.chars().count()).max().unwrap_or(0).min(TABLE_CHARACTERS);
+    let longest = cases.iter().map(|case| case.text.chars().count()).max().unwrap_or(0).min(QUERY_CHARACTERS);
     let table = |shown: &[usize], over: usize| {
         let mut table = Table::new();
         table.load_style(presets::ASCII_MARKDOWN);

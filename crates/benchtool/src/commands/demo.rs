@@ -115,6 +115,7 @@ fn measure(store: &Store, folder: &Path, out: &mut impl Write) -> Result<(), Fai
     let cases = QUERIES.iter().map(|text| Case::new(text)).collect::<Result<Vec<Case>, Failure>>()?;
     let options = RunOptions::default();
     Bench { store, name: folder, runs: RUNS, percentile: PERCENTILE, clock: Clock::Wall, options }.run(
+        &store.info()?,
         &cases,
         Screen::of_stdout().columns(),
         out,

@@ -118,12 +118,10 @@ impl PathColumn {
         match self {
             PathColumn::Nothing | PathColumn::Unknown => 0,
             PathColumn::Coded(coded) => coded.held_bytes(),
-            PathColumn::Mixed(column) => column.held_bytes(),
-            PathColumn::Numbers(column) => {
-                let rows = column.numbers.rows.as_ref().map_or(0, |rows| rows.len() * size_of::<u32>());
-                // The texts, which are made later if at all: a code and some digits each.
-                let texts = column.rows * size_of::<u32>() + column.numbers.values.len() * 4;
-                column.numbers.values.len() * (size_of::<i64>() + 1) + rows + texts
+            PathColumn::Numbers(column) => held_by_numbers(&column.numbers, column.rows),
+            PathColumn::Mixed(column) => {
+                let others = column.others.rows.len() * size_of::<u32>() + column.others.values.held_bytes();
+                held_by_numbers(&column.numbers, column.rows) + others
             }
         }
     }
@@ -146,22 +144,37 @@ impl PathColumn {
             other => other.coded().map_or(&[], |coded| coded.dictionary.get(coded.code(row))),
         }
     }
-}
 
-impl NumberColumn {
-    /// The texts of some rows, in their order; none where those of all are there already.
+    /// The texts of some rows of a column of numbers, in their order; none of another column, and where the texts of all rows are there already.
     pub(crate) fn texts_of(&self, rows: &[u32]) -> Option<Dictionary> {
-        if self.coded.get().is_some() {
+        let (numbers, others, coded) = match self {
+            PathColumn::Numbers(column) => (&column.numbers, None, &column.coded),
+            PathColumn::Mixed(column) => (&column.numbers, Some(&column.others), &column.coded),
+            PathColumn::Nothing | PathColumn::Coded(_) | PathColumn::Unknown => return None,
+        };
+        if coded.get().is_some() {
             return None;
         }
         let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(rows.len()));
         for row in rows {
-            write_number(&self.numbers, *row, &mut bytes);
+            match others.and_then(|others| others.json(*row)) {
+                Some(json) => bytes.extend_from_slice(json),
+                None => write_number(numbers, *row, &mut bytes),
+            }
             ends.push(bytes.len() as u32);
         }
         Some(Dictionary::new(bytes, ends))
     }
+}
 
+/// What numbers of so many rows take in memory, in bytes, with their texts, which are made later if at all: a code and some digits each.
+fn held_by_numbers(numbers: &Numbers, rows: usize) -> usize {
+    let with_one = numbers.rows.as_ref().map_or(0, |rows| rows.len() * size_of::<u32>());
+    let texts = rows * size_of::<u32>() + numbers.values.len() * 4;
+    numbers.values.len() * (size_of::<i64>() + 1) + with_one + texts
+}
+
+impl NumberColumn {
     /// The numbers by their texts.
     pub(crate) fn coded(&self) -> &Coded {
         self.coded.get_or_init(|| Coded::of_numbers(&self.numbers, self.rows))
@@ -181,6 +194,15 @@ impl Others {
             Some((*row as usize, *entries.get(self.values.code(place) as usize)?))
         };
         self.rows.iter().enumerate().filter_map(told)
+    }
+
+    /// Puts what is told of its entry in the place of each of the rows.
+    pub(crate) fn put<T: Copy>(&self, entries: &[T], of_rows: &mut [T]) {
+        for (row, told) in self.told(entries) {
+            if let Some(place) = of_rows.get_mut(row) {
+                *place = told;
+            }
+        }
     }
 }
 
@@ -220,30 +242,6 @@ impl MixedColumn {
             let coded = self.coded();
             coded.dictionary.get(coded.code(row))
         })
-    }
-
-    /// The texts of some rows, in their order; none where those of all are there already.
-    pub(crate) fn texts_of(&self, rows: &[u32]) -> Option<Dictionary> {
-        if self.coded.get().is_some() {
-            return None;
-        }
-        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(rows.len()));
-        for row in rows {
-            match self.others.json(*row) {
-                Some(json) => bytes.extend_from_slice(json),
-                None => write_number(&self.numbers, *row, &mut bytes),
-            }
-            ends.push(bytes.len() as u32);
-        }
-        Some(Dictionary::new(bytes, ends))
-    }
-
-    /// What it takes in memory, in bytes, with the texts that are made later if at all.
-    pub(super) fn held_bytes(&self) -> usize {
-        let rows = self.numbers.rows.as_ref().map_or(0, |rows| rows.len() * size_of::<u32>());
-        let texts = self.rows * size_of::<u32>() + self.numbers.values.len() * 4;
-        let others = self.others.rows.len() * size_of::<u32>() + self.others.values.held_bytes();
-        self.numbers.values.len() * (size_of::<i64>() + 1) + rows + texts + others
     }
 }
 

@@ -85,10 +85,10 @@ pub trait File: Send + Sync + Debug {
     fn expect_scattered_reads(&self) {}
     /// Reads at `offset` and returns how many bytes were read; 0 at the end.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
-    /// Reads `length` bytes from `offset` on, or as many as there are.
-    fn read_range(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
-        let (mut bytes, mut filled) = (vec![0; length], 0);
-        while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+    /// Fills the buffer as far as the file goes, and returns how far that was.
+    fn read_full_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
             match self.read_at(offset + filled as u64, rest) {
                 Ok(0) => break,
                 Ok(read) => filled += read,
@@ -96,7 +96,13 @@ pub trait File: Send + Sync + Debug {
                 Err(error) => return Err(error),
             }
         }
-        bytes.truncate(filled);
+        Ok(filled)
+    }
+    /// Reads `length` bytes from `offset` on, or as many as there are.
+    fn read_range(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        let read = self.read_full_at(offset, &mut bytes)?;
+        bytes.truncate(read);
         Ok(bytes)
     }
     /// Whether the first byte of a range is in memory, as far as the system tells without reading it.

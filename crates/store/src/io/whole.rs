@@ -21,20 +21,6 @@ pub fn write_all_at(file: &dyn File, mut offset: u64, mut bytes: &[u8]) -> io::R
     Ok(())
 }
 
-/// Fills the buffer as far as the file goes, and returns how far that was.
-pub fn read_full_at(file: &dyn File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match file.read_at(offset + filled as u64, rest) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
-}
-
 /// How much is copied at once.
 const PIECE_BYTES: u64 = 1 << 20;
 
@@ -76,7 +62,7 @@ pub fn begins_alike(one: &dyn File, other: &dyn File, length: u64) -> io::Result
         there.resize(bytes, 0);
         let mut unreadable = Vec::new();
         if read_past(one, at, &mut piece, &mut unreadable)? < bytes
-            || read_full_at(other, at, &mut there)? < bytes
+            || other.read_full_at(at, &mut there)? < bytes
         {
             return Ok(false);
         }
@@ -119,14 +105,14 @@ pub fn is_unreadable(error: &io::Error) -> bool {
 /// The smallest piece of a medium that is passed over when it cannot be read.
 const SECTOR_BYTES: u64 = 4096;
 
-/// [`read_full_at`], past what cannot be read: there are zeros instead, and `unreadable` takes the ranges of the file.
+/// [`read_full_at`](File::read_full_at), past what cannot be read: there are zeros instead, and `unreadable` takes the ranges of the file.
 pub fn read_past(
     file: &dyn File,
     offset: u64,
     buffer: &mut [u8],
     unreadable: &mut Vec<Range<u64>>,
 ) -> io::Result<usize> {
-    match read_full_at(file, offset, buffer) {
+    match file.read_full_at(offset, buffer) {
         Err(error) if is_unreadable(&error) => {}
         read => return read,
     }
@@ -136,7 +122,7 @@ pub fn read_past(
         let to_sector = (SECTOR_BYTES - at % SECTOR_BYTES) as usize;
         let length = rest.len().min(to_sector);
         let piece = rest.get_mut(..length).unwrap_or_default();
-        match read_full_at(file, at, piece) {
+        match file.read_full_at(at, piece) {
             Ok(read) => {
                 filled += read;
                 if read < length {

@@ -17,7 +17,7 @@ use crate::error::{Damage, Failure, Operation, ReadError};
 use crate::format::{
     FileKind, HEADER_BYTES, Header, Index, Key, NUMBER_MAX, Trailer, VERSION, aligned, checksum, part,
 };
-use crate::io::{Directory, File, is_unreadable, read_full_at, read_past};
+use crate::io::{Directory, File, is_unreadable, read_past};
 use crate::manifest::{Manifest, SegmentEntry, Sources, decode_sources};
 use crate::marks::{Marks, Stretch};
 use crate::named;
@@ -307,12 +307,7 @@ impl Segment {
     ) -> Result<(Index, Option<&'static str>), ReadError> {
         let entry = &self.entry;
         let fail = || Failure::during(&*self.environment.directory, &entry.name(), Operation::Read);
-        let read = |range: Range<u64>| {
-            let mut bytes = vec![0; (range.end - range.start) as usize];
-            let read = read_full_at(file, range.start, &mut bytes)?;
-            bytes.truncate(read);
-            Ok::<_, io::Error>(bytes)
-        };
+        let read = |range: Range<u64>| file.read_range(range.start, (range.end - range.start) as usize);
         let end_bytes = entry.index_bytes.saturating_add(Trailer::length(entry.version) as u64);
         // The index is smaller than the file, so no more than that is ever allocated.
         let Some(start) = entry.file_bytes.checked_sub(end_bytes) else {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use tamias_store::io::{Chance, Fault, FaultKind, Medium, Simulated};
+use tamias_store::io::{Chance, Directory, Fault, FaultKind, Medium, Simulated};
 use tamias_store::{
     AppendError, Codec, DecodeError, Direction, Documents, Durability, Event, Layout, NamedPart, OpenError,
     Options, OwnedDocuments, OwnedTimes, Parts, ReadError, Reader, Snapshot, SourcePosition, Store, Times,
@@ -169,6 +169,38 @@ pub(crate) fn open(folder: &Simulated, options: &Options) -> Result<Store, OpenE
 
 /// Arrival number, instant and document.
 pub(crate) type Row = (u64, u64, Vec<u8>);
+
+/// A row of [`append_rows`].
+pub(crate) fn row(n: u64) -> Row {
+    (n, n, format!("event {n} {n:0>100}").into_bytes())
+}
+
+/// Appends rows one by one, the numbers of which are also their instants.
+pub(crate) fn append_rows(store: &Store, range: Range<u64>) {
+    for n in range {
+        store.append(&[Event { instant: n, bytes: &row(n).2 }]).unwrap();
+    }
+}
+
+/// Thirty of these rows in three segments, and ten in the log; closed.
+pub(crate) fn forty() -> Simulated {
+    let folder = Simulated::new();
+    let store = open(&folder, &tiny()).unwrap();
+    for part in 0..3 {
+        append_rows(&store, part * 10..part * 10 + 10);
+        store.seal().unwrap();
+    }
+    append_rows(&store, 30..40);
+    folder
+}
+
+/// The names in the folder that end so, in order.
+pub(crate) fn names(folder: &Simulated, ending: &str) -> Vec<String> {
+    let mut names = folder.list().unwrap();
+    names.retain(|name| name.ends_with(ending));
+    names.sort();
+    names
+}
 
 /// All rows in order of arrival.
 pub(crate) fn rows(snapshot: &Snapshot) -> Vec<Row> {

@@ -7,6 +7,7 @@ use super::row_documents::RowDocuments;
 use crate::chunk::Order;
 use crate::column_block::{Coded, ColumnBlock, ColumnError, MixedColumn, Path, PathColumn};
 use crate::control::Control;
+use crate::dictionary::Dictionary;
 use crate::error::ExecError;
 use crate::expr::{Event, Expr, Scope, Spare};
 use crate::stored::Times;
@@ -389,11 +390,7 @@ impl<'b> Evaluator<'b> {
             }
         })
         .ok()?;
-        for (row, passes) in others.told(&passes) {
-            if let Some(mask) = mask.get_mut(row) {
-                *mask = passes;
-            }
-        }
+        others.put(&passes, &mut mask);
         Some(mask)
     }
 
@@ -422,12 +419,26 @@ impl<'b> Evaluator<'b> {
         is_missing: impl Fn(&[u8]) -> bool,
         negated: bool,
     ) -> Mask {
+        let of_entries = |values: &Dictionary| -> Mask {
+            let entries = 0..values.len() as u32;
+            entries.map(|entry| is_missing(values.get(entry)) != negated).collect()
+        };
+        let of_numbers = |numbers: &Numbers| match &numbers.rows {
+            None => vec![negated; self.rows()],
+            Some(rows) => {
+                let mut mask = vec![!negated; self.rows()];
+                for row in rows {
+                    if let Some(mask) = mask.get_mut(*row as usize) {
+                        *mask = negated;
+                    }
+                }
+                mask
+            }
+        };
         match column {
             None | Some(PathColumn::Nothing | PathColumn::Unknown) => vec![!negated; self.rows()],
             Some(PathColumn::Coded(coded)) => {
-                let entries = 0..coded.dictionary.len() as u32;
-                let of_entry: Mask =
-                    entries.map(|entry| is_missing(coded.dictionary.get(entry)) != negated).collect();
+                let of_entry = of_entries(&coded.dictionary);
                 match coded.codes() {
                     None => of_entry,
                     Some(codes) => {
@@ -436,34 +447,10 @@ impl<'b> Evaluator<'b> {
                     }
                 }
             }
-            Some(PathColumn::Numbers(column)) => match &column.numbers.rows {
-                None => vec![negated; self.rows()],
-                Some(rows) => {
-                    let mut mask = vec![!negated; self.rows()];
-                    for row in rows {
-                        if let Some(mask) = mask.get_mut(*row as usize) {
-                            *mask = negated;
-                        }
-                    }
-                    mask
-                }
-            },
+            Some(PathColumn::Numbers(column)) => of_numbers(&column.numbers),
             Some(PathColumn::Mixed(column)) => {
-                let mut mask = vec![!negated; self.rows()];
-                for row in column.numbers.rows.iter().flatten() {
-                    if let Some(mask) = mask.get_mut(*row as usize) {
-                        *mask = negated;
-                    }
-                }
-                let values = &column.others.values.dictionary;
-                let entries = 0..values.len() as u32;
-                let of_entry: Vec<bool> =
-                    entries.map(|entry| is_missing(values.get(entry)) != negated).collect();
-                for (row, told) in column.others.told(&of_entry) {
-                    if let Some(mask) = mask.get_mut(row) {
-                        *mask = told;
-                    }
-                }
+                let mut mask = of_numbers(&column.numbers);
+                column.others.put(&of_entries(&column.others.values.dictionary), &mut mask);
                 mask
             }
         }

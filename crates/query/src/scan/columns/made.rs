@@ -81,9 +81,8 @@ impl<'b> Evaluator<'b> {
             Expr::Compare { left, right, ci: false, .. }
                 if self.mixed(left).is_none()
                     && self.mixed(right).is_none()
-                    && self.difference(left, right).is_some() =>
+                    && let Some(difference) = self.difference(left, right) =>
             {
-                let difference = self.difference(left, right)?;
                 self.truths_of_numbers(expr, difference.numbers()?.rows.as_deref())
             }
             _ => {

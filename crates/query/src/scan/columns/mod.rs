@@ -294,16 +294,7 @@ fn values(
     }
     match evaluator.as_column(&output.expr) {
         Some(Some(column)) => {
-            if let (PathColumn::Numbers(column), Form::Values, Passing::Some(places)) =
-                (&**column, output.form, rows)
-                && !evaluator.are_many(places.len())
-                && let Some(texts) = column.texts_of(places)
-            {
-                *made_bytes += texts.held_bytes();
-                return Ok(Some(Values::Rows(Arc::new(texts))));
-            }
-            if let (PathColumn::Mixed(column), Form::Values, Passing::Some(places)) =
-                (&**column, output.form, rows)
+            if let (Form::Values, Passing::Some(places)) = (output.form, rows)
                 && !evaluator.are_many(places.len())
                 && let Some(texts) = column.texts_of(places)
             {

@@ -1,4 +1,4 @@
-//! What the store asks about blocks: statistics, which are the query engine's matter, and columns, which are made by shape.
+//! What the store needs to know about blocks: statistics, which come from the query engine, and columns, which come from `shred`.
 
 use std::cell::{OnceCell, RefCell};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,13 +9,13 @@ use tamias_store::{
     Stray, Times,
 };
 
-/// The part that says what is in the frames.
+/// The part that describes the content of the frames.
 pub(crate) const DIRECTORY: &str = "directory";
 
-/// The statistics, as people are told of them.
+/// The statistics, as messages call them.
 pub(crate) const STATISTICS: &str = "summary";
 
-/// What the names of frames begin with.
+/// The beginning of the names of frames.
 const FRAME: &str = "frame.";
 
 /// The name of the part that holds a frame.
@@ -23,7 +23,7 @@ pub(crate) fn frame_name(frame: u32) -> String {
     format!("{FRAME}{frame}")
 }
 
-/// A segment is made by two threads; each finds an encoder that has its memory already: some twice the bytes of a group, 64 MiB at most.
+/// A segment is made by two threads; each reuses an encoder with its memory: about twice the bytes of a group, 64 MiB at most.
 const ENCODERS_KEPT: usize = 2;
 
 /// A block in columns is one group: its directory, and its frames, are the parts.
@@ -74,7 +74,7 @@ impl Codec for ShreddedBlocks {
             encoders.push(encoder);
         }
         drop(encoders);
-        // What cannot be encoded, and proved to be, stays text.
+        // A block that cannot be encoded and proved stays text.
         let encoded = encoded.ok()?;
         let frames = (0..).zip(encoded.frames);
         let frames = frames.map(|(number, bytes)| NamedPart { name: frame_name(number), bytes });
@@ -106,7 +106,7 @@ impl Codec for ShreddedBlocks {
         let frames = PartFrames::new(parts, group.frames());
         let whole = group.read(&frames).whole_documents();
         match frames.failure.take() {
-            // What is damaged is what documents are left out for.
+            // Documents are left out because of damaged parts only.
             None | Some(ReadError::Damaged(_)) => whole.map_err(malformed),
             Some(failure) => Err(failure.into()),
         }
@@ -160,8 +160,8 @@ fn open(parts: &dyn Parts) -> Result<Group, DecodeError> {
     Ok(group)
 }
 
-/// Whether a group of so many events and bytes of documents may be a block's: whoever trusts these figures later, and makes room for them, need not
-/// doubt them.
+/// Whether a group with these numbers of events and document bytes fits the block. Later code allocates by these figures without another
+/// check.
 pub(crate) fn fits(events: usize, document_bytes: usize, block: &dyn Parts) -> Result<(), &'static str> {
     if events != block.events() {
         return Err("it has not as many events as the index tells");
@@ -173,7 +173,7 @@ pub(crate) fn fits(events: usize, document_bytes: usize, block: &dyn Parts) -> R
     Ok(())
 }
 
-/// Reads of the group that a block is what `read` asks for.
+/// Reads with `read` from the group that a block is.
 fn decode<T>(
     parts: &dyn Parts,
     read: impl FnOnce(&mut GroupReader<'_>) -> Result<T, tamias_shred::DecodeError>,
@@ -203,7 +203,7 @@ pub(crate) fn found(error: tamias_shred::DecodeError) -> &'static str {
     }
 }
 
-/// The frames of a block, each read when it is asked for.
+/// The frames of a block, each read on demand.
 struct PartFrames<'p> {
     parts: &'p dyn Parts,
     frames: Vec<OnceCell<Option<Vec<u8>>>>,

@@ -1,4 +1,4 @@
-//! Damaged data, in the words of those who look after it.
+//! Damaged data and repairs, as reported to users of the library.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,28 +7,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tamias_query::Instant;
 use tamias_store::{Failure, LeftFile, OpenError, Rebuilt};
 
-/// A part of the store whose bytes are not what was written: the file, the bytes, the events lost and their times.
+/// A damaged part of the store: the file, the byte range, the events lost and their times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage(pub(crate) tamias_store::Damage);
 
 impl Damage {
-    /// The file, and the bytes of it that cannot be used.
+    /// The file, and the range of its bytes that cannot be used.
     pub fn place(&self) -> (&std::path::Path, std::ops::Range<u64>) {
         (&self.0.file, self.0.bytes.clone())
     }
 
-    /// What the damaged bytes hold of each event, where it is known: the paths of values in a file of columns. The events are lost as a
-    /// whole all the same; a query that needs none of these paths goes on.
+    /// The paths of the values in the damaged bytes, for a file in columns; empty if unknown. The documents of the events are lost
+    /// as a whole, but queries that need none of these paths still work.
     pub fn holds(&self) -> &[String] {
         self.0.part.as_ref().map_or(&[], |part| &part.holds)
     }
 
-    /// How many events are lost, where that is known.
+    /// The number of events lost, if known.
     pub fn events(&self) -> Option<u64> {
         self.0.events
     }
 
-    /// The instants of the first and the last event lost, where they are known; otherwise they may be of any time.
+    /// The instants of the first and the last event lost. `None` if unknown: the events may be of any time.
     pub fn time_range(&self) -> Option<(Instant, Instant)> {
         self.0.keys.map(|(first, last)| (instant(first.instant), instant(last.instant)))
     }
@@ -52,49 +52,49 @@ impl fmt::Display for Damage {
     }
 }
 
-/// What a repair has found and done, or would do.
+/// What a repair has found and done, or would do in a dry run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
     /// The damaged files; none if the store is sound.
     pub files: Vec<RepairedFile>,
-    /// Files of the store that its list did not name: what of them came back, and where the rest is.
+    /// Files of the store that its manifest did not list: how many events were regained, and where the rest is.
     pub unnamed: Vec<RegainedFile>,
-    /// Files that were left as they are, because they cannot be read, and why. While there are any the store may lack events that they hold.
+    /// Files that were left as they are because they cannot be read, and why. The store may lack the events in them.
     pub left: Vec<LeftFile>,
-    /// Why the list of the store's files (the manifest) was made anew from the files, if it was.
+    /// Why the manifest (the list of the store's files) was rebuilt from the files, if it was.
     pub rebuilt: Option<Rebuilt>,
-    /// Sources of which it was lost where they stood: see [`Store::is_source_lost`](crate::Store::is_source_lost). An empty name stands for
-    /// all that the store does not know.
+    /// Sources whose positions were lost: see [`Store::is_source_lost`](crate::Store::is_source_lost). An empty name stands for
+    /// all sources that the store does not know.
     pub lost_sources: Vec<String>,
-    /// How many events the store holds afterwards.
+    /// The number of events in the store after the repair.
     pub events: u64,
 }
 
-/// A damaged file, and what became of it.
+/// A damaged file, and how it was repaired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairedFile {
-    /// Where it was.
+    /// Its path in the store.
     pub file: PathBuf,
-    /// Where its bytes are kept, all of them as they were found; `None` if the file was missing.
+    /// Where the original file is kept, unchanged; `None` if the file was missing.
     pub quarantined: Option<PathBuf>,
-    /// How many of its events stay in the store.
+    /// The number of its events that stay in the store.
     pub kept: u64,
     /// Its damaged parts, with the events lost in each and their times.
     pub damage: Vec<Damage>,
 }
 
-/// A file of the store that its list did not name, and what came of it.
+/// A file of the store that its manifest did not list, and how it was taken in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegainedFile {
     /// Where it was found.
     pub file: PathBuf,
-    /// How many events came back to the store with it.
+    /// The number of events that the store regained from it.
     pub regained: u64,
-    /// How many other whole events it holds: the store has others of their arrival numbers, in most cases the same.
+    /// The number of intact events that were not taken in, because the store already has events with their arrival numbers, in most cases the same ones.
     pub known: u64,
-    /// What of it cannot be used, with the events lost in each part and their times.
+    /// Its damaged parts, with the events lost in each and their times.
     pub damage: Vec<Damage>,
-    /// Where it is kept; `None` if it is a part of the store again as it is.
+    /// Where it is kept; `None` if the whole file became part of the store again.
     pub quarantined: Option<PathBuf>,
 }
 
@@ -125,7 +125,7 @@ impl Repair {
     }
 }
 
-/// An instant of the store, which takes any 64 bits: those after the year 9999 show as its end.
+/// Converts an instant of the store, which may be any 64 bits: those after the year 9999 become the end of that year.
 pub(crate) fn instant(ticks: u64) -> Instant {
     Instant::from_ticks(ticks).unwrap_or(Instant::MAX)
 }
@@ -134,13 +134,13 @@ pub(crate) fn instant(ticks: u64) -> Instant {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// The bytes are not what was written.
+    /// A part of the store is damaged.
     #[error("{0}")]
     Damaged(Damage),
-    /// The store could not be looked at.
+    /// The store could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
 }
@@ -150,7 +150,7 @@ impl ReadError {
         match error {
             tamias_store::ReadError::Failure(failure) => ReadError::Failure(failure),
             tamias_store::ReadError::Damaged(damage) => ReadError::Damaged(Damage(damage)),
-            // The enum may grow: what is not known here is told in its own words.
+            // The enum may grow: variants that are not known here keep their own message.
             other => ReadError::Failure(Failure {
                 path: std::path::PathBuf::new(),
                 operation: tamias_store::Operation::Read,
@@ -160,17 +160,17 @@ impl ReadError {
     }
 }
 
-/// What a query that [goes past damage](crate::Store::run_past_damage) had to leave out. Complete once its rows have ended.
+/// The damaged parts that a query [skipped](crate::Store::run_past_damage). Complete once all its rows were read.
 #[derive(Clone, Debug, Default)]
 pub struct LeftOut(Arc<Mutex<Vec<Damage>>>);
 
 impl LeftOut {
-    /// The damaged parts met so far, in the order in which they were met.
+    /// The damaged parts skipped so far, in the order in which the query reached them.
     pub fn damage(&self) -> Vec<Damage> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes what has been met, perhaps again.
+    /// Adds a damaged part, unless it is listed already.
     pub(crate) fn add(&self, damage: tamias_store::Damage) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let damage = Damage(damage);

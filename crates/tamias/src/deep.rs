@@ -1,4 +1,4 @@
-//! Checking what stored bytes mean: that each document is what the store takes, and that statistics are true of their documents.
+//! Checks beyond checksums: that each document is valid, and that statistics agree with their documents.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use tamias_store::{Block, Direction, Times};
 use crate::damage::instant;
 use crate::{EventId, ReadError, Store};
 
-/// A block whose bytes are those that were written, and should not have been: its statistics tell what its documents contradict, or one
-/// of these is none that the store takes. Queries may answer wrongly there. It is a mistake of the program that wrote it.
+/// A block whose checksums are right but whose content is wrong: its statistics contradict its documents, or a
+/// document is not valid. Queries may return wrong results there. The cause is a bug in the program that wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     file: Option<PathBuf>,
@@ -21,12 +21,12 @@ pub struct Contradiction {
 }
 
 impl Contradiction {
-    /// The file that the block is in; `None` for events that are in the log only.
+    /// The file that holds the block; `None` for events that are in the log only.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
-    /// How many events the block has.
+    /// The number of events in the block.
     pub fn events(&self) -> u64 {
         self.events
     }
@@ -36,7 +36,7 @@ impl Contradiction {
         self.time_range
     }
 
-    /// What is wrong.
+    /// A description of what is wrong.
     pub fn what(&self) -> &str {
         &self.what
     }
@@ -55,9 +55,9 @@ impl fmt::Display for Contradiction {
 }
 
 impl Store {
-    /// Reads the whole store, as [`verify`](Store::verify) does, and looks not at the bytes but at what they mean. Of each document: is it
-    /// minified JSON, as the store takes it? Of each block's statistics: is what they tell of its documents true? What `verify`
-    /// finds to be damaged is left out. Takes many times as long as `verify`.
+    /// Reads the whole store and checks its content rather than its checksums: that each document is
+    /// minified JSON, as the store writes it, and that each block's statistics agree with its documents. Parts that
+    /// [`verify`](Store::verify) reports as damaged are skipped. Takes many times as long as `verify`.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -69,7 +69,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where the store cannot be opened, or the operating system refuses to read it.
+    /// If the store cannot be opened, or the operating system reports an error while it is read.
     pub fn verify_deep(&self) -> Result<Vec<Contradiction>, ReadError> {
         let snapshot = self.snapshot()?.events;
         let mut found = Vec::new();
@@ -87,7 +87,7 @@ impl Store {
     }
 }
 
-/// What is wrong with a block, the first thing.
+/// The first thing that is wrong with a block.
 fn contradiction(block: &Block) -> Result<Option<String>, tamias_store::ReadError> {
     let limits = Limits { bytes_max: usize::MAX, ..Limits::default() };
     let mut minified = Vec::new();
@@ -109,7 +109,7 @@ fn contradiction(block: &Block) -> Result<Option<String>, tamias_store::ReadErro
     Ok(checked.err().map(|error| format!("its statistics are false: {error}")))
 }
 
-/// Tells where the block is.
+/// Adds where the block is.
 fn placed(block: &Block, times: Times<'_>, what: String) -> Option<Contradiction> {
     let (first, last) = (times.key(0)?.instant, times.key(block.len() - 1)?.instant);
     let time_range = (instant(first), instant(last));

@@ -7,10 +7,10 @@ use tamias_store::{Deleted, Erased, OpenError, Receipt, ReceiptCheck};
 
 use crate::{EventId, ReadError, Store};
 
-/// So many events are deleted at a time.
+/// How many events are deleted at a time.
 const ROUND: usize = 100_000;
 
-/// So many deleted events lead to erasing before more are deleted: the list of the store's files tells each of them meanwhile.
+/// Once this many events are deleted, they are erased before more are deleted: until then the manifest lists each of them.
 const UNERASED_MAX: u64 = 1_000_000;
 
 /// Why events were not deleted, or not erased.
@@ -29,14 +29,14 @@ pub enum DeleteError {
     /// The store was opened with [`Store::open_read_only`].
     #[error("the store is open for reading only")]
     ReadOnly,
-    /// The store could not do it.
+    /// The store could not delete or erase them.
     #[error(transparent)]
     Store(#[from] tamias_store::DeleteError),
 }
 
-/// Deletes what `matching` finds, at most `round` events at a time, until it finds no more: for programs that let another process delete and erase, as
-/// [`Store::delete`] does by itself. Once a million events are deleted and not erased, they are erased before more are deleted. What is found and not deleted, twice
-/// in a row, is told as missed.
+/// Deletes the events that `matching` returns, at most `round` at a time, until it returns none. For programs that have another process delete and
+/// erase; in one process use [`Store::delete`]. Calls `erase` whenever a million events are deleted and not erased, before it deletes more. Events that
+/// are found twice in a row and could not be deleted are counted as missed.
 ///
 /// ```
 /// use tamias::{Deleted, delete_in_rounds};
@@ -52,7 +52,7 @@ pub enum DeleteError {
 /// ```
 ///
 /// # Errors
-/// The first one that any of these gives. What was deleted before stays so.
+/// The first error that one of the functions returns. Events deleted before that stay deleted.
 pub fn delete_in_rounds<Id: PartialEq, E>(
     round: usize,
     mut matching: impl FnMut(usize) -> Result<Vec<Id>, E>,
@@ -70,7 +70,7 @@ pub fn delete_in_rounds<Id: PartialEq, E>(
             return Ok(all);
         }
         if events == 0 {
-            // Somebody else has deleted them, or they lie where nothing can be deleted, and are met again.
+            // Somebody else has deleted them, or they lie where nothing can be deleted, and were found again.
             if left == ids {
                 return Ok(Deleted { missed, ..all });
             }
@@ -84,9 +84,9 @@ pub fn delete_in_rounds<Id: PartialEq, E>(
 }
 
 impl Store {
-    /// Deletes the events that meet a condition, as behind `where` in a query. When this returns they are gone from all answers; [`erase`](Store::erase) takes
-    /// them out of the files. Of more than a million the first ones are erased on the way. Snapshots that were taken before still have them; what is stored
-    /// meanwhile may be deleted as well.
+    /// Deletes the events that meet a condition, written as after `where` in a query. When it returns, no new query returns them; [`erase`](Store::erase)
+    /// removes them from the files. If there are more than a million, the first ones are erased before the others are deleted. Snapshots taken before
+    /// still see them. Events stored while this runs may be deleted too.
     ///
     /// ```
     /// use tamias::Store;
@@ -101,24 +101,24 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where the condition is malformed, the store is open for reading only or damaged where it matters, or cannot be read or written. What was deleted before
-    /// stays so.
+    /// If the condition is malformed, the store is open for reading only, a part that has to be read is damaged, or the store cannot be read or written.
+    /// Events deleted before the error stay deleted.
     pub fn delete(&self, condition: &str) -> Result<Deleted, DeleteError> {
         let matching = |events_max| self.matching(condition, &Parameters::new(), events_max);
         delete_in_rounds(ROUND, matching, |ids| self.delete_events(ids), || self.erase().map(drop))
     }
 
-    /// The events that meet a condition, as behind `where` in a query: so many at most.
+    /// The ids of the events that meet a condition, written as after `where` in a query, up to a maximum number.
     ///
     /// # Errors
-    /// Where the condition is malformed, or the store damaged or unreadable.
+    /// If the condition is malformed, or the store is damaged or cannot be read.
     pub fn matching(
         &self,
         condition: &str,
         parameters: &Parameters,
         events_max: usize,
     ) -> Result<Vec<EventId>, DeleteError> {
-        // By itself, so that nothing in it can be taken for more of the query. It may end with a comment.
+        // Parsed by itself, so that nothing in it can become another clause of the query. It may end with a comment.
         Expression::prepare(condition, parameters)?;
         let text = format!("select @Id from stream where ({condition}\n) limit {events_max}");
         let query: Query = Statement::parse(&text)?.bind(parameters)?;
@@ -131,39 +131,39 @@ impl Store {
         Ok(ids)
     }
 
-    /// Deletes these events, all of them or none, as [`delete`](Store::delete) does: a million at most, until they are erased.
+    /// Deletes these events, all of them or none, as [`delete`](Store::delete) does. At most a million events may be deleted and not yet erased.
     ///
     /// # Errors
-    /// Where the store is open for reading only, is damaged where one of them is, or cannot be read or written.
+    /// If the store is open for reading only, is damaged where one of the events is, or cannot be read or written.
     pub fn delete_events(&self, ids: &[EventId]) -> Result<Deleted, DeleteError> {
         let keys: Vec<tamias_store::Key> = ids.iter().map(|id| id.key()).collect();
         let store = self.writer().map_err(|_| DeleteError::ReadOnly)?;
         Ok(store.delete(&keys)?)
     }
 
-    /// Takes deleted events out of the files: each file that holds any is written anew without them, one after another, which takes room for one file
-    /// at a time. Once no file holds one, the whole store is read and a [`Receipt`] written. To be called again where it was interrupted, or where readers
-    /// hold files. It reaches neither backups nor the quarantine.
+    /// Removes deleted events from the files. Each file that holds any is rewritten without them, one file at a time, which needs free disk space for one
+    /// file. Once no file holds a deleted event, the whole store is read and a [`Receipt`] is written. Call it again if it was interrupted, or if readers
+    /// still hold files. Backups and the quarantine are not changed.
     ///
     /// # Errors
-    /// Where the store is open for reading only, is damaged, or cannot be read or written.
+    /// If the store is open for reading only, is damaged, or cannot be read or written.
     pub fn erase(&self) -> Result<Erased, DeleteError> {
         Ok(self.writer().map_err(|_| DeleteError::ReadOnly)?.erase()?)
     }
 
-    /// The receipts of the store in the folder `path`, the earliest first, each with its file; nothing in the place of one that is damaged.
+    /// The receipts of the store in the folder `path`, the earliest first, each with its file; `None` for a damaged receipt.
     ///
     /// # Errors
-    /// Where there is no store, or it cannot be read.
+    /// If there is no store, or it cannot be read.
     pub fn receipts(path: impl AsRef<Path>) -> Result<Vec<(PathBuf, Option<Receipt>)>, OpenError> {
         Receipt::list(path.as_ref())
     }
 
-    /// What has become of a receipt: whether one of the events that it tells of is there, and whether those that stayed are what they were. Reads the whole
+    /// Checks a receipt against the store: whether any of the erased events is there, and whether the remaining events are unchanged. Reads the whole
     /// store.
     ///
     /// # Errors
-    /// Where the store is damaged, or cannot be read.
+    /// If the store is damaged, or cannot be read.
     pub fn check_receipt(&self, receipt: &Receipt) -> Result<ReceiptCheck, ReadError> {
         self.snapshot()?.events.check_receipt(receipt).map_err(ReadError::of_store)
     }

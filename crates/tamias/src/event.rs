@@ -1,4 +1,4 @@
-//! Single events: what names them, what stands around them, and going through all of them a page at a time.
+//! Single events: their ids, their neighbours, and reading all events page by page.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,9 +12,9 @@ use crate::damage::instant;
 use crate::source::StoredColumns;
 use crate::{ReadError, Snapshot, Store};
 
-/// What names an event for ever: its instant and its arrival number. Ids order as rows do.
+/// The permanent id of an event: its instant and its arrival number. Ids sort in the order of query results.
 ///
-/// As text it is what queries give as `@Id`: 32 hexadecimal digits, the ticks of the instant and then the arrival number.
+/// Its text is the value of `@Id` in queries: 32 hexadecimal digits, the ticks of the instant and then the arrival number.
 ///
 /// ```
 /// use tamias::{EventId, Instant};
@@ -55,7 +55,7 @@ impl fmt::Display for EventId {
     }
 }
 
-/// A text that is no id of an event, or no continuation.
+/// The error for text that is not an [`EventId`], or not a [`Continuation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct IdError(&'static str);
@@ -72,7 +72,7 @@ impl FromStr for EventId {
             .then(|| Some(Key { instant: number(text.get(..16))?, arrival: number(text.get(16..))? }))
             .flatten()
             .ok_or(IdError("an event's id has 32 hexadecimal digits"))?;
-        // Beyond it there is no time that a query could tell.
+        // Queries cannot represent a later time.
         match Instant::from_ticks(key.instant) {
             Some(_) => Ok(EventId(key)),
             None => Err(IdError("an event's id begins with its time, and this one's is after the year 9999")),
@@ -83,27 +83,27 @@ impl FromStr for EventId {
 /// An event as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
-    /// What names it.
+    /// Its id.
     pub id: EventId,
-    /// Its document: minified JSON.
+    /// The event as minified JSON.
     pub json: String,
 }
 
-/// Where a page begins.
+/// Where a page begins, and in which direction it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// At the earliest event, going on towards the latest.
     Earliest,
     /// At the latest event, going back.
     Latest,
-    /// Where another page ended, in its direction.
+    /// Where another page ended, in the same direction.
     Continue(Continuation),
 }
 
-/// The place where a page ended. It can be kept as text and used at any time: the next page begins with the event that then
+/// The position where a page ended. It can be saved as text and used at any time: the next page begins with the event that then
 /// follows in the order of ids, whatever was appended, compacted or removed meanwhile.
 ///
-/// What the text looks like may change; a text that was given out stays good.
+/// The format of the text may change in later versions, which will still accept older texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Continuation {
     direction: Direction,
@@ -145,18 +145,18 @@ impl FromStr for Continuation {
     }
 }
 
-/// Some events, one after another.
+/// A page of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// In order of time and arrival, or the other way round, as the page was asked for.
+    /// The events, in order of time and arrival, or in reverse order if the page goes back.
     pub events: Vec<StoredEvent>,
-    /// Where the next page begins; `None` if no event follows now. To wait for later ones keep
-    /// [`Continuation::after`] the last.
+    /// Where the next page begins; `None` if no event follows now. To poll for later events, keep
+    /// [`Continuation::after`] of the last event.
     pub next: Option<Continuation>,
 }
 
 impl Store {
-    /// The event with this id; `None` if there is none, or no longer. Reads the blocks that hold events of its instant.
+    /// The event with this id; `None` if it does not exist or was removed. Reads the blocks that hold events of its instant.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -170,23 +170,23 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where the store cannot be read, or is damaged there.
+    /// If the store cannot be read, or is damaged there.
     pub fn get(&self, id: EventId) -> Result<Option<StoredEvent>, ReadError> {
         self.snapshot()?.get(id)
     }
 
-    /// The event with this id among its neighbours, in order of time and arrival: so many before it, and so many after it. An
-    /// event that does not exist, or no longer, has neighbours too. Reads only the blocks that hold them.
+    /// The event with this id and its neighbours, in order of time and arrival: at most `before` events before it and `after` events after it.
+    /// Neighbours are returned even if the event itself does not exist. Reads only the blocks that hold them.
     ///
     /// # Errors
-    /// Where the store cannot be read, or is damaged there.
+    /// If the store cannot be read, or is damaged there.
     pub fn around(&self, id: EventId, before: usize, after: usize) -> Result<Vec<StoredEvent>, ReadError> {
         self.snapshot()?.around(id, before, after)
     }
 
-    /// At most `events_max` events in the order of their ids, and at least one where there is one. Page after page, each event that was
-    /// stored when the first one was asked for, and not removed since, comes once; one that is stored meanwhile comes
-    /// if its place lies ahead.
+    /// At most `events_max` events in the order of their ids, and at least one if there is one. Reading page after page returns each event once
+    /// that was stored when the first page was read and was not removed since. Events stored meanwhile are returned
+    /// if they come after the current position.
     ///
     /// ```
     /// use tamias::Start;
@@ -202,17 +202,17 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where the store cannot be read, or is damaged there.
+    /// If the store cannot be read, or is damaged there.
     pub fn page(&self, start: Start, events_max: usize) -> Result<Page, ReadError> {
         self.snapshot()?.page(start, events_max)
     }
 }
 
 impl Snapshot {
-    /// The event with this id, as [`Store::get`] gives it.
+    /// The event with this id, as [`Store::get`] returns it.
     ///
     /// # Errors
-    /// Where the store is damaged there, or cannot be read.
+    /// If the store is damaged there, or cannot be read.
     pub fn get(&self, id: EventId) -> Result<Option<StoredEvent>, ReadError> {
         for group in self.events.groups(id.0.instant..=id.0.instant, Direction::Ascending) {
             for block in group.map_err(ReadError::of_store)? {
@@ -227,10 +227,10 @@ impl Snapshot {
         Ok(None)
     }
 
-    /// The event with this id among its neighbours, as [`Store::around`] gives them.
+    /// The event with this id and its neighbours, as [`Store::around`] returns them.
     ///
     /// # Errors
-    /// Where the store is damaged there, or cannot be read.
+    /// If the store is damaged there, or cannot be read.
     pub fn around(&self, id: EventId, before: usize, after: usize) -> Result<Vec<StoredEvent>, ReadError> {
         let mut events = walk(self, Direction::Descending, Some(id.0), before)?;
         events.reverse();
@@ -239,10 +239,10 @@ impl Snapshot {
         Ok(events)
     }
 
-    /// Some events, as [`Store::page`] gives them. Page after page of one snapshot, each of its events comes once, and no other.
+    /// A page of events, as [`Store::page`] returns it. Reading page after page of one snapshot returns each of its events exactly once.
     ///
     /// # Errors
-    /// Where the store is damaged there, or cannot be read.
+    /// If the store is damaged there, or cannot be read.
     pub fn page(&self, start: Start, events_max: usize) -> Result<Page, ReadError> {
         let (direction, from) = match start {
             Start::Earliest => (Direction::Ascending, None),
@@ -250,7 +250,7 @@ impl Snapshot {
             Start::Continue(Continuation { direction, from }) => (direction, Some(from)),
         };
         let events_max = events_max.max(1);
-        // One more tells whether there is another page.
+        // One more shows whether there is another page.
         let mut events = walk(self, direction, from, events_max.saturating_add(1))?;
         let more = events.len() > events_max;
         events.truncate(events_max);
@@ -260,7 +260,7 @@ impl Snapshot {
     }
 }
 
-/// A block of which single events are asked for.
+/// A block that single events are read from.
 enum Events {
     Text(Block),
     Columns(Box<StoredColumns>),
@@ -302,7 +302,7 @@ impl Events {
     }
 }
 
-/// The nearest events beyond a key, or from the beginning. Of each block no more keys are looked at than events are wanted.
+/// The nearest events beyond a key, or from the beginning. Reads no more keys of each block than events are wanted.
 fn walk(
     snapshot: &Snapshot,
     direction: Direction,

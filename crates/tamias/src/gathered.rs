@@ -1,16 +1,16 @@
-//! Events that are gathered until they are enough to be stored at once.
+//! Events that are collected until there are enough to be stored at once.
 
-/// So many bytes are stored at a time.
+/// How many bytes are stored at a time.
 const BATCH_BYTES: usize = 32 << 20;
 
-/// HEURISTIC: what an event takes beside its document, here and until it is stored: its key and its place, some times over.
+/// HEURISTIC: bytes of memory that an event takes beside its document until it is stored: several copies of its key and position.
 const EVENT_BYTES: usize = 128;
 
-/// Documents, one behind the other, and what is known of each.
+/// Documents, one after another, with a key for each.
 #[derive(Debug)]
 pub(crate) struct Gathered<K> {
     documents: Vec<u8>,
-    /// Of each document its key, and where it ends.
+    /// The key of each document, and where it ends.
     events: Vec<(K, usize)>,
 }
 
@@ -19,7 +19,7 @@ impl<K: Copy> Gathered<K> {
         Gathered { documents: Vec::new(), events: Vec::new() }
     }
 
-    /// Takes a document in as it is written. Where that fails it has none more.
+    /// Adds a document, which `write` appends to the bytes. If that fails nothing is added.
     pub(crate) fn push<E>(
         &mut self,
         key: K,
@@ -31,7 +31,7 @@ impl<K: Copy> Gathered<K> {
         Ok(())
     }
 
-    /// Whether they are enough.
+    /// Whether there are enough to be stored.
     pub(crate) fn are_enough(&self) -> bool {
         self.documents.len() + self.events.len() * EVENT_BYTES >= BATCH_BYTES
     }

@@ -1,4 +1,4 @@
-//! How a store looks after itself: what it keeps to, what left it, what its files take.
+//! A store's settings, the history of removed events, and the sizes of its files.
 
 use tamias_query::Instant;
 use tamias_store::{Cause, OpenError, Scrub, Settings, Traffic, Usage};
@@ -7,44 +7,44 @@ use crate::damage::instant;
 use crate::store::Access;
 use crate::{AppendError, Store};
 
-/// How a store looks after itself.
+/// The maintenance state of a store: its settings, removed events, bytes written, and file sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Housekeeping {
-    /// What it keeps to by itself.
+    /// The retention settings that the store enforces.
     pub settings: Settings,
-    /// What left it, when and why, the earliest first.
+    /// Removed events: when, why and how many, the earliest first.
     pub history: Vec<HistoryEntry>,
-    /// What was written to the medium.
+    /// Bytes written to disk.
     pub traffic: Traffic,
-    /// What its files take.
+    /// File sizes.
     pub usage: Usage,
-    /// So many events are deleted, and not [erased](Store::erase) yet, or not with a receipt.
+    /// The number of deleted events that are not [erased](Store::erase) yet, or erased without a receipt so far.
     pub unerased: u64,
-    /// How far [scrubbing](Store::scrub) has come; nothing where it never was.
+    /// The progress of [scrubbing](Store::scrub); `None` if the store was never scrubbed.
     pub scrub: Option<Scrub>,
 }
 
-/// Events that left a store: one removal, or several of one cause that followed one another within a day.
+/// A removal of events, or several for the same cause within a day of one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryEntry {
-    /// When the first and the last removal took place, by the machine's clock.
+    /// When the first and the last removal took place, by the system clock.
     pub times: (Instant, Instant),
-    /// Why.
+    /// Why the events were removed.
     pub cause: Cause,
-    /// How many removals.
+    /// The number of removals.
     pub removals: u32,
-    /// How many files of events left whole.
+    /// The number of event files that were removed as a whole.
     pub files: u64,
-    /// Bytes that the files became less by.
+    /// By how many bytes the event files shrank in total.
     pub file_bytes: u64,
-    /// How many events went.
+    /// The number of events removed.
     pub events: u64,
-    /// The first and the last instant of these.
+    /// The instants of the first and the last of these events.
     pub time_range: (Instant, Instant),
 }
 
 impl Store {
-    /// What the store keeps to, what left it and why, what was written to the medium, and what its files take.
+    /// The store's settings, which events were removed and why, how many bytes were written to disk, and the sizes of its files.
     ///
     /// ```
     /// use std::time::Duration;
@@ -63,7 +63,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where the store cannot be read, or its folder not be listed.
+    /// If the store cannot be read, or its folder cannot be listed.
     pub fn housekeeping(&self) -> Result<Housekeeping, OpenError> {
         let tamias_store::Housekeeping { settings, history, traffic, usage, unerased, scrub } =
             match &self.access {
@@ -74,11 +74,11 @@ impl Store {
         Ok(Housekeeping { settings, history, traffic, usage, unerased, scrub })
     }
 
-    /// Lets the store keep to other settings from now on, whichever program writes to it; see [`Settings`]. What is outside of their bounds by
-    /// now is removed at once. Programs that open a store can set them with [`Options::settings`](crate::Options::settings) as well.
+    /// Changes the store's [`Settings`]. They are stored, and apply to every program that writes to the store. Events that exceed the new
+    /// limits are removed at once. A program can also set them when it opens the store, with [`Options::settings`](crate::Options::settings).
     ///
     /// # Errors
-    /// Where the store is open for reading only, or it cannot be written: then the settings are as before, unless [that is unknown](tamias_store::SealError::is_unknown).
+    /// If the store is open for reading only, or cannot be written. The settings are then unchanged, unless [that is unknown](tamias_store::SealError::is_unknown).
     pub fn set_settings(&self, settings: Settings) -> Result<(), AppendError> {
         self.writer()?.set_settings(settings).map_err(AppendError::of_sealing)
     }

@@ -1,4 +1,4 @@
-//! Events as lines that tell their ids, and a store made of such lines.
+//! Events as lines with their ids, and a store made from such lines.
 
 use tamias_json::validate::{Limits, ValidateError, minify_object};
 use tamias_store::Key;
@@ -6,13 +6,13 @@ use tamias_store::Key;
 use crate::gathered::Gathered;
 use crate::{EventId, IdError, Store};
 
-/// How a line with an id begins.
+/// The beginning of a line with an id.
 const ID: &[u8] = b"{\"@Id\":\"";
 
-/// How many digits an id has.
+/// The number of digits of an id.
 const ID_DIGITS: usize = 32;
 
-/// So many bytes more than its document a line with an id has at most.
+/// The maximum number of bytes by which a line with an id is longer than its document.
 pub const LINE_ID_BYTES: usize = ID.len() + ID_DIGITS + 2;
 
 /// Why events were not imported.
@@ -25,18 +25,18 @@ pub enum ImportError {
     /// The line does not begin with an id.
     #[error("it does not begin with an id, as the lines of `export --ids` do: {{\"@Id\":\"…")]
     NoId,
-    /// It begins with an id that no event can have.
+    /// The line begins with an invalid id.
     #[error(transparent)]
     Id(#[from] IdError),
-    /// Its document is none.
+    /// The document is not valid.
     #[error(transparent)]
     Document(#[from] ValidateError),
-    /// The store has, or had, events, or cannot store these.
+    /// The store has, or had, events, or cannot store the new ones.
     #[error(transparent)]
     Store(#[from] tamias_store::ImportError),
 }
 
-/// Appends an event as a line, without its line feed, that [`Import::push`] takes: its document, with its id as another first member, `@Id`.
+/// Appends an event to `line` in the form that [`Import::push`] reads: its document with its id as an additional first member, `@Id`. Appends no line feed.
 ///
 /// ```
 /// let id = "08dc7fc93a25fc000000000000000007".parse()?;
@@ -58,13 +58,13 @@ pub fn push_line(id: EventId, document: &[u8], line: &mut Vec<u8>) {
     }
 }
 
-/// The id of a line, and its document.
+/// Splits a line into its id and its document.
 fn parts(line: &[u8]) -> Result<(EventId, Vec<u8>), ImportError> {
     let (id, members) = members(line).ok_or(ImportError::NoId)?;
     Ok((id.parse()?, [b"{", members].concat()))
 }
 
-/// What stands where the id does, and the members behind it with the closing brace.
+/// The text in the place of the id, and the members after it with the closing brace.
 fn members(line: &[u8]) -> Option<(&str, &[u8])> {
     let (digits, rest) = line.trim_ascii().strip_prefix(ID)?.split_at_checked(ID_DIGITS)?;
     let members = match rest.strip_prefix(b"\"")? {
@@ -74,7 +74,7 @@ fn members(line: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(digits).ok()?, members))
 }
 
-/// Makes a store equal to the one that lines with ids come from: see [`Store::import`].
+/// An import of lines with ids, which recreates the store that they come from: see [`Store::import`].
 #[derive(Debug)]
 pub struct Import<'s> {
     inner: tamias_store::Import<'s>,
@@ -83,8 +83,8 @@ pub struct Import<'s> {
 }
 
 impl Store {
-    /// Begins to store events under the ids that they had in another store: the same instants and arrival numbers. The store must never have had an event. What is
-    /// appended later gets arrival numbers that are 2^40 higher, so that the two stores never give one id to two events.
+    /// Begins an import of events that keep the ids they have in another store: the same instants and arrival numbers. This store must never have had an
+    /// event. Events appended later get arrival numbers that are 2^40 higher, so that the two stores never give the same id to different events.
     ///
     /// ```
     /// use tamias::{Store, push_line};
@@ -105,7 +105,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where the store has, or had, events, or is open for reading only.
+    /// If the store has, or had, events, or is open for reading only.
     pub fn import(&self) -> Result<Import<'_>, ImportError> {
         let inner = self.writer().map_err(|_| ImportError::ReadOnly)?.import()?;
         Ok(Import { inner, gathered: Gathered::new(), stored: 0 })
@@ -113,10 +113,10 @@ impl Store {
 }
 
 impl Import<'_> {
-    /// Takes the next line, with or without its line feed; the lines may come in any order. They are stored some tens of megabytes at a time.
+    /// Adds the next line, with or without its line feed. Lines may come in any order. They are stored some tens of megabytes at a time.
     ///
     /// # Errors
-    /// Where the line is none, or an id comes twice, or what came before cannot be stored. The import cannot go on then: it is to be begun again with another
+    /// If the line is malformed, an id occurs twice, or earlier lines cannot be stored. The import cannot continue then: begin again with another
     /// folder.
     pub fn push(&mut self, line: &[u8]) -> Result<(), ImportError> {
         let (id, document) = parts(line)?;
@@ -124,10 +124,10 @@ impl Import<'_> {
         if self.gathered.are_enough() { self.store() } else { Ok(()) }
     }
 
-    /// Stores what is left, and tells how many events the store has.
+    /// Stores the remaining events, and returns the number of events in the store.
     ///
     /// # Errors
-    /// As [`push`](Import::push).
+    /// As for [`push`](Import::push).
     pub fn finish(mut self) -> Result<u64, ImportError> {
         self.store()?;
         Ok(self.stored)

@@ -9,10 +9,10 @@ use tamias_store::Event;
 
 use crate::{TimeError, TimeFormat};
 
-/// What an event has to look like to be taken in: where its time, level and message stand, and how large it may be.
+/// The format of incoming events: which keys hold the time, level and message, and how large an event may be.
 ///
-/// CLEF, the compact log event format, has the time in `@t`. Any other JSON object is as welcome, its time in a key
-/// of its own:
+/// CLEF, the compact log event format, has the time in `@t`. Any other JSON object is accepted too, with its time in another
+/// key:
 ///
 /// ```
 /// use tamias::{Batch, EventFormat};
@@ -25,31 +25,31 @@ use crate::{TimeError, TimeFormat};
 /// ```
 #[derive(Clone, Debug)]
 pub struct EventFormat {
-    /// Where the time may be, the first that is there counts.
+    /// The keys that may hold the time; the first that exists is used.
     time_keys: Vec<TimeKey>,
     /// The first key as it is stored, with its colon; none where it might be stored in more than one spelling.
     stored_key: Option<Finder<'static>>,
     time_format: TimeFormat,
     is_now_without_time: bool,
-    /// Keys of other people's, and CLEF's own for the same.
+    /// Keys of other formats, and the CLEF key that replaces each.
     renames: Vec<(String, &'static str)>,
     limits: Limits,
 }
 
 impl EventFormat {
-    /// Events whose time is in `@t`, as CLEF has it.
+    /// Events in CLEF, whose time is in `@t`.
     pub fn clef() -> EventFormat {
         EventFormat::time_key("@t")
     }
 
-    /// Events whose time is in the top-level key `key`: ISO 8601 text with `T` or a space, UTC where it names no
-    /// offset, or a Unix time ([`Instant::from_unix_text`] tells the units).
+    /// Events whose time is in the top-level key `key`: ISO 8601 text with `T` or a space, UTC if it has no
+    /// offset, or a Unix time (see [`Instant::from_unix_text`] for the units).
     pub fn time_key(key: impl Into<String>) -> EventFormat {
         EventFormat::with_keys(vec![TimeKey { name: key.into(), path: Vec::new() }])
     }
 
-    /// Events whose time is in the first of several keys that is there and not null, `timestamp,time`. A name with points is that of a key, or else
-    /// a path: `event.created` is the member `created` of `event`, where no key is called so.
+    /// Events whose time is in one of several keys, given as a comma-separated list such as `timestamp,time`. The first key that exists and is not
+    /// null is used. A name with points may be a path: `event.created` is the member `created` of `event`, unless a key has that whole name.
     ///
     /// ```
     /// use tamias::{Batch, EventFormat};
@@ -79,21 +79,21 @@ impl EventFormat {
         }
     }
 
-    /// How the time is written; by itself ISO 8601 text and Unix times are known.
+    /// Sets how the time is written. By default ISO 8601 text and Unix times are recognised; see [`TimeFormat`].
     pub fn time_format(mut self, format: TimeFormat) -> EventFormat {
         self.time_format = format;
         self
     }
 
-    /// Events without the time's key get the time at which they are pushed. It is not written into the document. One whose
-    /// time cannot be read is refused all the same.
+    /// Gives events without a time the current time when they are pushed. It is not written into the document. An event whose
+    /// time cannot be read is still rejected.
     pub fn now_without_time(mut self) -> EventFormat {
         self.is_now_without_time = true;
         self
     }
 
-    /// The top-level key `key` is an event's level: it is stored under CLEF's `@l` instead, and asked for as `@Level`. The
-    /// value, and the member's place in the document, stay as they are; so does an event that has an `@l` already.
+    /// Stores the top-level key `key` as the event's level, under CLEF's key `@l`; queries read it as `@Level`. The
+    /// value, and the member's position in the document, do not change. An event that already has an `@l` is stored as it is.
     ///
     /// ```
     /// use tamias::{Batch, EventFormat, Store};
@@ -113,8 +113,8 @@ impl EventFormat {
         self.rename(key.into(), "@l")
     }
 
-    /// The top-level key `key` is an event's message: it is stored under CLEF's `@m` instead, and asked for as `@Message`,
-    /// as [`level_key`](EventFormat::level_key) does it.
+    /// Stores the top-level key `key` as the event's message, under CLEF's key `@m`; queries read it as `@Message`. Otherwise
+    /// like [`level_key`](EventFormat::level_key).
     pub fn message_key(self, key: impl Into<String>) -> EventFormat {
         self.rename(key.into(), "@m")
     }
@@ -132,11 +132,11 @@ impl EventFormat {
         let text = document.strip_prefix(b"{")?.strip_prefix(stored_key.needle())?.strip_prefix(b"\"")?;
         let end = memchr2(b'"', b'\\', text).filter(|&end| text.get(end) == Some(&b'"'))?;
         let length = document.len() - text.len() + end + 1;
-        // Of a key that comes twice the last counts.
+        // If a key occurs twice, the last one is used.
         stored_key.find(document.get(length..)?).is_none().then_some(length)
     }
 
-    /// The longest event that is taken, in bytes as it comes in; 16 MiB unless set, and never more.
+    /// Sets the maximum size of an event in bytes, before it is minified. The default is 16 MiB, which is also the upper limit.
     pub fn event_bytes_max(mut self, bytes: usize) -> EventFormat {
         self.limits.bytes_max = bytes.min(Limits::default().bytes_max);
         self
@@ -168,24 +168,24 @@ impl Default for EventFormat {
 
 /// Checked events, ready to be [appended](crate::Store::append_batch) as a whole.
 ///
-/// A batch keeps its memory when it is emptied, so that one serves for a whole file.
+/// A batch keeps its memory when it is emptied, so one batch can be reused for a whole file.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     documents: Vec<u8>,
-    /// Of each event: where its document ends, and when it happened.
+    /// For each event: where its document ends, and when it happened.
     events: Vec<(usize, Instant)>,
     offsets: Offsets,
-    /// A document of the time alone.
+    /// Scratch space: a document that consists of the first member, the time.
     first: Vec<u8>,
 }
 
 impl Batch {
-    /// A batch of no events.
+    /// An empty batch.
     pub fn new() -> Batch {
         Batch::default()
     }
 
-    /// A batch with room for documents of so many bytes: one that grows to tens of megabytes by itself is copied some times on the way.
+    /// An empty batch with memory reserved for `document_bytes` bytes of documents. Avoids repeated copying as a batch grows to tens of megabytes.
     pub fn with_capacity(document_bytes: usize) -> Batch {
         Batch { documents: Vec::with_capacity(document_bytes), ..Batch::default() }
     }
@@ -193,7 +193,7 @@ impl Batch {
     /// Checks one JSON document, minifies it and adds it to the batch. Takes time linear in its length.
     ///
     /// # Errors
-    /// [`Rejection`] tells what is wrong and where; the batch is as it was before.
+    /// A [`Rejection`] that says what is wrong and where. The batch is then unchanged.
     pub fn push(&mut self, document: &[u8], format: &EventFormat) -> Result<(), Rejection> {
         let start = self.documents.len();
         minify_object(document, &format.limits, &mut self.documents)?;
@@ -209,7 +209,7 @@ impl Batch {
         }
     }
 
-    /// Reads the instant of the document that begins at `start`, and gives its keys CLEF's names.
+    /// Reads the instant of the document that begins at `start`, and renames its keys to those of CLEF.
     fn finish(&mut self, start: usize, format: &EventFormat) -> Result<Instant, Rejection> {
         let document = &self.documents[start..];
         let missing = || Rejection::NoTime {
@@ -253,12 +253,12 @@ impl Batch {
         self.events.is_empty()
     }
 
-    /// The bytes of all documents, minified.
+    /// The total size of all documents in bytes, minified.
     pub fn bytes(&self) -> usize {
         self.documents.len()
     }
 
-    /// Removes all events, and keeps the memory for the next.
+    /// Removes all events, and keeps the memory for the next ones.
     pub fn clear(&mut self) {
         self.documents.clear();
         self.events.clear();
@@ -297,7 +297,7 @@ fn read_time(key: &str, value: Value<'_>, format: &EventFormat) -> Result<Instan
     })
 }
 
-/// The document with keys that have other names in CLEF; `None` where it has none of them, or CLEF's as well.
+/// The document with keys renamed to those of CLEF; `None` if it has none of these keys, or already has those of CLEF.
 fn rename(map: &Map<'_>, renames: &[(String, &str)]) -> Option<Vec<u8>> {
     let renames: Vec<&(String, &str)> =
         renames.iter().filter(|(from, to)| map.get(from).is_some() && map.get(to).is_none()).collect();
@@ -321,14 +321,14 @@ fn rename(map: &Map<'_>, renames: &[(String, &str)]) -> Option<Vec<u8>> {
     Some(document)
 }
 
-/// How much of a bad time's text a message repeats.
+/// How many characters of an unreadable time an error message shows.
 const TIME_TEXT_CHARS_MAX: usize = 40;
 
-/// Why a document is no event.
+/// Why a document was rejected as an event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Rejection {
-    /// It is not a JSON object in UTF-8, or exceeds a limit of size or depth.
+    /// It is not a JSON object in UTF-8, or exceeds a size or depth limit.
     #[error(transparent)]
     Document(#[from] ValidateError),
     /// It has no time.
@@ -342,23 +342,23 @@ pub enum Rejection {
     BadTime {
         /// The time's key.
         key: String,
-        /// What stands there, cut after some 40 characters.
+        /// The value, cut to about 40 characters.
         text: String,
         /// What is wrong with it.
         reason: TimeError,
     },
-    /// With CLEF's keys for its own it is longer than an event may be.
+    /// After its keys were renamed to those of CLEF it is longer than an event may be.
     #[error("with the keys of CLEF the event has {bytes} bytes, more than the {most} it may have")]
     TooLong {
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
-        /// The limit.
+        /// The limit in bytes.
         most: usize,
     },
 }
 
 impl Rejection {
-    /// The byte within the document at which it went wrong; 0 where the whole of it is meant.
+    /// The byte offset of the error within the document; 0 if it concerns the whole document.
     pub fn offset(&self) -> usize {
         match self {
             Rejection::Document(error) => error.offset,

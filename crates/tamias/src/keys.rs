@@ -1,4 +1,4 @@
-//! Which keys documents have, and with what values.
+//! The keys that documents have, and the types of their values.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ use tamias_query::{Expression, Kind, Parameters};
 #[derive(Debug)]
 pub struct Keys {
     depth_max: usize,
-    /// The first is the document itself; children come behind their parents.
+    /// The first is the document itself; children come after their parents.
     nodes: Vec<Node>,
     offsets: Offsets,
     documents: u64,
@@ -38,7 +38,7 @@ pub struct Keys {
 struct Node {
     parent: usize,
     step: Step,
-    /// By the key as it is stored; the elements of an array by nothing.
+    /// By the key as it is stored; the elements of an array share one node.
     children: HashMap<Step, usize>,
     /// In the order of `KINDS`.
     counts: [u64; 6],
@@ -54,22 +54,22 @@ enum Step {
 
 const KINDS: [Kind; 6] = [Kind::String, Kind::Number, Kind::Boolean, Kind::Null, Kind::Object, Kind::Array];
 
-/// So many keys are counted at most; values of others are only counted together.
+/// The maximum number of keys that are counted; the values of further keys are only counted together.
 const KEYS_MAX: usize = 20_000;
-/// Keys of more bytes are not told apart.
+/// Keys of more bytes are not counted one by one.
 const KEY_BYTES_MAX: usize = 256;
-/// Examples of each key, none longer than so many characters.
+/// The maximum number of examples of each key.
 const EXAMPLES_MAX: usize = 3;
 const EXAMPLE_CHARS_MAX: usize = 32;
 
 impl Keys {
-    /// Counts keys that lie at most so many levels deep: 1 is the top level only. The elements of an array are a level.
+    /// Counts keys at most `depth_max` levels deep: 1 is the top level only. The elements of an array are a level of their own.
     pub fn new(depth_max: usize) -> Keys {
         let root = Node::default();
         Keys { depth_max, nodes: vec![root], offsets: Offsets::new(), documents: 0, left_out: 0 }
     }
 
-    /// Counts the keys of a stored document. What is not a JSON object counts as one without keys.
+    /// Counts the keys of a stored document. Anything but a JSON object counts as a document without keys.
     pub fn add(&mut self, document: &[u8]) {
         self.documents += 1;
         let mut offsets = std::mem::take(&mut self.offsets);
@@ -136,18 +136,18 @@ impl Keys {
         Some(at)
     }
 
-    /// How many documents were counted.
+    /// The number of documents counted.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// How many values had keys that are not among those found: there were more than 20,000, or the key had more than 256
+    /// The number of values whose keys are not listed, because there were more than 20,000 keys or the key had more than 256
     /// bytes.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// The keys, in the order of their paths' names; what lies in a value comes behind it.
+    /// The keys, in the order of their paths; the keys within a value come after the key of the value.
     pub fn found(&self) -> impl Iterator<Item = Key<'_>> {
         let mut order = Vec::with_capacity(self.nodes.len());
         let mut waiting = vec![0];
@@ -196,7 +196,7 @@ impl<'k> Key<'k> {
         &self.keys.nodes[self.at]
     }
 
-    /// How a query names it: `Actor.Name`, `Tags[?]` for the elements of an array, `@Properties['odd name']`.
+    /// The path by which a query reads it: `Actor.Name`, `Tags[?]` for the elements of an array, `@Properties['odd name']`.
     pub fn path(&self) -> String {
         let mut steps = Vec::new();
         let mut at = self.at;
@@ -216,28 +216,28 @@ impl<'k> Key<'k> {
         path
     }
 
-    /// How many values it has in all.
+    /// The number of its values of all kinds.
     pub fn values(&self) -> u64 {
         self.node().counts.iter().sum()
     }
 
-    /// How many of its values are of a kind.
+    /// The number of its values of this kind.
     pub fn count(&self, kind: Kind) -> u64 {
         KINDS.iter().zip(self.node().counts).find(|(known, _)| **known == kind).map_or(0, |(_, count)| count)
     }
 
-    /// The kinds of its values, with their numbers.
+    /// The kinds of its values, with the number of values of each.
     pub fn kinds(&self) -> impl Iterator<Item = (Kind, u64)> + use<'k> {
         KINDS.into_iter().zip(self.node().counts).filter(|(_, count)| *count > 0)
     }
 
-    /// The first of its strings, numbers and Booleans, at most three different ones, as JSON; long ones are cut.
+    /// The first few distinct strings, numbers and Booleans, at most three, as JSON; long ones are cut.
     pub fn examples(&self) -> &'k [String] {
         &self.node().examples
     }
 }
 
-/// Whether a text can stand behind a point, or alone, as the name of a property.
+/// Whether a text can be written after a point, or alone, as the name of a property.
 fn is_name(text: &str) -> bool {
     let is_plain = |character: char| character.is_alphanumeric() || character == '_';
     text.starts_with(|first: char| first.is_alphabetic() || first == '_')
@@ -246,7 +246,7 @@ fn is_name(text: &str) -> bool {
         && Expression::prepare(&format!("a.{text}"), &Parameters::new()).is_ok()
 }
 
-/// How a query names a key of the top level.
+/// The path by which a query reads a top-level key.
 fn top_level(key: &str) -> String {
     let is_built_in = key.starts_with('@')
         && !key.starts_with("@@")

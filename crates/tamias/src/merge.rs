@@ -1,4 +1,4 @@
-//! Several stores become one.
+//! Merging several stores into one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,13 +19,13 @@ pub enum MergeError {
     /// The events of a store cannot be read.
     #[error(transparent)]
     Exec(#[from] ExecError),
-    /// They cannot be asked for.
+    /// The query that reads the events failed.
     #[error(transparent)]
     Query(#[from] QueryError),
-    /// The store that they are to go to has events already.
+    /// The destination store is not empty.
     #[error("it has {events} events already; give a new folder")]
     NotEmpty {
-        /// How many.
+        /// The number of events in it.
         events: u64,
     },
     /// The store was opened with [`Store::open_read_only`].
@@ -50,9 +50,9 @@ impl Source {
 }
 
 impl Store {
-    /// Stores all events of other stores, in the order of their instants; of one instant those of the first store come first. They keep their instants and their
-    /// documents, byte for byte, and get arrival numbers, and so ids, of their own. The store must be empty: where this is interrupted it is to be begun again with
-    /// a new folder. Returns how many events there are. `progress` hears how many it are so far.
+    /// Copies all events of other stores into this one, in the order of their instants; for equal instants, in the order of the stores. Events keep their
+    /// instants and their documents, byte for byte, but get new arrival numbers and so new ids. This store must be empty: after an interruption, begin
+    /// again with a new folder. Returns the number of events. `progress` is called with the number of events so far.
     ///
     /// ```
     /// use tamias::Store;
@@ -68,7 +68,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where a store cannot be read or is damaged, and where this one has events, is open for reading only, or cannot be written.
+    /// If another store cannot be read or is damaged, or if this one has events, is open for reading only, or cannot be written.
     pub fn merge(&self, stores: &[Store], mut progress: impl FnMut(u64)) -> Result<u64, MergeError> {
         let writer = self.writer().map_err(|_| MergeError::ReadOnly)?;
         let events = self.info()?.events;

@@ -1,4 +1,4 @@
-//! Asking the process that writes to a store.
+//! Requests to the process that is writing to a store.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use tamias_store::{Deleted, Erased, RequestError, RequestProgress, Settings};
 
 use crate::{EventId, Removed, Retention, Store};
 
-/// What is asked of the process that writes to a store.
+/// A request to the process that is writing to a store. Each variant calls the method it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// [`Store::seal`].
@@ -24,23 +24,23 @@ pub enum Request {
     Erase,
 }
 
-/// What the process that writes has done.
+/// The reply of the process that is writing to a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// What it was asked for.
+    /// The request is done; there is nothing more to report.
     Done,
-    /// It has removed this.
+    /// What was removed.
     Removed(Removed),
-    /// It has deleted this.
+    /// What was deleted.
     Deleted(Deleted),
-    /// It has erased so far.
+    /// What was erased.
     Erased(Erased),
 }
 
 impl Store {
-    /// Asks the process that writes to the store in the folder `path` to do something, and waits until it has done it. `None` if no process writes to
-    /// it: then the caller may open the store and do it. The request is withdrawn if it is not taken within `patience`. Where that process ends in the middle nothing is
-    /// half done, and the answer is `None` as well, or that of the next one.
+    /// Sends a request to the process that is writing to the store in the folder `path`, and waits until it is done. Returns `None` if no process is
+    /// writing: the caller can then open the store and do it. The request is withdrawn if it is not accepted within `patience`. If the
+    /// writing process ends meanwhile, nothing is left half done; the result is `None`, or the reply of the next writing process.
     ///
     /// ```
     /// use std::time::Duration;
@@ -56,7 +56,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where there is no store, the writer does not take the request or cannot do it, and where the folder cannot be written.
+    /// If there is no store, the writing process does not accept the request or cannot do it, or the folder cannot be written.
     pub fn ask(
         path: impl AsRef<Path>,
         request: Request,

@@ -11,11 +11,11 @@ use crate::column_cache::ColumnCache;
 use crate::damage::instant;
 use crate::source::SnapshotSource;
 
-/// The events of a store at [one moment](crate::Store::snapshot): whole batches, and what happens to the store later does not show. Cheap
+/// The events of a store at [one moment](crate::Store::snapshot): it sees whole batches only, and no later changes. Cheap
 /// to clone, for any number of threads and queries.
 ///
-/// While there is one, the files stay that it may still read, those that are merged or removed meanwhile included: it
-/// should not be kept for longer than it is used.
+/// A snapshot keeps all files that it may still read on disk, even those that are merged or removed meanwhile: drop it
+/// when you no longer need it.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(crate) events: tamias_store::Snapshot,
@@ -27,35 +27,35 @@ pub struct Snapshot {
 pub struct Info {
     /// The number of events.
     pub events: u64,
-    /// The bytes of their documents, as stored, without line feeds.
+    /// The total size of the minified documents in bytes, without line feeds.
     pub bytes: u64,
     /// The instants of the first and the last event; `None` where there are no events.
     pub time_range: Option<(Instant, Instant)>,
-    /// The files that the events are in, in the order in which they were sealed.
+    /// The files that hold the events, in the order in which they were sealed.
     pub segments: Vec<Segment>,
 }
 
-/// A file of events, or those that are not sealed yet.
+/// A file of events, or the events that are not sealed yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The file; `None` for the events that are in the log only.
     pub file: Option<PathBuf>,
-    /// The bytes of the file, or of the logs.
+    /// The size in bytes of the file, or of the logs.
     pub file_bytes: u64,
     /// The number of events.
     pub events: u64,
-    /// The bytes of their documents, without line feeds.
+    /// The total size of their documents in bytes, without line feeds.
     pub bytes: u64,
-    /// The number of blocks, of text about a megabyte each, in columns up to eight.
+    /// The number of blocks. A block of text has about one megabyte, one in columns up to eight.
     pub blocks: u64,
-    /// How many of them are in columns.
+    /// How many of the blocks are in columns.
     pub column_blocks: u64,
     /// The instants of the first and the last event.
     pub time_range: (Instant, Instant),
 }
 
 impl Snapshot {
-    /// Runs a query. Rows are made as they are asked for.
+    /// Runs a query. Rows are computed as the iterator is advanced.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -69,7 +69,7 @@ impl Snapshot {
     /// ```
     ///
     /// # Errors
-    /// Where the query is malformed, with the place.
+    /// If the query is malformed, with the place.
     pub fn query(&self, text: &str) -> Result<Rows, QueryError> {
         Ok(self.run(&Query::prepare(text)?, RunOptions::default()))
     }
@@ -79,15 +79,15 @@ impl Snapshot {
         query.run_with(Box::new(self.source(query, &options)), options)
     }
 
-    /// Runs a prepared query that leaves damaged parts of the store out, where [`run`](Snapshot::run) would fail on them. What
-    /// was left out is listed beside the rows: an answer without it may be wrong.
+    /// Runs a prepared query and skips damaged parts of the store, where [`run`](Snapshot::run) would fail. The second result
+    /// lists what was skipped: the answer may be wrong without it.
     pub fn run_past_damage(&self, query: &Query, options: RunOptions) -> (Rows, LeftOut) {
         let left_out = LeftOut::default();
         let source = self.source(query, &options).past_damage(left_out.clone());
         (query.run_with(Box::new(source), options), left_out)
     }
 
-    /// What it holds. Takes as long as listing the files does; none is read.
+    /// What the snapshot holds. Takes time linear in the number of files, none of which is read.
     pub fn info(&self) -> Info {
         let segments = self.events.segments().into_iter().map(|segment| Segment {
             file: segment.file,

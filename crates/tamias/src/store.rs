@@ -17,7 +17,7 @@ use crate::{Batch, EventFormat, Info, LeftOut, Rejection};
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) access: Access,
-    /// What queries have decoded, for those to come.
+    /// Decoded columns, kept for later queries.
     cache: Arc<ColumnCache>,
 }
 
@@ -27,34 +27,35 @@ pub(crate) enum Access {
     Reader(Arc<tamias_store::Reader>),
 }
 
-/// What queries decode of segments in columns, and where they have found keys in text that they ask for again, is kept up to this size, unless [another is set](Store::with_column_cache): 256 MiB. It counts
-/// in a query's [budget of memory](RunOptions::memory_bytes), and gives way where the query needs that for itself.
+/// The default size limit of the cache that queries share: 256 MiB. It holds decoded columns, and the positions of keys found in text.
+/// [`with_column_cache`](Store::with_column_cache) sets another limit. The cache counts towards a query's
+/// [memory limit](RunOptions::memory_bytes), and shrinks when the query needs the memory itself.
 pub const COLUMN_CACHE_BYTES: usize = 256 << 20;
 
-/// A batch of so many bytes is written straight into sealed segments: writing it into the log first would write it twice.
+/// A batch of at least this many bytes is written straight into sealed segments: writing it to the log first would write it twice.
 const BULK_BYTES_MIN: usize = 32 << 20;
 
-/// What an append has stored.
+/// The result of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// How many events.
+    /// The number of events stored.
     pub events: u64,
-    /// The arrival number of the first; the others follow it.
+    /// The arrival number of the first event; the others are numbered consecutively after it.
     pub first_arrival: u64,
 }
 
 impl Store {
-    /// Opens the store in the folder `path` for reading and writing, and makes it where there is none. What a crash left
-    /// behind is put in order first.
+    /// Opens the store in the folder `path` for reading and writing, and creates it if there is none. After a crash the store is
+    /// recovered first.
     ///
     /// # Errors
-    /// Where another process writes to it, the folder cannot be read or written, or is no store of this version.
+    /// If another process is writing to the store, the folder cannot be read or written, or it is not a store of this version.
     pub fn open(path: impl AsRef<Path>) -> Result<Store, OpenError> {
         Store::open_with(path, Options::default())
     }
 
-    /// [Opens](Store::open) a store that behaves otherwise than usual: how durable what it acknowledges is, how it reads, how
-    /// large its parts may be. The files do not depend on it: each time a store may be opened with other options.
+    /// [Opens](Store::open) a store with options other than the defaults, such as its durability, how it reads, and the maximum
+    /// size of its parts. The options are not stored: a store may be opened with different ones each time.
     ///
     /// ```
     /// use tamias::{Durability, Options, Store};
@@ -66,25 +67,25 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// As [`open`](Store::open), and where an option lies outside its range.
+    /// As for [`open`](Store::open), and if an option is out of range.
     pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Store, OpenError> {
         let store = tamias_store::Store::open(path.as_ref(), options, Arc::new(ShreddedBlocks::default()))?;
         Ok(Store::of(Access::Writer(store)))
     }
 
-    /// Opens the store in the folder `path`, which must exist, for reading only, also beside a process that writes. Each
+    /// Opens the store in the folder `path`, which must exist, for reading only. Another process may be writing to it. Each
     /// query sees the events that are stored when it starts.
     ///
     /// # Errors
-    /// Where there is no store, or it cannot be read.
+    /// If there is no store, or it cannot be read.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, OpenError> {
         Store::open_read_only_with(path, Options::default())
     }
 
-    /// [Opens](Store::open_read_only) a store for reading only, with other options than the usual ones.
+    /// [Opens](Store::open_read_only) a store for reading only, with options other than the defaults.
     ///
     /// # Errors
-    /// As [`open_read_only`](Store::open_read_only), and where an option lies outside its range.
+    /// As for [`open_read_only`](Store::open_read_only), and if an option is out of range.
     pub fn open_read_only_with(path: impl AsRef<Path>, options: Options) -> Result<Store, OpenError> {
         let reader = tamias_store::Reader::open(path.as_ref(), options, Arc::new(ShreddedBlocks::default()))?;
         Ok(Store::of(Access::Reader(Arc::new(reader))))
@@ -94,8 +95,8 @@ impl Store {
         Store { access, cache: Arc::new(ColumnCache::new(COLUMN_CACHE_BYTES)) }
     }
 
-    /// The store with room for so many bytes of what queries have decoded of columns, and found in text (eight bytes for each event and key): those to
-    /// come need not do it again. It holds for this handle and those that are cloned from it.
+    /// Sets the size limit in bytes of the cache that later queries reuse: decoded columns, and the positions of keys found in text
+    /// (eight bytes for each event and key). It applies to the returned handle and its clones. The default is [`COLUMN_CACHE_BYTES`].
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -106,12 +107,12 @@ impl Store {
         Store { cache: Arc::new(ColumnCache::new(bytes_max)), ..self }
     }
 
-    /// Stores events in the compact log event format (CLEF): JSON objects with their time in `@t`. All of them or none;
-    /// once it returns they are on disk, unless
-    /// the store was opened with another [durability](crate::Durability). The order in which they come is kept among events of one instant.
+    /// Stores events in the compact log event format (CLEF): JSON objects with their time in `@t`. Either all of them are stored or none.
+    /// When it returns, they are on disk, unless
+    /// the store was opened with another [durability](crate::Durability). Events with the same time keep the order in which they were given.
     ///
     /// # Errors
-    /// Where one of them is no event, the store is open for reading only, or it cannot be written.
+    /// If one of them is not a valid event, the store is open for reading only, or it cannot be written.
     pub fn append<I>(&self, events: I) -> Result<Appended, AppendError>
     where
         I: IntoIterator,
@@ -127,16 +128,16 @@ impl Store {
         self.append_batch(&mut batch)
     }
 
-    /// Stores the events of a batch, all or none, and empties it. Once it returns they are on disk.
+    /// Stores the events of a batch, all or none, and empties the batch. When it returns, they are on disk.
     ///
     /// # Errors
-    /// Where the store is open for reading only, or it cannot be written; the batch then keeps its events.
+    /// If the store is open for reading only, or cannot be written; the batch then keeps its events.
     pub fn append_batch(&self, batch: &mut Batch) -> Result<Appended, AppendError> {
         self.append_with(batch, None)
     }
 
-    /// Stores a batch as [`append_batch`](Store::append_batch) does, and with it where its source stood behind it: both or
-    /// neither, whatever happens to the process or the power. A program that goes on at the [`source_position`] after a crash
+    /// Stores a batch as [`append_batch`](Store::append_batch) does, and atomically with it the position that its source has
+    /// reached: after a crash or power loss either both are stored or neither is. A program that continues at the [`source_position`] after a crash
     /// repeats nothing and loses nothing. The batch may be empty, to move the position only.
     ///
     /// ```
@@ -158,7 +159,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// As for [`append_batch`](Store::append_batch), and where the source's name is empty or longer than 4096 bytes, or its note longer than 32 KiB.
+    /// As for [`append_batch`](Store::append_batch), and if the source's name is empty or longer than 4096 bytes, or its note longer than 32 KiB.
     ///
     /// [`source_position`]: Store::source_position
     pub fn append_batch_from(
@@ -187,11 +188,11 @@ impl Store {
         Ok(Appended { events: arrivals.end - arrivals.start, first_arrival: arrivals.start })
     }
 
-    /// Where a source stood with the last batch [stored from it](Store::append_batch_from); `None` where no batch named it.
-    /// A store open for reading only looks at what the writer has stored by now.
+    /// The position stored with the last batch [from this source](Store::append_batch_from); `None` if no batch named it.
+    /// On a store that is open for reading only, this is what the writer has stored so far.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn source_position(&self, name: &str) -> Result<Option<u64>, OpenError> {
         match &self.access {
             Access::Writer(store) => Ok(store.source_position(name)),
@@ -202,10 +203,10 @@ impl Store {
         }
     }
 
-    /// The [note](SourcePosition::note) that the last batch stored from a source has left; empty where there is none.
+    /// The [note](SourcePosition::note) stored with the last batch from this source; empty if there is none.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn source_note(&self, name: &str) -> Result<Arc<[u8]>, OpenError> {
         match &self.access {
             Access::Writer(store) => Ok(store.source_note(name)),
@@ -216,11 +217,11 @@ impl Store {
         }
     }
 
-    /// The names of all sources that batches were [stored from](Store::append_batch_from), in order: to recognise one that has another name
-    /// now. Takes time linear in their number.
+    /// The names of all sources that batches were [stored from](Store::append_batch_from), sorted. Useful to recognise a source that
+    /// was renamed. Takes time linear in their number.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn source_names(&self) -> Result<Vec<String>, OpenError> {
         match &self.access {
             Access::Writer(store) => Ok(store.source_names()),
@@ -231,12 +232,12 @@ impl Store {
         }
     }
 
-    /// Whether it was lost where this source stood: the list of the store's files was lost, or an older one was put in its place, and events of
-    /// the source may be stored of which nothing tells. Who goes on at [`source_position`](Store::source_position) may store
-    /// some twice. It ends with the next batch that names the source.
+    /// Whether the position of this source is uncertain. It is after the manifest (the list of the store's files) was lost, or replaced by an
+    /// older one: the store may hold events from the source beyond its recorded position, and a program that continues at
+    /// [`source_position`](Store::source_position) may store some events twice. The next batch that names the source clears this.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn is_source_lost(&self, name: &str) -> Result<bool, OpenError> {
         match &self.access {
             Access::Writer(store) => Ok(store.is_source_lost(name)),
@@ -247,16 +248,16 @@ impl Store {
         }
     }
 
-    /// Takes all positions of sources for right from now on, those that were [lost](Store::is_source_lost) included: for whoever has
-    /// looked, and would not be asked for each source.
+    /// Accepts the recorded positions of all sources as correct, including those that were [lost](Store::is_source_lost). Call it once
+    /// you have checked them.
     ///
     /// # Errors
-    /// Where the store is open for reading only, or it cannot be written.
+    /// If the store is open for reading only, or it cannot be written.
     pub fn accept_source_positions(&self) -> Result<(), AppendError> {
         self.writer()?.accept_source_positions().map_err(AppendError::of_sealing)
     }
 
-    /// What opening the store for writing found behind the ends of its logs, and set aside; none for a store that is open for reading only.
+    /// Data that was found after the ends of the logs when the store was opened for writing, and set aside. Empty if the store is open for reading only.
     pub fn leftovers(&self) -> &[Leftover] {
         match &self.access {
             Access::Writer(store) => store.leftovers(),
@@ -271,24 +272,24 @@ impl Store {
         }
     }
 
-    /// Moves all events that are still in the log into a sealed file, which is read faster. The store does this itself
-    /// whenever enough have come together.
+    /// Moves all events that are still in the log into a sealed file, which is faster to read. The store does this by itself
+    /// when the log is long enough.
     ///
     /// # Errors
-    /// Where the store is open for reading only, or it cannot be written.
+    /// If the store is open for reading only, or it cannot be written.
     pub fn seal(&self) -> Result<(), AppendError> {
         self.writer()?.seal().map_err(AppendError::of_sealing)
     }
 
-    /// Makes everything durable that was appended before, where the [durability](crate::Durability) asks for less than that.
+    /// Makes everything durable that was appended before. Only needed if the store was opened with a weaker [durability](crate::Durability) than the default.
     ///
     /// # Errors
-    /// Where the store is open for reading only, or it cannot be written.
+    /// If the store is open for reading only, or it cannot be written.
     pub fn flush(&self) -> Result<(), AppendError> {
         self.writer()?.flush().map_err(AppendError::of_sealing)
     }
 
-    /// Runs a query over the events that are stored now. Rows are made as they are asked for.
+    /// Runs a query over the events that are stored now. Rows are computed as the iterator is advanced.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -302,7 +303,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where the query is malformed, with the place, or the store cannot be read.
+    /// If the query is malformed, with the place, or the store cannot be read.
     pub fn query(&self, text: &str) -> Result<Rows, StartError> {
         Ok(self.run(&Query::prepare(text)?)?)
     }
@@ -310,37 +311,37 @@ impl Store {
     /// Runs a query that was [prepared](Query::prepare) before.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn run(&self, query: &Query) -> Result<Rows, OpenError> {
         self.run_with(query, RunOptions::default())
     }
 
-    /// Runs a prepared query with a deadline, or other bounds than the usual ones.
+    /// Runs a prepared query with a deadline, or with limits other than the defaults.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn run_with(&self, query: &Query, options: RunOptions) -> Result<Rows, OpenError> {
         Ok(self.snapshot()?.run(query, options))
     }
 
-    /// Runs a prepared query that leaves damaged parts of the store out, where [`run`](Store::run) would fail on them. What
-    /// was left out is listed beside the rows: an answer without it may be wrong.
+    /// Runs a prepared query and skips damaged parts of the store, where [`run`](Store::run) would fail. The second result lists
+    /// what was skipped: the answer may be wrong without it.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn run_past_damage(&self, query: &Query, options: RunOptions) -> Result<(Rows, LeftOut), OpenError> {
         Ok(self.snapshot()?.run_past_damage(query, options))
     }
 
-    /// What the store holds now.
+    /// What the store holds now: events, files and times.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn info(&self) -> Result<Info, OpenError> {
         Ok(self.snapshot()?.info())
     }
 
-    /// The events that are stored now, for several queries that are to see the same ones, whatever is appended or removed
+    /// A view of the events that are stored now. Queries on one snapshot all see the same events, whatever is appended or removed
     /// meanwhile. Cheap: nothing is read or copied.
     ///
     /// ```
@@ -360,7 +361,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where the store cannot be read. One that is open for reading and writing always can.
+    /// If the store cannot be read. This cannot happen on a store that is open for writing.
     pub fn snapshot(&self) -> Result<Snapshot, OpenError> {
         let events = match &self.access {
             Access::Writer(store) => store.snapshot(),
@@ -377,11 +378,11 @@ impl Store {
     }
 }
 
-/// Why events were not stored. None of the batch is, unless [that is unknown](AppendError::is_unknown).
+/// Why events were not stored. No event of the batch was stored, unless [that is unknown](AppendError::is_unknown).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppendError {
-    /// One of them is no event.
+    /// One of them is not a valid event.
     #[error("event {index} of the batch (from 0): {rejection}")]
     Rejected {
         /// Its place in the batch, from 0.
@@ -389,13 +390,13 @@ pub enum AppendError {
         /// What is wrong with it.
         rejection: Rejection,
     },
-    /// A source needs a name: its position would not be found again.
+    /// The source's name is empty, so that its position could not be found again.
     #[error("the source of the batch has no name")]
     SourceUnnamed,
     /// The store was opened with [`Store::open_read_only`].
     #[error("the store is open for reading only")]
     ReadOnly,
-    /// The store refused, or could not write.
+    /// The store refused the batch, or could not write it.
     #[error(transparent)]
     Store(#[from] tamias_store::AppendError),
 }
@@ -405,13 +406,14 @@ impl AppendError {
         AppendError::Store(error.into())
     }
 
-    /// Whether the medium, or what this user may take of it, is full: [`Store::remove`] makes room.
+    /// Whether the disk is full, or the user's quota is used up. [`Store::remove`] frees space.
     pub fn is_lack_of_room(&self) -> bool {
         matches!(self, AppendError::Store(tamias_store::AppendError::Failure(failure)) if failure.is_lack_of_room())
     }
 
-    /// Whether the batch may be stored all the same: it may have been written before the store failed, as where a disk fails in flushing. Whether it is shows when the
-    /// store is opened again; whoever appends it again without a look may have its events twice. Where a source's position was given with it, that position tells.
+    /// Whether the batch may have been stored despite the error, for instance because the disk failed while it was flushed. Open the
+    /// store again to find out: appending the batch again without checking may store its events twice. If the batch was stored with a
+    /// source position, compare that with [`Store::source_position`].
     pub fn is_unknown(&self) -> bool {
         matches!(self, AppendError::Store(error) if error.is_unknown())
     }
@@ -421,7 +423,7 @@ impl AppendError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Its text is malformed; the message shows the place.
+    /// The query is malformed; the message shows the place.
     #[error(transparent)]
     Query(#[from] QueryError),
     /// The store cannot be read.

@@ -1,4 +1,4 @@
-//! How a time is written.
+//! The formats of times in events.
 
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ use rust_decimal::Decimal;
 use tamias_json::Value;
 use tamias_query::{Instant, InstantError};
 
-/// How an event's time is written, where it is not plain enough to be known by itself.
+/// The format of an event's time. The default recognises unambiguous formats by itself.
 ///
 /// ```
 /// use tamias::{Batch, EventFormat, TimeFormat};
@@ -29,7 +29,7 @@ enum Form {
     #[default]
     Any,
     Iso,
-    /// The ticks that one unit has; a hundredth of a tick for nanoseconds.
+    /// The number of ticks in one unit; a hundredth of a tick for nanoseconds.
     Unix(Decimal),
     /// Ticks of 100 nanoseconds since the year 1, as .NET and queries with `--ticks` write them.
     Ticks,
@@ -68,18 +68,18 @@ impl TimeFormat {
 impl FromStr for TimeFormat {
     type Err = TimeFormatError;
 
-    /// Reads the name of a form, or a pattern:
+    /// Parses the name of a format, or a pattern:
     ///
     /// - `auto`: ISO 8601 text, text as web servers write it (`29/May/2024:12:56:01 +0200`) or as mail and HTTP do (RFC 2822,
     ///   `Wed, 29 May 2024 10:56:01 GMT`), or a number whose size tells which unit of Unix time it is ([`Instant::from_unix_text`]), or
-    ///   its text of 10, 13, 16 or 19 digits, also with a fraction. A number that is more likely [ticks](Instant::ticks) is refused
+    ///   its text of 10, 13, 16 or 19 digits, also with a fraction. A number that is more likely [ticks](Instant::ticks) is rejected
     /// - `iso`: ISO 8601 text only
     /// - `unix`, `unix-ms`, `unix-us`, `unix-ns`: seconds, milliseconds, microseconds or nanoseconds since 1970, a number or
     ///   its text, also with a fraction
     /// - `ticks`: ticks of 100 nanoseconds since the year 1, as .NET writes them, a number or its text
-    /// - a pattern with `%`, as strptime has it: `%d/%b/%Y:%H:%M:%S %z`. It has to fit the whole text. `%f` is a fraction
-    ///   of a second without its point, `%.f` one with it, `%Q` the name of a time zone. What names no zone is UTC. `%Z`, an
-    ///   abbreviation such as CET, cannot be read.
+    /// - a pattern with `%`, as for strptime: `%d/%b/%Y:%H:%M:%S %z`. It must match the whole text. `%f` is a fraction
+    ///   of a second without its point, `%.f` one with it, `%Q` the name of a time zone. Times without a zone are UTC. `%Z`, an
+    ///   abbreviation such as CET, is not supported.
     fn from_str(text: &str) -> Result<TimeFormat, TimeFormatError> {
         let unix = |ticks, scale| Form::Unix(Decimal::new(ticks, scale));
         Ok(TimeFormat(match text {
@@ -111,20 +111,20 @@ impl FromStr for TimeFormat {
     }
 }
 
-/// Whether a text is a Unix time of our days, in any unit: others of only digits are as likely a day, or a day and a time.
+/// Whether a text is a present-day Unix time, in any unit: other texts of digits may as well be a date, or a date and a time.
 fn is_unix_text(text: &str) -> bool {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     matches!(whole.len(), 10 | 13 | 16 | 19) && are_digits(whole) && are_digits(fraction)
 }
 
-/// Whether a number is rather ticks of the years 1965 to 2124 than nanoseconds since 1970, of which it would be 1989 to 1991.
+/// Whether a number is more likely ticks of the years 1965 to 2124 than nanoseconds since 1970, which would be 1989 to 1991.
 fn looks_like_ticks(text: &str) -> bool {
     let is_near = matches!(text.as_bytes(), [b'6', b'2'..=b'6', ..]);
     is_near && text.len() == 18 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a text is one that a number may have in JSON, or nearly so.
+/// Whether a text is a JSON number, or nearly one.
 fn is_number(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
     text.bytes().all(is_part) && text.parse::<f64>().is_ok()
@@ -144,7 +144,7 @@ fn ticks(text: &str) -> Result<Instant, TimeError> {
     Ok(u64::try_from(ticks).ok().and_then(Instant::from_ticks).ok_or(InstantError::Range)?)
 }
 
-/// The instant of a number of units of so many ticks.
+/// The instant of a number of units of `ticks` ticks each.
 fn unix(text: &str, ticks: Decimal) -> Result<Instant, TimeError> {
     let number = tamias_json::number::to_decimal(text).ok_or(InstantError::Number)?;
     let since_1970 = number.checked_mul(ticks).ok_or(InstantError::Range)?.floor();
@@ -168,25 +168,25 @@ fn instant(timestamp: Timestamp) -> Result<Instant, TimeError> {
     Ok(u64::try_from(ticks).ok().and_then(Instant::from_ticks).ok_or(InstantError::Range)?)
 }
 
-/// Why a value is no time in the format that was asked for.
+/// Why a value is not a time in the given format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimeError {
-    /// It is no time, or none that there is.
+    /// It is not a time, or one out of range.
     #[error(transparent)]
     Instant(#[from] InstantError),
-    /// It is a number that is probably ticks, and not a Unix time.
+    /// It is a number that is probably ticks rather than a Unix time.
     #[error("probably .NET ticks, not a Unix time; the time format `ticks` reads them (--time-format ticks)")]
     Ticks,
-    /// It does not fit the pattern.
+    /// It does not match the pattern.
     #[error("not in the form {pattern}, or there is no such time")]
     Pattern {
-        /// The pattern, as strptime has it.
+        /// The pattern, in the syntax of strptime.
         pattern: String,
     },
 }
 
-/// Why a text is no [`TimeFormat`].
+/// Why a text is not a [`TimeFormat`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TimeFormatError(String);

@@ -1,4 +1,4 @@
-//! Which key holds the time of events, told from some of them.
+//! Detecting which key holds the time of events, from a sample of them.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use tamias_query::Instant;
 
 use crate::TimeFormat;
 
-/// Keys that hold the time in logs of all sorts; of two that as many events have, the first counts. HEURISTIC: CLEF's own, then what
-/// other programs in wide use write.
+/// Keys that commonly hold the time in logs; if two occur in equally many events, the first is preferred. HEURISTIC: CLEF's own, then those that
+/// widely used programs write.
 const USUAL: [&str; 18] = [
     "@t",
     "@timestamp",
@@ -52,16 +52,16 @@ const WRITTEN: [&str; 12] = [
     "ticks",
 ];
 
-/// So many other keys are told apart.
+/// The maximum number of other keys that are counted.
 const OTHERS_MAX: usize = 100;
 
-/// So deep a time is looked for: `Event.System.TimeCreated.SystemTime`.
+/// The maximum number of names in the path of a time: `Event.System.TimeCreated.SystemTime`.
 const NAMES_MAX: usize = 4;
 
 /// A number is taken for a time if it lies between these, in whatever unit: most numbers are something else.
 const PLAUSIBLE: [&str; 2] = ["1990-01-01T00:00:00Z", "2100-01-01T00:00:00Z"];
 
-/// Looks at events, and tells under which key their time is.
+/// Looks at a sample of events, and detects which key holds their time.
 ///
 /// ```
 /// use tamias::{EventFormat, TimeFormat, TimeKeys};
@@ -78,13 +78,13 @@ pub struct TimeKeys {
     format: TimeFormat,
     written: [TimeFormat; WRITTEN.len()],
     events: u64,
-    /// Of each of the usual keys, how many events have a time there.
+    /// For each usual key, the number of events that have a time there.
     usual: [u64; USUAL.len()],
-    /// Of the usual keys, the earliest time that was seen there.
+    /// For each usual key, the earliest time seen there.
     earliest: [Option<Instant>; USUAL.len()],
     /// Keys and paths that held a time.
     others: BTreeMap<String, TimeCandidate>,
-    /// The first of the usual keys that held a text that is no time, and the text as JSON.
+    /// The first usual key with a text that is not a time, and the text as JSON.
     unread: Option<(&'static str, String)>,
     /// The first key of the first event that holds a list of objects.
     list: Option<String>,
@@ -98,14 +98,14 @@ pub struct TimeCandidate {
     pub key: String,
     /// The first value seen there, as JSON.
     pub example: String,
-    /// The [`TimeFormat`]s that read all values seen there, and what the example is in each; none where the format that was looked for
-    /// reads them.
+    /// The [`TimeFormat`]s that can read all values seen there, and the instant that the example is in each. Empty if the expected format
+    /// can read them.
     pub readings: Vec<(&'static str, Instant)>,
     events: u64,
 }
 
 impl TimeKeys {
-    /// Looks for times that are written so.
+    /// Looks for times in this format.
     pub fn new(format: TimeFormat) -> TimeKeys {
         let others = BTreeMap::new();
         let written = WRITTEN.map(|pattern| pattern.parse().unwrap_or_default());
@@ -122,7 +122,7 @@ impl TimeKeys {
         }
     }
 
-    /// Looks at an event; what is not a JSON object is passed over. Takes time linear in its length.
+    /// Looks at an event; anything but a JSON object is ignored. Takes time linear in its length.
     pub fn look(&mut self, document: &[u8]) {
         let mut minified = Vec::new();
         if tamias_json::validate::minify_object(document, &Default::default(), &mut minified).is_err() {
@@ -151,17 +151,17 @@ impl TimeKeys {
         Noting { format, written, found: others, latest: tomorrow() }.note(&event, "", 1);
     }
 
-    /// How many events it looked at.
+    /// The number of events looked at.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// The key under which most events have a time, of those that logs usually have it under; none if fewer than half have one there.
+    /// Of the usual keys, the one under which most events have a time; `None` if fewer than half of the events have one there.
     pub fn best(&self) -> Option<&'static str> {
         self.most().filter(|(_, count)| count.saturating_mul(2) >= self.events).map(|(key, _)| key)
     }
 
-    /// The usual key under which most events have a time, and how many have; none if no event has one there.
+    /// Of the usual keys, the one under which most events have a time, and the number of these events; `None` if no event has a time under a usual key.
     pub fn most(&self) -> Option<(&'static str, u64)> {
         let most = self.usual.iter().copied().max().filter(|most| *most > 0)?;
         USUAL.iter().zip(self.usual).find(|(_, count)| *count == most).map(|(key, count)| (*key, count))
@@ -174,13 +174,13 @@ impl TimeKeys {
         (Some(earliest) > tomorrow()).then_some(earliest)
     }
 
-    /// A usual key of which a text is no time in any known form, and that text as JSON.
+    /// A usual key with a text that is not a time in any known format, and that text as JSON.
     pub fn unread(&self) -> Option<(&'static str, &str)> {
         let (key, text) = self.unread.as_ref()?;
         (!self.others.contains_key(*key)).then_some((*key, text.as_str()))
     }
 
-    /// All keys that held a time, those of most events first.
+    /// All keys that held a time, the most frequent first.
     pub fn candidates(&self) -> Vec<&TimeCandidate> {
         let mut candidates: Vec<&TimeCandidate> = self.others.values().collect();
         candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.events));
@@ -198,7 +198,7 @@ struct Noting<'k> {
     format: &'k TimeFormat,
     written: &'k [TimeFormat; WRITTEN.len()],
     found: &'k mut BTreeMap<String, TimeCandidate>,
-    /// Of several readings, one that lies in the future is none.
+    /// A reading that lies after this instant is ignored.
     latest: Option<Instant>,
 }
 
@@ -218,7 +218,7 @@ impl Noting<'_> {
                 continue;
             }
             match self.found.get_mut(&path) {
-                // What reads some of the values only is no reading of the key.
+                // A format that reads only some of the values is not a reading of the key.
                 Some(candidate) => {
                     candidate
                         .readings
@@ -248,7 +248,7 @@ impl Noting<'_> {
     }
 }
 
-/// Ticks of these centuries have so many.
+/// The number of digits of a time in ticks in these centuries.
 const TICKS_DIGITS: usize = 18;
 
 /// No log has later times: clocks that are fast, and zones that were not written, are within a day.

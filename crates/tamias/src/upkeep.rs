@@ -1,4 +1,4 @@
-//! Looking after a store: verifying, repairing, compacting small files, removing old ones.
+//! Maintenance of a store: verifying, repairing, backing up, compacting small files, removing old ones.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,41 +11,41 @@ use crate::damage::instant;
 use crate::store::Access;
 use crate::{AppendError, Damage, Repair, Store};
 
-/// Which files of events may stay. Events that are not sealed yet always do: [`seal`](Store::seal) first where that matters.
+/// Which files of events [`Store::remove`] keeps. Events that are not sealed yet are always kept: call [`seal`](Store::seal) first if that matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// A file goes if all of its events are before this instant.
+    /// Remove each file whose events are all before this instant.
     pub before: Option<Instant>,
-    /// Files go, those with the earliest last event first, until the others have at most so many bytes.
+    /// Remove files until the others have at most this many bytes in total. Files whose last event is earliest are removed first.
     pub file_bytes_max: Option<u64>,
 }
 
-/// What was removed, or would be.
+/// What was removed, or would be in a dry run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removed {
     /// The files.
     pub files: Vec<PathBuf>,
-    /// Their bytes.
+    /// Their total size in bytes.
     pub file_bytes: u64,
-    /// How many events they hold.
+    /// The number of events in them.
     pub events: u64,
-    /// The instants of the first and the last of these.
+    /// The instants of the first and the last of these events.
     pub time_range: Option<(Instant, Instant)>,
 }
 
 impl Store {
-    /// Reads the whole store again, every checksum and the order of all events, and lists what is damaged. Takes as long
-    /// as reading its files does.
+    /// Reads the whole store, checks every checksum and the order of all events, and lists what is damaged. Takes as long
+    /// as reading its files.
     ///
     /// # Errors
-    /// Where the store cannot be opened, or the operating system refuses to read it.
+    /// If the store cannot be opened, or the operating system reports an error while it is read.
     pub fn verify(&self) -> Result<Vec<Damage>, OpenError> {
         Ok(self.snapshot()?.events.verify()?.into_iter().map(Damage).collect())
     }
 
-    /// Reads all sealed files again, at most so many bytes a second on the average, and tells of each damaged part, as [`verify`](Store::verify) does of
-    /// all of them at once. One call is a round, or the rest of one that was interrupted: how far it has come stands in the store, and in
-    /// [`housekeeping`](Store::housekeeping). It ends early once `may_go_on` says so. What is written meanwhile is left to the next round. See
+    /// Checks all sealed files in the background: reads them at a limited average rate in bytes per second, and reports each damaged part as it is
+    /// found. One call is one round, or the rest of a round that was interrupted: the progress is recorded in the store, and shown by
+    /// [`housekeeping`](Store::housekeeping). It stops early when `may_go_on` returns false. Files written meanwhile are left to the next round. See
     /// [`Options::scrub`](crate::Options::scrub) for a thread that does this.
     ///
     /// ```
@@ -58,7 +58,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where the store cannot be opened, or the operating system refuses to read it.
+    /// If the store cannot be opened, or the operating system reports an error while it is read.
     pub fn scrub(
         &self,
         bytes_per_second: u64,
@@ -72,23 +72,23 @@ impl Store {
         }
     }
 
-    /// The files in the folder that have names like the store's own, and that its list does not name. Those that hold
-    /// [events](crate::UnnamedKind::Events) of the store are a sign that the list is not the newest one there was:
-    /// [`repair`](Store::repair) takes them in.
+    /// The files in the folder that are named like the store's own but are not listed in its manifest. If some hold
+    /// [events](crate::UnnamedKind::Events) of the store, the manifest is probably not the newest one:
+    /// [`repair`](Store::repair) takes these files in.
     ///
     /// # Errors
-    /// Where the store cannot be opened, or its folder not be listed.
+    /// If the store cannot be opened, or its folder cannot be listed.
     pub fn unnamed(&self) -> Result<Vec<Unnamed>, OpenError> {
         self.unnamed_files()
     }
 
-    /// Repairs the store in the folder `path`, which no process may be writing to. Each damaged file is kept whole in the
-    /// folder `quarantine` in the store, what is whole in it is written into a new file, and only then is it taken out of
-    /// the store; nothing is ever deleted that is not kept there. Files of the store that its list (the manifest) does not name are taken in, as far
-    /// as their events are not there yet, and a list that is missing or damaged is made anew from them. Interrupted at any point it leaves the store as it was or
-    /// repaired, and may be run again. With `dry_run` nothing is changed, and the result tells what would be.
+    /// Repairs the store in the folder `path`, which no process may be writing to. Each damaged file is kept unchanged in the
+    /// store's folder `quarantine`, its intact events are written to a new file, and only then is it removed from
+    /// the store; nothing is deleted that is not kept there. Files that the store's manifest does not list are taken in, as far
+    /// as their events are not in the store yet. A manifest that is missing or damaged is rebuilt from the files. If interrupted at any point, the store is
+    /// either unchanged or repaired, and the repair can be run again. With `dry_run` nothing is changed, and the result says what would be.
     ///
-    /// `progress` hears now and then how many bytes of how many were read. Takes as long as reading the store does.
+    /// `progress` is called now and then with the bytes read so far and the total. Takes as long as reading the store.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -102,7 +102,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where there is no store, another process writes to it, or it cannot be read or written.
+    /// If there is no store, another process is writing to it, or it cannot be read or written.
     pub fn repair(
         path: impl AsRef<Path>,
         dry_run: bool,
@@ -118,12 +118,12 @@ impl Store {
         .map(Repair::of_store)
     }
 
-    /// Takes a backup of the store in the folder `path`, also while it is written to, into the folder `to`: a new one, or one with an earlier
-    /// backup of the same store, of which only what is new is copied. Files of events get second names where both are on one file system, unless
-    /// `copy` is set. Interrupted at any point `to` holds the backup of before, or the new one. It can be read as any store; once it is written to, it is no backup
-    /// any more.
+    /// Backs up the store in the folder `path`, even while it is written to, into the folder `to`. This is a new folder, or one with an earlier
+    /// backup of the same store; then only new data is copied. Event files are hard-linked if both folders are on one file system, unless
+    /// `copy` is set. If interrupted at any point, `to` holds either the previous backup or the new one. A backup can be opened for reading like any
+    /// store; once it is written to, it is no longer a backup.
     ///
-    /// `progress` hears now and then how many bytes of how many are done.
+    /// `progress` is called now and then with the bytes done so far and the total.
     ///
     /// ```
     /// use tamias::Store;
@@ -139,7 +139,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where one of the two cannot be read or written, and where `to` holds anything but a backup that fits the store.
+    /// If a folder cannot be read or written, or `to` holds anything but a backup of the same store.
     pub fn backup(
         path: impl AsRef<Path>,
         to: impl AsRef<Path>,
@@ -149,11 +149,11 @@ impl Store {
         Backup::take(path.as_ref(), to.as_ref(), copy, &mut progress)
     }
 
-    /// Restores a backup into the folder `to`, which must be new or empty. The store goes on there, with all its events and their ids; those that were
-    /// given after the backup are not given again.
+    /// Restores a backup into the folder `to`, which must be new or empty. The restored store has all its events with their ids. Ids that the
+    /// original store assigned after the backup are not assigned again.
     ///
     /// # Errors
-    /// Where one of the two cannot be read or written, or `to` is not empty.
+    /// If a folder cannot be read or written, or `to` is not empty.
     pub fn restore(
         backup: impl AsRef<Path>,
         to: impl AsRef<Path>,
@@ -163,28 +163,28 @@ impl Store {
         Backup::restore(backup.as_ref(), to.as_ref(), copy, &mut progress)
     }
 
-    /// What is known to be damaged without reading the sealed files: parts of logs. Queries fail on it, or
-    /// [leave it out](Store::run_past_damage).
+    /// The damage that is known without reading the sealed files: damaged parts of logs. Queries fail on it, or
+    /// [skip it](Store::run_past_damage).
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn known_damage(&self) -> Result<Vec<Damage>, OpenError> {
         Ok(self.snapshot()?.events.damage().iter().cloned().map(Damage).collect())
     }
 
-    /// Compacts: merges small files that are neighbours in time, until those left are more than half as large as they get, but for one here
-    /// and there. Reads and writes the small ones once; other threads go on meanwhile. The store compacts in the background too,
-    /// but leaves some small files, so that it need not write events too often.
+    /// Compacts the store: merges small files that are neighbours in time, until nearly all files have more than half of the maximum
+    /// size. Reads and writes each small file once; other threads can use the store meanwhile. The store also compacts in the background,
+    /// but leaves some small files, to avoid rewriting events too often.
     ///
     /// # Errors
-    /// Where the store is open for reading only, or it cannot be written. What was compacted before stays so.
+    /// If the store is open for reading only, or cannot be written. Files compacted before the error stay compacted.
     pub fn compact(&self) -> Result<(), AppendError> {
         self.writer()?.compact().map_err(AppendError::of_sealing)
     }
 
-    /// Removes whole files of events that need not be kept, all of them or none; with `dry_run` only tells which. Queries that run,
-    /// and other processes, still read what they began with: a file goes when nobody does any more. What was removed
-    /// is gone; ids of its events are not given again.
+    /// Removes whole files of events that exceed the `retention`, all of them or none; with `dry_run` only returns which. Running queries
+    /// and other processes can finish reading: a file is deleted when nobody reads it any more. Removed events
+    /// cannot be restored; their ids are not assigned again.
     ///
     /// ```
     /// use tamias::{Retention, Store};
@@ -197,7 +197,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where the store is open for reading only, or it cannot be written.
+    /// If the store is open for reading only, or it cannot be written.
     pub fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, AppendError> {
         let removed = self.writer()?.remove(retention.of_store(), dry_run);
         removed.map(Removed::of_store).map_err(AppendError::of_sealing)
@@ -206,7 +206,7 @@ impl Store {
     /// What [`remove`](Store::remove) would remove, in a store that may be open for reading only.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn plan_removal(&self, retention: Retention) -> Result<Removed, OpenError> {
         let removed = match &self.access {
             Access::Writer(store) => store.remove(retention.of_store(), true)?,
@@ -218,7 +218,7 @@ impl Store {
     /// What [`set_settings`](Store::set_settings) would remove at once, in a store that may be open for reading only.
     ///
     /// # Errors
-    /// Where the store cannot be read, or its folder not be listed.
+    /// If the store cannot be read, or its folder cannot be listed.
     pub fn plan_settings(&self, settings: Settings) -> Result<Removed, OpenError> {
         let removed = match &self.access {
             Access::Writer(store) => store.plan_settings(settings)?,
@@ -227,12 +227,11 @@ impl Store {
         Ok(Removed::of_store(removed))
     }
 
-    /// [Removes](Store::remove) whole files of events from the store in the folder `path`, which no process may be writing to, without opening
-    /// it further. It needs no room, not even for a byte: where the medium is full, and [`open`](Store::open) cannot put in order what a crash left
-    /// behind, this makes room.
+    /// [Removes](Store::remove) whole files of events from the store in the folder `path`, which no process may be writing to, without fully opening
+    /// it. It needs no disk space at all: use it to free space when the disk is full and [`open`](Store::open) cannot recover the store after a crash.
     ///
     /// # Errors
-    /// Where there is no store, another process writes to it, or it cannot be written.
+    /// If there is no store, another process is writing to it, or it cannot be written.
     pub fn remove_from(
         path: impl AsRef<Path>,
         retention: Retention,

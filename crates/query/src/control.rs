@@ -17,7 +17,7 @@ pub(crate) struct Control {
     pub(crate) watch: Arc<Watch>,
     /// The instant of `Now()`, in ticks: one for the whole query.
     pub(crate) now: u64,
-    /// What groups and rows of all threads may hold together.
+    /// The memory limit for the groups and rows of all threads together.
     pub(crate) budget: Budget,
 }
 
@@ -36,7 +36,7 @@ impl Control {
         }
     }
 
-    /// Errs once the query is cancelled or its deadline has passed.
+    /// Fails once the query is cancelled or its deadline has passed.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         self.interrupt.check()
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a query, and with running it.
+//! Errors in a query, and errors while running it.
 
 use crate::SourceError;
 use crate::span::Span;
@@ -78,7 +78,7 @@ impl Flaw {
     }
 }
 
-/// The remedy for a query that reads no events and needs some.
+/// The remedy for a query that needs events but reads none.
 pub(crate) const WITHOUT_STREAM: &str = "write `from stream` after the columns";
 
 impl QueryError {
@@ -87,17 +87,17 @@ impl QueryError {
         &self.0.message
     }
 
-    /// What the grammar allows at the place, where that is known.
+    /// What the grammar allows at the place, if known.
     pub fn expected(&self) -> Option<&str> {
         self.0.expected.as_deref()
     }
 
-    /// What to write instead, where that can be guessed.
+    /// A suggestion what to write instead, if there is one.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 
-    /// Whether the query only lacks `from stream`: it names what events have, and reads none.
+    /// Whether the query only lacks `from stream`: it uses properties of events without reading events.
     ///
     /// ```
     /// use tamias_query::Query;
@@ -108,7 +108,7 @@ impl QueryError {
         self.hint() == Some(WITHOUT_STREAM)
     }
 
-    /// The place, in bytes of the query's text.
+    /// The place as a range of bytes of the query's text.
     pub fn span(&self) -> Span {
         self.0.span
     }
@@ -124,7 +124,7 @@ impl QueryError {
     }
 }
 
-/// A longer line is shown in part: so many characters before the place, and so many after it.
+/// A longer line is shown in part: at most this many characters before the place, and at most `SHOWN_AFTER` after it.
 const SHOWN_BEFORE: usize = 60;
 const SHOWN_AFTER: usize = 40;
 
@@ -216,15 +216,15 @@ fn distance(a: &str, b: &str) -> usize {
     last[b.len()]
 }
 
-/// What a query holds in memory until it has read all events.
+/// What a query has to hold in memory until it has read all events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Held {
-    /// Groups and their aggregates, among them the different values of `distinct`.
+    /// Groups and their aggregates, including the distinct values of `distinct`.
     Groups,
-    /// Rows to be sorted, all of them.
+    /// All rows, to sort them.
     Rows,
-    /// Rows to be sorted, no more than a limit asks for.
+    /// The first rows in sorted order, as many as the query's limit.
     FirstRows,
 }
 
@@ -249,14 +249,14 @@ fn of_event(arrival: Option<u64>) -> String {
     arrival.map_or_else(String::new, |arrival| format!(" over the event with arrival number {arrival}"))
 }
 
-/// Why a running query cannot go on.
+/// Why a running query failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecError {
     /// The source of events failed.
     #[error("the events cannot be read: {0}")]
     Source(#[source] SourceError),
-    /// A stored event is no document. Events are checked when they are stored, so this is damage, or another writer's.
+    /// A stored event is not a valid document. Events are checked when they are stored, so the store is damaged or was written by another program.
     #[error("the event with arrival number {arrival} is not a JSON object that can be read: {reason}")]
     Document {
         /// The event's arrival number.
@@ -264,7 +264,7 @@ pub enum ExecError {
         /// What is wrong with its text.
         reason: String,
     },
-    /// A computed value grew past what one value may hold.
+    /// A computed value exceeds the limit of one value.
     #[error(
         "`{by}` made more than {limit_bytes} bytes{}, the limit of a computed value; build smaller strings, arrays or \
          objects in the query",
@@ -273,12 +273,12 @@ pub enum ExecError {
     ValueTooLarge {
         /// The limit that was exceeded, in bytes of JSON text.
         limit_bytes: usize,
-        /// What made the value: the name of a function, `@Message`, `[…]`, `{…}`, or `select` where it is a row's cells together.
+        /// What computed the value: the name of a function, `@Message`, `[…]`, `{…}`, or `select` for all cells of a row together.
         by: &'static str,
-        /// The arrival number of the event over which it was made.
+        /// The arrival number of the event for which it was computed, if there is one.
         arrival: Option<u64>,
     },
-    /// The rows that must be held together, to sort or to group them, need more memory than the query may use.
+    /// The query needs more memory than its limit for grouping or sorting.
     #[error(
         "the query has to hold more than {limit_bytes} bytes of {} in memory; {}, or allow it more memory",
         held.name(),
@@ -287,13 +287,13 @@ pub enum ExecError {
     MemoryExceeded {
         /// The limit that was exceeded, in bytes.
         limit_bytes: usize,
-        /// What had to be held.
+        /// What needed the memory.
         held: Held,
     },
     /// The query was cancelled from another thread.
     #[error("the query was cancelled")]
     Cancelled,
-    /// The query's time is over.
+    /// The deadline has passed.
     #[error(
         "the query did not end before its deadline; narrow it with `where` or a time range, or allow it more time"
     )]

@@ -1,4 +1,4 @@
-//! Instants: ticks of 100 nanoseconds since the first day of the year 1, and the texts and numbers that logs write for them.
+//! Instants: ticks of 100 nanoseconds since the first day of the year 1, and their forms as text and numbers in logs.
 
 use crate::calendar::{Date, TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_MINUTE, TICKS_PER_SECOND, put_two};
 use jiff::SignedDuration;
@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 /// A point in time, in ticks of 100 ns since 0001-01-01T00:00:00Z, up to the end of the year 9999.
 ///
-/// It prints as ISO 8601 in UTC, and is read from that with any offset, with `T` or a space:
+/// `Display` writes ISO 8601 in UTC. `FromStr` reads ISO 8601 with any offset, with `T` or a space:
 ///
 /// ```
 /// use tamias_query::Instant;
@@ -32,9 +32,9 @@ const YEAR_ONE: DateTime = jiff::civil::date(1, 1, 1).at(0, 0, 0, 0);
 static PARSER: DateTimeParser = DateTimeParser::new();
 
 impl Instant {
-    /// The first instant there is, 0001-01-01T00:00:00Z.
+    /// The earliest instant, 0001-01-01T00:00:00Z.
     pub const MIN: Instant = Instant(0);
-    /// The last instant there is, 9999-12-31T23:59:59.9999999Z.
+    /// The latest instant, 9999-12-31T23:59:59.9999999Z.
     pub const MAX: Instant = Instant(3_155_378_975_999_999_999);
 
     /// The instant with this many ticks; `None` past the year 9999.
@@ -47,7 +47,7 @@ impl Instant {
         self.0
     }
 
-    /// The instant of this machine's clock. A clock set outside the years 1 to 9999 gives the nearest of them.
+    /// The current time of the system clock, limited to the years 1 to 9999.
     pub fn now() -> Instant {
         let ticks = match std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
             Ok(after) => i128::from(UNIX_EPOCH) + (after.as_nanos() / 100) as i128,
@@ -56,8 +56,8 @@ impl Instant {
         Instant(u64::try_from(ticks.max(0)).unwrap_or(u64::MAX).min(Self::MAX.0))
     }
 
-    /// Reads a Unix time, whose unit its size tells: below 10^11 seconds, below 10^14 milliseconds, below 10^17
-    /// microseconds, above that nanoseconds. Fractions of a tick are dropped. Times before 1970 are negative.
+    /// Parses a Unix time, whose unit is determined by its size: below 10^11 seconds, below 10^14 milliseconds, below 10^17
+    /// microseconds, from there nanoseconds. Fractions of a tick are dropped. Times before 1970 are negative.
     ///
     /// ```
     /// use tamias_query::Instant;
@@ -70,10 +70,10 @@ impl Instant {
     /// ```
     ///
     /// # Errors
-    /// Where the text is no number, or the time lies outside the years 1 to 9999.
+    /// If the text is not a number, or the time is outside the years 1 to 9999.
     pub fn from_unix_text(text: &str) -> Result<Instant, InstantError> {
         let number = tamias_json::number::to_decimal(text).ok_or(InstantError::Number)?;
-        // A power of ten per unit: what one of it is in ticks.
+        // A power of ten per unit: its length in ticks.
         let seconds_per_unit_below =
             [(11, Decimal::from(TICKS_PER_SECOND)), (14, Decimal::from(10_000)), (17, Decimal::TEN)];
         let ticks_per_unit = seconds_per_unit_below
@@ -91,8 +91,8 @@ impl Instant {
 impl FromStr for Instant {
     type Err = InstantError;
 
-    /// Reads ISO 8601 with `T` or a space between date and time; UTC where the text names no offset. Digits beyond a
-    /// tick are dropped, however many they are. Takes some 20 ns for the usual forms, and twice to thrice that for the rarer ones.
+    /// Parses ISO 8601 with `T` or a space between date and time; UTC if the text has no offset. Digits beyond a
+    /// tick are dropped, however many there are. Takes some 20 ns for the usual forms, and two to three times as long for the rarer ones.
     fn from_str(text: &str) -> Result<Instant, InstantError> {
         match parse_usual(text.as_bytes()) {
             Some(instant) => Ok(instant),
@@ -114,7 +114,7 @@ fn parse_usual(text: &[u8]) -> Option<Instant> {
     let year = two(y1, y2) * 100 + two(y3, y4);
     let (month, day) = (two(m1, m2), two(d1, d2));
     let (hour, minute, second) = (two(h1, h2), two(n1, n2), two(s1, s2));
-    // What is no digit makes its number too large for any of these.
+    // Anything but a digit makes its number too large for any of these.
     if two(y1, y2) > 99 || two(y3, y4) > 99 || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
@@ -146,14 +146,14 @@ fn parse_usual(text: &[u8]) -> Option<Instant> {
     Instant::from_ticks(local.wrapping_add(offset))
 }
 
-/// The number of two digits; more than 99 where one of the bytes is no digit.
+/// The number of two digits; more than 99 if one of the bytes is not a digit.
 #[inline]
 fn two(tens: u8, ones: u8) -> u32 {
     let (tens, ones) = (u32::from(tens.wrapping_sub(b'0')), u32::from(ones.wrapping_sub(b'0')));
     if tens > 9 || ones > 9 { 100 } else { tens * 10 + ones }
 }
 
-/// The text without the digits of its fraction beyond the ninth, which the parser does not take.
+/// The text without the digits of its fraction beyond the ninth, which the parser does not accept.
 fn cut_fraction(text: &str) -> Cow<'_, str> {
     let Some(point) = text.find(['.', ',']) else { return Cow::Borrowed(text) };
     let digits = text[point + 1..].bytes().take_while(u8::is_ascii_digit).count();
@@ -163,7 +163,7 @@ fn cut_fraction(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Reads every form of ISO 8601 that there is a use for, and says what is wrong with the others.
+/// Reads every common form of ISO 8601, and says what is wrong with other texts.
 fn parse_any(text: &str) -> Result<Instant, InstantError> {
     let text = cut_fraction(text);
     let pieces = PARSER.parse_pieces(text.as_bytes()).map_err(|_| InstantError::Text)?;
@@ -211,7 +211,7 @@ fn civil_text(ticks: u64) -> [u8; TEXT_BYTES] {
 }
 
 impl Instant {
-    /// Appends the text that `Display` gives, without an allocation where `out` has room.
+    /// Appends the text that `Display` writes, without allocating if `out` has enough capacity.
     ///
     /// ```
     /// use tamias_query::Instant;
@@ -231,7 +231,7 @@ impl Instant {
         out.extend_from_slice(&civil_text(self.0));
     }
 
-    /// Where the zeros at the end of the fraction begin, or its point where there are zeros only.
+    /// Where the zeros at the end of the fraction begin, or its point if there are only zeros.
     fn end_of(self, text: &[u8; TEXT_BYTES]) -> usize {
         if self.0.is_multiple_of(TICKS_PER_SECOND) {
             return 19;
@@ -250,11 +250,11 @@ impl fmt::Display for Instant {
     }
 }
 
-/// Why a text or a number is no [`Instant`].
+/// Why a text or a number is not an [`Instant`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InstantError {
-    /// The text is not in the form of ISO 8601.
+    /// The text is not in ISO 8601 format.
     #[error("not a time in the form 2024-05-29T10:56:01.123Z")]
     Text,
     /// The number cannot be read.

@@ -1,4 +1,4 @@
-//! What can be said of a query's instants from its text alone: which columns hold some, and the same query for some of them.
+//! Instants in a query's syntax: which columns hold instants, and the same query restricted to a period or a page.
 
 use crate::Instant;
 use crate::ast::{
@@ -7,7 +7,7 @@ use crate::ast::{
 use crate::builtin::BuiltIn;
 use crate::span::Span;
 
-/// The query with the condition `@Timestamp >= from and @Timestamp < to` added, where it reads events.
+/// The query with the condition `@Timestamp >= from and @Timestamp < to` added, if it reads events.
 pub(crate) fn between(query: &Select, from: Option<Instant>, to: Option<Instant>) -> Select {
     let bound = |op, instant: Option<Instant>| {
         instant.map(|instant| compare(BuiltIn::Timestamp, op, Node::Number(instant.ticks().to_string())))
@@ -16,8 +16,8 @@ pub(crate) fn between(query: &Select, from: Option<Instant>, to: Option<Instant>
     narrowed(query, bounds)
 }
 
-/// The query for at most so many rows that come behind the event with this id, with the events' ids as one more column; none where its rows
-/// are not those of events in the order of time.
+/// The query for at most `limit` rows after the event with this id, with the events' ids as an additional column; `None` if its rows
+/// are not events in order of time.
 pub(crate) fn page(query: &Select, after: Option<&str>, limit: u64) -> Option<Select> {
     let goes_back = match query.order.as_slice() {
         [] => false,
@@ -36,7 +36,7 @@ pub(crate) fn page(query: &Select, after: Option<&str>, limit: u64) -> Option<Se
     Some(page)
 }
 
-/// The query with more conditions, where it reads events.
+/// The query with more conditions, if it reads events.
 fn narrowed(query: &Select, conditions: impl IntoIterator<Item = ParsedExpr>) -> Select {
     let mut query = query.clone();
     if query.from.is_none() {
@@ -63,7 +63,7 @@ fn compare(what: BuiltIn, op: Comparison, with: Node) -> ParsedExpr {
     ParsedExpr { node: Node::Compare { op, left, right, ci: false }, span: Span::default(), depth: 2 }
 }
 
-/// The query for its latest rows, the last of them first; none where it says itself which rows it gives, and in which order.
+/// The query for its latest rows, the latest first; `None` if it has a condition, groups, an order or a limit of its own.
 pub(crate) fn latest(query: &Select, limit: u64) -> Option<Select> {
     let Select { explain, columns: _, from, filter, groups, having, order, limit: own_limit } = query;
     let is_open = explain.is_none()
@@ -77,7 +77,7 @@ pub(crate) fn latest(query: &Select, limit: u64) -> Option<Select> {
     is_open.then(|| Select { order: vec![by_time], limit: Some(limit), ..query.clone() })
 }
 
-/// For each column whether its numbers are instants.
+/// For each column, whether its numbers are instants.
 pub(crate) fn columns(query: &Select) -> Vec<bool> {
     let group = |group: &GroupItem| match group {
         GroupItem::Time { .. } => true,
@@ -90,7 +90,7 @@ pub(crate) fn columns(query: &Select) -> Vec<bool> {
     query.groups.iter().map(group).chain(columns).collect()
 }
 
-/// Whether an expression, by what is written, is an instant wherever it has a value. `is_known` tells that of names.
+/// Whether an expression, judged by its syntax, is an instant wherever it has a value. `is_known` answers this for names.
 pub(crate) fn is_instant(expr: &ParsedExpr, is_known: &dyn Fn(&str) -> bool) -> bool {
     let is_instant = |expr: &ParsedExpr| is_instant(expr, is_known);
     match &expr.node {

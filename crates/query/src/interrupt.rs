@@ -1,4 +1,4 @@
-//! Whether a query may go on: it can be cancelled, and its deadline can pass. Who works charges that to a [`Meter`], which asks.
+//! Cancellation and deadlines of a query. Code that works charges its work to a [`Meter`], which checks for them now and then.
 
 use crate::error::ExecError;
 use crate::value::VALUE_BYTES_MAX;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Ends a running query from another thread.
+/// A handle that cancels a running query from another thread.
 #[derive(Clone, Debug, Default)]
 pub struct CancelHandle(Arc<AtomicBool>);
 
 impl CancelHandle {
-    /// Ends the query with [`ExecError::Cancelled`], within a tenth of a second, or one function of one value.
+    /// Ends the query with [`ExecError::Cancelled`] within a tenth of a second, or after the function call that it is evaluating.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// The flag that ends the query once it is true, for signal handlers, which may do little else than set one.
+    /// The flag that cancels the query when it is set to true: for signal handlers, which can do little more than set a flag.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }
@@ -43,15 +43,15 @@ impl From<Failure> for ExecError {
     }
 }
 
-/// Whom to ask, every now and then, whether to go on.
+/// The conditions that end a query early, to be checked now and then.
 pub(crate) struct Interrupt {
     pub(crate) handle: CancelHandle,
     deadline: Option<Instant>,
-    /// Whether nobody wants what other threads are at any more.
+    /// Whether the results of the other threads are no longer needed.
     pub(crate) is_abandoned: AtomicBool,
     /// How many results were too large for a decimal, and so undefined.
     pub(crate) too_large: AtomicU64,
-    /// After so many questions the query counts as cancelled.
+    /// After this many checks the query counts as cancelled.
     #[cfg(test)]
     questions: Option<std::sync::atomic::AtomicUsize>,
 }
@@ -68,13 +68,13 @@ impl Interrupt {
         }
     }
 
-    /// One that ends the query when it is asked so many times.
+    /// Ends the query after this many checks.
     #[cfg(test)]
     pub(crate) fn after(questions: usize) -> Interrupt {
         Interrupt { questions: Some(questions.into()), ..Interrupt::new(None) }
     }
 
-    /// Errs once the query is cancelled or its deadline has passed.
+    /// Fails once the query is cancelled or its deadline has passed.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         #[cfg(test)]
         if let Some(questions) = &self.questions
@@ -92,45 +92,45 @@ impl Interrupt {
     }
 }
 
-/// So many units of work are done before it is asked whether to go on.
+/// The units of work between two checks.
 ///
-/// HEURISTIC: a unit is about a byte that is gone over, so that these take some ten microseconds, and asking some ten nanoseconds.
+/// HEURISTIC: a unit is about one byte read, so that these take some ten microseconds, and a check some ten nanoseconds.
 const UNITS_UNCHECKED: usize = 1 << 16;
 
-/// The units of a step of a loop beside the bytes that it goes over: an element, a row, a group.
+/// The units of one step of a loop (an element, a row, a group) in addition to the bytes it reads.
 pub(crate) const STEP_UNITS: usize = 64;
 
-/// Counts work where it is done, and asks now and then whether to go on.
+/// Counts work where it is done, and checks now and then whether to go on.
 #[derive(Clone, Copy)]
 pub(crate) struct Meter<'i> {
-    /// None where nobody waits.
+    /// `None` if there is nothing to check.
     interrupt: Option<&'i Interrupt>,
-    /// The units that are left until it is asked.
+    /// The units that are left until the next check.
     left: usize,
 }
 
 impl<'i> Meter<'i> {
-    /// A meter that asks at once, and then every now and then.
+    /// A meter that checks at once, and then now and then.
     pub(crate) fn new(interrupt: &'i Interrupt) -> Meter<'i> {
         Meter { interrupt: Some(interrupt), left: 0 }
     }
 
-    /// A meter that asks nobody.
+    /// A meter that never checks.
     pub(crate) fn unasked() -> Meter<'i> {
         Meter { interrupt: None, left: usize::MAX }
     }
 
-    /// Goes on with what was left to another.
+    /// A meter that continues with the units left by another.
     pub(crate) fn resumed(interrupt: Option<&'i Interrupt>, left: usize) -> Meter<'i> {
         interrupt.map_or(Meter::unasked(), |interrupt| Meter { interrupt: Some(interrupt), left })
     }
 
-    /// The units that are left until it is asked.
+    /// The units that are left until the next check.
     pub(crate) fn left(&self) -> usize {
         self.left
     }
 
-    /// Counts so many units of work. Errs once the query is cancelled or its deadline has passed.
+    /// Counts units of work. Fails once the query is cancelled or its deadline has passed.
     #[inline]
     pub(crate) fn charge(&mut self, units: usize) -> Result<(), Failure> {
         match self.left.checked_sub(units) {

@@ -1,8 +1,8 @@
 //! The query language of Tamias: text and blocks of documents become rows.
 //!
-//! A query's life: its text becomes tokens, an AST and a plan, in which every name is a slot and every pattern compiled; the
+//! The text of a query becomes tokens, an AST and a plan, in which every name is resolved and every pattern compiled; the
 //! optimizer rewrites the plan. The executor takes blocks of events from a [`Source`], scans each document once, reads
-//! the keys that the plan names, and hands on what passes, as it is stored wherever nothing is computed.
+//! the keys that the plan names, and returns rows. Values that need no computation are returned as they are stored.
 //!
 //! ```
 //! use tamias_query::Query;

@@ -1,32 +1,33 @@
-//! How a query may run: its deadline, memory and threads.
+//! Options of a running query: its deadline, memory limit and threads.
 
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-/// The memory for groups and for rows to be sorted, unless another budget is given: 256 MiB.
+/// The default of [`RunOptions::memory_bytes`]: 256 MiB.
 pub const MEMORY_BYTES: usize = 256 << 20;
 
-/// A query has no more threads than these.
+/// The maximum number of threads of a query.
 pub const THREADS_MAX: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 
-/// How a query may run.
+/// Options for running a query.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// When it has to be done. Later it ends within a tenth of a second, or one function of one value.
+    /// The deadline. Once it has passed, the query ends with [`ExecError::DeadlineExceeded`](crate::ExecError::DeadlineExceeded) within a tenth of a second, or after
+    /// the function call that it is evaluating. The default is none.
     pub deadline: Option<Instant>,
-    /// What groups, distinct values and rows to be sorted may take together, in bytes, as their allocations take it. A query ends before
-    /// it holds a fifth more. Rows that stream take none of it, nor do blocks, nor the events that are looked at together, some megabytes a
-    /// thread. The [cache](crate::Cache) of its source counts in it, but gives way.
+    /// The memory limit for grouping, distinct values and sorting, in bytes of allocated memory. A query may exceed it by at most a
+    /// fifth before it ends. Streamed rows, blocks, and the events that are evaluated together (some megabytes per thread) do not
+    /// count. The [cache](crate::Cache) of the source counts, but shrinks when the query needs the memory.
     pub memory_bytes: usize,
-    /// How many threads find events and make rows of them, that of the caller included: one, unless it is told otherwise, and
-    /// [`THREADS_MAX`] at most.
+    /// The number of threads that evaluate the query, including the caller's. The default is 1, the maximum
+    /// [`THREADS_MAX`].
     ///
-    /// One, since whoever embeds a store knows what else the processors have to do, and several queries at a time keep them busy
-    /// as well as one. The rows are the same, in the same order, whatever their number. What it costs: each thread has groups of
-    /// its own until the end, so that the [budget](RunOptions::memory_bytes) may be used up sooner, and rows are made some
-    /// blocks (four a thread) ahead of the one that is given, of each no more than about 4 MiB, and of all an eighth of the budget. The
-    /// threads are started when the query has read some blocks, and end with it; each evaluates whole blocks, so that a query that
-    /// reads few of them gains little.
+    /// The default is 1 because only the embedding program knows what else the processors have to do, and several queries at
+    /// a time use them as well. The rows and their order do not depend on the number of threads. More threads need more memory: each has groups of
+    /// its own until the end, so that the [memory limit](RunOptions::memory_bytes) may be reached sooner, and rows are computed
+    /// ahead: four blocks per thread, at most about 4 MiB of rows for each block, and at most an eighth of the memory limit in total. The
+    /// threads are started when the query has read some blocks, and end with it. Each evaluates whole blocks, so a query that
+    /// reads few blocks gains little.
     ///
     /// ```
     /// use std::num::NonZeroUsize;
@@ -36,13 +37,13 @@ pub struct RunOptions {
     /// # assert!(options.threads.get() >= 1);
     /// ```
     pub threads: NonZeroUsize,
-    /// Whether each event is looked at by itself, none found by searching in its block, none passed over with it: the same
-    /// rows, more slowly. To find out whether a short cut is at fault.
+    /// Evaluate each event by itself, without searching or skipping blocks: the same
+    /// rows, more slowly. Use it to find out whether a shortcut is at fault.
     pub plain: bool,
-    /// Whether it is counted of what kinds the values of the query's paths are, for
-    /// [`Rows::kinds`](crate::Rows::kinds). It takes the plain path.
+    /// Count the kinds of values per key, for
+    /// [`Rows::kinds`](crate::Rows::kinds). Evaluates each event by itself, as `plain` does.
     pub count_kinds: bool,
-    /// Whether the steps are timed, for [`Rows::analysis`](crate::Rows::analysis).
+    /// Measure the time of each step, for [`Rows::analysis`](crate::Rows::analysis).
     pub measure: bool,
 }
 

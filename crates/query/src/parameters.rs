@@ -5,7 +5,7 @@ use crate::zone::Zone;
 use std::collections::BTreeMap;
 use tamias_json::validate::{Limits, ValidateError, minify_value};
 
-/// Values for the parameters of a query, so that nobody splices text into it; and its time zone.
+/// Values for the parameters of a query, and its time zone. Use parameters rather than inserting values into the text of a query.
 ///
 /// ```
 /// use tamias_query::{Parameters, Query};
@@ -20,7 +20,7 @@ pub struct Parameters {
     zone: Option<Zone>,
 }
 
-/// There is no time zone of that name.
+/// The error for an unknown time zone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no time zone called `{0}`; they have names as in `Europe/Berlin`, or are offsets as in `+02:00`"
@@ -39,10 +39,10 @@ impl Parameters {
         self
     }
 
-    /// Binds `$name` to the value that a JSON text holds.
+    /// Binds `$name` to a value given as JSON text.
     ///
     /// # Errors
-    /// If the text is no JSON.
+    /// If the text is not valid JSON.
     pub fn set_json(&mut self, name: &str, json: &str) -> Result<&mut Parameters, ValidateError> {
         let mut minified = Vec::new();
         minify_value(json.as_bytes(), &Limits::default(), &mut minified)?;
@@ -50,8 +50,8 @@ impl Parameters {
         Ok(self)
     }
 
-    /// Sets the query's own time zone by its IANA name, in any case, or as an offset like `+02:00`. It is UTC unless it is set. There the days of `time(1d)` begin, and there is
-    /// what a text tells without an offset, as in `@Timestamp > '2024-05-29'`.
+    /// Sets the query's time zone by its IANA name, in any case, or as an offset like `+02:00`. The default is UTC. It determines when the days of
+    /// `time(1d)` begin, and is the zone of texts without an offset, as in `@Timestamp > '2024-05-29'`.
     ///
     /// ```
     /// use tamias_query::{Parameters, Query};
@@ -74,7 +74,7 @@ impl Parameters {
         self.zone.as_ref()
     }
 
-    /// The kind of the value that is bound to `$name`; undefined where none is.
+    /// The kind of the value that is bound to `$name`; undefined if there is none.
     pub fn kind(&self, name: &str) -> Kind {
         self.get(name).map_or(Kind::Undefined, Value::kind)
     }

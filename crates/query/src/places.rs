@@ -1,33 +1,33 @@
-//! Where the values of keys stand in a block of text: kept for the queries to come, in eight bytes for each document and key.
+//! The positions of the values of keys in a block of text, kept for later queries in eight bytes for each document and key.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use tamias_json::search::Place;
 
-/// The places of the keys of a block of text that queries ask for again.
+/// The positions of the keys of a block of text that several queries use.
 ///
-/// The first query that searches all documents for a key leaves a mark, and the second one finds the places; later ones need not search. So a
-/// key that is asked for once costs nothing. Several threads may share it.
+/// The first query that searches all documents for a key only marks the key; the second stores the positions; later queries need not search. So a
+/// key that is used once costs nothing. May be shared by several threads.
 #[derive(Default)]
 pub struct Places {
     by_key: Mutex<HashMap<Box<str>, Asked>>,
     held_bytes: AtomicUsize,
 }
 
-/// A key that was asked for.
+/// A key that was searched for.
 enum Asked {
     Once,
     Again(Arc<[Place]>),
 }
 
-/// What a key takes beside its places: its name, and where that is kept.
+/// The memory that a key takes beside its positions, for its name and its entry.
 const KEY_BYTES: usize = 96;
-/// Names chosen without end take no more memory: what further keys are asked for is not noted.
+/// The maximum number of keys, which bounds the memory; further keys are not noted.
 const KEYS_MAX: usize = 64;
 
 impl Places {
-    /// The places of a key, if they are there.
+    /// The positions of a key, if they are stored.
     pub(crate) fn get(&self, name: &str) -> Option<Arc<[Place]>> {
         match self.lock().get(name) {
             Some(Asked::Again(places)) => Some(places.clone()),
@@ -35,7 +35,7 @@ impl Places {
         }
     }
 
-    /// The same, of a key that all documents are about to be searched for: where that was so before, they are found.
+    /// The same, for a key that all documents are about to be searched for. If that happened before, the positions are found and stored.
     pub(crate) fn ask(&self, name: &str, find: impl FnOnce() -> Vec<Place>) -> Option<Arc<[Place]>> {
         {
             let mut by_key = self.lock();
@@ -62,13 +62,13 @@ impl Places {
         Some(places)
     }
 
-    /// What it takes in memory, in bytes, about.
+    /// The memory in use, in bytes, approximately.
     pub fn held_bytes(&self) -> usize {
         self.held_bytes.load(Relaxed)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Box<str>, Asked>> {
-        // What is locked is never half changed.
+        // The map is never left half changed while it is locked.
         self.by_key.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! What is counted and timed of a running query, beside its rows, if it is asked for.
+//! Optional counts and times of a running query.
 
 use crate::aggregate::Function;
 use crate::column_block::{ColumnBlock, ColumnError};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many values of each kind there were.
+/// The number of values of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KindCounts([u64; KINDS]);
 
@@ -25,46 +25,46 @@ const ORDER: [Kind; KINDS] =
     [Kind::Undefined, Kind::Null, Kind::Boolean, Kind::Number, Kind::String, Kind::Array, Kind::Object];
 
 impl KindCounts {
-    /// The values of a kind; the missing ones are those of [`Kind::Undefined`].
+    /// The number of values of a kind; missing values count as [`Kind::Undefined`].
     pub fn of(&self, kind: Kind) -> u64 {
         self.0.get(kind as usize).copied().unwrap_or_default()
     }
 
-    /// All values, the missing ones too.
+    /// The number of all values, including missing ones.
     pub fn all(&self) -> u64 {
         self.0.iter().sum()
     }
 }
 
-/// The values that a path of a query had.
+/// The kinds of the values of a path in a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathKinds {
-    /// The path as the language writes it, as in `Actor.Name`.
+    /// The path as the language writes it, such as `Actor.Name`.
     pub path: String,
-    /// Whether these are the values that the condition after `where`, or `unnest`, was given; else they are those of the
+    /// If true, these are the values used by the condition after `where` or by `unnest`; if false, those of the
     /// events that passed.
     pub is_tested: bool,
-    /// How many there were of each kind.
+    /// The number of values of each kind.
     pub counts: KindCounts,
 }
 
-/// The values that an aggregate was given.
+/// The kinds of the values that an aggregate was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AggregateKinds {
-    /// The aggregate, as in `sum(Elapsed)`.
+    /// The aggregate, such as `sum(Elapsed)`.
     pub aggregate: String,
-    /// How many there were of each kind.
+    /// The number of values of each kind.
     pub counts: KindCounts,
-    /// How many of them it passed over: they were missing, or of a kind that it does not take.
+    /// The number of values that it ignored because they were missing, or of a kind that it does not accept.
     pub passed_over: u64,
 }
 
-/// What [`RunOptions::count_kinds`] has counted so far.
+/// The kinds of values counted so far with [`RunOptions::count_kinds`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KindReport {
-    /// Each path of the query, those of its conditions first.
+    /// The paths of the query, those of its conditions first.
     pub paths: Vec<PathKinds>,
-    /// Each aggregate that takes values, each once.
+    /// The aggregates that take values, each once.
     pub aggregates: Vec<AggregateKinds>,
 }
 
@@ -131,14 +131,14 @@ impl KindWatch {
         Some(KindWatch { tested, passed: paths.found, aggregates })
     }
 
-    /// What the condition is given.
+    /// Counts the values that the condition is given.
     pub(crate) fn tested<'a>(&'a self, scope: &mut Scope<'a>) {
         for watched in &self.tested {
             watched.count(scope);
         }
     }
 
-    /// What passed.
+    /// Counts the values of an event that passed.
     pub(crate) fn passed<'a>(&'a self, scope: &mut Scope<'a>) {
         for watched in &self.passed {
             watched.count(scope);
@@ -216,39 +216,39 @@ impl Paths<'_> {
     }
 }
 
-/// What a query's steps took on all of its threads together, in nanoseconds.
+/// The times of a query's steps on all of its threads together, in nanoseconds.
 #[derive(Debug, Default)]
 pub(crate) struct Times {
     /// Reading blocks, and checking them.
     source: Arc<AtomicU64>,
-    /// Making rows of hits, or taking them into groups, as far as it was timed.
+    /// Computing rows of hits, or grouping them, as far as it was timed.
     output: AtomicU64,
-    /// How many hits have been timed.
+    /// The number of hits that were timed.
     timed: AtomicU64,
-    /// Taking rows into groups.
+    /// Grouping rows.
     taken: AtomicU64,
-    /// Sorting, and making rows of groups.
+    /// Sorting, and computing rows of groups.
     held: AtomicU64,
-    /// All of it, and what of that a thread waited for others.
+    /// The whole query, and the part of it in which a thread waited for others.
     all: AtomicU64,
     waited: AtomicU64,
 }
 
-/// One hit in so many is timed, since telling the time takes longer than most hits do.
+/// One hit in this many is timed, since reading the clock takes longer than most hits.
 const HITS_UNTIMED: u64 = 16;
 
-/// What is counted and timed beside the rows.
+/// Counts and times of a running query.
 #[derive(Debug, Default)]
 pub(crate) struct Profile {
     pub(crate) kinds: Option<KindWatch>,
     pub(crate) times: Option<Times>,
     /// Groups found, before `having`.
     pub(crate) groups: AtomicU64,
-    /// For each aggregate the numbers that it met of too many digits.
+    /// For each aggregate, the number of its inputs with too many digits.
     pub(crate) too_long: Box<[AtomicU64]>,
     /// Rows held, before the limit.
     pub(crate) held: AtomicU64,
-    /// The columns that were read, where that is to be told.
+    /// The columns that were read, if they are to be reported.
     columns: Mutex<BTreeSet<String>>,
     /// Whether other threads were started.
     pub(crate) has_others: AtomicBool,
@@ -272,7 +272,7 @@ impl Profile {
         self.kinds.as_ref().map(KindWatch::report)
     }
 
-    /// Times what is done with a hit, the `number`th of them.
+    /// Times the processing of the `number`th hit.
     pub(crate) fn hit<T>(&self, number: u64, act: impl FnOnce() -> T) -> T {
         match &self.times {
             Some(times) if number % HITS_UNTIMED == 1 => {
@@ -283,7 +283,7 @@ impl Profile {
         }
     }
 
-    /// Times what is done with so many hits together.
+    /// Times the processing of several hits together.
     pub(crate) fn hits<T>(&self, hits: u64, act: impl FnOnce() -> T) -> T {
         match &self.times {
             Some(times) => {
@@ -306,7 +306,7 @@ impl Profile {
         self.columns.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
-    /// Times taking rows into groups.
+    /// Times the grouping of rows.
     pub(crate) fn taken<T>(&self, act: impl FnOnce() -> T) -> T {
         match &self.times {
             Some(times) => timed(&times.taken, act),
@@ -314,12 +314,12 @@ impl Profile {
         }
     }
 
-    /// The present time, if that is asked for.
+    /// The current time, if times are measured.
     pub(crate) fn start(&self) -> Option<Instant> {
         self.times.is_some().then(Instant::now)
     }
 
-    /// Takes the time since `started`, in which a thread waited for others, out of that of the whole query.
+    /// Subtracts the time since `started`, in which a thread waited for others, from that of the whole query.
     pub(crate) fn waited(&self, started: Option<Instant>) {
         if let (Some(times), Some(started)) = (&self.times, started) {
             times.waited.fetch_add(nanoseconds(started), Relaxed);
@@ -333,7 +333,7 @@ impl Profile {
         }
     }
 
-    /// Times what is done with rows that are held.
+    /// Times the processing of held rows.
     pub(crate) fn held<T>(&self, act: impl FnOnce() -> T) -> T {
         match &self.times {
             Some(times) => timed(&times.held, act),
@@ -341,7 +341,7 @@ impl Profile {
         }
     }
 
-    /// The source, timed if that is asked for.
+    /// The source, timed if times are measured.
     pub(crate) fn source(&self, source: Box<dyn Source>) -> Box<dyn Source> {
         match &self.times {
             Some(times) => Box::new(Timed { of: source, nanoseconds: times.source.clone() }),
@@ -351,7 +351,7 @@ impl Profile {
 }
 
 impl Times {
-    /// What the steps took, of so many hits.
+    /// The times of the steps, for this many hits.
     pub(crate) fn steps(&self, hits: u64) -> StepTimes {
         let nanoseconds = |of: &AtomicU64| Duration::from_nanos(of.load(Relaxed));
         let timed = self.timed.load(Relaxed).max(1);
@@ -365,10 +365,10 @@ impl Times {
     }
 }
 
-/// What the steps of a query took.
+/// The times of the steps of a query.
 pub(crate) struct StepTimes {
     pub(crate) source: Duration,
-    /// All that nothing else takes: looking into events, and testing them.
+    /// The remaining time: reading and testing events.
     pub(crate) scan: Duration,
     pub(crate) output: Duration,
     pub(crate) held: Duration,

@@ -1,4 +1,4 @@
-//! Prepared queries and expressions: the library's face.
+//! Prepared queries and expressions: the public interface of this crate.
 
 use crate::Instant;
 use crate::ast::{self, Explain};
@@ -22,10 +22,10 @@ use std::sync::Arc;
 use tamias_json::Offsets;
 use tamias_json::validate::{Limits, ValidateError, minify_object};
 
-/// A query that is read, but not yet prepared: its parameters have no values. Cheap to clone.
+/// A query that is parsed but not yet prepared: its parameters have no values. Cheap to clone.
 ///
-/// `Display` writes it in one spelling: keywords in lower case, single blanks, no needless parentheses, no comments. Two
-/// are equal if they say the same, however they are spelt; what is read from the one spelling is equal to what was written.
+/// `Display` writes it in canonical form: keywords in lower case, single spaces, no needless parentheses, no comments. Two
+/// statements are equal if their canonical forms are. Parsing the canonical form gives an equal statement.
 ///
 /// ```
 /// use tamias_query::Statement;
@@ -42,11 +42,11 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Reads a query.
+    /// Parses a query.
     ///
     /// # Errors
-    /// If the text is no query: the error tells the place, what was expected, and what may have been meant. What names and
-    /// functions there are is asked when it is [bound](Statement::bind).
+    /// If the text is not a valid query: the error has the place, what was expected, and a suggestion where possible. Names and
+    /// functions are only checked by [`bind`](Statement::bind).
     pub fn parse(text: &str) -> Result<Statement, QueryError> {
         let syntax = parse_query(text).map_err(|flaw| flaw.locate(text))?;
         let mut parameters = Vec::new();
@@ -57,7 +57,7 @@ impl Statement {
         Ok(Statement { text: text.into(), syntax: Arc::new(syntax), parameters: parameters.into() })
     }
 
-    /// The text as it was given.
+    /// The original text.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -67,8 +67,8 @@ impl Statement {
         &self.parameters
     }
 
-    /// The same query for the events from one instant on and before another: as if `@Timestamp >= from and @Timestamp < to`
-    /// were added to its `where`. A query without `from stream` stays as it is, and so does the text that errors show.
+    /// The same query restricted to a period: as if `@Timestamp >= from and @Timestamp < to`
+    /// were added to its `where`. A query without `from stream` is unchanged. Errors still show the original text.
     ///
     /// ```
     /// use tamias_query::Statement;
@@ -85,10 +85,10 @@ impl Statement {
         Statement { syntax: Arc::new(instants::between(&self.syntax, from, to)), ..self.clone() }
     }
 
-    /// A page of the query's rows: at most so many, those that come behind the event with this `@Id` in the query's order. The last column is
-    /// one more than the query's, the `@Id` of each row's event; that of the last row is where the next page begins.
+    /// A page of the query's rows: at most `limit` rows, beginning after the event with the `@Id` `after` in the query's order. The `@Id` of each
+    /// row's event is added as the last column; pass that of the last row to get the next page.
     ///
-    /// None for a query whose rows are not those of events in the order of time, and for one that has a limit of its own.
+    /// `None` if the query's rows are not events in order of time, or if it has a limit of its own.
     ///
     /// ```
     /// use tamias_query::Statement;
@@ -108,8 +108,8 @@ impl Statement {
         Some(Statement { syntax, ..self.clone() })
     }
 
-    /// The same query for at most so many rows, of the latest events, the last one first: for somebody who looks at a screen. None for a query
-    /// that says itself which rows it gives, by a condition, groups, aggregates, an order or a limit, or reads no events.
+    /// The same query for the latest events only, at most `limit` rows, the latest first: for display on a screen. `None` for a query
+    /// that has a condition, groups, aggregates, an order or a limit, or reads no events.
     ///
     /// ```
     /// use tamias_query::Statement;
@@ -127,10 +127,10 @@ impl Statement {
         Some(Statement { syntax, ..self.clone() })
     }
 
-    /// Prepares the query with these values for its parameters. Others than its own are not looked at.
+    /// Prepares the query with these values for its parameters. Values of other names are ignored.
     ///
     /// # Errors
-    /// If a parameter has no value, a name or function does not exist, or a clause makes no sense where it stands.
+    /// If a parameter has no value, a name or function does not exist, or a clause is not allowed where it stands.
     pub fn bind(&self, parameters: &Parameters) -> Result<Query, QueryError> {
         let planned = planner::plan(&self.syntax, &self.text, parameters);
         let planned = planned.map_err(|flaw| flaw.locate(&self.text))?;
@@ -170,9 +170,9 @@ impl fmt::Debug for Statement {
 #[derive(Clone)]
 pub struct Query {
     statement: Statement,
-    /// As the planner made it.
+    /// The plan before optimization.
     planned: Arc<Plan>,
-    /// As the optimizer left it.
+    /// The optimized plan.
     plan: Arc<Plan>,
 }
 
@@ -180,7 +180,7 @@ impl Query {
     /// Prepares a query without parameters.
     ///
     /// # Errors
-    /// If the text is no query: the error tells the place, what was expected, and what may have been meant.
+    /// If the text is not a valid query: the error has the place, what was expected, and a suggestion where possible.
     pub fn prepare(text: &str) -> Result<Query, QueryError> {
         Query::prepare_with(text, &Parameters::new())
     }
@@ -188,12 +188,12 @@ impl Query {
     /// Prepares a query whose `$names` have the values of `parameters`.
     ///
     /// # Errors
-    /// As [`Query::prepare`], and if a parameter has no value.
+    /// As for [`Query::prepare`], and if a parameter has no value.
     pub fn prepare_with(text: &str, parameters: &Parameters) -> Result<Query, QueryError> {
         Statement::parse(text)?.bind(parameters)
     }
 
-    /// The same query with other values for its parameters. Its text is not read again.
+    /// The same query with other values for its parameters. Its text is not parsed again.
     ///
     /// ```
     /// use tamias_query::{Parameters, Query};
@@ -206,7 +206,7 @@ impl Query {
     /// ```
     ///
     /// # Errors
-    /// As [`Statement::bind`]: if a parameter has no value, or one that cannot stand where the parameter stands.
+    /// As for [`Statement::bind`]: if a parameter has no value, or one that is not allowed in its place.
     pub fn bind(&self, parameters: &Parameters) -> Result<Query, QueryError> {
         self.statement.bind(parameters)
     }
@@ -216,7 +216,7 @@ impl Query {
         self.statement.parameters()
     }
 
-    /// The same query without what the optimizer makes of it: the same rows, perhaps more slowly. To find out whether the
+    /// The same query without optimization: the same rows, perhaps more slowly. Use it to find out whether the
     /// optimizer is at fault.
     pub fn unoptimized(&self) -> Query {
         Query { plan: self.planned.clone(), ..self.clone() }
@@ -232,8 +232,8 @@ impl Query {
         &self.plan.columns
     }
 
-    /// Of what kind the values of each column are, where that is certain before any is read: a value is of that kind, or
-    /// null, or undefined. None where it depends on the events, as it does for a stored property.
+    /// The kind of the values of each column, where it is certain before any is read: each value is of that kind,
+    /// null or undefined. `None` where it depends on the events, as for a stored property.
     ///
     /// ```
     /// use tamias_query::{Kind, Query};
@@ -245,8 +245,8 @@ impl Query {
         self.plan.column_kinds()
     }
 
-    /// For each column whether it is known to hold instants, [ticks](Instant::ticks) that people will want to read as a time:
-    /// `@Timestamp`, the beginnings of `group by time(…)`, and what some functions make of an instant.
+    /// For each column, whether it is known to hold instants, as [ticks](Instant::ticks) that should be displayed as times:
+    /// `@Timestamp`, the start times of `group by time(…)`, and the results of some functions of instants.
     ///
     /// ```
     /// use tamias_query::Query;
@@ -259,23 +259,23 @@ impl Query {
         instants::columns(&self.statement.syntax)
     }
 
-    /// The plan as text, a step a line.
+    /// The plan as text, one step per line.
     pub fn explain(&self) -> String {
         self.plan.to_string()
     }
 
-    /// Whether the query begins with `explain`: then it asks for [`Query::explain`], or with `explain analyze` for that and what
-    /// the running query counts, instead of its rows.
+    /// Whether the query begins with `explain`: `None` if not, `Some(false)` for `explain`, `Some(true)` for `explain analyze`. Show
+    /// [`Query::explain`] instead of the rows, or for `explain analyze` [`Rows::analysis`] after running the query.
     pub fn is_explain(&self) -> Option<bool> {
         self.plan.explain.map(|explain| explain == Explain::Analyze)
     }
 
-    /// Whether the query reads events. One without `from` does not: its source is never asked.
+    /// Whether the query reads events. A query without `from` does not, and never uses its source.
     pub fn needs_source(&self) -> bool {
         matches!(self.plan.input, Input::Events(_))
     }
 
-    /// The order in which the query wants its events.
+    /// The order in which the query reads events.
     pub fn direction(&self) -> Direction {
         match &self.plan.input {
             Input::Events(events) => events.direction,
@@ -283,7 +283,7 @@ impl Query {
         }
     }
 
-    /// The instants, in ticks, of the events that the query can find: a source may leave out all others.
+    /// The period that the query is restricted to, in ticks: a source may leave out all events outside of it.
     ///
     /// ```
     /// use tamias_query::Query;
@@ -300,12 +300,12 @@ impl Query {
         self.run_with(source, RunOptions::default())
     }
 
-    /// Runs the query with a deadline or a memory budget of its own.
+    /// Runs the query with options, such as a deadline or a memory limit.
     pub fn run_with(&self, source: Box<dyn Source>, options: RunOptions) -> Rows {
         Rows::new(self.plan.clone(), Some(source), options)
     }
 
-    /// Runs a query over no events: all that one without `from` needs.
+    /// Runs the query over no events, which is enough for a query without `from`.
     pub fn run_scalar(&self) -> Rows {
         self.run(Box::new(NoEvents))
     }
@@ -317,7 +317,7 @@ impl fmt::Debug for Query {
     }
 }
 
-/// A prepared expression, to be evaluated over single events.
+/// A prepared expression, to be evaluated for single events.
 #[derive(Clone)]
 pub struct Expression {
     expr: Arc<Expr>,
@@ -328,7 +328,7 @@ impl Expression {
     /// Prepares an expression.
     ///
     /// # Errors
-    /// If the text is no expression, or a parameter has no value.
+    /// If the text is not a valid expression, or a parameter has no value.
     pub fn prepare(text: &str, parameters: &Parameters) -> Result<Expression, QueryError> {
         let planned =
             parse_expression(text).and_then(|expr| planner::plan_expression(&expr, text, parameters));
@@ -336,9 +336,9 @@ impl Expression {
         Ok(Expression { expr: Arc::new(apply_rules(expr)), names: names.into() })
     }
 
-    /// The value as JSON text; none for undefined.
+    /// Evaluates the expression for an event: the value as JSON text, `None` for undefined.
     ///
-    /// `event` is a JSON object, of which `@t` is the instant if it has one.
+    /// `event` is a JSON object; its instant is read from `@t`, if it has one.
     ///
     /// # Errors
     /// If the event is not a JSON object, or a limit of the evaluation is exceeded.
@@ -366,7 +366,7 @@ impl fmt::Debug for Expression {
     }
 }
 
-/// Evaluates an expression over an event: the value as JSON text, none for undefined.
+/// Prepares an expression and evaluates it for an event: the value as JSON text, `None` for undefined.
 ///
 /// ```
 /// use tamias_query::eval;
@@ -378,12 +378,12 @@ impl fmt::Debug for Expression {
 /// ```
 ///
 /// # Errors
-/// If the text is no expression, the event no JSON object, or a limit is exceeded.
+/// If the text is not a valid expression, the event is not a JSON object, or a limit is exceeded.
 pub fn eval(expression: &str, event: &str) -> Result<Option<String>, EvalError> {
     Expression::prepare(expression, &Parameters::new())?.eval(event)
 }
 
-/// Why an expression has no answer.
+/// Why an expression could not be evaluated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvalError {

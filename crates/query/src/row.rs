@@ -1,4 +1,4 @@
-//! Rows: spans of their block where a value is handed on as it is stored, text of their own where it is computed.
+//! Rows: stored values borrow from their block, computed values have text of their own.
 
 use crate::chunk::Chunk;
 use crate::value::Kind;
@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 use tamias_json::{Offsets, write_json_string};
 
-/// A row of a result, for as long as the next one is not asked for.
+/// A row of a result, borrowed until the next one is requested.
 #[derive(Clone, Copy)]
 pub struct Row<'r> {
     columns: &'r [String],
@@ -22,13 +22,13 @@ impl<'r> Row<'r> {
         Row { columns, chunk, row }
     }
 
-    /// The number of cells: that of the query's columns.
+    /// The number of cells, which is the number of the query's columns.
     #[expect(clippy::len_without_is_empty, reason = "a row has at least one cell")]
     pub fn len(&self) -> usize {
         self.chunk.width()
     }
 
-    /// The cell of a column, from 0; none beyond the last.
+    /// The cell of a column, counted from 0; `None` beyond the last.
     pub fn get(&self, column: usize) -> Option<Cell<'r>> {
         let is_there = column < self.len();
         is_there.then(|| Cell { json: self.chunk.json_at(column, self.row) })
@@ -45,7 +45,7 @@ impl<'r> Row<'r> {
         write_ndjson(self.columns, self.cells(), out);
     }
 
-    /// The row with nothing borrowed.
+    /// A copy of the row that borrows nothing.
     pub fn to_owned(&self) -> OwnedRow {
         let mut text = Vec::new();
         let ends = self.cells().map(|cell| {
@@ -63,7 +63,7 @@ impl fmt::Debug for Row<'_> {
     }
 }
 
-/// A row that stands for itself.
+/// A row that borrows nothing: it can be kept, and sent to another thread.
 #[derive(Clone)]
 pub struct OwnedRow(Arc<Owned>);
 
@@ -74,7 +74,7 @@ struct Owned {
 }
 
 impl OwnedRow {
-    /// The number of cells: that of the query's columns.
+    /// The number of cells, which is the number of the query's columns.
     #[expect(clippy::len_without_is_empty, reason = "a row has at least one cell")]
     pub fn len(&self) -> usize {
         self.0.ends.len()
@@ -85,7 +85,7 @@ impl OwnedRow {
         &self.0.columns
     }
 
-    /// The cell of a column, from 0; none beyond the last.
+    /// The cell of a column, counted from 0; `None` beyond the last.
     pub fn get(&self, column: usize) -> Option<Cell<'_>> {
         let end = *self.0.ends.get(column)?;
         let start = column.checked_sub(1).and_then(|before| self.0.ends.get(before)).copied().unwrap_or(0);
@@ -141,8 +141,8 @@ pub struct Cell<'r> {
 }
 
 impl<'r> Cell<'r> {
-    /// The cell that holds a value, for programs that have kept the [JSON](Cell::json) of another. Of text that is no JSON value, what the cell is
-    /// asked for is unspecified.
+    /// A cell with a value given as JSON, for programs that have kept the [JSON](Cell::json) of a cell. Empty text is undefined. If the text is not a
+    /// valid JSON value, the results of the cell's methods are unspecified.
     ///
     /// ```
     /// use tamias_query::{Cell, Kind};
@@ -153,12 +153,12 @@ impl<'r> Cell<'r> {
         Cell { json }
     }
 
-    /// Whether there is no value.
+    /// Whether the cell is undefined: it has no value.
     pub fn is_undefined(&self) -> bool {
         self.json.is_empty()
     }
 
-    /// The value as minified JSON, a stored one as it is stored; none for undefined.
+    /// The value as minified JSON, a stored value exactly as it is stored; `None` for undefined.
     pub fn json(&self) -> Option<&'r [u8]> {
         (!self.is_undefined()).then_some(self.json)
     }
@@ -176,7 +176,7 @@ impl<'r> Cell<'r> {
         }
     }
 
-    /// The text of a string, borrowed where nothing in it is escaped; none for other values.
+    /// The unescaped text of a string, borrowed if it has no escapes; `None` for other values.
     pub fn text(&self) -> Option<Cow<'r, str>> {
         let inner = self.json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
         if memchr::memchr(b'\\', inner).is_none() {
@@ -188,7 +188,7 @@ impl<'r> Cell<'r> {
         }
     }
 
-    /// The value of a number that a decimal holds exactly; none for others.
+    /// The value of a number that fits a decimal exactly; `None` for other numbers and values.
     pub fn to_decimal(&self) -> Option<Decimal> {
         match self.kind() {
             Kind::Number => tamias_json::number::to_decimal(std::str::from_utf8(self.json).ok()?),
@@ -196,7 +196,7 @@ impl<'r> Cell<'r> {
         }
     }
 
-    /// The value of a Boolean; none for other values.
+    /// The value of a Boolean; `None` for other values.
     pub fn as_bool(&self) -> Option<bool> {
         match self.json {
             b"true" => Some(true),

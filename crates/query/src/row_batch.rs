@@ -1,4 +1,4 @@
-//! Rows as columns of typed values, for programs that take many at a time.
+//! Rows as columns of typed values, for programs that process many at a time.
 
 use crate::error::ExecError;
 use crate::row::{Cell, Row};
@@ -7,11 +7,11 @@ use crate::value::{Kind, telling_digits};
 use rust_decimal::Decimal;
 use std::fmt;
 
-/// A batch ends early when its texts have come to so many bytes. A single row may have more.
+/// A batch ends early when its texts have this many bytes. A single row may have more.
 const TEXT_BYTES_MAX: usize = 16 << 20;
 
-/// Rows of a query as columns of typed values: numbers read, strings unescaped. Filled by [`Rows::next_batch`], again and again, so that its memory is
-/// reused.
+/// Rows of a query as columns of typed values: numbers are parsed, strings unescaped. Pass the same batch to [`Rows::next_batch`] again and again to
+/// reuse its memory.
 ///
 /// ```
 /// use tamias_query::{Query, RowBatch, TypedValue};
@@ -36,20 +36,20 @@ pub struct RowBatch {
     rows: usize,
 }
 
-/// A column of a [`RowBatch`]: a value a row.
+/// A column of a [`RowBatch`]: one value per row.
 #[derive(Debug, Default)]
 pub struct TypedColumn {
     kinds: Vec<Kind>,
-    /// Of short numbers the mantissa, of Booleans 0 or 1; else 0.
+    /// For short numbers the mantissa, for Booleans 0 or 1; else 0.
     mantissas: Vec<i64>,
-    /// Of short numbers the scale; of others [`NOT_SHORT`].
+    /// For short numbers the scale; for other values [`NOT_SHORT`].
     scales: Vec<u8>,
-    /// The texts of what is no short number, one after another, and where that of each row ends.
+    /// The texts of all other values, one after another, and where that of each row ends.
     text: String,
     ends: Vec<usize>,
 }
 
-/// A short number has no such scale.
+/// The scale that marks values that are not short numbers.
 const NOT_SHORT: u8 = u8::MAX;
 
 /// A value of a [`TypedColumn`].
@@ -61,16 +61,16 @@ pub enum TypedValue<'b> {
     Null,
     /// `true` or `false`.
     Boolean(bool),
-    /// `mantissa` / 10^`scale`: a number of at most 16 digits without an exponent. Its text is that of the digits, so `4.10` is 410 and 2.
+    /// `mantissa` / 10^`scale`: a number of at most 16 digits without an exponent. Trailing zeros are kept: `4.10` has mantissa 410 and scale 2.
     Number {
         /// Less than 10^16, whatever its sign.
         mantissa: i64,
         /// At most 15.
         scale: u32,
     },
-    /// The text of any other number, as JSON has it.
+    /// The JSON text of any other number.
     LongNumber(&'b str),
-    /// A string, with nothing escaped. A lone surrogate, which UTF-8 does not know, is U+FFFD.
+    /// An unescaped string. A lone surrogate, which UTF-8 cannot encode, becomes U+FFFD.
     String(&'b str),
     /// An array, as minified JSON.
     Array(&'b str),
@@ -92,7 +92,7 @@ impl TypedValue<'_> {
         }
     }
 
-    /// The value of a number that a decimal holds exactly; none for others.
+    /// The value of a number that fits a decimal exactly; `None` for other numbers and values.
     pub fn to_decimal(&self) -> Option<Decimal> {
         match self {
             TypedValue::Number { mantissa, scale } => Decimal::try_new(*mantissa, *scale).ok(),
@@ -107,7 +107,7 @@ impl TypedValue<'_> {
     }
 }
 
-/// A string as it is, nothing for undefined, and all else as JSON.
+/// Writes a string without quotes, nothing for undefined, and other values as JSON.
 impl fmt::Display for TypedValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -130,7 +130,7 @@ impl fmt::Display for TypedValue<'_> {
 }
 
 impl RowBatch {
-    /// An empty batch, which takes no memory.
+    /// An empty batch. Allocates nothing.
     pub fn new() -> RowBatch {
         RowBatch::default()
     }
@@ -145,7 +145,7 @@ impl RowBatch {
         self.rows == 0
     }
 
-    /// The columns, in the order of the query's; none before it was first filled.
+    /// The columns, in the order of the query's columns; empty before the batch is first filled.
     pub fn columns(&self) -> &[TypedColumn] {
         &self.columns
     }
@@ -167,7 +167,7 @@ impl RowBatch {
 }
 
 impl TypedColumn {
-    /// The number of values: that of the batch's rows.
+    /// The number of values, which is the number of rows of the batch.
     pub fn len(&self) -> usize {
         self.kinds.len()
     }
@@ -177,12 +177,12 @@ impl TypedColumn {
         self.kinds.is_empty()
     }
 
-    /// The kinds of the values, one a row.
+    /// The kinds of the values, one per row.
     pub fn kinds(&self) -> &[Kind] {
         &self.kinds
     }
 
-    /// The value of a row, from 0; undefined beyond the last.
+    /// The value of a row, counted from 0; undefined beyond the last.
     pub fn get(&self, row: usize) -> TypedValue<'_> {
         let mantissa = self.mantissas.get(row).copied().unwrap_or_default();
         match self.kinds.get(row) {
@@ -199,7 +199,7 @@ impl TypedColumn {
         }
     }
 
-    /// The values, one a row.
+    /// The values, one per row.
     pub fn values(&self) -> impl ExactSizeIterator<Item = TypedValue<'_>> {
         (0..self.len()).map(|row| self.get(row))
     }
@@ -240,13 +240,13 @@ impl TypedColumn {
 }
 
 impl Rows {
-    /// Fills a batch with the next rows, at most `rows_max` of them and fewer where their texts come to 16 MiB: whether there were any. What the batch
-    /// had before is gone.
+    /// Fills a batch with the next rows and returns whether there were any. The batch gets at most `rows_max` rows, and fewer if their texts reach
+    /// 16 MiB. Its previous content is replaced.
     ///
-    /// Takes time linear in the cells.
+    /// Takes time linear in the size of the cells.
     ///
     /// # Errors
-    /// As [`next_row`](Rows::next_row). The batch has the rows that came before the error.
+    /// As for [`next_row`](Rows::next_row). The batch has the rows that came before the error.
     pub fn next_batch(&mut self, rows_max: usize, batch: &mut RowBatch) -> Result<bool, ExecError> {
         batch.clear(self.columns().len());
         while batch.rows < rows_max && !batch.is_full() {

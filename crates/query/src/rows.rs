@@ -1,14 +1,14 @@
 //! Plan → rows. Events stream through a block at a time; only groups, and rows to be sorted, are held.
 //!
 //! 1. The source yields a group of blocks whose times overlap.
-//! 2. What is known of a block is asked first: it may hold no event that passes, or its statistics may be all that the groups need
+//! 2. The block's statistics are checked first: they may show that no event passes, or contain all that the groups need
 //!    (`pushdown`, `operator/answer`). Otherwise a scan finds the rows of those that pass, as columns (`scan`).
 //! 3. The rows of a group of blocks are merged by (instant, arrival); a batch that runs out is filled again (`operator/merge`).
-//! 4. Or they are taken into groups, a chunk at a time, in any order: what depends on order remembers the event's
+//! 4. Or they are grouped, a chunk at a time, in any order: aggregates that depend on the order of events remember it
 //!    (`operator/group`, `aggregate`).
 //! 5. Rows to be sorted are held, no more than a limit needs (`operator/sort`).
-//! 6. If the query has several threads, each takes whole blocks: into groups of its own (`operator/parallel`), or to make their
-//!    rows before they are wanted (`operator/read_ahead`).
+//! 6. If the query has several threads, each takes whole blocks, and either groups them by itself (`operator/parallel`) or computes their
+//!    rows ahead of time (`operator/read_ahead`).
 
 use crate::control::Control;
 use crate::error::ExecError;
@@ -29,7 +29,7 @@ use crate::warning::Warning;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The rows of a query. They stream: a row is made when it is asked for, or shortly before; dropping `Rows` ends the query.
+/// The rows of a running query. They stream: a row is computed when it is requested, or shortly before. Dropping `Rows` ends the query.
 pub struct Rows {
     plan: Arc<Plan>,
     source: Option<Box<dyn Source>>,
@@ -51,10 +51,10 @@ enum State {
     Done,
 }
 
-/// So many rows that are held are given before it is asked whether to go on.
+/// The number of held rows that are returned between two checks for cancellation.
 const HELD_UNCHECKED: u64 = 1024;
 
-/// Where the row that was asked for stands.
+/// Where the requested row is.
 enum Found {
     Streaming,
     Held(RowId),
@@ -81,13 +81,13 @@ impl Rows {
         &self.plan.columns
     }
 
-    /// What has been read and found so far.
+    /// Counts of what was read and found so far.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// Of what kinds the values of the query's paths have been so far; none unless
-    /// [`RunOptions::count_kinds`] asks for it, and for a query that reads no events.
+    /// The kinds of the values of the query's paths so far. `None` unless
+    /// [`RunOptions::count_kinds`] is set, and for a query that reads no events.
     ///
     /// ```
     /// use tamias_query::{Kind, Query, RunOptions};
@@ -110,11 +110,11 @@ impl Rows {
         self.control.profile.kind_report()
     }
 
-    /// What may mislead about the rows: of the query's text from the beginning, of the events as far as they have been read, so that it is to be asked
-    /// after the last row. No row changes by it.
+    /// Warnings about a probable mistake in the query, such as a misspelt key. Call it after the last row: some warnings depend on the events read so
+    /// far. Warnings never change the rows.
     ///
-    /// Told from the statistics of the blocks that the query came by, those that it passed over included; what those do not tell is not warned of. That
-    /// takes no longer than looking some names up in each block, until all of them are found.
+    /// They are derived from the statistics of the query's blocks, including skipped ones; what statistics do not show causes no warning. The
+    /// cost is a look-up of a few names in each block, until all of them are found.
     ///
     /// ```
     /// use tamias_query::Query;
@@ -139,20 +139,20 @@ impl Rows {
         warnings
     }
 
-    /// The plan as [`Query::explain`](crate::Query::explain) gives it, and what each of its steps has counted and, with
-    /// [`RunOptions::measure`], taken so far.
+    /// The plan as returned by [`Query::explain`](crate::Query::explain), with the counts of each step so far and, with
+    /// [`RunOptions::measure`], its time.
     pub fn analysis(&self) -> String {
         explain::analysis(&self.plan, &self.stats, &self.control.profile)
     }
 
-    /// A handle that ends the query from another thread.
+    /// A handle to cancel the query from another thread.
     pub fn cancel_handle(&self) -> CancelHandle {
         self.control.interrupt.handle.clone()
     }
 
-    /// The next row; none after the last, or after an error.
+    /// The next row; `None` after the last, or after an error.
     ///
-    /// A row of stored values allocates nothing: its cells are spans of the events.
+    /// A row of stored values needs no allocation: its cells borrow from the events.
     ///
     /// # Errors
     /// If the source fails, an event is damaged, or a limit of the query is exceeded.
@@ -256,7 +256,7 @@ impl Rows {
     }
 }
 
-/// Fused: after the last row, or an error, there is nothing more.
+/// Fused: returns `None` after the last row or an error.
 impl Iterator for Rows {
     type Item = Result<OwnedRow, ExecError>;
 

@@ -1,80 +1,80 @@
-//! Where events come from: blocks of them, in groups whose times overlap.
+//! The interface to stored events: blocks of events, in groups whose times overlap.
 
 use crate::column_block::{ColumnBlock, ColumnError, Path};
 use crate::places::Places;
 use crate::stored::{Documents, SourceError, Times};
 use std::sync::Arc;
 
-/// Some events, sorted by (instant, arrival).
+/// A block of events, sorted by (instant, arrival).
 ///
-/// The documents are minified JSON objects in the normalised spelling that `tamias_json::validate` writes. All other bytes
-/// are safe, but may get wrong answers, or an error.
+/// The documents must be minified JSON objects in the normalised form that `tamias_json::validate` writes. Other bytes
+/// are memory-safe, but may cause wrong results or an error.
 pub trait Block: Send + Sync {
-    /// How many events it has, at least one.
+    /// The number of events, at least one.
     fn len(&self) -> usize;
-    /// Never: a block holds an event.
+    /// Always false: a block holds at least one event.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The first event's instant and arrival number, and the last one's. They may lie further apart, but no event lies outside.
+    /// The instant and arrival number of the first event, and of the last. The range may be wider, but must contain every event.
     fn range(&self) -> ((u64, u64), (u64, u64));
-    /// The instants and arrival numbers. Once they were given they are given again.
+    /// The instants and arrival numbers. If a call succeeds, later calls must succeed too.
     ///
-    /// None where they are damaged and shall be left out: the query goes on as if the block held no events.
+    /// `None` if they are damaged and the block is to be skipped: the query continues as if the block held no events.
     ///
     /// # Errors
-    /// Whatever keeps them from being read; the query ends with it.
+    /// If they cannot be read; the query ends with this error.
     fn times(&self) -> Result<Option<Times<'_>>, SourceError>;
-    /// The documents. A query that can do without them does not ask; once they were given they are given again.
+    /// The documents. Only called if the query needs them. If a call succeeds, later calls must succeed too.
     ///
-    /// None where they are damaged and shall be left out: the query goes on as if the block held no events.
+    /// `None` if they are damaged and the block is to be skipped: the query continues as if the block held no events.
     ///
     /// # Errors
-    /// Whatever keeps them from being read; the query ends with it.
+    /// If they cannot be read; the query ends with this error.
     fn documents(&self) -> Result<Option<Documents<'_>>, SourceError>;
-    /// The block in columns, if it is stored so.
+    /// The block's columns, if it is stored in columns.
     ///
     /// # Errors
-    /// Whatever keeps it from being opened; the query ends with it.
+    /// If they cannot be opened; the query ends with this error.
     fn columns(&self) -> Result<Option<&ColumnBlock>, SourceError> {
         Ok(None)
     }
-    /// Columns could not be read: nothing where the block shall be left out, as if it held no events.
+    /// Called when columns could not be read. Return `Ok` to skip the block, as if it held no events.
     ///
     /// # Errors
-    /// The reason, if the query shall end with it.
+    /// The error that the query is to end with.
     fn leave_out(&self, error: ColumnError) -> Result<(), SourceError> {
         Err(error.into())
     }
-    /// What queries before have found in the documents, and left for those to come; none where nothing is kept of the block. They must be those
-    /// of these documents.
+    /// The positions of keys that earlier queries found in the documents, kept for later queries; `None` if nothing is kept for the block. They must
+    /// belong to these documents.
     fn places(&self) -> Option<Arc<Places>> {
         None
     }
-    /// What the block says of itself, as [`collect_statistics`](crate::collect_statistics) wrote it; none where nothing was collected.
+    /// The block's statistics, as [`collect_statistics`](crate::collect_statistics) wrote them; `None` if there are none.
     fn statistics(&self) -> Option<&[u8]>;
 }
 
-/// Yields the events of a query.
+/// A source of events for a query.
 pub trait Source: Send {
-    /// The next group of blocks: those whose time ranges overlap stand in one group, and the groups come in time order,
-    /// ascending or descending as the query's direction is. None after the last.
+    /// The next group of blocks. Blocks whose time ranges overlap must be in one group, and groups must come in order of time,
+    /// ascending or descending according to the query's direction. `None` after the last.
     ///
     /// # Errors
-    /// Whatever keeps the source from reading on; the query ends with it.
+    /// If the source cannot be read further; the query ends with this error.
     fn next_group(&mut self) -> Result<Option<Vec<Arc<dyn Block>>>, SourceError>;
 
-    /// Told once, before the first group: what the query will read of the blocks. A source that waits for a medium can ask for it ahead of time.
+    /// Called once, before the first group, with what the query will read of the blocks, so that a source with a slow medium can read ahead.
     fn expect(&mut self, _interest: Interest) {}
 
-    /// What the source keeps of blocks that were read, for queries to come. It counts in the query's
-    /// [budget of memory](crate::RunOptions::memory_bytes), and gives way to what the query holds.
+    /// The cache that the source keeps for later queries. It counts towards the query's
+    /// [memory limit](crate::RunOptions::memory_bytes), and is shrunk when the query needs the memory.
     fn cache(&self) -> Option<Arc<dyn Cache>> {
         None
     }
 }
 
-/// What a query will read of blocks in columns, as far as that is known before.
+/// What a query will read of blocks in columns, as far as it is known in advance.
 pub struct Interest {
     pub(crate) paths: Vec<Path>,
     pub(crate) reads_statistics: bool,
@@ -85,7 +85,7 @@ pub struct Interest {
 type BlockTest = Box<dyn FnMut(&dyn Block) -> bool + Send>;
 
 impl Interest {
-    /// The paths whose values are read first, each as keys that documents spell like this.
+    /// The paths whose values are read first, each as a list of keys as documents spell them.
     pub fn paths(&self) -> &[Box<[Box<str>]>] {
         &self.paths
     }
@@ -95,21 +95,21 @@ impl Interest {
         self.reads_statistics
     }
 
-    /// Whether events of a block may pass, as its times and statistics tell, which may be read for it.
+    /// Whether events of a block may pass, according to its times and statistics. This may read the statistics.
     pub fn may_pass(&mut self, block: &dyn Block) -> bool {
         (self.may_pass)(block)
     }
 }
 
-/// Memory that can be done without.
+/// Memory that can be freed when it is needed elsewhere.
 pub trait Cache: Send + Sync {
-    /// What it takes, in bytes.
+    /// The memory in use, in bytes.
     fn held_bytes(&self) -> usize;
-    /// Gives memory back until the rest takes at most so many bytes.
+    /// Frees memory until at most `bytes_max` bytes are in use.
     fn shrink(&self, bytes_max: usize);
 }
 
-/// The order in which a query wants its events.
+/// The order in which a query reads events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// The earliest first.

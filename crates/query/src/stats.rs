@@ -1,16 +1,16 @@
-//! What a query has read and found.
+//! Counts of what a query has read and found.
 
 use std::fmt;
 
-/// How hits are looked for: the events of a block that pass `where`.
+/// How hits are found: the events of a block that pass `where`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Technique {
     /// Each event is scanned and evaluated.
     Plain,
-    /// Blocks are searched, and what is found there is evaluated.
+    /// The text of whole blocks is searched, and only candidate events are evaluated.
     Search,
-    /// Columns are read, and evaluated as such.
+    /// Whole columns are read and evaluated.
     Columns,
 }
 
@@ -24,38 +24,38 @@ impl fmt::Display for Technique {
     }
 }
 
-/// Counts of a running query, up to the row last given.
+/// Counts of a running query, up to the last row returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Events read: evaluated one by one, or searched in with the rest of their block.
+    /// Events read: evaluated one by one, or searched with the rest of their block.
     pub events: u64,
-    /// The bytes of their documents, where the query looks into them.
+    /// The bytes of their documents, if the query reads the documents.
     pub bytes: u64,
-    /// The bytes of columns that were read, as they are stored. What was read before, and is kept, is not read again.
+    /// The bytes of columns read, in stored (compressed) form. Columns in the cache are not counted.
     pub column_bytes: u64,
-    /// Blocks of events read, or begun.
+    /// Blocks of events read, completely or in part.
     pub blocks: u64,
-    /// Blocks passed over, since what is known of them shows that none of their events passes.
+    /// Blocks skipped because their times or statistics show that none of their events passes.
     pub blocks_skipped: u64,
-    /// The events of those blocks, and those of others that are outside of the query's time.
+    /// The events of those blocks, and those of other blocks that are outside of the query's period.
     pub events_skipped: u64,
-    /// Blocks whose statistics told all that was asked of their events.
+    /// Blocks for which the statistics alone were enough.
     pub blocks_answered: u64,
     /// The events of those blocks.
     pub events_answered: u64,
-    /// Elements of unnested collections, each tested in place of its event.
+    /// Elements of unnested collections, each of which is tested instead of its event.
     pub elements: u64,
     /// Events, or elements of unnested ones, that passed `where`.
     pub hits: u64,
-    /// Rows given.
+    /// Rows returned.
     pub rows: u64,
-    /// How hits were looked for; none before anything was read. Of several, the quickest.
+    /// How hits were found; `None` before anything was read. If blocks differ, the fastest technique used.
     pub technique: Option<Technique>,
 }
 
 impl Stats {
-    /// Adds what was counted of other blocks.
+    /// Adds the counts of other blocks.
     pub(crate) fn add(&mut self, other: &Stats) {
         self.events += other.events;
         self.bytes += other.bytes;

@@ -1,9 +1,9 @@
-//! What a source hands over of a block, or why it cannot.
+//! The data of a block that a source provides.
 
 use crate::chunk::Order;
 use std::ops::Range;
 
-/// When the events of a block happened, and in which order they came.
+/// The instants and arrival numbers of the events of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times<'b> {
     /// For each event its instant: ticks of 100 ns since 0001-01-01T00:00:00Z, as a little-endian `u64`.
@@ -22,7 +22,7 @@ pub struct Documents<'b> {
 }
 
 impl<'b> Documents<'b> {
-    /// The document of an event, without its line feed; empty where there is none.
+    /// The document of an event, without its line feed; empty if there is none.
     pub(crate) fn get(&self, index: usize) -> &'b [u8] {
         let end_of = |index: usize| self.ends.get(index).map(|end| u32::from_le_bytes(*end) as usize);
         let start = index.checked_sub(1).and_then(end_of).map_or(0, |end| end + 1);
@@ -32,19 +32,19 @@ impl<'b> Documents<'b> {
 }
 
 impl Times<'_> {
-    /// The first event's instant and arrival number, and the last one's; zeros where there are none.
+    /// The instant and arrival number of the first event, and of the last; zeros if there are none.
     pub fn range(&self) -> ((u64, u64), (u64, u64)) {
         (self.order(0), self.order(self.instants.len().saturating_sub(1)))
     }
 
-    /// The instant and arrival number of an event; zeros where there is none.
+    /// The instant and arrival number of an event; zeros if there is none.
     #[inline]
     pub(crate) fn order(&self, index: usize) -> Order {
         let number = |numbers: &[[u8; 8]]| numbers.get(index).map_or(0, |bytes| u64::from_le_bytes(*bytes));
         (number(self.instants), number(self.arrivals))
     }
 
-    /// The same of the events of a range.
+    /// The same for the events of a range.
     pub(crate) fn orders(&self, events: Range<u32>) -> impl Iterator<Item = Order> {
         let events = events.start as usize..events.end as usize;
         let instants = self.instants.get(events.clone()).unwrap_or_default();
@@ -54,5 +54,5 @@ impl Times<'_> {
     }
 }
 
-/// Why a source cannot go on.
+/// The error of a source that cannot be read further.
 pub type SourceError = Box<dyn std::error::Error + Send + Sync>;

@@ -1,19 +1,19 @@
-//! The words of the language, for those who complete or colour queries.
+//! The words of the language, for completion and syntax highlighting.
 
 use crate::builtin::BuiltIn;
 use crate::{functions, planner};
 
-/// What a word of the language is.
+/// The role of a word in the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Word {
-    /// `select`, `from`, in any case.
+    /// A keyword such as `select`; not case-sensitive.
     Keyword,
-    /// A function of values, in any case.
+    /// A scalar function; not case-sensitive.
     Function,
-    /// A function over events, in any case.
+    /// An aggregate function; not case-sensitive.
     Aggregate,
-    /// A name that begins with `@`.
+    /// A built-in property, whose name begins with `@`.
     BuiltIn,
 }
 
@@ -23,7 +23,7 @@ const KEYWORDS: [&str; 34] = [
     "order", "select", "stream", "then", "time", "true", "unnest", "where",
 ];
 
-/// Every word of the language with what it is; words that are two things stand there twice.
+/// Every word of the language with its role; words with two roles are listed twice.
 ///
 /// ```
 /// use tamias_query::{Word, vocabulary};

@@ -1,4 +1,4 @@
-//! Warnings: what may mislead about an answer.
+//! Warnings about probable mistakes in a query.
 
 use crate::value::PLACES_MAX;
 use rust_decimal::Decimal;
@@ -6,37 +6,37 @@ use std::fmt;
 
 const TICKS_PER_MILLISECOND: u32 = 10_000;
 
-/// Something about a query, or about the events that it read, that its answer may mislead about. An answer never changes by it.
+/// A warning that the result of a query may be misleading, because of a probable mistake in the query. Warnings never change the result.
 ///
 /// `Display` writes one line, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// No event that was looked at has the key.
+    /// No event that the query has read has the key.
     UnknownKey {
         /// The key, or the dotted path, as the language writes it.
         key: String,
-        /// A key that some events have and that is spelt nearly so, or the built-in that is called so elsewhere.
+        /// A similarly spelt key that some events have, or the built-in that other systems call by this name.
         near: Option<String>,
     },
-    /// Events have the key, but of none of them the value is of the kind that it is compared with: that was undefined for each, or the same.
+    /// Events have the key, but no value is of the kind that it is compared with, so the comparison is undefined or the same for every event.
     NeverCompared {
         /// The key as the language writes it.
         key: String,
-        /// What it was compared by, as in `>`, `like` or `in`.
+        /// The operator, such as `>`, `like` or `in`.
         operator: &'static str,
-        /// What it was compared with.
+        /// The kind of the other operand.
         with: Compared,
-        /// Whether the values are Booleans, as far as they are no collections.
+        /// Whether all values except arrays and objects are Booleans.
         is_boolean: bool,
     },
-    /// An aggregate of numbers met none, but texts; or one that ranks values met texts only, and each reads as a number.
+    /// An aggregate of numbers found only strings; or an aggregate that ranks values found only strings that look like numbers.
     NumbersInText {
-        /// The aggregate, as in `sum(Elapsed)`.
+        /// The aggregate, such as `sum(Elapsed)`.
         aggregate: String,
-        /// The key that it takes, as the language writes it.
+        /// Its argument, a key as the language writes it.
         key: String,
-        /// Whether it ranks the texts instead of passing over them.
+        /// Whether it ranks the strings rather than ignoring them.
         ranks: bool,
     },
     /// Events have a key with hyphens, which the query reads as a subtraction.
@@ -44,55 +44,55 @@ pub enum Warning {
         /// The key.
         key: String,
     },
-    /// A duration, which is a number of ticks, is compared with a key, whose unit is its own.
+    /// A duration, which is a number of ticks, is compared with a key whose values may have another unit.
     DurationForNumber {
-        /// The duration as the query has it.
+        /// The duration as written in the query.
         text: String,
-        /// How many ticks of 100 nanoseconds that is.
+        /// The duration in ticks of 100 nanoseconds.
         ticks: Decimal,
-        /// The key as the query has it.
+        /// The key as written in the query.
         key: String,
     },
     /// No event has this level, but some have it in another case.
     LevelCase {
-        /// As the query has it.
+        /// The level as written in the query.
         given: String,
-        /// As an event has it.
+        /// The level as written in an event.
         stored: String,
     },
-    /// Percentiles are told in hundredths, and this one lies between 0 and 1.
+    /// Percentiles range from 0 to 100, and this one lies between 0 and 1.
     SmallPercentile {
-        /// The aggregate as it was written.
+        /// The aggregate as written in the query.
         aggregate: String,
-        /// What was probably meant.
+        /// The percentile that was probably meant.
         meant: String,
     },
-    /// An instant is compared with a text that tells none, which is undefined.
+    /// An instant is compared with a text that is not a time, which is undefined.
     NoInstant {
         /// The text.
         text: String,
     },
     /// An instant is compared with a number that is written like a date.
     NumberForDate {
-        /// The number as the query has it.
+        /// The number as written in the query.
         text: String,
     },
-    /// An aggregate met numbers of too many digits, and is undefined there.
+    /// An aggregate is undefined because it found numbers with too many digits.
     TooManyDigits {
-        /// The aggregate, as in `sum(Elapsed)`.
+        /// The aggregate, such as `sum(Elapsed)`.
         aggregate: String,
-        /// How many such numbers.
+        /// The number of such numbers.
         count: u64,
     },
-    /// Arithmetic is undefined where its result is larger than a decimal, or an operand has digits too far from the point.
+    /// Arithmetic was undefined because a result is too large for a decimal, or an operand has digits too far from the decimal point.
     Overflow {
-        /// How often at least. What was computed once for many events that have the same value is counted once, and a result that was
-        /// asked for more than once may have been counted more than once.
+        /// Approximately how often. A result that is computed once for many events with the same value is counted once, and one that is
+        /// computed more than once may be counted more than once.
         count: u64,
     },
 }
 
-/// What a key's values were compared with.
+/// The kind of value that a key is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compared {

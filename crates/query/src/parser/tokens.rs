@@ -5,10 +5,10 @@ use crate::error::Flaw;
 use crate::lexer::{Lexer, Token, TokenKind};
 use crate::span::Span;
 
-/// The longest text of a query, in bytes.
+/// The maximum length of a query's text, in bytes.
 pub const QUERY_BYTES_MAX: usize = 1024 * 1024;
 
-/// How deep the expressions of a query may nest: brackets, calls, and operators one in another.
+/// The maximum nesting depth of a query's expressions, counting brackets, calls and operators.
 pub const EXPRESSION_DEPTH_MAX: usize = 128;
 
 /// Names that cannot stand for a property; `@Properties['…']` reaches a property that is called so.

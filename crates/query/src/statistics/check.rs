@@ -1,7 +1,7 @@
-//! Whether what statistics tell of a block is true of its documents.
+//! Checking a block's statistics against its documents.
 //!
-//! Each conclusion that a query may draw from statistics is held against the documents, which are scanned one by one, as the plain path
-//! does it. What statistics leave open is no mistake: an older version may have told less.
+//! Each conclusion that a query may draw from statistics is compared with the documents, which are scanned one by one, as on the plain path.
+//! Missing facts are not an error: an older version may have recorded fewer.
 
 mod key;
 mod report;
@@ -15,7 +15,7 @@ use report::{Member, expect, shown};
 use std::collections::BTreeMap;
 use tamias_json::{Document, Value};
 
-/// What a block's statistics tell, and its documents contradict.
+/// The error for statistics that contradict the documents of their block.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct FalseStatistics(String);
@@ -30,9 +30,9 @@ impl FalseStatistics {
     }
 }
 
-/// Holds a block's statistics against its documents, each of which ends where `ends` (little-endian) tells.
+/// Checks a block's statistics against its documents. `ends` holds the end offset of each document, little-endian.
 ///
-/// Takes time linear in the documents for each key that the statistics list, and some times their memory.
+/// Takes time linear in the documents for each key that the statistics list, and memory of a few times their size.
 ///
 /// ```
 /// let documents = b"{\"a\":1}\n{\"a\":2}\n";
@@ -47,7 +47,7 @@ impl FalseStatistics {
 /// ```
 ///
 /// # Errors
-/// The first thing that is not so, or that the statistics are malformed. Those of another version tell nothing, nor do empty ones.
+/// The first contradiction, or that the statistics are malformed. Statistics of another version, and empty ones, are always accepted.
 pub fn check_statistics(
     documents: &[u8],
     ends: &[[u8; 4]],

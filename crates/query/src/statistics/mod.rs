@@ -1,9 +1,9 @@
-//! What a block says of itself, so that a query can pass it over, or answer from it, without reading a document.
+//! Statistics of a block, from which a query can skip it, or answer from it, without reading a document.
 //!
-//! [`collect_statistics`] writes that when a block is sealed, [`Statistics`] reads it, and [`check_statistics`] finds
-//! what is not true of it. Every byte is specified in `docs/statistics.md`. All
-//! facts are about the keys of the documents' top level, and exact; what is not known is told to be unknown. Any bytes are
-//! safe to read: of those that are malformed nothing is known.
+//! [`collect_statistics`] writes them when a block is sealed, [`Statistics`] reads them, and [`check_statistics`] checks
+//! them against the documents. Every byte is specified in `docs/statistics.md`. All
+//! facts are about the documents' top-level keys, and exact; unknown facts are marked as unknown. Any bytes are
+//! safe to read: malformed statistics count as empty.
 
 mod check;
 mod collect;

@@ -1,17 +1,17 @@
-//! Statistics in less room: all but the filter is compressed, whose bits nothing makes fewer.
+//! Compressed statistics: all but the filter, whose bits cannot be compressed.
 
 use super::layout::{HEADER_BYTES, PACKED_VERSION, VERSION};
 use zstd::bulk;
 
-/// Those of a few kilobytes gain nothing by higher ones.
+/// Higher levels gain nothing for a few kilobytes.
 const LEVEL: i32 = 3;
 /// Version, bytes of the filter, bytes of the rest once unpacked.
 const PACKED_HEADER_BYTES: usize = 9;
-/// The most bytes of the rest: ten times what is written of the longest block.
+/// The maximum size of the rest: ten times that of the longest block.
 const REST_BYTES_MAX: usize = 4 << 20;
 
-/// Packs what [`collect_statistics`](super::collect_statistics) has written, if that saves a quarter of it: else reading them is not to take
-/// longer. [`unpack_statistics`] gives them back.
+/// Compresses statistics from [`collect_statistics`](super::collect_statistics) if that saves at least a quarter; otherwise returns them unchanged, since
+/// they are faster to read. [`unpack_statistics`] restores them.
 ///
 /// ```
 /// let documents = [br#"{"Application":"Shop.Api"}"#.as_slice(); 100].join(&b'\n');
@@ -28,8 +28,8 @@ pub fn pack_statistics(statistics: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// The statistics that were packed, or what was not. Takes time and memory linear in them, and at most 4 MiB beside what is given. Of what is
-/// malformed nothing is known: it comes as no bytes.
+/// Restores packed statistics; returns unpacked ones unchanged. Takes time and memory linear in their size, at most 4 MiB in addition to the input.
+/// Malformed input gives an empty result, which means that nothing is known.
 pub fn unpack_statistics(bytes: Vec<u8>) -> Vec<u8> {
     match bytes.first() {
         Some(&PACKED_VERSION) => unpacked(&bytes).unwrap_or_default(),

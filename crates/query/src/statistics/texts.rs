@@ -1,15 +1,15 @@
-//! The texts that statistics tell: whether each of them is one that a document has.
+//! The texts in statistics: whether each occurs in a document.
 
 use super::check::FalseStatistics;
 use super::packed::unpack_statistics;
 use super::read::{KeyFacts, Statistics};
 use super::{check_statistics, collect_statistics};
 
-/// How many texts a block's statistics tell: names of keys, strings, spellings of numbers. Each is one that its documents have, of which each ends where `ends`
-/// (little-endian) tells.
+/// Counts the texts in a block's statistics (names of keys, strings, spellings of numbers), after checking that each occurs in its documents.
+/// `ends` holds the end offset of each document, little-endian.
 ///
-/// What is collected from the documents now holds nothing else, so statistics that are equal to that are taken. Others, as an earlier version wrote them, are held
-/// against the documents as [`check_statistics`] does it; of their filter, which holds no texts, nothing is told then. Takes time linear in the documents, and for others for
+/// Statistics that equal those collected from the documents now are accepted at once. Others, for instance from an earlier version, are checked
+/// as by [`check_statistics`], except for their filter, which holds no texts. Takes time linear in the documents; for statistics that differ, that time for
 /// each key that they list.
 ///
 /// ```
@@ -25,7 +25,7 @@ use super::{check_statistics, collect_statistics};
 /// ```
 ///
 /// # Errors
-/// Where they tell what the documents do not have, or cannot be read.
+/// If the statistics have a text that the documents do not have, or cannot be read.
 pub fn statistics_texts(
     documents: &[u8],
     ends: &[[u8; 4]],

@@ -7,15 +7,15 @@ use super::layout::{HEADER_BYTES, KEYS_MAX, NAME_BYTES_MAX, VERSION, flags, key_
 use super::list::Entry;
 use std::ops::Range;
 
-/// Statistics take at most this part of the documents' bytes, or [`BYTES_ALWAYS`].
+/// Statistics take at most one part in this many of the documents' bytes, or [`BYTES_ALWAYS`].
 const SHARE: usize = 40;
-/// What statistics may take in any case: a small block has as many keys as a large one.
+/// The size in bytes that statistics may always take: a small block has as many keys as a large one.
 const BYTES_ALWAYS: usize = 2048;
 
-/// Appends what a block says of itself: `documents` are its documents, each ended by a line feed where `ends` tells.
+/// Appends the statistics of a block to `out`: `documents` are its documents, each followed by a line feed at its offset in `ends`.
 ///
-/// Takes time linear in the bytes, and appends at most a fortieth of them, or 2 KiB where the documents are few. Nothing is
-/// appended where they are no minified JSON objects.
+/// Takes time linear in the bytes, and appends at most a fortieth of them, or 2 KiB if the documents are few. Appends
+/// nothing if they are not minified JSON objects.
 pub fn collect_statistics(documents: &[u8], ends: &[u32], out: &mut Vec<u8>) {
     let Some(keys) = Keys::of(documents, ends) else { return };
     write(keys, ends.len() as u32, (documents.len() / SHARE).max(BYTES_ALWAYS), out);

@@ -1,6 +1,6 @@
 //! The kinds of values.
 
-/// The kind of a value: what `TypeOf` answers.
+/// The kind of a value, as `TypeOf` returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// No value at all.
@@ -20,7 +20,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name that `TypeOf` gives it.
+    /// The name that `TypeOf` returns for it.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Undefined => "undefined",

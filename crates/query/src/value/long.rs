@@ -4,14 +4,14 @@ use super::number::Number;
 use num_bigint::{BigInt, Sign};
 use rust_decimal::Decimal;
 
-/// All digits of numbers that are reckoned with stand within so many places of the point, on either side of it: those of a binary64 do.
+/// The maximum distance of a digit from the decimal point, on either side, in numbers used for arithmetic. All digits of a binary64 are within it.
 pub const PLACES_MAX: u32 = 1000;
 
-/// The most places that a decimal has behind the point, and the bits of its significand.
+/// The maximum number of decimal places of a decimal, and the bits of its significand.
 const DECIMAL_PLACES_MAX: i64 = 28;
 const DECIMAL_BITS: u64 = 96;
 
-/// A number as `significand` / 10^`places`: these are fewer than none where it ends with zeros before the point.
+/// A number as `significand` / 10^`places`: `places` is negative if it ends with zeros before the point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Long {
     significand: BigInt,
@@ -22,7 +22,7 @@ pub(crate) struct Long {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TooLarge;
 
-/// How a number is rounded that is as near to one neighbour as to the other.
+/// How a number exactly between its neighbours is rounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Midpoint {
     ToEven,

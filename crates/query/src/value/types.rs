@@ -6,11 +6,11 @@ use super::text::Text;
 use std::sync::Arc;
 use tamias_json as stored;
 
-/// The most that one computed value may take, in bytes of JSON text.
+/// The maximum size of one computed value, in bytes of JSON text.
 pub const VALUE_BYTES_MAX: usize = 64 << 20;
 
-/// How deep values are walked. Stored documents nest at most 1024 levels; what an aggregate takes in, and what is built of
-/// its result, can each add 256. Below this depth other bytes are compared as text.
+/// The maximum depth to which values are walked. Stored documents nest at most 1024 levels; the argument of an aggregate, and an expression of
+/// its result, can each add 256. Values below this depth are compared as text.
 pub(crate) const DEPTH_MAX: usize = 1600;
 
 #[derive(Clone, Debug)]

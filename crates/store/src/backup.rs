@@ -1,8 +1,8 @@
-//! Backups: a second store of the same events, taken beside a writer, and brought up to date by taking it again.
+//! Backups: a second store with the same events, taken while a process may write, and updated by taking it again.
 //!
-//! A backup is a store, with the same identity and the same files: segments under second names, or copied where the file system has no such thing,
-//! and logs copied up to the last batch that a snapshot has. It comes to be as everything else does in a store: files under unfinished names, durable;
-//! then the manifest that names them. So it is at any moment the one that it was before, or the new one.
+//! A backup is a store with the same identity and the same files: segments are hard-linked, or copied if the file system cannot link them,
+//! and logs are copied up to the last batch of a snapshot. It is written like a store: first the files, durable, under unfinished names;
+//! then the manifest that names them. So at any moment it is either the previous backup or the new one.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,47 +23,47 @@ use crate::replay::beyond_lost;
 use crate::retire;
 use crate::settings;
 
-/// What a backup, or restoring one, has done.
+/// The result of taking or restoring a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Backup {
-    /// Segments that were there from an earlier backup.
+    /// The number of segments that an earlier backup already had.
     pub kept: u64,
-    /// Segments that have a second name now: they take no room of their own.
+    /// The number of segments that were hard-linked: they take no disk space of their own.
     pub linked: u64,
-    /// Segments that were copied.
+    /// The number of segments that were copied.
     pub copied: u64,
-    /// Bytes that were copied, those of logs included.
+    /// The number of bytes that were copied, including logs.
     pub copied_bytes: u64,
-    /// How many events segments hold.
+    /// The number of events in segments.
     pub sealed_events: u64,
-    /// What could not be read, and is zeros in the copy or missing there: `verify` of the copy tells what is lost with it, and a later backup into the same folder keeps it so.
-    /// Files that are linked are not read.
+    /// Parts that could not be read. They are zeros in the copy, or missing: `verify` of the copy lists the events lost, and a later backup into the same folder does not change them.
+    /// Linked files are not read.
     pub damage: Vec<Damage>,
 }
 
-/// Why a store was not backed up, or a backup not restored. What was there before is as it was.
+/// Why a store was not backed up, or a backup was not restored. Existing files are unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackupError {
-    /// One of the two could not be opened.
+    /// One of the two stores could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error(transparent)]
     Failure(#[from] Failure),
     /// The folder holds another store.
     #[error("{} holds a backup of another store; give another folder", .folder.display())]
     OtherStore {
-        /// Where the backup was to go.
+        /// The folder for the backup.
         folder: PathBuf,
     },
-    /// The folder holds a store that is no backup, or is none any more.
+    /// The folder holds a store that is not a backup, or no longer one.
     #[error("{} holds a store that was written to, not a backup; give another folder", .folder.display())]
     Written {
-        /// Where the backup was to go.
+        /// The folder for the backup.
         folder: PathBuf,
     },
-    /// The backup is of a later time, or of another line of the store that began at an older backup.
+    /// The backup is of a later state, or of a store that was restored from an older backup and has changed since.
     #[error(
         "{} does not fit the store: it is a backup of a later state, or of one that went another way since it was restored; give another folder",
         .file.display()
@@ -72,7 +72,7 @@ pub enum BackupError {
         /// A file of the backup.
         file: PathBuf,
     },
-    /// What cannot be read may be in the earlier backup, in files that the store has replaced.
+    /// Files cannot be read whose data the earlier backup may still hold, in files that the store has replaced.
     #[error(
         "{}{}; {} stays as it is, as it may have what is lost here: give another folder, or repair the store first",
         .damage.first().map(ToString::to_string).unwrap_or_default(),
@@ -80,15 +80,15 @@ pub enum BackupError {
         .folder.display()
     )]
     Damaged {
-        /// Where the backup was to go.
+        /// The folder for the backup.
         folder: PathBuf,
         /// What could not be read.
         damage: Vec<Damage>,
     },
-    /// Something is there already.
+    /// The destination is not empty.
     #[error("{} holds a store; restore into an empty or a new folder", .folder.display())]
     NotEmpty {
-        /// Where it was to be restored to.
+        /// The folder to restore to.
         folder: PathBuf,
     },
 }
@@ -99,12 +99,12 @@ fn state(manifest: &Manifest) -> u64 {
 }
 
 impl Backup {
-    /// Takes a backup of the store in the folder `from`, which a process may be writing to, into the folder `to`: a new one, or one that holds an
-    /// earlier backup of the same store. That one is brought up to date, and only what is new is copied. With `copy` nothing is linked: a linked file is safe from
-    /// what the store does, not from what happens to the medium.
+    /// Backs up the store in the folder `from`, which a process may be writing to, into the folder `to`: a new one, or one with an
+    /// earlier backup of the same store. An earlier backup is updated, and only new data is copied. With `copy` no file is hard-linked: links protect
+    /// against what the store does, but not against a failing disk.
     ///
-    /// What it holds is a snapshot. A backup can be read as any store; once it is written to, it is a store of its own, and no backup any more. What is in
-    /// quarantine is not backed up. `progress` hears now and then how many bytes of how many are done.
+    /// The backup holds a snapshot. It can be opened for reading like any store; once it is written to, it is a store of its own and no longer a backup. The
+    /// quarantine is not backed up. `progress` is called now and then with the bytes done so far and the total.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -121,8 +121,8 @@ impl Backup {
     /// ```
     ///
     /// # Errors
-    /// Where one of the two folders cannot be read or written, and where what `to` holds is no backup, one of another store, or one that does not fit. What of a file cannot be
-    /// read is no error, but [told](Backup::damage), unless files would leave an earlier backup that may hold it: then that one stays as it is.
+    /// If one of the folders cannot be read or written, or `to` holds anything but a matching backup of the same store. Unreadable parts of files are
+    /// not an error but [reported](Backup::damage), unless updating an earlier backup would remove files that may still hold that data: then it is left unchanged.
     pub fn take(
         from: &Path,
         to: &Path,
@@ -132,10 +132,10 @@ impl Backup {
         Backup::take_on(existing(from)?, &created(to)?, copy, progress)
     }
 
-    /// Takes a backup between any kinds of folders.
+    /// Takes a backup between any two implementations of folders.
     ///
     /// # Errors
-    /// As [`take`](Backup::take).
+    /// As for [`take`](Backup::take).
     pub fn take_on(
         from: Arc<dyn Directory>,
         to: &dyn Directory,
@@ -169,11 +169,11 @@ impl Backup {
             .run(manifest, mark, progress)
     }
 
-    /// Restores a backup, or copies any store, into the folder `to`, which must be new or empty. The store goes on there: arrival numbers that were given after the
-    /// backup are not given again.
+    /// Restores a backup, or copies any store, into the folder `to`, which must be new or empty. Arrival numbers that the original store assigned after the
+    /// backup are not assigned again.
     ///
     /// # Errors
-    /// Where one of the two folders cannot be read or written, or `to` is not empty.
+    /// If one of the two folders cannot be read or written, or `to` is not empty.
     pub fn restore(
         from: &Path,
         to: &Path,
@@ -183,10 +183,10 @@ impl Backup {
         Backup::restore_on(existing(from)?, &created(to)?, copy, progress)
     }
 
-    /// Restores a backup between any kinds of folders.
+    /// Restores a backup between any two implementations of folders.
     ///
     /// # Errors
-    /// As [`restore`](Backup::restore).
+    /// As for [`restore`](Backup::restore).
     pub fn restore_on(
         from: Arc<dyn Directory>,
         to: &dyn Directory,

@@ -1,26 +1,26 @@
-//! What the store asks of the program above about blocks: it knows nothing of documents itself.
+//! The interface to the code that understands documents: the store itself does not interpret them.
 
 use crate::error::ReadError;
 use crate::format::Key;
 
-/// When the events of a block happened, and when they came: all are little-endian, and rise as [keys](crate::Key) do.
+/// The instants and arrival numbers of the events of a block, little-endian, in ascending order of their [keys](crate::Key).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times<'a> {
-    /// Per event its instant in ticks.
+    /// The instant of each event in ticks.
     pub instants: &'a [[u8; 8]],
-    /// Per event its arrival number.
+    /// The arrival number of each event.
     pub arrivals: &'a [[u8; 8]],
 }
 
 impl Times<'_> {
-    /// The key of the event at a place; `None` beyond the last.
+    /// The key of the event at an index; `None` beyond the last.
     pub fn key(&self, index: usize) -> Option<Key> {
         let instant = u64::from_le_bytes(*self.instants.get(index)?);
         let arrival = u64::from_le_bytes(*self.arrivals.get(index)?);
         Some(Key { instant, arrival })
     }
 
-    /// How many keys at the beginning are like this, where those behind are not: by binary search.
+    /// The number of keys at the beginning for which `like` is true, if it is false for all others. By binary search.
     pub fn partition_point(&self, like: impl Fn(Key) -> bool) -> usize {
         let (mut low, mut high) = (0, self.instants.len());
         while low < high {
@@ -31,17 +31,17 @@ impl Times<'_> {
     }
 }
 
-/// [`Times`] that are made when they are asked for.
+/// Owned [`Times`], which are decoded on demand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnedTimes {
-    /// Per event its instant in ticks.
+    /// The instant of each event in ticks.
     pub instants: Vec<[u8; 8]>,
-    /// Per event its arrival number.
+    /// The arrival number of each event.
     pub arrivals: Vec<[u8; 8]>,
 }
 
 impl OwnedTimes {
-    /// The same, lent.
+    /// Borrows them.
     pub fn lent(&self) -> Times<'_> {
         Times { instants: &self.instants, arrivals: &self.arrivals }
     }
@@ -50,24 +50,24 @@ impl OwnedTimes {
 /// The documents of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Documents<'a> {
-    /// One after another, each ended by a line feed.
+    /// The documents one after another, each ended by a line feed.
     pub bytes: &'a [u8],
-    /// Per event the offset of that line feed: a little-endian `u32`.
+    /// For each event the offset of that line feed: a little-endian `u32`.
     pub ends: &'a [[u8; 4]],
 }
 
 impl<'a> Documents<'a> {
-    /// How many there are.
+    /// The number of documents.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// A document by its place, without its line feed; `None` beyond the last.
+    /// The document at an index, without its line feed; `None` beyond the last.
     pub fn get(&self, index: usize) -> Option<&'a [u8]> {
         let start = match index.checked_sub(1) {
             Some(previous) => u32::from_le_bytes(*self.ends.get(previous)?) as usize + 1,
@@ -77,159 +77,159 @@ impl<'a> Documents<'a> {
     }
 }
 
-/// [`Documents`] that are made when they are asked for.
+/// Owned [`Documents`], which are decoded on demand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnedDocuments {
-    /// One after another, each ended by a line feed.
+    /// The documents one after another, each ended by a line feed.
     pub bytes: Vec<u8>,
-    /// Per event the offset of that line feed: a little-endian `u32`.
+    /// For each event the offset of that line feed: a little-endian `u32`.
     pub ends: Vec<[u8; 4]>,
 }
 
 impl OwnedDocuments {
-    /// Appends a document, given without its line feed. All together stay below 4 GiB.
+    /// Appends a document, given without its line feed. All together must stay below 4 GiB.
     pub fn push(&mut self, document: &[u8]) {
         self.bytes.extend_from_slice(document);
         self.ends.push((self.bytes.len() as u32).to_le_bytes());
         self.bytes.push(b'\n');
     }
 
-    /// The same, lent.
+    /// Borrows them.
     pub fn lent(&self) -> Documents<'_> {
         Documents { bytes: &self.bytes, ends: &self.ends }
     }
 }
 
-/// A stretch of bytes that a block in columns consists of: the store gives it a checksum, and gives it back by its name.
+/// A part of a block in columns. The store adds a checksum, and finds the part by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedPart {
-    /// Its name, at most 255 bytes. Each block has a name once; `documents`, `keys` and `summary` are the store's own.
+    /// Its name, at most 255 bytes, unique in the block; `documents`, `keys` and `summary` are reserved for the store.
     pub name: String,
-    /// What it holds, less than 4 GiB.
+    /// Its content, less than 4 GiB.
     pub bytes: Vec<u8>,
 }
 
-/// What names a block in this process, as long as its segment is there.
+/// The identity of a block within this process, for as long as its segment exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId {
-    /// Which opening of a store it came of. Where another store is found in the folder, or an earlier state of this one, that is another opening.
+    /// The number of the opening of the store that it belongs to. If another store, or an earlier state of this one, is found in the folder, that counts as another opening.
     pub opening: u64,
-    /// The number of its segment. No other file of that store ever has it. Or that of a run of events that are not sealed, which no other run of
-    /// this process has.
+    /// The number of its segment, which no other file of the store ever has; or, for events that are not sealed, the number of their run, which is unique in
+    /// this process.
     pub segment: u64,
-    /// Its place in the segment, from 0; [`UNSEALED`](BlockId::UNSEALED) for a run.
+    /// Its index in the segment, from 0; [`UNSEALED`](BlockId::UNSEALED) for a run.
     pub block: u32,
 }
 
 impl BlockId {
-    /// More blocks than a segment has.
+    /// Greater than the index of any block of a segment.
     pub const UNSEALED: u32 = u32::MAX;
 }
 
-/// The parts of a block in columns, as a [`Codec`] gets at them.
+/// Access to the parts of a block in columns, for a [`Codec`].
 pub trait Parts {
-    /// What names the block: for a cache of what was decoded of it.
+    /// The identity of the block, for caches of decoded data.
     fn id(&self) -> BlockId;
 
-    /// How many events it has, at least one.
+    /// The number of events, at least one.
     fn events(&self) -> usize;
 
     /// Bytes of its documents, line feeds included.
     fn document_bytes(&self) -> usize;
 
-    /// A part, read anew and verified; `None` if the block has none of that name. Nobody but the caller keeps it.
+    /// Reads and verifies a part; `None` if the block has none of that name. It is not cached.
     ///
     /// # Errors
-    /// Where it is not what was written, or the operating system refuses to read it.
+    /// If it is damaged, or the operating system reports an error.
     fn part(&self, name: &str) -> Result<Option<Vec<u8>>, ReadError>;
 }
 
-/// The texts that a block holds beside its documents.
+/// The result of checking the texts that a block holds in addition to its documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BlockTexts {
-    /// How many were looked at.
+    /// The number of texts checked.
     pub texts: u64,
-    /// The first that no document has.
+    /// The first text that no document has.
     pub stray: Option<Stray>,
 }
 
-/// A text in a block that none of its documents has. What it says is not told.
+/// A text in a block that none of its documents has. The text itself is not included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stray {
     /// The part of the block.
     pub part: String,
-    /// What it is there.
+    /// The kind of text.
     pub what: String,
 }
 
-/// What the program above knows of documents: what to note of a block, and how to take it apart into columns.
+/// Makes the statistics of blocks, and encodes them as columns.
 ///
-/// `()` knows nothing: its blocks are text without statistics, and of a block in columns it reads no event.
+/// `()` does neither: its blocks are text without statistics, and it cannot read blocks in columns.
 pub trait Codec: Send + Sync {
-    /// Appends the statistics of a block, which the store keeps and does not look into. `documents` are the documents, each ended by a line
-    /// feed; `ends` are the offsets of these line feeds. They have at most 16 MiB: of longer ones nothing is kept.
+    /// Appends the statistics of a block, which the store keeps and does not interpret. `documents` are the documents, each ended by a line
+    /// feed; `ends` are the offsets of these line feeds. Statistics of more than 16 MiB are dropped.
     fn collect(&self, documents: &[u8], ends: &[u32], statistics: &mut Vec<u8>);
 
-    /// The statistics of a block in columns as they are kept: there a few bytes are a larger share of all than beside text.
+    /// Compresses the statistics of a block in columns, where they are a larger share of the block than beside text.
     fn pack(&self, statistics: Vec<u8>) -> Vec<u8> {
         statistics
     }
 
-    /// Whether it takes blocks apart into columns at all. If not they are text, whatever [`Options`](crate::Options) say.
+    /// Whether this codec makes columns at all. If not, all new blocks are text, whatever [`Options`](crate::Options) say.
     fn makes_columns(&self) -> bool {
         false
     }
 
-    /// The most events of a block in columns, at least one.
+    /// The maximum number of events of a block in columns, at least one.
     fn events_max(&self) -> usize {
         usize::MAX
     }
 
-    /// The most bytes of documents of a block in columns, line feeds included. A longer document has a block to itself.
+    /// The maximum size in bytes of the documents of a block in columns, line feeds included. A longer document gets a block of its own.
     fn document_bytes_max(&self) -> usize {
         usize::MAX
     }
 
-    /// The parts that a block shall consist of from now on; `None` to keep it as text. The store does not prove that they can be decoded.
+    /// Encodes a block as parts; `None` to keep it as text. The store does not check that they can be decoded.
     fn encode(&self, _times: Times<'_>, _documents: Documents<'_>) -> Option<Vec<NamedPart>> {
         None
     }
 
-    /// The times of a block that [`encode`](Codec::encode) took apart, from the parts that it needs for them.
+    /// Decodes the times of a block that [`encode`](Codec::encode) made, reading only the parts needed.
     ///
     /// # Errors
-    /// Where a part cannot be read, or is none that `encode` wrote. What fits to the block otherwise is for the store to check.
+    /// If a part cannot be read, or is not one that `encode` wrote. The store checks that the times fit the block.
     fn times(&self, _block: &dyn Parts) -> Result<OwnedTimes, DecodeError> {
         Err(DecodeError::Unknown)
     }
 
-    /// Its documents.
+    /// Decodes the documents of a block.
     ///
     /// # Errors
-    /// As [`times`](Codec::times) has them.
+    /// As for [`times`](Codec::times).
     fn documents(&self, _block: &dyn Parts) -> Result<OwnedDocuments, DecodeError> {
         Err(DecodeError::Unknown)
     }
 
-    /// The documents of a block some of whose parts are damaged, as far as they are whole: for each event its document, without its line feed,
-    /// or none. Asked for by repair only. A codec that tells of no event gives nothing.
+    /// Decodes the intact documents of a block with damaged parts: for each event its document, without its line feed,
+    /// or `None`. Used by repair only. A codec that cannot do this returns an empty list.
     ///
     /// # Errors
-    /// As [`times`](Codec::times) has them, where not even a part of them can be told.
+    /// As for [`times`](Codec::times), if no document can be decoded.
     fn whole_documents(&self, _block: &dyn Parts) -> Result<Vec<Option<Vec<u8>>>, DecodeError> {
         Ok(Vec::new())
     }
 
-    /// What a part holds, in names for whoever hears that it is damaged. Asked for no other reason; the part itself is not to be read.
+    /// The names of a part's content, for messages about damage. Must not read the part itself.
     fn holds(&self, _block: &dyn Parts, _part: &str) -> Vec<String> {
         Vec::new()
     }
 
-    /// Looks for texts that a block holds beside its documents, and that none of these has, as a mistake of the program might have left them of events that are
-    /// erased: in its parts, where it is in columns, and in its statistics. A codec that keeps no texts beside documents has none to look at.
+    /// Checks the texts that a block holds in addition to its documents, in its parts if it is in columns, and in its statistics: each must occur in a
+    /// document. A bug might otherwise leave texts of erased events there. A codec without such texts has nothing to check.
     ///
     /// # Errors
-    /// As [`times`](Codec::times) has them.
+    /// As for [`times`](Codec::times).
     fn texts(
         &self,
         _columns: Option<&dyn Parts>,
@@ -239,10 +239,10 @@ pub trait Codec: Send + Sync {
         Ok(BlockTexts::default())
     }
 
-    /// One document, without its line feed; `None` beyond the last. For codecs that can do with less than all of them.
+    /// Decodes one document, without its line feed; `None` beyond the last. For codecs that need not decode all of them.
     ///
     /// # Errors
-    /// As [`times`](Codec::times) has them.
+    /// As for [`times`](Codec::times).
     fn document(&self, block: &dyn Parts, index: usize) -> Result<Option<Vec<u8>>, DecodeError> {
         Ok(self.documents(block)?.lent().get(index).map(<[u8]>::to_vec))
     }
@@ -258,7 +258,7 @@ pub enum DecodeError {
     /// A part of it could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The parts are those that were written, and none that the codec writes.
+    /// The parts are intact, but not in the codec's format.
     #[error("{0}")]
     Malformed(&'static str),
     /// This program has no codec for it.

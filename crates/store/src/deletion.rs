@@ -1,8 +1,8 @@
 //! Deleting events, and erasing what was deleted.
 //!
-//! To delete is to mark: a manifest tells which events of which segments are gone, and from then on nobody sees them. To erase is to write each
-//! segment with marks anew without these events, one after another, through the codec as compaction does; the old file is removed, and its marks
-//! with it. Once no file is left that ever held one of the events, the store is read whole, each text of each block included, and a [receipt](Receipt) is written.
+//! To delete is to mark: the manifest lists the deleted events of each segment, and from then on no snapshot returns them. To erase is to rewrite each
+//! segment with marks without these events, one after another, through the codec as compaction does; the old file is removed, and its marks
+//! with it. Once no file is left that ever held one of the events, the whole store is read, each text of each block included, and a [receipt](Receipt) is written.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -23,26 +23,26 @@ use crate::settings;
 use crate::snapshot::Snapshot;
 use crate::writer::Inner;
 
-/// What was deleted.
+/// The result of deleting events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Deleted {
-    /// So many events are gone from all answers.
+    /// The number of events deleted.
     pub events: u64,
-    /// So many of those that were named are not there, are gone already, or lie in a damaged log, which stays as it is until it is repaired.
+    /// The number of events that were not deleted because they do not exist, are already removed, or are in a damaged log, which is unchanged until it is repaired.
     pub missed: u64,
 }
 
-/// How far what was deleted is erased.
+/// The result of erasing deleted events.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Erased {
-    /// The receipt, once no file of the store holds any of it. There is none where nothing was to be erased, either.
+    /// The receipt, once no file of the store holds any deleted event. `None` before that, and if there was nothing to erase.
     pub receipt: Option<Receipt>,
-    /// Files that may hold some of it still: a reader, or a snapshot of this process, holds them (erase again when it has let go), or no list of the store's
-    /// files names them (repair takes them in).
+    /// Files that may still hold deleted events: because a reader, or a snapshot of this process, holds them (erase again after it has ended), or because the
+    /// manifest does not list them (repair takes them in).
     pub held: Vec<PathBuf>,
-    /// Files that hold some of it still, because they are damaged: repair the store, and erase again.
+    /// Files that still hold deleted events because they are damaged: repair the store, and erase again.
     pub damaged: Vec<PathBuf>,
-    /// Files that have names of the store's, and no beginning that can be read, so that nobody knows whose they are, and whether they hold some of it: move them
+    /// Files named like the store's own whose header cannot be read, so that it is unknown whether they hold deleted events: move them
     /// elsewhere, and erase again.
     pub unreadable: Vec<PathBuf>,
 }

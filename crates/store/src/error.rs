@@ -1,4 +1,4 @@
-//! What can go wrong, one type per operation. Every message says what is wrong, where, and what to do.
+//! The errors of the store, one type per operation. Every message says what is wrong, where, and what to do.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::format::Key;
 use crate::io::{Directory, is_unreadable};
 
-/// What the store was doing with a file when the system refused.
+/// What the store was doing with a file when the operating system reported an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each name says it")]
 pub enum Operation {
@@ -60,9 +60,9 @@ impl Operation {
 pub struct Failure {
     /// The file or folder.
     pub path: PathBuf,
-    /// What was tried.
+    /// The operation that failed.
     pub operation: Operation,
-    /// What the system answered.
+    /// The error of the operating system.
     pub source: Arc<io::Error>,
 }
 
@@ -115,7 +115,7 @@ impl Failure {
         self.source.kind() == io::ErrorKind::InvalidInput
     }
 
-    /// Whether the medium, or what this user may take of it, is full.
+    /// Whether the disk is full, or the user's quota is used up.
     pub fn is_lack_of_room(&self) -> bool {
         let kind = self.source.kind();
         matches!(
@@ -138,20 +138,20 @@ pub(crate) fn unless_refused<T>(looked: Result<Option<T>, Failure>) -> Result<Op
     }
 }
 
-/// A part of the store whose bytes are not what was written.
+/// A damaged part of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     /// The file.
     pub file: PathBuf,
-    /// The bytes of it that cannot be used.
+    /// The range of its bytes that cannot be used.
     pub bytes: Range<u64>,
-    /// The part that they are, of a block in columns.
+    /// The damaged part, for a block in columns.
     pub part: Option<Box<DamagedPart>>,
-    /// First and last event, where they are known; otherwise the events may be of any time.
+    /// The first and the last event lost. `None` if unknown: the events may be of any time.
     pub keys: Option<(Key, Key)>,
-    /// How many events are lost, where that is known.
+    /// The number of events lost, if known.
     pub events: Option<u64>,
-    /// What was found.
+    /// A description of the damage.
     pub found: &'static str,
 }
 
@@ -160,7 +160,7 @@ pub struct Damage {
 pub struct DamagedPart {
     /// Its name.
     pub name: String,
-    /// What it holds, as the [codec](crate::Codec) tells it.
+    /// The names of its content, from the [codec](crate::Codec).
     pub holds: Vec<String>,
 }
 
@@ -174,7 +174,7 @@ impl Damage {
         Damage { file, bytes, part: None, keys: None, events: None, found }
     }
 
-    /// Writes which part is damaged and what it holds, in parentheses after a space; nothing where that is not known.
+    /// Writes which part is damaged and what it holds, in parentheses after a space; nothing if unknown.
     pub fn fmt_part(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(DamagedPart { name, holds }) = self.part.as_deref() else { return Ok(()) };
         write!(f, " (part {name}")?;
@@ -210,13 +210,13 @@ impl fmt::Display for Damage {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error(transparent)]
     Failure(#[from] Failure),
     /// There is no store here.
     #[error("{} holds no store; open it for writing to create one", .folder.display())]
     Missing {
-        /// Where one was looked for.
+        /// The folder.
         folder: PathBuf,
     },
     /// The folder is used for something else.
@@ -226,10 +226,10 @@ pub enum OpenError {
     NotAStore {
         /// The folder.
         folder: PathBuf,
-        /// One of the files that are none of a store's.
+        /// One of the files that do not belong to a store.
         name: String,
     },
-    /// Files of a store are there, but not the list of them.
+    /// The folder has files of a store, but no manifest (the list of live files).
     #[error(
         "{} holds {name} but no manifest, the list of the store's files; repairing makes a new one from segments and log",
         .folder.display()
@@ -248,7 +248,7 @@ pub enum OpenError {
         /// The manifest.
         file: PathBuf,
     },
-    /// A receipt cannot be read, so that nobody can tell which events were erased: a repair that needs files which no list names might bring them back.
+    /// A receipt cannot be read, so it is unknown which events were erased: a repair that takes in unlisted files might restore them.
     #[error(
         "{} cannot be read, so it is unknown which events were erased; put it back from a backup or another copy of the store. If you move it away, `repair` can \
          bring back events that it erased", .file.display()
@@ -267,7 +267,7 @@ pub enum OpenError {
         /// A file of the other.
         other: PathBuf,
     },
-    /// The store has something that this version of the library does not know, and must not pass over.
+    /// The manifest has a section that this version of the library does not know and must not ignore.
     #[error("{} has a section {section:?} that this program does not know; use a newer one", .file.display())]
     Section {
         /// The manifest.
@@ -285,27 +285,27 @@ pub enum OpenError {
         /// The newest version known here.
         known: u32,
     },
-    /// Another process writes to this store.
+    /// Another process is writing to this store.
     #[error("{} is being written to by {writer}; open it read-only, or stop that process", .folder.display())]
     Locked {
         /// The store.
         folder: PathBuf,
-        /// Process and host, as far as known.
+        /// That process and its host, as far as known.
         writer: String,
     },
-    /// An option lies outside its range.
+    /// An option is out of range.
     #[error("option {name} is {value}, it must lie in {least} to {most}")]
     Option {
-        /// Which.
+        /// The name of the option.
         name: &'static str,
-        /// What was given.
+        /// The value given.
         value: usize,
         /// The least value allowed.
         least: usize,
         /// The greatest value allowed.
         most: usize,
     },
-    /// A reader was overtaken by the writer again and again.
+    /// A reader could not get a consistent view, because the writer replaced the manifest again and again.
     #[error("{} changes faster than it can be read; try again", .folder.display())]
     Restless {
         /// The store.
@@ -314,7 +314,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Whether the medium, or what this user may take of it, is full: [`Removed::from`](crate::Removed::from) makes room.
+    /// Whether the disk is full, or the user's quota is used up. [`Removed::from`](crate::Removed::from) frees space.
     pub fn is_lack_of_room(&self) -> bool {
         matches!(self, OpenError::Failure(failure) if failure.is_lack_of_room())
     }
@@ -325,22 +325,22 @@ impl OpenError {
     }
 }
 
-/// Why a batch was not stored. Nothing of it is, unless [that is unknown](AppendError::is_unknown).
+/// Why a batch was not stored. No event of it was stored, unless [that is unknown](AppendError::is_unknown).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppendError {
-    /// The operating system refused; the next append may work.
+    /// The operating system reported an error; the next append may work.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// An earlier failure left the medium in an unknown state.
+    /// An earlier error left the files in an unknown state.
     #[error("the store takes no more events since an earlier failure: {0}; open it again")]
     Poisoned(Failure),
     /// An event is too long.
     #[error("event {index} of the batch has {bytes} bytes, more than event_bytes_max = {most}")]
     EventTooLong {
-        /// Its place in the batch.
+        /// Its index in the batch, from 0.
         index: usize,
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
         /// The limit.
         most: usize,
@@ -348,7 +348,7 @@ pub enum AppendError {
     /// An event is empty or holds a line feed.
     #[error("event {index} of the batch is {found}")]
     EventMalformed {
-        /// Its place in the batch.
+        /// Its index in the batch, from 0.
         index: usize,
         /// What is wrong with it.
         found: &'static str,
@@ -356,7 +356,7 @@ pub enum AppendError {
     /// The batch is too large.
     #[error("the batch has {bytes} bytes, more than batch_bytes_max = {most}; split it")]
     BatchTooLarge {
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
         /// The limit.
         most: usize,
@@ -369,7 +369,7 @@ pub enum AppendError {
     /// The name of the source is too long.
     #[error("the source's name has {bytes} bytes, more than {most}")]
     SourceNameTooLong {
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
         /// The limit.
         most: usize,
@@ -377,7 +377,7 @@ pub enum AppendError {
     /// The source's note is too long.
     #[error("the source's note has {bytes} bytes; at most {most} are kept")]
     SourceNoteTooLong {
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
         /// The limit.
         most: usize,
@@ -385,13 +385,13 @@ pub enum AppendError {
 }
 
 impl AppendError {
-    /// Whether the medium, or what this user may take of it, is full.
+    /// Whether the disk is full, or the user's quota is used up.
     pub fn is_lack_of_room(&self) -> bool {
         matches!(self, AppendError::Failure(failure) if failure.is_lack_of_room())
     }
 
-    /// Whether the batch may be stored all the same: it may have been written before the store failed. Whether it is shows when the store is opened again: whoever
-    /// appends it again without a look may have its events twice. A batch from a [source](crate::SourcePosition) is stored if the source's position says so.
+    /// Whether the batch may have been stored despite the error. Open the store again to find out: appending the
+    /// batch again without checking may store its events twice. For a batch from a [source](crate::SourcePosition), the source's position shows whether it was stored.
     pub fn is_unknown(&self) -> bool {
         match self {
             AppendError::Failure(failure) => failure.is_final(),
@@ -410,10 +410,10 @@ impl AppendError {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// The bytes are not what was written.
+    /// A part of the store is damaged.
     #[error("{0}")]
     Damaged(Damage),
 }
@@ -422,16 +422,16 @@ pub enum ReadError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeleteError {
-    /// What the store consists of could not be changed.
+    /// The store's files could not be changed.
     #[error(transparent)]
     Seal(#[from] SealError),
-    /// The operating system refused; trying again may work.
+    /// The operating system reported an error; trying again may work.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// What is there could not be read; a store that is damaged is to be repaired first.
+    /// The store could not be read; if it is damaged, repair it first.
     #[error("{0}; repair the store, then try again")]
     Read(#[from] ReadError),
-    /// An event was found in a file after it had been erased: a mistake of this program, or files of before were put back.
+    /// An erased event was found in a file: because of a bug in this program, or because old files were put back.
     #[error("{} still holds event {arrival}, which was erased; no receipt is given", .file.display())]
     Remains {
         /// The arrival number of the event.
@@ -439,44 +439,44 @@ pub enum DeleteError {
         /// The file.
         file: PathBuf,
     },
-    /// A text was found that no event of its block has: a mistake of the program that wrote the file.
+    /// A text was found that no event of its block has: a bug in the program that wrote the file.
     #[error("{0}; no receipt is given. The file is written anew from its events: erase again")]
     Stray(StrayText),
 }
 
-/// Where a text stands that no event has.
+/// The place of a text that no event has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}, block {block}, part `{part}`: {what} that no event of the block has", .file.display())]
 pub struct StrayText {
     /// The file.
     pub file: PathBuf,
-    /// The block's place in the file, from 0.
+    /// The index of the block in the file, from 0.
     pub block: usize,
     /// The part of the block.
     pub part: String,
-    /// What it is there. What it says is not told.
+    /// The kind of text. The text itself is not included.
     pub what: String,
 }
 
-/// Why the memtable was not flushed or sealed. What was acknowledged is as safe as before.
+/// Why the memtable was not flushed or sealed. Acknowledged events are as safe as before.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {
-    /// The operating system refused; trying again may work.
+    /// The operating system reported an error; trying again may work.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// An earlier failure left the medium in an unknown state.
+    /// An earlier error left the files in an unknown state.
     #[error("the store writes nothing since an earlier failure: {0}; open it again")]
     Poisoned(Failure),
 }
 
 impl SealError {
-    /// Whether the medium, or what this user may take of it, is full.
+    /// Whether the disk is full, or the user's quota is used up.
     pub fn is_lack_of_room(&self) -> bool {
         matches!(self, SealError::Failure(failure) if failure.is_lack_of_room())
     }
 
-    /// Whether what was asked for may be done all the same; that shows when the store is opened again.
+    /// Whether the operation may have been done despite the error; open the store again to find out.
     pub fn is_unknown(&self) -> bool {
         match self {
             SealError::Failure(failure) => failure.is_final(),

@@ -1,4 +1,4 @@
-//! What goes in: events.
+//! Events as they are appended.
 
 /// An event as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,46 +1,46 @@
-//! What a store tells of its own past: which events left it, when and why, and how much was written for those that came.
+//! The history of a store: which events were removed, when and why, and how many bytes were written.
 
 use crate::format::{Frame, Word};
 
-/// The most entries of a history; of more the oldest of a kind become one.
+/// The maximum number of entries of a history; beyond it the oldest two of a cause are joined.
 pub(crate) const HISTORY_ENTRIES_MAX: usize = 64;
 
 /// Removals of one cause that are no further apart than this become one entry: a day, in ticks.
 const JOINED_TICKS: u64 = 86_400 * 10_000_000;
 
-/// Why events left a store.
+/// Why events were removed from a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// Somebody [removed](crate::Store::remove) them.
+    /// A program [removed](crate::Store::remove) them.
     Asked,
     /// They were older than [`Settings::max_age`](crate::Settings::max_age).
     Age,
     /// The files had more bytes than [`Settings::max_bytes`](crate::Settings::max_bytes).
     Size,
-    /// The medium was full, and [`Settings::when_full`](crate::Settings::when_full) said to make room.
+    /// The disk was full, and [`Settings::when_full`](crate::Settings::when_full) said to make room.
     FullMedium,
-    /// Somebody [deleted](crate::Store::delete) them, one by one.
+    /// A program [deleted](crate::Store::delete) them individually.
     Deleted,
 }
 
-/// Events that left a store: one removal, or several of one cause that followed one another.
+/// A removal of events, or several for the same cause that followed one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryEntry {
-    /// When the first removal took place, by the machine's clock, in ticks.
+    /// When the first removal took place, by the system clock, in ticks.
     pub began: u64,
-    /// When the last one did.
+    /// When the last removal took place, in ticks.
     pub ended: u64,
-    /// Why.
+    /// Why the events were removed.
     pub cause: Cause,
-    /// How many removals.
+    /// The number of removals.
     pub removals: u32,
-    /// How many segments left whole. One that was only cut is not counted.
+    /// The number of segments removed as a whole. Rewritten segments are not counted.
     pub segments: u64,
-    /// Bytes that the files became less by.
+    /// By how many bytes the files shrank in total.
     pub file_bytes: u64,
-    /// How many events went.
+    /// The number of events removed.
     pub events: u64,
-    /// The first and the last instant of these, in ticks.
+    /// The instants of the first and the last of these events, in ticks.
     pub instants: (u64, u64),
 }
 
@@ -83,19 +83,19 @@ fn join_oldest(history: &mut Vec<HistoryEntry>) -> bool {
     true
 }
 
-/// Bytes written since the store was made, as far as programs that count them wrote to it; what came after the last manifest before a
-/// crash is not counted.
+/// Bytes written since the store was created. Writes by old versions that do not count them are missing, and writes after the last manifest before a
+/// crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
     /// Bytes of documents that were appended, line feeds included.
     pub appended: u64,
-    /// Bytes written to logs, those included that opening copied.
+    /// Bytes written to logs, including those copied at opening.
     pub logs: u64,
-    /// Bytes of segments written of new events.
+    /// Bytes of segments written for new events.
     pub sealed: u64,
-    /// Bytes of segments written of the events of others: by compaction, and at the border of [age](crate::Settings::max_age).
+    /// Bytes of segments rewritten from other segments: by compaction, and to remove events beyond the [maximum age](crate::Settings::max_age).
     pub rewritten: u64,
-    /// Bytes of manifests.
+    /// Bytes of manifests written.
     pub manifests: u64,
 }
 
@@ -140,7 +140,7 @@ impl Traffic {
         self.logs = self.logs.saturating_add(untold.bytes);
     }
 
-    /// All bytes that went to the medium.
+    /// All bytes written to disk.
     pub fn written(&self) -> u64 {
         let Traffic { appended: _, logs, sealed, rewritten, manifests } = *self;
         [logs, sealed, rewritten, manifests].into_iter().fold(0, u64::saturating_add)

@@ -1,4 +1,4 @@
-//! What a store tells of how it looks after itself.
+//! The maintenance state of a store.
 
 use crate::error::Failure;
 use crate::history::{HistoryEntry, Traffic};
@@ -8,7 +8,7 @@ use crate::manifest::Manifest;
 use crate::scrub::Scrub;
 use crate::settings::Settings;
 
-/// How a store looks after itself: what it keeps to, what left it and why, what was written to the medium, and what its files take.
+/// The maintenance state of a store: its settings, removed events, bytes written, and file sizes.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -24,17 +24,17 @@ use crate::settings::Settings;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Housekeeping {
-    /// What the store keeps to by itself.
+    /// The retention settings that the store enforces.
     pub settings: Settings,
-    /// What left it, when and why, the earliest first.
+    /// Removed events: when, why and how many, the earliest first.
     pub history: Vec<HistoryEntry>,
-    /// What was written.
+    /// Bytes written to disk.
     pub traffic: Traffic,
-    /// What its files take.
+    /// File sizes.
     pub usage: Usage,
-    /// So many events are deleted, and not erased yet, or not with a receipt.
+    /// The number of deleted events that are not erased yet, or erased without a receipt so far.
     pub unerased: u64,
-    /// How far scrubbing has come; nothing where it never was.
+    /// The progress of scrubbing; `None` if the store was never scrubbed.
     pub scrub: Option<Scrub>,
 }
 

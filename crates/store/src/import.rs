@@ -1,4 +1,4 @@
-//! Taking events in under the keys that they had in another store.
+//! Importing events under the keys that they had in another store.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::format::{Key, NUMBER_MAX};
 use crate::replay::beyond_lost;
 use crate::store::Store;
 
-/// Takes events in under the keys that they had in another store. Other appends to the store end it.
+/// An import of events under the keys that they had in another store. Other appends to the store make it fail.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -38,7 +38,7 @@ impl fmt::Debug for Import<'_> {
     }
 }
 
-/// Why events were not taken in under their keys.
+/// Why events were not imported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
@@ -51,7 +51,7 @@ pub enum ImportError {
         /// The number.
         arrival: u64,
     },
-    /// An arrival number is greater than any that a store gives.
+    /// An arrival number is greater than any that a store assigns.
     #[error("there is no event with the arrival number {arrival}: the greatest is below 2^62")]
     TooGreat {
         /// The number.
@@ -63,8 +63,8 @@ pub enum ImportError {
 }
 
 impl Store {
-    /// Begins to take events in under the keys that they had in another store. Later events get arrival numbers that are 2^40 higher than all of these,
-    /// so that none is given again that the other store has given meanwhile.
+    /// Begins an import of events under the keys that they had in another store. Later events get arrival numbers that are 2^40 higher than all of these,
+    /// so that they differ from any that the other store assigns meanwhile.
     ///
     /// # Errors
     /// [`ImportError::NotEmpty`] where the store has ever given a number.
@@ -81,7 +81,7 @@ impl Import<'_> {
     /// Stores events straight into segments, in any order, as [`append_sealed`](Store::append_sealed) does. Those of an import need not come in order.
     ///
     /// # Errors
-    /// See [`ImportError`]. What was stored before stays, and the import cannot go on: it is to be begun again with another folder.
+    /// See [`ImportError`]. Events stored before the error stay, and the import cannot continue: begin again with another folder.
     pub fn append(&mut self, events: &[(Key, &[u8])]) -> Result<(), ImportError> {
         let mut next = self.next;
         for (Key { arrival, .. }, _) in events {

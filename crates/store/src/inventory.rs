@@ -1,4 +1,4 @@
-//! What lies in the folder: which manifest counts, and what no manifest names.
+//! The files in the folder: which manifest is current, and which files no manifest lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -323,27 +323,27 @@ fn look_for_manifest(directory: &dyn Directory, strict: bool) -> Result<Option<M
     }
 }
 
-/// Bytes of the files in a store's folder, by what they are for.
+/// Sizes in bytes of the files in a store's folder, by their purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Segments.
     pub segments: u64,
     /// Logs.
     pub logs: u64,
-    /// Manifests, and the room that is kept for the next one.
+    /// Manifests, and the space reserved for the next one.
     pub manifests: u64,
     /// Files that are being written, or were when a process ended.
     pub unfinished: u64,
-    /// What left the store, and goes when nobody reads it any more.
+    /// Files removed from the store that are deleted when nobody reads them any more.
     pub retired: u64,
-    /// What no manifest names: see [`Unnamed`].
+    /// Files that no manifest lists: see [`Unnamed`].
     pub unnamed: u64,
-    /// What is kept of damaged files. A file that has a second name there is counted here too.
+    /// Damaged files kept in the quarantine. A file that is hard-linked there is counted here too.
     pub quarantine: u64,
 }
 
 impl Usage {
-    /// What [`Settings::max_bytes`](crate::Settings::max_bytes) bounds: all but what readers hold, what is nobody's, and the quarantine.
+    /// The size limited by [`Settings::max_bytes`](crate::Settings::max_bytes): all except retired and unnamed files and the quarantine.
     pub fn bounded(&self) -> u64 {
         let Usage { segments, logs, manifests, unfinished, retired: _, unnamed: _, quarantine: _ } = *self;
         [segments, logs, manifests, unfinished].into_iter().fold(0, u64::saturating_add)
@@ -407,34 +407,34 @@ pub(crate) fn bytes_of(directory: &dyn Directory, name: &str) -> Result<u64, Fai
     }
 }
 
-/// A file in the folder of a store that its manifest does not name.
+/// A file in the folder of a store that its manifest does not list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unnamed {
-    /// Where it is.
+    /// Its path.
     pub file: PathBuf,
-    /// Its length in bytes; 0 for what is no regular file.
+    /// Its length in bytes; 0 if it is not a regular file.
     pub bytes: u64,
-    /// What it is.
+    /// The kind of file.
     pub kind: UnnamedKind,
 }
 
-/// What a file is that a store's manifest does not name.
+/// The kind of a file that a store's manifest does not list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum UnnamedKind {
     /// A segment or log of this store. It may hold events that the store has lost: [`Repair`](crate::Repair) takes them in.
     Events,
-    /// A manifest of this store that does not count, or one that is not whole.
+    /// A manifest of this store that is not the current one, or is damaged.
     Manifest,
     /// A file that was being written when its process ended. It is removed when the store is opened for writing.
     Unfinished,
-    /// It says that it belongs to another store.
+    /// A file that belongs to another store.
     Foreign,
-    /// It has the name of one of the store's files, and does not begin like one.
+    /// A file named like one of the store's files, but without their header.
     Unreadable,
-    /// The store has taken it out, and removes it when nobody reads it any more, at the next opening for writing at the latest.
+    /// A file removed from the store. It is deleted when nobody reads it any more, at the next opening for writing at the latest.
     Retired,
-    /// A link, a folder, a pipe or a device in the place of a file. It is never followed or opened.
+    /// A link, a folder, a pipe or a device instead of a file. It is never followed or opened.
     Irregular,
 }
 

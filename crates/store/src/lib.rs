@@ -1,13 +1,13 @@
 //! An append-only store of opaque, timed byte strings in plain files.
 //!
-//! An [`Event`] is an instant and a document: bytes without a line feed. [`Store::append`] makes a batch of them durable in the
-//! write-ahead log, the log for short; the memtable has them in memory. Once enough has come in, they are sealed into an immutable
-//! segment, in order of time. A [`Snapshot`] hands the events out
-//! as [`Block`]s, in groups that come in order of time, either way. Any number of other processes can read beside the one that writes, each through
+//! An [`Event`] is an instant and a document: bytes without a line feed. [`Store::append`] makes a batch of events durable in the
+//! write-ahead log, called the log; the memtable holds them in memory. Once there are enough, they are sealed into an immutable
+//! segment, in order of time. A [`Snapshot`] returns the events
+//! as [`Block`]s, in groups in ascending or descending order of time. While one process writes, any number of other processes can read, each through
 //! a [`Reader`].
 //!
-//! The store knows nothing of what the documents mean. When it forms a block it asks a [`Codec`] for opaque bytes to keep with it, and for
-//! the columns that it shall consist of, if [`Options::segments`] says so.
+//! The store does not interpret documents. When it forms a block it asks a [`Codec`] for opaque statistics to keep with it, and for
+//! the block's columns, if [`Options::segments`] says so.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -27,7 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is promised, and under which assumptions about the medium, is said in `docs/reliability.md`; every byte of the files in
+//! The guarantees, and the assumptions about the disk, are in `docs/reliability.md`; every byte of the files is specified in
 //! `docs/store-format.md`. With the feature `simulated` the module [`io`] has a folder in memory that fails on demand, for tests.
 
 mod adopt;

@@ -1,4 +1,4 @@
-//! How a store behaves.
+//! Options for opening a store.
 
 use std::time::Duration;
 
@@ -7,40 +7,40 @@ use crate::error::OpenError;
 use crate::format::DOCUMENT_BYTES_MAX;
 use crate::settings::Settings;
 
-/// How a store behaves. The format does not depend on it: a store can be opened with other options each time. Only the
-/// [settings](Options::settings) live in the store.
+/// Options for opening a store. The format does not depend on them: a store can be opened with other options each time. Only the
+/// [settings](Options::settings) are saved in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Bytes of documents in a block of text, 1 to 1 GiB; 1 MiB unless set. A block in columns holds eight times as many, if its codec takes
-    /// them. A longer event gets a block of its own.
+    /// Size of a block of text in bytes of documents, 1 to 1 GiB; default 1 MiB. A block in columns holds eight times as many, if its codec allows
+    /// it. A longer event gets a block of its own.
     pub block_bytes: usize,
-    /// Bytes of documents in a segment, 1 to 1 TiB; 64 MiB unless set. The memtable is sealed when it has as many; until then it is kept in memory as well.
+    /// Size of a segment in bytes of documents, 1 to 1 TiB; default 64 MiB. The memtable is sealed at this size; until then its events are also kept in memory.
     pub segment_bytes: usize,
-    /// What segments consist of that are written from now on; columns unless set, as far as the program has a codec for them. Those that are there are read either way.
+    /// Layout of new segments; default columns, if the program has a codec for them. Existing segments of either layout can always be read.
     pub segments: Layout,
-    /// Longest event, 1 to 1 GiB; 16 MiB unless set.
+    /// Maximum size of an event in bytes, 1 to 1 GiB; default 16 MiB.
     pub event_bytes_max: usize,
-    /// Most bytes of events in a batch, line feeds included, 2 to 4 GiB − 2; 256 MiB unless set.
+    /// Maximum size of a batch in bytes of events, line feeds included, 2 to 4 GiB − 2; default 256 MiB.
     pub batch_bytes_max: usize,
-    /// How old the first event of the memtable may get before the memtable is sealed; 5 minutes unless set. Until then it is in memory, is read from the log again
-    /// at opening and by each other process, and has no statistics; more often would make more small segments. Less than a sixty-fourth of a segment, or than 1 MiB, waits 288 times as
-    /// long, a day unless set.
+    /// Maximum age of the first event in the memtable before the memtable is sealed; default 5 minutes. Until then its events are kept in memory, are read from the log
+    /// again at opening and by each other process, and have no statistics; a shorter age makes more small segments. A memtable of less than a sixty-fourth of a segment, or than
+    /// 1 MiB, waits 288 times as long: a day by default.
     pub seal_age: Duration,
-    /// Whether a thread of the store's own seals and compacts, so that no append waits for it; it does unless set. Otherwise the append
-    /// that finds the memtable large or old enough seals it, and nothing is compacted but by [`compact`](crate::Store::compact).
+    /// Whether a background thread seals and compacts, so that appends need not wait; default true. If false, the append
+    /// that finds the memtable large or old enough seals it, and only [`compact`](crate::Store::compact) compacts.
     pub background: bool,
     /// What an append waits for.
     pub durability: Durability,
     /// How sealed segments are read.
     pub read_mode: ReadMode,
-    /// What the store shall keep to by itself from now on; what it has been told before, unless set. It counts where the store is opened for writing.
+    /// New retention settings, saved in the store when it is opened for writing; default none, which keeps the saved ones.
     pub settings: Option<Settings>,
-    /// Whether a thread of the store's own [scrubs](crate::Store::scrub) it in the background, and at how many bytes a second at most; none unless set. It begins a round a
-    /// week after the last one began, and what it finds is counted in [`Housekeeping::scrub`](crate::Housekeeping::scrub).
+    /// Maximum rate in bytes per second at which a background thread [scrubs](crate::Store::scrub) the store; default none, which does not scrub. A round begins a
+    /// week after the last one began. The results are counted in [`Housekeeping::scrub`](crate::Housekeeping::scrub).
     pub scrub: Option<u64>,
-    /// Most segments kept open with [`ReadMode::Plain`], 1 to 65,536; 256 unless set. Beside them each reading thread may have one file open,
-    /// the writer nine (two locks, a log, files in the making), and each older state of the store that a snapshot
-    /// holds is one. A mapped segment is no open file; up to 16,384 stay mapped.
+    /// Maximum number of segments kept open with [`ReadMode::Plain`], 1 to 65,536; default 256. In addition, each reading thread may have one file open,
+    /// the writer nine (two locks, a log, unfinished files), and each older state of the store that a snapshot
+    /// holds one. A mapped segment does not count as an open file; up to 16,384 stay mapped.
     pub open_files_max: usize,
 }
 
@@ -98,38 +98,38 @@ impl Options {
     }
 }
 
-/// What the blocks of a segment consist of.
+/// The layout of the blocks of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// Documents, one after another.
     Text,
-    /// Columns, as far as the [codec](crate::Codec) makes any of a block: small on disk, and little is read of them. Encoding takes the processor
-    /// many times as long as writing text does.
+    /// Columns, for each block that the [codec](crate::Codec) can encode: smaller on disk, and queries read only the columns they need. Encoding takes
+    /// many times as much processor time as writing text.
     Columns,
 }
 
 /// What an append waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// The events are on the medium: they survive a loss of power. Appends from several threads share a flush.
+    /// The events are flushed to disk: they survive a loss of power. Appends from several threads share a flush.
     Sync,
-    /// The events are with the operating system: they survive the end of this process. A crash of the system or a loss of power can
-    /// lose those of about this long before it, the latest ones, in whole batches.
+    /// The events are written to the operating system, and flushed at this interval: they survive the end of this process. A crash of the system or a
+    /// loss of power can lose the latest ones, of about this interval, in whole batches.
     Interval(Duration),
-    /// As `Interval`, but flushed only when the memtable is sealed or the store is closed: all that came since can be lost.
+    /// As `Interval`, but flushed only when the memtable is sealed or the store is closed: all events since then can be lost.
     None,
 }
 
 /// How sealed segments are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadMode {
-    /// Mapped into memory, without copying. Nobody else may alter or cut the files meanwhile: a cut ends the process.
+    /// Mapped into memory, without copying. No other program may change or truncate the files meanwhile: truncating one crashes the process.
     Map,
-    /// Read block by block. What is done to the files shows as damage, nothing worse. The blocks of a group are in memory together.
+    /// Read block by block. Changes to the files by other programs are reported as damage, without a crash. The blocks of a group are in memory together.
     Plain,
 }
 
-/// How much flushing there was since the store was opened.
+/// Counts and times of flushes since the store was opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FlushStats {
     /// Flushes of the log on behalf of appends.

@@ -1,4 +1,4 @@
-//! Where bytes go that cannot be used: a folder in the store, from which nothing is ever removed.
+//! The quarantine: a folder in the store that keeps unusable bytes, and from which nothing is ever removed.
 
 use std::io;
 use std::ops::Range;

@@ -141,7 +141,7 @@ impl Reader {
     /// The store as it is now: everything acknowledged before this call, and perhaps a batch about to be.
     ///
     /// # Errors
-    /// Where the store cannot be read, and where its writer overtakes this call for ten seconds on end.
+    /// If the store cannot be read, or if its writer overtakes this call for ten seconds on end.
     pub fn snapshot(&self) -> Result<Snapshot, OpenError> {
         let directory = &*self.directory;
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -220,7 +220,7 @@ impl Reader {
     /// Reads all segments again, slowly, as [`Store::scrub`](crate::Store::scrub) does. Where the folder cannot be written, how far it has come is not remembered.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn scrub(
         &self,
         bytes_per_second: u64,
@@ -233,7 +233,7 @@ impl Reader {
     /// What [`Store::remove`](crate::Store::remove) would remove now.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn plan_removal(&self, retention: Retention) -> Result<Removed, OpenError> {
         self.snapshot()?;
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -243,7 +243,7 @@ impl Reader {
     /// What would be removed now if the store kept to these settings.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn plan_settings(&self, settings: Settings) -> Result<Removed, OpenError> {
         self.snapshot()?;
         let manifest = self.held.lock().unwrap_or_else(PoisonError::into_inner).manifest.clone();
@@ -253,7 +253,7 @@ impl Reader {
     /// What the store has done and keeps to, as of now.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     pub fn housekeeping(&self) -> Result<Housekeeping, OpenError> {
         self.snapshot()?;
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -282,7 +282,7 @@ impl Reader {
     /// are a sign that the manifest is not the newest one there was.
     ///
     /// # Errors
-    /// Where the folder cannot be listed, or the store not be read.
+    /// If the folder cannot be listed, or the store not be read.
     pub fn unnamed(&self) -> Result<Vec<Unnamed>, OpenError> {
         let names = inventory::list(&*self.directory)?;
         self.snapshot()?;

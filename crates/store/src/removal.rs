@@ -1,4 +1,4 @@
-//! Removal: the oldest segments leave the store, whole.
+//! Removal of the oldest segments, as a whole.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,25 +14,25 @@ use crate::segment::Written;
 use crate::settings::{self, WhenFull};
 use crate::writer::Inner;
 
-/// Which segments may stay. Events that are not sealed yet always do.
+/// Which segments are kept. Events that are not sealed yet are always kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Retention {
-    /// A segment goes if all of its events are before this instant, in ticks.
+    /// Remove each segment whose events are all before this instant, in ticks.
     pub before: Option<u64>,
-    /// Segments go, those with the earliest last event first, until the files of the others have at most so many bytes.
+    /// Remove segments until the files of the others have at most this many bytes. Segments whose last event is earliest are removed first.
     pub file_bytes_max: Option<u64>,
 }
 
-/// What was removed, or would be.
+/// What was removed, or would be in a dry run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Removed {
     /// The files of the segments.
     pub files: Vec<PathBuf>,
-    /// Their bytes.
+    /// Their total size in bytes.
     pub file_bytes: u64,
-    /// How many events they hold.
+    /// The number of events in them.
     pub events: u64,
-    /// The first and the last instant of these, in ticks.
+    /// The instants of the first and the last of these events, in ticks.
     pub instants: Option<(u64, u64)>,
 }
 
@@ -69,8 +69,8 @@ impl Removed {
         removed
     }
 
-    /// Removes whole segments from a store that no process is writing to, without opening it further: the logs stay as they are, and no
-    /// room is needed, not even for a byte. For a medium that is full, where [`Store::open`](crate::Store::open) cannot do its work.
+    /// Removes whole segments from a store that no process is writing to, without fully opening it: the logs are unchanged, and no disk
+    /// space is needed at all. For a full disk, on which [`Store::open`](crate::Store::open) may fail.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -85,7 +85,7 @@ impl Removed {
     /// ```
     ///
     /// # Errors
-    /// As opening has them.
+    /// As for opening the store.
     pub fn from(folder: &Path, retention: Retention, dry_run: bool) -> Result<Removed, OpenError> {
         inventory::require_folder(folder)?;
         Removed::from_on(Arc::new(Disk::new(folder)), retention, dry_run)
@@ -94,7 +94,7 @@ impl Removed {
     /// Removes segments from a store in any kind of folder.
     ///
     /// # Errors
-    /// As [`from`](Removed::from).
+    /// As for [`from`](Removed::from).
     pub fn from_on(
         directory: Arc<dyn Directory>,
         retention: Retention,

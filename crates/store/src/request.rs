@@ -1,9 +1,9 @@
-//! Requests: what a process asks of another one that writes to the store.
+//! Requests of a process to another one that is writing to the store.
 //!
-//! A request is a file in the folder `requests`. Renaming it takes it: whoever comes first, the writer that takes it or the asker that withdraws it,
-//! keeps the other one out. The reply is a file as well. Each request does the same if it is carried out twice, so that a process
-//! which ends in between leaves nothing half done: the asker asks the next one, or does it itself. None of these files is durable, as none
-//! means anything to a process that has not asked.
+//! A request is a file in the folder `requests`. The writer accepts it by renaming it, and the requester withdraws it by removing it: only one of the two
+//! succeeds. The reply is a file as well. Requests are idempotent, so a writer that ends while it works
+//! leaves nothing half done: the requester asks the next writer, or does it itself. None of these files is durable, because none
+//! matters to any other process.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::recovery;
 use crate::removal::{Removed, Retention};
 use crate::settings::{self, Settings};
 
-/// What is asked of the process that writes to a store.
+/// A request to the process that is writing to a store. Each variant calls the method it names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// [`Store::seal`](crate::Store::seal).
@@ -40,28 +40,28 @@ pub enum Request {
     Erase,
 }
 
-/// So many events can be deleted by one [`Request`]: a megabyte of keys.
+/// The maximum number of events that one [`Request`] can delete: a megabyte of keys.
 pub const DELETED_MAX: usize = 65_000;
 
-/// What the writer answers.
+/// The reply of the writing process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// It is done.
+    /// The request is done; there is nothing more to report.
     Done,
-    /// This was removed.
+    /// What was removed.
     Removed(Removed),
-    /// This was deleted.
+    /// What was deleted.
     Deleted(Deleted),
-    /// So far it is erased.
+    /// What was erased.
     Erased(Erased),
 }
 
-/// How far a request has come.
+/// The state of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestProgress {
-    /// The writer has not taken it yet.
+    /// The writing process has not accepted it yet.
     Waiting,
-    /// The writer is at it.
+    /// The writing process is carrying it out.
     Running,
 }
 
@@ -72,10 +72,10 @@ pub enum RequestError {
     /// The store could not be read.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// The writer did not take it in time. It was withdrawn.
+    /// The writing process did not accept it in time. It was withdrawn.
     #[error(
         "{} is being written to by {writer}, which did not take the request: it may be of an older version, or busy; try again, or stop that process",
         .folder.display()
@@ -83,17 +83,17 @@ pub enum RequestError {
     NotTaken {
         /// The store.
         folder: PathBuf,
-        /// Process and host, as far as known.
+        /// The process and host that is writing, as far as known.
         writer: String,
     },
-    /// The writer could not do it.
+    /// The writing process could not carry it out.
     #[error("{writer}, which writes to {}, could not do it: {found}", .folder.display())]
     Refused {
         /// The store.
         folder: PathBuf,
-        /// Process and host, as far as known.
+        /// The process and host that is writing, as far as known.
         writer: String,
-        /// What it says.
+        /// The reason it gave.
         found: String,
     },
 }
@@ -342,9 +342,9 @@ pub(crate) fn is_left(requests: &dyn Directory, name: &str) -> bool {
 }
 
 impl Request {
-    /// Asks the process that writes to the store in this folder, and waits until it has done it. Nothing if no process writes to it: then
-    /// the caller may open it and do it. The request is withdrawn if it is not taken within `patience`; once it is taken there is
-    /// no end to the waiting but that of the work, or of that process. `progress` hears every few milliseconds how far it is.
+    /// Sends the request to the process that is writing to the store in this folder, and waits until it is done. `None` if no process is writing: then
+    /// the caller can open the store and do it. The request is withdrawn if it is not accepted within `patience`; once it is accepted, this
+    /// waits until it is done or the process ends. `progress` is called every few milliseconds with the state of the request.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -363,7 +363,7 @@ impl Request {
     /// ```
     ///
     /// # Errors
-    /// Where there is no store, the writer does not take the request or cannot do it, and where the folder cannot be written.
+    /// If there is no store, the writing process does not accept the request or cannot do it, or the folder cannot be written.
     pub fn ask(
         &self,
         folder: &Path,
@@ -374,10 +374,10 @@ impl Request {
         self.ask_on(&Disk::new(folder), patience, progress)
     }
 
-    /// Asks the process that writes to a store in any kind of folder.
+    /// Sends the request to the process that is writing to a store in any implementation of a folder.
     ///
     /// # Errors
-    /// As [`ask`](Request::ask).
+    /// As for [`ask`](Request::ask).
     pub fn ask_on(
         &self,
         directory: &dyn Directory,

@@ -1,7 +1,7 @@
-//! Scrubbing: all segments are read again, slowly, so that what rots is found while a backup still has it.
+//! Scrubbing: all segments are read again, slowly, so that damage is found while a backup still has the data.
 //!
-//! A round goes through the segments by their numbers, and remembers in the store how far it has come: so it goes on where a process ended. What is written
-//! after it began is left to the next round.
+//! A round goes through the segments by their numbers, and records its progress in the store, so that another process can continue it. Segments written
+//! after it began are left to the next round.
 
 use std::time::{Duration, Instant};
 
@@ -12,20 +12,20 @@ use crate::named::unfinished;
 use crate::settings;
 use crate::snapshot::Snapshot;
 
-/// How far scrubbing has come.
+/// The progress of scrubbing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scrub {
     /// When the latest round began, in ticks.
     pub began: u64,
-    /// When it ended, in ticks; nothing if it is under way, or was interrupted.
+    /// When it ended, in ticks; `None` if it is running or was interrupted.
     pub ended: Option<u64>,
-    /// Bytes of segments that it has read.
+    /// Bytes of segments read in this round.
     pub bytes: u64,
-    /// Damaged parts that it has found.
+    /// The number of damaged parts found in this round.
     pub damaged: u64,
     /// Segments below this number are done.
     next: u64,
-    /// Those of this number and higher ones are left to the next round.
+    /// Segments of this number and above are left to the next round.
     until: u64,
 }
 
@@ -35,10 +35,10 @@ const VERSION: u32 = 1;
 /// Bytes of the file.
 const FILE_BYTES: usize = 84;
 
-/// HEURISTIC: a pause is at least so long: shorter ones cost more than they are good for.
+/// HEURISTIC: the minimum pause: shorter ones cost more than they help.
 const PAUSE_MIN: Duration = Duration::from_millis(5);
 
-/// The longest time without asking whether to go on.
+/// The longest time without checking whether to continue.
 const PAUSE_MAX: Duration = Duration::from_millis(100);
 
 impl Scrub {
@@ -64,7 +64,7 @@ impl Scrub {
         })
     }
 
-    /// What the store remembers; nothing where it was never scrubbed, or that is lost.
+    /// The progress recorded in the store; `None` if it was never scrubbed, or the record is lost.
     pub(crate) fn read(directory: &dyn Directory, store: u128) -> Option<Scrub> {
         let file = directory.open(SCRUB_NAME).ok()?;
         let mut bytes = [0; FILE_BYTES];
@@ -72,7 +72,7 @@ impl Scrub {
         Scrub::decode(bytes.get(..read)?, store)
     }
 
-    /// Remembers it. Nothing depends on it, so it may fail, and is not flushed.
+    /// Records the progress. Nothing depends on it, so it may fail, and is not flushed.
     fn write(&self, directory: &dyn Directory, store: u128) {
         let unfinished = unfinished(SCRUB_NAME);
         let _ = directory.remove(&unfinished);
@@ -84,7 +84,7 @@ impl Scrub {
     }
 }
 
-/// Reads so many bytes a second, on the average since it was made.
+/// Limits reading to an average number of bytes per second since it was created.
 struct Pace {
     bytes_per_second: u64,
     begun: Instant,
@@ -92,7 +92,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// Waits until so many bytes more may have been read, as long as it may go on: whether it may.
+    /// Waits until this many more bytes may be read; false if it may not continue.
     fn take(&mut self, bytes: u64, may_go_on: &dyn Fn() -> bool) -> bool {
         self.bytes = self.bytes.saturating_add(bytes);
         let due = Duration::from_secs_f64(self.bytes as f64 / self.bytes_per_second.max(1) as f64);
@@ -106,7 +106,7 @@ impl Pace {
     }
 }
 
-/// Goes on with a round of scrubbing, or begins one, to its end, as long as it may go on.
+/// Continues a round of scrubbing, or begins one, and completes it unless `may_go_on` returns false.
 pub(crate) fn round(
     directory: &dyn Directory,
     snapshot: &dyn Fn() -> Result<Snapshot, OpenError>,

@@ -1,9 +1,9 @@
-//! What a store keeps to by itself, whichever program writes to it: bounds of age and size, and what a full medium leads to.
+//! Retention settings, saved in the store: maximum age and size, and what to do when the disk is full.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What a store keeps to by itself. It lives in the store: whoever opens it for writing obeys it, and removes what is outside, whole segments
-/// first.
+/// Retention settings of a store. They are saved in the store: every program that writes to it enforces them, and removes events that exceed them, mostly as
+/// whole segments.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -19,34 +19,34 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// Events go when their instant is longer ago than this by the machine's clock: at once where a whole segment has become so old, else by a
-    /// sixteenth of it later, when the segment at the border is written anew without them. Those in the memtable go once it is sealed. No bound if `None`.
+    /// Maximum age of events, by the system clock. A segment whose events are all older is removed at once. Older events in a segment with younger
+    /// ones are removed up to a sixteenth of this age later, when the segment is rewritten without them. Events in the memtable are removed after it is sealed. No limit if `None`.
     pub max_age: Option<Duration>,
-    /// The oldest segments go until the store's own files, logs and unfinished ones included, have at most so many bytes. The latest segment always
-    /// stays, and so does what is not sealed yet. No bound if `None`.
+    /// Maximum size in bytes of the store's own files, including logs and unfinished files. The oldest segments are removed to reach it. The latest segment
+    /// and events that are not sealed yet are always kept. No limit if `None`.
     pub max_bytes: Option<u64>,
-    /// What happens when the medium is full.
+    /// What happens when the disk is full.
     pub when_full: WhenFull,
 }
 
-/// What happens when the medium has no room for what is to be written.
+/// What happens when the disk has no room for a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WhenFull {
-    /// It is refused, and nothing is removed.
+    /// The write fails, and nothing is removed.
     #[default]
     Fail,
-    /// The oldest segments go, one after another, until there is room; it is refused when none is left, or readers still hold what went.
+    /// The oldest segments are removed, one after another, until there is room. The write fails if none is left, or if readers still hold the removed files.
     RemoveOldest,
 }
 
 /// Ticks from the year 1 to 1970-01-01T00:00:00Z.
 const UNIX_TICKS: u64 = 621_355_968_000_000_000;
 
-/// How much of the greatest age events may be older that share a segment with younger ones, as a divisor. HEURISTIC: each event is written anew at most
-/// so many times for it, and only where a segment spans all of that age.
+/// By how much events that share a segment with younger ones may exceed the maximum age: the age divided by this. HEURISTIC: each event is rewritten at most
+/// this many times, and only if a segment spans the whole age.
 const BORDER_SHARE: u64 = 16;
 
-/// The machine's clock, in ticks.
+/// The time of the system clock, in ticks.
 pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     UNIX_TICKS.saturating_add(ticks(since))
@@ -57,7 +57,7 @@ pub(crate) fn ticks(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos() / 100).unwrap_or(u64::MAX)
 }
 
-/// So many ticks.
+/// The duration of this many ticks.
 pub(crate) fn duration(ticks: u64) -> Duration {
     Duration::from_secs(ticks / 10_000_000) + Duration::from_nanos(ticks % 10_000_000 * 100)
 }
@@ -68,13 +68,13 @@ impl Settings {
         self.max_age.map(|age| now.saturating_sub(ticks(age)))
     }
 
-    /// A segment that begins before this instant is written anew without what is too old.
+    /// A segment that begins before this instant is rewritten without the events that are too old.
     pub(crate) fn cut_before(&self, now: u64) -> Option<u64> {
         let age = ticks(self.max_age?);
         Some(now.saturating_sub(age.saturating_add(age / BORDER_SHARE)))
     }
 
-    /// How long to wait before looking again whether something has become too old. HEURISTIC: a quarter of what the border may lag behind, within an hour.
+    /// How long to wait before checking again for events that are too old. HEURISTIC: a quarter of the allowed excess age, an hour at most.
     pub(crate) fn pause(&self) -> Option<Duration> {
         let age = self.max_age?;
         Some((age / 64).clamp(Duration::from_secs(1), Duration::from_secs(3600)))

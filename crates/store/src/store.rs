@@ -26,10 +26,10 @@ use crate::upkeep::Threads;
 use crate::writer::{Inner, Pending, Writer, check_numbers};
 use crate::{inventory, recovery, removal, run};
 
-/// When sealing fails again and again, for lack of room say, appending goes on until the memtable has as many segments' worth of bytes.
+/// When sealing keeps failing, for instance because the disk is full, appends continue until the memtable has the size of this many segments.
 const MEMTABLE_SEGMENTS_MAX: usize = 4;
 
-/// A store opened for writing. A clone is another handle on the same one; the last handle closes it.
+/// A store opened for writing. A clone is another handle to the same store; dropping the last handle closes it.
 #[derive(Clone)]
 pub struct Store {
     pub(crate) inner: Arc<Inner>,
@@ -44,8 +44,8 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens a store for writing, and creates it, with its folder, where there is none. One process at a time can have it open like
-    /// this. `codec` describes the blocks that are formed from now on, makes columns of them if the options say so, and reads those that are there.
+    /// Opens a store for writing, and creates it, with its folder, if there is none. Only one process at a time can have it open for
+    /// writing. `codec` makes the statistics of new blocks, and their columns if the options say so, and reads existing columns.
     pub fn open(folder: &Path, options: Options, codec: Arc<dyn Codec>) -> Result<Store, OpenError> {
         let disk = Disk::create(folder).map_err(|error| Failure {
             path: folder.to_path_buf(),
@@ -85,13 +85,13 @@ impl Store {
         Ok(Store { inner, _threads: Arc::new(threads) })
     }
 
-    /// Stores a batch, whole or not at all, and returns the arrival numbers of its events. With [`Durability::Sync`] they survive any
-    /// crash from then on. Takes one flush, shared with other threads that append at the same time.
+    /// Stores a batch atomically, and returns the arrival numbers of its events. With [`Durability::Sync`] they survive any
+    /// crash once this returns. Takes one flush, shared with other threads that append at the same time.
     pub fn append(&self, events: &[Event<'_>]) -> Result<Range<u64>, AppendError> {
         self.append_from(events, None)
     }
 
-    /// [`append`](Store::append), and keeps with the batch where its source stood after it: both or neither are stored. The batch may be empty.
+    /// As [`append`](Store::append), and stores atomically with the batch the position that its source has reached. The batch may be empty.
     pub fn append_from(
         &self,
         events: &[Event<'_>],
@@ -163,9 +163,9 @@ impl Store {
         Ok(first..next)
     }
 
-    /// As [`append_from`](Store::append_from), but writes the events straight into sealed segments instead of the log: for much data at a
-    /// time, some tens of megabytes a batch. Durable when it returns, whatever the durability. Takes four flushes. Others append meanwhile,
-    /// and their events are seen before these; another such batch, and sealing, wait. Where it fails, its arrival numbers stay unused.
+    /// As [`append_from`](Store::append_from), but writes the events straight into sealed segments instead of the log: for large batches
+    /// of some tens of megabytes. Durable when it returns, whatever the durability. Takes four flushes. Other threads can append meanwhile,
+    /// and their events become visible first; another such batch, and sealing, wait. If it fails, its arrival numbers stay unused.
     pub fn append_sealed(
         &self,
         events: &[Event<'_>],
@@ -178,27 +178,27 @@ impl Store {
         self.inner.with_room(AppendError::is_full_medium, || self.inner.seal_batch(events, source))
     }
 
-    /// Seals the memtable now, or what of it could not be sealed before. Does nothing if it is empty. Others append meanwhile.
+    /// Seals the memtable now, including any part that could not be sealed before. Does nothing if it is empty. Other threads can append meanwhile.
     pub fn seal(&self) -> Result<(), SealError> {
         self.inner.seal()
     }
 
-    /// Compacts: merges small segments that are neighbours in time, until those left are more than half full, but for one here and there. Removes what is too old for the store's settings, too. Works in
-    /// steps of at most a full segment, between which others go on; reads and writes the small segments once. With [`Layout::Columns`](crate::Layout) the
-    /// segments of text that are left become columns, one after another, full ones too.
+    /// Compacts the store: merges small segments that are neighbours in time, until nearly all are more than half full. Also removes events that are too old for the store's settings. Works in
+    /// steps of at most a full segment, between which other threads can write; reads and writes each small segment once. With [`Layout::Columns`](crate::Layout)
+    /// it also rewrites remaining segments of text as columns, one after another, including full ones.
     pub fn compact(&self) -> Result<(), SealError> {
         self.inner.compact_all(&|| true).map(drop)
     }
 
-    /// Removes whole segments that need not be kept; with `dry_run` only tells which. Snapshots that were taken before still hold
-    /// them, in other processes too: a file goes when nobody reads its generation any more. Numbers of events and positions of sources stay used.
+    /// Removes whole segments that exceed the `retention`; with `dry_run` only returns which. Earlier snapshots still hold
+    /// them, in other processes too: a file is deleted when no snapshot needs it any more. Arrival numbers are not reused, and positions of sources are kept.
     pub fn remove(&self, retention: Retention, dry_run: bool) -> Result<Removed, SealError> {
         self.inner.remove(retention, dry_run)
     }
 
-    /// Deletes the events with these keys, all of them or none: they are gone from all answers when it returns, and marked in the files that hold them. What is
-    /// in the log only is sealed before. Snapshots that were taken before still have them. [`erase`](Store::erase) takes them out of the files. Reads the blocks
-    /// that hold one. A manifest takes 12 bytes and more for each, until they are erased: so a million at a time.
+    /// Deletes the events with these keys, all of them or none. When it returns, new snapshots do not have them; the manifest marks them as deleted. Events that
+    /// are only in the log are sealed first. Earlier snapshots still have them. [`erase`](Store::erase) removes them from the files. Reads the blocks
+    /// that hold one. Until they are erased, the manifest needs at least 12 bytes for each: at most a million may be deleted and not erased.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -214,16 +214,16 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// Where a block with one of them is damaged, or something cannot be read or written. Then none is deleted, unless the store failed for good: then that shows when it is opened again.
+    /// If a block with one of them is damaged, or a file cannot be read or written. Then none is deleted, unless the store failed permanently: open it again to find out.
     pub fn delete(&self, keys: &[Key]) -> Result<Deleted, DeleteError> {
         self.inner.delete(keys)
     }
 
-    /// Reads all segments again, at most so many bytes a second on the average, and tells of each damaged part: a round, or the rest of one that was interrupted. How far it
-    /// has come stands in the store. It ends early once `may_go_on` says so.
+    /// Reads all segments at a limited average rate in bytes per second, and reports each damaged part: one round, or the rest of a round that was interrupted. The
+    /// progress is recorded in the store. It stops early when `may_go_on` returns false.
     ///
     /// # Errors
-    /// Where the operating system refuses to read.
+    /// If the operating system reports an error while reading.
     pub fn scrub(
         &self,
         bytes_per_second: u64,
@@ -233,17 +233,17 @@ impl Store {
         scrub::round(&*self.inner.directory, &|| Ok(self.snapshot()), bytes_per_second, may_go_on, found)
     }
 
-    /// Takes deleted events out of the files: writes each segment that holds any anew without them, one after another. It takes room for one
-    /// segment at a time. Once no file has ever held one, the whole store is read, and a receipt written. To be called again where it was interrupted,
-    /// or files are held.
+    /// Removes deleted events from the files: rewrites each segment that holds any without them, one after another. Needs free disk space for one
+    /// segment. Once no file is left that ever held one of them, the whole store is read, and a receipt is written. Call it again if it was interrupted,
+    /// or if readers still hold files.
     ///
     /// # Errors
-    /// Where something cannot be read or written; what was erased before stays so.
+    /// If a file cannot be read or written. Events erased before the error stay erased.
     pub fn erase(&self) -> Result<Erased, DeleteError> {
         self.inner.erase(&|| true)
     }
 
-    /// What the store keeps to by itself.
+    /// The retention settings that the store enforces.
     pub fn settings(&self) -> Settings {
         self.inner.settings()
     }
@@ -251,24 +251,24 @@ impl Store {
     /// What [`set_settings`](Store::set_settings) would remove at once.
     ///
     /// # Errors
-    /// Where the folder cannot be listed.
+    /// If the folder cannot be listed.
     pub fn plan_settings(&self, settings: Settings) -> Result<Removed, Failure> {
         self.inner.plan_settings(settings)
     }
 
-    /// Lets the store keep to other settings from now on, whoever opens it for writing. What is outside of their bounds by now is removed in the same step, as
-    /// [`remove`](Store::remove) does it.
+    /// Changes the settings, which apply to every program that opens the store for writing. Segments that exceed the new limits are removed in the same step, as by
+    /// [`remove`](Store::remove).
     ///
     /// # Errors
-    /// Where it cannot be written: then the settings are as before, unless [that is unknown](SealError::is_unknown).
+    /// If the store cannot be written. The settings are then unchanged, unless [that is unknown](SealError::is_unknown).
     pub fn set_settings(&self, settings: Settings) -> Result<(), SealError> {
         self.inner.set_settings(settings)
     }
 
-    /// What the store has done and keeps to: its settings, what left it, what was written, what its files take.
+    /// The store's settings, the history of removed events, the bytes written, and the sizes of its files.
     ///
     /// # Errors
-    /// Where the folder cannot be listed.
+    /// If the folder cannot be listed.
     pub fn housekeeping(&self) -> Result<Housekeeping, Failure> {
         let writer = self.inner.lock();
         let mut manifest = writer.manifest.clone();
@@ -277,56 +277,56 @@ impl Store {
         Housekeeping::of(&*self.inner.directory, &manifest)
     }
 
-    /// Makes everything durable that was appended before this call, whatever the durability.
+    /// Makes everything durable that was appended before this call, whatever the [`Durability`].
     pub fn flush(&self) -> Result<(), SealError> {
         self.inner.flush()
     }
 
-    /// The store as it is now. Cheap: it copies nothing.
+    /// A view of the store as it is now. Cheap: it copies nothing.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot { state: self.inner.state() }
     }
 
-    /// Where a source stood with the last batch stored that named it.
+    /// The position of a source, stored with the last batch that named it.
     pub fn source_position(&self, name: &str) -> Option<u64> {
         self.inner.lock().replayed.sources.get(name).map(|mark| mark.position)
     }
 
-    /// The note that the last batch stored that named a source has left with it; empty where there is none.
+    /// The note of a source, stored with the last batch that named it; empty if there is none.
     pub fn source_note(&self, name: &str) -> Arc<[u8]> {
         let writer = self.inner.lock();
         writer.replayed.sources.get(name).map(|mark| Arc::clone(&mark.note)).unwrap_or_default()
     }
 
-    /// The names of all sources that are known, in order. Takes time linear in their number.
+    /// The names of all known sources, sorted. Takes time linear in their number.
     pub fn source_names(&self) -> Vec<String> {
         self.inner.lock().replayed.sources.keys().cloned().collect()
     }
 
-    /// Whether it was lost where this source stood: a manifest was lost, or an older one was put in its place, and events of the source
-    /// may be stored of which nothing tells. Whoever goes on with it may store some twice. It ends with the next batch that names the source.
+    /// Whether the position of this source is uncertain, because a manifest was lost or replaced by an older one. The store may then hold events
+    /// beyond that position, and continuing from it may store some events twice. The next batch that names the source clears this.
     pub fn is_source_lost(&self, name: &str) -> bool {
         let writer = self.inner.lock();
         Manifest::has_lost(writer.replayed.sources_lost_before, &writer.replayed.sources, name)
     }
 
-    /// Takes all positions of sources for right from now on, those that were lost included: to be called by whoever has looked.
+    /// Accepts the recorded positions of all sources as correct, including those that were lost. Call it once you have checked them.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If the store cannot be written.
     pub fn accept_source_positions(&self) -> Result<(), SealError> {
         self.inner.accept_source_positions()
     }
 
-    /// What opening the store found behind the ends of its logs, and set aside.
+    /// Data that was found after the ends of the logs when the store was opened, and set aside.
     pub fn leftovers(&self) -> &[Leftover] {
         &self.inner.leftovers
     }
 
-    /// The files in the folder that are none of the store's now, though they have names like its own.
+    /// The files in the folder that are named like the store's own but do not belong to it now.
     ///
     /// # Errors
-    /// Where the folder cannot be listed.
+    /// If the folder cannot be listed.
     pub fn unnamed(&self) -> Result<Vec<Unnamed>, Failure> {
         let names = inventory::list(&*self.inner.directory)?;
         // Not one that another takes the place of just now, whose files have their names already.
@@ -337,7 +337,7 @@ impl Store {
         Ok(unnamed)
     }
 
-    /// How much flushing there was.
+    /// Counts and times of flushes.
     pub fn flush_stats(&self) -> FlushStats {
         self.inner.lock().stats
     }

@@ -235,7 +235,7 @@ impl Block {
     /// they are put together then, and kept.
     ///
     /// # Errors
-    /// Where they are not what was written, or the operating system refuses to read them. Once it succeeded it does so again.
+    /// If they are not what was written, or the operating system refuses to read them. Once it succeeded it does so again.
     pub fn documents(&self) -> Result<Documents<'_>, ReadError> {
         match &self.bytes {
             Bytes::Memtable(run) => Ok(run.lent()),
@@ -298,7 +298,7 @@ impl Block {
     /// The key of the event at `index`; `None` beyond the last.
     ///
     /// # Errors
-    /// As [`times`](Block::times) has them.
+    /// As for [`times`](Block::times) has them.
     pub fn key(&self, index: usize) -> Result<Option<Key>, ReadError> {
         Ok(self.times()?.key(index))
     }
@@ -307,7 +307,7 @@ impl Block {
     /// if not all documents are there already.
     ///
     /// # Errors
-    /// As [`documents`](Block::documents) has them.
+    /// As for [`documents`](Block::documents) has them.
     pub fn document(&self, index: usize) -> Result<Option<Cow<'_, [u8]>>, ReadError> {
         match &self.bytes {
             Bytes::Columns(block) => block.document(index),
@@ -320,7 +320,7 @@ impl Block {
     /// Where the event with this key stands, by binary search.
     ///
     /// # Errors
-    /// As [`times`](Block::times) has them.
+    /// As for [`times`](Block::times) has them.
     pub fn find(&self, key: Key) -> Result<Option<usize>, ReadError> {
         let times = self.times()?;
         let index = times.partition_point(|other| other < key);
@@ -330,7 +330,7 @@ impl Block {
     /// The events, in order.
     ///
     /// # Errors
-    /// As [`times`](Block::times) and [`documents`](Block::documents) have them.
+    /// As for [`times`](Block::times) and [`documents`](Block::documents) have them.
     pub(crate) fn events(&self) -> Result<impl Iterator<Item = (Key, &[u8])>, ReadError> {
         let (times, documents) = (self.times()?, self.documents()?);
         Ok((0..self.len()).filter_map(move |index| Some((times.key(index)?, documents.get(index)?))))

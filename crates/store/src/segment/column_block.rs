@@ -100,7 +100,7 @@ impl ColumnBlock {
     /// Its parts, by name, and how many bytes they have, in the order in which they were written.
     ///
     /// # Errors
-    /// Where the segment cannot be opened.
+    /// If the segment cannot be opened.
     pub fn parts(&self) -> Result<Vec<(String, u32)>, ReadError> {
         let loaded = self.0.segment.load()?;
         let index = loaded.index();

@@ -1,5 +1,5 @@
-//! What can be asked of a group without putting documents together: which columns a path has, which row a value belongs to, which
-//! packed numbers lie between two others.
+//! Queries on a group that need no documents: the columns at a path, the rows of values, and
+//! range tests of packed numbers.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::path::{ROOT, Step};
 use crate::spans::{Spans, Spelling};
 
 impl Group {
-    /// The numbers of the columns at a path of keys, one for each kind that its values have. Keys are spelled as documents spell them.
+    /// The numbers of the columns at a path of keys, one for each kind of value there. Keys are given in the documents' spelling.
     ///
     /// Takes time linear in the number of paths.
     ///
@@ -37,7 +37,7 @@ impl Group {
 }
 
 impl GroupReader<'_> {
-    /// For each value of a column the row of its document. Only the shapes are read, and the lengths of arrays around the column.
+    /// The row of the document of each value of a column. Reads only the shapes, and the lengths of arrays around the column.
     ///
     /// # Errors
     /// See [`DecodeError`].
@@ -102,8 +102,8 @@ impl GroupReader<'_> {
         Ok(rows)
     }
 
-    /// Whether each value of a column of whole numbers lies in `from..=to`. Packed numbers are compared as they are unpacked, a block
-    /// of 1024 at a time, without making a column of them.
+    /// For each value of an integer column, whether it lies in `from..=to`. Packed numbers are compared while they are unpacked, a block
+    /// of 1024 at a time, without decoding the whole column.
     ///
     /// ```
     /// # use tamias_shred::{Event, Group, encode};
@@ -116,7 +116,7 @@ impl GroupReader<'_> {
     /// ```
     ///
     /// # Errors
-    /// See [`DecodeError`]; a column that is not of whole numbers is out of range.
+    /// See [`DecodeError`]; [`DecodeError::OutOfRange`] if the column is not of integers.
     pub fn between(&mut self, column: usize, from: i64, to: i64) -> Result<Vec<bool>, DecodeError> {
         const NO_NUMBERS: DecodeError = DecodeError::OutOfRange { what: "column of whole numbers" };
         let group = self.group;
@@ -130,8 +130,8 @@ impl GroupReader<'_> {
         Ok(places.iter().map(|place| inside.get(*place as usize).copied().unwrap_or_default()).collect())
     }
 
-    /// The text of each value of a column, as documents spell it; of strings without their quotes. Where templates refer to other
-    /// values, this takes as long as putting all documents together.
+    /// The text of each value of a column in the documents' spelling; strings without their quotes. If templates refer to other
+    /// values, this takes as long as decoding all documents.
     ///
     /// # Errors
     /// See [`DecodeError`].
@@ -148,7 +148,7 @@ impl GroupReader<'_> {
         Ok(Texts::of(&texts))
     }
 
-    /// How many bytes this reader has decompressed so far.
+    /// The number of bytes that this reader has decompressed so far.
     pub fn decompressed_bytes(&self) -> u64 {
         self.frames.decompressed()
     }

@@ -1,4 +1,4 @@
-//! Encodes a group, with its proof.
+//! Encoding a group, and proving that it decodes to the same documents.
 
 use tamias_json::Offsets;
 
@@ -12,8 +12,8 @@ use crate::frame::FrameWriter;
 use crate::limits::{DOCUMENT_BYTES_MAX, EVENTS_MAX, GROUP_BYTES_MAX};
 use crate::proof;
 
-/// How many of these events, from the first on, make a group: up to [`EVENTS_MAX`] of together up to [`GROUP_BYTES_MAX`] bytes, and
-/// at least one if there is one.
+/// How many of these events, from the first on, fit into one group: at most [`EVENTS_MAX`] events and [`GROUP_BYTES_MAX`] bytes of documents, but
+/// at least one event if there is one.
 ///
 /// ```
 /// use tamias_shred::{Event, group_len};
@@ -31,7 +31,7 @@ pub fn group_len(events: &[Event<'_>]) -> usize {
     count.max(events.len().min(1))
 }
 
-/// Encodes a group of events, and decodes it again to prove that every byte comes back. To encode many groups, keep an [`Encoder`].
+/// Encodes a group of events, and decodes it again to prove that every byte is restored. To encode many groups, reuse an [`Encoder`].
 ///
 /// Takes time and memory linear in the bytes of the documents.
 ///
@@ -49,14 +49,14 @@ pub fn group_len(events: &[Event<'_>]) -> usize {
 /// ```
 ///
 /// # Errors
-/// See [`EncodeError`]: more than a group holds, or a machine that fails.
+/// See [`EncodeError`]: more than fits into a group, or a failure of the machine.
 pub fn encode(events: &[Event<'_>]) -> Result<Encoded, EncodeError> {
     Encoder::new()?.encode(events)
 }
 
-/// Encodes one group after another, and keeps the memory that it needs for that: some ten times the bytes of a group at most.
+/// Encodes one group after another, and reuses its memory: at most about ten times the bytes of a group.
 ///
-/// What a group becomes does not depend on those before it.
+/// The result for a group does not depend on earlier groups.
 ///
 /// ```
 /// use tamias_shred::{Encoder, Event, encode};
@@ -79,7 +79,7 @@ impl Encoder {
     /// An encoder with no memory yet.
     ///
     /// # Errors
-    /// [`EncodeError::Compressor`] where there is no memory for a compressor.
+    /// [`EncodeError::Compressor`] if there is no memory for a compressor.
     pub fn new() -> Result<Encoder, EncodeError> {
         Ok(Encoder { offsets: Offsets::new(), spare: Spare::default(), frames: FrameWriter::new()? })
     }
@@ -97,7 +97,7 @@ impl Encoder {
             return Err(EncodeError::TooLong { bytes });
         }
         let mut as_text = vec![false; events.len()];
-        // What looked like JSON to the scanner and was none differs the first time, and is text the second.
+        // A document that the scanner accepted but that is not JSON differs the first time, and is stored as text the second time.
         for _ in 0..2 {
             let Some(encoded) = self.attempt(events, bytes, &as_text)? else { break };
             match proof::differing(&encoded, events) {
@@ -115,7 +115,7 @@ impl Encoder {
         }
     }
 
-    /// Encodes a group, some documents of it as text; nothing where it would be more than a reader allows.
+    /// Encodes a group, some documents of it as text; `None` if it would exceed a limit of the reader.
     fn attempt(
         &mut self,
         events: &[Event<'_>],
@@ -133,7 +133,7 @@ impl Encoder {
         let dissection = dissector.finish();
         let written = write(events, bytes, &dissection, &mut self.frames);
         self.spare.keep(dissection);
-        // A single document may be a hundred times as large as a group: what only that needs is given back.
+        // A single document may be a hundred times as large as a group: memory that only such a document needs is freed.
         if bytes > GROUP_BYTES_MAX {
             self.offsets = Offsets::new();
         }
@@ -141,7 +141,7 @@ impl Encoder {
     }
 }
 
-/// Writes what was taken apart; nothing where it would be more than a reader allows.
+/// Writes the columns of a group; `None` if it would exceed a limit of the reader.
 fn write(
     events: &[Event<'_>],
     bytes: usize,

@@ -1,37 +1,37 @@
-//! What is encoded, and what becomes of it.
+//! The input and output of encoding.
 
-/// An event to be stored: a minified JSON object, when it happened, and when it came.
+/// An event to be encoded: its document, instant and arrival number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event<'d> {
-    /// Ticks of 100 ns since 0001-01-01T00:00:00Z.
+    /// When it happened, in ticks of 100 ns since 0001-01-01T00:00:00Z.
     pub instant: u64,
-    /// Its number in the order of arrival.
+    /// Its arrival number.
     pub arrival: u64,
-    /// The document. Any bytes at all come back as they are; a minified JSON object comes into columns.
+    /// The document. A minified JSON object is stored in columns, anything else as text; either decodes to the same bytes.
     pub document: &'d [u8],
 }
 
-/// A group as it is stored: a directory, and frames that are read when they are needed.
+/// An encoded group: a directory, and frames that are read on demand.
 #[derive(Clone, Debug)]
 pub struct Encoded {
-    /// What [`Group::open`](crate::Group::open) reads.
+    /// The directory, for [`Group::open`](crate::Group::open).
     pub directory: Vec<u8>,
     /// The frames, by number.
     pub frames: Vec<Vec<u8>>,
-    /// Bytes of documents, or of parts of them, that are stored as text: too many keys, too many shapes, or no JSON.
+    /// The number of bytes of documents that are stored as text, because of too many keys, too many shapes, or invalid JSON.
     pub text_bytes: usize,
-    /// Whether the columns did not decode to the same documents, so that all of them are stored as text. A fault of this crate,
-    /// to be reported; nothing is lost.
+    /// Whether the columns did not decode to the same documents, so that all documents are stored as text. This is a bug of this crate
+    /// that should be reported; no data is lost.
     pub fell_back: bool,
 }
 
 impl Encoded {
-    /// Bytes of the directory and all frames.
+    /// The total size of the directory and all frames in bytes.
     pub fn len(&self) -> usize {
         self.directory.len() + self.frames.iter().map(Vec::len).sum::<usize>()
     }
 
-    /// Never.
+    /// Always false: a group has a directory.
     pub fn is_empty(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a group that is written or read.
+//! Errors of encoding and decoding groups.
 
 use std::fmt;
 
@@ -8,18 +8,18 @@ use std::fmt;
 pub enum EncodeError {
     /// More than [`EVENTS_MAX`](crate::EVENTS_MAX) events.
     TooManyEvents {
-        /// How many were given.
+        /// The number of events given.
         events: usize,
     },
-    /// Several events of together more than [`GROUP_BYTES_MAX`](crate::GROUP_BYTES_MAX) bytes, or a document of more than
+    /// Several events with more than [`GROUP_BYTES_MAX`](crate::GROUP_BYTES_MAX) bytes in total, or a document of more than
     /// [`DOCUMENT_BYTES_MAX`](crate::DOCUMENT_BYTES_MAX).
     TooLong {
-        /// How many bytes were given.
+        /// The number of bytes given.
         bytes: usize,
     },
-    /// The compressor failed, for want of memory.
+    /// The compressor failed, for lack of memory.
     Compressor,
-    /// What was written did not read back, not even as text. A fault of this crate or of the machine: keep the documents.
+    /// The encoded group did not decode to the same documents, not even as text. A bug of this crate or a fault of the machine: keep the documents.
     Proof,
 }
 
@@ -47,30 +47,30 @@ impl fmt::Display for EncodeError {
 
 impl std::error::Error for EncodeError {}
 
-/// Why a group could not be read. Nothing of it was used.
+/// Why a group could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The directory's bytes are not those that were written.
+    /// The directory is damaged: its checksum is wrong.
     DirectoryChecksum,
-    /// A frame's bytes are not those that were written.
+    /// A frame is damaged: its checksum is wrong.
     FrameChecksum {
-        /// Which frame.
+        /// The number of the frame.
         frame: u32,
     },
     /// The source has no such frame.
     MissingFrame {
-        /// Which frame.
+        /// The number of the frame.
         frame: u32,
     },
-    /// The checksums are right, but what they cover is no group of this format.
+    /// The checksums are right, but the bytes are not a valid group.
     Malformed {
         /// What is wrong.
         what: &'static str,
     },
     /// There is no such row or column.
     OutOfRange {
-        /// What was asked for.
+        /// What was requested.
         what: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! A group as it is read: its directory, its columns one by one, its documents.
+//! Reading a group: its directory, single columns, and its documents.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ use crate::render::{Elements, Renderer};
 use crate::shape::Leaf;
 use crate::spans::Spelling;
 
-/// A group's directory, read and checked; the frames are asked for when they are needed.
+/// A group's directory, read and checked. Frames are read on demand.
 #[derive(Debug)]
 pub struct Group {
     directory: Unread,
@@ -31,10 +31,10 @@ pub struct Group {
 }
 
 impl Group {
-    /// Reads a directory. Takes time and memory linear in its length once unpacked, which is at most 64 MiB.
+    /// Reads a directory. Takes time and memory linear in its unpacked length, which is at most 64 MiB.
     ///
     /// # Errors
-    /// [`DecodeError::DirectoryChecksum`] where the bytes are damaged, [`DecodeError::Malformed`] where they are no directory.
+    /// [`DecodeError::DirectoryChecksum`] if the bytes are damaged, [`DecodeError::Malformed`] if they are not a directory.
     pub fn open(directory: &[u8]) -> Result<Group, DecodeError> {
         let directory = Unread::open(directory)?;
         let places = Places::of(&directory)?;
@@ -46,17 +46,17 @@ impl Group {
         Ok(Group { directory, places, by_code, census: OnceLock::new() })
     }
 
-    /// How many events there are.
+    /// The number of events.
     pub fn events(&self) -> usize {
         self.directory.events
     }
 
-    /// Bytes of all documents together.
+    /// The total size of all documents in bytes.
     pub fn document_bytes(&self) -> usize {
         self.directory.bytes
     }
 
-    /// What it takes in memory, in bytes, about: with what is made of it when columns are read.
+    /// The approximate memory in use, in bytes, including data that is built when columns are read.
     pub fn held_bytes(&self) -> usize {
         let Directory { frames, paths, columns, lists, shapes, .. } = &self.directory;
         let columns: usize =
@@ -76,12 +76,12 @@ impl Group {
             + census
     }
 
-    /// How many frames there are.
+    /// The number of frames.
     pub fn frames(&self) -> usize {
         self.directory.frames.len()
     }
 
-    /// What the directory says of each column, in the order of their numbers.
+    /// Information about each column, in the order of their numbers.
     pub fn columns(&self) -> impl ExactSizeIterator<Item = ColumnInfo> {
         self.directory.columns.iter().map(|column| {
             // Templates that were walked over once can be read.
@@ -96,7 +96,7 @@ impl Group {
         })
     }
 
-    /// The paths whose values a frame holds, or some of them, in their order; those of texts too whose templates show other values. Takes
+    /// The paths with at least some values in a frame, in order, including paths of texts whose templates refer to such values. Takes
     /// time linear in the length of the directory.
     pub fn paths_in(&self, frame: u32) -> Vec<String> {
         let directory = &self.directory;
@@ -114,13 +114,13 @@ impl Group {
         paths.into_iter().map(|path| directory.paths.display(path)).collect()
     }
 
-    /// Whether a frame holds the instants of the events, or their arrival numbers, or some of them.
+    /// Whether a frame holds any of the events' instants or arrival numbers.
     pub fn has_times_in(&self, frame: u32) -> bool {
         let Directory { instants, arrivals, .. } = &self.directory;
         [instants, arrivals].into_iter().filter_map(Ints::part).any(|part| part.frame == frame)
     }
 
-    /// What parts take, as stored: of a compressed frame by their share of it.
+    /// The stored size of parts: in a compressed frame, their share of it.
     fn stored(&self, parts: &[Part]) -> f64 {
         let stored = |part: &Part| {
             let frame = self.directory.frames.get(part.frame as usize);
@@ -164,29 +164,29 @@ impl Group {
         Ok(programs)
     }
 
-    /// A reader of what the frames hold.
+    /// A reader of the group's columns and documents, which gets the frames from `frames`.
     pub fn read<'g>(&'g self, frames: &'g dyn Frames) -> GroupReader<'g> {
         let frames = FrameReader::new(&self.directory.frames, frames);
         GroupReader { group: self, frames, instants: None, codes: Vec::new(), by_shape: HashMap::default() }
     }
 }
 
-/// What the directory says of a column.
+/// Information about a column, from the directory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnInfo {
-    /// Keys with dots between, `[]` for elements of arrays; a key that holds a dot, a bracket or a quote, or is empty, in quotes.
+    /// Its path: keys separated by dots, `[]` for elements of arrays. A key that is empty, or has a dot, a bracket or a quote, is quoted.
     pub path: String,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: Leaf,
-    /// How they are stored, in a word.
+    /// The name of its encoding.
     pub encoding: &'static str,
-    /// How many there are.
+    /// The number of its values.
     pub values: usize,
-    /// Bytes that they take as stored; in frames that columns share, their share.
+    /// Its stored size in bytes; in a frame with several columns, its share.
     pub stored: f64,
 }
 
-/// Documents one after another.
+/// The documents of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Documents {
     bytes: Vec<u8>,
@@ -194,22 +194,22 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// How many there are.
+    /// The number of documents.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// All of them, one after another with nothing between.
+    /// The bytes of all documents, one after another without separators.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// A document by its row.
+    /// The document at a row, counted from 0; `None` beyond the last.
     pub fn get(&self, row: usize) -> Option<&[u8]> {
         let end = *self.ends.get(row)?;
         let start = row.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
@@ -222,14 +222,14 @@ impl Documents {
     }
 }
 
-/// Reads frames when they are needed, each verified at its first use.
+/// Reads columns and documents of a group. Frames are read on demand, and verified at their first use.
 pub struct GroupReader<'g> {
     pub(crate) group: &'g Group,
     pub(crate) frames: FrameReader<'g>,
     instants: Option<Vec<i64>>,
     /// The shapes of each list's elements, by code.
     codes: Vec<Option<Vec<u32>>>,
-    /// The elements of lists by shape, where a column was asked for that few of them have.
+    /// The elements of lists by shape, for columns that few of them have.
     by_shape: HashMap<usize, ByShape, FixedState>,
 }
 
@@ -367,10 +367,10 @@ impl<'g> GroupReader<'g> {
         Ok((Documents { bytes: out.into_bytes(), ends }, noted))
     }
 
-    /// The rows of the documents that are not those of the events. None is made: its pieces are compared where they stand.
+    /// The rows of the documents that differ from those of the events. No document is built: its pieces are compared in place.
     ///
     /// # Errors
-    /// See [`DecodeError`]; likewise where there are more documents than events, or fewer.
+    /// See [`DecodeError`]; also if the numbers of documents and events differ.
     pub(crate) fn differing(&mut self, events: &[Event<'_>]) -> Result<Vec<usize>, DecodeError> {
         if self.group.events() != events.len() {
             return Err(malformed("more documents than events, or fewer"));

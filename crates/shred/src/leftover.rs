@@ -1,8 +1,8 @@
-//! Texts that a group holds and none of its documents has.
+//! Checking for texts in a group that occur in none of its documents.
 //!
-//! A document is put together from the keys of its shape, from entries of dictionaries, literals of templates, and texts that stand by themselves. So a text
-//! that any document uses stands in it. What no document uses is looked for in all of them, as an encoder may have noted more than it needed. A group that was
-//! encoded from documents has no other texts; one that was not, as of a faulty program, may say what only events of before had.
+//! A document is put together from the keys of its shape, entries of dictionaries, literals of templates, and single texts. So a text
+//! that a document uses occurs in it. A text that no document uses is searched for in all of them, since an encoder may have written more than it needed. A correctly
+//! encoded group has no other texts; one that a faulty program wrote may hold texts of erased events.
 
 use memchr::memmem;
 
@@ -15,28 +15,28 @@ use crate::frame::Part;
 use crate::group::GroupReader;
 use crate::path::Step;
 
-/// What was found among the texts of a group.
+/// The result of checking the texts of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leftovers {
-    /// How many texts were looked at: keys, entries of dictionaries, literals of templates, and texts that stand by themselves.
+    /// The number of texts checked: keys, entries of dictionaries, literals of templates, and single texts.
     pub texts: usize,
-    /// The first that no document has.
+    /// The first text that no document has.
     pub first: Option<Leftover>,
 }
 
-/// Something in a group that none of its documents has. What it says is not told: it may be what was to be forgotten.
+/// A text in a group that none of its documents has. The text itself is not included, because it may be erased data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leftover {
-    /// The frame that holds it; nothing where the directory does.
+    /// The frame that holds it; `None` for the directory.
     pub frame: Option<u32>,
-    /// What it is.
+    /// The kind of text.
     pub what: &'static str,
 }
 
 impl GroupReader<'_> {
-    /// Looks for texts that no document has. `documents` are those of this group, one after another, with anything between.
+    /// Checks for texts that no document has. `documents` are the documents of this group, one after another, with any separators.
     ///
-    /// All that the frames hold is decoded. Takes time linear in that, and in the bytes of the documents for each text that none of them uses.
+    /// Decodes all frames. Takes time linear in their decoded size, and in the bytes of the documents for each text that none of them uses.
     ///
     /// ```
     /// use tamias_shred::{Event, Group, encode};

@@ -1,8 +1,8 @@
-//! Documents taken apart into columns by their shape, and put together again byte for byte.
+//! Encodes documents as columns, grouped by their shape, and decodes them byte for byte.
 //!
 //! A group of events (up to 16,384, or 8 MiB of documents) becomes a directory and frames of bytes. The keys, their order and the
-//! constants of a document are its *shape*, which is written once; what is left are columns, one for each path and kind of value, each in
-//! the encoding that suits it. A text that shows other values of its event, as rendered messages do, refers to them.
+//! constants of a document are its *shape*, which is written once. The other values become columns, one for each path and kind of value, each in
+//! the encoding that suits it. A text that contains other values of its event, as rendered messages do, is stored as a reference to them.
 //! `docs/columns.md` specifies every byte, with a worked dump.
 //!
 //! ```
@@ -26,11 +26,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The way of a group: `dissect` takes documents apart, `choose` finds an encoding for each column (`refer`, `learn` and `pattern` find templates),
-//! `frame` and `directory` hold what is written; `proof` compares that with what was taken apart; `group` reads it, `program` and `render` put documents together.
+//! The modules: `dissect` takes documents apart, `choose` finds an encoding for each column (`refer`, `learn` and `pattern` find templates),
+//! `frame` and `directory` define the bytes written; `proof` decodes them and compares; `group` reads a group, `program` and `render` put documents together.
 //!
-//! *Invariants*: what is encoded decodes to the same bytes, or is not returned. Any bytes as a group end in an error or in documents,
-//! in bounded time and memory, without a panic. There is no unsafe code. Nothing here knows files, queries, or the names of anybody's keys.
+//! *Invariants*: an encoded group decodes to the same bytes, or is not returned. Reading any bytes as a group gives an error or documents,
+//! in bounded time and memory, without a panic. There is no unsafe code. This crate knows nothing of files, queries, or particular keys.
 
 #![forbid(unsafe_code)]
 

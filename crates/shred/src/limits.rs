@@ -1,18 +1,18 @@
 //! The limits of a group, all in one place.
 
-/// The most events of a group.
+/// The maximum number of events of a group.
 pub const EVENTS_MAX: usize = 16_384;
 
-/// The most bytes of documents of a group of several events: 8 MiB. A single event may be larger.
+/// The maximum total size of the documents of a group of several events: 8 MiB. A single event may be larger.
 pub const GROUP_BYTES_MAX: usize = 8 << 20;
 
-/// The most bytes of a single document: what the scanner takes.
+/// The maximum size of a single document in bytes: that of the scanner.
 pub const DOCUMENT_BYTES_MAX: usize = tamias_json::BYTES_MAX;
 
-/// The most paths of a group. What has more distinct keys is stored as text.
+/// The maximum number of paths of a group. Documents with further distinct keys are stored as text.
 pub const PATHS_MAX: usize = 1 << 14;
 
-/// The most shapes of a group. What has more is stored as text.
+/// The maximum number of shapes of a group. Documents with further shapes are stored as text.
 pub const SHAPES_MAX: usize = 1 << 15;
 
 /// The most tokens of all shapes together, so that a directory stays smaller than what it describes.

@@ -1,6 +1,6 @@
 //! One document of a group, without decoding the others.
 //!
-//! Where its values stand in their columns is told by the shapes of the documents before it: how many values of each column each shape
+//! The positions of its values in their columns follow from the shapes of the documents before it: how many values of each column each shape
 //! has, times how many documents have that shape; and likewise for the elements of arrays.
 
 use std::collections::{BTreeSet, HashMap};

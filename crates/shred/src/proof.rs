@@ -1,4 +1,4 @@
-//! The proof of a group: what was written is read again, and put together it is every document again, byte for byte.
+//! The proof of a group: the written bytes are decoded again, and must give every document byte for byte.
 
 use crate::encoded::{Encoded, Event};
 use crate::group::Group;

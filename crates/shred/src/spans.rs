@@ -49,7 +49,7 @@ impl<'f> Spans<'f> {
     /// more than its documents could have.
     ///
     /// # Errors
-    /// Where a code stands for nothing, or too little is left.
+    /// If a code stands for nothing, or too little is left.
     pub(crate) fn of(
         values: Values<'f>,
         spelling: Spelling,

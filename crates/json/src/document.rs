@@ -1,4 +1,4 @@
-//! A document: its bytes beside its offset list.
+//! A document: its bytes and its offset list.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::offsets::Offsets;
 use crate::scalar::Source;
 use crate::value::Map;
 
-/// A scanned document: its bytes, and the list that was made of them.
+/// A scanned document: its bytes and their offset list.
 ///
 /// ```
 /// use tamias_json::{Document, Kind};
@@ -56,15 +56,15 @@ impl<'a> Document<'a> {
         self.source.bytes()
     }
 
-    /// Keeps the list without the bytes: to be attached to them again, or for its allocation.
+    /// Returns the list without the bytes, to attach it to them again or to reuse its allocation.
     pub fn detach(self) -> Offsets {
         self.offsets
     }
 
-    /// Joins a kept list with the bytes that it was made from, without scanning them again. Takes time linear in the
+    /// Attaches an offset list to the bytes it was made from, without scanning them again. Takes time linear in the
     /// length of the list.
     ///
-    /// Safe for any bytes: others of the same length, with delimiters in the same places, merely give their own values.
+    /// Safe for any bytes: different bytes with the same length and the same delimiters give their own values.
     ///
     /// ```
     /// use tamias_json::Document;

@@ -1,4 +1,4 @@
-//! Why a document could not be scanned, or a list not be attached.
+//! Errors of scanning a document, and of attaching an offset list.
 
 use std::fmt;
 
@@ -20,14 +20,14 @@ pub enum ScanError {
         /// Offset of the bracket that opens one level too many.
         offset: usize,
     },
-    /// A closing bracket that does not fit the one that is open.
+    /// A closing bracket does not match the open one.
     Unbalanced {
         /// Its offset.
         offset: usize,
     },
     /// Something follows the end of the outermost value.
     Trailing {
-        /// Offset of the first byte of it.
+        /// Offset of its first byte.
         offset: usize,
     },
     /// A string is not closed.
@@ -37,7 +37,7 @@ pub enum ScanError {
     },
     /// The document ends before its brackets are closed.
     Truncated {
-        /// How many are open.
+        /// The number of open brackets.
         open: usize,
     },
 }
@@ -64,7 +64,7 @@ impl fmt::Display for ScanError {
 
 impl std::error::Error for ScanError {}
 
-/// Why a kept list does not belong to some bytes.
+/// Why an offset list does not match the bytes it was to be attached to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AttachError {

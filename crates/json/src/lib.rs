@@ -1,9 +1,9 @@
 //! A sparse JSON scanner: trusted documents become flat lists of offsets.
 //!
-//! A document is scanned once, 64 bytes at a step, into an offset list: one small entry for each
-//! delimiter outside strings, with a link to the next sibling. Nothing is parsed then. Looking a key up walks
-//! the entries of one object and compares lengths and raw bytes; a string is unescaped, a number
-//! parsed, only when that very value is asked for.
+//! A document is scanned once, 64 bytes at a time, into an offset list: one small entry for each
+//! delimiter outside strings, with a link to the next sibling. Nothing is parsed at this point. Looking up a key walks
+//! the entries of one object and compares lengths and raw bytes. A string is unescaped, or a number
+//! parsed, only when that value is read.
 //!
 //! ```
 //! use tamias_json::Document;
@@ -16,9 +16,9 @@
 //! # Ok::<(), tamias_json::ScanError>(())
 //! ```
 //!
-//! *Trusted* means: any bytes at all give no undefined behaviour, no panic, an end in linear time and bounded
-//! memory; a valid minified JSON object gives the right answer. Bytes from outside pass [`validate`]
-//! first, which checks them strictly and writes them minified.
+//! *Trusted* means: results are correct only for a valid minified JSON object. Any other bytes are safe too: no undefined
+//! behaviour, no panic, linear time and bounded memory. Pass bytes from outside through [`validate`]
+//! first, which checks them strictly and minifies them.
 
 #![forbid(unsafe_code)]
 

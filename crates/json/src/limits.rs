@@ -1,7 +1,7 @@
-//! How large a document may be that is scanned.
+//! The size limits of a scanned document.
 
-/// The longest document, in bytes: 1 GiB, so that offsets fit 32 bits.
+/// The maximum length of a document, in bytes: 1 GiB, so that offsets fit 32 bits.
 pub const BYTES_MAX: usize = 1 << 30;
 
-/// The deepest nesting of objects and arrays, the outermost counted.
+/// The maximum nesting depth of objects and arrays, including the outermost.
 pub const DEPTH_MAX: usize = 1024;

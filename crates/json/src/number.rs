@@ -1,4 +1,4 @@
-//! JSON numbers in their text: compared and converted without rounding.
+//! JSON numbers as text: compared and converted without rounding.
 
 mod bound;
 mod parts;
@@ -12,11 +12,11 @@ use tamias_simd::{Swar, decimal};
 
 /// The significand and the scale of the number from `start` up to `end` in `bytes`: 1.50 is (150, 2).
 ///
-/// Of at most 16 characters, the minus not counted, and without exponent: none for what takes more work, and for the text of any other
+/// Only for numbers of at most 16 characters, not counting the minus, without exponent: `None` for other numbers, and for the text of any other
 /// scalar. The significand is less than 10^16, the scale at most 15; 0 has no sign.
 ///
-/// What stands before the number is read with it, which is quicker than to take its text out. Any bytes and places are safe; text that
-/// is no JSON gives none or some number.
+/// Reads the bytes before the number too, which is faster than copying its text. Any bytes and offsets are safe; for text that
+/// is not JSON the result is `None` or an arbitrary number.
 ///
 /// ```
 /// use tamias_json::number::few_digits_at;
@@ -29,7 +29,7 @@ pub fn few_digits_at(bytes: &[u8], start: usize, end: usize) -> Option<(i64, u32
     decimal::at(Swar, bytes, start, end)
 }
 
-/// What [`few_digits_at`] gives for a number that stands alone.
+/// As [`few_digits_at`], for text that consists of the number only.
 ///
 /// ```
 /// use tamias_json::number::few_digits;
@@ -43,8 +43,8 @@ pub fn few_digits(text: &[u8]) -> Option<(i64, u32)> {
 
 /// Compares two JSON numbers by their mathematical value, however long they are or large their exponents.
 ///
-/// Takes time linear in the length of the texts, and never materialises an exponent. `-0` equals `0`. Of a text that
-/// is no JSON number the longest part that looks like one counts, so any text is safe. Exponents are exact up to
+/// Takes time linear in the length of the texts, whatever the exponents. `-0` equals `0`. Any text is safe: if it
+/// is not a JSON number, the longest part that looks like one is used. Exponents are exact up to
 /// ±10^17, far beyond the ±10^9 that a stored number may have.
 ///
 /// ```
@@ -59,7 +59,7 @@ pub fn compare(a: &str, b: &str) -> Ordering {
 
 /// The number as a decimal, if it can be represented exactly: 96 bits of significand, scale 0 to 28.
 ///
-/// Trailing zeros are dropped first and exponents worked in, so `1e2` is 100 and `1.50` is 1.5. Takes time linear in
+/// Trailing zeros are dropped and exponents are applied, so `1e2` is 100 and `1.50` is 1.5. Takes time linear in
 /// the length of the text, also for `1e1000000000`.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! The flat list of a document, kept apart from its bytes.
+//! The offset list of a document, without the document's bytes.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::value::{Array, Map, Value, View};
 
 /// The offset list of a document, owned and reusable, without the document's bytes.
 ///
-/// A list that is scanned into again keeps its allocation, so that scanning event after event allocates nothing.
+/// A list that is reused keeps its allocation, so that scanning event after event allocates nothing.
 ///
 /// ```
 /// use tamias_json::Offsets;
@@ -39,7 +39,7 @@ impl Offsets {
         Offsets { entries: Vec::new(), bytes_len: 0 }
     }
 
-    /// Scans a minified JSON object and gives its outermost map. Takes time linear in the length of `bytes`, and
+    /// Scans a minified JSON object and returns its outermost map. Takes time linear in the length of `bytes`, and
     /// memory for one entry of 8 bytes per delimiter.
     ///
     /// # Errors
@@ -59,8 +59,8 @@ impl Offsets {
         Ok(Map::new(self.view(Source::Bytes(bytes))))
     }
 
-    /// [`scan_trusted`](Offsets::scan_trusted) of text: its strings are known to be UTF-8 and are not checked again when they are
-    /// asked for.
+    /// As [`scan_trusted`](Offsets::scan_trusted), for text: its strings are known to be UTF-8 and are not checked again when they are
+    /// read.
     ///
     /// # Errors
     /// See [`ScanError`]. The list is empty then.
@@ -70,8 +70,8 @@ impl Offsets {
         Ok(Map::new(self.view(Source::Text(text))))
     }
 
-    /// How many entries the list of these bytes would have, at 8 bytes each: to know the memory before it is taken.
-    /// Makes no list; several documents one after another count together.
+    /// The number of entries that the list of these bytes would have, at 8 bytes each, to determine the memory needed in advance.
+    /// Creates no list. Several documents one after another are counted together.
     ///
     /// ```
     /// assert_eq!(tamias_json::Offsets::count(br#"{"a":1,"b":[2,3]}"#), 6);
@@ -85,7 +85,7 @@ impl Offsets {
         scan::count(isa, bytes)
     }
 
-    /// The entries, in the order of the document: what there is for a walk over all of it that makes no values.
+    /// The entries in document order, for walking the whole document without creating values.
     #[inline]
     pub fn entries(&self) -> &[Entry] {
         &self.entries

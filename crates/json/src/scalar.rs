@@ -1,4 +1,4 @@
-//! Scalars in their text: of which kind, strings, numbers.
+//! Scalars as their text: kinds, strings and numbers.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -57,7 +57,7 @@ impl<'d> Source<'d> {
     }
 }
 
-/// A string or key as it is stored, escapes and all.
+/// A string or key as it is stored, including escapes.
 ///
 /// ```
 /// use tamias_json::Document;
@@ -98,8 +98,8 @@ impl<'d> Str<'d> {
         memchr::memchr(b'\\', self.raw_quoted()).is_some()
     }
 
-    /// The text that the string stands for: borrowed where nothing is escaped. A surrogate without its partner, and what is
-    /// no UTF-8, reads as U+FFFD.
+    /// The unescaped text, borrowed if nothing is escaped. Unpaired surrogates and invalid
+    /// UTF-8 read as U+FFFD.
     #[inline]
     pub fn text(&self) -> Cow<'d, str> {
         match self.0 {
@@ -153,12 +153,12 @@ impl<'d> Number<'d> {
         utf8::ascii(self.0).unwrap_or_else(|| self.0.utf8_chunks().next().map_or("", |chunk| chunk.valid()))
     }
 
-    /// The exact value, or nothing where a decimal of 96 bits and 28 places cannot hold it.
+    /// The exact value; `None` if a decimal of 96 bits and 28 places cannot hold it.
     pub fn to_decimal(&self) -> Option<Decimal> {
         number::to_decimal(self.text())
     }
 
-    /// The nearest binary64; infinite beyond its range, NaN where the text is no number.
+    /// The nearest binary64; infinite beyond its range, NaN if the text is not a number.
     pub fn to_f64(&self) -> f64 {
         self.text().parse().unwrap_or(f64::NAN)
     }

@@ -1,17 +1,17 @@
-//! Decoding the text of a JSON string: only when it is asked for, and borrowed where nothing is escaped.
+//! Unescaping the text of a JSON string, borrowed if nothing is escaped.
 //!
 //! # Rules
 //! - `\"`, `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t` and `\uXXXX` are decoded, a surrogate pair to its one character.
 //! - A surrogate without its partner reads as U+FFFD.
-//! - Bytes that no validator let in are safe too: a backslash that begins none of these escapes reads as U+FFFD, and
-//!   what follows it stands for itself; bytes that are no UTF-8 read as U+FFFD, as [`String::from_utf8_lossy`] has it.
+//! - Invalid input is safe too: a backslash that begins none of these escapes reads as U+FFFD, and
+//!   the bytes after it are kept; invalid UTF-8 reads as U+FFFD, as in [`String::from_utf8_lossy`].
 
 use std::borrow::Cow;
 use tamias_simd::{VECTOR, equal, utf8};
 
-/// The text between the quotes of a JSON string, decoded.
+/// Unescapes the text between the quotes of a JSON string.
 ///
-/// Takes any bytes, and time linear in their length. Borrowed where there is no backslash and all is UTF-8.
+/// Accepts any bytes, and takes time linear in their length. Borrowed if there is no backslash and all is UTF-8.
 ///
 /// ```
 /// use tamias_json::unescape::unescape;

@@ -1,4 +1,4 @@
-//! Values, of which objects and arrays are views of bytes and offset list.
+//! Values of a document. Objects and arrays are views of the bytes and the offset list.
 
 use std::iter::FusedIterator;
 
@@ -9,14 +9,14 @@ use crate::unescape::unescape;
 
 /// A value of a document, not parsed yet.
 ///
-/// The kind is told by the first byte; text that begins no JSON value, which no valid document has, counts as null.
+/// The kind is determined by the first byte. Text that is not the beginning of a JSON value, which no valid document has, counts as null.
 #[derive(Clone, Copy, Debug)]
 pub enum Value<'d> {
     /// `null`
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number, in its text
+    /// A number, as its text
     Number(Number<'d>),
     /// A string, as stored
     String(Str<'d>),
@@ -52,7 +52,7 @@ impl<'d> Value<'d> {
         }
     }
 
-    /// Which kind of value this is.
+    /// The kind of the value.
     pub fn kind(&self) -> Kind {
         match self {
             Value::Null => Kind::Null,
@@ -83,7 +83,7 @@ impl<'d> Value<'d> {
         matches!(self, Value::Null)
     }
 
-    /// The truth value, if this is one.
+    /// The Boolean, if this is one.
     pub fn as_bool(&self) -> Option<bool> {
         if let Value::Bool(truth) = self { Some(*truth) } else { None }
     }
@@ -231,7 +231,7 @@ impl<'d> Map<'d> {
         Entries { view: self.0, at: 1 }
     }
 
-    /// Number of members, duplicates counted. Walks them.
+    /// The number of members, including duplicates. Takes time linear in it.
     pub fn len(&self) -> usize {
         self.entries().count()
     }
@@ -241,9 +241,9 @@ impl<'d> Map<'d> {
         self.entries().next().is_none()
     }
 
-    /// The value of a key: of several members with this key the last. Keys are compared decoded.
+    /// The value of a key; if several members have this key, that of the last. Keys are compared unescaped.
     ///
-    /// Walks the members.
+    /// Takes time linear in the number of members.
     ///
     /// ```
     /// use tamias_json::Document;
@@ -344,12 +344,12 @@ impl<'d> Array<'d> {
         Elements { view: self.0, at: 1 }
     }
 
-    /// The element at an index from 0. Walks the elements before it.
+    /// The element at an index, counted from 0. Takes time linear in the index.
     pub fn get(&self, index: usize) -> Option<Value<'d>> {
         self.iter().nth(index)
     }
 
-    /// Number of elements. Walks them.
+    /// The number of elements. Takes time linear in it.
     pub fn len(&self) -> usize {
         self.iter().count()
     }

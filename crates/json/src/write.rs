@@ -1,8 +1,8 @@
-//! Writing strings in the one spelling that stored strings have.
+//! Writing strings in the normalised form of stored strings.
 //!
 //! Only the escapes that JSON demands are written: `\"`, `\\`, `\b`, `\f`, `\n`, `\r`, `\t`, and every other control
-//! character below U+0020 as `\u00xx` in lower case. Everything else stands for itself. Since ingest brings all
-//! strings into this spelling, a literal that is written by [`write_json_string`] can be searched for as bytes.
+//! character below U+0020 as `\u00xx` in lower case. Everything else is written as it is. Because all strings are normalised
+//! when they are stored, a literal written by [`write_json_string`] can be searched for as bytes.
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
@@ -24,7 +24,7 @@ const SHORT: [u8; 256] = {
     table
 };
 
-/// Appends `text` to `out` as a JSON string: quoted, in the normalised spelling of stored strings.
+/// Appends `text` to `out` as a JSON string: quoted, in the normalised form of stored strings.
 ///
 /// ```
 /// let mut out = Vec::new();

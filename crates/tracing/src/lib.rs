@@ -25,11 +25,11 @@
 //! ```
 //!
 //! An event becomes a document in CLEF: `@t` is the time, `@l` the level (`Verbose`, `Debug`, `Information`, `Warning` or `Error`), `@m`
-//! the message, `SourceContext` the target. Its fields are keys of the document, and so are those of the spans that it is in; inner ones
-//! replace outer ones of the same name. `Span` names these spans, as in `request:order`.
+//! the message, `SourceContext` the target. Its fields become keys of the document, and so do the fields of the spans that contain it; inner ones
+//! replace outer ones of the same name. `Span` holds the names of these spans, as in `request:order`.
 //!
-//! Events are stored by a thread of their own, many at a time, each batch durably. Logging waits only while [`QUEUE_EVENTS`] events
-//! or [`QUEUE_BYTES`] bytes of them are waiting already. A process that was forked after [`layer`] has no such thread: what it logs is lost. An event that cannot be stored is lost; [`Writer::flush`] returns why.
+//! A background thread stores events in durable batches. Logging waits only while [`QUEUE_EVENTS`] events
+//! or [`QUEUE_BYTES`] bytes are waiting already. A process forked after [`layer`] was called does not have this thread, so its events are lost. An event that cannot be stored is lost; [`Writer::flush`] returns the error.
 
 mod fields;
 mod writer;
@@ -49,8 +49,8 @@ use writer::Sender;
 
 pub use writer::{QUEUE_BYTES, QUEUE_EVENTS, WriteError, Writer};
 
-/// A layer that stores events in the store, and its writer. Keep the writer as long as the program logs: when it is dropped, it stores
-/// what has come until then, and later events are lost.
+/// Creates a layer that stores events in the store, and its writer. Keep the writer as long as the program logs: when it is dropped, it stores
+/// the events logged so far, and later events are lost.
 ///
 /// # Errors
 /// If the writing thread cannot be started.
@@ -59,7 +59,7 @@ pub fn layer(store: Store) -> io::Result<(StoreLayer, Writer)> {
     Ok((StoreLayer { sender }, writer))
 }
 
-/// Hands events over to a [`Writer`]. Add it to a registry of `tracing_subscriber`, with filters as for any other layer.
+/// The layer that passes events to a [`Writer`]. Add it to a registry of `tracing_subscriber`, with filters as for any other layer.
 #[derive(Debug)]
 pub struct StoreLayer {
     sender: Sender,

@@ -9,28 +9,28 @@ use std::thread::{self, JoinHandle};
 use tamias::{AppendError, Batch, EventFormat, Rejection, Store};
 use thiserror::Error;
 
-/// So many events may wait to be stored; then logging waits too.
+/// The maximum number of events that wait to be stored; beyond it, logging waits.
 pub const QUEUE_EVENTS: usize = 10_000;
 
-/// Or so many bytes of them.
+/// The maximum number of bytes of events that wait to be stored; beyond it, logging waits.
 pub const QUEUE_BYTES: usize = 64 << 20;
 
-/// So many are stored at once, if they are there.
+/// The maximum number of events stored at once.
 const BATCH_EVENTS: usize = 1000;
 
-/// Or once they have so many bytes, far below what a batch may have.
+/// The number of bytes at which waiting events are stored, far below the limit of a batch.
 const BATCH_BYTES: usize = 1 << 20;
 
 /// Why an event was not stored.
 #[derive(Debug, Error)]
 pub enum WriteError {
-    /// The store does not take it: it is too large.
+    /// The store rejected it: it is too large.
     #[error("an event was not stored: {0}")]
     Rejected(#[from] Rejection),
-    /// The store could not be written. A full disk is an example.
+    /// The store could not be written, for instance because the disk is full.
     #[error("events were not stored: {0}")]
     Append(#[from] AppendError),
-    /// Nobody stores them: this process was forked from the one that does, or the thread has panicked.
+    /// No thread stores events: this process was forked from the one with the thread, or the thread has panicked.
     #[error(
         "events were not stored: the thread that stores them is not running in this process; make the layer after forking"
     )]
@@ -85,7 +85,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// Whether there is a thread to hear of it. In a process that was forked there is none, and whoever waited for it would wait for ever.
+    /// Whether there is a thread to receive events. A forked process has none, and waiting for it would never end.
     fn is_heard(&self) -> bool {
         process::id() == self.process
     }
@@ -118,7 +118,7 @@ impl Writer {
     /// Waits until everything that was logged before is stored.
     ///
     /// # Errors
-    /// The first reason since the last call why events could not be stored. They are lost; the events after them are stored if that
+    /// The first error since the last call. The events it concerns are lost; later events are stored if that
     /// is possible again.
     pub fn flush(&self) -> Result<(), WriteError> {
         let (reply, replied) = mpsc::sync_channel(1);
@@ -130,7 +130,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// Stores what has come until now, and closes the store unless the program has it open elsewhere. To know whether that
+    /// Stores the events logged so far, and closes the store unless the program has another handle to it. To find out whether that
     /// succeeded, call [`flush`](Writer::flush) before.
     fn drop(&mut self) {
         if !self.sender.is_heard() {

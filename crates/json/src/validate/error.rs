@@ -1,11 +1,11 @@
-//! Why a document is refused, and where.
+//! Why a document was rejected, and where.
 
 use std::fmt;
 
-/// Why and where a document was refused.
+/// Why a document was rejected, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ValidateError {
-    /// The place in the input, in bytes from 0: the first byte that cannot be, or the input's length if something is
+    /// The byte offset in the input, from 0, of the first invalid byte; the input's length if something is
     /// missing at its end.
     pub offset: usize,
     /// What is wrong there.
@@ -21,38 +21,38 @@ pub enum Reason {
         /// The limit, in bytes.
         bytes_max: usize,
     },
-    /// More arrays and objects inside each other than [`Limits::depth_max`](super::Limits::depth_max).
+    /// Arrays and objects are nested deeper than [`Limits::depth_max`](super::Limits::depth_max).
     TooDeep {
-        /// The limit, the root counted.
+        /// The limit, including the root.
         depth_max: usize,
     },
     /// The bytes are not UTF-8.
     NotUtf8,
     /// The text ends too early.
     UnexpectedEnd,
-    /// The root is no object, where one is asked for.
+    /// The root is not an object, but must be one.
     ExpectedObject,
     /// No value begins here.
     ExpectedValue,
-    /// An object's key, a string, must stand here.
+    /// An object's key, a string, is missing here.
     ExpectedKey,
-    /// A colon must stand here.
+    /// A colon is missing here.
     ExpectedColon,
-    /// An object goes on with a comma or ends with a brace.
+    /// A comma or the closing brace of an object is missing here.
     ExpectedCommaOrBrace,
-    /// An array goes on with a comma or ends with a bracket.
+    /// A comma or the closing bracket of an array is missing here.
     ExpectedCommaOrBracket,
-    /// Something stands after the end of the document.
+    /// There are bytes after the end of the document.
     TrailingBytes,
-    /// A control character stands unescaped in a string.
+    /// A string has an unescaped control character.
     ControlCharacter,
-    /// A backslash is followed by what is none of JSON's escapes.
+    /// A backslash does not begin a valid JSON escape.
     InvalidEscape,
     /// A number lacks a digit here.
     ExpectedDigit,
     /// A number begins with a superfluous zero.
     LeadingZero,
-    /// A number's exponent lies beyond ±10^9.
+    /// A number's exponent is outside ±10^9.
     ExponentTooLarge,
 }
 

@@ -1,8 +1,8 @@
-//! The trust boundary: strict JSON in, one minified spelling out.
+//! The trust boundary: strict JSON in, minified and normalised JSON out.
 //!
-//! What passes here is JSON by the letter of RFC 8259, and UTF-8. It comes out without white space between its tokens
-//! and with each string in one spelling: only the necessary escapes are kept (as [`write_json_string`] writes them),
-//! every other escape becomes its character. A surrogate without its partner has no character: it stays an escape, in
+//! Only JSON in strict accordance with RFC 8259, in UTF-8, is accepted. The output has no white space between tokens,
+//! and strings are normalised: only the necessary escapes are kept (as [`write_json_string`] writes them),
+//! every other escape becomes its character. An unpaired surrogate has no character: it stays an escape, in
 //! lower case. The text of numbers, the order of keys and repeated keys stay as they are.
 //!
 //! [`write_json_string`]: crate::write_json_string
@@ -15,13 +15,13 @@ use walk::{Minify, PADDING};
 
 pub use error::{Reason, ValidateError};
 
-/// How large a document may be.
+/// The size limits of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The most bytes of input, 16 MiB unless set.
+    /// The maximum length of the input in bytes; default 16 MiB.
     pub bytes_max: usize,
-    /// The most arrays and objects inside each other, the root among them, 1000 unless set. The scanner reads no more
-    /// than [`DEPTH_MAX`](crate::DEPTH_MAX).
+    /// The maximum nesting depth of arrays and objects, including the root; default 1000. The scanner accepts at most
+    /// [`DEPTH_MAX`](crate::DEPTH_MAX).
     pub depth_max: usize,
 }
 
@@ -47,7 +47,7 @@ impl Default for Limits {
 /// ```
 ///
 /// # Errors
-/// What is wrong, and the byte at which it is; `out` is then as it was.
+/// What is wrong, and its byte offset; `out` is then unchanged.
 pub fn minify_object(input: &[u8], limits: &Limits, out: &mut Vec<u8>) -> Result<(), ValidateError> {
     minify(Isa::best(), input, limits, true, out)
 }
@@ -55,7 +55,7 @@ pub fn minify_object(input: &[u8], limits: &Limits, out: &mut Vec<u8>) -> Result
 /// As [`minify_object`], for any value at the root.
 ///
 /// # Errors
-/// What is wrong, and the byte at which it is; `out` is then as it was.
+/// What is wrong, and its byte offset; `out` is then unchanged.
 pub fn minify_value(input: &[u8], limits: &Limits, out: &mut Vec<u8>) -> Result<(), ValidateError> {
     minify_value_with(input, limits, Isa::best(), out)
 }
@@ -63,7 +63,7 @@ pub fn minify_value(input: &[u8], limits: &Limits, out: &mut Vec<u8>) -> Result<
 /// [`minify_value`] by a given kernel.
 ///
 /// # Errors
-/// What is wrong, and the byte at which it is; `out` is then as it was.
+/// What is wrong, and its byte offset; `out` is then unchanged.
 pub fn minify_value_with(
     input: &[u8],
     limits: &Limits,

@@ -1,8 +1,12 @@
-//! What was decoded of blocks in columns, and found in blocks of text, kept for the queries to come: up to a number of bytes, the blocks that were
-//! used last.
+//! What was decoded of blocks in columns, and found in blocks of text, kept for the queries to come, up to a number of bytes.
+//!
+//! Queries go through all blocks in the same order, time and again. If each block took the place of the one used longest ago, a store that is somewhat larger
+//! than the cache would find nothing in it: each block would go just before it is needed again. So one query replaces at most an eighth of what is
+//! kept, and what else it decodes goes as soon as its block is done with: a part stays that is as large as the cache, and another kind of queries takes the place over
+//! within eight of them.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tamias_query::{DecodedColumns, Places};
@@ -14,26 +18,41 @@ pub(crate) struct ColumnCache {
     entries: Mutex<Entries>,
     /// What they take together, to be known without waiting for them.
     held_bytes: AtomicUsize,
+    /// How many queries there were.
+    turns: AtomicU64,
+}
+
+/// A query, or whatever else reads blocks, with what it keeps.
+#[derive(Clone)]
+pub(crate) struct Turn {
+    cache: Arc<ColumnCache>,
+    pub(crate) number: u64,
+    /// What it may hold, the cache included.
+    budget_bytes: usize,
 }
 
 #[derive(Default)]
 struct Entries {
     by_id: HashMap<BlockId, Entry>,
     bytes: usize,
-    /// Counts uses, to tell which was the last.
-    uses: u64,
+    /// The last query for which something was dropped.
+    made_room: u64,
 }
+
+/// A query replaces one part in so many of what is kept.
+const REPLACED_SHARE: usize = 8;
 
 struct Entry {
     cached: Arc<Cached>,
     bytes: usize,
+    /// In whose turn it was used last.
     used: u64,
 }
 
 /// What is kept of a block.
 #[derive(Default)]
 pub(crate) struct Cached {
-    decoded: OnceLock<Arc<DecodedColumns>>,
+    decoded: Mutex<Option<Arc<DecodedColumns>>>,
     statistics: OnceLock<Vec<u8>>,
     /// How many single documents were asked for.
     points: AtomicUsize,
@@ -49,11 +68,18 @@ pub(crate) fn points_max(events: usize) -> usize {
 
 impl Cached {
     pub(crate) fn decoded(&self) -> Option<Arc<DecodedColumns>> {
-        self.decoded.get().cloned()
+        lock(&self.decoded).clone()
     }
 
+    /// Where another thread was first, what it has counts.
     pub(crate) fn keep(&self, decoded: &Arc<DecodedColumns>) {
-        self.decoded.get_or_init(|| decoded.clone());
+        lock(&self.decoded).get_or_insert_with(|| decoded.clone());
+    }
+
+    /// Keeps some of what is decoded. Whoever uses the rest at this time goes on with it.
+    fn reduce(&self, kept: impl FnOnce(&DecodedColumns) -> DecodedColumns) {
+        let mut decoded = lock(&self.decoded);
+        *decoded = decoded.as_deref().map(|decoded| Arc::new(kept(decoded)));
     }
 
     /// The statistics of the block, which are read if they are not there.
@@ -69,7 +95,7 @@ impl Cached {
 
     /// Whether there is nothing to be kept.
     pub(crate) fn is_empty(&self) -> bool {
-        self.decoded.get().is_none()
+        lock(&self.decoded).is_none()
             && self.statistics.get().is_none()
             && self.points.load(Relaxed) == 0
             && self.places.held_bytes() == 0
@@ -81,7 +107,7 @@ impl Cached {
     }
 
     fn held_bytes(&self) -> usize {
-        let decoded = self.decoded.get().map_or(0, |decoded| decoded.held_bytes());
+        let decoded = lock(&self.decoded).as_ref().map_or(0, |decoded| decoded.held_bytes());
         let statistics = self.statistics.get().map_or(0, Vec::capacity);
         decoded + statistics + self.places.held_bytes() + size_of::<Entry>() + size_of::<Cached>()
     }
@@ -90,43 +116,48 @@ impl Cached {
 impl ColumnCache {
     /// A cache of at most so many bytes.
     pub(crate) fn new(bytes_max: usize) -> ColumnCache {
-        ColumnCache { bytes_max, entries: Mutex::default(), held_bytes: AtomicUsize::new(0) }
+        ColumnCache {
+            bytes_max,
+            entries: Mutex::default(),
+            held_bytes: AtomicUsize::new(0),
+            turns: AtomicU64::new(0),
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Entries> {
-        // Whatever panics leaves sums at worst that are too large.
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The turn of a query that may hold so many bytes, the cache included.
+    pub(crate) fn turn(self: &Arc<ColumnCache>, budget_bytes: usize) -> Turn {
+        let number = self.turns.fetch_add(1, Relaxed) + 1;
+        Turn { cache: self.clone(), number, budget_bytes }
     }
+}
 
+impl Turn {
     /// What is kept of a block, or nothing yet.
     pub(crate) fn get(&self, id: BlockId) -> Arc<Cached> {
-        let entries = self.lock();
+        let entries = lock(&self.cache.entries);
         entries.by_id.get(&id).map(|entry| entry.cached.clone()).unwrap_or_default()
     }
 
-    /// A block was used, and may have grown: it is kept, and others go if there are too many. Who may hold no more than `budget_bytes` adds
-    /// nothing to a cache that takes as much: a block that has grown goes then.
-    pub(crate) fn note(&self, id: BlockId, cached: &Arc<Cached>, budget_bytes: usize) {
-        let bytes = cached.held_bytes();
-        let mut entries = self.lock();
-        let known = entries.by_id.get(&id).map_or(0, |entry| entry.bytes);
-        let together = entries.bytes.saturating_sub(known).saturating_add(bytes);
-        if bytes > self.bytes_max || together > budget_bytes && bytes > known {
-            // What is kept of it has grown with it.
-            if let Some(before) = entries.by_id.remove(&id) {
-                entries.bytes -= before.bytes;
-            }
-            self.held_bytes.store(entries.bytes, Relaxed);
-            return;
+    /// A block was used, and may have grown: it is kept if there is room, or if the query may make room. Otherwise what grew goes. A query that may hold
+    /// no more than the cache takes adds nothing to it.
+    pub(crate) fn note(&self, id: BlockId, cached: &Arc<Cached>) {
+        let ColumnCache { bytes_max, entries, held_bytes, .. } = &*self.cache;
+        let mut entries = lock(entries);
+        if !entries.has_room(id, cached.held_bytes(), *bytes_max) && entries.made_room < self.number {
+            entries.made_room = self.number;
+            entries.shrink(bytes_max - bytes_max / REPLACED_SHARE);
         }
-        entries.uses += 1;
-        let used = entries.uses;
-        let before = entries.by_id.insert(id, Entry { cached: cached.clone(), bytes, used });
-        entries.bytes = entries.bytes + bytes - before.map_or(0, |before| before.bytes);
-        if entries.bytes > self.bytes_max {
-            entries.shrink(self.bytes_max / 8 * 7);
+        let limit = self.budget_bytes.min(*bytes_max);
+        let mut has_room = entries.has_room(id, cached.held_bytes(), limit);
+        if !has_room {
+            cached.reduce(|decoded| decoded.made_before(self.number));
+            has_room = entries.has_room(id, cached.held_bytes(), limit);
         }
-        self.held_bytes.store(entries.bytes, Relaxed);
+        entries.remove(id);
+        if has_room {
+            entries.insert(id, cached.clone(), self.number);
+        }
+        held_bytes.store(entries.bytes, Relaxed);
     }
 }
 
@@ -137,28 +168,71 @@ impl tamias_query::Cache for ColumnCache {
     }
 
     fn shrink(&self, bytes_max: usize) {
-        let mut entries = self.lock();
+        let mut entries = lock(&self.entries);
         entries.shrink(bytes_max);
         self.held_bytes.store(entries.bytes, Relaxed);
     }
 }
 
 impl Entries {
-    /// Drops blocks that were used longest ago, until the others take so many bytes at most. As that is done for many at once, it costs little
-    /// for each.
+    /// Whether a block may take so many bytes, where all may take `bytes_max`. One that has not grown always may.
+    fn has_room(&self, id: BlockId, bytes: usize, bytes_max: usize) -> bool {
+        let known = self.by_id.get(&id).map_or(0, |entry| entry.bytes);
+        bytes <= known || (self.bytes - known).saturating_add(bytes) <= bytes_max
+    }
+
+    fn insert(&mut self, id: BlockId, cached: Arc<Cached>, turn: u64) {
+        let bytes = cached.held_bytes();
+        self.bytes += bytes;
+        self.by_id.insert(id, Entry { cached, bytes, used: turn });
+    }
+
+    fn remove(&mut self, id: BlockId) -> Option<Entry> {
+        let entry = self.by_id.remove(&id)?;
+        self.bytes -= entry.bytes;
+        Some(entry)
+    }
+
+    /// Drops what was used longest ago, until the rest takes so many bytes at most. As that is done for much at once, it costs little for each piece.
     fn shrink(&mut self, bytes_max: usize) {
-        let mut by_use: Vec<(u64, BlockId)> =
-            self.by_id.iter().map(|(id, entry)| (entry.used, *id)).collect();
-        by_use.sort_unstable_by_key(|(used, _)| *used);
-        for (_, id) in by_use {
-            if self.bytes <= bytes_max {
-                return;
+        let mut pieces: Vec<(u64, BlockId, usize)> = Vec::new();
+        for (id, Entry { cached, bytes, used }) in &self.by_id {
+            let mut of_columns = 0;
+            if let Some(decoded) = cached.decoded() {
+                decoded.pieces(|used, bytes| {
+                    of_columns += bytes;
+                    pieces.push((used, *id, bytes));
+                });
             }
-            if let Some(entry) = self.by_id.remove(&id) {
-                self.bytes -= entry.bytes;
+            pieces.push((*used, *id, bytes.saturating_sub(of_columns)));
+        }
+        pieces.sort_unstable();
+        let mut left = self.bytes;
+        let kept = pieces.iter().position(|(_, _, bytes)| {
+            let is_enough = left <= bytes_max;
+            left = left.saturating_sub(*bytes);
+            is_enough
+        });
+        let dropped = pieces.get(..kept.unwrap_or(pieces.len())).unwrap_or_default();
+        let Some((last_used, last_id, _)) = dropped.last() else { return };
+        let mut ids: Vec<BlockId> = dropped.iter().map(|(_, id, _)| *id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        for id in ids {
+            let Some(Entry { cached, used, .. }) = self.remove(id) else { continue };
+            // Of the pieces that were used at the same time those of the first blocks go.
+            let since = if id <= *last_id { last_used + 1 } else { *last_used };
+            if used >= since {
+                cached.reduce(|decoded| decoded.used_since(since));
+                self.insert(id, cached, used);
             }
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Whatever panics leaves sums at worst that are too large.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl std::fmt::Debug for ColumnCache {
@@ -172,58 +246,91 @@ mod tests {
     use super::*;
     use tamias_query::Cache;
 
-    #[test]
-    fn blocks_that_were_used_last_stay_within_the_limit() {
-        let cache = ColumnCache::new(100_000);
-        let id = |block| BlockId { opening: 0, segment: 1, block };
-        for block in 0..200 {
-            let cached = cache.get(id(block));
-            cached.statistics(|| vec![0; 1000]);
-            cache.note(id(block), &cached, usize::MAX);
-            assert!(cache.lock().bytes <= 100_000);
-            // The first is used all the time.
-            cache.note(id(0), &cache.get(id(0)), usize::MAX);
-        }
-        assert!(cache.get(id(0)).statistics.get().is_some());
-        assert!(cache.get(id(199)).statistics.get().is_some());
-        assert!(cache.get(id(1)).statistics.get().is_none());
-        let entries = cache.lock();
+    const BYTES_MAX: usize = 100_000;
+
+    fn id(block: u32) -> BlockId {
+        BlockId { opening: 0, segment: 1, block }
+    }
+
+    /// Reads a block that has this many bytes of statistics, and tells whether they were kept before.
+    fn visit(turn: &Turn, block: u32, bytes: usize) -> bool {
+        let cached = turn.get(id(block));
+        let was_kept = cached.statistics.get().is_some();
+        cached.statistics(|| vec![0; bytes]);
+        turn.note(id(block), &cached);
+        was_kept
+    }
+
+    fn check_sums(cache: &ColumnCache) {
+        let entries = lock(&cache.entries);
         assert_eq!(entries.bytes, entries.by_id.values().map(|entry| entry.bytes).sum::<usize>());
-        assert!(entries.bytes > 80_000, "{}", entries.bytes);
-        drop(entries);
-        cache.shrink(10_000);
-        assert!(cache.held_bytes() <= 10_000 && cache.held_bytes() > 8_000);
-        assert!(cache.get(id(0)).statistics.get().is_some());
+        assert!(entries.bytes <= cache.bytes_max);
+        assert_eq!(cache.held_bytes.load(Relaxed), entries.bytes);
+    }
+
+    #[test]
+    fn of_blocks_that_take_more_than_the_cache_a_part_stays_from_query_to_query() {
+        let cache = Arc::new(ColumnCache::new(BYTES_MAX));
+        // Twice what there is room for.
+        let read = || {
+            let turn = cache.turn(usize::MAX);
+            let kept = (0..160).filter(|block| visit(&turn, *block, 1000)).count();
+            check_sums(&cache);
+            kept
+        };
+        assert_eq!(read(), 0);
+        for _ in 0..20 {
+            let kept = read();
+            assert!((60..=90).contains(&kept), "{kept}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_longer_asked_for_gives_way_within_some_queries() {
+        let cache = Arc::new(ColumnCache::new(BYTES_MAX));
+        let read = |blocks: std::ops::Range<u32>| {
+            let turn = cache.turn(usize::MAX);
+            blocks.filter(|block| visit(&turn, *block, 1000)).count()
+        };
+        read(0..80);
+        assert_eq!(read(0..80), 80);
+        let kept: Vec<usize> = (0..10).map(|_| read(100..180)).collect();
+        assert!(kept.is_sorted() && kept.last() == Some(&80), "{kept:?}");
+        check_sums(&cache);
+    }
+
+    #[test]
+    fn what_was_used_longest_ago_goes_first() {
+        let cache = Arc::new(ColumnCache::new(BYTES_MAX));
+        (0..80).for_each(|block| _ = visit(&cache.turn(usize::MAX), block, 1000));
+        visit(&cache.turn(usize::MAX), 0, 1000);
+        tamias_query::Cache::shrink(&*cache, 10_000);
+        let (bytes, turn) = (cache.held_bytes(), cache.turn(usize::MAX));
+        assert!(bytes <= 10_000 && bytes > 8_000, "{bytes}");
+        assert!(visit(&turn, 0, 1000) && visit(&turn, 79, 1000) && !visit(&turn, 1, 1000));
     }
 
     #[test]
     fn who_may_hold_little_adds_nothing() {
-        let cache = ColumnCache::new(100_000);
-        let id = |block| BlockId { opening: 0, segment: 1, block };
-        let note = |block, budget_bytes| {
-            let cached = cache.get(id(block));
-            cached.statistics(|| vec![0; 1000]);
-            cache.note(id(block), &cached, budget_bytes);
-        };
-        note(0, 4000);
-        note(1, 2000);
-        assert!(cache.get(id(0)).statistics.get().is_some() && cache.get(id(1)).statistics.get().is_none());
+        let cache = Arc::new(ColumnCache::new(BYTES_MAX));
+        visit(&cache.turn(4000), 0, 1000);
+        visit(&cache.turn(2000), 1, 1000);
         // What is there already stays.
-        note(0, 10);
-        assert!(cache.get(id(0)).statistics.get().is_some());
+        assert!(visit(&cache.turn(10), 0, 1000));
+        assert!(!visit(&cache.turn(10), 1, 1000));
     }
 
     #[test]
     fn a_block_that_grew_beyond_what_there_is_goes() {
-        let cache = ColumnCache::new(100_000);
-        let id = BlockId { opening: 0, segment: 1, block: 0 };
-        let cached = cache.get(id);
-        cache.note(id, &cached, 4000);
+        let cache = Arc::new(ColumnCache::new(BYTES_MAX));
+        let turn = cache.turn(4000);
+        let cached = turn.get(id(0));
+        turn.note(id(0), &cached);
         assert!(cache.held_bytes() > 0);
         cached.statistics(|| vec![0; 5000]);
-        cache.note(id, &cached, 4000);
-        assert_eq!((cache.held_bytes(), cache.lock().bytes), (0, 0));
-        assert!(cache.get(id).statistics.get().is_none());
+        turn.note(id(0), &cached);
+        assert_eq!((cache.held_bytes(), lock(&cache.entries).bytes), (0, 0));
+        assert!(turn.get(id(0)).statistics.get().is_none());
     }
 
     #[test]
@@ -237,10 +344,8 @@ mod tests {
 
     #[test]
     fn a_block_that_alone_is_too_large_is_not_kept() {
-        let cache = ColumnCache::new(1000);
-        let cached = cache.get(BlockId { opening: 0, segment: 1, block: 0 });
-        cached.statistics(|| vec![0; 2000]);
-        cache.note(BlockId { opening: 0, segment: 1, block: 0 }, &cached, usize::MAX);
-        assert_eq!(cache.lock().bytes, 0);
+        let cache = Arc::new(ColumnCache::new(1000));
+        visit(&cache.turn(usize::MAX), 0, 2000);
+        assert_eq!(lock(&cache.entries).bytes, 0);
     }
 }

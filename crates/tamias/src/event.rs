@@ -2,12 +2,11 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use tamias_query::Instant;
 use tamias_store::{Block, Direction, Key, Times};
 
-use crate::column_cache::{ColumnCache, points_max};
+use crate::column_cache::{Turn, points_max};
 use crate::damage::instant;
 use crate::source::StoredColumns;
 use crate::{ReadError, Snapshot, Store};
@@ -214,9 +213,10 @@ impl Snapshot {
     /// # Errors
     /// If the store is damaged there, or cannot be read.
     pub fn get(&self, id: EventId) -> Result<Option<StoredEvent>, ReadError> {
+        let turn = self.cache.turn(usize::MAX);
         for group in self.events.groups(id.0.instant..=id.0.instant, Direction::Ascending) {
             for block in group.map_err(ReadError::of_store)? {
-                let events = Events::new(block, &self.cache);
+                let events = Events::new(block, &turn);
                 let times = events.times()?;
                 let index = times.partition_point(|other| other < id.0);
                 if times.key(index) == Some(id.0) {
@@ -267,12 +267,10 @@ enum Events {
 }
 
 impl Events {
-    fn new(block: Block, cache: &Arc<ColumnCache>) -> Events {
+    fn new(block: Block, turn: &Turn) -> Events {
         match block.columns().cloned() {
             None => Events::Text(block),
-            Some(parts) => {
-                Events::Columns(Box::new(StoredColumns::new(block, parts, cache, usize::MAX, None)))
-            }
+            Some(parts) => Events::Columns(Box::new(StoredColumns::new(block, parts, turn, None))),
         }
     }
 
@@ -318,10 +316,11 @@ fn walk(
         (Direction::Ascending, Some(from)) => from.instant..=u64::MAX,
         (Direction::Descending, Some(from)) => 0..=from.instant,
     };
+    let turn = snapshot.cache.turn(usize::MAX);
     for group in snapshot.events.groups(instants, direction) {
         let group = group.map_err(ReadError::of_store)?;
         let group: Vec<(usize, Events)> =
-            group.into_iter().map(|block| (block.len(), Events::new(block, &snapshot.cache))).collect();
+            group.into_iter().map(|block| (block.len(), Events::new(block, &turn))).collect();
         let mut nearest: Vec<(Key, usize, usize)> = Vec::new();
         for (number, (len, events)) in group.iter().enumerate() {
             let times = events.times()?;

@@ -12,15 +12,14 @@ use tamias_query::{
 use tamias_store::{BlockId, Groups, Key, Parts};
 
 use crate::codec;
-use crate::column_cache::{Cached, ColumnCache};
+use crate::column_cache::{Cached, ColumnCache, Turn};
 use crate::{LeftOut, ReadError};
 
 /// The blocks of a snapshot, group by group.
 pub(crate) struct SnapshotSource {
     groups: Groups,
     cache: Arc<ColumnCache>,
-    /// What the query may hold, the cache included.
-    budget_bytes: usize,
+    turn: Turn,
     left_out: Option<LeftOut>,
     ahead: Ahead,
 }
@@ -58,9 +57,10 @@ enum Stage {
 const AHEAD_GROUPS: usize = 16;
 
 impl SnapshotSource {
-    /// Blocks that fail where one is damaged.
+    /// Blocks that fail where one is damaged, for a query that may hold so many bytes, the cache included.
     pub(crate) fn whole(groups: Groups, cache: Arc<ColumnCache>, budget_bytes: usize) -> SnapshotSource {
-        SnapshotSource { groups, cache, budget_bytes, left_out: None, ahead: Ahead::default() }
+        let turn = cache.turn(budget_bytes);
+        SnapshotSource { groups, cache, turn, left_out: None, ahead: Ahead::default() }
     }
 
     /// Blocks without the damaged ones, which `left_out` will tell of.
@@ -101,12 +101,11 @@ impl SnapshotSource {
             let left_out = self.left_out.clone();
             match block.columns().cloned() {
                 None => {
-                    let kept = block.id().map(|id| Kept::new(id, &self.cache, self.budget_bytes));
+                    let kept = block.id().map(|id| Kept::new(id, &self.turn));
                     (Arc::new(TextBlock { block, kept, left_out }) as Arc<dyn Block>, None)
                 }
                 Some(parts) => {
-                    let mut columns =
-                        StoredColumns::new(block, parts, &self.cache, self.budget_bytes, left_out);
+                    let mut columns = StoredColumns::new(block, parts, &self.turn, left_out);
                     columns.openings = self.ahead.openings.clone();
                     let columns = Arc::new(columns);
                     (columns.clone() as Arc<dyn Block>, Some(columns))
@@ -198,20 +197,19 @@ impl Block for TextBlock {
 struct Kept {
     id: BlockId,
     cached: Arc<Cached>,
-    cache: Arc<ColumnCache>,
-    budget_bytes: usize,
+    turn: Turn,
 }
 
 impl Kept {
-    fn new(id: BlockId, cache: &Arc<ColumnCache>, budget_bytes: usize) -> Kept {
-        Kept { id, cached: cache.get(id), cache: cache.clone(), budget_bytes }
+    fn new(id: BlockId, turn: &Turn) -> Kept {
+        Kept { id, cached: turn.get(id), turn: turn.clone() }
     }
 }
 
 impl Drop for Kept {
     fn drop(&mut self) {
         if !self.cached.is_empty() {
-            self.cache.note(self.id, &self.cached, self.budget_bytes);
+            self.turn.note(self.id, &self.cached);
         }
     }
 }
@@ -253,12 +251,11 @@ impl StoredColumns {
     pub(crate) fn new(
         block: tamias_store::Block,
         parts: tamias_store::ColumnBlock,
-        cache: &Arc<ColumnCache>,
-        budget_bytes: usize,
+        turn: &Turn,
         left_out: Option<LeftOut>,
     ) -> StoredColumns {
         StoredColumns {
-            kept: Kept::new(parts.id(), cache, budget_bytes),
+            kept: Kept::new(parts.id(), turn),
             block,
             parts,
             columns: OnceLock::new(),
@@ -351,7 +348,7 @@ impl StoredColumns {
                 columns
             }
         };
-        Ok(self.columns.get_or_init(|| columns))
+        Ok(self.columns.get_or_init(|| columns.in_turn(self.kept.turn.number)))
     }
 
     /// The reason why columns could not be read, as the store says it.

@@ -194,6 +194,54 @@ fn frames(folder: &Path) -> Vec<std::ops::Range<usize>> {
 }
 
 #[test]
+fn the_times_of_events_are_read_only_where_they_make_a_difference() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), Layout::Columns);
+    // Nothing is regular about their times, so that a frame holds them.
+    let events = (0..3000u64).map(|n| {
+        let (second, tick) = (n / 60, n.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 10_000_000);
+        let level = if n % 9 == 0 { "Error" } else { "Information" };
+        let elapsed = n * 7919 % 1013;
+        let time = format!("2024-05-29T10:{:02}:{:02}.{tick:07}Z", second / 60, second % 60);
+        format!(r#"{{"@t":"{time}","@l":"{level}","Elapsed":{elapsed},"Customer":"c{}"}}"#, elapsed % 37)
+    });
+    store.append(events).unwrap();
+    store.seal().unwrap();
+    let file = store.info().unwrap().segments[0].file.clone().unwrap();
+    drop(store);
+    let whole = std::fs::read(&file).unwrap();
+    let ask = |without: Option<&std::ops::Range<usize>>, text: &str| -> Result<Vec<String>, String> {
+        let mut bytes = whole.clone();
+        without.into_iter().for_each(|range| bytes[range.clone()].iter_mut().for_each(|byte| *byte = !*byte));
+        std::fs::write(&file, bytes).unwrap();
+        let rows = open(folder.path(), Layout::Columns).query(text).unwrap();
+        rows.map(|row| row.map(|row| format!("{row:?}")).map_err(|error| error.to_string())).collect()
+    };
+    let frames = frames(folder.path());
+    let is_of_times = |range: &&std::ops::Range<usize>| {
+        ask(Some(range), "select @Timestamp from stream").is_err()
+            && ask(
+                Some(range),
+                "select sum(Elapsed), sum(Length(Customer)) from stream where @Level = 'Error'",
+            )
+            .is_ok()
+    };
+    let times = frames.iter().find(is_of_times).unwrap();
+    for text in [
+        "select mean(Elapsed), percentile(Elapsed, 95) from stream",
+        "select mean(Elapsed), percentile(Elapsed, 95) from stream where Elapsed > 200",
+        "select count(distinct(Customer)) from stream",
+        "select count(*) from stream where @Level = 'Error'",
+        "select count(*), sum(Elapsed) from stream where Customer = 'c7'",
+    ] {
+        assert_eq!(ask(Some(times), text), ask(None, text), "{text}");
+        assert!(ask(None, text).is_ok());
+    }
+    // The first event that has the least value is told by its time.
+    assert!(ask(Some(times), "select min(Customer) from stream").is_err());
+}
+
+#[test]
 fn a_query_reads_no_frame_of_what_it_does_not_name() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path(), Layout::Columns);

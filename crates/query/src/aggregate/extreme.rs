@@ -302,6 +302,23 @@ impl<const LEAST: bool> Accumulators for Extremes<LEAST> {
         grown
     }
 
+    fn needs_orders(&self, group: u32, of: &Known<'_>, earliest: Order) -> bool {
+        let (best, extreme) = match (self.best.get(group as usize), of) {
+            (_, Known::Absent) => return false,
+            (Some(Some(best)), Known::Values { range: Some((least, greatest)), .. }) => {
+                (best, if LEAST { least } else { greatest })
+            }
+            _ => return true,
+        };
+        let value = Held::Value(Value::Number(Number::Stored(extreme.text)));
+        // Of equal values the earliest stays.
+        match value.compare(&best.value) {
+            _ if !best.value.is_number() => true,
+            Ordering::Equal => earliest < best.order,
+            unequal => unequal == Self::WANTED,
+        }
+    }
+
     fn merge(&mut self, other: Self, group_of: &[u32]) -> usize {
         let each = group_of.iter().zip(other.best);
         each.filter_map(|(group, best)| Some((group, best?)))

@@ -145,6 +145,10 @@ macro_rules! aggregates {
                 match self { $(State::$variant(of) => of.answer(group, by),)* }
             }
 
+            fn needs_orders(&self, group: u32, of: &Known<'_>, earliest: Order) -> bool {
+                match self { $(State::$variant(state) => state.needs_orders(group, of, earliest),)* }
+            }
+
             fn merge(&mut self, other: State, group_of: &[u32]) -> usize {
                 // The states of two threads are those of one plan, aggregate by aggregate.
                 match self { $(State::$variant(of) => {

@@ -89,6 +89,12 @@ pub(crate) trait Accumulators: Send {
     /// Takes in all events of a block by what is known of them, for which [`is_answered`](Aggregate::is_answered) holds.
     fn answer(&mut self, group: u32, by: &Known<'_>) -> usize;
 
+    /// Whether it makes a difference for a group when the events of a block happened, of which this is known, and that none is earlier than that place in time.
+    /// Asked where [`DEPENDS_ON_ORDER`](Aggregate::DEPENDS_ON_ORDER) holds.
+    fn needs_orders(&self, _group: u32, _of: &Known<'_>, _earliest: Order) -> bool {
+        true
+    }
+
     /// Takes in the states of other events, whose groups are called otherwise there: `group_of` has the number here of each.
     fn merge(&mut self, other: Self, group_of: &[u32]) -> usize
     where

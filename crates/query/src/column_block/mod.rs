@@ -1,13 +1,14 @@
 //! A block that is stored in columns: what stands at a path, decoded when it is asked for first and kept.
 
+mod decoded;
 mod path_column;
 
+pub use decoded::DecodedColumns;
 pub(crate) use path_column::{Coded, MixedColumn, PathColumn};
 
 use crate::dictionary::Dictionary;
 use crate::stored::{Documents, SourceError, Times};
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tamias_shred::{AtPath, AtRows, DecodeError, Frames, Group, GroupReader};
 use thiserror::Error;
@@ -49,6 +50,8 @@ pub enum ColumnError {
 /// A block in columns: what was decoded of it, and where the rest comes from.
 pub struct ColumnBlock {
     decoded: Arc<DecodedColumns>,
+    /// In whose turn this is.
+    turn: u64,
     source: Box<dyn ReadFrame>,
     /// Documents that are not kept with what was decoded.
     documents: OnceLock<OwnDocuments>,
@@ -56,22 +59,6 @@ pub struct ColumnBlock {
     partial: OnceLock<(Vec<Box<str>>, OwnDocuments)>,
     /// The bytes of frames that were read through this handle.
     read_bytes: AtomicU64,
-}
-
-/// What was decoded of a block in columns. Queries that read the block one after another, or at once, may share it.
-pub struct DecodedColumns {
-    group: Group,
-    /// The frames that were read.
-    frames: Vec<OnceLock<Vec<u8>>>,
-    paths: Mutex<HashMap<Path, Arc<PathColumn>>>,
-    /// What was made for some rows only.
-    partly: Mutex<HashMap<Path, Arc<PathColumn>>>,
-    times: OnceLock<OwnTimes>,
-    /// All of them, once they were asked for more than once.
-    documents: OnceLock<OwnDocuments>,
-    were_documents_asked_for: AtomicBool,
-    /// What all that takes, in bytes.
-    held_bytes: AtomicUsize,
 }
 
 /// Instants and arrival numbers.
@@ -97,22 +84,15 @@ struct Reading<'r> {
 
 impl Frames for Reading<'_> {
     fn frame(&self, frame: u32) -> Option<&[u8]> {
-        let ColumnBlock { decoded, source, read_bytes, .. } = self.block;
-        let place = decoded.frames.get(frame as usize)?;
-        if let Some(bytes) = place.get() {
-            return Some(bytes);
-        }
-        match source.frame(frame) {
-            Ok(bytes) => Some(place.get_or_init(|| {
-                read_bytes.fetch_add(bytes.len() as u64, Relaxed);
-                decoded.held_bytes.fetch_add(bytes.len(), Relaxed);
-                bytes
-            })),
-            Err(error) => {
+        let ColumnBlock { decoded, turn, source, read_bytes, .. } = self.block;
+        decoded.frame(frame, *turn, || {
+            let failed = |error| {
                 lock(&self.failure).get_or_insert(error);
-                None
-            }
-        }
+            };
+            let bytes = source.frame(frame).map_err(failed).ok()?;
+            read_bytes.fetch_add(bytes.len() as u64, Relaxed);
+            Some(bytes)
+        })
     }
 }
 
@@ -122,12 +102,6 @@ const DOCUMENTS_DIFFER: &str = "its documents are not those that the index tells
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What is locked is never half changed.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What a path takes beside its column: its place in a map, and its keys, each with how long it is.
-fn path_bytes(path: &[Box<str>]) -> usize {
-    const PLACE_BYTES: usize = 128;
-    PLACE_BYTES + path.iter().map(|key| size_of::<Box<str>>() + key.len()).sum::<usize>()
 }
 
 /// So many documents are put together one by one. HEURISTIC: of 16,384 one takes a fiftieth of what all of a block take.
@@ -144,25 +118,18 @@ impl ColumnBlock {
     /// If the directory is not what was written.
     pub fn open(directory: &[u8], frames: Box<dyn ReadFrame>) -> Result<ColumnBlock, DecodeError> {
         let group = Group::open(directory)?;
-        let frames_bytes = group.frames() * size_of::<OnceLock<Vec<u8>>>();
-        let held_bytes = size_of::<DecodedColumns>() + group.held_bytes() + frames_bytes;
-        let decoded = DecodedColumns {
-            frames: (0..group.frames()).map(|_| OnceLock::new()).collect(),
-            group,
-            paths: Mutex::default(),
-            partly: Mutex::default(),
-            times: OnceLock::new(),
-            documents: OnceLock::new(),
-            were_documents_asked_for: AtomicBool::new(false),
-            held_bytes: AtomicUsize::new(held_bytes),
-        };
-        Ok(ColumnBlock::sharing(Arc::new(decoded), frames))
+        Ok(ColumnBlock::sharing(Arc::new(DecodedColumns::new(group)), frames))
     }
 
     /// The same block again, with what was decoded of it before.
     pub fn sharing(decoded: Arc<DecodedColumns>, frames: Box<dyn ReadFrame>) -> ColumnBlock {
         let (documents, partial) = (OnceLock::new(), OnceLock::new());
-        ColumnBlock { decoded, source: frames, documents, partial, read_bytes: AtomicU64::new(0) }
+        ColumnBlock { decoded, turn: 0, source: frames, documents, partial, read_bytes: AtomicU64::new(0) }
+    }
+
+    /// The same for the query of this number: what it decodes and uses is known by it.
+    pub fn in_turn(self, turn: u64) -> ColumnBlock {
+        ColumnBlock { turn, ..self }
     }
 
     /// The bytes that were read since this was asked last, as they are stored.
@@ -195,7 +162,7 @@ impl ColumnBlock {
     /// # Errors
     /// If they cannot be read.
     pub fn times(&self) -> Result<Times<'_>, ColumnError> {
-        let times = match self.decoded.times.get() {
+        let times = match self.decoded.times(self.turn) {
             Some(times) => times,
             None => {
                 let (instants, arrivals) =
@@ -211,10 +178,7 @@ impl ColumnBlock {
                 if !self.source.times_fit(Times { instants: &times.instants, arrivals: &times.arrivals }) {
                     return Err(DecodeError::Malformed { what: TIMES_DIFFER }.into());
                 }
-                self.decoded.times.get_or_init(|| {
-                    self.decoded.held_bytes.fetch_add(16 * times.instants.len(), Relaxed);
-                    times
-                })
+                self.decoded.keep_times(times, self.turn)
             }
         };
         Ok(Times { instants: &times.instants, arrivals: &times.arrivals })
@@ -232,12 +196,8 @@ impl ColumnBlock {
                 if !self.source.documents_fit(Documents { bytes: &made.bytes, ends: &made.ends }) {
                     return Err(DecodeError::Malformed { what: DOCUMENTS_DIFFER }.into());
                 }
-                let DecodedColumns { documents, held_bytes, .. } = &*self.decoded;
                 match self.decoded.documents_are_asked_for() {
-                    true => documents.get_or_init(|| {
-                        held_bytes.fetch_add(made.held_bytes(), Relaxed);
-                        made
-                    }),
+                    true => self.decoded.keep_documents(made, self.turn),
                     false => self.documents.get_or_init(|| made),
                 }
             }
@@ -251,7 +211,7 @@ impl ColumnBlock {
     }
 
     fn known_documents(&self) -> Option<&OwnDocuments> {
-        self.decoded.documents.get().or_else(|| self.documents.get())
+        self.decoded.documents(self.turn).or_else(|| self.documents.get())
     }
 
     fn put_together(&self) -> Result<OwnDocuments, ColumnError> {
@@ -329,8 +289,8 @@ impl ColumnBlock {
 
     /// What stands at a path of keys, as documents spell them.
     pub(crate) fn at(&self, path: &[Box<str>]) -> Result<Arc<PathColumn>, ColumnError> {
-        if let Some(column) = lock(&self.decoded.paths).get(path) {
-            return Ok(column.clone());
+        if let Some(column) = self.decoded.column(path, self.turn) {
+            return Ok(column);
         }
         let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
         let at = self.read(|reader| reader.at(&keys))?;
@@ -351,37 +311,26 @@ impl ColumnBlock {
 
     /// Whether that was decoded before, for all rows.
     pub(crate) fn has(&self, path: &[Box<str>]) -> bool {
-        lock(&self.decoded.paths).contains_key(path)
+        self.decoded.column(path, self.turn).is_some()
     }
 
     /// What stands at a path, where some rows are looked at, in ascending order; others may seem to have nothing. Texts are made for these rows alone, and for
     /// all once others are asked for.
     pub(crate) fn at_rows(&self, path: &[Box<str>], rows: &[u32]) -> Result<Arc<PathColumn>, ColumnError> {
-        let known = lock(&self.decoded.partly).get(path).cloned();
-        if let Some(known) = known.filter(|known| known.tells(rows)) {
-            return Ok(known);
-        }
-        if self.has(path) || lock(&self.decoded.partly).contains_key(path) {
-            return self.at(path);
+        match self.decoded.partly(path, self.turn) {
+            Some(known) if known.tells(rows) => return Ok(known),
+            None if !self.has(path) => {}
+            _ => return self.at(path),
         }
         let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
         Ok(match self.read(|reader| reader.at_rows(&keys, rows))? {
             AtRows::All(at) => self.keep(path, at),
-            AtRows::Some(texts) => {
-                let column = Arc::new(PathColumn::of_rows(texts, rows, self.len()));
-                // Another query may keep other rows by now.
-                lock(&self.decoded.partly)
-                    .entry(path.into())
-                    .or_insert_with(|| self.decoded.count(path, column.clone()));
-                column
-            }
+            AtRows::Some(texts) => self.decoded.keep_partly(path, texts, rows, self.turn),
         })
     }
 
     fn keep(&self, path: &[Box<str>], at: AtPath) -> Arc<PathColumn> {
-        let column = Arc::new(PathColumn::new(at, self.len()));
-        let mut paths = lock(&self.decoded.paths);
-        paths.entry(path.into()).or_insert_with(|| self.decoded.count(path, column)).clone()
+        self.decoded.keep_column(path, PathColumn::new(at, self.len()), self.turn)
     }
 
     fn read<T>(
@@ -432,34 +381,9 @@ impl OwnDocuments {
     }
 }
 
-impl DecodedColumns {
-    /// Takes note that all documents are asked for: whether they were before.
-    pub fn documents_are_asked_for(&self) -> bool {
-        self.were_documents_asked_for.swap(true, Relaxed)
-    }
-
-    /// Counts a column that is kept for a path.
-    fn count(&self, path: &[Box<str>], column: Arc<PathColumn>) -> Arc<PathColumn> {
-        let bytes = column.held_bytes() + size_of::<PathColumn>() + path_bytes(path);
-        self.held_bytes.fetch_add(bytes, Relaxed);
-        column
-    }
-
-    /// What it takes in memory, in bytes, about.
-    pub fn held_bytes(&self) -> usize {
-        self.held_bytes.load(Relaxed)
-    }
-}
-
 impl std::fmt::Debug for ColumnBlock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ColumnBlock").field("events", &self.len()).finish_non_exhaustive()
-    }
-}
-
-impl std::fmt::Debug for DecodedColumns {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("DecodedColumns").field("held_bytes", &self.held_bytes()).finish_non_exhaustive()
     }
 }
 

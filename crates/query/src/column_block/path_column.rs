@@ -113,15 +113,15 @@ impl PathColumn {
         PathColumn::Numbers(NumberColumn { numbers: numbers.into(), rows, coded: OnceLock::new() })
     }
 
-    /// What it takes in memory, in bytes; numbers with their texts.
+    /// What it takes in memory, in bytes.
     pub(crate) fn held_bytes(&self) -> usize {
         match self {
             PathColumn::Nothing | PathColumn::Unknown => 0,
             PathColumn::Coded(coded) => coded.held_bytes(),
-            PathColumn::Numbers(column) => held_by_numbers(&column.numbers, column.rows),
+            PathColumn::Numbers(column) => held_by_numbers(&column.numbers) + held_by_coded(&column.coded),
             PathColumn::Mixed(column) => {
                 let others = column.others.rows.len() * size_of::<u32>() + column.others.values.held_bytes();
-                held_by_numbers(&column.numbers, column.rows) + others
+                held_by_numbers(&column.numbers) + held_by_coded(&column.coded) + others
             }
         }
     }
@@ -168,10 +168,17 @@ impl PathColumn {
 }
 
 /// What numbers of so many rows take in memory, in bytes, with their texts, which are made later if at all: a code and some digits each.
-fn held_by_numbers(numbers: &Numbers, rows: usize) -> usize {
+fn held_by_numbers(numbers: &Numbers) -> usize {
     let with_one = numbers.rows.as_ref().map_or(0, |rows| rows.len() * size_of::<u32>());
-    let texts = rows * size_of::<u32>() + numbers.values.len() * 4;
-    numbers.values.len() * (size_of::<i64>() + 1) + with_one + texts
+    let spelled = match &numbers.spelled {
+        Digits::Each(digits) => digits.len(),
+        Digits::InFull | Digits::Shortest => 0,
+    };
+    numbers.values.len() * size_of::<i64>() + with_one + spelled
+}
+
+fn held_by_coded(coded: &OnceLock<Coded>) -> usize {
+    coded.get().map_or(0, Coded::held_bytes)
 }
 
 impl NumberColumn {
@@ -453,18 +460,8 @@ impl Coded {
 
     fn held_bytes(&self) -> usize {
         let codes = self.codes.as_ref().map_or(0, |codes| codes.len() * size_of::<u32>());
-        // With the lengths and the instants, which are told later if at all.
-        let mut entries = (0..self.dictionary.len() as u32).map(|entry| self.dictionary.get(entry));
-        let has_instants = match entries.find(|json| !json.is_empty()) {
-            Some([b'"', text @ .., b'"']) => instant_of(text).is_some(),
-            _ => false,
-        };
-        let instants = if has_instants {
-            self.dictionary.len().max(codes / size_of::<u32>()) * size_of::<i64>()
-        } else {
-            0
-        };
-        instants + codes + self.dictionary.held_bytes() + self.dictionary.len() * size_of::<i64>()
+        let numbers = [&self.lengths, &self.instants].into_iter().filter_map(|told| told.get()?.as_deref());
+        codes + self.dictionary.held_bytes() + numbers.map(held_by_numbers).sum::<usize>()
     }
 
     /// The entry of a row.

@@ -59,12 +59,13 @@ impl Groups<'_> {
         of: Answerable<'_>,
         control: &Control,
     ) -> Result<bool, ExecError> {
-        let mut all = Vec::new();
-        for aggregate in &self.grouping().aggregates {
-            match known(aggregate, &events.names, of)? {
-                Some(known) if aggregate.function.is_answered(&known) => all.push(known),
-                _ => return Ok(false),
-            }
+        let (aggregates, names) = (&self.grouping().aggregates, &events.names);
+        let Some(mut all) = all_known(aggregates, names, of, Times::default()) else { return Ok(false) };
+        // Times are large beside statistics, and read only if they make a difference.
+        if self.need_orders(&all, of.block.range().0) {
+            let Some(times) = of.block.times().map_err(ExecError::Source)? else { return Ok(false) };
+            let Some(placed) = all_known(aggregates, names, of, times) else { return Ok(false) };
+            all = placed;
         }
         self.answer(0, &all, control)?;
         Ok(true)
@@ -130,8 +131,16 @@ impl Groups<'_> {
         if !known || !is_certain || !passing.iter().all(|(class, _)| class.is_known() || counts_only) {
             return Ok(None);
         }
-        let Some(times) = block.times().map_err(ExecError::Source)? else { return Ok(None) };
         let grouping = self.grouping();
+        let needs_orders = !grouping.keys.is_empty()
+            || grouping.aggregates.iter().any(|aggregate| aggregate.function.depends_on_order());
+        let times = match needs_orders {
+            false => Times::default(),
+            true => match block.times().map_err(ExecError::Source)? {
+                Some(times) => times,
+                None => return Ok(None),
+            },
+        };
         let mut hits = 0;
         for (class, tally) in passing {
             let (count, order) = (u64::from(tally.count), times.order(tally.first as usize));
@@ -201,45 +210,56 @@ fn counts_events(aggregate: &Aggregate) -> Option<bool> {
     }
 }
 
-/// What is known of an aggregate's argument in all events of a block.
+/// What is known of the aggregates' arguments in all events of a block that happened at these times, if that is all that the aggregates need of them.
+fn all_known<'b>(
+    aggregates: &[Aggregate],
+    names: &[Box<str>],
+    of: Answerable<'b>,
+    times: Times<'b>,
+) -> Option<Vec<Known<'b>>> {
+    let each = aggregates.iter().map(|aggregate| {
+        known(aggregate, names, of, times).filter(|known| aggregate.function.is_answered(known))
+    });
+    each.collect()
+}
+
+/// What is known of an aggregate's argument in all events of a block that happened at these times.
 fn known<'b>(
     aggregate: &Aggregate,
     names: &[Box<str>],
     of: Answerable<'b>,
-) -> Result<Option<Known<'b>>, ExecError> {
+    times: Times<'b>,
+) -> Option<Known<'b>> {
     let events = of.block.len() as u64;
     if let Some(counts) = counts_events(aggregate) {
-        return Ok(Some(Known::Constant { counts, events }));
+        return Some(Known::Constant { counts, events });
     }
-    let Some(statistics) = of.statistics else { return Ok(None) };
+    let statistics = of.statistics?;
     let key = match &aggregate.argument {
         Expr::Slot(slot) => names.get(*slot).map(|name| statistics.key(name)),
         Expr::Path(readings) => only_reading(readings, names, statistics),
         _ => None,
     };
-    let Some(key) = key else { return Ok(None) };
+    let key = key?;
     let values = match &key {
-        Key::Unknown => return Ok(None),
-        Key::Absent => return Ok(Some(Known::Absent)),
-        Key::Present(facts) => facts.values,
+        Key::Unknown => return None,
+        Key::Absent => return Some(Known::Absent),
+        Key::Present(facts) => facts.values?,
     };
-    let Some(values) = values else { return Ok(None) };
-    let count = events.checked_sub(u64::from(values.missing.count) + u64::from(values.null.count));
-    let times = of.block.times().map_err(ExecError::Source)?;
-    let (Some(count), Some(times)) = (count, times) else { return Ok(None) };
+    let count = events.checked_sub(u64::from(values.missing.count) + u64::from(values.null.count))?;
     let order = |event: u32| times.order(event as usize);
     let range_orders = match values.range {
         Some((least, greatest)) => (order(least.event), order(greatest.event)),
         None => Default::default(),
     };
-    Ok(Some(Known::Values {
+    Some(Known::Values {
         count,
         numbers: values.numbers.into(),
         sum: values.sum,
         range: values.range,
         each: Box::new(Distinct { key, events: statistics.events(), times }),
         range_orders,
-    }))
+    })
 }
 
 /// The key that all values of a dotted path are under; none where there may be several, or members are read.

@@ -208,6 +208,12 @@ impl<'p> Groups<'p> {
         self.tell_memory(control)
     }
 
+    /// Whether it makes a difference when the events of a block happened, all of which are taken in without keys.
+    pub(super) fn need_orders(&mut self, known: &[Known<'_>], earliest: Order) -> bool {
+        self.make_room();
+        self.states.need_orders(0, known, earliest)
+    }
+
     /// Tells the query what the groups hold. Errs if that is more than it may.
     fn tell_memory(&mut self, control: &Control) -> Result<(), ExecError> {
         let bytes = self.bytes_with(&self.table);

@@ -1,7 +1,7 @@
 //! The states of a grouping's aggregates. Where one state tells several of them, as it does percentiles of one argument, they share it.
 
 use crate::aggregate::{Accumulators, Function, Groups, Known, State};
-use crate::chunk::Chunk;
+use crate::chunk::{Chunk, Order};
 use crate::plan::Aggregate;
 use crate::value::Value;
 
@@ -57,6 +57,15 @@ impl States {
     pub(super) fn answer(&mut self, group: u32, known: &[Known<'_>]) -> usize {
         let each = self.each().filter_map(|(owner, state)| Some((state, known.get(owner)?)));
         each.map(|(state, known)| state.answer(group, known)).sum()
+    }
+
+    /// Whether it makes a difference for a group when the events of a block happened, none of which is earlier than that place in time.
+    pub(super) fn need_orders(&mut self, group: u32, known: &[Known<'_>], earliest: Order) -> bool {
+        let functions = self.functions.clone();
+        self.each().any(|(owner, state)| {
+            let depends = functions.get(owner).is_some_and(|function| function.depends_on_order());
+            depends && known.get(owner).is_none_or(|known| state.needs_orders(group, known, earliest))
+        })
     }
 
     /// The states in their order, to be merged with those of another thread.

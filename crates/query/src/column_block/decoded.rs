@@ -1,0 +1,244 @@
+//! What was decoded of a block in columns, kept for queries to come.
+
+use super::{OwnDocuments, OwnTimes, Path, PathColumn, lock};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock};
+use tamias_shred::{Group, Texts};
+
+/// What was decoded of a block in columns. Queries that read the block one after another, or at once, may share it.
+///
+/// It consists of pieces: a frame that was read, the column of a path, the times, the documents. Of each piece it is known in whose turn it was made,
+/// and in whose turn it was used last, so that a cache can keep some pieces without the others. Turns are the numbers of queries.
+pub struct DecodedColumns {
+    pub(super) group: Arc<Group>,
+    /// The frames that were read.
+    frames: Vec<Piece<Vec<u8>>>,
+    paths: Mutex<Columns>,
+    /// What was made for some rows only.
+    partly: Mutex<Columns>,
+    times: Piece<OwnTimes>,
+    /// All of them, once they were asked for more than once.
+    documents: Piece<OwnDocuments>,
+    were_documents_asked_for: AtomicBool,
+}
+
+type Columns = HashMap<Path, Kept>;
+
+/// The column of a path.
+#[derive(Clone)]
+struct Kept {
+    column: Arc<PathColumn>,
+    turns: Turns,
+}
+
+/// When a piece was made, and when it was used last.
+#[derive(Clone, Copy)]
+struct Turns {
+    made: u64,
+    used: u64,
+}
+
+/// A piece that is made at most once.
+struct Piece<T> {
+    value: OnceLock<Arc<T>>,
+    made: AtomicU64,
+    used: AtomicU64,
+}
+
+impl<T> Default for Piece<T> {
+    fn default() -> Piece<T> {
+        Piece { value: OnceLock::new(), made: AtomicU64::new(0), used: AtomicU64::new(0) }
+    }
+}
+
+impl<T> Piece<T> {
+    fn get(&self, turn: u64) -> Option<&T> {
+        let value = self.value.get()?;
+        self.used.fetch_max(turn, Relaxed);
+        Some(value)
+    }
+
+    /// Where another thread was first, its value counts.
+    fn set(&self, value: T, turn: u64) -> &T {
+        let value = self.value.get_or_init(|| {
+            self.made.store(turn, Relaxed);
+            Arc::new(value)
+        });
+        self.used.fetch_max(turn, Relaxed);
+        value
+    }
+
+    fn turns(&self) -> Turns {
+        Turns { made: self.made.load(Relaxed), used: self.used.load(Relaxed) }
+    }
+
+    /// The piece if it is to be kept, or else none.
+    fn kept_if(&self, is_kept: impl Fn(Turns) -> bool) -> Piece<T> {
+        let turns = self.turns();
+        match self.value.get().filter(|_| is_kept(turns)) {
+            None => Piece::default(),
+            Some(value) => {
+                let Turns { made, used } = turns;
+                Piece { value: OnceLock::from(value.clone()), made: made.into(), used: used.into() }
+            }
+        }
+    }
+}
+
+/// What a path takes beside its column: its place in a map, and its keys, each with how long it is.
+fn path_bytes(path: &[Box<str>]) -> usize {
+    const PLACE_BYTES: usize = 128;
+    PLACE_BYTES + path.iter().map(|key| size_of::<Box<str>>() + key.len()).sum::<usize>()
+}
+
+impl DecodedColumns {
+    pub(super) fn new(group: Group) -> DecodedColumns {
+        DecodedColumns {
+            frames: (0..group.frames()).map(|_| Piece::default()).collect(),
+            group: Arc::new(group),
+            paths: Mutex::default(),
+            partly: Mutex::default(),
+            times: Piece::default(),
+            documents: Piece::default(),
+            were_documents_asked_for: AtomicBool::new(false),
+        }
+    }
+
+    /// A frame, which is read if it is not there; none if there is no such frame, or it cannot be read.
+    pub(super) fn frame(
+        &self,
+        frame: u32,
+        turn: u64,
+        read: impl FnOnce() -> Option<Vec<u8>>,
+    ) -> Option<&[u8]> {
+        let place = self.frames.get(frame as usize)?;
+        if let Some(bytes) = place.get(turn) {
+            return Some(bytes);
+        }
+        Some(place.set(read()?, turn))
+    }
+
+    pub(super) fn times(&self, turn: u64) -> Option<&OwnTimes> {
+        self.times.get(turn)
+    }
+
+    pub(super) fn keep_times(&self, times: OwnTimes, turn: u64) -> &OwnTimes {
+        self.times.set(times, turn)
+    }
+
+    pub(super) fn documents(&self, turn: u64) -> Option<&OwnDocuments> {
+        self.documents.get(turn)
+    }
+
+    pub(super) fn keep_documents(&self, documents: OwnDocuments, turn: u64) -> &OwnDocuments {
+        self.documents.set(documents, turn)
+    }
+
+    /// Takes note that all documents are asked for: whether they were before.
+    pub fn documents_are_asked_for(&self) -> bool {
+        self.were_documents_asked_for.swap(true, Relaxed)
+    }
+
+    /// The column of a path.
+    pub(super) fn column(&self, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
+        known(&self.paths, path, turn)
+    }
+
+    /// Keeps the column of a path. Where another thread was first, its column counts.
+    pub(super) fn keep_column(&self, path: &[Box<str>], column: PathColumn, turn: u64) -> Arc<PathColumn> {
+        let kept = || Kept { column: Arc::new(column), turns: Turns { made: turn, used: turn } };
+        lock(&self.paths).entry(path.into()).or_insert_with(kept).column.clone()
+    }
+
+    /// What was made of a path for some rows.
+    pub(super) fn partly(&self, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
+        known(&self.partly, path, turn)
+    }
+
+    /// Keeps what was made of a path for some rows, unless something of it is kept: another query may keep other rows by now.
+    pub(super) fn keep_partly(
+        &self,
+        path: &[Box<str>],
+        texts: Texts<'_>,
+        rows: &[u32],
+        turn: u64,
+    ) -> Arc<PathColumn> {
+        let column = Arc::new(PathColumn::of_rows(texts, rows, self.group.events()));
+        let kept = || Kept { column: column.clone(), turns: Turns { made: turn, used: turn } };
+        lock(&self.partly).entry(path.into()).or_insert_with(kept);
+        column
+    }
+
+    /// What it takes in memory, in bytes, about.
+    pub fn held_bytes(&self) -> usize {
+        let places = self.frames.len() * size_of::<Piece<Vec<u8>>>();
+        let mut bytes = size_of::<DecodedColumns>() + self.group.held_bytes() + places;
+        self.each_piece(&mut |_, piece| bytes += piece);
+        bytes
+    }
+
+    /// Goes through all pieces: in which turn each was used last, and what it takes in memory, in bytes.
+    pub fn pieces(&self, mut act: impl FnMut(u64, usize)) {
+        self.each_piece(&mut |turns, bytes| act(turns.used, bytes));
+    }
+
+    /// The pieces that were used in this turn or later, without the others.
+    pub fn used_since(&self, turn: u64) -> DecodedColumns {
+        self.kept_if(&|turns| turns.used >= turn)
+    }
+
+    /// The pieces that were made before this turn, without the others.
+    pub fn made_before(&self, turn: u64) -> DecodedColumns {
+        self.kept_if(&|turns| turns.made < turn)
+    }
+
+    fn each_piece(&self, act: &mut dyn FnMut(Turns, usize)) {
+        for frame in &self.frames {
+            if let Some(bytes) = frame.value.get() {
+                act(frame.turns(), bytes.capacity());
+            }
+        }
+        for columns in [&self.paths, &self.partly] {
+            for (path, Kept { column, turns }) in &*lock(columns) {
+                act(*turns, column.held_bytes() + size_of::<PathColumn>() + path_bytes(path));
+            }
+        }
+        if let Some(times) = self.times.value.get() {
+            act(self.times.turns(), 16 * times.instants.len());
+        }
+        if let Some(documents) = self.documents.value.get() {
+            act(self.documents.turns(), documents.held_bytes());
+        }
+    }
+
+    fn kept_if(&self, is_kept: &dyn Fn(Turns) -> bool) -> DecodedColumns {
+        let columns = |of: &Mutex<Columns>| {
+            let of = lock(of);
+            let kept = of.iter().filter(|(_, kept)| is_kept(kept.turns));
+            Mutex::new(kept.map(|(path, kept)| (path.clone(), kept.clone())).collect())
+        };
+        DecodedColumns {
+            group: self.group.clone(),
+            frames: self.frames.iter().map(|frame| frame.kept_if(is_kept)).collect(),
+            paths: columns(&self.paths),
+            partly: columns(&self.partly),
+            times: self.times.kept_if(is_kept),
+            documents: self.documents.kept_if(is_kept),
+            were_documents_asked_for: AtomicBool::new(self.were_documents_asked_for.load(Relaxed)),
+        }
+    }
+}
+
+fn known(columns: &Mutex<Columns>, path: &[Box<str>], turn: u64) -> Option<Arc<PathColumn>> {
+    lock(columns).get_mut(path).map(|kept| {
+        kept.turns.used = kept.turns.used.max(turn);
+        kept.column.clone()
+    })
+}
+
+impl std::fmt::Debug for DecodedColumns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DecodedColumns").field("held_bytes", &self.held_bytes()).finish_non_exhaustive()
+    }
+}

@@ -42,6 +42,16 @@ fn encoded() -> Encoded {
     encode(&events).expect("encodes")
 }
 
+/// The paths that queries may name: those of the top level, one below each of some of them, and one that there is not.
+fn paths(group: &Group) -> Vec<Vec<Box<str>>> {
+    let keys = group.keys().unwrap_or_default();
+    let below = keys.iter().take(4).map(|key| vec![key.clone(), "City".into()]);
+    let mut paths: Vec<Vec<Box<str>>> = keys.iter().take(16).map(|key| vec![key.clone()]).collect();
+    paths.extend(below);
+    paths.push(vec!["none".into()]);
+    paths
+}
+
 /// Everything that a reader can be asked. What it says does not matter; that it ends does.
 fn ask_everything(directory: &[u8], frames: &Vec<Vec<u8>>) -> Result<(), DecodeError> {
     let group = Group::open(directory)?;
@@ -72,6 +82,17 @@ fn ask_everything(directory: &[u8], frames: &Vec<Vec<u8>>) -> Result<(), DecodeE
             assert_eq!(values.len(), rows.len());
         }
         let _ = reader.between(column, -5, 1_000);
+    }
+    for path in paths(&group) {
+        let keys: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
+        let all = reader.at(&keys);
+        let rows: Vec<u32> = (0..group.events() as u32).step_by(3).collect();
+        let some = reader.at_rows(&keys, &rows);
+        if documents.is_ok() && all.is_ok() {
+            assert!(some.is_ok(), "{keys:?}: {some:?}");
+        }
+        let frames = group.frames_at(&keys);
+        assert!(frames.iter().all(|frame| (*frame as usize) < group.frames()));
     }
     documents.map(|_| ())
 }

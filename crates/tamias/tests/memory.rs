@@ -123,8 +123,14 @@ fn what_is_kept_of_columns_counts_in_the_budget() {
 }
 
 fn a_query_over_four_times_the_events_takes_no_more() {
-    let (_small_folder, small) = filled(12_000, tamias::Layout::Text);
-    let (_large_folder, large) = filled(48_000, tamias::Layout::Text);
+    for layout in [tamias::Layout::Text, tamias::Layout::Columns] {
+        four_times_the_events_take_no_more(layout);
+    }
+}
+
+fn four_times_the_events_take_no_more(layout: tamias::Layout) {
+    let (_small_folder, small) = filled(12_000, layout);
+    let (_large_folder, large) = filled(48_000, layout);
     // What is kept for queries to come has a bound of its own.
     let (small, large) = (small.with_column_cache(0), large.with_column_cache(0));
     for text in [

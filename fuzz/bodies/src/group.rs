@@ -38,6 +38,17 @@ pub fn group(input: &[u8]) {
         }
         let _ = reader.between(column, -5, 1_000);
     }
+    // As a query reads it.
+    let rows: Vec<u32> = (0..group.events().min(64) as u32).step_by(3).collect();
+    for key in group.keys().unwrap_or_default().iter().take(16) {
+        for keys in [&[&**key][..], &[key, "City"]] {
+            let (all, some) = (reader.at(keys), reader.at_rows(keys, &rows));
+            if documents.is_ok() && all.is_ok() {
+                assert!(some.is_ok(), "{keys:?}");
+            }
+            assert!(group.frames_at(keys).iter().all(|frame| (*frame as usize) < group.frames()));
+        }
+    }
 }
 
 fn pieces(input: &[u8]) -> Vec<Vec<u8>> {

@@ -1,6 +1,7 @@
 //! A query run both ways.
 
 use crate::memory::Memory;
+use std::num::NonZeroUsize;
 use tamias_query::{Query, RunOptions, Stats};
 
 /// Runs a query both ways, and over columns: what was counted on the way with short cuts.
@@ -12,8 +13,9 @@ pub(crate) fn agree(memory: &Memory, text: &str) -> Stats {
     assert_eq!(short, plain, "{text}");
     let (columns, _) = memory.in_columns().run(&query, RunOptions::default());
     assert_eq!(columns, plain, "{text}, in columns");
-    let (half, _) = memory.half_in_columns().run(&query, RunOptions::default());
-    assert_eq!(half, plain, "{text}, half in columns");
+    let threads = NonZeroUsize::MIN.saturating_add(1);
+    let (half, _) = memory.half_in_columns().run(&query, RunOptions { threads, ..RunOptions::default() });
+    assert_eq!(half, plain, "{text}, half in columns, on two threads");
     stats
 }
 

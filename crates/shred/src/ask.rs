@@ -52,7 +52,7 @@ impl GroupReader<'_> {
     }
 
     /// For each element of a list the row of its document.
-    fn element_rows(&mut self, list: usize) -> Result<Vec<u32>, DecodeError> {
+    pub(crate) fn element_rows(&mut self, list: usize) -> Result<Vec<u32>, DecodeError> {
         let group = self.group;
         let directory = group.directory();
         let info = *directory.lists.get(list).ok_or(malformed("a list of no list"))?;
@@ -73,7 +73,31 @@ impl GroupReader<'_> {
             let length = usize::try_from(length).ok().filter(|length| *length <= info.elements - rows.len());
             rows.resize(rows.len() + length.ok_or(malformed("arrays of more elements than there are"))?, row);
         }
+        if rows.len() != info.elements {
+            return Err(malformed("elements of no array"));
+        }
         Ok(rows)
+    }
+
+    /// For each array of a list the row of its document, and how many elements it has.
+    pub(crate) fn array_rows(&mut self, list: usize) -> Result<(Vec<u32>, Vec<i64>), DecodeError> {
+        const NO_LIST: DecodeError = malformed("a list of no list");
+        let group = self.group;
+        let info = group.directory().lists.get(list).ok_or(NO_LIST)?;
+        let counts = group.census().arrays.get(list).ok_or(NO_LIST)?;
+        let documents = self.element_rows(0)?;
+        let arrays = self.spread(0, &documents, counts, info.arrays)?;
+        let lengths = self.lengths(list)?;
+        if arrays.len() != lengths.len() {
+            return Err(malformed("fewer arrays than its shapes need"));
+        }
+        let left = lengths
+            .iter()
+            .try_fold(info.elements, |left, length| left.checked_sub(usize::try_from(*length).ok()?));
+        if left != Some(0) {
+            return Err(malformed("elements of no array"));
+        }
+        Ok((arrays, lengths))
     }
 
     /// The rows of elements, each as often as its shape has values: together `total`.

@@ -96,19 +96,55 @@ pub(crate) struct Site {
     pub(crate) column: Option<(u32, u32)>,
 }
 
+/// Where a path leads to in the shapes of a list: of the documents, or of the elements of arrays.
+#[derive(Debug)]
+pub(crate) struct Sites {
+    pub(crate) list: usize,
+    /// How many documents or elements there are.
+    pub(crate) rows: usize,
+    /// By the codes of the list's shapes; none where a shape has nothing there.
+    pub(crate) by_code: Vec<Option<Site>>,
+}
+
+impl Sites {
+    /// Those that are wanted, and nothing at the others.
+    pub(crate) fn only(&self, wanted: impl Fn(&Site) -> bool) -> Sites {
+        let by_code = self.by_code.iter().map(|site| site.clone().filter(|site| wanted(site))).collect();
+        Sites { by_code, ..*self }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Site> {
+        self.by_code.iter().flatten()
+    }
+
+    /// The columns that they have, each once.
+    pub(crate) fn columns(&self) -> Vec<u32> {
+        let mut columns: Vec<u32> =
+            self.iter().filter_map(|site| site.column).map(|(column, _)| column).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
+}
+
 /// Where a path leads to in a shape.
-enum Found {
+pub(crate) enum Found {
     Nothing,
     Site(Site),
     Unknown,
 }
 
 impl Group {
-    /// The paths on the way down some keys, as documents spell them.
+    /// The paths on the way down some keys, as documents spell them, from the documents themselves.
     pub(crate) fn path_of(&self, keys: &[&str]) -> Option<Vec<u32>> {
+        self.path_below(ROOT, keys)
+    }
+
+    /// The same from a path on.
+    pub(crate) fn path_below(&self, start: u32, keys: &[&str]) -> Option<Vec<u32>> {
         let paths = &self.directory().paths;
         let mut way = Vec::with_capacity(keys.len());
-        let mut at = ROOT;
+        let mut at = start;
         for key in keys {
             at = (1..paths.len() as u32).find(|child| match paths.step(*child) {
                 Some((parent, Step::Key(own))) => parent == at && own.as_ref() == key.as_bytes(),
@@ -205,8 +241,26 @@ impl Group {
         frames.into_iter().collect()
     }
 
+    /// Where a path of keys leads to in the shapes of a list; none where one keeps a value on the way as text.
+    pub(crate) fn sites(&self, list: usize, keys: &[&str]) -> Option<Sites> {
+        let info = self.directory().lists.get(list);
+        let start = info.map_or(ROOT, |list| list.path);
+        let way = self.path_below(start, keys).unwrap_or_default();
+        let mut by_code = Vec::new();
+        for shape in self.shapes_of(list) {
+            let tokens = self.directory().shapes.get(*shape as usize).unwrap_or_default();
+            by_code.push(match self.find_in(tokens, &way, keys.len()) {
+                Found::Nothing => None,
+                Found::Unknown => return None,
+                Found::Site(site) => Some(site),
+            });
+        }
+        let rows = if list == 0 { self.events() } else { info.map_or(0, |list| list.elements) };
+        Some(Sites { list, rows, by_code })
+    }
+
     /// Where a path leads to in a shape: at each level the last member of that key.
-    fn find_in(&self, shape: &[Token], way: &[u32], keys: usize) -> Found {
+    pub(crate) fn find_in(&self, shape: &[Token], way: &[u32], keys: usize) -> Found {
         let mut object = 0..shape.len();
         for level in 0..keys {
             match shape.get(object.start) {
@@ -320,48 +374,34 @@ impl<'g> GroupReader<'g> {
     }
 
     fn at_or(&mut self, keys: &[&str], rows: Option<&[u32]>) -> Result<AtRows, DecodeError> {
-        let group = self.group;
-        let way = group.path_of(keys).unwrap_or_default();
-        let mut sites = Vec::new();
-        let mut has_some = false;
-        for shape in group.shapes_of(0) {
-            let tokens = group.directory().shapes.get(*shape as usize).unwrap_or_default();
-            sites.push(match group.find_in(tokens, &way, keys.len()) {
-                Found::Nothing => None,
-                Found::Unknown => return Ok(AtRows::All(AtPath::Unknown)),
-                Found::Site(site) => Some(site),
-            });
-            has_some |= sites.last().is_some_and(Option::is_some);
+        match self.group.sites(0, keys) {
+            Some(sites) => self.at_sites(&sites, rows),
+            None => Ok(AtRows::All(AtPath::Unknown)),
         }
-        if !has_some {
-            return Ok(AtRows::All(AtPath::Nothing));
-        }
-        if let Some(numbers) = self.numbers(&sites)? {
-            return Ok(AtRows::All(AtPath::Numbers(numbers)));
-        }
-        if let Some(coded) = self.coded(&sites)? {
-            return Ok(AtRows::All(AtPath::Coded(coded)));
-        }
-        if let Some(mixed) = self.mixed(&sites)? {
-            return Ok(AtRows::All(AtPath::Mixed(mixed)));
-        }
-        Ok(self.json(&sites, rows)?.map_or(AtRows::All(AtPath::Unknown), AtRows::Some))
     }
 
-    /// The columns that sites have, each once.
-    pub(crate) fn columns_of(sites: &[Option<Site>]) -> Vec<u32> {
-        let mut columns: Vec<u32> =
-            sites.iter().flatten().filter_map(|site| site.column).map(|(column, _)| column).collect();
-        columns.sort_unstable();
-        columns.dedup();
-        columns
+    /// What stands at the sites of a path.
+    pub(crate) fn at_sites(&mut self, sites: &Sites, rows: Option<&[u32]>) -> Result<AtRows, DecodeError> {
+        if sites.iter().next().is_none() {
+            return Ok(AtRows::All(AtPath::Nothing));
+        }
+        if let Some(numbers) = self.numbers(sites)? {
+            return Ok(AtRows::All(AtPath::Numbers(numbers)));
+        }
+        if let Some(coded) = self.coded(sites)? {
+            return Ok(AtRows::All(AtPath::Coded(coded)));
+        }
+        if let Some(mixed) = self.mixed(sites)? {
+            return Ok(AtRows::All(AtPath::Mixed(mixed)));
+        }
+        Ok(self.json(sites, rows)?.map_or(AtRows::All(AtPath::Unknown), AtRows::Some))
     }
 
     /// How the events move on in some columns, the first of which begins at a place and the others behind it; none where there are too many of them. `constant` tells the
     /// place of a value that has no column.
     pub(crate) fn strides(
         &self,
-        sites: &[Option<Site>],
+        sites: &Sites,
         columns: &[u32],
         start: usize,
         constant: impl Fn(Leaf) -> Option<u32>,
@@ -375,8 +415,8 @@ impl<'g> GroupReader<'g> {
             lanes.push(Lane { token, count, start, by_shape: info.is_by_shape() });
             start += count;
         }
-        let mut shapes = Vec::with_capacity(sites.len());
-        for (site, shape) in sites.iter().zip(self.group.shapes_of(0)) {
+        let mut shapes = Vec::with_capacity(sites.by_code.len());
+        for (site, shape) in sites.by_code.iter().zip(self.group.shapes_of(sites.list)) {
             let held = match site {
                 None => Held::Nothing,
                 Some(Site { column: Some((column, nth)), .. }) => {
@@ -404,12 +444,12 @@ impl<'g> GroupReader<'g> {
     }
 
     /// The numbers, if there is nothing else, and their mantissas can be brought to one scale.
-    pub(crate) fn numbers(&mut self, sites: &[Option<Site>]) -> Result<Option<Numbers>, DecodeError> {
+    pub(crate) fn numbers(&mut self, sites: &Sites) -> Result<Option<Numbers>, DecodeError> {
         let is_number = |site: &Site| matches!(site.leaf, Some(Leaf::Whole | Leaf::Fraction));
-        if !sites.iter().flatten().all(is_number) {
+        if !sites.iter().all(is_number) {
             return Ok(None);
         }
-        let numbers = Self::columns_of(sites);
+        let numbers = sites.columns();
         let Some(strides) = self.strides(sites, &numbers, 0, |_| None)? else { return Ok(None) };
         let mut columns = Vec::with_capacity(numbers.len());
         for column in &numbers {
@@ -425,18 +465,24 @@ impl<'g> GroupReader<'g> {
         let aligned = columns.into_iter().map(|column| column.aligned(scale)).collect::<Option<Vec<_>>>();
         let Some(columns) = aligned else { return Ok(None) };
         match <[Aligned; 1]>::try_from(columns) {
-            Ok([column]) if strides.are_in_order() => self.in_order(&strides, column, scale),
-            Ok([column]) => self.gathered(&strides, &[column], scale),
-            Err(columns) => self.gathered(&strides, &columns, scale),
+            Ok([column]) if strides.are_in_order() => self.in_order(sites, &strides, column, scale),
+            Ok([column]) => self.gathered(sites, &strides, &[column], scale),
+            Err(columns) => self.gathered(sites, &strides, &columns, scale),
         }
         .map(Some)
     }
 
     /// The numbers of a column of which each event has one or none.
-    fn in_order(&mut self, strides: &Strides, column: Aligned, scale: u8) -> Result<Numbers, DecodeError> {
+    fn in_order(
+        &mut self,
+        sites: &Sites,
+        strides: &Strides,
+        column: Aligned,
+        scale: u8,
+    ) -> Result<Numbers, DecodeError> {
         let Aligned { mut values, mut scales, .. } = column;
-        let rows = if strides.are_all() { None } else { Some(strides.rows(self.codes(0)?)) };
-        let count = rows.as_ref().map_or(self.group.events(), Vec::len);
+        let rows = if strides.are_all() { None } else { Some(strides.rows(self.codes(sites.list)?)) };
+        let count = rows.as_ref().map_or(sites.rows, Vec::len);
         if values.len() < count {
             return Err(TOO_FEW);
         }
@@ -445,18 +491,19 @@ impl<'g> GroupReader<'g> {
         // They are kept: a column says how many values it has, the events how many are of use.
         values.shrink_to_fit();
         scales.shrink_to_fit();
-        let rows = rows.filter(|_| count != self.group.events());
+        let rows = rows.filter(|_| count != sites.rows);
         Ok(Numbers { rows, values, scale, spelled: Digits::of(scales, scale) })
     }
 
     /// The numbers of some columns, in the order of the events.
     fn gathered(
         &mut self,
+        sites: &Sites,
         strides: &Strides,
         columns: &[Aligned],
         scale: u8,
     ) -> Result<Numbers, DecodeError> {
-        let Standing { rows, places } = strides.standing(self.codes(0)?)?;
+        let Standing { rows, places } = strides.standing(self.codes(sites.list)?)?;
         // One column behind the other: which of them an event has is not to be guessed.
         let joined: Vec<i64>;
         let all = match columns {
@@ -478,25 +525,25 @@ impl<'g> GroupReader<'g> {
                 places.iter().map(spelled).collect()
             }
         };
-        let rows = rows.filter(|rows| rows.len() != self.group.events());
+        let rows = rows.filter(|rows| rows.len() != sites.rows);
         Ok(Numbers { rows, values, scale, spelled: Digits::of(spelled, scale) })
     }
 
     /// The values by dictionary, if they are constants, texts that are few, and whole numbers that are few.
-    fn coded(&mut self, sites: &[Option<Site>]) -> Result<Option<Coded<'static>>, DecodeError> {
+    fn coded(&mut self, sites: &Sites) -> Result<Option<Coded<'static>>, DecodeError> {
         let group = self.group;
         let is_coded = |site: &Site| {
             matches!(site.leaf, Some(Leaf::True | Leaf::False | Leaf::Null | Leaf::Text | Leaf::Whole))
         };
-        if !sites.iter().flatten().all(is_coded) {
+        if !sites.iter().all(is_coded) {
             return Ok(None);
         }
-        let columns = Self::columns_of(sites);
+        let columns = sites.columns();
         for column in &columns {
             let info = group.directory().columns.get(*column as usize).ok_or(NO_COLUMN)?;
             match &info.encoding {
                 Written::Simple(Simple::Dictionary(dictionary))
-                    if dictionary.size * ENTRIES_SHARE <= group.events() => {}
+                    if dictionary.size * ENTRIES_SHARE <= sites.rows => {}
                 Written::Simple(Simple::Whole(_)) if info.kind == Leaf::Whole => {}
                 _ => return Ok(None),
             }
@@ -518,14 +565,14 @@ impl<'g> GroupReader<'g> {
                     codes.extend(coded.codes.iter().map(|code| code + before));
                 }
                 ColumnValues::Simple(Values::Whole(numbers)) => {
-                    if !entries.add_numbers(&numbers, group.events() / ENTRIES_SHARE, &mut codes) {
+                    if !entries.add_numbers(&numbers, sites.rows / ENTRIES_SHARE, &mut codes) {
                         return Ok(None);
                     }
                 }
                 _ => return Ok(None),
             }
         }
-        let mut places = strides.places(self.codes(0)?.iter().copied())?;
+        let mut places = strides.places(self.codes(sites.list)?.iter().copied())?;
         places.iter_mut().for_each(|place| *place = codes.get(*place as usize).copied().unwrap_or_default());
         Ok(Some(Coded { entries: Texts::of_parts(entries.ends, entries.bytes), codes: places }))
     }

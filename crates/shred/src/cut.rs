@@ -1,6 +1,6 @@
 //! What stands at a path as JSON text: the programs of the events' shapes are cut to it.
 
-use crate::at::Site;
+use crate::at::Sites;
 use crate::column::{ColumnValues, Written};
 use crate::encoding::strings::Texts;
 use crate::error::DecodeError;
@@ -16,10 +16,10 @@ use crate::stride::Standing;
 const SAMPLE: usize = 256;
 
 impl<'g> GroupReader<'g> {
-    /// The values of all events, or of those in some rows, as JSON text; none where some arrays would have to be passed over. Rows come in ascending order.
+    /// The values of all rows, or of some, as JSON text; none where some arrays would have to be passed over. Rows come in ascending order.
     pub(crate) fn json(
         &mut self,
-        sites: &[Option<Site>],
+        sites: &Sites,
         wanted: Option<&[u32]>,
     ) -> Result<Option<Texts<'static>>, DecodeError> {
         if let Some(texts) = self.texts_of_column(sites, wanted)? {
@@ -27,18 +27,18 @@ impl<'g> GroupReader<'g> {
         }
         let group = self.group;
         let directory = group.directory();
-        // The programs of the shapes of events are cut to what stands at the path; those of elements are whole.
+        // The programs of the shapes whose values are asked for are cut to what stands at the path; those of elements inside are whole.
         let mut programs = Vec::with_capacity(directory.shapes.len());
         for shape in directory.shapes.iter() {
             programs.push((shape, 0..0));
         }
-        for (shape, site) in group.shapes_of(0).iter().zip(sites) {
+        for (shape, site) in group.shapes_of(sites.list).iter().zip(&sites.by_code) {
             if let (Some((_, range)), Some(site)) = (programs.get_mut(*shape as usize), site) {
                 *range = site.tokens.clone();
             }
         }
         let mut needed = Needed::of(directory.columns.len(), directory.lists.len());
-        let own = group.shapes_of(0);
+        let own = group.shapes_of(sites.list);
         let mut cut: Vec<Option<Program>> = vec![None; directory.shapes.len()];
         // All shapes together are no longer than the documents.
         let mut literals = directory.bytes;
@@ -62,9 +62,18 @@ impl<'g> GroupReader<'g> {
                 }
             }
         }
-        let mut of_events = own.iter().filter_map(|shape| cut.get(*shape as usize)?.as_ref());
-        if of_events.any(|program| needed.passes_over(program)) {
+        let mut of_rows = own.iter().filter_map(|shape| cut.get(*shape as usize)?.as_ref());
+        if of_rows.any(|program| needed.passes_over(program)) {
             return Ok(None);
+        }
+        if sites.list != 0 {
+            // Templates of elements may refer to values of the documents around them, which move on with these.
+            for shape in group.shapes_of(0) {
+                let Some((tokens, _)) = programs.get(*shape as usize) else { continue };
+                if let Some(place) = cut.get_mut(*shape as usize) {
+                    *place = Some(Program::part(tokens, 0..0, &directory.paths, group.places(), literals)?);
+                }
+            }
         }
         let empty = || Program::part(&[], 0..0, &directory.paths, group.places(), 0);
         let programs = cut.into_iter().map(|program| program.map_or_else(empty, Ok));
@@ -83,7 +92,7 @@ impl<'g> GroupReader<'g> {
         let columns = columns.collect::<Result<Vec<_>, DecodeError>>()?;
         let mut lists = vec![Elements::default(); directory.lists.len()];
         for (list, place) in lists.iter_mut().enumerate() {
-            if list == 0 || needed.lists.get(list).is_some_and(|needed| *needed) {
+            if list == 0 || list == sites.list || needed.lists.get(list).is_some_and(|needed| *needed) {
                 *place = self.list(list)?;
             }
         }
@@ -91,17 +100,19 @@ impl<'g> GroupReader<'g> {
         let has_arrays = needed.lists.contains(&true);
         let renderer = Renderer::new(&programs, &columns, &lists, directory.bytes);
         let out = Output::new(directory.bytes);
-        put_together(renderer, out, directory.events, wanted, has_arrays).map(Some)
+        let around = if sites.list == 0 { None } else { Some(self.element_rows(sites.list)?) };
+        let rows = Rows { list: sites.list, count: sites.rows, around: around.as_deref(), wanted };
+        put_together(renderer, out, &rows, has_arrays).map(Some)
     }
 
     /// The same where all values are texts of one column without templates: nothing but quotes is put around them.
     fn texts_of_column(
         &mut self,
-        sites: &[Option<Site>],
+        sites: &Sites,
         wanted: Option<&[u32]>,
     ) -> Result<Option<Texts<'static>>, DecodeError> {
         let directory = self.group.directory();
-        let mut of = sites.iter().flatten().map(|site| site.column.filter(|_| site.leaf == Some(Leaf::Text)));
+        let mut of = sites.iter().map(|site| site.column.filter(|_| site.leaf == Some(Leaf::Text)));
         let Some(Some((column, _))) = of.next() else { return Ok(None) };
         let info = directory.columns.get(column as usize);
         if !of.all(|other| other.is_some_and(|(other, _)| other == column))
@@ -115,13 +126,12 @@ impl<'g> GroupReader<'g> {
             ColumnValues::Simple(values) => Spans::of(values, Spelling::WhenTaken, &mut left)?,
             ColumnValues::Templated(_) => return Ok(None),
         };
-        let Standing { rows, places } = strides.standing(self.codes(0)?)?;
-        let events = directory.events;
+        let Standing { rows, places } = strides.standing(self.codes(sites.list)?)?;
         let mut having = (0..).zip(&places).map(|(nth, place)| {
             let row = rows.as_ref().map_or(Some(nth), |rows| rows.get(nth as usize).copied());
             (row.unwrap_or(u32::MAX), *place as usize)
         });
-        let count = wanted.map_or(events, <[u32]>::len);
+        let count = wanted.map_or(sites.rows, <[u32]>::len);
         let mut out = Output::new(directory.bytes);
         let mut ends = Vec::with_capacity(count);
         let mut next = having.next();
@@ -169,26 +179,41 @@ impl<'g> GroupReader<'g> {
     }
 }
 
-/// The texts of all events, or of those in some rows.
+/// The rows whose texts are put together.
+struct Rows<'r> {
+    list: usize,
+    count: usize,
+    /// Of each element the document around it.
+    around: Option<&'r [u32]>,
+    /// Those that are asked for; none where all are.
+    wanted: Option<&'r [u32]>,
+}
+
+/// The texts of all rows, or of some.
 fn put_together(
     mut renderer: Renderer<'_, '_>,
     mut out: Output,
-    events: usize,
-    wanted: Option<&[u32]>,
+    rows: &Rows<'_>,
     has_arrays: bool,
 ) -> Result<Texts<'static>, DecodeError> {
-    let count = wanted.map_or(events, <[u32]>::len);
+    let count = rows.wanted.map_or(rows.count, <[u32]>::len);
     let mut ends = Vec::with_capacity(count);
-    let mut rows = wanted.map(|rows| rows.iter().copied().peekable());
-    for row in 0..events as u32 {
-        let is_wanted = match &mut rows {
+    let mut wanted = rows.wanted.map(|rows| rows.iter().copied().peekable());
+    let mut document = 0;
+    for row in 0..rows.count as u32 {
+        let around = rows.around.and_then(|around| around.get(row as usize)).copied();
+        while around.is_some_and(|around| document < around) {
+            renderer.pass(0)?;
+            document += 1;
+        }
+        let is_wanted = match &mut wanted {
             None => true,
-            Some(rows) => rows.next_if_eq(&row).is_some(),
+            Some(wanted) => wanted.next_if_eq(&row).is_some(),
         };
         if is_wanted || has_arrays {
-            renderer.next(0, &mut out)?;
+            renderer.next(rows.list, &mut out)?;
         } else {
-            renderer.pass(0)?;
+            renderer.pass(rows.list)?;
         }
         if is_wanted {
             ends.push(out.len() as u32);

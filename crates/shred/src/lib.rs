@@ -34,6 +34,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arrays;
 mod ask;
 mod at;
 mod bytes;
@@ -75,6 +76,7 @@ mod stride;
 mod texts;
 mod walk;
 
+pub use arrays::{Arrays, ArraysAt, AtArrays};
 pub use at::{AtPath, AtRows, Digits, Mixed, Numbers};
 pub use column::ColumnValues;
 pub use encode::{Encoder, encode, group_len};

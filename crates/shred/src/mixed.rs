@@ -1,6 +1,6 @@
 //! Numbers at a path where other values stand too: null, Booleans, some texts, and numbers that are spelled with an exponent.
 
-use crate::at::{Digits, Mixed, Numbers, Site};
+use crate::at::{Digits, Mixed, Numbers, Site, Sites};
 use crate::error::DecodeError;
 use crate::group::GroupReader;
 use crate::number::{self, Plain};
@@ -11,16 +11,16 @@ const TEXTS_SHARE: usize = 4;
 
 impl GroupReader<'_> {
     /// The numbers, and what else there is; none where a number has too many digits, or most values are something else.
-    pub(crate) fn mixed(&mut self, sites: &[Option<Site>]) -> Result<Option<Mixed>, DecodeError> {
+    pub(crate) fn mixed(&mut self, sites: &Sites) -> Result<Option<Mixed>, DecodeError> {
         let is_number = |site: &Site| matches!(site.leaf, Some(Leaf::Whole | Leaf::Fraction));
         let is_other = |site: &Site| {
             matches!(site.leaf, Some(Leaf::True | Leaf::False | Leaf::Null | Leaf::Text | Leaf::Long))
         };
-        if !sites.iter().flatten().all(|site| is_number(site) || is_other(site)) {
+        if !sites.iter().all(|site| is_number(site) || is_other(site)) {
             return Ok(None);
         }
         let (mut count, mut texts) = (0usize, 0usize);
-        for column in Self::columns_of(sites) {
+        for column in sites.columns() {
             let Some(info) = self.group.directory().columns.get(column as usize) else { continue };
             match info.kind {
                 Leaf::Whole | Leaf::Fraction => count += info.count,
@@ -30,13 +30,10 @@ impl GroupReader<'_> {
         if count == 0 || texts > count / TEXTS_SHARE {
             return Ok(None);
         }
-        let only = |wanted: &dyn Fn(&Site) -> bool| -> Vec<Option<Site>> {
-            sites.iter().map(|site| site.clone().filter(|site| wanted(site))).collect()
-        };
-        let Some(numbers) = self.numbers(&only(&is_number))? else { return Ok(None) };
-        let others = only(&is_other);
-        let is_other = |code: &u32| others.get(*code as usize).is_some_and(Option::is_some);
-        let codes = (0..).zip(self.codes(0)?);
+        let Some(numbers) = self.numbers(&sites.only(is_number))? else { return Ok(None) };
+        let others = sites.only(is_other);
+        let is_other = |code: &u32| others.by_code.get(*code as usize).is_some_and(Option::is_some);
+        let codes = (0..).zip(self.codes(sites.list)?);
         let rows: Vec<u32> = codes.filter(|(_, code)| is_other(code)).map(|(row, _)| row).collect();
         let Some(texts) = self.json(&others, Some(&rows))? else { return Ok(None) };
         let mut long = Vec::new();

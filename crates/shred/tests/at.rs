@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use tamias_json::{Document, Map, Value};
-use tamias_shred::{AtPath, AtRows, Digits, Event, Group, Numbers, encode, group_len};
+use tamias_json::{Document, Map, Offsets, Value};
+use tamias_shred::{AtArrays, AtPath, AtRows, Digits, Encoded, Event, Group, Numbers, encode, group_len};
 use tamias_testdata::{DATA_SETS, Generator, data_set, nasty_documents};
 
 /// Keys as documents spell them.
@@ -95,6 +95,60 @@ fn told(at: &AtPath, events: usize) -> Option<Vec<Vec<u8>>> {
     Some(told)
 }
 
+/// Asks for the elements of the arrays at a path, and for what they have inside: whether columns can tell.
+fn ask_elements(encoded: &Encoded, group: &Group, path: &Path, scanned: &[Document<'_>]) -> bool {
+    let keys: Vec<&str> = path.iter().map(String::as_str).collect();
+    let of = match group.arrays_at(&keys) {
+        AtArrays::Unknown => return false,
+        AtArrays::Nothing => {
+            assert!(scanned.iter().all(|document| walk(document.root(), path).is_empty()), "{path:?}");
+            return false;
+        }
+        AtArrays::Arrays(of) => of,
+    };
+    let mut reader = group.read(&encoded.frames);
+    let arrays = reader.arrays(of).expect("reads");
+    let (mut offsets, mut elements) = (Offsets::new(), Vec::new());
+    let (mut rows, mut lengths) = (Vec::new(), Vec::new());
+    let mut known = BTreeSet::from([Path::new(), vec!["a".to_owned()], vec!["b".to_owned(), "a".to_owned()]]);
+    for (row, document) in (0..).zip(scanned) {
+        let raw = walk(document.root(), path);
+        let value =
+            if raw.is_empty() { Value::Null } else { Value::scan_trusted(raw, &mut offsets).expect("scans") };
+        assert!(of.has_objects || !matches!(value, Value::Map(_)), "{path:?}");
+        assert!(of.has_texts || raw.first() != Some(&b'"'), "{path:?}");
+        let Some(array) = value.as_array() else { continue };
+        rows.push(row);
+        lengths.push(array.iter().count() as i64);
+        for element in array.iter() {
+            elements.push(element.raw().to_vec());
+            if let (Value::Map(map), true) = (element, known.len() < 40) {
+                paths(map, &Path::new(), &mut known);
+            }
+        }
+    }
+    assert_eq!((arrays.rows, arrays.lengths, of.elements), (rows, lengths, elements.len()), "{path:?}");
+    for below in &known {
+        let keys: Vec<&str> = below.iter().map(String::as_str).collect();
+        let at = reader.at_elements(of, &keys).expect("reads");
+        let Some(told) = told(&at, elements.len()) else { continue };
+        assert!(group.tells_elements(of, &keys));
+        for (told, element) in told.iter().zip(&elements) {
+            let expected = match Value::scan_trusted(element, &mut offsets).expect("scans") {
+                _ if below.is_empty() => element.as_slice(),
+                Value::Map(map) => walk(map, below),
+                _ => &[],
+            };
+            assert_eq!(
+                String::from_utf8_lossy(told),
+                String::from_utf8_lossy(expected),
+                "{below:?} in elements of {path:?}"
+            );
+        }
+    }
+    true
+}
+
 /// Asks for all paths of the first group of some documents, and for some that are not there: how many were told in each way.
 fn ask<D: AsRef<[u8]>>(documents: &[D]) -> [usize; 6] {
     let events: Vec<Event<'_>> = (0..)
@@ -111,6 +165,7 @@ fn ask<D: AsRef<[u8]>>(documents: &[D]) -> [usize; 6] {
     let mut ways = [0; 6];
     let step = known.len().div_ceil(150);
     for path in known.iter().step_by(step) {
+        ask_elements(&encoded, &group, path, &scanned);
         let keys: Vec<&str> = path.iter().map(String::as_str).collect();
         let at = group.read(&encoded.frames).at(&keys).expect("reads");
         ways[match &at {
@@ -282,4 +337,38 @@ fn numbers_beside_null_texts_and_exponents_are_told_as_numbers() {
     let documents: Vec<String> = (0..2_000).map(document).collect();
     let [_, _, numbers, texts, unknown, mixed] = ask(&documents);
     assert_eq!((numbers, texts, unknown, mixed), (1, 0, 0, 1));
+}
+
+#[test]
+fn elements_are_told_beside_other_values_and_by_what_their_documents_have() {
+    let document = |n: usize| match n % 9 {
+        0 => r#"{"of":null}"#.to_owned(),
+        1 => r#"{"of":"text","other":[1]}"#.to_owned(),
+        2 => r#"{"of":[]}"#.to_owned(),
+        3 => r#"{"other":1}"#.to_owned(),
+        4 => r#"{"of":[7,null,[{"a":1},[]],"x",{"a":{"b":2}}]}"#.to_owned(),
+        _ => format!(
+            r#"{{"id":"order-{n}","of":[{{"a":"item of order-{n}, no. 1","n":{}.5}},{{"n":{n},"a":"item of order-{n}, no. 2","n":2e5}}]}}"#,
+            n % 7
+        ),
+    };
+    let documents: Vec<String> = (0..500).map(document).collect();
+    ask(&documents);
+    let events = documents.iter().map(|text| Event { instant: 0, arrival: 0, document: text.as_bytes() });
+    let encoded = encode(&events.collect::<Vec<_>>()).expect("encodes");
+    let group = Group::open(&encoded.directory).expect("opens");
+    let scanned: Vec<Document<'_>> =
+        documents.iter().map(|text| Document::scan_trusted(text.as_bytes()).expect("scans")).collect();
+    assert!(ask_elements(&encoded, &group, &vec!["of".to_owned()], &scanned));
+}
+
+#[test]
+fn arrays_that_come_twice_in_a_document_are_not_told() {
+    for document in [r#"{"a":[1],"a":[2]}"#, r#"{"a":[1],"a":2}"#, r#"{"b":{"a":[1]},"b":{}}"#] {
+        let events = [Event { instant: 0, arrival: 0, document: document.as_bytes() }];
+        let encoded = encode(&events).expect("encodes");
+        let group = Group::open(&encoded.directory).expect("opens");
+        let keys: &[&str] = if document.contains('b') { &["b", "a"] } else { &["a"] };
+        assert_eq!(group.arrays_at(keys), AtArrays::Unknown, "{document}");
+    }
 }
